@@ -1,11 +1,11 @@
-import { derivedSelects } from '../src/analyze/derive.js';
 import { Database } from '../src/duckdb/connection.js';
-import { createMacros } from '../src/duckdb/model-sql.js';
 import { commitTable } from '../src/lake/commit.js';
 import { openLake } from '../src/lake/lake.js';
 import { stageTable } from '../src/lake/stage.js';
+import { createMacros } from '../src/sql/model.js';
 import { loadTableSchema } from '../src/tables/schemas.js';
 import type { TableName } from '../src/tables/table.js';
+import { derivedSelects } from '../test/check/lake-world.js';
 
 const RUN_ID = 'bench';
 const END = "TIMESTAMPTZ '2026-11-20 06:00:00Z'";
@@ -97,7 +97,7 @@ export async function makeSqlLake(
       { table, add, remove: [], applied: {} },
       { runId: RUN_ID, operation: 'SYNC', at: new Date() },
     );
-    await db.run(`CREATE OR REPLACE TEMP TABLE ${table} AS ${select}`);
+    await db.run(`CREATE OR REPLACE TABLE ${table} AS ${select}`);
   };
   for (const [table, select] of Object.entries(ROWS))
     await publish(table as TableName, await fillColumns(db, table as TableName, select));

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { buildOpenApi } from '../src/api/openapi/document.js';
@@ -16,6 +16,7 @@ export const GENERATED: Record<string, () => string> = {
   'schemas/tables.json': () =>
     JSON.stringify(Object.fromEntries(TABLE_NAMES.map((table) => [table, readContract(table)]))),
   'src/tables/rows.ts': writeRowTypes,
+  'src/sql/models.ts': writeModels,
 };
 
 /** Tables whose rows code makes, column by column: the compiler demands each. */
@@ -34,6 +35,47 @@ function writeRowTypes(): string {
 
 const toTypeName = (table: string) =>
   `${table.replace(/(^|_)(.)/gu, (_, _before, first: string) => first.toUpperCase())}Row`;
+
+/** The signature of each model of pipelines/models: the tables that it reads, and the values that it takes. */
+function writeModels(): string {
+  const names = readdirSync(packagePath('pipelines/models')).map((file) => file.replace('.sql', ''));
+  const models = names
+    .filter((name) => name !== 'macros')
+    .sort()
+    .map(writeModel);
+  return `// Generated from the headers of pipelines/models/*.sql by \`npm run schemas\`: change them there.
+
+/** What each model reads, and the types of its values. */
+export const MODELS = {
+${models.join('\n')}
+} as const;
+`;
+}
+
+function writeModel(name: string): string {
+  const text = readFileSync(packagePath(`pipelines/models/${name}.sql`), 'utf8');
+  const read = (key: string) => {
+    const [, list = ''] = new RegExp(`^-- ${key}: (.+)$`, 'm').exec(text) ?? [];
+    return list === '' ? [] : list.split(', ');
+  };
+  const needs = read('needs').map((need) => `'${need}'`);
+  const values = read('values').map((value) => {
+    const [key = '', type = ''] = value.split(' ');
+    return `${key}: '${type}'`;
+  });
+  return `  ${name}: {
+${writeList('needs: [', needs, ']')}
+${writeList('values: {', values, '}')}
+  },`;
+}
+
+/** A list on one line where it fits, as the formatter leaves it. */
+function writeList(open: string, list: readonly string[], close: string): string {
+  const space = close === '}' && list.length > 0 ? ' ' : '';
+  const line = `    ${open}${space}${list.join(', ')}${space}${close},`;
+  if (line.length <= 120) return line;
+  return `    ${open}\n${list.map((one) => `      ${one},`).join('\n')}\n    ${close},`;
+}
 
 /** The pipeline file for editors: keys, kinds of values, defaults. What a run refuses beyond that, it says itself. */
 function describePipelineFile(): object {

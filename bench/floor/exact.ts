@@ -1,14 +1,14 @@
 /** The exact floor: the same work as the plain one, with the package's own casts. */
 
-import { readModel } from '../../src/duckdb/model-sql.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
-import { selectColumns } from '../../src/merge/batch.js';
+import { readModel } from '../../src/sql/model.js';
+import { columnsOf } from '../../src/sql/sql.js';
 import { type LandedFile, landedChangesSql, landedItemsSql } from '../../src/typing/landed.js';
 import { detectShape } from '../../src/typing/shape.js';
 import type { ChangesPlaces } from './plain.js';
 
-const ITEMS = selectColumns('items');
-const HISTORY = selectColumns('history');
+const ITEMS = columnsOf('items').text;
+const HISTORY = columnsOf('history').text;
 
 const BEGIN = `SET TimeZone = 'UTC';
 SET preserve_insertion_order = false;

@@ -4,7 +4,8 @@
 -- Views: base_items (rows so far), taken_reads (whole reads, one an item; current ones show all changes),
 -- pending_changes, renamed_sites, renamed_datasets, different_items (whole rows of the merge base that are not as the lake
 -- has them), missing_items (rows that a complete copy lacks).
--- needs: base_items, different_items, missing_items, pending_changes, renamed_datasets, renamed_sites, taken_reads; variables feed_skew_is_known, run_id, watermark
+-- needs: base_items, different_items, missing_items, pending_changes, renamed_datasets, renamed_sites, taken_reads
+-- values: feed_skew INTERVAL, feed_skew_is_known BOOLEAN, run_id VARCHAR, watermark BIGINT
 -- makes: merged_items
 WITH former AS (
   SELECT map(list(former), list(name)) AS names FROM renamed_datasets HAVING count(*) > 0
@@ -44,7 +45,7 @@ told AS (
     max(observed_at) FILTER (WHERE kind IN ('NEW', 'CHANGED')) AS changed_at,
     -- The feed may date a change later than its row. Without the skew, a removal in between would look older than the row.
     max(observed_at) FILTER (WHERE kind IN ('NEW', 'CHANGED', 'RELISTED'))
-      - CASE WHEN getvariable('feed_skew_is_known') THEN feed_skew() ELSE INTERVAL 0 SECOND END AS seen_at,
+      - CASE WHEN getvariable('feed_skew_is_known') THEN known_skew(getvariable('feed_skew')) ELSE INTERVAL 0 SECOND END AS seen_at,
     arg_max({'title': json_extract_string(changes, '$.title[1]')}, change_id) FILTER (WHERE is_title_change(title, changes)) AS title,
     arg_max({'price': price, 'previous_price': previous_price, 'observed_at': observed_at}, change_id)
       FILTER (WHERE is_price_change(previous_price, price, changes)) AS price_change,
@@ -71,7 +72,7 @@ merged AS (
     CASE
       WHEN t.listing IS NULL THEN b.removed_at
       WHEN t.listing.kind <> 'REMOVED' THEN CASE WHEN b.removed_at > t.listing.observed_at THEN b.removed_at END
-      WHEN shows_removal(b.last_changed_at, b.last_seen_at, b.removed_at, t.listing.observed_at, t.listed_at) THEN b.removed_at
+      WHEN shows_removal(b.last_changed_at, b.last_seen_at, b.removed_at, t.listing.observed_at, t.listed_at, getvariable('feed_skew')) THEN b.removed_at
       ELSE t.listing.observed_at
     END AS removed_at,
     -- A change of an item shows that it is among the caller's data.

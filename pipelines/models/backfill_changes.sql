@@ -3,7 +3,8 @@
 -- What the feed has not brought yet is left to it.
 -- Views: typed_changes (landed changes), feed_changes, webhook_changes, history, items; variables feed_cursor (null
 -- without a feed) and with_feed.
--- needs: feed_changes, history, items, typed_changes, webhook_changes; variables feed_cursor, run_id, with_feed
+-- needs: feed_changes, history, items, typed_changes, webhook_changes
+-- values: feed_cursor BIGINT, run_id VARCHAR, with_feed BOOLEAN
 -- makes: backfill_changes
 WITH entries AS MATERIALIZED (
   SELECT * FROM typed_changes

@@ -3,6 +3,7 @@
 -- is older than the lake's is none either: lists and exports may lag behind the feed, or behind an earlier answer.
 -- Views: exported_items (whole rows, one an item), items (the lake).
 -- needs: exported_items, items
+-- values: feed_skew INTERVAL
 -- makes: different_items, compared_items
 SELECT
   e.item_id,
@@ -35,4 +36,4 @@ LEFT JOIN items AS k USING (item_id)
 WHERE is_new
   OR (len(differences) > 0 AND NOT is_older_row(
     e.last_changed_at, e.last_seen_at, e.removed_at, k.last_changed_at, k.last_seen_at, k.removed_at,
-    e.price IS NOT DISTINCT FROM k.price AND e.title IS NOT DISTINCT FROM k.title))
+    e.price IS NOT DISTINCT FROM k.price AND e.title IS NOT DISTINCT FROM k.title, getvariable('feed_skew')))

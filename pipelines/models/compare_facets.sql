@@ -3,7 +3,8 @@
 -- present are not counted.
 -- Views: counted_items; table landed_facets (facet, id, name, slug, parent_id, items); variable readable_datasets (names;
 -- null where none is missing).
--- needs: counted_items, landed_facets; variables readable_datasets
+-- needs: counted_items, landed_facets
+-- values: readable_datasets VARCHAR[]
 -- makes: compared_facets, compared_listing
 WITH RECURSIVE visible AS (
   SELECT site_id, currency, category_slug

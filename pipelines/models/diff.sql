@@ -1,6 +1,7 @@
 -- Rows of history for differences between whole rows and the lake without a change in the feed.
 -- Views: mismatched_items (mismatches), exported_items, items (the lake), history.
--- needs: exported_items, history, items, mismatched_items; variables run_id
+-- needs: exported_items, history, items, mismatched_items
+-- values: run_id VARCHAR
 -- makes: diff_changes
 WITH pairs AS (
   SELECT d.is_new, d.differences, e, k

@@ -1,6 +1,7 @@
 -- Landed changes of the feed, of webhooks or of items' histories → typed history. `reject_reason` is null, or says why the row can't be typed.
 -- View landed_changes: every value as the text that arrived (section 2, Change).
--- needs: landed_changes; variables origin, run_id
+-- needs: landed_changes
+-- values: origin VARCHAR, run_id VARCHAR
 -- makes: typed_changes
 WITH cast_once AS (
   SELECT

@@ -1,6 +1,7 @@
 -- Landed items → typed items. One row in, one row out: `reject_reason` is null, or says why the row can't be typed.
 -- View landed_items: every value as the text that arrived, JSON numbers unrounded (section 2, Item).
--- needs: landed_items; variables run_id
+-- needs: landed_items
+-- values: run_id VARCHAR
 -- makes: typed_exported_items, typed_reread_items
 WITH cast_once AS (
   SELECT

@@ -6,7 +6,8 @@
 -- changed that the changes don't name. Otherwise the changes make the row.
 -- Views: needed_items (needs), reread_items (whole reads, one an item), base_items (the rows so far), stale_items and
 -- history (the lake's), pending_changes; tables rejected_rows (rows that could not be typed) and rejected_items.
--- needs: base_items, history, needed_items, pending_changes, rejected_items, rejected_rows, reread_items, stale_items; variables feed_skew_is_known, read_at
+-- needs: base_items, history, needed_items, pending_changes, rejected_items, rejected_rows, reread_items, stale_items
+-- values: feed_skew INTERVAL, feed_skew_is_known BOOLEAN, read_at VARCHAR
 -- makes: judged_reads
 WITH read_beside AS (
   SELECT item_id, min(observed_at) AS observed_at
@@ -60,23 +61,23 @@ judged AS (
       WHEN k.item_id IS NOT NULL AND is_older_row(
           r.last_changed_at, r.last_seen_at, r.removed_at, k.last_changed_at, k.last_seen_at, k.removed_at,
           r.price IS NOT DISTINCT FROM k.price AND r.title IS NOT DISTINCT FROM k.title
-            OR getvariable('feed_skew_is_known') AND coalesce(list_contains(t.observed_times, k.last_changed_at), false))
+            OR getvariable('feed_skew_is_known') AND coalesce(list_contains(t.observed_times, k.last_changed_at), false), getvariable('feed_skew'))
         THEN 'older than the copy'
-      WHEN t.changed_at > r.last_changed_at + feed_skew()
-          OR t.other_at > greatest(r.last_changed_at, r.last_seen_at, r.removed_at) + feed_skew()
+      WHEN t.changed_at > r.last_changed_at + known_skew(getvariable('feed_skew'))
+          OR t.other_at > greatest(r.last_changed_at, r.last_seen_at, r.removed_at) + known_skew(getvariable('feed_skew'))
         THEN 'a change is not shown'
       -- The changes make a right row without a read beside, so a doubtful one is left.
       WHEN n.is_beside AND NOT coalesce(
           coalesce(t.changed_at, t.first_observed_at) <= r.last_changed_at
-            + CASE WHEN getvariable('feed_skew_is_known') THEN feed_skew() ELSE INTERVAL 0 SECOND END
+            + CASE WHEN getvariable('feed_skew_is_known') THEN known_skew(getvariable('feed_skew')) ELSE INTERVAL 0 SECOND END
           AND (t.price_change IS NULL OR r.price IS NOT DISTINCT FROM t.price_change.price
             OR r.last_changed_at > coalesce(t.changed_at, t.first_observed_at) + INTERVAL 2 MINUTE), false)
         THEN 'a change is not surely shown'
       WHEN t.listing = 'REMOVED'
-          AND NOT shows_removal(r.last_changed_at, r.last_seen_at, r.removed_at, t.listing_at, t.relisting_at)
+          AND NOT shows_removal(r.last_changed_at, r.last_seen_at, r.removed_at, t.listing_at, t.relisting_at, getvariable('feed_skew'))
         THEN 'the removal is not shown'
       WHEN t.listing = 'RELISTED'
-          AND NOT shows_relisting(r.last_changed_at, r.last_seen_at, r.removed_at, t.listing_at, coalesce(t.removal_at, k.removed_at))
+          AND NOT shows_relisting(r.last_changed_at, r.last_seen_at, r.removed_at, t.listing_at, coalesce(t.removal_at, k.removed_at), getvariable('feed_skew'))
         THEN 'the relisting is not shown'
     END AS reason,
     coalesce(s.change_id, t.first_change_id) AS first_change_id,

@@ -3,7 +3,8 @@
 -- Views: exported_items (reads of the sample), missing_sample (items that the service does not show), items, history,
 -- stale_items (the lake); variables sample_watermark (up to when a lake without the feed is complete; null is not
 -- known) and feed_cursor (the change up to which items are applied).
--- needs: compared_items, exported_items, history, items, missing_sample, stale_items; variables feed_cursor, sample_watermark
+-- needs: compared_items, exported_items, history, items, missing_sample, stale_items
+-- values: feed_cursor BIGINT, feed_skew INTERVAL, sample_watermark VARCHAR
 -- makes: judged_sample
 WITH told AS (
   SELECT coalesce(
@@ -21,7 +22,7 @@ WHERE coalesce(greatest(e.last_changed_at, e.removed_at) <= told.until, true)
   AND NOT coalesce(e.removed_at IS NULL AND k.removed_at IS NOT NULL AND e.last_seen_at > told.until, false)
   AND NOT is_older_row(
     e.last_changed_at, e.last_seen_at, e.removed_at, k.last_changed_at, k.last_seen_at, k.removed_at,
-    e.price IS NOT DISTINCT FROM k.price AND e.title IS NOT DISTINCT FROM k.title)
+    e.price IS NOT DISTINCT FROM k.price AND e.title IS NOT DISTINCT FROM k.title, getvariable('feed_skew'))
   AND e.item_id NOT IN (SELECT item_id FROM stale_items)
 UNION ALL
 SELECT item_id, ['missing']

@@ -1,7 +1,8 @@
 -- Landed changes that history holds already: those of webhooks that come again or late, and those of the feed that stand
 -- there ahead of the cursor. Rows of this very run are those of an earlier try.
 -- Views: typed_changes (landed changes), history; variable held_up_to (newest change that history may hold).
--- needs: history, typed_changes; variables held_up_to, run_id
+-- needs: history, typed_changes
+-- values: held_up_to BIGINT, run_id VARCHAR
 -- makes: known_changes
 SELECT change_id
 FROM history

@@ -2,7 +2,8 @@
 -- `hiding`: removals that left lastChangedAt alone; `moving`: removals that moved it; `returned`: removals that this
 -- run's poll has returned though they left lastChangedAt alone.
 -- Views: listing_items; variable polled_since (ISO 8601; null where more was read than was polled).
--- needs: listing_items; variables polled_since
+-- needs: listing_items
+-- values: polled_since VARCHAR
 -- makes: row
 SELECT
   count(*) FILTER (last_changed_at < removed_at - INTERVAL 1 MINUTE) AS hiding,

@@ -2,7 +2,8 @@
 -- what changes describe items that the run has not read.
 -- Views: exported_items (whole rows, one an item), items (the lake), pending_changes; table gone_reads (items that the
 -- service no longer shows); variable listing_datasets (names of the datasets that are counted; null is all).
--- needs: exported_items, gone_reads, items, pending_changes; variables listing_datasets
+-- needs: exported_items, gone_reads, items, pending_changes
+-- values: listing_datasets VARCHAR[]
 -- makes: listing_items
 WITH told AS (
   SELECT item_id, arg_max(kind, change_id) AS kind, arg_max(site_id, change_id) AS site_id

@@ -101,32 +101,32 @@ CREATE OR REPLACE MACRO other_changes(previous_price, price, changes) AS
   END);
 
 -- How much later than lastChangedAt, or removedAt, the service dates a change: nothing where rows show the very times of
--- changes (variable feed_skew).
-CREATE OR REPLACE MACRO feed_skew() AS coalesce(CAST(getvariable('feed_skew') AS INTERVAL), INTERVAL 2 MINUTE);
+-- changes, two minutes where nothing shows it.
+CREATE OR REPLACE MACRO known_skew(skew) AS coalesce(CAST(skew AS INTERVAL), INTERVAL 2 MINUTE);
 
 -- True when whole row `a` of an item is older than row `b`: each time that a row carries lies before the row was made.
 -- Listing states are compared by themselves, since the service need not move lastChangedAt with them. Rows that agree in
 -- price and title, or of which `b` was dated by the feed, may differ by what the feed dates changes later.
-CREATE OR REPLACE MACRO is_older_row(a_changed, a_seen, a_removed, b_changed, b_seen, b_removed, agree) AS
-  coalesce(a_changed < b_changed AND NOT (agree AND a_changed >= b_changed - feed_skew()), false)
+CREATE OR REPLACE MACRO is_older_row(a_changed, a_seen, a_removed, b_changed, b_seen, b_removed, agree, skew) AS
+  coalesce(a_changed < b_changed AND NOT (agree AND a_changed >= b_changed - known_skew(skew)), false)
   OR coalesce(a_changed <= b_changed AND CASE
     WHEN a_removed IS NULL THEN b_removed > a_seen
     ELSE b_removed IS NULL AND b_seen > a_removed
   END, false);
 
 -- True when a row shows a removal: it says so, or the item was found again since.
-CREATE OR REPLACE MACRO shows_removal(changed, seen, removed, observed_at, listed_before_at) AS
+CREATE OR REPLACE MACRO shows_removal(changed, seen, removed, observed_at, listed_before_at, skew) AS
   coalesce(changed > observed_at, false)
   OR CASE
     WHEN removed IS NULL THEN coalesce(seen > observed_at, false)
-    ELSE coalesce(removed >= listed_before_at - feed_skew(), true)
+    ELSE coalesce(removed >= listed_before_at - known_skew(skew), true)
   END;
 
 -- True when a row shows a relisting: it was found since the removal before it, or was removed again.
-CREATE OR REPLACE MACRO shows_relisting(changed, seen, removed, observed_at, removed_before_at) AS
+CREATE OR REPLACE MACRO shows_relisting(changed, seen, removed, observed_at, removed_before_at, skew) AS
   coalesce(changed >= observed_at, false)
   OR CASE
-    WHEN removed IS NULL THEN coalesce(seen >= removed_before_at - feed_skew(), true)
+    WHEN removed IS NULL THEN coalesce(seen >= removed_before_at - known_skew(skew), true)
     ELSE removed > observed_at
   END;
 
@@ -135,22 +135,22 @@ CREATE OR REPLACE MACRO untyped() AS 'its row cannot be typed';
 CREATE OR REPLACE MACRO is_untyped(reason) AS reason = untyped();
 
 -- Names of datasets from a text that lists them, with ; | or , between (as landed.ts hands it over: a list of the text
--- behind U+E0F2). Names that /datasets gives are kept whole, whatever is in them, the longest first: variable
--- dataset_pattern (dataset-names.ts) finds them between separators that are doubled, so that each has a border of its own.
+-- behind U+E0F2). Names that /datasets gives are kept whole, whatever is in them, the longest first: the
+-- pattern (dataset-names.ts) finds them between separators that are doubled, so that each has a border of its own.
 -- Between names that are not known only ; and | separate.
-CREATE OR REPLACE MACRO split_names(text) AS
+CREATE OR REPLACE MACRO split_names(text, pattern) AS
   list_transform(
     list_filter(
       list_transform(
         flatten(list_transform(
           string_split(
             regexp_replace(regexp_replace(text, '[;|,]', '\0\0', 'g'),
-              coalesce(getvariable('dataset_pattern')::VARCHAR, '[^\s\S]()'), chr(30) || '\1' || chr(30), 'g'),
+              coalesce(pattern::VARCHAR, '[^\s\S]()'), chr(30) || '\1' || chr(30), 'g'),
             chr(30)),
           lambda piece, nth: CASE WHEN nth % 2 = 0 THEN [piece] ELSE string_split_regex(piece, '[;|]+') END)),
         lambda name: regexp_replace(name, '^[\s,]+|[\s,]+$', '', 'g')),
       lambda name: name <> ''),
     lambda name: regexp_replace(name, '([;|,])[;|,]', '\1', 'g'));
 
-CREATE OR REPLACE MACRO dataset_names(names) AS
-  CASE WHEN starts_with(names[1], chr(57586)) THEN split_names(substr(names[1], 2)) ELSE names END;
+CREATE OR REPLACE MACRO dataset_names(names, pattern) AS
+  CASE WHEN starts_with(names[1], chr(57586)) THEN split_names(substr(names[1], 2), pattern) ELSE names END;

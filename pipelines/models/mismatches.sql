@@ -4,7 +4,8 @@
 -- Views: different_items (compare), exported_items, new_changes, pending_changes (those that history held ahead of the
 -- cursor included), history, stale_items; variables with_feed, feed_cursor (null without a feed), and added_datasets
 -- (names of datasets that are new to the lake: their items are no news).
--- needs: different_items, exported_items, history, new_changes, pending_changes, stale_items; variables added_datasets, feed_cursor, with_feed
+-- needs: different_items, exported_items, history, new_changes, pending_changes, stale_items
+-- values: added_datasets VARCHAR[], feed_cursor BIGINT, feed_skew INTERVAL, with_feed BOOLEAN
 -- makes: mismatched_items
 WITH told AS (
   SELECT max(observed_at) AS until FROM (
@@ -31,10 +32,10 @@ WHERE (t.item_id IS NULL OR (NOT getvariable('with_feed') AND e.last_changed_at 
   AND d.item_id NOT IN (SELECT item_id FROM stale_items)
   -- A removal need not move lastChangedAt.
   AND (NOT getvariable('with_feed')
-    OR greatest(e.last_changed_at, e.removed_at, CASE WHEN d.is_new THEN e.first_seen_at END) + feed_skew()
+    OR greatest(e.last_changed_at, e.removed_at, CASE WHEN d.is_new THEN e.first_seen_at END) + known_skew(getvariable('feed_skew'))
       <= (SELECT until FROM told)
     -- The feed has told of it without naming the item.
     OR EXISTS (
       SELECT 1 FROM unnamed
-      WHERE unnamed.observed_at BETWEEN greatest(e.last_changed_at, e.removed_at) - feed_skew()
-        AND greatest(e.last_changed_at, e.removed_at) + feed_skew()))
+      WHERE unnamed.observed_at BETWEEN greatest(e.last_changed_at, e.removed_at) - known_skew(getvariable('feed_skew'))
+        AND greatest(e.last_changed_at, e.removed_at) + known_skew(getvariable('feed_skew'))))

@@ -1,7 +1,8 @@
 -- Rows of the lake that a complete copy lacks, marked gone: they are never deleted. One of a dataset that the key can't
 -- read at present may be in it still, and stays as it is.
 -- Views: items (the lake), exported_items; variable readable_datasets (names; null where none is missing).
--- needs: exported_items, items; variables read_at, readable_datasets, run_id
+-- needs: exported_items, items
+-- values: read_at VARCHAR, readable_datasets VARCHAR[], run_id VARCHAR
 -- makes: missing_items
 SELECT * REPLACE (
   CAST(getvariable('read_at') AS TIMESTAMP WITH TIME ZONE) AS gone_at,

@@ -8,7 +8,8 @@
 -- Views: pending_changes (changes not yet applied), base_items (the rows so far), stale_items (the lake's);
 -- tables doubted_items, rejected_items; variables read_at, watermark (changes up to it happened before this run read
 -- whole rows; null: none were read).
--- needs: base_items, doubted_items, pending_changes, rejected_items, stale_items; variables read_at, run_id, watermark
+-- needs: base_items, doubted_items, pending_changes, rejected_items, stale_items
+-- values: feed_skew INTERVAL, read_at VARCHAR, run_id VARCHAR, watermark BIGINT
 -- makes: needed_items
 WITH known AS (
   SELECT
@@ -46,8 +47,8 @@ FROM (
     WHEN k.is_of_this_run AND change_id <= getvariable('watermark') THEN CASE kind
       WHEN 'NEW' THEN false
       WHEN 'REMOVED' THEN NOT shows_removal(
-        k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, CAST(NULL AS TIMESTAMP WITH TIME ZONE))
-      WHEN 'RELISTED' THEN NOT shows_relisting(k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, observed_at)
+        k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, CAST(NULL AS TIMESTAMP WITH TIME ZONE), getvariable('feed_skew'))
+      WHEN 'RELISTED' THEN NOT shows_relisting(k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, observed_at, getvariable('feed_skew'))
       ELSE observed_at > k.last_changed_at AND NOT is_told_whole
     END
     -- The row was read while items changed: it may already show the change, or others of the same time.

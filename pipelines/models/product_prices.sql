@@ -1,5 +1,6 @@
 -- Product prices: the price range of each product per currency, over its listed and priced offers.
--- needs: items; variables run_id
+-- needs: items
+-- values: run_id VARCHAR
 -- makes: product_prices
 SELECT
   product_id,

@@ -1,7 +1,8 @@
 -- Products: the same product across shops, from the listed items that a product id could be made for.
 -- The title is that of the oldest listed offer, also where it has none; brand, part number and category are those of the
 -- oldest one that names them. On a tie the lowest item id decides.
--- needs: items; variables run_id
+-- needs: items
+-- values: run_id VARCHAR
 -- makes: products
 WITH listed AS (
   SELECT

@@ -3,7 +3,8 @@
 -- A webhook's item may be of other datasets: only a known one counts.
 -- Views: rejected_rows (rows that could not be typed), exported_items (whole rows, one an item), feed_changes, items (the
 -- lake); variable watermark (changes up to it happened before whole rows were read; null: none were read).
--- needs: exported_items, feed_changes, items, rejected_rows; variables watermark
+-- needs: exported_items, feed_changes, items, rejected_rows
+-- values: watermark BIGINT
 -- makes: rejected_items
 WITH newest AS (
   SELECT max(observed_at) AS observed_at FROM feed_changes WHERE change_id <= getvariable('watermark')

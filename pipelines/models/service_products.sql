@@ -1,6 +1,7 @@
 -- Landed products of the service → typed, one row each: of several that of most offers. Our id is made of the same values as an item's.
 -- View landed_products: every value as the text that arrived (section 2, Product).
--- needs: landed_products; variables read_at, run_id
+-- needs: landed_products
+-- values: read_at VARCHAR, run_id VARCHAR
 -- makes: landed_service_products
 SELECT
   id AS service_id,

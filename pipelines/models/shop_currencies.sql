@@ -1,6 +1,7 @@
 -- Shop currencies: the usual currency of a website that sells in one: of its listed and priced items, 20 or more, at least
 -- 95 % have it. Websites of several currencies have no row.
--- needs: items; variables run_id
+-- needs: items
+-- values: run_id VARCHAR
 -- makes: shop_currencies
 SELECT site_id, arg_max(currency, listings) AS currency, getvariable('run_id')::VARCHAR AS run_id
 FROM (

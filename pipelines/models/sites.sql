@@ -1,7 +1,8 @@
 -- Websites after the run: what was known, and where name, host or licence text is new, a new row.
 -- Views: sites (so far), site_refs (site_id, name, host, attribution; the highest rank and place is the latest).
 -- An export row may leave the licence text out: one that any row shows is kept.
--- needs: site_refs, sites; variables read_at, run_id
+-- needs: site_refs, sites
+-- values: read_at VARCHAR, run_id VARCHAR
 -- makes: next_sites
 WITH seen AS (
   SELECT

@@ -3,6 +3,7 @@
 -- but for what the feed dates changes later.
 -- Views: diff_rows (rows of history without a change id, with their file), new_changes (changes that history lacks).
 -- needs: diff_rows, new_changes
+-- values: feed_skew INTERVAL
 -- makes: superseded_diffs
 SELECT DISTINCT d.item_id, d.observed_at, d.kind, d.filename
 FROM diff_rows AS d
@@ -11,4 +12,4 @@ JOIN new_changes AS c ON c.item_id = d.item_id
   AND (c.kind = d.kind OR c.kind NOT IN ('NEW', 'CHANGED', 'REMOVED', 'RELISTED'))
 WHERE d.origin = 'diff'
   AND c.change_id IS NOT NULL
-  AND c.observed_at <= d.observed_at + feed_skew()
+  AND c.observed_at <= d.observed_at + known_skew(getvariable('feed_skew'))

@@ -1,7 +1,8 @@
 -- Changes that only webhooks brought: not the feed of this run, and not history, be it without the change's id, from a
 -- comparison of whole rows or an item's history.
 -- Views: typed_changes (landed changes), feed_changes (of them the feed's), history; table known_changes.
--- needs: feed_changes, history, known_changes, typed_changes; variables run_id
+-- needs: feed_changes, history, known_changes, typed_changes
+-- values: run_id VARCHAR
 -- makes: webhook_changes
 WITH candidates AS MATERIALIZED (
   SELECT *

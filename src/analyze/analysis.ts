@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { DuckDBValue } from '@duckdb/node-api';
-import { readAnalysis } from '../duckdb/analysis-sql.js';
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import { packagePath } from '../io/package-path.js';
+import { readAnalysis } from '../sql/model.js';
 
 export { readAnalysis };
 
@@ -27,5 +27,5 @@ export async function setVariables(db: Database, variables: Record<string, DuckD
 
 /** View `price_spells`, which analyses of the past read; from views `items` and `history`. */
 export async function createSpellsView(db: Database): Promise<void> {
-  await db.define('view', 'price_spells', readAnalysis('price_spells'));
+  await db.run(`CREATE OR REPLACE VIEW price_spells AS ${readAnalysis('price_spells')}`);
 }

@@ -1,7 +1,8 @@
-import { type Database, itself } from '../duckdb/connection.js';
+import type { Database } from '../duckdb/connection.js';
+import { itself, sql } from '../sql/sql.js';
 import type { DerivedTableName } from '../tables/table.js';
 import { readAnalysis, setVariables } from './analysis.js';
-import { derivedSelects } from './derive.js';
+import { type DerivedTable, listDerived, selectDerived } from './derive.js';
 import { loadRates } from './exchange-rates.js';
 
 /** A user's exchange rates and the currency that they are rates of. */
@@ -20,17 +21,17 @@ export async function convertSpreads(db: Database, { file, base }: Conversion): 
   await db.run(`CREATE OR REPLACE TABLE converted_items AS
     SELECT item_id, product_id, currency, site_id, price, previous_price, is_listed, title, attributes, read_at, last_seen_at
     FROM (${readAnalysis('converted_items')}) WHERE is_listed AND product_id IS NOT NULL`);
-  const selectOf = (name: DerivedTableName) => derivedSelects().find(({ table }) => table === name)?.select;
+  const make = async (name: DerivedTableName, tables: Parameters<typeof selectDerived>[1]) => {
+    const derived = listDerived().find(({ table }) => table === name) as DerivedTable;
+    await db.run(`CREATE OR REPLACE TABLE converted_${name} AS ${selectDerived(derived, tables, '').text}`);
+  };
   // All prices are in one currency: the usual one of a shop is of no account.
-  await db.substitute('items', 'FROM converted_items', () =>
-    db.substitute('shop_currencies', `FROM ${itself('shop_currencies')} WHERE false`, () =>
-      db.run(`CREATE OR REPLACE TABLE converted_offers AS ${selectOf('offers')}`),
-    ),
-  );
-  await db.substitute('offers', 'FROM converted_offers', () =>
-    db.run(`CREATE OR REPLACE TABLE converted_spreads AS ${selectOf('price_spread')}`),
-  );
-  await db.define('view', 'price_spread', 'FROM converted_spreads');
+  await make('offers', {
+    items: itself('converted_items'),
+    shop_currencies: sql`${itself('shop_currencies')} WHERE false`,
+  });
+  await make('price_spread', { offers: itself('converted_offers'), sites: itself('sites') });
+  await db.run('CREATE OR REPLACE VIEW price_spread AS FROM converted_price_spread');
 }
 
 /** Loads rates beside what `daily_spreads` or `offers` give, for `converted_days` or a column of converted prices. */

@@ -1,51 +1,60 @@
 import { createHash } from 'node:crypto';
-import { readModel } from '../duckdb/model-sql.js';
+import { bindQuery, readAnalysis, readModel, type Source } from '../sql/model.js';
+import { type Sql, writeTyped } from '../sql/sql.js';
 import { DERIVED_TABLES, type DerivedTableName, describeDerived, type TableName } from '../tables/table.js';
-import { readAnalysis } from './analysis.js';
 
 /** A table that follows from others, and the query that makes it. */
-export interface DerivedSelect {
+export interface DerivedTable {
   table: DerivedTableName;
   reads: readonly TableName[];
   byProduct: boolean;
-  /** Gives the columns of `schemas/<table>.yaml`, in their order and types. Its `run_id` is the DuckDB variable `run_id`. */
-  select: string;
+  /** Gives the columns of `schemas/<table>.yaml`, in their order and types; its `run_id` is a variable. */
+  query: string;
   /** Tells the query from another one: a hash of its text and of the macros. */
-  query: bigint;
+  hash: bigint;
 }
 
-/** The derived tables in levels: the tables of a level read none of their own level or of a later one. */
-export function listDerivedLevels(): DerivedSelect[][] {
-  return sortIntoLevels(
+/** The derived tables, each behind those that it reads. */
+export function listDerived(): DerivedTable[] {
+  return sortByReads(
     DERIVED_TABLES.map((table) => {
       const { reads, byProduct, analysis } = describeDerived(table);
-      const select = analysis === undefined ? readModel(table) : readAnalysis(analysis);
-      return { table, reads, byProduct, select, query: hashQuery(select) };
+      const query = analysis === undefined ? readModel(table) : readAnalysis(analysis);
+      return { table, reads, byProduct, query, hash: hashQuery(query) };
     }),
   );
 }
 
+/** The rows of a derived table that follow from these. */
+export function selectDerived(
+  { query, reads }: Pick<DerivedTable, 'query' | 'reads'>,
+  tables: Readonly<Partial<Record<TableName, Source>>>,
+  runId: string,
+): Sql {
+  const read = reads.map((name): [string, Source] => {
+    const source = tables[name];
+    if (source === undefined) throw new Error(`the query reads ${name}, which is not given`);
+    return [name, source];
+  });
+  return bindQuery(query, Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId) });
+}
+
 /** 48 bits: every reader of the log takes such a number. */
-function hashQuery(select: string): bigint {
-  const digest = createHash('sha256').update(readModel('macros')).update(select).digest();
+function hashQuery(query: string): bigint {
+  const digest = createHash('sha256').update(readModel('macros')).update(query).digest();
   return BigInt(digest.readUIntBE(0, 6));
 }
 
-/** The derived tables, each behind those that it reads. */
-export function derivedSelects(): DerivedSelect[] {
-  return listDerivedLevels().flat();
-}
-
 /** @throws Error when tables read each other in a circle */
-export function sortIntoLevels<T extends { table: TableName; reads: readonly TableName[] }>(tables: T[]): T[][] {
-  const levels: T[][] = [];
+export function sortByReads<T extends { table: TableName; reads: readonly TableName[] }>(tables: T[]): T[] {
+  const sorted: T[] = [];
   let left = tables;
   while (left.length > 0) {
     const waiting = new Set(left.map(({ table }) => table));
-    const level = left.filter(({ reads }) => !reads.some((read) => waiting.has(read)));
-    if (level.length === 0) throw new Error(`derived tables read each other: ${[...waiting].join(', ')}`);
-    levels.push(level);
-    left = left.filter((one) => !level.includes(one));
+    const ready = left.filter(({ reads }) => !reads.some((read) => waiting.has(read)));
+    if (ready.length === 0) throw new Error(`derived tables read each other: ${[...waiting].join(', ')}`);
+    sorted.push(...ready);
+    left = left.filter((one) => !ready.includes(one));
   }
-  return levels;
+  return sorted;
 }

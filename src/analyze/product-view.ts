@@ -1,6 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import { type Database, itself } from '../duckdb/connection.js';
-import { quoteLiteral } from '../duckdb/quote.js';
+import type { Database } from '../duckdb/connection.js';
+import { bindQuery } from '../sql/model.js';
+import { itself, sql } from '../sql/sql.js';
 import { readAnalysis, setVariables } from './analysis.js';
 import { toDate } from './spread-selection.js';
 
@@ -21,9 +22,9 @@ export async function readProductDays(
 ): Promise<ProductDay[]> {
   await setVariables(db, { product, currency, first_day: toDate(first), last_day: toDate(last) });
   // Of a large lake only what is the product's is looked at.
-  await db.substitute('items', `FROM ${itself('items')} WHERE product_id = ${quoteLiteral(product)}`, () =>
-    db.run(`CREATE OR REPLACE TABLE offer_prices AS ${readAnalysis('offer_prices')}`),
-  );
+  const items = sql`${itself('items')} WHERE product_id = ${product}`;
+  const prices = bindQuery(readAnalysis('offer_prices'), { items });
+  await db.run(`CREATE OR REPLACE TABLE offer_prices AS ${prices.text}`);
   const rows = await db.rows(
     `SELECT day::VARCHAR AS day, "min"::DOUBLE AS "min", median::DOUBLE AS median, "max"::DOUBLE AS "max"
      FROM (${readAnalysis('product_days')})`,

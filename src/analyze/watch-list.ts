@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs';
-import { type Database, itself } from '../duckdb/connection.js';
+import type { Database } from '../duckdb/connection.js';
 import { quoteLiteral } from '../duckdb/quote.js';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
-import { createSpellsView, readAnalysis, setVariables } from './analysis.js';
+import { bindQuery } from '../sql/model.js';
+import { itself, sql } from '../sql/sql.js';
+import { readAnalysis, setVariables } from './analysis.js';
 
 const COLUMNS = ['product', 'price', 'currency', 'lowest', 'highest'] as const;
 const REQUIRED = ['product', 'price'];
@@ -29,11 +31,11 @@ export interface WatchOptions {
 export async function createWatched(db: Database, options: WatchOptions): Promise<void> {
   await loadWatchList(db, options.list, options.currency);
   await setVariables(db, { own_site: options.ownSite ?? null });
-  await createSpellsView(db);
   // Of a large lake only what the list names is looked at.
-  await db.substitute('items', `FROM ${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`, () =>
-    db.run(`CREATE OR REPLACE TABLE found AS ${readAnalysis('watch_list')}`),
-  );
+  const items = sql`${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
+  const price_spells = bindQuery(readAnalysis('price_spells'), { items });
+  const found = bindQuery(readAnalysis('watch_list'), { items, price_spells });
+  await db.run(`CREATE OR REPLACE TABLE found AS ${found.text}`);
   const before = options.before === undefined ? 'found LIMIT 0' : `read_parquet(${quoteLiteral(options.before)})`;
   const watchedAt = options.before === undefined ? ', NULL::TIMESTAMPTZ AS watched_at' : '';
   await db.run(`CREATE OR REPLACE VIEW watched_before AS SELECT *${watchedAt} FROM ${before}`);

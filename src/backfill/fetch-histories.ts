@@ -71,7 +71,7 @@ export async function takeHistories(
 
 /** Items of the lake whose histories no run has taken over; those that wait are not among them. */
 async function listMissingHistories({ lake, db }: Pick<LockedLake, 'lake' | 'db'>): Promise<bigint[]> {
-  await createTableViews(db, lake, {}, { tables: ['items'] });
+  await createTableViews(db, lake, ['items']);
   return findMissingHistories(lake, await db.rows('SELECT item_id FROM items WHERE gone_at IS NULL ORDER BY item_id'));
 }
 

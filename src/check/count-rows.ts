@@ -1,8 +1,13 @@
-import { BIGINT, DOUBLE, type DuckDBType, type DuckDBValue, VARCHAR } from '@duckdb/node-api';
-import type { Database } from '../duckdb/connection.js';
+import { BIGINT, DOUBLE, type DuckDBResult, type DuckDBType, type DuckDBValue, VARCHAR } from '@duckdb/node-api';
 import { rowToJson } from '../duckdb/value-json.js';
+import type { RelationGraph } from '../sql/graph.js';
+import { bindQuery, type Source } from '../sql/model.js';
+import type { Relation } from '../sql/relation.js';
+import { type Sql, writeTyped } from '../sql/sql.js';
+import type { TableName } from '../tables/table.js';
 import { explainCheckError } from './bind.js';
-import type { ParameterType } from './check.js';
+import type { Check, ParameterType } from './check.js';
+import { findReadTables } from './read-tables.js';
 import type { PlannedCheck } from './settings.js';
 
 export const SAMPLE_ROWS = 5;
@@ -15,36 +20,74 @@ export interface Violations {
   seconds: number;
 }
 
+/** What checks look at. */
+export interface CheckedTables {
+  /** Rows by the name of their table. */
+  tables: Readonly<Partial<Record<TableName, Source>>>;
+  /** The run whose rows of history are looked at; undefined where it is none. */
+  runId: string | undefined;
+}
+
+/** The items that a run changed: their rows before and after it. */
+export interface ChangedItems {
+  before: Relation;
+  after: Relation;
+}
+
+/** The views of a session that are named as the tables. */
+export const NAMED_TABLES: CheckedTables = { tables: {}, runId: undefined };
+
 /** One pass: the violating rows stream by, counted; only the first ones are looked at. */
 export async function countRows(
-  db: Database,
+  graph: RelationGraph,
   { check, values }: PlannedCheck,
+  checked: CheckedTables,
   keep = SAMPLE_ROWS,
 ): Promise<Violations> {
+  const bound = bindCheck(check.sql, checked);
+  await graph.ready(bound);
   const startedAt = performance.now();
   const rows: string[] = [];
   let violations = 0n;
-  try {
-    const result = await streamCheck(db, { check, values });
+  const count = async (result: DuckDBResult) => {
     const names = result.columnNames();
     for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
       violations += BigInt(chunk.rowCount);
       const wanted = Math.min(keep - rows.length, chunk.rowCount);
       for (let i = 0; i < wanted; i += 1) rows.push(rowToJson(names, chunk.getRowValues(i)));
     }
+  };
+  try {
+    const { bound: given, types } = bindParameters(check, values);
+    await graph.db.stream(bound.text, count, given, types);
   } catch (cause) {
     throw explainCheckError(check, cause);
   }
   return { violations, rows, seconds: (performance.now() - startedAt) / 1000 };
 }
 
-function streamCheck(db: Database, { check, values }: Pick<PlannedCheck, 'check' | 'values'>) {
-  if (check.parameters.length === 0) return db.connection.stream(check.sql);
+/** A check over these tables. */
+export function bindCheck(text: string, { tables, runId }: CheckedTables): Sql {
+  const read = findReadTables(text).flatMap((name): [string, Source][] => {
+    const source = tables[name];
+    return source === undefined ? [] : [[name, source]];
+  });
+  return bindQuery(cutEnd(text), Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId ?? null) });
+}
+
+/** A statement without the semicolon and the comments behind it: it becomes part of another one. */
+function cutEnd(text: string): string {
+  const cut = text.trimEnd().replace(/(?:;|(?<=^|\s)--[^\n'"]*)$/u, '');
+  return cut === text ? text : cutEnd(cut);
+}
+
+function bindParameters(check: Check, values: PlannedCheck['values']) {
+  if (check.parameters.length === 0) return {};
   const types = Object.fromEntries(check.parameters.map(({ name, type }) => [name, DUCKDB_TYPES[type]]));
   const bound: Record<string, DuckDBValue> = {};
   for (const { name, type } of check.parameters) {
     const value = values[name] ?? null;
     bound[name] = type === 'BIGINT' && typeof value === 'number' ? BigInt(value) : value;
   }
-  return db.connection.stream(check.sql, bound, types);
+  return { bound, types };
 }

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { type Database, itself } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
+import type { RelationGraph } from '../sql/graph.js';
+import { asRows, type Source } from '../sql/model.js';
+import type { Relation } from '../sql/relation.js';
+import { code, type Sql, sql } from '../sql/sql.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { Check } from './check.js';
-import { countRows, SAMPLE_ROWS, type Violations } from './count-rows.js';
+import { type ChangedItems, type CheckedTables, countRows, SAMPLE_ROWS, type Violations } from './count-rows.js';
 import { findReadTables } from './read-tables.js';
 import type { PlannedCheck } from './settings.js';
 
@@ -65,27 +68,26 @@ export class KeptCounts {
     this.#next[check.name] = { query: hashCheck(planned), values, violations: String(violations), rows };
   }
 
-  /**
-   * Violations by name, of checks whose count is kept and that read no other table in `changed`. Needs tables
-   * `items_before` and `items_after`: the rows of the items that the run changed, before and after it; and `items`.
-   */
+  /** Violations by name, of checks whose count is kept and that read no other table in `changedTables`. */
   async countOn(
-    db: Database,
+    graph: RelationGraph,
+    checked: CheckedTables,
+    changed: ChangedItems,
     planned: readonly PlannedCheck[],
-    changed: ReadonlySet<string>,
+    changedTables: ReadonlySet<string>,
   ): Promise<Map<string, Violations>> {
     const isOfItems = ({ check }: PlannedCheck) =>
-      !findReadTables(check.sql).some((name) => name !== 'items' && changed.has(name));
+      !findReadTables(check.sql).some((name) => name !== 'items' && changedTables.has(name));
     const known = planned.filter((one) => this.#last[one.check.name]?.query === hashCheck(one) && isOfItems(one));
     const scopes = new Map(known.map(({ check }) => [String(check.scope), check.scope]));
     const found = new Map<string, Violations>();
     for (const [key, scope] of scopes) {
       const ofScope = known.filter(({ check }) => String(check.scope) === key);
-      const [before, after] = await createScope(db, scope);
+      const [before, after] = await selectScope(graph, checked, changed, scope);
       // Where all items gave none, these gave none either.
       const hadSome = ofScope.filter(({ check }) => this.#last[check.name]?.violations !== '0');
-      const last = await countEach(db, before, hadSome, MOST_ROWS);
-      const now = await countEach(db, after, ofScope, SAMPLE_ROWS);
+      const last = await countEach(graph, withItems(checked, before), hadSome, MOST_ROWS);
+      const now = await countEach(graph, withItems(checked, after), ofScope, SAMPLE_ROWS);
       for (const one of ofScope) {
         const counted = this.#add(one, hadSome.includes(one) ? last.get(one) : NONE, now.get(one));
         if (counted !== undefined) found.set(one.check.name, counted);
@@ -132,33 +134,41 @@ function hashFiles(names: Iterable<string> | undefined): string {
     .digest('hex');
 }
 
+const withItems = ({ tables, runId }: CheckedTables, items: Source): CheckedTables => ({
+  tables: { ...tables, items },
+  runId,
+});
+
 /**
- * Selects of the rows that a scope's violations follow from, before the run and after it, in place of `items`. As they
- * are no tables, a check reads only its own columns of them.
+ * The rows that a scope's violations follow from, before the run and after it, in place of `items`. As they are no
+ * tables, a check reads only its own columns of them.
  */
-async function createScope(db: Database, scope: Check['scope']): Promise<[string, string]> {
-  if (scope === 'row' || scope === undefined) return ['FROM items_before', 'FROM items_after'];
-  const key = scope.map(quoteIdentifier).join(', ');
-  const rows = `SELECT ${key} FROM items_before UNION SELECT ${key} FROM items_after`;
-  await db.define('table', 'scope_keys', rows);
-  const after = `FROM (FROM ${itself('items')}${await restrictSites(db, scope)}) SEMI JOIN scope_keys USING (${key})`;
-  return [`SELECT * FROM (${after}) ANTI JOIN items_after USING (item_id) UNION ALL FROM items_before`, after];
+async function selectScope(
+  graph: RelationGraph,
+  { tables: { items } }: CheckedTables,
+  { before, after }: ChangedItems,
+  scope: Check['scope'],
+): Promise<[Source, Source]> {
+  if (scope === 'row' || scope === undefined || items === undefined) return [before, after];
+  const key = code(scope.map(quoteIdentifier).join(', '));
+  const keys = graph.table('scope_keys', sql`SELECT ${key} FROM ${before} UNION SELECT ${key} FROM ${after}`);
+  const sites = await restrictSites(graph, keys, scope);
+  const now = sql`FROM (FROM ${asRows(items)}${sites}) SEMI JOIN ${keys} USING (${key})`;
+  return [sql`SELECT * FROM (${now}) ANTI JOIN ${after} USING (item_id) UNION ALL FROM ${before}`, now];
 }
 
 /** By their statistics, files of other websites are not even opened: a join says too little about them beforehand. */
-async function restrictSites(db: Database, scope: readonly string[]): Promise<string> {
-  if (!scope.includes('site_id')) return '';
-  const rows = await db.rows('SELECT DISTINCT site_id FROM scope_keys WHERE site_id IS NOT NULL');
-  return rows.length === 0 ? '' : ` WHERE site_id IN (${rows.map(({ site_id }) => String(site_id)).join(', ')})`;
+async function restrictSites(graph: RelationGraph, keys: Relation, scope: readonly string[]): Promise<Sql> {
+  if (!scope.includes('site_id')) return sql``;
+  const rows = await graph.rows(sql`SELECT DISTINCT site_id FROM ${keys} WHERE site_id IS NOT NULL`);
+  const ids = rows.map(({ site_id }) => String(site_id)).join(', ');
+  return rows.length === 0 ? sql`` : sql` WHERE site_id IN (${code(ids)})`;
 }
 
 /** Undefined for a check that does not run: over all rows it says why. */
-async function countEach(db: Database, select: string, checks: readonly PlannedCheck[], keep: number) {
+async function countEach(graph: RelationGraph, checked: CheckedTables, checks: readonly PlannedCheck[], keep: number) {
   const counted = new Map<PlannedCheck, Violations | undefined>();
-  if (checks.length === 0) return counted;
-  await db.substitute('items', select, async () => {
-    for (const one of checks) counted.set(one, await countRows(db, one, keep).catch(() => undefined));
-  });
+  for (const one of checks) counted.set(one, await countRows(graph, one, checked, keep).catch(() => undefined));
   return counted;
 }
 

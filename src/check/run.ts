@@ -1,10 +1,10 @@
-import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
 import { type Io, realIo } from '../io/io.js';
 import { settleAll } from '../io/settle-all.js';
+import type { RelationGraph } from '../sql/graph.js';
 import type { CheckResult, Severity } from '../tables/table.js';
 import type { Check, CheckSettings } from './check.js';
-import { countRows, type Violations } from './count-rows.js';
+import { type ChangedItems, type CheckedTables, countRows, type Violations } from './count-rows.js';
 import type { KeptCounts } from './kept-counts.js';
 import { type PlannedCheck, planChecks } from './settings.js';
 import { countWithinRun } from './within-run.js';
@@ -13,24 +13,22 @@ export type { CheckSettings } from './check.js';
 
 /** A run whose next state is checked. */
 export interface RunScope {
-  /** A session beside: it counts on from the run before while the other checks look at all rows. */
-  side: Database;
   /** What checks found in the run before. */
   kept: KeptCounts;
-  /** True where tables `items_before` and `items_after` have the items that the run changed. */
-  hasFewChanges: boolean;
+  /** The items that the run changed, before and after it; undefined where these are many. */
+  changed: ChangedItems | undefined;
   /** Tables that the run gives other rows. */
   changedTables: ReadonlySet<string>;
 }
 
 /**
- * Runs checks over the views named as the tables, in their order: exact counts and the first rows as a sample.
- * With the DuckDB variable `run_id` set, checks of `history` look at what that run wrote.
- * A check that does not run is a failed one, unless it is a gate. Of a `run`, only what it changed is looked at where that will do.
+ * Runs checks, in their order: exact counts and the first rows as a sample. A check that does not run is a failed one,
+ * unless it is a gate. Of a `run`, only what it changed is looked at where that will do.
  * @throws PricelakeError `config` for settings that fit no check, and when a gate's SQL does not run.
  */
 export async function runChecks(
-  db: Database,
+  graph: RelationGraph,
+  checked: CheckedTables,
   checks: readonly Check[],
   settings: CheckSettings,
   run?: RunScope,
@@ -50,12 +48,12 @@ export async function runChecks(
   const count = async (some: readonly PlannedCheck[], known = NONE_KNOWN) => {
     for (const planned of some) {
       report(false);
-      outcomes.set(planned, await runCheck(db, planned, known, run?.kept));
+      outcomes.set(planned, await runCheck(graph, checked, planned, known, run?.kept));
     }
   };
   const isLocal = ({ check }: PlannedCheck) => check.scope !== undefined || check.withinRun !== undefined;
   const [known] = await settleAll([
-    run === undefined ? Promise.resolve(NONE_KNOWN) : countLocally(run, all),
+    run === undefined ? Promise.resolve(NONE_KNOWN) : countLocally(graph, checked, run, all),
     count(all.filter((planned) => !isLocal(planned))),
   ]);
   await count(all.filter(isLocal), known);
@@ -67,16 +65,21 @@ const NONE_KNOWN: ReadonlyMap<string, Violations> = new Map();
 
 /** Of what the run changed, or from what was counted before. */
 async function countLocally(
-  { side, kept, hasFewChanges, changedTables }: RunScope,
+  graph: RelationGraph,
+  checked: CheckedTables,
+  { kept, changed, changedTables }: RunScope,
   all: readonly PlannedCheck[],
 ): Promise<ReadonlyMap<string, Violations>> {
-  const known = hasFewChanges ? await countWithinRun(side, all) : new Map<string, Violations>();
-  for (const [name, counted] of await kept.countOn(side, all, changedTables)) known.set(name, counted);
+  if (changed === undefined) return NONE_KNOWN;
+  const known = await countWithinRun(graph, checked, changed, all);
+  for (const [name, counted] of await kept.countOn(graph, checked, changed, all, changedTables))
+    known.set(name, counted);
   return known;
 }
 
 async function runCheck(
-  db: Database,
+  graph: RelationGraph,
+  checked: CheckedTables,
   planned: PlannedCheck,
   known: ReadonlyMap<string, Violations>,
   kept: KeptCounts | undefined,
@@ -85,7 +88,7 @@ async function runCheck(
   const { name, description } = check;
   const startedAt = performance.now();
   const counted = async () => {
-    const violations = known.get(name) ?? (await countRows(db, planned));
+    const violations = known.get(name) ?? (await countRows(graph, planned, checked));
     kept?.note(planned, violations);
     return violations;
   };

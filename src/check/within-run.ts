@@ -1,9 +1,12 @@
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
+import type { RelationGraph } from '../sql/graph.js';
+import { asRows, type Source } from '../sql/model.js';
+import { code, sql } from '../sql/sql.js';
 import { selectNamedColumns } from '../tables/named-columns.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
-import { countRows, type Violations } from './count-rows.js';
+import { type ChangedItems, type CheckedTables, countRows, type Violations } from './count-rows.js';
 import { findReadTables } from './read-tables.js';
 import type { PlannedCheck } from './settings.js';
 
@@ -11,49 +14,58 @@ const SCOPED: readonly TableName[] = ['items', 'history'];
 
 /**
  * Violations by name, of checks that look only at the items a run touched, or at their websites (`-- within_run:`). What
- * they read of these rows of `items` and `history` is read once for all of them. Needs tables `items_before` and
- * `items_after`, and the variable `run_id`. A check that does not run is left out: over all rows it says why.
+ * they read of these rows of `items` and `history` is read once for all of them. A check that does not run is left out:
+ * over all rows it says why.
  */
-export async function countWithinRun(db: Database, planned: readonly PlannedCheck[]): Promise<Map<string, Violations>> {
+export async function countWithinRun(
+  graph: RelationGraph,
+  checked: CheckedTables,
+  changed: ChangedItems,
+  planned: readonly PlannedCheck[],
+): Promise<Map<string, Violations>> {
   const found = new Map<string, Violations>();
   for (const column of new Set(planned.flatMap(({ check }) => check.withinRun ?? []))) {
     const checks = planned.filter(({ check }) => check.withinRun === column);
-    const tables = await createScope(db, column, checks);
-    await db.substituteEach(
-      tables,
-      (table) => `FROM scoped_${table}`,
-      async () => {
-        for (const one of checks) {
-          const counted = await countRows(db, one).catch(() => undefined);
-          if (counted !== undefined) found.set(one.check.name, counted);
-        }
-      },
-    );
+    const scoped = await readScope(graph, checked, changed, column, checks);
+    for (const one of checks) {
+      const counted = await countRows(graph, one, scoped).catch(() => undefined);
+      if (counted !== undefined) found.set(one.check.name, counted);
+    }
   }
   return found;
 }
 
-/** Tables `scoped_items` and `scoped_history`, where they have the column: of the rows with a touched value of it, what the checks read. */
-async function createScope(db: Database, column: string, checks: readonly PlannedCheck[]): Promise<TableName[]> {
+/** The tables, with `items` and `history` cut down to the rows with a touched value of a column, and to what the checks read of them. */
+async function readScope(
+  graph: RelationGraph,
+  { tables, runId }: CheckedTables,
+  { before, after }: ChangedItems,
+  column: string,
+  checks: readonly PlannedCheck[],
+): Promise<CheckedTables> {
   const read = new Set(checks.flatMap(({ check }) => findReadTables(check.sql)));
   const hasColumn = (table: TableName) => loadTableSchema(table).columns.some(({ name }) => name === column);
-  const tables = SCOPED.filter((table) => read.has(table) && hasColumn(table));
-  const key = quoteIdentifier(column);
-  const told = tables.includes('history')
-    ? `UNION SELECT ${key} FROM history WHERE run_id = getvariable('run_id')`
-    : '';
-  await db.define(
-    'table',
-    'scope_keys',
-    `SELECT ${key} FROM items_before UNION SELECT ${key} FROM items_after ${told}`,
-  );
-  const texts = [...checks.map(({ check }) => check.sql), column];
-  const isNamed = await nameTheirColumns(db, texts.slice(0, -1));
-  for (const table of tables) {
-    const columns = isNamed ? selectNamedColumns(table, texts) : '*';
-    await db.define('table', `scoped_${table}`, `SELECT ${columns} FROM ${table} SEMI JOIN scope_keys USING (${key})`);
+  const names = SCOPED.filter((table) => read.has(table) && hasColumn(table));
+  const key = code(quoteIdentifier(column));
+  const { history } = tables;
+  const told =
+    names.includes('history') && history !== undefined
+      ? sql` UNION SELECT ${key} FROM ${asRows(history)} WHERE run_id = ${runId ?? null}`
+      : sql``;
+  const keys = graph.table('scope_keys', sql`SELECT ${key} FROM ${before} UNION SELECT ${key} FROM ${after}${told}`);
+  const texts = checks.map(({ check }) => check.sql);
+  const isNamed = await nameTheirColumns(graph.db, texts);
+  const scoped: { -readonly [K in TableName]?: Source } = { ...tables };
+  for (const table of names) {
+    const source = tables[table];
+    if (source === undefined) continue;
+    const columns = code(isNamed ? selectNamedColumns(table, [...texts, column]) : '*');
+    scoped[table] = graph.table(
+      `scoped_${table}`,
+      sql`SELECT ${columns} FROM ${asRows(source)} SEMI JOIN ${keys} USING (${key})`,
+    );
   }
-  return tables;
+  return { tables: scoped, runId };
 }
 
 /** False where a statement reads columns without naming them, as `SELECT *` and `NATURAL JOIN` do. */

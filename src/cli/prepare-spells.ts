@@ -55,7 +55,7 @@ export async function openSpells(
       }
       await removeOthers(folder, name, io.now());
     }
-    await db.define('view', 'price_spells', `FROM read_parquet(${quoteLiteral(file)})`);
+    await db.run(`CREATE OR REPLACE VIEW price_spells AS FROM read_parquet(${quoteLiteral(file)})`);
   };
   return { folder, prepare };
 }

@@ -53,7 +53,7 @@ async function readOpened<T>(
   try {
     const tables = choose?.(db) ?? TABLE_NAMES;
     await remote?.bring(tables);
-    await createTableViews(db, lake, {}, { tables });
+    await createTableViews(db, lake, tables);
     const scratch = join(workFolder, 'result.parquet');
     const result = await action({ lake, db, scratch, ...(remote === undefined ? {} : { remote }) });
     // A statement that ended just before the signal came did its work, but the command was stopped.

@@ -1,10 +1,11 @@
-import type { Database } from '../duckdb/connection.js';
-import { readModel } from '../duckdb/model-sql.js';
 import { listParts } from '../extract/dataset-client.js';
 import { landFacets } from '../extract/facets.js';
 import { skipSample } from '../extract/sample.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { sql } from '../sql/sql.js';
 import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './found-differences.js';
 
 /**
@@ -24,38 +25,41 @@ export async function askFacets(
 }
 
 /**
- * Compares the counts of listed items that the service gives by website, category and currency with view `items`, the
- * lake as it would be. Of each difference: facet, id, name, service, lake; the widest first.
+ * Compares the counts of listed items that the service gives by website, category and currency with `items`, the lake as
+ * it would be. Of each difference: facet, id, name, service, lake; the widest first.
  */
 export async function compareFacets(
-  { db, io }: Pick<Run, 'db' | 'io'>,
+  { graph, io }: Pick<Run, 'graph' | 'io'>,
+  items: Relation,
   answer: string | undefined,
+  readable: readonly string[] | undefined,
 ): Promise<FoundDifferences> {
   if (answer === undefined) return NOTHING_COMPARED;
-  await loadFacets(db, answer);
-  await db.run('CREATE OR REPLACE VIEW counted_items AS SELECT * FROM items');
-  await db.run(`CREATE OR REPLACE TABLE compared_facets AS ${readModel('compare_facets')}`);
+  const compared = graph.model(
+    'compare_facets',
+    { counted_items: items, landed_facets: loadFacets(graph, answer) },
+    { readable_datasets: readable ?? null },
+  );
   const found = await readDifferences(
-    db,
-    `SELECT count(*) AS compared, count(*) FILTER (service <> lake) AS different,
+    graph,
+    sql`SELECT count(*) AS compared, count(*) FILTER (service <> lake) AS different,
     (SELECT coalesce(CAST(to_json(list(d)) AS VARCHAR), '[]')
-     FROM (FROM compared_facets WHERE service <> lake ORDER BY abs(service - lake) DESC, facet, id LIMIT 100) AS d) AS differences
-    FROM compared_facets`,
+     FROM (FROM ${compared} WHERE service <> lake ORDER BY abs(service - lake) DESC, facet, id LIMIT 100) AS d) AS differences
+    FROM ${compared}`,
   );
   io.log('debug', 'facets.compared', { compared: found.compared, different: found.different });
   return found;
 }
 
-/** Table `landed_facets`, ids as text: those of currencies are codes. */
-export async function loadFacets(db: Database, answer: string): Promise<void> {
-  await db.run(
-    `CREATE OR REPLACE TABLE landed_facets AS
-    WITH answer AS (SELECT from_json($1, '{"sites": [{"id": "VARCHAR", "name": "VARCHAR", "items": "BIGINT"}],
+/** The service's counts as rows, ids as text: those of currencies are codes. */
+export function loadFacets(graph: RelationGraph, answer: string): Relation {
+  return graph.table(
+    'landed_facets',
+    sql`WITH answer AS (SELECT from_json(${answer}, '{"sites": [{"id": "VARCHAR", "name": "VARCHAR", "items": "BIGINT"}],
       "currencies": [{"code": "VARCHAR", "items": "BIGINT"}],
       "categories": [{"id": "VARCHAR", "name": "VARCHAR", "slug": "VARCHAR", "parentId": "VARCHAR", "items": "BIGINT"}]}') AS f)
     SELECT 'site' AS facet, s.id, s.name, NULL AS slug, NULL AS parent_id, s.items FROM (SELECT unnest(f.sites) AS s FROM answer)
     UNION ALL SELECT 'currency', c.code, c.code, NULL, NULL, c.items FROM (SELECT unnest(f.currencies) AS c FROM answer)
     UNION ALL SELECT 'category', c.id, c.name, c.slug, c.parentId, c.items FROM (SELECT unnest(f.categories) AS c FROM answer)`,
-    [answer],
   );
 }

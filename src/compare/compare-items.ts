@@ -2,14 +2,19 @@ import path from 'node:path';
 import { fetchAllowance } from '../account/read-plan.js';
 import { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
-import type { Database } from '../duckdb/connection.js';
 import type { Io } from '../io/io.js';
-import { type Lake, openLake } from '../lake/lake.js';
-import { readTable } from '../lake/read.js';
+import { openLake } from '../lake/lake.js';
 import { openSession } from '../lake/session.js';
+import { LakeRows } from '../lake/table-rows.js';
 import { Journal } from '../landing/journal.js';
+import { UNKNOWN_SKEW } from '../merge/feed-skew.js';
+import { readTables } from '../run/open-tables.js';
+import { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { sql } from '../sql/sql.js';
+import type { Applied } from '../tables/table.js';
 import { TypingQueue } from '../typing/typing-queue.js';
-import { type SampleComparison, sampleItems } from './compare-sample.js';
+import { type SampleComparison, type SampledLake, sampleItems } from './compare-sample.js';
 
 /**
  * Compares `size` items of the published lake with the service, value by value: a call each, within the budget of the
@@ -26,14 +31,17 @@ export async function compareItemSample(
   const { baseUrl, apiKey } = pipeline.source;
   const client = createClient({ baseUrl, apiKey, signal }, io);
   const runId = `verify-${io.now().toISOString()}`;
-  const session = await openSession({ lake, runId, signal, memoryLimit: pipeline.lake.memory });
+  const session = await openSession({ hasModels: true, signal, memoryLimit: pipeline.lake.memory });
   const { db, workFolder: folder } = session;
   const journal = await Journal.open(path.join(folder, 'journal.ndjson'));
   try {
     await fetchAllowance(client, pipeline.budget);
     const typing = new TypingQueue(db, { runId, workFolder: folder });
     const landing = { runNumber: 0n, runId, folder, journal };
-    return await sampleItems({ db, landing, client, typing, io }, size, await readKnownUntil(lake, db));
+    const graph = new RelationGraph(db);
+    const tables = await readTables(lake);
+    const sampled = await openSampledLake(graph, new LakeRows(graph, lake, tables, () => 0n), tables.items.applied);
+    return await sampleItems({ graph, landing, client, typing, io }, size, sampled);
   } finally {
     await journal.close();
     await client.close();
@@ -41,11 +49,20 @@ export async function compareItemSample(
   }
 }
 
-/** Up to when a lake without the feed is known to be complete. Notes the cursor of one with the feed. */
-async function readKnownUntil(lake: Lake, db: Database): Promise<string> {
-  const { cursor, polledAt: polled } = (await readTable(lake, 'items')).applied;
-  await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor ?? null]);
+async function openSampledLake(
+  graph: RelationGraph,
+  lake: LakeRows,
+  { cursor, polledAt }: Pick<Applied, 'cursor' | 'polledAt'>,
+): Promise<SampledLake> {
+  const items = await lake.rows('items');
+  const [history, stale_items] = [await lake.rows('history'), await lake.rows('stale_items')];
+  const lowWatermark = await readKnownUntil(graph, items, polledAt);
+  return { items, history, stale_items, cursor, lowWatermark, skew: UNKNOWN_SKEW, datasetPattern: null };
+}
+
+/** Up to when a lake without the feed is known to be complete. */
+async function readKnownUntil(graph: RelationGraph, items: Relation, polled: bigint): Promise<string> {
   if (polled > 0n) return new Date(Number(polled / 1000n)).toISOString();
-  const row = await db.row('SELECT epoch_ms(max(last_changed_at)) AS at FROM items');
+  const row = await graph.row(sql`SELECT epoch_ms(max(last_changed_at)) AS at FROM ${items}`);
   return new Date(Number((row?.at as bigint | null) ?? 0n)).toISOString();
 }

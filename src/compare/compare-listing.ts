@@ -1,10 +1,12 @@
 import { listSelectedParts } from '../extract/dataset-client.js';
 import { cutItemTails, listItemFiles } from '../extract/item-files.js';
+import type { ItemReader, ItemReads } from '../merge/batch.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
+import type { Relation } from '../sql/relation.js';
 import { ListingPages } from './listing-pages.js';
 import { ListingPart } from './listing-part.js';
-import { createListingItems } from './listing-states.js';
+import { readListingItems } from './listing-states.js';
 import { explainOpen, type OpenListing } from './listing-words.js';
 
 /** Names of datasets as items give them: those that can be read (undefined: all), and by id. */
@@ -19,7 +21,12 @@ export interface DatasetNames {
  * differ, the items are found by pages and single reads, within a share of the calls left. What is not established is
  * journaled (`listing.done`). Returns the items that the service no longer shows.
  */
-export async function compareListingStates(run: Run, extract: Extract, names: DatasetNames): Promise<bigint[]> {
+export async function compareListingStates(
+  run: Run,
+  extract: Extract,
+  names: DatasetNames,
+  { reader, ...sources }: { reader: ItemReader; items: Relation; pending_changes: Relation },
+): Promise<bigint[]> {
   if (extract.mode !== 'poll') return [];
   const { landing, client } = run;
   const { journal } = landing;
@@ -28,16 +35,16 @@ export async function compareListingStates(run: Run, extract: Extract, names: Da
     for (const file of listItemFiles(landing, 'listing.page')) run.typing.addItems({ ...file, origin: 'page' });
     return listGone();
   }
-  await run.db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [
-    JSON.stringify(names.readable ?? null),
-  ]);
   await cutItemTails(landing, 'listing.page');
-  const pages = new ListingPages(run);
+  const pages = new ListingPages(run, reader);
   const open: OpenListing[] = [];
   for (const part of listSelectedParts(client, run.selection)) {
     const own = part.dataset === undefined ? undefined : (names.byId.get(part.dataset) ?? []);
-    const view = async () => createListingItems(run.db, own, listGone());
-    open.push(await new ListingPart(run, extract, part, pages, view).establish());
+    const readRows = async ({ rows, typed }: ItemReads) => {
+      const items = await readListingItems(run.graph, { ...sources, exported_items: rows }, own, listGone());
+      return { items, typed };
+    };
+    open.push(await new ListingPart(run, extract, part, pages, { readRows, readable: names.readable }).establish());
   }
   const { unknown, reason } = explainOpen(open);
   await journal.append({ type: 'listing.done', unknown, reason, calls: client.calls() });

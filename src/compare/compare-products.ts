@@ -1,11 +1,12 @@
-import { readModel } from '../duckdb/model-sql.js';
 import { listParts } from '../extract/dataset-client.js';
 import type { ItemFile } from '../extract/item-files.js';
 import { choosePage, landProducts } from '../extract/products.js';
 import { skipSample } from '../extract/sample.js';
-import { loadServiceProducts } from '../merge/service-products.js';
+import { typeServiceProducts } from '../merge/service-products.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
+import type { Relation } from '../sql/relation.js';
+import { sql } from '../sql/sql.js';
 import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './found-differences.js';
 
 /**
@@ -29,26 +30,35 @@ export async function landServiceProducts(
   });
 }
 
+/** Products of the service, and what is different in the lake's own. */
+export interface ComparedProducts {
+  /** Undefined where none are compared. */
+  rows: Relation | undefined;
+  found: FoundDifferences;
+}
+
 /**
- * Compares landed products of the service with views `products` and `product_prices` (section 1 shows the matching in
- * words only). Of each difference: the service's id and what differs. Leaves them typed in table `landed_service_products`.
+ * Types landed products of the service, and compares them with the lake's as they would be (section 1 shows the matching
+ * in words only). Of each difference: the service's id and what differs.
  */
 export async function compareProducts(
-  { db, io, workFolder, drift }: Run,
+  { graph, io, landing, workFolder, drift }: Run,
+  { products, product_prices }: { products: Relation; product_prices: Relation },
   files: ItemFile[] | undefined,
-): Promise<FoundDifferences> {
-  if (files === undefined) return NOTHING_COMPARED;
-  const unreadable = await loadServiceProducts(db, files, workFolder, drift.look);
+): Promise<ComparedProducts> {
+  if (files === undefined) return { rows: undefined, found: NOTHING_COMPARED };
+  const { look } = drift;
+  const { rows, unreadable } = await typeServiceProducts(graph, files, { runId: landing.runId, workFolder, look });
   if (unreadable > 0) io.log('warn', 'products.unreadable', { rows: unreadable });
-  await db.run(`CREATE OR REPLACE TABLE different_products AS ${readModel('compare_products')}`);
+  const different = graph.model('compare_products', { landed_service_products: rows, product_prices, products }, {});
   const found = await readDifferences(
-    db,
-    `SELECT
-    (SELECT count(*) FROM landed_service_products) AS compared,
-    (SELECT count(*) FROM different_products) AS different,
+    graph,
+    sql`SELECT
+    (SELECT count(*) FROM ${rows}) AS compared,
+    (SELECT count(*) FROM ${different}) AS different,
     (SELECT coalesce(CAST(to_json(list({'product': service_id, 'differences': differences})) AS VARCHAR), '[]')
-     FROM (FROM different_products ORDER BY service_id LIMIT 100)) AS differences`,
+     FROM (FROM ${different} ORDER BY service_id LIMIT 100)) AS differences`,
   );
   io.log('debug', 'products.compared', { compared: found.compared, different: found.different });
-  return found;
+  return { rows, found };
 }

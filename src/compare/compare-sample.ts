@@ -1,11 +1,13 @@
 import { boundMismatchRate } from '../check/mismatch-bound.js';
-import type { Database } from '../duckdb/connection.js';
-import { readModel } from '../duckdb/model-sql.js';
 import { type LandedSample, landSample, skipSample } from '../extract/sample.js';
 import { settleAll } from '../io/settle-all.js';
-import { createItemViews } from '../merge/batch.js';
+import { ItemReader } from '../merge/batch.js';
+import type { FeedSkew } from '../merge/feed-skew.js';
 import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { code, sql } from '../sql/sql.js';
 
 /** A sample of items of the lake as it would be, compared with the service. */
 export interface SampleComparison {
@@ -20,28 +22,56 @@ export interface SampleComparison {
 
 export const NO_SAMPLE: SampleComparison = { sampled: 0n, mismatches: 0n, bound: 1, differences: '[]' };
 
-/** What a sample is taken and judged with. */
-export type SampleRun = Pick<Run, 'db' | 'landing' | 'client' | 'typing' | 'io'>;
+/** The tasks that a sample is read and typed with. */
+export type SampleRun = Pick<Run, 'graph' | 'landing' | 'client' | 'typing' | 'io'>;
 
-/**
- * Chooses a run's seeded sample of items (view `items`), and returns the function that reads it from the service; that
- * needs no database. Its calls are counted like all others. Without a call left, or an answer, nothing is sampled.
- */
+/** The lake that a sample is compared with. */
+export interface SampledLake {
+  items: Relation;
+  history: Relation;
+  stale_items: Relation;
+  /** The change up to which items are applied; undefined without the feed. */
+  cursor: bigint | undefined;
+  /** Up to when a lake without the feed is complete, ISO 8601; null is not known. */
+  lowWatermark: string | null;
+  skew: FeedSkew;
+  /** Finds names of datasets in texts (dataset-names.ts). */
+  datasetPattern: string | null;
+}
+
+/** The sampled items' rows of the lake, and their ids. */
+export interface ChosenSample {
+  rows: Relation;
+  ids: bigint[];
+}
+
+/** Chooses a run's seeded sample: another one in each run, the same in each of its tries. Undefined where none is wanted. */
 export async function chooseRunSample(
-  { db, client, landing, io }: Run,
+  { graph, landing }: Pick<Run, 'graph' | 'landing'>,
   { plan }: Extract,
-): Promise<() => Promise<LandedSample | undefined>> {
+  items: Relation,
+): Promise<ChosenSample | undefined> {
   const size = plan.comparisons.sample;
-  if (size === 0) return async () => undefined;
-  const ids = await chooseSample(db, size);
-  return () => landSample(client, landing, ids, io).catch((error: unknown) => skipSample(error, io));
+  return size === 0 ? undefined : chooseSample(graph, items, size, landing.runId);
+}
+
+/** Reads a run's sample from the service. Without a call left, or an answer, nothing is sampled. */
+export async function readRunSample(
+  { client, landing, io }: Pick<Run, 'client' | 'landing' | 'io'>,
+  { ids }: ChosenSample,
+): Promise<LandedSample | undefined> {
+  return landSample(client, landing, ids, io).catch((error: unknown) => skipSample(error, io));
 }
 
 /** Compares a run's sample with the lake, value by value. */
-export async function compareSample(run: Run, sample: LandedSample | undefined): Promise<SampleComparison> {
-  if (sample === undefined) return NO_SAMPLE;
-  const lowWatermark = run.landing.journal.last('watermark')?.changedAt ?? null;
-  const comparison = await compareLanded(run, sample, lowWatermark).catch((error: unknown) =>
+export async function compareSample(
+  run: SampleRun,
+  chosen: ChosenSample | undefined,
+  landed: LandedSample | undefined,
+  lake: SampledLake,
+): Promise<SampleComparison> {
+  if (chosen === undefined || landed === undefined) return NO_SAMPLE;
+  const comparison = await compareLanded(run, chosen, landed, lake).catch((error: unknown) =>
     skipSample(error, run.io),
   );
   if (comparison === undefined) return NO_SAMPLE;
@@ -49,59 +79,42 @@ export async function compareSample(run: Run, sample: LandedSample | undefined):
   return comparison;
 }
 
-/** Reads and judges a sample; `lowWatermark` is up to when the lake is known to be complete where it has no feed. */
-export async function sampleItems(
-  base: SampleRun,
-  size: number,
-  lowWatermark: string | null,
-): Promise<SampleComparison> {
-  const { db, client, landing, io } = base;
-  return compareLanded(base, await landSample(client, landing, await chooseSample(db, size), io), lowWatermark);
+/** Chooses, reads and judges a sample of `size` items. */
+export async function sampleItems(base: SampleRun, size: number, lake: SampledLake): Promise<SampleComparison> {
+  const { graph, client, landing, io } = base;
+  const chosen = await chooseSample(graph, lake.items, size, landing.runId);
+  return compareLanded(base, chosen, await landSample(client, landing, chosen.ids, io), lake);
 }
 
-async function compareLanded(
-  base: SampleRun,
-  sample: LandedSample,
-  lowWatermark: string | null,
-): Promise<SampleComparison> {
-  await loadSample(base, sample);
-  // Not the lake but the sample is read again for each comparison. A session of its own: in that of a run, tables are
-  // derived meanwhile.
-  const session = await base.db.fork();
-  try {
-    return await session.substitute('items', 'SELECT * FROM sampled_items', () => judgeSample(session, lowWatermark));
-  } finally {
-    await session.close();
-  }
-}
-
-/** Another sample in each run, the same in each of its tries: table `sampled_items`. */
-async function chooseSample(db: Database, size: number): Promise<bigint[]> {
-  await db.define(
-    'table',
+async function chooseSample(graph: RelationGraph, items: Relation, size: number, seed: string): Promise<ChosenSample> {
+  const rows = graph.table(
     'sampled_items',
-    `SELECT * FROM items WHERE gone_at IS NULL
-    ORDER BY hash(item_id, CAST(getvariable('run_id') AS VARCHAR)) LIMIT ${BigInt(size)}`,
+    sql`SELECT * FROM ${items} WHERE gone_at IS NULL ORDER BY hash(item_id, ${seed}) LIMIT ${BigInt(size)}`,
   );
-  const rows = await db.rows('SELECT item_id FROM sampled_items');
-  return rows.map((row) => row.item_id as bigint);
+  const ids = await graph.rows(sql`SELECT item_id FROM ${rows}`);
+  return { rows, ids: ids.map((row) => row.item_id as bigint) };
 }
 
-async function loadSample({ db, typing }: SampleRun, { files, missing }: LandedSample): Promise<void> {
+/** Not the lake but the sample is read again for each comparison. */
+async function compareLanded(
+  { graph, typing }: SampleRun,
+  { rows: items }: ChosenSample,
+  { files, missing }: LandedSample,
+  { history, stale_items, cursor, lowWatermark, skew, datasetPattern }: SampledLake,
+): Promise<SampleComparison> {
   const typed = await settleAll(files.map((file) => typing.typeApart({ ...file, origin: 'page' })));
-  await createItemViews(db, typed);
-  await db.run('CREATE OR REPLACE TABLE missing_sample (item_id BIGINT)');
-  for (const id of missing) await db.run('INSERT INTO missing_sample VALUES ($1)', [id]);
-}
-
-async function judgeSample(db: Database, lowWatermark: string | null): Promise<SampleComparison> {
-  await db.run('SET VARIABLE sample_watermark = $1', [lowWatermark]);
-  await db.run(`CREATE OR REPLACE VIEW compared_items AS ${readModel('compare')}`);
-  await db.run(`CREATE OR REPLACE TABLE judged_sample AS ${readModel('judged_sample')}`);
-  const row = await db.row(`SELECT count(*) AS sampled, count(*) FILTER (len(differences) > 0) AS mismatches,
+  const { rows: exported_items } = await new ItemReader(graph, datasetPattern).exported(typed);
+  const missing_sample = code(`SELECT unnest(CAST([${missing.join(', ')}] AS BIGINT[])) AS item_id`);
+  const compared_items = graph.model('compare', { exported_items, items }, { feed_skew: skew.us });
+  const judged = graph.model(
+    'judged_sample',
+    { compared_items, exported_items, history, items, missing_sample, stale_items },
+    { feed_cursor: cursor ?? null, feed_skew: skew.us, sample_watermark: lowWatermark },
+  );
+  const row = await graph.row(sql`SELECT count(*) AS sampled, count(*) FILTER (len(differences) > 0) AS mismatches,
       coalesce(CAST(to_json(list({'item_id': item_id, 'differences': differences}) FILTER (len(differences) > 0)) AS VARCHAR), '[]')
         AS differences
-    FROM judged_sample`);
+    FROM ${judged}`);
   const sampled = row?.sampled as bigint;
   const mismatches = row?.mismatches as bigint;
   const bound = boundMismatchRate(Number(mismatches), Number(sampled));

@@ -1,4 +1,5 @@
-import type { Database } from '../duckdb/connection.js';
+import type { RelationGraph } from '../sql/graph.js';
+import type { Sql } from '../sql/sql.js';
 
 /** What a comparison of the service's own counts or groups with the lake found. */
 export interface FoundDifferences {
@@ -10,9 +11,9 @@ export interface FoundDifferences {
 
 export const NOTHING_COMPARED: FoundDifferences = { compared: 0n, different: 0n, differences: '[]' };
 
-/** @param sql one row of `compared`, `different` and `differences` */
-export async function readDifferences(db: Database, sql: string): Promise<FoundDifferences> {
-  const row = await db.row(sql);
+/** @param select one row of `compared`, `different` and `differences` */
+export async function readDifferences(graph: RelationGraph, select: Sql): Promise<FoundDifferences> {
+  const row = await graph.row(select);
   return {
     compared: row?.compared as bigint,
     different: row?.different as bigint,

@@ -1,20 +1,22 @@
 import { listItemFiles } from '../extract/item-files.js';
-import { createItemViews } from '../merge/batch.js';
+import type { ItemReader, ItemReads } from '../merge/batch.js';
 import type { Run } from '../run/open-run.js';
 
-/** Landed pages on their way into view `exported_items`, each once. */
+/** Landed pages on their way to be typed, each once. */
 export class ListingPages {
   readonly #run: Run;
+  readonly #reader: ItemReader;
   readonly #handed: Set<string>;
 
-  constructor(run: Run) {
+  constructor(run: Run, reader: ItemReader) {
     this.#run = run;
+    this.#reader = reader;
     this.#handed = new Set(listItemFiles(run.landing, 'poll.page').map(({ path }) => path));
   }
 
   /** Types what has landed since; nothing more may be landing. */
-  async type(): Promise<void> {
-    const { db, landing, typing } = this.#run;
+  async type(): Promise<ItemReads> {
+    const { landing, typing } = this.#run;
     for (const page of ['poll.page', 'listing.page'] as const) {
       for (const file of listItemFiles(landing, page)) {
         if (this.#handed.has(file.path)) continue;
@@ -22,11 +24,11 @@ export class ListingPages {
         typing.addItems({ ...file, origin: 'page' });
       }
     }
-    await createItemViews(db, await typing.finish());
+    return this.#reader.exported(await typing.finish());
   }
 
   /** Types what the poll has landed, and nothing else. */
-  async typePoll(): Promise<void> {
-    await createItemViews(this.#run.db, await this.#run.typing.finish());
+  async typePoll(): Promise<ItemReads> {
+    return this.#reader.exported(await this.#run.typing.finish());
   }
 }

@@ -5,6 +5,7 @@ import { ListingJournal } from '../extract/listing-journal.js';
 import { landPoll, reopenPoll } from '../extract/poll.js';
 import { allowSkipping } from '../extract/sample.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
+import type { ItemReads } from '../merge/batch.js';
 import { countCallsLeft } from '../plan/allowance.js';
 import { chooseReadings, type Reading, type SiteCount } from '../plan/choose-readings.js';
 import { reachBack } from '../plan/plan-polls.js';
@@ -12,7 +13,15 @@ import type { Extract } from '../run/landed-run.js';
 import type { Run } from '../run/open-run.js';
 import { readPollStart } from '../run/poll-start.js';
 import type { ListingPages } from './listing-pages.js';
-import { compareListing, countListedOf, countRead, countUnread, findEvidence, findMissing } from './listing-states.js';
+import {
+  compareListing,
+  countListedOf,
+  countRead,
+  countUnread,
+  findEvidence,
+  findMissing,
+  type ListingRows,
+} from './listing-states.js';
 import type { OpenListing } from './listing-words.js';
 
 /** The service's counts are asked for so often: after two readings that contradict them nothing more is read. */
@@ -27,21 +36,28 @@ interface ListingState {
   read: Set<bigint | null>;
 }
 
+export interface ListingPartOptions {
+  /** The part's items as the lake would be, with what was read so far. */
+  readRows: (typed: ItemReads) => Promise<ListingRows>;
+  /** Names of the datasets that can be read; undefined is all. */
+  readable: readonly string[] | undefined;
+}
+
 /** Establishes the listing states of a part: all that the key can read, or a dataset. */
 export class ListingPart {
   readonly #run: Run;
   readonly #extract: Extract;
   readonly #part: DatasetPart;
   readonly #pages: ListingPages;
-  readonly #createView: () => Promise<void>;
+  readonly #options: ListingPartOptions;
   readonly #journal: ListingJournal;
 
-  constructor(run: Run, extract: Extract, part: DatasetPart, pages: ListingPages, createView: () => Promise<void>) {
+  constructor(run: Run, extract: Extract, part: DatasetPart, pages: ListingPages, options: ListingPartOptions) {
     this.#run = run;
     this.#extract = extract;
     this.#part = part;
     this.#pages = pages;
-    this.#createView = createView;
+    this.#options = options;
     this.#journal = new ListingJournal(run.landing, part.dataset);
   }
 
@@ -52,11 +68,11 @@ export class ListingPart {
       return undefined;
     });
     if (state === undefined) {
-      await this.#type();
+      const rows = await this.#type();
       if (this.#journal.last('listing.counts') === undefined) {
-        return { sites: [], unread: await countUnread(this.#run.db), wanted: undefined, failure };
+        return { sites: [], unread: await countUnread(this.#run.graph, rows.items), wanted: undefined, failure };
       }
-      state = await this.#look();
+      state = await this.#look(rows);
     }
     const sites = findOpen(state).map((site) => ({ ...site, isRead: hasRead(state, site) }));
     return { sites, unread: 0n, wanted: this.#journal.last('listing.plan'), failure };
@@ -64,8 +80,7 @@ export class ListingPart {
 
   async #askAndRead(): Promise<ListingState> {
     if (this.#journal.last('listing.counts') === undefined) {
-      await this.#pages.typePoll();
-      await this.#ask();
+      await this.#ask(await this.#options.readRows(await this.#pages.typePoll()));
     }
     return this.#read();
   }
@@ -73,57 +88,56 @@ export class ListingPart {
   /** Reads until nothing is open, or nothing more may be read. */
   async #read(): Promise<ListingState> {
     for (;;) {
-      await this.#type();
-      const state = await this.#look();
+      const rows = await this.#type();
+      const state = await this.#look(rows);
       if (findOpen(state).length === 0) return state;
       if (this.#journal.hasActed()) {
         const plan = this.#journal.last('listing.plan');
         const isStuck = plan === undefined || (!plan.news && plan.readings.length === 0);
         if (isStuck || this.#journal.all('listing.counts').length >= COUNTS || !findOpen(state).some(isDifferent))
           return state;
-        await this.#ask();
-      } else await this.#act(state);
+        await this.#ask(rows);
+      } else await this.#act(state, rows);
     }
   }
 
-  async #ask(): Promise<void> {
-    const { db, landing, drift } = this.#run;
+  async #ask({ items }: ListingRows): Promise<void> {
+    const { graph, landing, drift } = this.#run;
     const before = this.#journal.last('listing.counts');
-    await this.#createView();
     // Items of a dataset that is copied whole were not returned by `changedSince`.
     const since = this.#extract.added.length > 0 ? undefined : reachBack(await readPollStart(this.#run));
-    const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(db, since));
+    const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(graph, items, since));
     await landCounts(this.#part, landing, returnsRemovals);
     drift.look('/facets', JSON.parse(this.#journal.last('listing.counts')?.answer ?? '{}'));
   }
 
-  async #look(): Promise<ListingState> {
+  async #look(rows: ListingRows): Promise<ListingState> {
     const counts = this.#journal.last('listing.counts');
-    const { sites, isSuspect } = await compareListing(this.#run.db, counts?.answer ?? '{}');
-    return { sites, isSuspect, returnsRemovals: counts?.returnsRemovals ?? false, read: await this.#findRead() };
+    const { readable } = this.#options;
+    const { sites, isSuspect } = await compareListing(this.#run.graph, rows.items, counts?.answer ?? '{}', readable);
+    return { sites, isSuspect, returnsRemovals: counts?.returnsRemovals ?? false, read: await this.#findRead(rows) };
   }
 
-  async #type(): Promise<void> {
-    await this.#pages.type();
-    await this.#createView();
+  async #type(): Promise<ListingRows> {
+    return this.#options.readRows(await this.#pages.type());
   }
 
   /** What of the plans was read to the end, with each item that was missing there. */
-  async #findRead(): Promise<Set<bigint | null>> {
+  async #findRead(rows: ListingRows): Promise<Set<bigint | null>> {
     const read = new Set<bigint | null>();
     for (const plan of this.#journal.all('listing.plan')) {
       const ended = this.#journal.listEnded(plan);
       for (const [place, reading] of plan.readings.entries()) {
         const { total = null, files = [] } = ended[place] ?? {};
-        if (total === null || (await countRead(this.#run.db, files)) < total) continue;
-        const missing = await findMissing(this.#run.db, reading, this.#journal.listFiles(plan));
+        if (total === null || (await countRead(this.#run.graph, rows.typed, files)) < total) continue;
+        const missing = await findMissing(this.#run.graph, rows, reading, this.#journal.listFiles(plan));
         if (missing.length === 0) read.add(reading.site);
       }
     }
     return read;
   }
 
-  async #act(state: ListingState): Promise<void> {
+  async #act(state: ListingState, before: ListingRows): Promise<void> {
     const { client, dataset } = this.#part;
     const { landing, io } = this.#run;
     const { journal } = landing;
@@ -132,14 +146,14 @@ export class ListingPart {
     if (plan === undefined) return;
     if (plan.news) await this.#pollNews(plan);
     const pages = plan.limit === null ? Number.POSITIVE_INFINITY : Number(plan.limit);
-    const countListed = (ids: readonly bigint[]) => countListedOf(this.#run.db, ids);
+    const countListed = (ids: readonly bigint[]) => countListedOf(this.#run.graph, before.items, ids);
     for (const reading of plan.readings.slice(this.#journal.listEnded(plan).length)) {
       await landReading(this.#part, landing, reading, { countListed, pages }, io);
     }
-    await this.#type();
+    const rows = await this.#type();
     let left = plan.limit;
     for (const reading of plan.readings.filter(({ removals }) => removals === null)) {
-      const missing = await findMissing(this.#run.db, reading, this.#journal.listFiles(plan));
+      const missing = await findMissing(this.#run.graph, rows, reading, this.#journal.listFiles(plan));
       const some = left === null ? missing : missing.slice(0, Number(left));
       await landSingles(this.#part, landing, some, io);
       if (left !== null) left -= BigInt(some.length);

@@ -4,7 +4,7 @@ import type { Lake } from '../lake/lake.js';
 import type { LogEntry } from '../lake/log-entries.js';
 import { findOlderFiles } from '../lake/older-files.js';
 import { readTable } from '../lake/read.js';
-import { createTableView } from '../lake/views.js';
+import { relateTable } from '../lake/views.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { parseSince } from './since.js';
 import { readSpan } from './table-span.js';
@@ -107,8 +107,10 @@ export async function listFiles(
 async function readCredits(lake: Lake): Promise<Manifest['attribution']> {
   const db = await Database.open();
   try {
-    await createTableView(db, lake, 'sites', 'sites');
-    return (await readAttributions(db, 'sites')).map(({ siteId, ...site }) => ({ site_id: siteId, ...site }));
+    return (await readAttributions(db, await relateTable(db, lake, 'sites'))).map(({ siteId, ...site }) => ({
+      site_id: siteId,
+      ...site,
+    }));
   } finally {
     await db.close();
   }

@@ -2,6 +2,7 @@ import type { PlannedRun } from '../account/read-plan.js';
 import { findMissingHistories } from '../backfill/fetch-histories.js';
 import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
 import type { Ahead } from '../plan/estimate.js';
+import { sql } from '../sql/sql.js';
 import type { EstimateSource } from './estimate-source.js';
 
 /** Calls of the run that adds the histories of a first copy: plan, feed or poll, datasets, and the plan once more. */
@@ -9,7 +10,7 @@ const RUN_BEHIND = 5;
 
 /** The cost of reading items' histories one by one, if the pipeline asks for them. */
 export async function estimateHistories(
-  { pipeline, tables, db, lake, journal }: EstimateSource,
+  { pipeline, tables, graph, before, lake, journal }: EstimateSource,
   { gate }: PlannedRun,
   copied: bigint | undefined,
 ): Promise<Ahead['histories']> {
@@ -17,7 +18,9 @@ export async function estimateHistories(
   const isFirst = tables.items.version < 0n;
   // An unfinished run comes before them.
   if (!isFirst && journal.entries.length > 0) return undefined;
-  const rows = isFirst ? [] : await db.rows('SELECT item_id FROM items WHERE gone_at IS NULL');
+  const rows = isFirst
+    ? []
+    : await graph.rows(sql`SELECT item_id FROM ${await before.rows('items')} WHERE gone_at IS NULL`);
   const missing = isFirst ? Number(copied ?? 0n) : (await findMissingHistories(lake, rows)).length;
   if (missing === 0) return undefined;
   const asked = countBesideRun(missing, countCallsLeft(gate.left(), 0n));

@@ -3,10 +3,10 @@ import path from 'node:path';
 import type { PlannedRun } from '../account/read-plan.js';
 import { ITEMS_A_PAGE } from '../api/contract.js';
 import { listSelectedParts } from '../extract/dataset-client.js';
-import { createItemViews } from '../merge/batch.js';
-import { createNewChanges, createPendingChanges } from '../merge/changes.js';
+import { findPendingChanges, readChanges } from '../merge/changes.js';
+import { DOUBTED_COLUMNS } from '../merge/compare-rows.js';
 import { findNeeds } from '../merge/merge.js';
-import { createRejectedItems, createRejectedRows } from '../merge/rejects.js';
+import { readRejectedRows } from '../merge/rejects.js';
 import { type BrokenExport, changedExport, explainBroken } from '../plan/broken-exports.js';
 import { type Ahead, countPages } from '../plan/estimate.js';
 import { planHydration } from '../plan/plan-hydration.js';
@@ -57,13 +57,13 @@ export async function estimateNeeds(
 }
 
 /** As normalizing does it, over the lake as it is. */
-async function findPageNeeds({ db, typing, tables, workFolder, io }: EstimateSource, { body, page }: WaitingFeed) {
+async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed) {
+  const { graph, before, typing, tables, workFolder, io } = source;
   if (body === undefined || page === undefined || page.changes.length === 0) return undefined;
   const file = path.join(workFolder, 'feed-page.ndjson');
   const lines = page.changes.map(({ start, end }) => body.toString('utf8', start, end).replaceAll(/[\r\n]/g, ' '));
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
   const typed = await typing.typeChanges({ path: file, rows: lines.length, origin: 'feed' });
-  await createItemViews(db, []);
   const window: CursorWindow = {
     known: undefined,
     from: 0n,
@@ -73,12 +73,29 @@ async function findPageNeeds({ db, typing, tables, workFolder, io }: EstimateSou
     watermark: undefined,
     isApplied: true,
   };
-  await createNewChanges(db, [typed], window, { isSelected: false });
-  await createPendingChanges(db, window);
-  await db.run('CREATE OR REPLACE VIEW base_items AS SELECT * FROM items');
-  await createRejectedRows(db, [typed]);
-  await createRejectedItems(db);
-  await db.run('SET VARIABLE read_at = $1', [io.now().toISOString()]);
-  await db.run('CREATE OR REPLACE TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
-  return findNeeds(db);
+  const lake = {
+    items: await before.rows('items'),
+    history: await before.rows('history'),
+    stale_items: await before.rows('stale_items'),
+  };
+  const runId = 'plan';
+  const changes = await readChanges(graph, [typed], window, lake, { runId, isSelected: false });
+  const pending_changes = findPendingChanges(graph, window, changes, lake);
+  const rejected_rows = readRejectedRows(graph, [typed]);
+  const exported_items = graph.empty('exported_items', 'items');
+  const rejected_items = graph.model(
+    'rejected_items',
+    { exported_items, feed_changes: changes.feed, items: lake.items, rejected_rows },
+    { watermark: null },
+  );
+  const doubted_items = graph.empty('doubted_items', DOUBTED_COLUMNS);
+  const needs = {
+    base_items: lake.items,
+    doubted_items,
+    pending_changes,
+    rejected_items,
+    stale_items: lake.stale_items,
+  };
+  const values = { feed_skew: null, read_at: io.now().toISOString(), run_id: runId, watermark: null };
+  return (await findNeeds(graph, needs, values)).wanted;
 }

@@ -5,6 +5,7 @@ import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { findLake } from '../lake/lake.js';
 import { openSession } from '../lake/session.js';
+import { LakeRows } from '../lake/table-rows.js';
 import { JournalEntries } from '../landing/journal.js';
 import { type LandedRun, peekUnfinishedRun } from '../landing/landed-runs.js';
 import { type Allowance, countLeft, type RunCaps } from '../plan/allowance.js';
@@ -14,6 +15,7 @@ import { countOverage } from '../plan/export-allowance.js';
 import { hasAsked, readRunSelection, refuseNarrowing } from '../run/dataset-selection.js';
 import { planRepairs, readTables } from '../run/open-tables.js';
 import { RunPlanner } from '../run/run-planner.js';
+import { RelationGraph } from '../sql/graph.js';
 import { TypingQueue } from '../typing/typing-queue.js';
 import type { EstimateSource } from './estimate-source.js';
 import { priceNothing, pricePlan } from './estimate-steps.js';
@@ -51,7 +53,7 @@ export async function estimateRun(
   const lake = await findLake(pipeline.lake.path);
   const stop = signal === undefined ? {} : { signal };
   const client = createClient({ baseUrl, apiKey, ...stop }, io);
-  const session = await openSession({ lake, runId: 'plan', signal, memoryLimit: pipeline.lake.memory });
+  const session = await openSession({ hasModels: true, signal, memoryLimit: pipeline.lake.memory });
   const { db, workFolder } = session;
   try {
     const tables = await readTables(lake);
@@ -62,7 +64,9 @@ export async function estimateRun(
     const begun = unfinished !== undefined && hasAsked(unfinished.journal) ? unfinished : undefined;
     const selection = begun === undefined ? pipeline.source.datasets : readRunSelection(begun.journal);
     const journal = unfinished?.journal ?? JournalEntries.none();
-    const opened = { pipeline, selection, caps, io, lake, db, client, typing, tables, workFolder };
+    const graph = new RelationGraph(db);
+    const before = new LakeRows(graph, lake, tables, () => 0n);
+    const opened = { pipeline, selection, caps, io, lake, graph, before, client, typing, tables, workFolder };
     return await estimate({ ...opened, repairs, journal, isAtWork: false }, unfinished);
   } finally {
     await client.close();

@@ -1,5 +1,4 @@
 import type { Database } from '../duckdb/connection.js';
-import { quoteIdentifier } from '../duckdb/quote.js';
 
 /** A site whose licence asks for a credit. */
 export interface Attribution {
@@ -9,10 +8,13 @@ export interface Attribution {
   attribution: string;
 }
 
-/** Each site's newest licence and credit text: it travels with the data (section 2, SiteRef), also when it was dropped. */
+/**
+ * Each site's newest licence and credit text: it travels with the data (section 2, SiteRef), also when it was dropped.
+ * @param sites SQL of a relation
+ */
 export async function readAttributions(db: Database, sites: string): Promise<Attribution[]> {
   const rows = await db.rows(
-    `SELECT site_id, name, host, attribution FROM ${quoteIdentifier(sites)} WHERE attribution IS NOT NULL
+    `SELECT site_id, name, host, attribution FROM ${sites} WHERE attribution IS NOT NULL
      QUALIFY row_number() OVER (PARTITION BY site_id ORDER BY valid_from DESC) = 1 ORDER BY site_id`,
   );
   return rows.map((row) => ({

@@ -1,5 +1,5 @@
-import { readAnalysis } from '../duckdb/analysis-sql.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
+import { readAnalysis } from '../sql/model.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableState } from '../tables/table.js';
 import { tableRelation, toRelationFile } from '../tables/table-relation.js';

@@ -19,6 +19,7 @@ import { refreshPointer } from './publish.js';
 import { readTable } from './read.js';
 import { type Stage, stageTable } from './stage.js';
 import { explainSystemFault } from './system-fault.js';
+import { relateTable } from './views.js';
 
 export type { Compaction } from './flatten.js';
 
@@ -34,7 +35,7 @@ const RUN_ID = 'compact';
 
 /**
  * Rewrites files, Delta commits of the same rows (`dataChange` false). Call it under the lock: the rows are those of
- * the version it starts from, or the commit is refused. Needs the view `sites`.
+ * the version it starts from, or the commit is refused.
  * @throws PricelakeError `lake_invalid` when the joined files hold another number of rows, `disk_full`.
  */
 export async function compactLake(
@@ -46,7 +47,7 @@ export async function compactLake(
 ): Promise<Compaction[]> {
   let credits: Promise<Attribution[]> | undefined;
   const readCredits = async () => {
-    credits ??= readAttributions(db, 'sites');
+    credits ??= relateTable(db, lake, 'sites').then((sites) => readAttributions(db, sites));
     return describeAttributions(await credits);
   };
   const done = when === 'due' ? [] : await flattenTables(lake, await readTables(lake), io);

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Database } from '../duckdb/connection.js';
-import { createMacros } from '../duckdb/model-sql.js';
+import { createMacros } from '../sql/model.js';
 import type { Lake } from './layout.js';
 import { createTableViews } from './views.js';
 
@@ -10,10 +10,12 @@ import { createTableViews } from './views.js';
 const MEMORY_LIMIT = '800MB';
 
 export interface SessionOptions {
-  /** Views of the lake's published tables are made. */
+  /** Views of the lake's published tables are made, named as the tables. */
   lake?: Lake;
-  /** Id that rows are written with: models can be run, with its value in the variable `run_id`. */
-  runId?: string;
+  /** True where models are run. */
+  hasModels?: boolean;
+  /** Statements that may run side by side; default 1. */
+  sessions?: number;
   /** Where the session works; what is there goes. Default: a new temporary folder. */
   workFolder?: string;
   /** In bytes, or as DuckDB writes it; `default` is DuckDB's own limit, four fifths of the machine. */
@@ -31,13 +33,13 @@ export interface Session {
 
 /** Opens a database to work on a lake with. A failure leaves nothing behind. */
 export async function openSession(options: SessionOptions = {}): Promise<Session> {
-  const { lake, runId, signal, memoryLimit = MEMORY_LIMIT } = options;
+  const { lake, hasModels, sessions = 1, signal, memoryLimit = MEMORY_LIMIT } = options;
   const workFolder = await makeWorkFolder(options.workFolder);
   const removeFolder = () => rm(workFolder, { recursive: true, force: true });
   const text = typeof memoryLimit === 'number' ? `${memoryLimit / 1024 ** 2}MiB` : memoryLimit;
   const limit = text === 'default' ? {} : { memoryLimit: text };
   const stop = signal === undefined ? {} : { signal };
-  const db = await Database.open({ tempDirectory: path.join(workFolder, 'spill'), ...limit, ...stop }).catch(
+  const db = await Database.open({ sessions, tempDirectory: path.join(workFolder, 'spill'), ...limit, ...stop }).catch(
     async (error) => {
       await removeFolder();
       throw error;
@@ -48,10 +50,7 @@ export async function openSession(options: SessionOptions = {}): Promise<Session
     await removeFolder();
   };
   try {
-    if (runId !== undefined) {
-      await db.run('SET VARIABLE run_id = $1', [runId]);
-      await createMacros(db);
-    }
+    if (hasModels === true) await createMacros(db);
     if (lake !== undefined) await createTableViews(db, lake);
   } catch (error) {
     await close();

@@ -4,7 +4,6 @@ import { basename } from 'node:path';
 import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
 import pLimit from 'p-limit';
 import type { Database } from '../duckdb/connection.js';
-import { Lanes } from '../duckdb/lanes.js';
 import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
 import { settleAll } from '../io/settle-all.js';
@@ -27,7 +26,7 @@ export interface Stage extends Parting {
   partitionBy?: string[];
   /** Further key-value metadata of each file. */
   metadata?: Record<string, string>;
-  /** True where slices may be written side by side: the select reads only views of `define` and tables. */
+  /** True where slices are written side by side. */
   inLanes?: boolean;
   /** Size at which a file of an unpartitioned table ends. */
   targetBytes?: number;
@@ -84,8 +83,8 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wante
   const limit = pLimit(CONCURRENCY);
   const files: StagedFile[] = [];
   const sealing: Promise<StagedFile>[] = [];
-  const write = async (session: Database, select: string) => {
-    const written = await session.rows(writeCopy(schema, stage, select, partitionBy, folder));
+  const write = async (select: string) => {
+    const written = await db.rows(writeCopy(schema, stage, select, partitionBy, folder));
     // The files' names need no sync: a commit renames them and syncs the folders they come to.
     for (const row of written) {
       const file = describeFile(schema, partitionBy, row, texts);
@@ -112,20 +111,15 @@ async function writeSlices(
   db: Database,
   { inLanes = false }: Stage,
   slices: readonly string[],
-  write: (session: Database, slice: string) => Promise<void>,
+  write: (slice: string) => Promise<void>,
 ): Promise<void> {
-  const lanes = inLanes && slices.length > 1 ? await Lanes.open(db) : undefined;
-  if (lanes === undefined) {
-    for (const slice of slices) await write(db, slice);
+  if (!inLanes || slices.length <= 1) {
+    for (const slice of slices) await write(slice);
     return;
   }
-  try {
-    const writing = slices.map((slice) => lanes.run((lane) => write(lane, slice)));
-    await Promise.allSettled(writing);
-    await Promise.all(writing);
-  } finally {
-    await lanes.close();
-  }
+  const writing = slices.map((slice) => db.inLane(() => write(slice)));
+  await Promise.allSettled(writing);
+  await Promise.all(writing);
 }
 
 /** The contract is exact: names, types and order. */

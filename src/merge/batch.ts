@@ -1,16 +1,10 @@
-import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier, quoteList } from '../duckdb/quote.js';
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { code, columnsOf, type Sql, sql } from '../sql/sql.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import type { TableName } from '../tables/table.js';
 import type { ItemValue } from '../typing/item-names.js';
 import type { Origin, TypedFile } from '../typing/type-file.js';
-
-/** The table's columns as a select list. */
-export function selectColumns(table: TableName): string {
-  return loadTableSchema(table)
-    .columns.map((column) => quoteIdentifier(column.name))
-    .join(', ');
-}
 
 /** Rows of a kind: all that were typed, and how many of them repeat another. */
 export interface Tally {
@@ -18,37 +12,45 @@ export interface Tally {
   repeated: bigint;
 }
 
-/** So many rows are kept in a table; more stay in their files, so that memory stays the same however many there are. */
-export const FEW_ROWS = 50_000;
-
-/** What rows of typed files are read into. */
-export function chooseKind(files: readonly TypedFile[]): 'table' | 'view' {
-  return files.reduce((sum, { rows }) => sum + rows, 0) > FEW_ROWS ? 'view' : 'table';
+/** Whole rows of items that were read. */
+export interface ItemReads {
+  /** One row an item, the newest, with the columns of table items. */
+  rows: Relation;
+  /** Each typed row, with its part and the credit of its website. */
+  typed: Relation;
+  tally: Tally;
 }
 
-/** SQL of the typed rows of these files that fit, each with its place: `filename` and `file_row_number`. */
-export function goodRows(files: readonly TypedFile[]): string {
-  const paths = quoteList(files.map((file) => file.typedPath));
-  return `SELECT * FROM read_parquet(${paths}, filename = true, file_row_number = true) WHERE reject_reason IS NULL`;
+export const countTyped = (files: readonly TypedFile[]) => files.reduce((sum, { rows }) => sum + BigInt(rows), 0n);
+
+/** A relation of the typed rows of these files that fit, each with its place: `filename` and `file_row_number`. */
+export function goodRows(files: readonly TypedFile[]): Sql {
+  const paths = code(quoteList(files.map((file) => file.typedPath)));
+  return sql`(SELECT * FROM read_parquet(${paths}, filename = true, file_row_number = true) WHERE reject_reason IS NULL)`;
 }
 
 /**
- * Table `repeated_<name>`: the places of typed rows that another row of the same `key` stands for, the first by `order`.
- * Returns SQL of the relation without them. Few rows are repeated, those that moved while parts were read. They are put
- * in order once: a view that did so would, for each slice that is read of it, over all rows.
+ * A relation without the rows that another of the same `key` stands for, the first by `order`. Few rows are repeated:
+ * those that moved while parts were read. They are found once: a view that put rows in order would do so for each slice.
  */
-export async function leaveOutRepeated(
-  db: Database,
-  { name, rows, key, order }: { name: string; rows: string; key: string; order: string },
-): Promise<string> {
-  await db.define(
-    'table',
-    `repeated_${name}`,
-    `SELECT filename, file_row_number FROM ${rows}
-    SEMI JOIN (SELECT ${key} FROM ${rows} GROUP BY ${key} HAVING count(*) > 1) USING (${key})
-    QUALIFY row_number() OVER (PARTITION BY ${key} ORDER BY ${order}) > 1`,
+export function leaveOutRepeated(
+  graph: RelationGraph,
+  { rows, key, order }: { rows: Sql | Relation; key: string; order: string },
+): Sql {
+  const repeated = graph.table(
+    'repeated',
+    sql`SELECT filename, file_row_number FROM ${rows}
+    SEMI JOIN (SELECT ${code(key)} FROM ${rows} GROUP BY ${code(key)} HAVING count(*) > 1) USING (${code(key)})
+    QUALIFY row_number() OVER (PARTITION BY ${code(key)} ORDER BY ${code(order)}) > 1`,
   );
-  return `${rows} ANTI JOIN repeated_${name} USING (filename, file_row_number)`;
+  return sql`${rows} ANTI JOIN ${repeated} USING (filename, file_row_number)`;
+}
+
+export async function countRepeated(graph: RelationGraph, rows: Sql | Relation, key: string): Promise<Tally> {
+  const row = await graph.row(
+    sql`SELECT count(*) AS typed, count(*) - count(DISTINCT ${code(key)}) AS repeated FROM ${rows}`,
+  );
+  return { typed: row?.typed as bigint, repeated: row?.repeated as bigint };
 }
 
 /** What typed rows of items have beside the table's columns. */
@@ -57,91 +59,85 @@ const TYPED_COLUMNS = [
   { name: 'site_attribution', type: 'VARCHAR' },
 ];
 
-/**
- * `exported_items` and `reread_items`: one row an item, the newest, from exports and pages, and from whole reads after
- * the changes; `typed_exported_items` and `typed_reread_items` are all of them. With `absent`, needs the view `items`.
- */
-export async function createItemViews(
-  db: Database,
-  files: TypedFile[],
-  absent: readonly ItemValue[] = [],
-): Promise<{ exported: Tally; reread: Tally }> {
-  const exported = await createItemView(db, 'exported_items', ['export', 'page'], files, absent);
-  return { exported, reread: await createRereads(db, files) };
+/** Fields that no export row has, and the lake whose values stand for them: a field left out is no null. */
+export interface AbsentFields {
+  names: readonly ItemValue[];
+  items: Relation;
 }
 
-/** `reread_items` and `typed_reread_items` alone. */
-export async function createRereads(db: Database, files: TypedFile[]): Promise<Tally> {
-  return createItemView(db, 'reread_items', ['reread'], files);
+/** Reads typed files of items. The same files are read once: they never change. */
+export class ItemReader {
+  readonly #graph: RelationGraph;
+  /** Finds names of datasets in texts (dataset-names.ts); null where none is known. */
+  readonly #datasetPattern: string | null;
+  readonly #read = new Map<string, Promise<ItemReads>>();
+
+  constructor(graph: RelationGraph, datasetPattern: string | null) {
+    this.#graph = graph;
+    this.#datasetPattern = datasetPattern;
+  }
+
+  /** Rows of exports and pages, read before the changes. */
+  exported(files: readonly TypedFile[], absent?: AbsentFields): Promise<ItemReads> {
+    return this.#readOnce('exported_items', ['export', 'page'], files, absent);
+  }
+
+  /** Rows of items that were read whole after the changes. */
+  reread(files: readonly TypedFile[]): Promise<ItemReads> {
+    return this.#readOnce('reread_items', ['reread'], files, undefined);
+  }
+
+  #readOnce(
+    label: string,
+    origins: readonly Origin[],
+    files: readonly TypedFile[],
+    absent: AbsentFields | undefined,
+  ): Promise<ItemReads> {
+    const own = files.filter((file) => origins.includes(file.origin));
+    const key = JSON.stringify([label, own.map(({ typedPath }) => typedPath), absent?.names]);
+    const before = this.#read.get(key);
+    if (before !== undefined) return before;
+    const read = this.#readFiles(label, own, absent);
+    this.#read.set(key, read);
+    return read;
+  }
+
+  async #readFiles(label: string, own: readonly TypedFile[], absent: AbsentFields | undefined): Promise<ItemReads> {
+    const graph = this.#graph;
+    if (own.length === 0) return noReads(graph, label);
+    const count = countTyped(own);
+    const names = sql`dataset_names(datasets, ${this.#datasetPattern})`;
+    const good = sql`SELECT * REPLACE (${names} AS datasets) FROM ${goodRows(own)}`;
+    const typed = graph.rowsOf(`typed_${label}`, good, count);
+    const tally = await countRepeated(graph, typed, 'item_id');
+    const order = 'last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, read_at DESC, part DESC';
+    const newest =
+      tally.repeated === 0n ? sql`${typed}` : leaveOutRepeated(graph, { rows: typed, key: 'item_id', order });
+    const rows = sql`SELECT ${columnsOf('items')} FROM ${newest}`;
+    const hasWork = tally.repeated > 0n || absent !== undefined;
+    const select = absent === undefined ? rows : keepAbsent(rows, absent);
+    return { rows: hasWork ? graph.rowsOf(label, select, count) : graph.view(label, select), typed, tally };
+  }
 }
 
-async function createItemView(
-  db: Database,
-  name: string,
-  origins: readonly Origin[],
-  files: TypedFile[],
-  absent: readonly ItemValue[] = [],
-): Promise<Tally> {
-  const own = files.filter((file) => origins.includes(file.origin));
-  const made = madeOf.get(db) ?? new Map<string, Made>();
-  madeOf.set(db, made);
-  const source = JSON.stringify([own.map(({ typedPath }) => typedPath), absent]);
-  const before = made.get(name);
-  if (before?.source === source) return before.tally;
-  made.delete(name);
-  const tally = own.length === 0 ? await createNoItems(db, name) : await readItems(db, name, own, absent);
-  made.set(name, { source, tally });
-  return tally;
-}
-
-/** What a view of items was made of: typed files never change, so the same is not read again. */
-interface Made {
-  source: string;
-  tally: Tally;
-}
-const madeOf = new WeakMap<Database, Map<string, Made>>();
-
-async function readItems(
-  db: Database,
-  name: string,
-  own: readonly TypedFile[],
-  absent: readonly ItemValue[],
-): Promise<Tally> {
-  const kind = chooseKind(own);
-  await db.define(
-    kind,
-    `typed_${name}`,
-    `SELECT * REPLACE (dataset_names(datasets) AS datasets) FROM (${goodRows(own)})`,
-  );
-  const tally = await countRepeated(db, `typed_${name}`, 'item_id');
-  const all = `typed_${name}`;
-  const order = 'last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, read_at DESC, part DESC';
-  const newest = tally.repeated === 0n ? all : await leaveOutRepeated(db, { name, rows: all, key: 'item_id', order });
-  const rows = `SELECT ${selectColumns('items')} FROM ${newest}`;
-  await db.define(newest === all && absent.length === 0 ? 'view' : kind, name, keepAbsent(rows, absent));
-  return tally;
-}
-
-async function createNoItems(db: Database, name: string): Promise<Tally> {
+/** No whole row was read. */
+export function noReads(graph: RelationGraph, label: string): ItemReads {
   const { columns } = loadTableSchema('items');
-  await db.defineEmpty(`typed_${name}`, [...columns, ...TYPED_COLUMNS]);
-  await db.defineEmpty(name, columns);
-  return { typed: 0n, repeated: 0n };
+  return {
+    rows: graph.empty(label, 'items'),
+    typed: graph.empty(`typed_${label}`, [...columns, ...TYPED_COLUMNS]),
+    tally: { typed: 0n, repeated: 0n },
+  };
 }
 
-/** Items without a column that every export row lacks keep what the lake has in it: a field left out is no null. */
-function keepAbsent(rows: string, absent: readonly ItemValue[]): string {
-  if (absent.length === 0) return rows;
-  const value = (name: ItemValue) => (absent.includes(name) ? `coalesce(e.${name}, k.${name})` : `e.${name}`);
-  const follows = [
+/** Items keep what the lake has in absent fields, and what follows from these is made again. */
+function keepAbsent(rows: Sql, { names, items }: AbsentFields): Sql {
+  const value = (name: ItemValue) => (names.includes(name) ? `coalesce(e.${name}, k.${name})` : `e.${name}`);
+  const replaced = [
+    ...names.map((name) => `${value(name)} AS ${quoteIdentifier(name)}`),
     `valid_gtin14(${value('gtin')}) AS gtin14`,
     `product_key(${value('gtin')}, ${value('brand')}, ${value('mpn')}) AS product_id`,
   ];
-  return `SELECT e.* REPLACE (${[...absent.map((name) => `${value(name)} AS ${name}`), ...follows].join(', ')})
-    FROM (${rows}) AS e LEFT JOIN items AS k ON k.item_id = e.item_id`;
-}
-
-export async function countRepeated(db: Database, view: string, key: string): Promise<Tally> {
-  const row = await db.row(`SELECT count(*) AS typed, count(*) - count(DISTINCT ${key}) AS repeated FROM ${view}`);
-  return { typed: row?.typed as bigint, repeated: row?.repeated as bigint };
+  return sql`SELECT e.* REPLACE (${code(replaced.join(', '))})
+    FROM (${rows}) AS e LEFT JOIN ${items} AS k ON k.item_id = e.item_id`;
 }

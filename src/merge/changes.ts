@@ -1,115 +1,168 @@
-import type { Database } from '../duckdb/connection.js';
-import { readModel } from '../duckdb/model-sql.js';
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { code, columnsOf, join, type Sql, sql } from '../sql/sql.js';
 import { type CursorWindow, findHeld } from '../tables/cursor-window.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { LAG_MS } from '../tables/table.js';
 import type { TypedFile } from '../typing/type-file.js';
-import { chooseKind, countRepeated, goodRows, leaveOutRepeated, selectColumns, type Tally } from './batch.js';
+import { countRepeated, countTyped, goodRows, leaveOutRepeated, type Tally } from './batch.js';
 
 /** What typed changes have beside the columns of history. */
 const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map((name) => ({ name, type: 'VARCHAR' }));
 
-/**
- * Makes `new_changes`: the landed changes that history lacks, each once; where the feed and webhooks brought the same,
- * the feed's. Of several datasets some feeds come past the common cursor: what they brought ahead of it is new to
- * history as well. Leaves `typed_changes`, all of them, `feed_changes`, what the feed brought, and `webhook_changes` and
- * `backfill_changes`, what only webhooks and items' histories brought. Needs the views of the published tables.
- * @param isSelected true where the lake is of some datasets: what webhooks bring of items that it lacks may be of others
- */
-export async function createNewChanges(
-  db: Database,
-  files: TypedFile[],
-  window: CursorWindow,
-  { isSelected }: { isSelected: boolean },
-): Promise<Tally> {
-  const { columns } = loadTableSchema('history');
-  const { from, to } = window;
-  await db.run('SET VARIABLE with_feed = $1', [to !== undefined]);
-  await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [to ?? null]);
-  if (files.length === 0) {
-    for (const name of ['typed_changes', 'feed_changes']) await db.defineEmpty(name, [...columns, ...TYPED_COLUMNS]);
-    for (const name of ['webhook_changes', 'backfill_changes', 'new_changes']) await db.defineEmpty(name, columns);
-    return { typed: 0n, repeated: 0n };
-  }
-  const kind = chooseKind(files);
-  const good = goodRows(files);
-  const own = "origin <> 'webhook' OR item_id IN (SELECT item_id FROM items WHERE gone_at IS NULL)";
-  await db.define(kind, 'typed_changes', isSelected ? `SELECT * FROM (${good}) WHERE ${own}` : good);
-  const feed = "(FROM typed_changes WHERE origin = 'feed')";
-  const { typed, repeated } = await countRepeated(db, feed, 'change_id');
-  const first = { name: 'feed_changes', rows: feed, key: 'change_id', order: 'item_id IS NULL, observed_at' };
-  const once = repeated === 0n ? feed : await leaveOutRepeated(db, first);
-  const has = (origin: TypedFile['origin']) => files.some((file) => file.origin === origin);
-  const named = has('webhook') ? nameItems(once) : once;
-  await db.define(kind, 'feed_changes', `SELECT * FROM ${named} WHERE change_id > CAST('${from}' AS BIGINT)`);
-  const held = findHeld(window);
-  const mayOverlap = has('webhook') || held > from;
-  if (mayOverlap) {
-    await db.run('SET VARIABLE held_up_to = $1::BIGINT', [held]);
-    await db.define('table', 'known_changes', readModel('known_changes'));
-  }
-  if (has('webhook')) await db.define('table', 'webhook_changes', readModel('webhook_changes'));
-  else await db.defineEmpty('webhook_changes', columns);
-  if (has('history')) await db.define('table', 'backfill_changes', readModel('backfill_changes'));
-  else await db.defineEmpty('backfill_changes', columns);
-  const select = `SELECT ${selectColumns('history')} FROM`;
-  await db.define(
-    kind,
-    'new_changes',
-    `${select} feed_changes ${mayOverlap ? 'ANTI JOIN known_changes USING (change_id)' : ''}
-    UNION ALL ${select} webhook_changes UNION ALL ${select} backfill_changes`,
-  );
-  const hasOthers = has('webhook') || has('history');
-  const counts = await db.row(`SELECT (SELECT count(*) FROM new_changes) AS fresh,
-    ${hasOthers ? `(SELECT count(*) FROM (${good}) WHERE origin <> 'feed')` : 'CAST(0 AS BIGINT)'} AS others`);
-  const all = typed + (counts?.others as bigint);
-  return { typed: all, repeated: all - (counts?.fresh as bigint) };
+/** The landed changes of a run. */
+export interface LandedChanges {
+  /** All of them. */
+  typed: Relation;
+  /** What the feed brought, each change once. */
+  feed: Relation;
+  /** What only webhooks brought. */
+  webhook: Relation;
+  /** What only items' histories brought. */
+  backfill: Relation;
+  /** The changes that history lacks, each once. */
+  fresh: Relation;
+  tally: Tally;
 }
 
-/** SQL of changes of the feed: where their item is null by now, a webhook may have named it while the caller still saw it. */
-function nameItems(changes: string): string {
+/** Tables of the lake that changes are compared with. */
+export interface KnownRows {
+  items: Relation;
+  history: Relation;
+  stale_items: Relation;
+}
+
+export interface ChangesOptions {
+  runId: string;
+  /** True where the lake is of some datasets: what webhooks bring of items that it lacks may be of others. */
+  isSelected: boolean;
+}
+
+/**
+ * Reads the landed changes. Where the feed and webhooks brought the same, the feed's counts. Of several datasets some
+ * feeds come past the common cursor: what they brought ahead of it is new to history as well.
+ */
+export async function readChanges(
+  graph: RelationGraph,
+  files: readonly TypedFile[],
+  window: CursorWindow,
+  { items, history }: Pick<KnownRows, 'items' | 'history'>,
+  { runId, isSelected }: ChangesOptions,
+): Promise<LandedChanges> {
+  if (files.length === 0) return noChanges(graph);
+  const { from, to } = window;
+  const count = countTyped(files);
+  const good = goodRows(files);
+  const own = sql`origin <> 'webhook' OR item_id IN (SELECT item_id FROM ${items} WHERE gone_at IS NULL)`;
+  const kept = isSelected ? sql`SELECT * FROM ${good} WHERE ${own}` : sql`SELECT * FROM ${good}`;
+  const typed = graph.rowsOf('typed_changes', kept, count);
+  const all = sql`(FROM ${typed} WHERE origin = 'feed')`;
+  const { typed: ofFeed, repeated } = await countRepeated(graph, all, 'change_id');
+  const first = { rows: all, key: 'change_id', order: 'item_id IS NULL, observed_at' };
+  const once = repeated === 0n ? all : leaveOutRepeated(graph, first);
+  const has = (origin: TypedFile['origin']) => files.some((file) => file.origin === origin);
+  const named = has('webhook') ? nameItems(once, typed) : once;
+  const feed = graph.rowsOf('feed_changes', sql`SELECT * FROM ${named} WHERE change_id > ${from}`, count);
+  const held = findHeld(window);
+  const mayOverlap = has('webhook') || held > from;
+  const known = mayOverlap
+    ? graph.model('known_changes', { history, typed_changes: typed }, { held_up_to: held, run_id: runId })
+    : graph.empty('known_changes', [{ name: 'change_id', type: 'BIGINT' }]);
+  const heard = { feed_changes: feed, history, typed_changes: typed };
+  const webhook = has('webhook')
+    ? graph.model('webhook_changes', { ...heard, known_changes: known }, { run_id: runId })
+    : graph.empty('webhook_changes', 'history');
+  const backfill = has('history')
+    ? graph.model(
+        'backfill_changes',
+        { ...heard, items, webhook_changes: webhook },
+        { feed_cursor: to ?? null, run_id: runId, with_feed: to !== undefined },
+      )
+    : graph.empty('backfill_changes', 'history');
+  const select = sql`SELECT ${columnsOf('history')} FROM`;
+  const unheld = mayOverlap ? sql`${feed} ANTI JOIN ${known} USING (change_id)` : sql`${feed}`;
+  const fresh = graph.rowsOf(
+    'new_changes',
+    join(
+      [unheld, sql`${webhook}`, sql`${backfill}`].map((rows) => sql`${select} ${rows}`),
+      ' UNION ALL ',
+    ),
+    count,
+  );
+  const others = has('webhook') || has('history') ? await graph.count(sql`FROM ${good} WHERE origin <> 'feed'`) : 0n;
+  const total = ofFeed + others;
+  return {
+    typed,
+    feed,
+    webhook,
+    backfill,
+    fresh,
+    tally: { typed: total, repeated: total - (await graph.count(fresh)) },
+  };
+}
+
+function noChanges(graph: RelationGraph): LandedChanges {
+  const typed = graph.empty('typed_changes', [...loadTableSchema('history').columns, ...TYPED_COLUMNS]);
+  const none = graph.empty('no_changes', 'history');
+  return { typed, feed: typed, webhook: none, backfill: none, fresh: none, tally: { typed: 0n, repeated: 0n } };
+}
+
+/** Changes of the feed. Where their item is null by now, a webhook may have named it while the caller still saw it. */
+function nameItems(changes: Sql, typed: Relation): Sql {
   const values = ['item_id', 'title', 'url', 'currency', 'site_id', 'site_name', 'site_host', 'site_attribution'];
-  return `(SELECT f.* REPLACE (${values.map((name) => `coalesce(f.${name}, w.${name}) AS ${name}`).join(', ')})
+  const named = code(values.map((name) => `coalesce(f.${name}, w.${name}) AS ${name}`).join(', '));
+  return sql`(SELECT f.* REPLACE (${named})
     FROM (FROM ${changes}) AS f
     LEFT JOIN (
-      SELECT DISTINCT ON (change_id) change_id, ${values.join(', ')} FROM typed_changes
+      SELECT DISTINCT ON (change_id) change_id, ${code(values.join(', '))} FROM ${typed}
       WHERE origin = 'webhook' AND item_id IS NOT NULL ORDER BY change_id
     ) AS w ON f.item_id IS NULL AND w.change_id = f.change_id)`;
 }
 
 /**
- * Table `pending_changes`: changes that are not yet in items, landed now or standing in history. Whole rows may lag
- * behind the feed: the changes shortly before they were read belong to them as well, of items that are new to the lake.
+ * Changes that are not yet in items, landed now or standing in history. Whole rows may lag behind the feed: the changes
+ * shortly before they were read belong to them as well, of items that are new to the lake.
  */
-export async function createPendingChanges(db: Database, window: CursorWindow): Promise<void> {
+export function findPendingChanges(
+  graph: RelationGraph,
+  window: CursorWindow,
+  { feed, webhook }: Pick<LandedChanges, 'feed' | 'webhook'>,
+  { items, history, stale_items }: KnownRows,
+): Relation {
   const { applyFrom, to, watermark, isApplied } = window;
-  await db.run('SET VARIABLE watermark = $1::BIGINT', [watermark ?? null]);
-  const isPassed = to === undefined ? "origin <> 'webhook'" : `change_id <= CAST('${to}' AS BIGINT)`;
-  const select = (from: string) => `SELECT ${selectColumns('history')} FROM ${from}
-    WHERE change_id > CAST('${applyFrom}' AS BIGINT) AND ${isPassed}`;
-  const published = findHeld(window) > applyFrom ? `UNION ALL ${select('history')} AND item_id IS NOT NULL` : '';
-  const recent = `SELECT ${selectColumns('history')} FROM feed_changes ${isApplied ? 'ANTI JOIN items USING (item_id)' : ''}
-    ANTI JOIN stale_items USING (item_id)
-    WHERE change_id <= getvariable('watermark') AND ${isPassed} AND item_id IS NOT NULL AND observed_at >= (
-      SELECT max(observed_at) FROM feed_changes WHERE change_id <= getvariable('watermark')
-    ) - INTERVAL ${LAG_MS} MILLISECOND`;
-  await db.run(`CREATE OR REPLACE TABLE pending_changes AS
-    SELECT * FROM (${select('feed_changes')} UNION ALL ${select('webhook_changes')} ${published}
-      ${watermark === undefined ? '' : `UNION ALL ${recent}`})
-    QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY item_id IS NULL, origin = 'webhook', run_id) = 1`);
+  const isPassed = to === undefined ? sql`origin <> 'webhook'` : sql`change_id <= ${to}`;
+  const select = (from: Relation) =>
+    sql`SELECT ${columnsOf('history')} FROM ${from} WHERE change_id > ${applyFrom} AND ${isPassed}`;
+  const parts = [select(feed), select(webhook)];
+  if (findHeld(window) > applyFrom) parts.push(sql`${select(history)} AND item_id IS NOT NULL`);
+  if (watermark !== undefined) {
+    const unknown = isApplied ? sql`ANTI JOIN ${items} USING (item_id)` : sql``;
+    parts.push(sql`SELECT ${columnsOf('history')} FROM ${feed} ${unknown} ANTI JOIN ${stale_items} USING (item_id)
+      WHERE change_id <= ${watermark} AND ${isPassed} AND item_id IS NOT NULL AND observed_at >= (
+        SELECT max(observed_at) FROM ${feed} WHERE change_id <= ${watermark}
+      ) - INTERVAL ${LAG_MS} MILLISECOND`);
+  }
+  return graph.table(
+    'pending_changes',
+    sql`SELECT * FROM (${join(parts, ' UNION ALL ')})
+    QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY item_id IS NULL, origin = 'webhook', run_id) = 1`,
+  );
 }
 
 /**
- * Newest change that is in history ahead of `to` after the run: webhooks brought it, or the feed of one of several datasets,
- * or items' histories where there is no feed; 0 when there is none.
+ * The newest change that is in history ahead of `to` after the run: webhooks brought it, or the feed of one of several
+ * datasets, or items' histories where there is no feed; 0 where there is none.
  */
-export async function findAhead(db: Database, { ahead, to = 0n }: Pick<CursorWindow, 'ahead' | 'to'>): Promise<bigint> {
-  const row = await db.row(
-    `SELECT max(change_id) AS newest
-     FROM (SELECT change_id FROM feed_changes UNION ALL SELECT change_id FROM webhook_changes
-       UNION ALL SELECT change_id FROM backfill_changes)
-     WHERE change_id > $1`,
-    [to],
+export async function findAhead(
+  graph: RelationGraph,
+  { ahead, to = 0n }: Pick<CursorWindow, 'ahead' | 'to'>,
+  { feed, webhook, backfill }: Pick<LandedChanges, 'feed' | 'webhook' | 'backfill'>,
+): Promise<bigint> {
+  const row = await graph.row(
+    sql`SELECT max(change_id) AS newest
+     FROM (SELECT change_id FROM ${feed} UNION ALL SELECT change_id FROM ${webhook}
+       UNION ALL SELECT change_id FROM ${backfill})
+     WHERE change_id > ${to}`,
   );
   const newest = (row?.newest as bigint | null) ?? 0n;
   return newest > ahead ? newest : ahead;

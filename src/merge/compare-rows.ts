@@ -1,10 +1,13 @@
-import type { Database } from '../duckdb/connection.js';
-import { readModel } from '../duckdb/model-sql.js';
-import { loadTableSchema } from '../tables/schemas.js';
+import type { RelationGraph } from '../sql/graph.js';
+import { bindModel } from '../sql/model.js';
+import type { Relation } from '../sql/relation.js';
+import { code, sql } from '../sql/sql.js';
 import { LAG_MS } from '../tables/table.js';
+import type { KnownRows, LandedChanges } from './changes.js';
+import type { FeedSkew } from './feed-skew.js';
 import type { MergeBase } from './merge-base.js';
 
-/** What whole rows showed that the lake did not. */
+/** How many differences whole rows showed. */
 export interface Comparison {
   /** Items that have other values, and that no landed change shows. */
   differences: bigint;
@@ -18,8 +21,35 @@ export interface Comparison {
   unreadable: bigint;
 }
 
+export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', missed: 0n, gone: 0n, unreadable: 0n };
+
+/** What whole rows showed that the lake did not. */
+export interface ComparedRows {
+  counts: Comparison;
+  /** Items whose whole rows are not as the lake has them. */
+  different: Relation;
+  /** Rows of history for differences that no change shows. */
+  changes: Relation;
+  /** Rows of the lake that are marked gone: a complete copy lacks them. */
+  missing: Relation;
+  /** Items that are new, and that a copy which lags may lack: they are read before they are marked gone. */
+  doubted: Relation;
+}
+
+/** The rows that are compared. */
+export interface ComparedSources extends KnownRows {
+  exported_items: Relation;
+  pending_changes: Relation;
+  fresh: LandedChanges['fresh'];
+}
+
 export interface ComparisonFacts {
-  withFeed: boolean;
+  runId: string;
+  /** When the run dates what it finds, ISO 8601. */
+  at: string;
+  skew: FeedSkew;
+  /** Up to where the feed was read; undefined without it. */
+  cursor: bigint | undefined;
   /** Names of the datasets that the key can read; undefined where none that the lake is of is missing. */
   datasets: readonly string[] | undefined;
   /** Names of datasets that are new to the lake: their items are no news. */
@@ -27,62 +57,7 @@ export interface ComparisonFacts {
   /** False when a row could not be typed: the item that it shows is not missing. */
   isReadWhole: boolean;
   /** Items that a poll has found to be no longer visible. */
-  unlisted?: readonly bigint[];
-}
-
-export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', missed: 0n, gone: 0n, unreadable: 0n };
-
-/**
- * Compares whole rows with the lake: tables `different_items`, `diff_changes` (rows of history for differences without a change)
- * and for a complete copy `missing_items`, the lake's rows that it lacks, marked. Those of a dataset that can't be read
- * any more are left as they are: `datasets` names the readable ones.
- */
-export async function compareItems(
-  db: Database,
-  base: MergeBase,
-  { withFeed, datasets, added, isReadWhole, unlisted = [] }: ComparisonFacts,
-): Promise<Comparison> {
-  const isWhole = base.kind === 'reload' && isReadWhole;
-  const isCompared = base.kind === 'poll' || base.kind === 'reload';
-  await defineNoDifferences(db, isCompared);
-  if (!isCompared && unlisted.length === 0) return NO_COMPARISON;
-  if (isCompared) {
-    await db.define('table', 'different_items', readModel('compare'));
-    await db.run('SET VARIABLE with_feed = $1', [withFeed]);
-    await db.run(`SET VARIABLE added_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(added)]);
-    await db.define('table', 'mismatched_items', readModel('mismatches'));
-    const mismatched = await db.row('SELECT count(*) AS n FROM mismatched_items');
-    if (mismatched?.n === 0n) await db.defineEmpty('diff_changes', loadTableSchema('history').columns);
-    else await db.define('table', 'diff_changes', readModel('diff'));
-  }
-  await db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(datasets ?? null)]);
-  if (isWhole || unlisted.length > 0) {
-    const some = isWhole ? '' : ` WHERE item_id IN (${unlisted.join(', ')})`;
-    await db.define('table', 'missing_items', `SELECT * FROM (${readModel('missing')})${some}`);
-  }
-  // A copy that lags lacks what came last: such items are read one by one before they are marked gone.
-  if (isWhole)
-    await db.define(
-      'table',
-      'doubted_items',
-      `SELECT item_id, first_seen_at AS observed_at FROM missing_items
-      WHERE first_seen_at > (SELECT max(last_changed_at) FROM exported_items) - INTERVAL ${LAG_MS} MILLISECOND`,
-    );
-  const counts = await db.row(`SELECT (SELECT count(*) FROM mismatched_items WHERE NOT is_new) AS differences,
-    (SELECT count(*) FROM mismatched_items WHERE is_new) AS missed,
-    (SELECT coalesce(CAST(json_group_object(name, n) AS VARCHAR), '{}') FROM (
-      SELECT name, count(*) AS n FROM (SELECT unnest(differences) AS name FROM mismatched_items WHERE NOT is_new)
-      GROUP BY name ORDER BY name)
-    ) AS columns,
-    (SELECT count(*) FROM missing_items) AS gone,
-    ${isWhole ? '(SELECT count(*) FROM (FROM items WHERE gone_at IS NULL) ANTI JOIN exported_items USING (item_id))' : '0::BIGINT'} AS lacking`);
-  return {
-    differences: counts?.differences as bigint,
-    missed: counts?.missed as bigint,
-    columns: String(counts?.columns),
-    gone: counts?.gone as bigint,
-    unreadable: isWhole ? (counts?.lacking as bigint) - (counts?.gone as bigint) : 0n,
-  };
+  unlisted: readonly bigint[];
 }
 
 const DIFFERENCE_COLUMNS = [
@@ -91,16 +66,77 @@ const DIFFERENCE_COLUMNS = [
   { name: 'differences', type: 'VARCHAR[]' },
 ];
 
-/** What a comparison leaves of what it does not do. */
-async function defineNoDifferences(db: Database, isCompared: boolean): Promise<void> {
-  if (!isCompared) {
-    await db.defineEmpty('different_items', DIFFERENCE_COLUMNS);
-    await db.defineEmpty('mismatched_items', DIFFERENCE_COLUMNS);
-    await db.defineEmpty('diff_changes', loadTableSchema('history').columns);
-  }
-  await db.defineEmpty('missing_items', loadTableSchema('items').columns);
-  await db.defineEmpty('doubted_items', [
-    { name: 'item_id', type: 'BIGINT' },
-    { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },
-  ]);
+/** Compares whole rows with the lake. Rows of a dataset that can't be read any more stay as they are. */
+export async function compareItems(
+  graph: RelationGraph,
+  base: MergeBase,
+  { items, history, stale_items, exported_items, pending_changes, fresh }: ComparedSources,
+  facts: ComparisonFacts,
+): Promise<ComparedRows> {
+  const { runId, at, skew, cursor, datasets, added, isReadWhole, unlisted } = facts;
+  const isWhole = base.kind === 'reload' && isReadWhole;
+  const isCompared = base.kind === 'poll' || base.kind === 'reload';
+  const none = graph.empty('no_differences', DIFFERENCE_COLUMNS);
+  const different = isCompared ? graph.model('compare', { exported_items, items }, { feed_skew: skew.us }) : none;
+  const mismatched = isCompared
+    ? graph.model(
+        'mismatches',
+        { different_items: different, exported_items, history, new_changes: fresh, pending_changes, stale_items },
+        { added_datasets: added, feed_cursor: cursor ?? null, feed_skew: skew.us, with_feed: cursor !== undefined },
+      )
+    : none;
+  const hasMismatches = isCompared && (await graph.count(mismatched)) > 0n;
+  const changes = hasMismatches
+    ? graph.model('diff', { exported_items, history, items, mismatched_items: mismatched }, { run_id: runId })
+    : graph.empty('diff_changes', 'history');
+  const lacked = bindModel(
+    'missing',
+    { exported_items, items },
+    { read_at: at, readable_datasets: datasets ?? null, run_id: runId },
+  );
+  const some = isWhole ? sql`` : sql` WHERE item_id IN (${code(unlisted.join(', '))})`;
+  const missing =
+    isWhole || unlisted.length > 0
+      ? graph.table('missing_items', sql`SELECT * FROM (${lacked})${some}`)
+      : graph.empty('missing_items', 'items');
+  const doubted = isWhole
+    ? graph.table(
+        'doubted_items',
+        sql`SELECT item_id, first_seen_at AS observed_at FROM ${missing}
+        WHERE first_seen_at > (SELECT max(last_changed_at) FROM ${exported_items}) - INTERVAL ${LAG_MS} MILLISECOND`,
+      )
+    : graph.empty('doubted_items', DOUBTED_COLUMNS);
+  const counts = await countDifferences(graph, mismatched, missing);
+  const lacking = isWhole
+    ? await graph.count(sql`FROM (FROM ${items} WHERE gone_at IS NULL) ANTI JOIN ${exported_items} USING (item_id)`)
+    : counts.gone;
+  return {
+    counts: { ...counts, unreadable: isWhole ? lacking - counts.gone : 0n },
+    different,
+    changes,
+    missing,
+    doubted,
+  };
+}
+
+/** Items that are looked at, and since when. */
+export const DOUBTED_COLUMNS = [
+  { name: 'item_id', type: 'BIGINT' },
+  { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },
+];
+
+async function countDifferences(graph: RelationGraph, mismatched: Relation, missing: Relation) {
+  const counts = await graph.row(sql`SELECT (SELECT count(*) FROM ${mismatched} WHERE NOT is_new) AS differences,
+    (SELECT count(*) FROM ${mismatched} WHERE is_new) AS missed,
+    (SELECT coalesce(CAST(json_group_object(name, n) AS VARCHAR), '{}') FROM (
+      SELECT name, count(*) AS n FROM (SELECT unnest(differences) AS name FROM ${mismatched} WHERE NOT is_new)
+      GROUP BY name ORDER BY name)
+    ) AS columns,
+    (SELECT count(*) FROM ${missing}) AS gone`);
+  return {
+    differences: counts?.differences as bigint,
+    missed: counts?.missed as bigint,
+    columns: String(counts?.columns),
+    gone: counts?.gone as bigint,
+  };
 }

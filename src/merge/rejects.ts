@@ -1,16 +1,20 @@
 /** Rows that could not be typed: what they leave behind, and which items they are of. */
-import type { Database } from '../duckdb/connection.js';
-import { readModel } from '../duckdb/model-sql.js';
 import { quoteList, quoteLiteral } from '../duckdb/quote.js';
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { code, type Sql, sql } from '../sql/sql.js';
 import type { TableName } from '../tables/table.js';
 import { isChangeOrigin, type TypedFile } from '../typing/type-file.js';
 
-/** SQL of table `rejects`: the rows that could not be typed, with place, reason and raw text. */
-export function selectRejects(files: readonly TypedFile[], at: string): string | undefined {
+/** Rows of table `rejects`: those that could not be typed, with place, reason and raw text; undefined where none is. */
+export function selectRejects(
+  files: readonly TypedFile[],
+  { runId, at }: { runId: string; at: string },
+): Sql | undefined {
   const parts = files.filter(({ rejected }) => rejected > 0).flatMap(rejectParts);
   if (parts.length === 0) return undefined;
-  return `SELECT CAST(getvariable('run_id') AS VARCHAR) AS run_id, table_name, part, line_number, reason, raw,
-    CAST(${quoteLiteral(at)} AS TIMESTAMP WITH TIME ZONE) AS rejected_at FROM (${parts.join(' UNION ALL ')})`;
+  return sql`SELECT ${runId} AS run_id, table_name, part, line_number, reason, raw,
+    CAST(${at} AS TIMESTAMP WITH TIME ZONE) AS rejected_at FROM (${code(parts.join(' UNION ALL '))})`;
 }
 
 function rejectParts({ origin, part, typedPath, badPath }: TypedFile): string[] {
@@ -35,14 +39,19 @@ const ROW_COLUMNS = [
   { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },
 ];
 
-/**
- * Table `rejected_rows`: what can be read of the rows that could not be typed; `item_id` is null where nothing says
- * which item they are of. Items' histories are left out: they tell nothing that items need.
- */
-export async function createRejectedRows(db: Database, files: readonly TypedFile[]): Promise<void> {
+/** Rejected rows as far as they can be read. */
+export interface RejectedRows {
+  /** `item_id` is null where nothing says which item a row is of. */
+  rows: Relation;
+  /** The items that they should have told of, and that nothing else shows. */
+  items: Relation;
+}
+
+/** Reads what can be read of rejected rows. Items' histories are left out: they tell nothing that items need. */
+export function readRejectedRows(graph: RelationGraph, files: readonly TypedFile[]): Relation {
   const parts = files.filter(({ rejected, origin }) => rejected > 0 && origin !== 'history').flatMap(readableParts);
-  if (parts.length === 0) await db.defineEmpty('rejected_rows', ROW_COLUMNS);
-  else await db.define('table', 'rejected_rows', parts.join(' UNION ALL '));
+  if (parts.length === 0) return graph.empty('rejected_rows', ROW_COLUMNS);
+  return graph.table('rejected_rows', code(parts.join(' UNION ALL ')));
 }
 
 function readableParts({ origin, typedPath, badPath }: TypedFile): string[] {
@@ -56,25 +65,19 @@ function readableParts({ origin, typedPath, badPath }: TypedFile): string[] {
 }
 
 /**
- * Table `rejected_items`: items that rejected rows should have told of, and that nothing else shows. Needs
- * `rejected_rows`, `exported_items`, `feed_changes`, the view `items` and variable `watermark`.
+ * Counts changes and rows of items that nothing names: changes whose item is null (section 2, Change), and rows whose id
+ * can't be read. Whole rows that were read behind a change show it.
  */
-export async function createRejectedItems(db: Database): Promise<void> {
-  await db.define('table', 'rejected_items', readModel('rejected_items'));
-}
-
-/**
- * How many changes and rows are of items that nothing names: changes whose item is null (section 2, Change), and rows
- * whose id can't be read. Whole rows that were read behind a change show it.
- */
-export async function countUnnamed(db: Database): Promise<bigint> {
-  const row = await db.row(`SELECT (
-      SELECT count(*) FROM pending_changes
-      WHERE item_id IS NULL AND change_id > coalesce(getvariable('watermark'), 0)
+export async function countUnnamed(
+  graph: RelationGraph,
+  { pending, rejected, watermark }: { pending: Relation; rejected: Relation; watermark: bigint | undefined },
+): Promise<bigint> {
+  const row = await graph.row(sql`SELECT (
+      SELECT count(*) FROM ${pending} WHERE item_id IS NULL AND change_id > ${watermark ?? 0n}
     ) + (
-      SELECT count(*) FROM rejected_rows
+      SELECT count(*) FROM ${rejected}
       WHERE item_id IS NULL AND origin IN ('export', 'page', 'feed')
-        AND NOT coalesce(change_id <= getvariable('watermark'), false)
+        AND ${watermark === undefined ? sql`true` : sql`NOT coalesce(change_id <= ${watermark}, false)`}
     ) AS n`);
   return row?.n as bigint;
 }

@@ -1,4 +1,6 @@
-import type { Database } from '../duckdb/connection.js';
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { code, sql, writeTyped } from '../sql/sql.js';
 
 /** A dataset's id and its name. */
 export interface DatasetName {
@@ -27,11 +29,12 @@ export function findRenamedDatasets(known: readonly DatasetName[], visible: read
   });
 }
 
-/** Table `renamed_datasets`, which `createMergeBase` and model `apply` read. */
-export async function createRenamedDatasets(db: Database, renamed: readonly DatasetRename[]): Promise<void> {
-  await db.run(
-    `CREATE OR REPLACE TABLE renamed_datasets AS
-    SELECT r.former, r.name FROM (SELECT unnest(from_json($1, '[{"former": "VARCHAR", "name": "VARCHAR"}]')) AS r)`,
-    [JSON.stringify(renamed)],
+/** The renames as rows. */
+export function loadRenames(graph: RelationGraph, renamed: readonly DatasetRename[]): Relation {
+  const names = (pick: (rename: DatasetRename) => string) => writeTyped('VARCHAR[]', renamed.map(pick));
+  const former = code(names((one) => one.former));
+  return graph.table(
+    'renamed_datasets',
+    sql`SELECT unnest(${former}) AS former, unnest(${code(names((one) => one.name))}) AS name`,
   );
 }

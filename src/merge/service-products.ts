@@ -1,6 +1,8 @@
 import path from 'node:path';
-import type { Database } from '../duckdb/connection.js';
-import { readModel } from '../duckdb/model-sql.js';
+import type { RelationGraph } from '../sql/graph.js';
+import { bindModel } from '../sql/model.js';
+import type { Relation } from '../sql/relation.js';
+import { code, type Sql } from '../sql/sql.js';
 import type { LookAtRow } from '../tables/table.js';
 import { separateBadRows } from '../typing/bad-row-reader.js';
 import { type LandedFile, landedProductsSql, PRODUCT_FIELDS } from '../typing/landed.js';
@@ -13,44 +15,46 @@ interface ProductFile {
   readAt: string;
 }
 
-/**
- * Types landed products of the service into table `landed_service_products`. Returns how many rows can't be read: these
- * are left out.
- */
-export async function loadServiceProducts(
-  db: Database,
+/** Typed products of the service. */
+export interface ServiceProducts {
+  rows: Relation;
+  /** Rows that can't be read: these are left out. */
+  unreadable: number;
+}
+
+export async function typeServiceProducts(
+  graph: RelationGraph,
   files: readonly ProductFile[],
-  workFolder: string,
-  look: LookAtRow,
-): Promise<number> {
+  { runId, workFolder, look }: { runId: string; workFolder: string; look: LookAtRow },
+): Promise<ServiceProducts> {
   await observeRows(
     files.map(({ path }) => path),
     (row) => look('/products', row),
   );
   const landed: LandedFile[] = [];
   for (const { path, readAt } of files) landed.push(await quoteFile(path, readAt, workFolder));
-  await db.run('SET VARIABLE read_at = $1', [files.at(-1)?.readAt ?? new Date(0).toISOString()]);
+  const readAt = files.at(-1)?.readAt ?? new Date(0).toISOString();
+  const type = async (some: readonly LandedFile[]) => {
+    const rows = graph.table('service_products', bindProducts(some, readAt, runId));
+    await rows.made;
+    return rows;
+  };
   try {
-    await typeProducts(db, landed);
-    return 0;
+    return { rows: await type(landed), unreadable: 0 };
   } catch (error) {
     if (!isFaultOfRows(error)) throw error;
   }
   const separated = await Promise.all(files.map((file) => separateProducts(file, workFolder)));
-  await typeProducts(
-    db,
-    separated.map(({ good }) => good),
-  );
-  return separated.reduce((sum, { bad }) => sum + bad, 0);
+  const rows = await type(separated.map(({ good }) => good));
+  return { rows, unreadable: separated.reduce((sum, { bad }) => sum + bad, 0) };
 }
 
-async function typeProducts(db: Database, files: readonly LandedFile[]): Promise<void> {
+function bindProducts(files: readonly LandedFile[], readAt: string, runId: string): Sql {
   const empty = `SELECT CAST(NULL AS VARCHAR) AS id, CAST(NULL AS VARCHAR) AS title, CAST(NULL AS VARCHAR) AS brand,
     CAST(NULL AS VARCHAR) AS mpn, CAST(NULL AS VARCHAR) AS gtin, CAST(NULL AS VARCHAR) AS offers,
     CAST(NULL AS VARCHAR) AS shops, CAST(NULL AS VARCHAR) AS category_slug, [] AS prices WHERE false`;
   const rows = files.length === 0 ? empty : files.map(landedProductsSql).join('\nUNION ALL BY NAME ');
-  await db.run(`CREATE OR REPLACE VIEW landed_products AS ${rows}`);
-  await db.run(`CREATE OR REPLACE TABLE landed_service_products AS ${readModel('service_products')}`);
+  return bindModel('service_products', { landed_products: code(rows) }, { read_at: readAt, run_id: runId });
 }
 
 /** The rows of a file that can be read. */

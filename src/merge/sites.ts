@@ -1,49 +1,67 @@
-import type { Database } from '../duckdb/connection.js';
-import { readModel } from '../duckdb/model-sql.js';
-import { selectColumns } from './batch.js';
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { columnsOf, type Sql, sql } from '../sql/sql.js';
+import type { ItemReads } from './batch.js';
 
-/**
- * Table `site_refs`: every website that a landed row shows. The service shows a website as it is when it answers: the
- * later answer holds, by `rank` (feed before the export, export, feed after it, whole reads), then by `place`. What a
- * webhook shows may be a day old: it only adds websites that are not known yet.
- */
-async function createSiteRefs(db: Database, applyFrom: bigint): Promise<void> {
-  const site = `site_id, coalesce(site_name, site_host, '') AS name, coalesce(site_host, '') AS host,
-    site_attribution AS attribution`;
-  const items = (view: string, rank: number) =>
-    `SELECT ${site}, ${rank} AS rank, max(epoch_us(last_seen_at)) AS place FROM ${view} GROUP BY ALL`;
-  await db.run(`CREATE OR REPLACE TABLE site_refs AS
-    ${items('typed_exported_items', 1)} UNION ALL ${items('typed_reread_items', 3)} UNION ALL
-    SELECT ${site}, CASE WHEN change_id > CAST('${applyFrom}' AS BIGINT) THEN 2 ELSE 0 END AS rank, max(change_id) AS place
-    FROM typed_changes WHERE site_id IS NOT NULL AND origin = 'feed' GROUP BY ALL
-    UNION ALL SELECT ${site}, -1 AS rank, max(change_id) AS place FROM typed_changes
-    WHERE origin = 'webhook' AND site_id NOT IN (SELECT site_id FROM sites) GROUP BY ALL`);
-}
-
-/** What websites become. */
+/** Websites after the run. */
 export interface NextSites {
-  /** SQL of table `sites` after the run, or undefined when no website is new or different. */
-  select: string | undefined;
-  renamed: bigint;
+  rows: Relation;
+  /** Rows of table sites; undefined when no website is new or different. */
+  changed: Sql | undefined;
+  /** Current name and host of websites that rows of items name in another way. */
+  renamed: Relation;
+  renamedCount: bigint;
 }
 
-/**
- * Leaves table `next_sites`, all websites after the run, and table `renamed_sites`: current name and host of websites
- * that rows of items name in another way.
- */
-export async function selectSites(db: Database, applyFrom: bigint): Promise<NextSites> {
-  await createSiteRefs(db, applyFrom);
-  await db.run(`CREATE OR REPLACE TABLE next_sites AS ${readModel('sites')}`);
-  await db.run(`CREATE OR REPLACE TABLE renamed_sites AS
-    SELECT site_id, name, host FROM next_sites
+export interface SiteSources {
+  sites: Relation;
+  changes: Relation;
+  exported: ItemReads;
+  reread: ItemReads;
+}
+
+export async function findSites(
+  graph: RelationGraph,
+  sources: SiteSources,
+  { runId, at, applyFrom }: { runId: string; at: string; applyFrom: bigint },
+): Promise<NextSites> {
+  const { sites } = sources;
+  const refs = listSiteRefs(graph, sources, applyFrom);
+  const rows = graph.model('sites', { site_refs: refs, sites }, { read_at: at, run_id: runId });
+  const renamed = graph.table(
+    'renamed_sites',
+    sql`SELECT site_id, name, host FROM ${rows}
     WHERE is_current AND site_id IN (
       SELECT site_id
-      FROM (SELECT site_id, name, host FROM site_refs UNION ALL SELECT site_id, name, host FROM sites WHERE is_current)
-      GROUP BY site_id HAVING count(DISTINCT {'name': name, 'host': host}) > 1)`);
-  const counts = await db.row(`SELECT (SELECT count(*) FROM renamed_sites) AS renamed, count(*) AS changed
-    FROM next_sites WHERE run_id = CAST(getvariable('run_id') AS VARCHAR) AND valid_to IS NULL`);
-  return {
-    select: counts?.changed === 0n ? undefined : `SELECT ${selectColumns('sites')} FROM next_sites`,
-    renamed: counts?.renamed as bigint,
-  };
+      FROM (SELECT site_id, name, host FROM ${refs} UNION ALL SELECT site_id, name, host FROM ${sites} WHERE is_current)
+      GROUP BY site_id HAVING count(DISTINCT {'name': name, 'host': host}) > 1)`,
+  );
+  const counts = await graph.row(sql`SELECT (SELECT count(*) FROM ${renamed}) AS renamed, count(*) AS changed
+    FROM ${rows} WHERE run_id = ${runId} AND valid_to IS NULL`);
+  const changed = counts?.changed === 0n ? undefined : sql`SELECT ${columnsOf('sites')} FROM ${rows}`;
+  return { rows, changed, renamed, renamedCount: counts?.renamed as bigint };
+}
+
+/**
+ * Lists every website that a landed row shows. The service shows a website as it is when it answers: the later answer
+ * holds, by `rank` (feed before the export, export, feed after it, whole reads), then by `place`. What a webhook shows
+ * may be a day old: it only adds websites that are not known yet.
+ */
+function listSiteRefs(
+  graph: RelationGraph,
+  { sites, changes, exported, reread }: SiteSources,
+  applyFrom: bigint,
+): Relation {
+  const site = sql`site_id, coalesce(site_name, site_host, '') AS name, coalesce(site_host, '') AS host,
+    site_attribution AS attribution`;
+  const items = ({ typed }: ItemReads, rank: number) =>
+    sql`SELECT ${site}, ${rank} AS rank, max(epoch_us(last_seen_at)) AS place FROM ${typed} GROUP BY ALL`;
+  return graph.table(
+    'site_refs',
+    sql`${items(exported, 1)} UNION ALL ${items(reread, 3)} UNION ALL
+    SELECT ${site}, CASE WHEN change_id > ${applyFrom} THEN 2 ELSE 0 END AS rank, max(change_id) AS place
+    FROM ${changes} WHERE site_id IS NOT NULL AND origin = 'feed' GROUP BY ALL
+    UNION ALL SELECT ${site}, -1 AS rank, max(change_id) AS place FROM ${changes}
+    WHERE origin = 'webhook' AND site_id NOT IN (SELECT site_id FROM ${sites}) GROUP BY ALL`,
+  );
 }

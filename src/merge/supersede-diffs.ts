@@ -1,55 +1,54 @@
-import path from 'node:path';
-import type { Database } from '../duckdb/connection.js';
-import { readModel } from '../duckdb/model-sql.js';
-import type { DataFile, TableState } from '../tables/table.js';
-import { type RelationOptions, tableRelation, toRelationFile } from '../tables/table-relation.js';
-import { selectColumns } from './batch.js';
+import { append, replaceRows, type TableChange } from '../lake/table-change.js';
+import type { TableRows } from '../lake/table-rows.js';
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { columnsOf, sql } from '../sql/sql.js';
+import type { DataFile } from '../tables/table.js';
+import type { FeedSkew } from './feed-skew.js';
 
-/** Files of history that hold rows which give way, and SQL of the rows of them that stay. */
-export interface SupersededDiffs {
-  rows: bigint;
-  replaced: DataFile[];
-  /** Undefined when no row gives way. */
-  kept: string | undefined;
+/** Rows that history gets. */
+export interface NewHistory {
+  /** Changes that history lacks. */
+  fresh: Relation;
+  /** Differences that no change shows. */
+  diffs: Relation;
+  /** How many there are of both, at most. */
+  maxRows: bigint;
 }
 
 /**
- * Finds rows of history that a comparison wrote and that changes of this run report as well. Only files that hold rows
- * without a change id, of the days on which the changes were observed or later, are read.
- * @param root folder of the lake
+ * Adds rows to history. Rows that a comparison wrote give way to changes of this run that report the same. Only files
+ * that hold rows without a change id, of the days on which the changes were observed or later, are read.
  */
-export async function supersedeDiffs(db: Database, root: string, history: TableState): Promise<SupersededDiffs> {
-  const none = { rows: 0n, replaced: [], kept: undefined };
-  const loose = history.files.filter(hasRowsWithoutId);
-  if (loose.length === 0) return none;
-  const first = await db.row(
-    "SELECT strftime(min(observed_date) - INTERVAL 1 DAY, '%Y-%m-%d') AS day FROM new_changes WHERE change_id IS NOT NULL",
+export async function extendHistory(
+  graph: RelationGraph,
+  history: TableRows,
+  { fresh, diffs, maxRows }: NewHistory,
+  skew: FeedSkew,
+): Promise<TableChange> {
+  const columns = columnsOf('history');
+  const added = sql`SELECT ${columns} FROM ${fresh} UNION ALL SELECT ${columns} FROM ${diffs}`;
+  const files = await findLooseFiles(graph, history, fresh);
+  if (files.length === 0) return append(added, maxRows);
+  const loose = sql`SELECT * FROM ${history.ofFiles(files, { filename: true })} WHERE change_id IS NULL`;
+  const superseded = graph.model('superseded_diffs', { diff_rows: loose, new_changes: fresh }, { feed_skew: skew.us });
+  const gone = graph.table(
+    'gone_diffs',
+    sql`SELECT DISTINCT item_id, observed_at, kind, 'diff' AS origin FROM ${superseded}`,
   );
-  if (typeof first?.day !== 'string') return none;
-  const { day } = first;
-  const files = loose.filter(({ partitionValues }) => (partitionValues.observed_date ?? day) >= day);
-  if (files.length === 0) return none;
-  const place = (file: DataFile) => path.join(root, 'history', file.path);
-  const relation = (some: DataFile[], more?: RelationOptions['more']) =>
-    tableRelation(
-      'history',
-      some.map((file) => toRelationFile(file, place(file))),
-      more === undefined ? history : { ...history, more },
-    );
-  await db.run(`CREATE OR REPLACE VIEW diff_rows AS
-    SELECT * FROM ${relation(files, 'filename = true')} WHERE change_id IS NULL`);
-  await db.run(`CREATE OR REPLACE TABLE superseded_diffs AS ${readModel('superseded_diffs')}`);
-  const found = await db.rows('SELECT filename, count(*) AS n FROM superseded_diffs GROUP BY filename');
-  if (found.length === 0) return none;
-  const names = new Set(found.map(({ filename }) => filename));
-  const replaced = files.filter((file) => names.has(place(file)));
-  return {
-    rows: found.reduce((sum, { n }) => sum + (n as bigint), 0n),
-    replaced,
-    kept: `SELECT ${selectColumns('history')} FROM ${relation(replaced)} AS h
-      WHERE NOT (origin = 'diff' AND EXISTS (
-        FROM superseded_diffs AS s WHERE (s.item_id, s.observed_at, s.kind) = (h.item_id, h.observed_at, h.kind)))`,
-  };
+  const key = 'item_id, observed_at, kind, origin';
+  return replaceRows(graph, history, { key, gone, places: sql`${superseded}`, added, maxAdded: maxRows });
+}
+
+async function findLooseFiles(graph: RelationGraph, history: TableRows, fresh: Relation): Promise<DataFile[]> {
+  const loose = history.files.filter(hasRowsWithoutId);
+  if (loose.length === 0) return [];
+  const first = await graph.row(
+    sql`SELECT strftime(min(observed_date) - INTERVAL 1 DAY, '%Y-%m-%d') AS day FROM ${fresh} WHERE change_id IS NOT NULL`,
+  );
+  const day = first?.day;
+  if (typeof day !== 'string') return [];
+  return loose.filter(({ partitionValues }) => (partitionValues.observed_date ?? day) >= day);
 }
 
 /** By the file's statistics; a file without them may. */

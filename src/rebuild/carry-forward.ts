@@ -7,7 +7,7 @@ import type { Lake } from '../lake/lake.js';
 import { readTable } from '../lake/read.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableView } from '../lake/views.js';
-import { selectColumns } from '../merge/batch.js';
+import { columnsOf } from '../sql/sql.js';
 import type { Applied, TableName } from '../tables/table.js';
 import type { OldTables } from './old-tables.js';
 import type { RebuildPlan, RunFacts } from './plan-rebuild.js';
@@ -25,7 +25,7 @@ export async function seedTables(old: OldTables, rebuilt: Lake, plan: RebuildPla
   // The differences of the first complete copy come from comparing it with a lake that no longer exists.
   const told = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
   const cursor = begin?.cursorFrom ?? undefined;
-  const select = (table: TableName, where: string) => `SELECT ${selectColumns(table)} FROM ${table} WHERE ${where}`;
+  const select = (table: TableName, where: string) => `SELECT ${columnsOf(table).text} FROM ${table} WHERE ${where}`;
   await keepRows(old, rebuilt, plan, io, 'history', select('history', `${older} OR ${told}`), { cursor });
   await markAhead(old, rebuilt, cursor ?? 0n, io);
   await keepRows(old, rebuilt, plan, io, 'sites', selectSitesAt(begin?.at ?? ''));
@@ -61,7 +61,7 @@ export async function keepGoneItems(old: OldTables, rebuilt: Lake, plan: Rebuild
   await createTableView(db, rebuilt, 'items', 'rebuilt_items');
   const later = plan.runs.slice(1).map(({ runId }) => quoteLiteral(runId));
   const where = `gone_at IS NOT NULL ${later.length === 0 ? '' : `AND run_id NOT IN (${later.join(', ')})`}`;
-  const select = `SELECT ${selectColumns('items')} FROM items ANTI JOIN rebuilt_items USING (item_id) WHERE ${where}`;
+  const select = `SELECT ${columnsOf('items').text} FROM items ANTI JOIN rebuilt_items USING (item_id) WHERE ${where}`;
   await keepRows(old, rebuilt, plan, io, 'items', select);
 }
 

@@ -5,7 +5,7 @@ import type { Lake } from '../lake/lake.js';
 import { readTable } from '../lake/read.js';
 import { stageTable } from '../lake/stage.js';
 import { swapLake } from '../lake/swap-lake.js';
-import { selectColumns } from '../merge/batch.js';
+import { columnsOf } from '../sql/sql.js';
 import { type Applied, TABLE_NAMES } from '../tables/table.js';
 import type { OldTables } from './old-tables.js';
 import type { RebuildPlan } from './plan-rebuild.js';
@@ -31,7 +31,7 @@ export async function replaceTables(
   const ledger = `SELECT * FROM (${await selectLedger(old, rebuilt)}) WHERE ${others}`;
   await replaceRows(old, rebuilt, { table: 'runs', select: ledger, applied: last }, io);
   if ((await old.open('check_results')) === 'whole') {
-    const select = `SELECT ${selectColumns('check_results')} FROM check_results WHERE ${others}`;
+    const select = `SELECT ${columnsOf('check_results').text} FROM check_results WHERE ${others}`;
     await replaceRows(old, rebuilt, { table: 'check_results', select, applied: {} }, io);
   }
   const commit = { runId: plan.runs.at(-1)?.runId ?? '', operation: 'REBUILD', at: io.now() };

@@ -10,8 +10,8 @@ import { type Pointer, readPointer } from '../lake/pointer.js';
 import { publishPointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { stageTable } from '../lake/stage.js';
-import { createTableView } from '../lake/views.js';
-import { selectColumns } from '../merge/batch.js';
+import { createTableView, relateTable } from '../lake/views.js';
+import { columnsOf } from '../sql/sql.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { type StagedFile, TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { OldTables } from './old-tables.js';
@@ -73,7 +73,7 @@ async function stageLedger(old: OldTables, rebuilt: Lake): Promise<StagedFile[]>
 /** What a run took and found by comparing stays as it was written down; what became of its rows is counted again. */
 export async function selectLedger(old: OldTables, rebuilt: Lake): Promise<string> {
   await createTableView(old.db, rebuilt, 'runs', 'rebuilt_runs');
-  const columns = selectColumns('runs');
+  const columns = columnsOf('runs').text;
   const merged = loadTableSchema('runs').columns.map(({ name }) => {
     const column = quoteIdentifier(name);
     const value = COUNTED_ANEW.includes(name)
@@ -94,8 +94,7 @@ export async function publishAgain(
   commit: CommitInfo,
   before: Pointer | undefined,
 ): Promise<void> {
-  await createTableView(db, lake, 'sites', 'published_sites');
-  const attributions = await readAttributions(db, 'published_sites');
+  const attributions = await readAttributions(db, await relateTable(db, lake, 'sites'));
   await fillEmptyTables(db, lake, { commit, metadata: describeAttributions(attributions) });
   const last = runs.at(-1);
   const begin = last?.journal.last('begin');

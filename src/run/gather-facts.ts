@@ -1,13 +1,14 @@
 import { hasFeed, type PlannedRun } from '../account/read-plan.js';
-import type { Database } from '../duckdb/connection.js';
 import { readPolledParts } from '../extract/poll-journal.js';
 import { readLowWatermark } from '../extract/watermark.js';
 import { settleAll } from '../io/settle-all.js';
-import { createTableViews } from '../lake/views.js';
+import type { LakeRows } from '../lake/table-rows.js';
 import type { JournalEntries } from '../landing/journal.js';
 import type { JournalEntry } from '../landing/journal-entry.js';
 import type { UnknownListing } from '../plan/choose-mode.js';
 import type { AccountFacts, LakeFacts, LandedFacts, RunFacts } from '../plan/run-facts.js';
+import type { RelationGraph } from '../sql/graph.js';
+import { code, sql } from '../sql/sql.js';
 import { readLakeSelection } from './dataset-selection.js';
 import { readIdleRuns } from './idle-runs.js';
 import type { RunRow } from './ledger.js';
@@ -15,7 +16,7 @@ import type { Run } from './open-run.js';
 
 /** What facts are gathered from: a run at work, or a look at the next one. */
 export interface FactSource
-  extends Pick<Run, 'pipeline' | 'selection' | 'io' | 'lake' | 'db' | 'tables' | 'client' | 'repairs'> {
+  extends Pick<Run, 'pipeline' | 'selection' | 'io' | 'lake' | 'graph' | 'before' | 'tables' | 'client' | 'repairs'> {
   journal: Pick<JournalEntries, 'entries' | 'all' | 'last'>;
   /** True where the journal names the try that the facts are for. */
   isAtWork: boolean;
@@ -83,48 +84,42 @@ function readLanded({ journal, isAtWork }: FactSource): LandedFacts {
   };
 }
 
-async function readLakeFacts({ lake, tables, db, selection, journal, repairs }: FactSource): Promise<LakeFacts> {
+async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
+  const { lake, tables, graph, before, selection, journal, repairs } = source;
   const idleRuns = await readIdleRuns(lake);
   const begin = journal.last('begin');
   const cursor = tables.history.applied.cursor;
   const copied = tables.items.applied.datasets.ids;
   // Only they show that there are others.
   const asksSeen = selection === 'all' && copied.length > 0;
-  const seen = asksSeen ? ((await db.rows('SELECT dataset_id AS id FROM datasets')) as { id: bigint }[]) : [];
+  const seen = asksSeen ? await graph.rows(sql`SELECT dataset_id AS id FROM ${await before.rows('datasets')}`) : [];
   return {
     hasItems: tables.items.version >= 0n,
     hasCursor: cursor !== undefined,
     cursor: begin === undefined ? cursor : (begin.cursorFrom ?? undefined),
-    rows: await countKnownRows({ lake, tables, db, selection }),
+    rows: await countKnownRows(source),
     selection: readLakeSelection(tables.items),
     copied,
-    seen: seen.map(({ id }) => id),
-    ...(await findLastRuns(db, idleRuns)),
-    unknownListing: await findUnknownListing(db, idleRuns),
+    seen: seen.map(({ id }) => id as bigint),
+    ...(await findLastRuns(graph, before, idleRuns)),
+    unknownListing: await findUnknownListing(graph, before, idleRuns),
     isDamaged: Object.keys(repairs).length > 0,
   };
 }
 
 /** One row in several datasets of a list comes with each. */
-async function countKnownRows({
-  lake,
-  tables,
-  db,
-  selection,
-}: Pick<Run, 'lake' | 'tables' | 'db' | 'selection'>): Promise<bigint> {
+async function countKnownRows({ tables, graph, before, selection }: FactSource): Promise<bigint> {
   const several = selection !== 'all' && selection.length > 1 ? selection : [];
   const { files } = tables.items;
   // The log counts the rows of our own files.
   if (several.length === 0 && files.every(({ sha256 }) => sha256 !== undefined)) {
     return files.reduce((sum, { rows }) => sum + rows, 0n);
   }
-  await createTableViews(db, lake, {}, { tables: ['items'] });
-  const row = await db.row(
-    several.length === 0
-      ? 'SELECT count(*) AS n FROM items'
-      : `SELECT coalesce(sum(greatest(1, len(list_intersect(datasets,
-          (SELECT list(name) FROM datasets WHERE dataset_id IN (${several.join(', ')})))))), 0)::BIGINT AS n FROM items`,
-  );
+  const items = await before.rows('items');
+  if (several.length === 0) return graph.count(items);
+  const row = await graph.row(sql`SELECT coalesce(sum(greatest(1, len(list_intersect(datasets,
+      (SELECT list(name) FROM ${await before.rows('datasets')} WHERE dataset_id IN (${code(several.join(', '))})))))), 0)::BIGINT AS n
+    FROM ${items}`);
   return row?.n as bigint;
 }
 
@@ -133,15 +128,16 @@ async function countKnownRows({
  * among the idle ones.
  */
 async function findLastRuns(
-  db: Database,
+  graph: RelationGraph,
+  before: LakeRows,
   idleRuns: readonly RunRow[],
 ): Promise<Pick<LakeFacts, 'caughtUpAt' | 'snapshotAt'>> {
   const idle = idleRuns.at(-1)?.caught_up_at ?? null;
   const idleSnapshot = idleRuns.findLast(({ mode }) => mode === 'snapshot');
   // Older rows do not say when the feed's end was reached: not before the run began.
-  const row = await db.row(
-    `SELECT epoch_ms(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END))) AS caught_up_at,
-      epoch_ms(max(started_at) FILTER (mode = 'snapshot')) AS snapshot_at FROM runs`,
+  const row = await graph.row(
+    sql`SELECT epoch_ms(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END))) AS caught_up_at,
+      epoch_ms(max(started_at) FILTER (mode = 'snapshot')) AS snapshot_at FROM ${await before.rows('runs')}`,
   );
   const read = (value: unknown) => (typeof value === 'bigint' ? new Date(Number(value)) : undefined);
   return {
@@ -151,12 +147,17 @@ async function findLastRuns(
 }
 
 /** Reads the doubt that runs left since one last established which items are listed. Idle runs are the newest. */
-async function findUnknownListing(db: Database, idleRuns: readonly RunRow[]): Promise<UnknownListing | undefined> {
-  const row = await db.row(
-    `WITH known AS (SELECT coalesce(max(run_number) FILTER (listing_unknown = 0), 0) AS run_number FROM runs)
+async function findUnknownListing(
+  graph: RelationGraph,
+  before: LakeRows,
+  idleRuns: readonly RunRow[],
+): Promise<UnknownListing | undefined> {
+  const runs = await before.rows('runs');
+  const row = await graph.row(
+    sql`WITH known AS (SELECT coalesce(max(run_number) FILTER (listing_unknown = 0), 0) AS run_number FROM ${runs})
     SELECT arg_max(listing_unknown, run_number) AS items, epoch_ms(min(started_at)) AS since,
-      (SELECT epoch_ms(max(started_at)) FROM runs WHERE mode <> 'feed') AS looked_at
-    FROM runs WHERE listing_unknown > 0 AND run_number > (SELECT run_number FROM known)`,
+      (SELECT epoch_ms(max(started_at)) FROM ${runs} WHERE mode <> 'feed') AS looked_at
+    FROM ${runs} WHERE listing_unknown > 0 AND run_number > (SELECT run_number FROM known)`,
   );
   const idle = idleRuns.at(-1);
   if (idle?.listing_unknown === 0n) return undefined;

@@ -11,9 +11,10 @@ import { refusePartial } from '../lake/partial.js';
 import { recoverLake } from '../lake/recover.js';
 import { openSession, type Session } from '../lake/session.js';
 import { finishSwap } from '../lake/swap-lake.js';
-import { createTableViews } from '../lake/views.js';
+import { LakeRows } from '../lake/table-rows.js';
 import { beginRun, dropRun, findUnfinishedRun, type Landing } from '../landing/landing.js';
 import type { RunCaps } from '../plan/allowance.js';
+import { FEW_ROWS, RelationGraph } from '../sql/graph.js';
 import type { DatasetSelection, TableName } from '../tables/table.js';
 import { findItemPath } from '../typing/item-names.js';
 import { TypingQueue } from '../typing/typing-queue.js';
@@ -21,11 +22,16 @@ import { hasAsked, readRunSelection, refuseNarrowing, showSelection } from './da
 import { readIdleRuns } from './idle-runs.js';
 import { refuseOtherPartitions } from './items-layout.js';
 import { acceptTables, placeFiles, planRepairs, type Repairs, readStates, type Tables } from './open-tables.js';
-import { FACT_TABLES } from './read-tables.js';
 import { readTableStanding, type TableStanding } from './table-standing.js';
 
 /** DuckDB's own ceiling unless the pipeline says another: with five million items, the process as a whole needs about 1.1 GB. */
 const MEMORY_LIMIT = 600 * 1024 ** 2;
+
+/** Statements that work side by side: two, and a third while one table is written in lanes. */
+const SESSIONS = 3;
+
+/** Few statements read the lake before the run but for its items: a larger table is quicker left in its files. */
+const FEW_ROWS_BEFORE = 5_000n;
 
 /** A run at work: what its steps share. */
 export interface Run {
@@ -41,6 +47,9 @@ export interface Run {
   stop: AbortSignal;
   session: Session;
   db: Database;
+  graph: RelationGraph;
+  /** The tables as the run found them. */
+  before: LakeRows;
   client: ApiClient;
   landing: Landing;
   typing: TypingQueue;
@@ -100,7 +109,8 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     }
     const { runId } = landing;
     session = await openSession({
-      runId,
+      hasModels: true,
+      sessions: SESSIONS,
       workFolder: privatePath(lake, 'work', runId),
       memoryLimit: pipeline.lake.memory ?? MEMORY_LIMIT,
       signal: stop.signal,
@@ -108,11 +118,12 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const { db, workFolder } = session;
     await db.run('SET preserve_insertion_order = false');
     const tables = await placeFiles(db, lake, found, repairs, io);
-    await createTableViews(db, lake, {}, { tables: FACT_TABLES });
+    const graph = new RelationGraph(db);
+    const before = new LakeRows(graph, lake, tables, (table) => (table === 'items' ? FEW_ROWS : FEW_ROWS_BEFORE));
     const { mapping } = pipeline.source;
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
     const typing = new TypingQueue(db, { runId, workFolder }, mapping, drift.look);
-    const shared = { pipeline, caps, io, stop: stop.signal, lake, lock, session, db, client };
+    const shared = { pipeline, caps, io, stop: stop.signal, lake, lock, session, db, graph, before, client };
     const selection = readRunSelection(landing.journal);
     return {
       ...shared,
@@ -181,11 +192,12 @@ export function readBegin(run: Pick<Run, 'landing'>) {
 }
 
 /** How the run found a table. */
-export function findStanding({ tables, landing, repairs }: Run, table: TableName): TableStanding {
+type Standing = Pick<Run, 'tables' | 'landing' | 'repairs'>;
+export function findStanding({ tables, landing, repairs }: Standing, table: TableName): TableStanding {
   return readTableStanding(tables[table], landing.runNumber, repairs[table] !== undefined);
 }
 
 /** True when this run has committed the table already, in an earlier try. */
-export function isCommitted(run: Run, table: TableName): boolean {
+export function isCommitted(run: Standing, table: TableName): boolean {
   return findStanding(run, table) === 'committed';
 }

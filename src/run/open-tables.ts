@@ -8,7 +8,6 @@ import { findForeignChanges, isRepairedByCopy, markAccepted, refuseForeignChange
 import type { Lake } from '../lake/lake.js';
 import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
-import { createTableView } from '../lake/views.js';
 import { peekUnfinishedRun } from '../landing/landed-runs.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { readTableStanding } from './table-standing.js';
@@ -56,7 +55,6 @@ export async function placeFiles(db: Database, lake: Lake, found: Tables, repair
   // Until a table is repaired, nothing of the lake is pointed at: the next run does it.
   if (Object.keys(repairs).length > 0) return found;
   if (!Object.values(found).some(({ files }) => files.some(isMisplaced))) return found;
-  await createTableView(db, lake, 'sites', 'sites');
   await compactLake(db, lake, 'misplaced', io);
   return readTables(lake);
 }

@@ -1,3 +1,4 @@
+import { sql } from '../sql/sql.js';
 import type { RunMode } from '../tables/table.js';
 import type { Run } from './open-run.js';
 
@@ -5,12 +6,15 @@ import type { Run } from './open-run.js';
  * Reports how long earlier runs of the same mode took, by the ledger, as progress: what is left of this one is estimated
  * from it. A first run has none.
  */
-export async function reportPace({ db, io, tables }: Pick<Run, 'db' | 'io' | 'tables'>, mode: RunMode): Promise<void> {
+export async function reportPace(
+  { graph, before, io, tables }: Pick<Run, 'graph' | 'before' | 'io' | 'tables'>,
+  mode: RunMode,
+): Promise<void> {
   if (tables.runs.files.length === 0) return;
-  const row = await db.row(
-    `SELECT median(seconds) AS seconds, CAST(median(received) AS BIGINT) AS rows FROM (
-      SELECT seconds, received FROM runs WHERE mode = $1 AND tries = 1 ORDER BY run_number DESC LIMIT 5)`,
-    [mode],
+  const row = await graph.row(
+    sql`SELECT median(seconds) AS seconds, CAST(median(received) AS BIGINT) AS rows FROM (
+      SELECT seconds, received FROM ${await before.rows('runs')} WHERE mode = ${mode} AND tries = 1
+      ORDER BY run_number DESC LIMIT 5)`,
   );
   const { seconds, rows } = row ?? {};
   if (typeof seconds === 'number' && typeof rows === 'bigint')

@@ -1,24 +1,24 @@
 import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import type { Check } from '../check/check.js';
+import type { CheckedTables } from '../check/count-rows.js';
 import { KeptCounts, type ListFiles } from '../check/kept-counts.js';
 import { loadChecks } from '../check/load.js';
 import { findReadTables } from '../check/read-tables.js';
 import { type RunScope, runChecks } from '../check/run.js';
-import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 import { writeDurably } from '../lake/durable.js';
 import { type Lake, privatePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
-import { createTableViews, FEW_ROWS } from '../lake/views.js';
-import { selectColumns } from '../merge/batch.js';
-import { loadRows, type RunRow } from '../run/ledger.js';
+import type { Merge } from '../merge/merge.js';
+import type { RunRow } from '../run/ledger.js';
 import { isCommitted, type Run } from '../run/open-run.js';
 import type { Tables } from '../run/open-tables.js';
-import { NEWS_TABLES } from '../run/read-tables.js';
-import type { Candidate, CheckResult, TableName } from '../tables/table.js';
-import { tableRelation, toRelationFile } from '../tables/table-relation.js';
+import { FEW_ROWS } from '../sql/graph.js';
+import type { Source } from '../sql/model.js';
+import { columnsOf, sql } from '../sql/sql.js';
+import type { CheckResult, TableName } from '../tables/table.js';
+import type { NextLake } from './stage.js';
 
 /** What the checks found, and their counts for the next run. */
 export interface Audit {
@@ -26,28 +26,27 @@ export interface Audit {
   kept: KeptCounts;
 }
 
+/** What is audited. */
+export interface AuditedRun {
+  next: NextLake;
+  merge: Merge;
+  /** Rows of the ledger that the run adds: its own, and those of runs without news before it. */
+  rows: readonly RunRow[];
+  /** True where a person has decided to publish the batch that a gate holds. */
+  waived: boolean;
+}
+
 /**
  * Runs the checks over the lake as it would be, this run's row of the ledger included. If a gate fails, the batch is
- * held: `gate_failed`, nothing is published, and the raw bytes stay, so that the next try costs no call. With
- * `waived` a person has decided to publish it all the same: that is journaled, and marked in the results.
+ * held: `gate_failed`, nothing is published, and the raw bytes stay, so that the next try costs no call. If a person has
+ * waived it, that is journaled, and marked in the results.
  */
-export async function auditRun(
-  run: Run,
-  side: Database,
-  candidate: Candidate,
-  rows: readonly RunRow[],
-  { waived }: { waived: boolean },
-): Promise<Audit> {
-  const { db, io, landing } = run;
+export async function auditRun(run: Run, { next, merge, rows, waived }: AuditedRun): Promise<Audit> {
+  const { graph, io, landing } = run;
   const checks = await loadChecks(run.pipeline.checksFolder);
-  await viewTables(run, candidate, checks);
-  await loadRows(db, 'next_runs', 'runs', rows);
-  const { runs } = run.tables;
-  const files = runs.files.map((file) => toRelationFile(file, path.join(run.lake.root, 'runs', file.path)));
-  const before = db.keptRows('runs') ?? `SELECT * FROM ${tableRelation('runs', files, runs)}`;
-  await db.define('view', 'runs', `${before} UNION ALL SELECT * FROM next_runs`);
-  const scope = { side, ...(await openScope(run, candidate)) };
-  const results = await runChecks(db, checks, run.pipeline.checks, scope, io);
+  const checked = { tables: await readCheckedTables(run, next, checks, rows), runId: landing.runId };
+  const scope = await openScope(run, next, merge);
+  const results = await runChecks(graph, checked, checks, run.pipeline.checks, scope, io);
   io.log('debug', 'audited', { checks: results.length });
   const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);
   const names = failed.map(({ name }) => name);
@@ -63,38 +62,44 @@ export async function auditRun(
   return { checks: results.map((result) => ({ ...result, waived: failed.includes(result) })), kept: scope.kept };
 }
 
-/** Tables that checks read of what the run writes alone are seen so: their other files need not be there. */
-async function viewTables(run: Run, candidate: Candidate, checks: readonly Check[]): Promise<void> {
-  const { db, lake } = run;
+/** The tables that checks read. Of those that are read only as far as the run writes them, the other files need not be there. */
+async function readCheckedTables(
+  run: Run,
+  next: NextLake,
+  checks: readonly Check[],
+  rows: readonly RunRow[],
+): Promise<CheckedTables['tables']> {
+  const { graph } = run;
   const read = (some: readonly Check[]) => some.flatMap(({ sql }) => findReadTables(sql));
-  const whole = new Set([...NEWS_TABLES, ...read(checks.filter(({ withinRun }) => withinRun !== 'run_id'))]);
-  const others = new Set(read(checks).filter((table) => !whole.has(table)));
-  // What an earlier try has committed is among its rows.
-  const tables = [...whole, ...[...others].filter((table) => isCommitted(run, table))];
-  await createTableViews(db, lake, candidate, { readOnce: FEW_ROWS, tables });
-  for (const table of others) {
-    if (tables.includes(table)) continue;
-    const files = candidate[table]?.add.map(({ stagedAt }) => stagedAt) ?? [];
-    await db.define('view', table, `SELECT * FROM ${tableRelation(table, files)}`);
+  const whole = new Set(read(checks.filter(({ withinRun }) => withinRun !== 'run_id')));
+  const tables: Partial<Record<TableName, Source>> = {};
+  for (const table of new Set(read(checks))) {
+    // The rows of an earlier try are in files that are committed already.
+    const isWhole = whole.has(table) || isCommitted(run, table);
+    tables[table] = isWhole ? await next.rows(table) : next.added(table);
   }
+  const before = await run.before.rows('runs');
+  return { ...tables, runs: sql`FROM ${before} UNION ALL FROM ${graph.load('next_runs', 'runs', rows)}` };
 }
 
 /** What checks may leave out. Where many items changed, or another program changed them, all rows are looked at. */
-async function openScope({ db, lake, tables, repairs }: Run, candidate: Candidate): Promise<Omit<RunScope, 'side'>> {
+async function openScope({ lake, graph, tables, repairs }: Run, next: NextLake, merge: Merge): Promise<RunScope> {
   const { items } = tables;
-  const changed = await db.row('SELECT count(*) AS n FROM merged_items');
-  const hasFewChanges =
-    (changed?.n as bigint) <= FEW_ROWS &&
-    repairs.items === undefined &&
-    items.version >= 0n &&
-    candidate.items !== undefined;
-  const changes = Object.values(candidate).filter(({ add, remove }) => add.length + remove.length > 0);
+  const { changes } = next;
+  const isItemsChanged = changes.some(({ table }) => table === 'items');
+  const changed = await graph.count(merge.merged);
+  const hasFewChanges = changed <= FEW_ROWS && repairs.items === undefined && items.version >= 0n && isItemsChanged;
+  const others = changes.filter(({ add, remove }) => add.length + remove.length > 0);
   // What describes the run itself is not staged yet.
-  const changedTables = new Set<TableName>([...changes.map(({ table }) => table), 'check_results', 'runs']);
-  if (!hasFewChanges) return { kept: new KeptCounts(undefined, listFiles(tables)), hasFewChanges, changedTables };
-  await db.define('view', 'items_after', `SELECT ${selectColumns('items')} FROM merged_items`);
-  const text = await readFile(countsPath(lake), 'utf8').catch(() => undefined);
-  return { kept: new KeptCounts(text, listFiles(tables)), hasFewChanges, changedTables };
+  const changedTables = new Set<TableName>([...others.map(({ table }) => table), 'check_results', 'runs']);
+  const text = hasFewChanges ? await readFile(countsPath(lake), 'utf8').catch(() => undefined) : undefined;
+  const kept = new KeptCounts(text, listFiles(tables));
+  const after = sql`SELECT ${columnsOf('items')} FROM ${merge.merged}`;
+  return {
+    kept,
+    changedTables,
+    changed: hasFewChanges ? { before: merge.before, after: graph.view('items_after', after) } : undefined,
+  };
 }
 
 /** After the run has published: the next one counts on from here. */

@@ -11,7 +11,6 @@ import { cutItemTails, type ItemFile, listItemFiles } from '../extract/item-file
 import { hasReadLists, landRereads } from '../extract/reread.js';
 import { listUnnamedChanges } from '../extract/unnamed-changes.js';
 import { landLowWatermark } from '../extract/watermark.js';
-import { createTableViews } from '../lake/views.js';
 import { countCallsLeft, NO_EXPORTS } from '../plan/allowance.js';
 import { createExportGate } from '../plan/export-gate.js';
 import type { RunPlan } from '../plan/plan-run.js';
@@ -21,6 +20,7 @@ import type { Run } from '../run/open-run.js';
 import { reportPace } from '../run/report-pace.js';
 import { RunPlanner } from '../run/run-planner.js';
 import { readRunState } from '../run/run-state.js';
+import { code, sql } from '../sql/sql.js';
 import { openWindow } from '../tables/cursor-window.js';
 import { isItemId } from '../typing/item-names.js';
 import type { TypingQueue } from '../typing/typing-queue.js';
@@ -87,13 +87,11 @@ async function landByPlan(
 }
 
 /** Counts changes of the feed whose items nothing names: no feed, no webhook, and not history. */
-async function countUnnamed({ db, lake }: Run, feed: LandedFeed, events: LandedEvents): Promise<bigint> {
+async function countUnnamed({ graph, before }: Run, feed: LandedFeed, events: LandedEvents): Promise<bigint> {
   const ids = await listUnnamedChanges(feed, events);
-  await createTableViews(db, lake, {}, { tables: ['history'] });
-  const known = await db.row(
-    `SELECT count(*) AS n FROM history WHERE item_id IS NOT NULL AND change_id IN (${ids.join(', ') || 'NULL'})`,
-  );
-  return BigInt(ids.length) - (known?.n as bigint);
+  const history = await before.rows('history');
+  const known = sql`FROM ${history} WHERE item_id IS NOT NULL AND change_id IN (${code(ids.join(', ') || 'NULL')})`;
+  return BigInt(ids.length) - (await graph.count(known));
 }
 
 /** What was decided holds for all tries, so it is journaled. */

@@ -1,10 +1,12 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { type Database, itself } from '../duckdb/connection.js';
 import { quoteList, quoteLiteral } from '../duckdb/quote.js';
+import { ignoreMissing } from '../lake/layout.js';
 import { MANY_FILES } from '../lake/plan-compaction.js';
 import { explainSystemFault } from '../lake/system-fault.js';
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { code, type Sql, sql } from '../sql/sql.js';
 import { selectNamedColumns } from '../tables/named-columns.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
@@ -23,61 +25,70 @@ export interface PartPlan {
   partItems?: bigint;
 }
 
+/** Tables by name, as the rows of a part of the products. */
+export type PartTables = Partial<Record<TableName, Sql>>;
+
 /**
- * The tables in parts of products, so that memory stays the same however many items there are. A table is written once, a
+ * Tables in parts of products, so that memory stays the same however many items there are. A table is written once, a
  * folder for each part: every part would read all of it.
  */
 export class ProductParts {
-  readonly #db: Database;
+  readonly #graph: RelationGraph;
   readonly #plan: PartPlan;
-  #count: Promise<number> | undefined;
-  readonly #written = new Set<TableName>();
+  readonly #written = new Map<Relation, Promise<string>>();
 
-  constructor(db: Database, plan: PartPlan) {
-    this.#db = db;
+  constructor(graph: RelationGraph, plan: PartPlan) {
+    this.#graph = graph;
     this.#plan = plan;
   }
 
-  /** Runs `work` for each part: views of these tables show the rows of its products alone. Few items are one part. */
-  async each(tables: readonly TableName[], work: () => Promise<void>): Promise<void> {
-    this.#count ??= this.#countParts();
-    const count = await this.#count;
-    if (count === 1) return work();
-    const parted = tables.filter(isByProduct);
-    for (const table of parted) {
-      if (!this.#written.has(table)) await this.#write(table, count);
-      this.#written.add(table);
-    }
-    for (let part = 0; part < count; part++) {
-      await this.#db.substituteEach(parted, (table) => this.#select(table, part), work);
-    }
-  }
-
-  async #countParts(): Promise<number> {
+  /** How many parts so many items make; few are one. */
+  count(items: bigint): number {
     const { wholeItems = WHOLE_ITEMS, partItems = PART_ITEMS } = this.#plan;
-    const row = await this.#db.row('SELECT count(*) AS n FROM items');
-    const items = row?.n as bigint;
     if (items <= wholeItems) return 1;
     const divide = (size: bigint) => Number((items + size - 1n) / size);
     // A part leaves a file in each table: of more small ones, the run would join them again.
     return Math.max(divide(wholeItems), Math.min(divide(partItems), MANY_FILES));
   }
 
-  async #write(table: TableName, count: number): Promise<void> {
-    const folder = path.join(this.#plan.folder, table);
-    await mkdir(folder, { recursive: true });
-    const columns = selectNamedColumns(table, this.#plan.queries);
-    const rows = `SELECT ${columns}, hash(product_id) % ${count} AS part FROM ${table} WHERE product_id IS NOT NULL`;
-    const copy = `COPY (${rows}) TO ${quoteLiteral(folder)} (FORMAT parquet, PARTITION_BY (part))`;
-    await explainSystemFault(folder, () => this.#db.run(copy));
+  /** The tables part by part. Those whose rows are not a product's own come whole. */
+  async divide(tables: Partial<Record<TableName, Relation>>, count: number): Promise<PartTables[]> {
+    const names = Object.keys(tables) as TableName[];
+    const parts = Array.from({ length: count }, (): PartTables => ({}));
+    for (const name of names) {
+      const rows = tables[name] as Relation;
+      const isParted = count > 1 && isByProduct(name);
+      const folder = isParted ? await this.#write(name, rows, count) : '';
+      for (const [part, own] of parts.entries()) {
+        own[name] = isParted ? await readPart(rows, path.join(folder, `part=${part}`)) : sql`FROM ${rows}`;
+      }
+    }
+    return parts;
   }
 
-  #select(table: TableName, part: number): string {
-    const folder = path.join(this.#plan.folder, table, `part=${part}`);
-    if (!existsSync(folder)) return `SELECT * FROM ${itself(table)} WHERE false`;
-    const files = readdirSync(folder).map((name) => path.join(folder, name));
-    return `SELECT * FROM read_parquet(${quoteList(files)}, hive_partitioning = false)`;
+  #write(table: TableName, rows: Relation, count: number): Promise<string> {
+    const before = this.#written.get(rows);
+    const folder = path.join(this.#plan.folder, table);
+    const written = before ?? this.#copy(table, rows, count, folder).then(() => folder);
+    this.#written.set(rows, written);
+    return written;
   }
+
+  async #copy(table: TableName, rows: Relation, count: number, folder: string): Promise<void> {
+    await mkdir(folder, { recursive: true });
+    const columns = selectNamedColumns(table, this.#plan.queries);
+    const select = sql`SELECT ${code(columns)}, hash(product_id) % ${count} AS part FROM ${rows} WHERE product_id IS NOT NULL`;
+    await this.#graph.ready(select);
+    const copy = `COPY (${select.text}) TO ${quoteLiteral(folder)} (FORMAT parquet, PARTITION_BY (part))`;
+    await explainSystemFault(folder, () => this.#graph.db.run(copy));
+  }
+}
+
+async function readPart(rows: Relation, folder: string): Promise<Sql> {
+  const names = await readdir(folder).catch(ignoreMissing);
+  if (names === undefined) return sql`SELECT * FROM ${rows} WHERE false`;
+  const files = names.map((name) => path.join(folder, name));
+  return code(`SELECT * FROM read_parquet(${quoteList(files)}, hive_partitioning = false)`);
 }
 
 /** True for tables whose rows of a product are its own. */

@@ -1,32 +1,40 @@
 import { removeBackfill } from '../backfill/land-histories.js';
 import { listLandedEvents } from '../extract/events.js';
 import { settleAll } from '../io/settle-all.js';
-import { describeAttributions } from '../lake/attribution.js';
+import { type Attribution, describeAttributions } from '../lake/attribution.js';
 import { type CommitInfo, commitTable } from '../lake/commit.js';
 import { fillEmptyTables } from '../lake/fill-empty-tables.js';
 import { publishPointer } from '../lake/publish.js';
-import { stageTable } from '../lake/stage.js';
+import { append } from '../lake/table-change.js';
 import { pruneLandings } from '../landing/landing.js';
-import { selectColumns } from '../merge/batch.js';
 import { clearIdleRuns } from '../run/idle-runs.js';
-import { loadRows, type RunRow } from '../run/ledger.js';
-import { isCommitted, type Run } from '../run/open-run.js';
-import { type CheckResult, COMMIT_STEPS, TABLE_NAMES, type TableName } from '../tables/table.js';
+import type { RunRow } from '../run/ledger.js';
+import type { Run } from '../run/open-run.js';
+import type { LoadedValue } from '../sql/graph.js';
+import { columnsOf, sql } from '../sql/sql.js';
+import { type CheckResult, COMMIT_STEPS, TABLE_NAMES, type TableChange, type TableName } from '../tables/table.js';
 import { removeEvents } from '../webhook/event-files.js';
-import type { Staged } from './stage.js';
+import { type NextLake, type StagedTable, Staging } from './stage.js';
+
+/** What the run's own tables and the pointer say of it. */
+export interface Published {
+  rows: readonly RunRow[];
+  checks: readonly CheckResult[];
+  attributions: Attribution[];
+}
 
 /**
  * Commits the tables in COMMIT_STEPS, those of a step side by side: a commit mostly waits for the disk.
  * Each commit is a version of its table or nothing; a crash between two is continued by the next run.
  */
-export async function publishRun(run: Run, staged: Staged, rows: RunRow[], checks: CheckResult[]): Promise<void> {
+export async function publishRun(run: Run, next: NextLake, { rows, checks, attributions }: Published): Promise<void> {
   const { lake, io, landing, pipeline } = run;
   const info = { runId: landing.runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
-  await stageLedger(run, staged, checks);
-  const totalRows = BigInt(Object.keys(staged.candidate).length);
+  const changes = await next.with(...(await stageLedger(run, rows, checks))).seal();
+  const totalRows = BigInt(changes.length);
   let committed = 0n;
   const commit = async (table: TableName) => {
-    const change = staged.candidate[table];
+    const change = changes.find((one) => one.table === table);
     // The commit point of each table is inside commitTable.
     if (change === undefined) return;
     const version = await commitTable(lake, change, { ...info, since: run.tables[table].version });
@@ -42,7 +50,7 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
     });
   };
   for (const tables of COMMIT_STEPS) await settleAll(tables.map(commit));
-  await fillTables(run, staged, info);
+  await fillTables(run, changes, attributions, info);
   await clearIdleRuns(lake);
   await publishPointer(lake, {
     pipeline: pipeline.name,
@@ -50,7 +58,7 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
     runNumber: landing.runNumber,
     cursor: rows.at(-1)?.cursor_to ?? null,
     at: info.at,
-    attributions: staged.attributions,
+    attributions,
   });
   io.log('debug', 'pointed', { runId: landing.runId });
   // Before the end: a run that is killed here does it again.
@@ -61,31 +69,28 @@ export async function publishRun(run: Run, staged: Staged, rows: RunRow[], check
 }
 
 /** Of the tables that may have no rows; each log takes some milliseconds to read. */
-async function fillTables({ db, lake, pipeline, tables }: Run, staged: Staged, commit: CommitInfo): Promise<void> {
+async function fillTables(
+  { db, lake, pipeline, tables }: Run,
+  changes: readonly TableChange[],
+  attributions: Attribution[],
+  commit: CommitInfo,
+): Promise<void> {
+  const find = (table: TableName) => changes.find((change) => change.table === table);
   await fillEmptyTables(db, lake, {
     commit,
-    metadata: describeAttributions(staged.attributions),
-    tables: TABLE_NAMES.filter((table) => (staged.candidate[table] ?? { add: tables[table].files }).add.length === 0),
+    metadata: describeAttributions(attributions),
+    tables: TABLE_NAMES.filter((table) => (find(table) ?? { add: tables[table].files }).add.length === 0),
     partitionBy: { items: pipeline.lake.tables.items?.partitionBy },
   });
 }
 
-/** Stages the tables that describe the run itself: check results and the ledger (table `next_runs`, which the audit leaves). */
-async function stageLedger(run: Run, staged: Staged, checks: CheckResult[]): Promise<void> {
-  const { db, lake, landing, io } = run;
-  const { runId, runNumber } = landing;
-  const checked = checks.map((check) => ({
-    ...check,
-    let_through: check.waived,
-    run_id: runId,
-    checked_at: io.now().toISOString(),
-  }));
-  await loadRows(db, 'next_check_results', 'check_results', checked);
-  const stage = async (table: TableName) => {
-    if (isCommitted(run, table)) return;
-    const select = `SELECT ${selectColumns(table)} FROM next_${table}`;
-    const add = await stageTable(db, lake, { table, runId, select });
-    staged.candidate[table] = { table, add, remove: [], applied: { run: runNumber } };
-  };
-  await settleAll([stage('check_results'), stage('runs')]);
+/** Stages the tables that describe the run itself: check results and the ledger. */
+async function stageLedger(run: Run, rows: readonly RunRow[], checks: readonly CheckResult[]): Promise<StagedTable[]> {
+  const { graph, landing, io } = run;
+  const checked_at = io.now().toISOString();
+  const checked = checks.map((check) => ({ ...check, let_through: check.waived, run_id: landing.runId, checked_at }));
+  const staging = new Staging(run, {});
+  const stage = (table: TableName, own: readonly Record<string, LoadedValue>[]) =>
+    staging.stage(table, append(sql`SELECT ${columnsOf(table)} FROM ${graph.load(table, table, own)}`));
+  return settleAll([stage('check_results', checked), stage('runs', rows)]);
 }

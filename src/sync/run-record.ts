@@ -8,14 +8,14 @@ import { PRICELAKE_VERSION } from '../lake/version.js';
 import type { Journal } from '../landing/journal.js';
 import { foldProgress, LANDED_KINDS, type RunProgress, sumLanded } from '../landing/run-progress.js';
 import { type Comparison, NO_COMPARISON } from '../merge/compare-rows.js';
-import { readFeedSkew } from '../merge/judge-reads.js';
+import { UNKNOWN_SKEW } from '../merge/feed-skew.js';
 import { noteCalls } from '../run/close-run.js';
 import { readLakeSelection } from '../run/dataset-selection.js';
 import type { Extract } from '../run/landed-run.js';
 import type { RowTally, RunRow } from '../run/ledger.js';
 import { type Run, readBegin } from '../run/open-run.js';
 import { DERIVED_TABLES, type TableState } from '../tables/table.js';
-import type { Batch } from './normalize.js';
+import type { Batch } from './apply.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
 export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
@@ -36,9 +36,9 @@ export async function isUnchanged(
   { merge, sites, stale, tally, newChanges, comparison }: Batch,
 ): Promise<boolean> {
   const isSame =
-    merge.select === undefined &&
-    sites === undefined &&
-    stale.select === undefined &&
+    merge.change.rows === undefined &&
+    sites.changed === undefined &&
+    stale.rows === undefined &&
     tally.rejected === 0n &&
     newChanges === 0n;
   if (!isSame || !isSelectionNoted(run) || comparison.differences + comparison.missed > 0n || !isWhole(run))
@@ -68,11 +68,18 @@ function isWhole({ tables, repairs }: Pick<Run, 'tables' | 'repairs'>): boolean 
   );
 }
 
+/** Rows that the run was sent, counted as the bytes landed. */
+export function countReceived({ landing }: Pick<Run, 'landing'>): bigint {
+  return sumLanded(foldProgress(landing.journal.entries), LANDED_KINDS).rows;
+}
+
 /** The row equation as it was before anything was published: a later try finds rows in place and would miscount. */
-export async function settleTally(run: Run, tally: RowTally): Promise<RowTally> {
+export async function settleTally(run: Run, counted: Batch['tally']): Promise<RowTally> {
   const { journal } = run.landing;
   const settled = journal.last('tally');
   if (settled !== undefined) return settled;
+  // Counted as the bytes landed, not from the tables: the row equation compares the two.
+  const tally = { received: countReceived(run), ...counted };
   await journal.append({ type: 'tally', ...tally }, noteCalls(run));
   run.io.log('debug', 'settled', { ...tally });
   return tally;
@@ -86,6 +93,8 @@ export interface Findings extends Comparison {
   products: FoundDifferences;
   facets: FoundDifferences;
   usage: Usage;
+  /** Items of the lake as it will be; undefined where they stay as they are. */
+  items: bigint | undefined;
 }
 
 const NO_FINDINGS: Findings = {
@@ -94,20 +103,17 @@ const NO_FINDINGS: Findings = {
   products: NOTHING_COMPARED,
   facets: NOTHING_COMPARED,
   usage: NO_USAGE,
+  items: undefined,
 };
 
 const countRows = ({ files }: TableState) => files.reduce((sum, { rows }) => sum + rows, 0n);
-
-async function countStagedItems({ db }: Run): Promise<bigint> {
-  return (await db.row('SELECT count(*) AS n FROM items'))?.n as bigint;
-}
 
 /** The run's row of the ledger. What it `found` is undefined for a run that leaves the items as they are. */
 export async function describeRun(
   run: Run,
   extract: Extract,
   tally: RowTally = NO_ROWS,
-  unknown: Pick<Batch, 'stale' | 'unnamed'> | undefined = undefined,
+  batch: Pick<Batch, 'stale' | 'unnamed' | 'skew'> | undefined = undefined,
   found?: Findings,
 ): Promise<RunRow> {
   const { landing, io } = run;
@@ -116,20 +122,21 @@ export async function describeRun(
   const progress = foldProgress(journal.entries);
   const begin = readBegin(run);
   const finished = io.now();
+  const { skew = UNKNOWN_SKEW } = batch ?? {};
   return {
     run_number: landing.runNumber,
     run_id: landing.runId,
     pipeline: begin.pipeline,
     mode: extract.mode,
-    reason: explainRun(extract, journal, unknown?.unnamed ?? 0n),
+    reason: explainRun(extract, journal, batch?.unnamed ?? 0n),
     started_at: begin.at,
     finished_at: finished.toISOString(),
     seconds: (finished.getTime() - Date.parse(begin.at)) / 1000,
     tries: BigInt(progress.tries),
     cursor_from: begin.cursorFrom,
     cursor_to: extract.window.to ?? begin.cursorFrom,
-    ...describeCurrency(extract, journal, unknown?.stale.count ?? 0n, unknown?.unnamed ?? 0n),
-    feed_skew_us: await readFeedSkew(run.db),
+    ...describeCurrency(extract, journal, batch?.stale.count ?? 0n, batch?.unnamed ?? 0n),
+    feed_skew_us: skew.isKnown ? skew.us : null,
     calls: BigInt(progress.calls),
     calls_refused: BigInt(progress.refused),
     ...describeExports(progress),
@@ -138,7 +145,7 @@ export async function describeRun(
     ...pickTally(tally),
     ...describeFindings(found ?? NO_FINDINGS),
     schema_drift: reportDrift(run),
-    items: found === undefined ? countRows(run.tables.items) : await countStagedItems(run),
+    items: found?.items ?? countRows(run.tables.items),
     pricelake_version: PRICELAKE_VERSION,
     duckdb_version: duckdbVersion(),
   };

@@ -1,8 +1,9 @@
 import { findNewestTime } from '../analyze/newest-time.js';
-import type { Database } from '../duckdb/connection.js';
 import type { Run } from '../run/open-run.js';
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
 
-const DAY_MS = 24 * 3600 * 1000;
+export const DAY_MS = 24 * 3600 * 1000;
 
 /** The moment that dates what the run finds. */
 export interface Moment {
@@ -41,14 +42,18 @@ export function chooseServiceTime({ date, seen, local }: TimeEvidence): Date {
   return seen !== undefined && date.getTime() - seen.getTime() > DAY_MS ? seen : date;
 }
 
-/** The service's time at the run's moment. Reads the views `history` and `items`. */
-export async function settleServiceTime(db: Database, { at, serviceAt }: Moment): Promise<Date> {
+/** The service's time at the run's moment. */
+export async function settleServiceTime(
+  graph: RelationGraph,
+  tables: { history: Relation; items: Relation },
+  { at, serviceAt }: Moment,
+): Promise<Date> {
   const local = new Date(at);
   // Runs of older versions closed days by this machine's clock; done again, they do so again.
   if (serviceAt === undefined) return local;
   return chooseServiceTime({
     date: serviceAt === null ? undefined : new Date(serviceAt),
-    seen: await findNewestTime(db),
+    seen: await findNewestTime(graph, tables),
     local,
   });
 }

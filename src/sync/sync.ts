@@ -14,7 +14,7 @@ import { explainMemory } from '../lake/memory-fault.js';
 import { readPartial } from '../lake/partial.js';
 import { refreshPointer } from '../lake/publish.js';
 import { explainSystemFault } from '../lake/system-fault.js';
-import { createTableView } from '../lake/views.js';
+import { relateTable } from '../lake/views.js';
 import type { RunCaps } from '../plan/allowance.js';
 import type { Remote } from '../remote/remote.js';
 import { withRemote } from '../remote/with-remote.js';
@@ -25,13 +25,14 @@ import type { Extract } from '../run/landed-run.js';
 import type { RunRow } from '../run/ledger.js';
 import { isCommitted, type OpenOptions, openRun, type Run } from '../run/open-run.js';
 import type { CheckResult } from '../tables/table.js';
+import type { Batch } from './apply.js';
 import { auditRun, keepCounts } from './audit.js';
 import { extractDatasets, extractRun } from './extract.js';
-import { type Batch, normalizeRun, readItemsBefore } from './normalize.js';
+import { normalizeRun } from './normalize.js';
 import { publishRun } from './publish.js';
 import { openHeld } from './publish-held.js';
-import { describeRun, isIdle, isUnchanged, settleTally } from './run-record.js';
-import { stageRun, stageServiceProducts } from './stage.js';
+import { countReceived, describeRun, isIdle, isUnchanged, settleTally } from './run-record.js';
+import { stageRun, stageServiceProducts } from './stage-run.js';
 
 /** What a run did. */
 export interface RunReport {
@@ -118,55 +119,49 @@ async function runSteps(
     run.stop.throwIfAborted();
     deadline.check();
   };
-  const ahead: Promise<void>[] = [];
   try {
     if (run.landing.journal.last('merged') !== undefined && isCommitted(run, 'items')) run.typing.leaveItems();
     const extract = await step('extract', () => extractRun(run));
     if (await isIdle(run, extract)) return await endIdle(run, extract);
     pause();
-    const itemsBefore = readItemsBefore(run, await run.db.fork());
-    ahead.push(itemsBefore.catch(() => {})); // the batch fails of it
     loadFooterReader().catch(() => {}); // whoever reads a footer gets its error
     const datasets = await extractDatasets(run);
-    const facets = await askFacets(run, extract);
-    const batch = await step('normalize', () =>
-      reportStep(io, 'typing', () => normalizeRun(run, extract, datasets, itemsBefore)),
-    );
+    const answer = await askFacets(run, extract);
+    const batch = await step('normalize', () => reportStep(io, 'typing', () => normalizeRun(run, extract, datasets)));
     pause();
     if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch);
     const tally = await settleTally(run, batch.tally);
-    // It has the variables that typing has set: rows of a view are typed again where they are read.
-    const side = await run.db.fork();
     // The service answers while the tables are made.
-    const [staged, landedProducts] = await settleAll([
-      step('stage', () => stageRun(run, side, batch, datasets, extract)),
+    const [{ next: staged, attributions, compared }, landedProducts] = await settleAll([
+      step('stage', () => stageRun(run, extract, datasets, batch)),
       landServiceProducts(run, extract),
     ]);
-    const compare = async () => [await compareProducts(run, landedProducts), await compareFacets(run, facets)] as const;
-    const [products, counts] = await step('compare', () => reportStep(io, 'comparing', compare));
-    await stageServiceProducts(run, staged);
-    const found = {
-      ...batch.comparison,
-      compared: staged.compared,
-      products,
-      facets: counts,
-      usage: await countUsage(run),
-    };
+    const { products, facets } = await step('compare', () =>
+      reportStep(io, 'comparing', async () => {
+        const own = { products: await staged.rows('products'), product_prices: await staged.rows('product_prices') };
+        const products = await compareProducts(run, own, landedProducts);
+        const facets = await compareFacets(run, await staged.rows('items'), answer, batch.names.readable);
+        return { products, facets };
+      }),
+    );
+    const next = staged.with(...(await stageServiceProducts(run, products.rows, attributions)));
+    const items = await run.graph.count(await next.rows('items'));
+    const usage = await countUsage(run);
+    const found = { ...batch.comparison, compared, products: products.found, facets, usage, items };
     const row = await describeRun(run, extract, tally, batch, found);
     const rows = [...(await readIdleRuns(run.lake, run.tables.runs.applied.run)), row];
-    const audit = await step('audit', () => auditRun(run, side, staged.candidate, rows, { waived: publishHeld }));
-    const { checks } = audit;
+    const audited = { next, merge: batch.merge, rows, waived: publishHeld };
+    const audit = await step('audit', () => auditRun(run, audited));
     pause();
     await remote?.saveLanding();
     await step('publish', async () => {
-      await publishRun(run, staged, rows, checks);
+      await publishRun(run, next, { rows, checks: audit.checks, attributions });
       await keepCounts(run, audit);
       await remote?.publish();
     });
     if (!deadline.hasPassed()) await step('compact', () => compactRun(run));
-    return { published: true, resumed: run.resumed, row, checks };
+    return { published: true, resumed: run.resumed, row, checks: audit.checks };
   } finally {
-    await Promise.all(ahead);
     await closeRun(run);
   }
 }
@@ -184,7 +179,8 @@ function timeSteps(io: Io, onStep: SyncOptions['onStep']) {
 
 /** Nothing is new: no file is written, and the run's row of the ledger waits for the next run that writes. */
 async function endIdle(run: Run, extract: Extract, batch?: Batch): Promise<RunReport> {
-  const row = await describeRun(run, extract, batch?.tally, batch);
+  const tally = batch && { received: countReceived(run), ...batch.tally };
+  const row = await describeRun(run, extract, tally, batch);
   await dropIdleRun(run);
   await addIdleRun(run.lake, row);
   await refreshPointer(run.lake, await readCredits(run));
@@ -194,12 +190,10 @@ async function endIdle(run: Run, extract: Extract, batch?: Batch): Promise<RunRe
 /** Undefined where that would fetch files. */
 async function readCredits({ db, lake }: Run): Promise<Attribution[] | undefined> {
   if ((await readPartial(lake)) !== undefined) return undefined;
-  await createTableView(db, lake, 'sites', 'sites');
-  return readAttributions(db, 'sites');
+  return readAttributions(db, await relateTable(db, lake, 'sites'));
 }
 
 /** Joins the small files of tables that have many, after the run has published. Costs nothing where there are few. */
 async function compactRun({ db, lake, io, stop, pipeline }: Run): Promise<void> {
-  await createTableView(db, lake, 'sites', 'sites');
   await compactLake(db, lake, 'due', io, { stop, targetBytes: pipeline.lake.targetFileSize });
 }

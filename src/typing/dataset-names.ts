@@ -1,5 +1,3 @@
-import type { Database } from '../duckdb/connection.js';
-
 /** Begins a text that lists datasets until their names are known: a private-use character, as NUMBER_MARK is. */
 export const NAMES_MARK = '\uE0F2';
 
@@ -7,15 +5,14 @@ export const NAMES_MARK = '\uE0F2';
 const MAX_PATTERN = 100_000;
 
 /**
- * Lets the macro `dataset_names` know the names that /datasets gives, those that the lake has from before included.
- * Nothing else shows whether `Tools; Garden` is one dataset or two.
+ * The pattern by which the macro `dataset_names` finds the names that /datasets gives, and those that the lake has from
+ * before; null where none is known. Nothing else shows whether `Tools; Garden` is one dataset or two.
  */
-export async function setDatasetNames(db: Database, names: readonly string[]): Promise<void> {
+export function writeDatasetPattern(names: readonly string[]): string | null {
   const known = [...new Set(names)].filter((name) => name.trim() !== '').sort((a, b) => b.length - a.length);
+  if (known.length === 0) return null;
   const pattern = writePattern(known);
-  const short = pattern.length <= MAX_PATTERN ? pattern : writePattern(known.filter((name) => /[;|,]/.test(name)));
-  if (known.length === 0) await db.run('RESET VARIABLE dataset_pattern');
-  else await db.run('SET VARIABLE dataset_pattern = $1', [short]);
+  return pattern.length <= MAX_PATTERN ? pattern : writePattern(known.filter((name) => /[;|,]/.test(name)));
 }
 
 /** A known name and the separators at its ends, in a text whose separators are doubled. */

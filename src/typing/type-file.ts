@@ -2,10 +2,11 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../duckdb/connection.js';
-import { readModel } from '../duckdb/model-sql.js';
 import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
 import type { IsId } from '../formats/row-id.js';
+import { bindModel } from '../sql/model.js';
+import { code } from '../sql/sql.js';
 import { separateBadRows } from './bad-row-reader.js';
 import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from './landed.js';
 import type { Shape } from './shape.js';
@@ -67,7 +68,6 @@ export interface TypingTask {
  */
 export async function typeFiles(db: Database, task: TypingTask): Promise<TypedFile[]> {
   const [first, ...others] = task.sources;
-  await db.run(`SET VARIABLE run_id = ${quoteLiteral(task.runId)}; SET VARIABLE origin = ${quoteLiteral(task.origin)}`);
   const typed = await typeStrictly(db, task);
   if (typed !== undefined) {
     await removeCopies(task.sources);
@@ -155,11 +155,12 @@ async function copyTyped(
   typedPath: string,
 ): Promise<{ rows: number; rejected: number }> {
   const [first, ...others] = landed as [LandedFile, ...LandedFile[]];
-  const rows = isChangeOrigin(task.origin)
-    ? `WITH landed_changes AS (${landedChangesSql(first)}) SELECT * FROM (${readModel('history')})`
-    : `WITH landed_items AS (${landedItemsSql([first, ...others], task.shape as Shape)})
-      SELECT * FROM (${readModel('items')})${task.isBySite === true ? '' : ' ORDER BY site_id'}`;
-  const [written] = await db.rows(`COPY (${rows}) TO ${quoteLiteral(typedPath)}
+  const { origin, runId: run_id } = task;
+  const rows = isChangeOrigin(origin)
+    ? bindModel('history', { landed_changes: code(landedChangesSql(first)) }, { origin, run_id })
+    : bindModel('items', { landed_items: code(landedItemsSql([first, ...others], task.shape as Shape)) }, { run_id });
+  const order = isChangeOrigin(origin) || task.isBySite === true ? '' : ' ORDER BY site_id';
+  const [written] = await db.rows(`COPY (${rows.text}${order}) TO ${quoteLiteral(typedPath)}
     (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}, RETURN_STATS true)`);
   const count = Number(written?.count ?? 0);
   return { rows: count, rejected: count - countNulls(written?.column_statistics, 'reject_reason', count) };

@@ -1,5 +1,4 @@
 import type { Database } from '../duckdb/connection.js';
-import { Lanes } from '../duckdb/lanes.js';
 import type { AnswerName, LookAtRow } from '../tables/table.js';
 import { type ItemValue, isItemId, type Mapping } from './item-names.js';
 import { observeRows } from './observe.js';
@@ -42,9 +41,8 @@ const BATCH_BYTES = 48 * 1024 * 1024;
 const WAITING_BYTES = 1024 * 1024 * 1024;
 
 /**
- * Types landed files in batches while more are being landed: large batches side by side, the others one after the other
- * on the session of the run. What one file shows of the rows' shape
- * holds for those of the same origin after it.
+ * Types landed files in batches while more are being landed: large batches side by side, the others one after the other.
+ * What one file shows of the rows' shape holds for those of the same origin after it.
  */
 export class TypingQueue {
   readonly #db: Database;
@@ -55,11 +53,10 @@ export class TypingQueue {
   readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
   /** Small files until they are worth a batch. */
   #small: LandedItems[] = [];
-  /** What the run's own session does. */
+  /** Small batches, and files of changes. */
   #work: Promise<unknown> = Promise.resolve();
   /** The last batch that was looked at. */
   #prepared: Promise<unknown> = Promise.resolve();
-  #lanes: Promise<Lanes | undefined> | undefined;
   #waitingBytes = 0;
   #waiters: (() => void)[] = [];
   readonly #typed: Promise<TypedFile[]>[] = [];
@@ -110,8 +107,6 @@ export class TypingQueue {
   async finish(): Promise<TypedFile[]> {
     this.#closeBatch();
     const typed = (await Promise.all(this.#typed)).flat();
-    await (await this.#lanes)?.close();
-    this.#lanes = undefined;
     const isValid = (paths: string[]) => !paths.some((path) => this.#void.has(path));
     const fault = this.#faults.find(({ paths }) => isValid(paths));
     if (fault !== undefined) throw fault.error;
@@ -162,9 +157,8 @@ export class TypingQueue {
     try {
       const task = await prepared;
       this.#db.throwIfStopped();
-      const lanes = bytes < BATCH_BYTES ? undefined : await this.#openLanes();
-      if (lanes !== undefined) return await lanes.run((lane) => typeFiles(lane, task));
-      return await this.#inTurn(() => typeFiles(this.#db, task));
+      const type = () => typeFiles(this.#db, task);
+      return await (bytes < BATCH_BYTES ? this.#inTurn(type) : this.#db.inLane(type));
     } catch (error) {
       this.#faults.push({ error, paths: files.map(({ path }) => path) });
       return [];
@@ -172,11 +166,6 @@ export class TypingQueue {
       this.#waitingBytes -= bytes;
       for (const wake of this.#waiters.splice(0)) wake();
     }
-  }
-
-  #openLanes(): Promise<Lanes | undefined> {
-    this.#lanes ??= Lanes.open(this.#db);
-    return this.#lanes;
   }
 
   async #prepare(files: LandedItems[]): Promise<TypingTask> {

@@ -1,5 +1,6 @@
-import { derivedSelects } from '../analyze/derive.js';
+import { listDerived, selectDerived } from '../analyze/derive.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
+import { itself } from '../sql/sql.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { Proof } from './proof.js';
 import { readApplied } from './read-applied.js';
@@ -15,24 +16,25 @@ export const derivedProof: Proof = {
     const { db, signal } = context;
     let count = 0n;
     const notes: string[] = [];
-    await db.run("SET VARIABLE run_id = 'verify'");
-    for (const { table, reads, byProduct, select, query } of derivedSelects()) {
+    for (const derived of listDerived()) {
+      const { table, reads, byProduct, hash } = derived;
       // A table of an earlier version's lake comes with the next run.
       if (![table, ...reads].every((name) => context.tables.has(name))) continue;
       await createReplayedViews(context, [table, ...reads]);
       const applied = readApplied(context.tables.get(table));
       const origin = describeOldOrigin(
         applied.itemsVersion !== BigInt(context.tables.get('items')?.version ?? -1),
-        applied.query !== query,
+        applied.query !== hash,
       );
       const { columns } = loadTableSchema(table);
       // A row that did not change keeps the number of the run that made it.
       const names = columns.filter(({ name }) => name !== 'run_id').map(({ name }) => quoteIdentifier(name));
+      const select = selectDerived(derived, Object.fromEntries(reads.map((read) => [read, itself(read)])), 'verify');
       const parts = byProduct ? await splitByProduct(db) : ['true'];
       for (const part of parts) {
         signal.throwIfAborted();
         const stored = `SELECT ${names} FROM ${quoteIdentifier(table)} WHERE ${part}`;
-        const made = `SELECT ${names} FROM (${select}\n) WHERE ${part}`;
+        const made = `SELECT ${names} FROM (${select.text}) WHERE ${part}`;
         const row = await db.row(`SELECT (SELECT count(*) FROM (${stored} EXCEPT ALL ${made})) AS stale,
           (SELECT count(*) FROM (${made} EXCEPT ALL ${stored})) AS missing, (SELECT count(*) FROM (${stored})) AS n`);
         count += row?.n as bigint;

@@ -4,10 +4,9 @@ import path from 'node:path';
 import { DuckDBDateValue, DuckDBListValue } from '@duckdb/node-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readAnalysis, setVariables } from '../../src/analyze/analysis.js';
-import { derivedSelects } from '../../src/analyze/derive.js';
 import { loadRates } from '../../src/analyze/exchange-rates.js';
 import type { Database } from '../../src/duckdb/connection.js';
-import { insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
+import { fillDerived, insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
 import { createSeeded } from '../seeded.js';
 
 let db: Database;
@@ -33,7 +32,7 @@ const offer = (id: number, product: string, site: number, price: string, more: R
 });
 
 async function derive(): Promise<void> {
-  for (const { table, select } of derivedSelects()) await db.run(`INSERT INTO ${table} ${select}`);
+  await fillDerived(db);
 }
 
 const decimal = (units: bigint) => `${units / 10_000n}.${String(units % 10_000n).padStart(4, '0')}`;

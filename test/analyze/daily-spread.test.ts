@@ -2,8 +2,10 @@ import { DuckDBDecimalValue, type DuckDBListValue, type DuckDBValue } from '@duc
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
-import { eachDailySpread } from '../../src/analyze/daily-spread.js';
+import { selectDailySpreads } from '../../src/analyze/daily-spread.js';
 import { Database } from '../../src/duckdb/connection.js';
+import { RelationGraph } from '../../src/sql/graph.js';
+import { itself } from '../../src/sql/sql.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { creditOf, findPastPrice, historyWorlds, loadHistoryWorld, type PastItem } from './history-world.js';
 import type { Offer } from './offer-world.js';
@@ -25,18 +27,15 @@ const units = (value: DuckDBValue | undefined) => (value instanceof DuckDBDecima
 /** The rows of price_spread_daily from day to day, by key. */
 async function deriveDays(first: number, last: number, partRuns = 5n): Promise<Map<string, Record<string, unknown>>> {
   const rows = new Map<string, Record<string, unknown>>();
-  await eachDailySpread(
-    db,
-    { first: formatDay(first), last: formatDay(last) },
-    async (select) => {
-      for (const { stddev: _stddev, spread: _spread, run_id: _run, ...row } of await db.rows(select)) {
-        const key = `${row.day}|${row.product_id}|${row.currency}`;
-        expect(rows.has(key)).toBe(false);
-        rows.set(key, { ...row, attribution: (row.attribution as DuckDBListValue).items });
-      }
-    },
-    partRuns,
-  );
+  const sources = { items: itself('items'), history: itself('history'), sites: itself('sites') };
+  const days = { first: formatDay(first), last: formatDay(last), runId: 'r' };
+  for await (const { text } of selectDailySpreads(new RelationGraph(db), sources, days, partRuns)) {
+    for (const { stddev: _stddev, spread: _spread, run_id: _run, ...row } of await db.rows(text)) {
+      const key = `${row.day}|${row.product_id}|${row.currency}`;
+      expect(rows.has(key)).toBe(false);
+      rows.set(key, { ...row, attribution: (row.attribution as DuckDBListValue).items });
+    }
+  }
   return rows;
 }
 

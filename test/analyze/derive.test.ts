@@ -1,9 +1,10 @@
 import { DuckDBDecimalValue, type DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { derivedSelects, sortIntoLevels } from '../../src/analyze/derive.js';
+import { sortByReads } from '../../src/analyze/derive.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { quoteIdentifier } from '../../src/duckdb/quote.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
+import { derivedSelects } from '../check/lake-world.js';
 import { listRelations } from '../list-relations.js';
 import { makeWorld, type World } from './offer-world.js';
 import { computeSpreads, findOldest, groupBy, listPriced, sortAscending } from './slow-figures.js';
@@ -13,7 +14,6 @@ let db: Database;
 
 beforeAll(async () => {
   db = await Database.open();
-  await db.run("SET VARIABLE run_id = 'run-1'");
 });
 afterAll(() => db.close());
 
@@ -89,7 +89,7 @@ describe.each(SEEDS)('in the world of seed %i', (seed) => {
       expect(row.inlier_spread_pct).toBeCloseTo((100 * inlierSpread) / Number(figures.inlierMin), 6);
       const deviation = (row.stddev as DuckDBDecimalValue).toDouble();
       expect(Math.abs(deviation - stddev)).toBeLessThanOrEqual(0.0001 + stddev * 1e-12);
-      expect(row.run_id).toBe('run-1');
+      expect(row.run_id).toBe('r1');
     }
   });
 
@@ -131,26 +131,22 @@ describe('the derived tables', () => {
     expect(columns.map((c) => ({ name: c.column_name, type: c.column_type }))).toEqual(expected);
   });
 
-  it.each(derivedSelects())('$table names every table that its query reads', async ({ select, reads }) => {
-    expect(await listRelations(db, select)).toEqual([...reads].sort());
+  it.each(derivedSelects())('$table names every table that its query reads', async ({ query, reads }) => {
+    expect(await listRelations(db, query)).toEqual([...reads].sort());
   });
 
-  it('that read others are made after them, in a level of their own', () => {
-    const levels = sortIntoLevels([
+  it('that read others come after them', () => {
+    const sorted = sortByReads([
       { table: 'price_spread_daily', reads: ['price_spread', 'items'] },
       { table: 'products', reads: ['items'] },
       { table: 'price_spread', reads: ['items', 'products'] },
     ]);
-    expect(levels.map((level) => level.map(({ table }) => table))).toEqual([
-      ['products'],
-      ['price_spread'],
-      ['price_spread_daily'],
-    ]);
+    expect(sorted.map(({ table }) => table)).toEqual(['products', 'price_spread', 'price_spread_daily']);
   });
 
   it('that read each other are refused', () => {
     const circle = () =>
-      sortIntoLevels([
+      sortByReads([
         { table: 'products', reads: ['price_spread'] },
         { table: 'price_spread', reads: ['products'] },
       ]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
-import { readModel } from '../../src/duckdb/model-sql.js';
-import { loadRows } from '../../src/run/ledger.js';
+import { readModel } from '../../src/sql/model.js';
+import { loadRows } from '../load-rows.js';
 
 let db: Database;
 beforeAll(async () => {

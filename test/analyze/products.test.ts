@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
-import { createMacros, readModel } from '../../src/duckdb/model-sql.js';
-import { loadRows } from '../../src/run/ledger.js';
+import { createMacros, readModel } from '../../src/sql/model.js';
+import { loadRows } from '../load-rows.js';
 
 let db: Database;
 beforeEach(async () => {

@@ -1,24 +1,32 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Check } from '../../src/check/check.js';
+import type { CheckedTables } from '../../src/check/count-rows.js';
 import { KeptCounts } from '../../src/check/kept-counts.js';
 import { loadChecks } from '../../src/check/load.js';
 import { parseCheck } from '../../src/check/parse.js';
 import { runChecks } from '../../src/check/run.js';
 import type { PlannedCheck } from '../../src/check/settings.js';
 import { Database } from '../../src/duckdb/connection.js';
+import { RelationGraph } from '../../src/sql/graph.js';
+import { Relation } from '../../src/sql/relation.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { createSeeded } from '../seeded.js';
 import { FOLLOWING_CHECKS } from './scoped-queries.js';
 
 const random = createSeeded(12);
 let db: Database;
-let side: Database;
+let graph: RelationGraph;
 let checks: Check[];
 
 /** The names of a table's files in a version of the lake. */
 const files = (version: number) => () => [`${version}.parquet`];
 const NONE: ReadonlySet<string> = new Set();
-const scope = (kept: KeptCounts) => ({ side, kept, hasFewChanges: false, changedTables: NONE });
+const named = (name: string) => new Relation(name, Promise.resolve());
+/** The tables of the session, and the items that a run changed. */
+const CHECKED: CheckedTables = { tables: { items: named('items') }, runId: undefined };
+const CHANGED = { before: named('items_before'), after: named('items_after') };
+/** Behind a run that changed no item there is nothing to count on. */
+const all = (kept: KeptCounts) => ({ kept, changed: undefined, changedTables: NONE });
 
 const literal = (values: readonly (string | null)[]) => {
   const value = random.pick(values);
@@ -55,7 +63,7 @@ const changeItems = async (ids: readonly number[], added: readonly number[]) => 
 
 beforeAll(async () => {
   db = await Database.open();
-  side = await db.fork();
+  graph = new RelationGraph(db);
   const columns = loadTableSchema('items').columns.map(({ name, type }) => `${name} ${type}`);
   await db.run(`CREATE TABLE items (${columns.join(', ')})`);
   await db.run(
@@ -73,10 +81,10 @@ describe('checks that count on from the run before', () => {
   });
   it('read all rows where nothing is kept, or of another version, query or parameter', async () => {
     const kept = new KeptCounts(undefined, files(0));
-    await runChecks(db, checks, {}, scope(kept));
+    await runChecks(graph, CHECKED, checks, {}, all(kept));
     const text = kept.write(files(7));
     const known = async (from: string | undefined, version: number, some = checks) =>
-      (await new KeptCounts(from, files(version)).countOn(db, some.map(planned), NONE)).size;
+      (await new KeptCounts(from, files(version)).countOn(graph, CHECKED, CHANGED, some.map(planned), NONE)).size;
     await changeItems([1], []);
     expect(await known(text, 7)).toBeGreaterThan(0);
     expect(await known(text, 8)).toBe(0);
@@ -91,17 +99,17 @@ describe('checks that count on from the run before', () => {
     ).toBe(0);
     const jump = planned(checks.find(({ name }) => name === 'price_jump') as Check);
     const other = { ...jump, values: { factor: 5 } };
-    expect((await new KeptCounts(text, files(7)).countOn(db, [jump], NONE)).size).toBe(1);
-    expect((await new KeptCounts(text, files(7)).countOn(db, [other], NONE)).size).toBe(0);
+    expect((await new KeptCounts(text, files(7)).countOn(graph, CHECKED, CHANGED, [jump], NONE)).size).toBe(1);
+    expect((await new KeptCounts(text, files(7)).countOn(graph, CHECKED, CHANGED, [other], NONE)).size).toBe(0);
   });
 
   it('read all rows where another table that they read changes', async () => {
     const kept = new KeptCounts(undefined, files(0));
-    await runChecks(db, checks, {}, scope(kept));
+    await runChecks(graph, CHECKED, checks, {}, all(kept));
     const site = checks.filter(({ name }) => name === 'site_known').map(planned);
     await changeItems([1], []);
     const known = async (changed: ReadonlySet<string>) =>
-      (await new KeptCounts(kept.write(files(7)), files(7)).countOn(db, site, changed)).size;
+      (await new KeptCounts(kept.write(files(7)), files(7)).countOn(graph, CHECKED, CHANGED, site, changed)).size;
     expect(await known(new Set(['items', 'offers']))).toBe(1);
     expect(await known(new Set(['items', 'sites']))).toBe(0);
   });
@@ -120,11 +128,11 @@ describe('checks that count on from the run before', () => {
       kept.note(own[0] as PlannedCheck, { violations: 0n, rows: [], seconds: 0 });
       const text = kept.write(files(7));
       const known = async (changed: ReadonlySet<string>) =>
-        (await new KeptCounts(text, files(7)).countOn(db, own, changed)).size;
+        (await new KeptCounts(text, files(7)).countOn(graph, CHECKED, CHANGED, own, changed)).size;
       expect(await known(new Set(['items', 'sites']))).toBe(0);
       // Another program changed websites, or a rebuild made them again.
       const others = (table: string) => files(table === 'sites' ? 8 : 7)();
-      expect((await new KeptCounts(text, others).countOn(db, own, NONE)).size).toBe(0);
+      expect((await new KeptCounts(text, others).countOn(graph, CHECKED, CHANGED, own, NONE)).size).toBe(0);
     }
   });
 });

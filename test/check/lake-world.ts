@@ -1,5 +1,7 @@
+import { listDerived, selectDerived } from '../../src/analyze/derive.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../../src/duckdb/quote.js';
+import { itself } from '../../src/sql/sql.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 
@@ -23,6 +25,18 @@ export async function insertRows(db: Database, table: TableName, rows: Row[]): P
     const names = Object.keys(full).map(quoteIdentifier).join(', ');
     await db.run(`INSERT INTO ${quoteIdentifier(table)} (${names}) VALUES (${Object.values(full).join(', ')})`);
   }
+}
+
+/** SQL of each derived table's rows, as they follow from the tables of a session. */
+export const derivedSelects = (runId = 'r1') =>
+  listDerived().map((one) => ({
+    ...one,
+    select: selectDerived(one, Object.fromEntries(one.reads.map((read) => [read, itself(read)])), runId).text,
+  }));
+
+/** Fills the derived tables of a session. */
+export async function fillDerived(db: Database): Promise<void> {
+  for (const { table, select } of derivedSelects()) await db.run(`INSERT INTO ${table} ${select}`);
 }
 
 const text = quoteLiteral;

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Check } from '../../src/check/check.js';
+import { NAMED_TABLES } from '../../src/check/count-rows.js';
 import { parseCheck } from '../../src/check/parse.js';
 import { type CheckSettings, runChecks } from '../../src/check/run.js';
 import { Database } from '../../src/duckdb/connection.js';
+import { RelationGraph } from '../../src/sql/graph.js';
 
 function writeCheck(name: string, sql: string, extra = ''): Check {
   const header = `-- name: ${name}\n-- severity: error\n-- description: d\n-- next: n\n${extra}`;
@@ -19,7 +21,7 @@ const none = writeCheck('none', 'SELECT 1 WHERE false');
 async function run(checks: Check[], settings: CheckSettings = {}) {
   const db = await Database.open();
   try {
-    return await runChecks(db, checks, settings);
+    return await runChecks(new RelationGraph(db), NAMED_TABLES, checks, settings);
   } finally {
     await db.close();
   }

@@ -1,14 +1,15 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DayRange, eachDailySpread } from '../../src/analyze/daily-spread.js';
-import { derivedSelects } from '../../src/analyze/derive.js';
+import { type DayRange, selectDailySpreads } from '../../src/analyze/daily-spread.js';
 import { commitTable } from '../../src/lake/commit.js';
 import { openLake } from '../../src/lake/lake.js';
 import { publishPointer } from '../../src/lake/publish.js';
 import { stageTable } from '../../src/lake/stage.js';
+import { RelationGraph } from '../../src/sql/graph.js';
+import { itself } from '../../src/sql/sql.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
-import { insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
+import { fillDerived, insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
 
 export const CREDIT = 'Open Prices, CC BY 4.0';
 const AT = new Date('2026-11-20T09:00:00Z');
@@ -21,7 +22,6 @@ export async function publishLake(items: Row[] = [], days?: DayRange): Promise<s
   const path = join(await mkdtemp(join(tmpdir(), 'pricelake-cli-')), 'lake');
   const lake = await openLake(path, { create: true });
   const db = await openEmptyTables();
-  await db.run("SET VARIABLE run_id = 'r1'");
   await insertRows(db, 'sites', [
     { name: "'Alpha'" },
     { site_id: '2', name: "'Beta'", attribution: `'${CREDIT}'` },
@@ -67,9 +67,11 @@ export async function publishLake(items: Row[] = [], days?: DayRange): Promise<s
       duckdb_version: "'1.5.6'",
     },
   ]);
-  for (const { table, select } of derivedSelects()) await db.run(`INSERT INTO ${table} ${select}`);
+  await fillDerived(db);
   if (days !== undefined) {
-    await eachDailySpread(db, days, (select) => db.run(`INSERT INTO price_spread_daily ${select}`));
+    const sources = { items: itself('items'), history: itself('history'), sites: itself('sites') };
+    for await (const rows of selectDailySpreads(new RelationGraph(db), sources, { ...days, runId: 'r1' }))
+      await db.run(`INSERT INTO price_spread_daily ${rows.text}`);
   }
   for (const table of TABLE_NAMES) {
     const add = await stageTable(db, lake, { table, runId: 'r1', select: `SELECT * FROM ${table}` });

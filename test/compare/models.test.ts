@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadFacets } from '../../src/compare/compare-facets.js';
-import { createListingItems } from '../../src/compare/listing-states.js';
+import { readListingItems } from '../../src/compare/listing-states.js';
 import type { Database } from '../../src/duckdb/connection.js';
-import { readModel } from '../../src/duckdb/model-sql.js';
-import { loadRows } from '../../src/run/ledger.js';
-import { at, change, fullItem, openModels, type Row } from '../merge/model-world.js';
+import { RelationGraph } from '../../src/sql/graph.js';
+import { readModel } from '../../src/sql/model.js';
+import { loadRows } from '../load-rows.js';
+import { at, change, fullItem, named, openModels, type Row } from '../merge/model-world.js';
 
 let db: Database;
 beforeAll(async () => {
@@ -130,7 +131,14 @@ describe('items as far as it matters whether they are listed', () => {
     await loadRows(db, 'items', 'items', (lake ?? []).map(fullItem));
     await loadRows(db, 'exported_items', 'items', (read ?? []).map(fullItem));
     await loadRows(db, 'pending_changes', 'history', (told ?? []).map(change));
-    await createListingItems(db, datasets, gone ?? []);
+    const sources = {
+      items: named('items'),
+      exported_items: named('exported_items'),
+      pending_changes: named('pending_changes'),
+    };
+    const listing = await readListingItems(new RelationGraph(db), sources, datasets, gone ?? []);
+    await listing.made;
+    await db.run(`CREATE OR REPLACE VIEW listing_items AS FROM "${listing.name}"`);
     const rows = await readJson('FROM listing_items');
     return rows.map(
       (row) => `${row.item_id} of ${row.site_id} ${row.is_listed ? 'listed' : 'removed'}${READ[String(row.is_read)]}`,
@@ -225,7 +233,9 @@ describe('counts of the service beside those of the lake', () => {
 
   async function count(lake: Row[], answer: object, readable: string[] | null = null): Promise<string[]> {
     await loadRows(db, 'counted_items', 'items', lake.map(fullItem));
-    await loadFacets(db, JSON.stringify(answer));
+    const facets = loadFacets(new RelationGraph(db), JSON.stringify(answer));
+    await facets.made;
+    await db.run(`CREATE OR REPLACE VIEW landed_facets AS FROM "${facets.name}"`);
     await db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(readable)]);
     const rows = await readJson(readModel('compare_facets'));
     return rows.map((row) => `${row.facet} ${row.id} ${row.name}: ${row.service} ${row.lake}`);

@@ -1,101 +1,84 @@
-import { rm } from 'node:fs/promises';
-import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Database, itself } from '../../src/duckdb/connection.js';
-import { quoteList, quoteLiteral } from '../../src/duckdb/quote.js';
-import { makeFolder } from '../lake/fixture.js';
+import { Database } from '../../src/duckdb/connection.js';
 
+const ENDLESS = 'SELECT count(*) FROM range(1000000000000) WHERE hash(range) = 1';
 let db: Database;
 beforeEach(async () => {
-  db = await Database.open({ threads: 1 });
+  db = await Database.open({ threads: 2, sessions: 3 });
 });
 afterEach(() => db.close());
 
-const read = async (session: Database, relation: string) => (await session.row(`FROM ${relation}`))?.id;
-
-test('what one session makes all others see, and make again in its place', async () => {
-  const fork = await db.fork();
-  await db.define('view', 'items', 'SELECT 1 AS id');
-  expect(await read(fork, 'items')).toBe(1);
-  await fork.define('table', 'items', 'SELECT 2 AS id');
-  await db.define('view', 'items', 'SELECT 1 AS id');
-  expect([await read(db, 'items'), await read(fork, 'items')]).toEqual([1, 1]);
-});
-
-test('another select under the name of a table is shown to one session, also where a view reads it', async () => {
-  const fork = await db.fork();
-  await db.define('table', 'items', 'SELECT 1 AS id');
-  await db.define('view', 'products', 'FROM items');
-  await db.substitute('items', `SELECT id + 1 AS id FROM ${itself('items')}`, async () => {
-    expect([await read(db, 'items'), await read(db, 'products')]).toEqual([2, 2]);
-    expect([await read(fork, 'items'), await read(fork, 'products')]).toEqual([1, 1]);
-    // What is made meanwhile stays.
-    await db.define('table', 'made', 'FROM items');
-  });
-  expect([await read(db, 'items'), await read(db, 'products'), await read(db, 'made')]).toEqual([1, 1, 2]);
-});
-
-test('work that fails leaves the table as it was', async () => {
-  await db.define('table', 'items', 'SELECT 1 AS id');
-  const work = () => db.run('SELECT 1 / nothing');
-  await expect(db.substitute('items', 'SELECT 2 AS id', work)).rejects.toThrow('nothing');
-  expect(await read(db, 'items')).toBe(1);
-});
-
-test('of files whose rows are kept, only new ones are read, and rows of files that are left out go', async () => {
-  const folder = await makeFolder();
-  const write = async (id: number) => {
-    const file = path.join(folder, `${id}'s.parquet`);
-    await db.run(`COPY (SELECT ${id} AS id) TO ${quoteLiteral(file)}`);
-    return file;
+/** Runs works that each note when they are under way; gives how many were at once. */
+async function countAtOnce(works: number, run: (work: () => Promise<void>) => Promise<void>): Promise<number> {
+  let [running, most] = [0, 0];
+  const work = async () => {
+    running += 1;
+    most = Math.max(most, running);
+    await wait(20);
+    running -= 1;
   };
-  const [first, second, third] = [await write(1), await write(2), await write(3)];
-  const keep = (session: Database, files: string[]) =>
-    session.keep('items', files, (some) => `read_parquet(${quoteList(some)}, filename = true)`);
-  const ids = async () => (await db.rows('FROM items ORDER BY id')).map((row) => row.id);
-  await keep(db, [first, second]);
-  expect(await ids()).toEqual([1, 2]);
-  await rm(second);
-  await keep(await db.fork(), [second, third]);
-  expect(await ids()).toEqual([2, 3]);
-  expect(db.keptRows('items')).toBe('SELECT * EXCLUDE (filename) FROM kept_items');
-  // What can't be read is not there the next time.
-  await expect(keep(db, [second, path.join(folder, 'none.parquet')])).rejects.toThrow('none.parquet');
-  await keep(db, [third]);
-  expect(await ids()).toEqual([3]);
-  await db.define('view', 'items', 'SELECT 4 AS id');
-  expect([db.keptRows('items'), await ids()]).toEqual([undefined, [4]]);
+  await Promise.all(Array.from({ length: works }, () => run(work)));
+  return most;
+}
+
+const threads = async () => (await db.row("SELECT current_setting('threads') AS n"))?.n;
+
+test('two statements are at work at once, and the others wait for a session', async () => {
+  expect(await countAtOnce(6, (work) => db.withSession(work))).toBe(2);
+  await using(await Database.open(), async (one) => {
+    expect(await countAtOnce(3, (work) => one.withSession(work))).toBe(1);
+  });
 });
 
-test('sessions that begin at once have the variables of the ones they come from', async () => {
-  const other = await db.fork();
-  await db.run('SET VARIABLE id = 1');
-  await other.run("SET VARIABLE id = 2; SET VARIABLE name = 'other'");
-  const sources = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? db : other));
-  const forks = await Promise.all(sources.map((source) => source.fork()));
-  const ids = await Promise.all(forks.map((fork) => read(fork, "(SELECT getvariable('id') AS id)")));
-  expect(ids).toEqual(sources.map((source) => (source === db ? 1 : 2)));
-  const tables = await db.rows('SELECT table_name FROM duckdb_tables()');
-  expect(tables).toEqual([]);
+test('in lanes, two works are at once, on a thread less, and a statement beside them', async () => {
+  const seen = new Set<unknown>();
+  const atOnce = await countAtOnce(5, (work) =>
+    db.inLane(async () => {
+      seen.add(await threads());
+      await work();
+    }),
+  );
+  expect([atOnce, [...seen], await threads()]).toEqual([2, [1n], 2n]);
+  await using(await Database.open({ threads: 1, sessions: 3 }), async (one) => {
+    expect(await countAtOnce(3, (work) => one.inLane(work))).toBe(1);
+  });
 });
 
-test('closing ends the statements that run, those of other sessions as well, and no more begin', async () => {
-  const fork = await db.fork();
-  const endless = 'SELECT count(*) FROM range(1000000000000) WHERE hash(range) = 1';
-  const statements = [db.run(endless), fork.rows(endless), db.run(`${endless}; ${endless}`)];
+test('a work in a lane that fails gives its thread back', async () => {
+  await expect(db.inLane(() => db.run('SELECT nothing'))).rejects.toThrow('nothing');
+  expect(await threads()).toBe(2n);
+});
+
+test('all sessions see what one makes', async () => {
+  await db.run('CREATE TABLE items AS SELECT 1 AS id');
+  const ids = await Promise.all([1, 2, 3, 4].map(() => db.row('FROM items')));
+  expect(ids).toEqual([1, 2, 3, 4].map(() => ({ id: 1 })));
+});
+
+test('closing ends the statements that run and those that wait, and no more begin', async () => {
+  const statements = [db.run(ENDLESS), db.rows(ENDLESS), db.run(`${ENDLESS}; ${ENDLESS}`), db.run('SELECT 1')];
   const failed = Promise.allSettled(statements);
   await db.close();
   const reasons = (await failed).map((result) => (result.status === 'rejected' ? String(result.reason) : 'ended'));
-  expect(reasons).toEqual(statements.map(() => expect.stringContaining('Interrupted')));
-  await expect(fork.run('SELECT 1')).rejects.toThrow('the session is closed');
+  const interrupted = expect.stringMatching(/Interrupted|the database is closed/);
+  expect(reasons).toEqual(statements.map(() => interrupted));
+  await expect(db.run('SELECT 1')).rejects.toThrow('the database is closed');
   await db.close();
 });
 
-test('footers that are not kept any more are kept by no session, also by one that begins later', async () => {
-  const keeps = async (session: Database) =>
-    (await session.row("SELECT current_setting('parquet_metadata_cache') AS kept"))?.kept;
-  const before = await db.fork();
-  expect([await keeps(db), await keeps(before)]).toEqual([true, true]);
-  await before.forgetFooters();
-  expect([await keeps(db), await keeps(before), await keeps(await db.fork())]).toEqual([false, false, false]);
+test('footers that are not kept any more are kept by no session', async () => {
+  const keeps = () =>
+    Promise.all([1, 2, 3].map(() => db.row("SELECT current_setting('parquet_metadata_cache') AS kept")));
+  expect(await keeps()).toEqual([{ kept: true }, { kept: true }, { kept: true }]);
+  await db.forgetFooters();
+  expect(await keeps()).toEqual([{ kept: false }, { kept: false }, { kept: false }]);
 });
+
+async function using(one: Database, work: (one: Database) => Promise<void>): Promise<void> {
+  try {
+    await work(one);
+  } finally {
+    await one.close();
+  }
+}

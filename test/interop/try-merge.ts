@@ -81,7 +81,7 @@ async function compareLakes(
 /** Items of which the next run reads again what changed: it is ahead of the copy. */
 async function listStale(path: string): Promise<string> {
   const db = await Database.open({ threads: 1 });
-  await createTableViews(db, await openLake(path, { create: false }), {}, { tables: ['stale_items'] });
+  await createTableViews(db, await openLake(path, { create: false }), ['stale_items']);
   const rows = await db.rows('SELECT item_id FROM stale_items');
   await db.close();
   return ['-1', ...rows.map(({ item_id }) => String(item_id))].join(', ');

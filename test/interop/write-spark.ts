@@ -4,17 +4,18 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { prepareConversion } from '../../src/analyze/convert-prices.js';
-import { eachDailySpread } from '../../src/analyze/daily-spread.js';
-import { derivedSelects } from '../../src/analyze/derive.js';
-import { readAnalysis } from '../../src/duckdb/analysis-sql.js';
+import { selectDailySpreads } from '../../src/analyze/daily-spread.js';
 import { Database } from '../../src/duckdb/connection.js';
-import { createMacros } from '../../src/duckdb/model-sql.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { commitTable } from '../../src/lake/commit.js';
 import { openLake } from '../../src/lake/lake.js';
 import { stageTable } from '../../src/lake/stage.js';
+import { RelationGraph } from '../../src/sql/graph.js';
+import { createMacros, readAnalysis } from '../../src/sql/model.js';
+import { itself } from '../../src/sql/sql.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
+import { derivedSelects } from '../check/lake-world.js';
 
 /**
  * Writes what pipelines/spark/spread.py reads, and what it must make of it by DuckDB's own queries:
@@ -163,13 +164,14 @@ async function write(world: string, tables: Partial<Record<TableName, string>>):
     const change = { table, add, remove: [], applied: { cursor: 1n } };
     await commitTable(lake, change, { runId: 'r1', operation: 'WRITE', at: new Date() });
   }
-  await db.run(`SET VARIABLE run_id = 'spark'`);
-  for (const { table, select } of derivedSelects()) {
+  for (const { table, select } of derivedSelects('spark')) {
     await db.run(`CREATE TABLE ${table} AS ${select}`);
     await expectRows(db, target, table);
   }
   await db.run(`CREATE TABLE price_spread_daily AS ${select('price_spread_daily', {}, 'range(0) AS r(i)')}`);
-  await eachDailySpread(db, DAYS, (daily) => db.run(`INSERT INTO price_spread_daily BY NAME ${daily}`));
+  const sources = { items: itself('items'), history: itself('history'), sites: itself('sites') };
+  for await (const { text } of selectDailySpreads(new RelationGraph(db), sources, { ...DAYS, runId: 'spark' }))
+    await db.run(`INSERT INTO price_spread_daily BY NAME ${text}`);
   await expectRows(db, target, 'price_spread_daily');
   await db.run(`CREATE VIEW price_spells AS ${readAnalysis('price_spells')}`);
   for (const [name, value] of Object.entries(VARIABLES)) await db.run(`SET VARIABLE ${name} = ${quoteLiteral(value)}`);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readAnalysis } from '../../src/duckdb/analysis-sql.js';
 import { writeCatalog } from '../../src/lake/catalog.js';
+import { readAnalysis } from '../../src/sql/model.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import type { TableState } from '../../src/tables/table.js';
 

@@ -4,19 +4,17 @@ import { expect, test } from 'vitest';
 import { openSession } from '../../src/lake/session.js';
 import { ITEM, makeLake, openDatabase, select, write } from './fixture.js';
 
-test('a session works in an empty folder, with views, macros and the run id, and leaves nothing behind', async () => {
+test('a session works in an empty folder, with views and macros, and leaves nothing behind', async () => {
   const lake = await makeLake();
   const db = await openDatabase();
   await write(db, lake, { select: select('items', ITEM, 'range(9) AS r(i)') });
   const workFolder = path.join(lake.root, '_pricelake', 'work', 'r');
   await mkdir(workFolder, { recursive: true });
   await writeFile(path.join(workFolder, 'left-over'), 'x');
-  const session = await openSession({ lake, runId: "it's", workFolder });
+  const session = await openSession({ lake, hasModels: true, workFolder });
   expect(await readdir(workFolder)).not.toContain('left-over');
-  const row = await session.db.row(
-    "SELECT count(*) AS n, getvariable('run_id') AS run, exact_money('1.50')::VARCHAR AS money FROM items",
-  );
-  expect(row).toEqual({ n: 9n, run: "it's", money: '1.5000' });
+  const row = await session.db.row("SELECT count(*) AS n, exact_money('1.50')::VARCHAR AS money FROM items");
+  expect(row).toEqual({ n: 9n, money: '1.5000' });
   await session.close();
   await expect(stat(workFolder)).rejects.toThrow('ENOENT');
   await db.close();

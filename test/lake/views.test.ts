@@ -4,7 +4,10 @@ import type { Database } from '../../src/duckdb/connection.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { markPartial } from '../../src/lake/partial.js';
 import { readTable } from '../../src/lake/read.js';
-import { createTableView, createTableViews, isSmall } from '../../src/lake/views.js';
+import { isSmall, LakeRows } from '../../src/lake/table-rows.js';
+import { createTableView, createTableViews } from '../../src/lake/views.js';
+import { readTables } from '../../src/run/open-tables.js';
+import { RelationGraph } from '../../src/sql/graph.js';
 import { type DataFile, TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { ITEM, makeLake, openDatabase, select, write } from './fixture.js';
 import { add, META_DATA, makeBareLake, PROTOCOL, writeEntry } from './log-writer.js';
@@ -18,25 +21,25 @@ test('small tables that a run reads much are read once, all others are views', a
   const [db, lake] = [await openDatabase(), await makeLake()];
   for (const table of [...MUCH_READ, 'products'] as const)
     await write(db, lake, { table, select: select(table, {}, 'range(3) AS r(i)') });
-  const keptWith = async (options?: { readOnce: bigint }) => {
-    await createTableViews(db, lake, {}, options);
-    return [...MUCH_READ, 'products'].filter((table) => db.keptRows(table) !== undefined);
+  const graph = new RelationGraph(db);
+  const tables = await readTables(lake);
+  const keptWith = async (fewRows: bigint) => {
+    const rows = new LakeRows(graph, lake, tables, () => fewRows);
+    const opened = await Promise.all(TABLE_NAMES.map((table) => rows.table(table)));
+    for (const { table, rows: all } of opened)
+      expect(await graph.count(all), table).toBe([...MUCH_READ, 'products'].includes(table) ? 3n : 0n);
+    return opened.filter(({ isKept }) => isKept).map(({ table }) => table);
   };
-  expect(await keptWith()).toEqual([]);
-  expect(await keptWith({ readOnce: 2n })).toEqual([]);
-  expect(await keptWith({ readOnce: 3n })).toEqual(MUCH_READ);
-  for (const table of TABLE_NAMES) {
-    const rows = [...MUCH_READ, 'products'].includes(table) ? 3n : 0n;
-    expect(await db.row(`SELECT count(*) AS n FROM ${table}`)).toEqual({ n: rows });
-  }
-  expect(await keptWith()).toEqual([]);
+  expect(await keptWith(0n)).toEqual([]);
+  expect(await keptWith(2n)).toEqual([]);
+  expect((await keptWith(3n)).sort()).toEqual([...MUCH_READ].sort());
 });
 
 test('views are made of the tables that are asked for alone, or of one under another name', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await write(db, lake, { select: select('items', ITEM, 'range(2) AS r(i)') });
   await write(db, lake, { table: 'products', select: select('products', { product_id: "'p'" }) });
-  await createTableViews(db, lake, {}, { tables: ['items'] });
+  await createTableViews(db, lake, ['items']);
   expect(await listViews(db)).toEqual(['items']);
   await createTableView(db, lake, 'products', 'published');
   expect(await db.row('SELECT product_id FROM published')).toEqual({ product_id: 'p' });
@@ -60,10 +63,10 @@ test('files that are on the remote only, and columns of another type, are refuse
 test('few rows are up to 50,000 in up to 16 MiB, all in files of our own', () => {
   const file = (rows: bigint, bytes: number, sha256?: string) => ({ rows, bytes, sha256 }) as DataFile;
   const half = 8 * 1024 * 1024;
-  expect(isSmall([])).toBe(true);
-  expect(isSmall([file(25_000n, half, 'a'), file(25_000n, half, 'b')])).toBe(true);
-  expect(isSmall([file(25_000n, half, 'a'), file(25_001n, half, 'b')])).toBe(false);
-  expect(isSmall([file(25_000n, half, 'a'), file(25_000n, half + 1, 'b')])).toBe(false);
-  expect(isSmall([file(1n, 1, 'a'), file(1n, 1)])).toBe(false);
+  expect(isSmall([], 50_000n)).toBe(true);
+  expect(isSmall([file(25_000n, half, 'a'), file(25_000n, half, 'b')], 50_000n)).toBe(true);
+  expect(isSmall([file(25_000n, half, 'a'), file(25_001n, half, 'b')], 50_000n)).toBe(false);
+  expect(isSmall([file(25_000n, half, 'a'), file(25_000n, half + 1, 'b')], 50_000n)).toBe(false);
+  expect(isSmall([file(1n, 1, 'a'), file(1n, 1)], 50_000n)).toBe(false);
   expect([2n, 1n].map((fewRows) => isSmall([file(2n, 1, 'a')], fewRows))).toEqual([true, false]);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/duckdb/connection.js';
-import { readModel } from '../../src/duckdb/model-sql.js';
+import { readModel } from '../../src/sql/model.js';
 import {
   at,
   change,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/duckdb/connection.js';
-import { loadRows } from '../../src/run/ledger.js';
+import { loadRows } from '../load-rows.js';
 import { at, change, item, openModels, type Row, readModelRows } from './model-world.js';
 
 let db: Database;

@@ -4,11 +4,12 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/duckdb/connection.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
-import { createItemViews, FEW_ROWS } from '../../src/merge/batch.js';
+import { ItemReader } from '../../src/merge/batch.js';
 import { selectRejects } from '../../src/merge/rejects.js';
-import { loadRows } from '../../src/run/ledger.js';
-import { setDatasetNames } from '../../src/typing/dataset-names.js';
+import { FEW_ROWS, RelationGraph } from '../../src/sql/graph.js';
+import { sql } from '../../src/sql/sql.js';
 import type { TypedFile } from '../../src/typing/type-file.js';
+import { loadRows } from '../load-rows.js';
 import { at, item, openModels, type Row, shown } from './model-world.js';
 
 let db: Database;
@@ -16,7 +17,6 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'pricelake-batch-'));
   db = await openModels();
-  await setDatasetNames(db, []);
 });
 afterAll(async () => {
   await db.close();
@@ -50,12 +50,13 @@ async function writePages(name: string, rows: number): Promise<TypedFile[]> {
 
 describe.each([
   ['few', 'table', 5],
-  ['many', 'view', FEW_ROWS + 1],
+  ['many', 'view', Number(FEW_ROWS) + 1],
 ])('of %s items, which are a %s,', (_, kind, rows) => {
   test('each is there once, in its newest row', async () => {
-    const { exported } = await createItemViews(db, await writePages(kind, rows));
-    expect(exported).toEqual({ typed: 5n, repeated: 2n });
-    const found = await db.rows('SELECT item_id, title, last_changed_at FROM exported_items ORDER BY item_id');
+    const graph = new RelationGraph(db);
+    const read = await new ItemReader(graph, null).exported(await writePages(kind, rows));
+    expect(read.tally).toEqual({ typed: 5n, repeated: 2n });
+    const found = await graph.rows(sql`SELECT item_id, title, last_changed_at FROM ${read.rows} ORDER BY item_id`);
     expect(found.map((row) => Object.values(row).map(String))).toEqual([
       ['1', 'after', shown(6)],
       ['2', 'once', shown(5)],
@@ -73,6 +74,8 @@ test('the time of a journal is a value in the SQL of rejects, whoever wrote it',
     rejected: 1,
     sources: [],
   };
-  const sql = selectRejects([file], "2026-11-20' AS TIMESTAMP); COPY (SELECT 1) TO 'outside'; --");
-  expect(sql).toContain("CAST('2026-11-20'' AS TIMESTAMP); COPY (SELECT 1) TO ''outside''; --' AS TIMESTAMP");
+  const at = "2026-11-20' AS TIMESTAMP); COPY (SELECT 1) TO 'outside'; --";
+  expect(selectRejects([file], { runId: 'r', at })?.text).toContain(
+    "CAST('2026-11-20'' AS TIMESTAMP); COPY (SELECT 1) TO ''outside''; --' AS TIMESTAMP",
+  );
 });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
-import { measureFeedSkew } from '../../src/merge/judge-reads.js';
+import { measureFeedSkew } from '../../src/merge/feed-skew.js';
+import { RelationGraph } from '../../src/sql/graph.js';
+import { named } from './model-world.js';
 
 let db: Database;
 
@@ -19,8 +21,10 @@ async function measure(seconds: readonly number[]): Promise<unknown> {
     SELECT i AS item_id, TIMESTAMPTZ '2026-11-01' + to_seconds(i * 900 + s) AS observed_at
     FROM range(5) t(i), (SELECT unnest([${seconds.join(', ')}]) AS s)`);
   await db.run('CREATE OR REPLACE TABLE history AS FROM pending_changes LIMIT 0');
-  await measureFeedSkew(db);
-  return (await db.row("SELECT epoch_us(getvariable('feed_skew')) AS us"))?.us;
+  const reads = (name: string) => ({ rows: named(name), typed: named(name), tally: { typed: 0n, repeated: 0n } });
+  const evidence = { pending: named('pending_changes'), history: named('history'), runs: named('runs') };
+  const [exported, reread] = [reads('exported_items'), reads('reread_items')];
+  return (await measureFeedSkew(new RelationGraph(db), { ...evidence, exported, reread })).us;
 }
 
 it('the distance on which most items agree is how much later the feed dates changes, and a second', async () => {

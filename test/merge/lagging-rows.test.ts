@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/duckdb/connection.js';
-import { readFeedSkew } from '../../src/merge/judge-reads.js';
-import { loadRows } from '../../src/run/ledger.js';
+import { loadRows } from '../load-rows.js';
 import {
   at,
   change,
@@ -104,13 +103,12 @@ describe('how much later the feed dates changes than rows', () => {
 
   test('is what the last run that could tell has established, while no two items agree', async () => {
     const world = { reread: [1, 2].map(readAt), changes: [told(1, 11), told(2, 25)] };
-    await loadWorld(db, { ...world, skews: [5_000_000, 91_000_000, null] });
+    const known = { us: 91_000_000n, isKnown: true };
+    expect(await loadWorld(db, { ...world, skews: [5_000_000, 91_000_000, null] })).toEqual(known);
     expect(await skew()).toBe(91_000n);
-    expect(await readFeedSkew(db)).toBe(91_000_000n);
-    await loadWorld(db, { ...world, changes: [told(1, 30), told(2, 30)], skews: [5_000_000] });
-    expect(await readFeedSkew(db)).toBe(91_000_000n);
-    await loadWorld(db, { ...world, skews: [null] });
-    expect(await readFeedSkew(db)).toBeNull();
+    const agreed = { ...world, changes: [told(1, 30), told(2, 30)], skews: [5_000_000] };
+    expect(await loadWorld(db, agreed)).toEqual(known);
+    expect((await loadWorld(db, { ...world, skews: [null] })).isKnown).toBe(false);
   });
 });
 

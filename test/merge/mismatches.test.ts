@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/duckdb/connection.js';
-import { readModel } from '../../src/duckdb/model-sql.js';
-import { loadRows } from '../../src/run/ledger.js';
+import { readModel } from '../../src/sql/model.js';
+import { loadRows } from '../load-rows.js';
 import { at, change, fullItem, openModels, type Row, readModelRows } from './model-world.js';
 
 let db: Database;

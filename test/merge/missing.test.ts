@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/duckdb/connection.js';
-import { readModel } from '../../src/duckdb/model-sql.js';
-import { loadRows } from '../../src/run/ledger.js';
+import { readModel } from '../../src/sql/model.js';
+import { loadRows } from '../load-rows.js';
 import { at, fullItem, openModels, type Row, readTexts, shown } from './model-world.js';
 
 let db: Database;

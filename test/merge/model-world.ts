@@ -1,9 +1,13 @@
 /** Rows as the models see them: a day of one item, and what is told and read of it. */
 import { Database } from '../../src/duckdb/connection.js';
-import { createMacros, readModel } from '../../src/duckdb/model-sql.js';
-import { judgeReads, measureFeedSkew } from '../../src/merge/judge-reads.js';
-import { createRenamedDatasets, type DatasetRename } from '../../src/merge/renamed-datasets.js';
-import { loadRows } from '../../src/run/ledger.js';
+import { describeSkew, type FeedSkew, measureFeedSkew } from '../../src/merge/feed-skew.js';
+import { judgeReads } from '../../src/merge/judge-reads.js';
+import type { DatasetRename } from '../../src/merge/renamed-datasets.js';
+import { RelationGraph } from '../../src/sql/graph.js';
+import { createMacros, readModel } from '../../src/sql/model.js';
+import { Relation } from '../../src/sql/relation.js';
+import { type ValueTypes, writeTyped } from '../../src/sql/sql.js';
+import { loadRows } from '../load-rows.js';
 
 type Value = string | number | bigint | boolean | null;
 export type Row = Record<string, Value>;
@@ -113,13 +117,17 @@ export interface ModelWorld {
   skews?: (number | null)[];
 }
 
-export async function loadWorld(db: Database, world: ModelWorld): Promise<void> {
+/** Loads the tables that models read, as an analyst would: by their names, with values as variables. */
+export async function loadWorld(db: Database, world: ModelWorld): Promise<FeedSkew> {
   await loadRows(db, 'base_items', 'items', world.base ?? []);
   await loadRows(db, 'exported_items', 'items', []);
   await loadRows(db, 'reread_items', 'items', world.reread ?? []);
   await loadRows(db, 'pending_changes', 'history', world.changes ?? []);
   await loadRows(db, 'renamed_sites', 'sites', world.renamed ?? []);
-  await createRenamedDatasets(db, world.renamedDatasets ?? []);
+  const renames = world.renamedDatasets ?? [];
+  const list = (names: string[]) => writeTyped('VARCHAR[]', names);
+  await db.run(`CREATE OR REPLACE TABLE renamed_datasets AS
+    SELECT unnest(${list(renames.map(({ former }) => former))}) AS former, unnest(${list(renames.map(({ name }) => name))}) AS name`);
   await loadRows(db, 'missing_items', 'items', world.missing ?? []);
   await loadRows(db, 'stale_items', 'stale_items', world.stale ?? []);
   await loadRows(db, 'history', 'history', world.history ?? []);
@@ -134,6 +142,37 @@ export async function loadWorld(db: Database, world: ModelWorld): Promise<void> 
     (origin VARCHAR, item_id BIGINT, change_id BIGINT, kind VARCHAR, observed_at TIMESTAMP WITH TIME ZONE)`);
   await db.run('SET VARIABLE watermark = $1::BIGINT', [world.watermark ?? null]);
   await db.run(`CREATE OR REPLACE TABLE needed_items AS ${readModel('needs')}`);
-  await measureFeedSkew(db);
-  await judgeReads(db);
+  const graph = new RelationGraph(db);
+  const [pending, history] = [named('pending_changes'), named('history')];
+  const reads = (name: string) => ({ rows: named(name), typed: named(name), tally: { typed: 0n, repeated: 0n } });
+  const [exported, reread] = [reads('exported_items'), reads('reread_items')];
+  const skew = await measureFeedSkew(graph, { pending, history, runs: named('runs'), exported, reread });
+  const values = describeSkew(skew);
+  await setVariable(db, 'feed_skew', 'INTERVAL', values.feed_skew);
+  await setVariable(db, 'feed_skew_is_known', 'BOOLEAN', values.feed_skew_is_known);
+  const { judged, taken } = await judgeReads(
+    graph,
+    {
+      ...{ base_items: named('base_items'), history, needed_items: named('needed_items'), pending_changes: pending },
+      ...{ stale_items: named('stale_items'), reread },
+      rejected: { rows: named('rejected_rows'), items: named('rejected_items') },
+    },
+    { at: NOW, skew },
+  );
+  await taken.made;
+  await db.run(`CREATE OR REPLACE VIEW judged_reads AS FROM "${judged.name}"`);
+  await db.run(`CREATE OR REPLACE VIEW taken_reads AS FROM "${taken.name}"`);
+  return skew;
+}
+
+/** A table of the session as a relation. */
+export const named = (name: string) => new Relation(name, Promise.resolve());
+
+async function setVariable<T extends keyof ValueTypes>(
+  db: Database,
+  name: string,
+  type: T,
+  value: ValueTypes[T] | null,
+) {
+  await db.run(`SET VARIABLE ${name} = ${writeTyped(type, value)}`);
 }

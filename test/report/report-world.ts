@@ -1,10 +1,9 @@
-import { derivedSelects } from '../../src/analyze/derive.js';
 import type { Database } from '../../src/duckdb/connection.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { type ReportHead, renderReport } from '../../src/report/page.js';
 import { type LakeFacts, readFacts } from '../../src/report/read-facts.js';
 import type { ReportSelection } from '../../src/report/report-selection.js';
-import { insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
+import { fillDerived, insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
 
 export const text = quoteLiteral;
 export const time = (iso: string) => `TIMESTAMPTZ '${iso}'`;
@@ -34,7 +33,6 @@ export interface WorldRows {
 /** Tables in memory with these rows, and the derived tables that follow from them. */
 export async function openReportWorld(rows: WorldRows): Promise<Database> {
   const db = await openEmptyTables();
-  await db.run("SET VARIABLE run_id = 'r1'");
   await insertRows(db, 'sites', rows.sites ?? []);
   await insertRows(db, 'items', rows.items ?? []);
   await insertRows(db, 'history', rows.history ?? []);
@@ -53,7 +51,7 @@ export async function openReportWorld(rows: WorldRows): Promise<Database> {
     'datasets',
     (rows.datasets ?? []).map((row) => ({ ...DATASET, ...row })),
   );
-  for (const { table, select } of derivedSelects()) await db.run(`INSERT INTO ${table} ${select}`);
+  await fillDerived(db);
   return db;
 }
 

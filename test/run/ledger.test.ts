@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
-import { loadRows } from '../../src/run/ledger.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
+import { loadRows } from '../load-rows.js';
 
 let db: Database;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { delaySessions } from '../late-sessions.js';
+import { delayStatements } from '../late-statements.js';
 import { createSeeded } from '../seeded.js';
 import { drawLife } from './draw-life.js';
 import { liveThrough } from './live-through.js';
@@ -9,7 +9,7 @@ const SEEDS = [3, 4, 5, 6];
 
 test.each(SEEDS)('the life of seed %i is as it should be where statements begin late at random', async (seed) => {
   const random = createSeeded(seed);
-  const late = delaySessions(() => random.fraction() < 0.1);
+  const late = delayStatements(() => random.fraction() < 0.1);
   await liveThrough(drawLife(seed)).finally(late.end);
-  expect(late.held.size).toBeGreaterThan(2);
+  expect(late.held).toBeGreaterThan(2);
 });

@@ -9,7 +9,7 @@ import { publishPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
 import { createTableViews } from '../../src/lake/views.js';
-import { selectColumns } from '../../src/merge/batch.js';
+import { columnsOf } from '../../src/sql/sql.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 
@@ -61,7 +61,7 @@ export async function writeOlderLake(
 async function writeTable(db: Database, lake: Lake, older: Lake, table: TableName): Promise<void> {
   const { version, applied } = await readTable(lake, table);
   if (version < 0n) return;
-  const select = `SELECT ${selectColumns(table)} FROM ${table}`;
+  const select = `SELECT ${columnsOf(table).text} FROM ${table}`;
   const add = await stageTable(db, older, { table, runId: 'older', select });
   // Derived tables name the version of items that they are made from: here the first.
   const followed = applied.itemsVersion === undefined ? applied : { ...applied, itemsVersion: 0n };

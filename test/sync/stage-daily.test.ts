@@ -1,17 +1,24 @@
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { eachDailySpread } from '../../src/analyze/daily-spread.js';
+import { selectDailySpreads } from '../../src/analyze/daily-spread.js';
 import type { Database } from '../../src/duckdb/connection.js';
 import { commitTable } from '../../src/lake/commit.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { markPartial } from '../../src/lake/partial.js';
 import { readTable } from '../../src/lake/read.js';
-import { stageTable } from '../../src/lake/stage.js';
-import { stageDaily } from '../../src/sync/stage-daily.js';
+import { LakeRows } from '../../src/lake/table-rows.js';
+import type { Run } from '../../src/run/open-run.js';
+import { readTables } from '../../src/run/open-tables.js';
+import { RelationGraph } from '../../src/sql/graph.js';
+import { itself } from '../../src/sql/sql.js';
+import { stageDays } from '../../src/sync/days.js';
+import { Staging } from '../../src/sync/stage.js';
 import { tableRelation } from '../../src/tables/table-relation.js';
 import { DAY, HOUR, loadHistoryWorld, type PastChange, type PastItem, START } from '../analyze/history-world.js';
 import { makeLake, openDatabase, readRows } from '../lake/fixture.js';
+import { named } from '../merge/model-world.js';
 import { createSeeded } from '../seeded.js';
+import { testIo } from './world.js';
 
 const TABLE = 'price_spread_daily';
 const DAYS = 8;
@@ -118,22 +125,21 @@ async function runDaily(changes: Known[], { now, before = -DAY, days = 90, produ
   await loadHistoryWorld(db, lookAt(changes, now, before, runId, productOf));
   await db.run('UPDATE items SET run_id = $1', [runId]);
   await db.run(`CREATE OR REPLACE TABLE runs AS SELECT make_timestamptz(${START}) AS started_at`);
-  await db.run('ALTER TABLE items RENAME TO item_rows');
-  await db.run('CREATE OR REPLACE VIEW items AS FROM item_rows');
-  await db.run('SET VARIABLE run_id = $1', [runId]);
-  const change = await stageDaily({
-    db,
-    lake,
-    table: await readTable(lake, TABLE),
-    itemsBefore: before < 0 ? undefined : 'items_before',
-    now: new Date((START + now) / 1000),
-    days,
-    stage: (select) => stageTable(db, lake, { table: TABLE, runId, select }),
-  });
-  await db.run('DROP VIEW items');
-  await db.run('ALTER TABLE item_rows RENAME TO items');
-  if (change === undefined) return undefined;
-  await commitTable(lake, { table: TABLE, ...change }, { runId, operation: 'TEST', at: new Date(0) });
+  const graph = new RelationGraph(db);
+  const tables = await readTables(lake);
+  const run = {
+    ...{ graph, lake, tables, io: testIo, repairs: {}, landing: { runId, runNumber: 1n } },
+    before: new LakeRows(graph, lake, tables, () => 0n),
+    pipeline: { analysis: { daily: days }, lake: { targetFileSize: undefined } },
+  } as unknown as Run;
+  const next = { rows: async (table: string) => named(table) };
+  const moment = { at: new Date((START + now) / 1000).toISOString() };
+  const itemsBefore = before < 0 ? undefined : named('items_before');
+  const staged = await stageDays(run, moment, itemsBefore, { next, staging: new Staging(run, {}) });
+  if (staged.change === undefined) return undefined;
+  const { run: _, ...applied } = staged.change.applied;
+  const change = { ...staged.change, applied, add: await staged.sealed };
+  await commitTable(lake, change, { runId, operation: 'TEST', at: new Date(0) });
   return change;
 }
 
@@ -154,9 +160,9 @@ async function readDays(): Promise<string[]> {
 /** The same days made all at once from what is known now. */
 async function makeAnew(first: string, last: string): Promise<string[]> {
   const lines: string[] = [];
-  await eachDailySpread(db, { first, last }, async (select) => {
-    lines.push(...(await readRows(db, `(SELECT ${WITHOUT_RUN} FROM (${select}))`)));
-  });
+  const sources = { items: itself('items'), history: itself('history'), sites: itself('sites') };
+  for await (const rows of selectDailySpreads(new RelationGraph(db), sources, { first, last, runId: 'r' }))
+    lines.push(...(await readRows(db, `(SELECT ${WITHOUT_RUN} FROM (${rows.text}))`)));
   return lines.sort();
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { derivedSelects } from '../../src/analyze/derive.js';
+import { listDerived } from '../../src/analyze/derive.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { commitTable } from '../../src/lake/commit.js';
 import { openLake } from '../../src/lake/lake.js';
@@ -8,7 +8,7 @@ import { openContext } from '../cli/open-context.js';
 import { openWorld, readLake, type World } from './world.js';
 
 describe('a run with few changes', () => {
-  const tables = derivedSelects().flatMap(({ table, byProduct }) => (byProduct ? [table] : []));
+  const tables = listDerived().flatMap(({ table, byProduct }) => (byProduct ? [table] : []));
   let world: World;
   let first: string;
   let last: string;
@@ -48,7 +48,7 @@ describe('a run with few changes', () => {
     expect(await runsOf('products')).toEqual(new Set([run_id]));
     expect(await runsOf('price_spread')).not.toEqual(new Set([run_id]));
     expect((await readTable(lake, 'products')).applied.query).toBe(
-      derivedSelects().find(({ table }) => table === 'products')?.query,
+      listDerived().find(({ table }) => table === 'products')?.hash,
     );
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NAMES_MARK, setDatasetNames } from '../../src/typing/dataset-names.js';
+import { NAMES_MARK, writeDatasetPattern } from '../../src/typing/dataset-names.js';
 import { type MacroDatabase, openMacros } from './macro-database.js';
 
 let macros: MacroDatabase;
@@ -10,10 +10,10 @@ afterAll(() => macros.db.close());
 
 /** The datasets that a cell lists, given the names that are known. */
 async function readNames(known: string[], cell: string | null): Promise<string[] | null> {
-  await setDatasetNames(macros.db, known);
-  const row = await macros.db.row('SELECT to_json(dataset_names([$1 || $2::VARCHAR]))::VARCHAR AS names', [
+  const row = await macros.db.row('SELECT to_json(dataset_names([$1 || $2::VARCHAR], $3))::VARCHAR AS names', [
     NAMES_MARK,
     cell,
+    writeDatasetPattern(known),
   ]);
   return JSON.parse(String(row?.names)) as string[] | null;
 }
@@ -71,9 +71,11 @@ describe('a cell that lists datasets', () => {
 
 describe('lists of names that came as lists', () => {
   it('stay as they are', async () => {
-    await setDatasetNames(macros.db, ['A', 'B']);
+    const pattern = writeDatasetPattern(['A', 'B']);
     const row = await macros.db.row(
-      `SELECT dataset_names(['A; B', 'C'])::VARCHAR AS some, dataset_names([]::VARCHAR[])::VARCHAR AS none, dataset_names(NULL::VARCHAR[]) AS gone`,
+      `SELECT dataset_names(['A; B', 'C'], $1)::VARCHAR AS some, dataset_names([]::VARCHAR[], $1)::VARCHAR AS none,
+        dataset_names(NULL::VARCHAR[], $1) AS gone`,
+      [pattern],
     );
     expect(row).toEqual({ some: '[A; B, C]', none: '[]', gone: null });
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
-import { createMacros, readModel } from '../../src/duckdb/model-sql.js';
+import { createMacros, readModel } from '../../src/sql/model.js';
 
 let db: Database;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { Database } from '../../src/duckdb/connection.js';
-import { createMacros } from '../../src/duckdb/model-sql.js';
+import { createMacros } from '../../src/sql/model.js';
 
 /** A database with the models' macros, and a way to apply one to many texts at once. */
 export interface MacroDatabase {

@@ -248,7 +248,7 @@ describe('macros of several values', () => {
   const ask = async (call: string) => (await macros.db.row(`SELECT ${call} AS answer`))?.answer;
   const time = (text: string | null) =>
     text === null ? 'NULL::TIMESTAMPTZ' : `TIMESTAMPTZ '2026-11-20 ${text}:00+00'`;
-  const shows = (macro: string, ...times: (string | null)[]) => ask(`${macro}(${times.map(time).join(', ')})`);
+  const shows = (macro: string, ...times: (string | null)[]) => ask(`${macro}(${times.map(time).join(', ')}, NULL)`);
 
   test('a pair of amounts is JSON, exact, with null for what is not there', async () => {
     const pair = (a: string, b: string) => ask(`money_pair(${a}::DECIMAL(18, 4), ${b}::DECIMAL(18, 4))`);
@@ -283,7 +283,7 @@ describe('macros of several values', () => {
     ['at the same time, removed when it was seen', ['05:00', null, '06:00'], ['05:00', '06:00', null], true, false],
     ['at the same time, removed in both', ['05:00', null, '06:00'], ['05:00', '06:01', '06:30'], true, false],
   ])('a row that changed %s: %j beside %j, which agree %s, is the older: %s', async (_name, a, b, agree, answer) => {
-    expect(await ask(`is_older_row(${[...a, ...b].map(time).join(', ')}, ${agree})`)).toBe(answer);
+    expect(await ask(`is_older_row(${[...a, ...b].map(time).join(', ')}, ${agree}, NULL)`)).toBe(answer);
   });
 
   test.each([

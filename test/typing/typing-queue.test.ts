@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Database } from '../../src/duckdb/connection.js';
-import { createMacros } from '../../src/duckdb/model-sql.js';
+import { createMacros } from '../../src/sql/model.js';
 import { type LandedItems, TypingQueue } from '../../src/typing/typing-queue.js';
 import { makeFolder } from '../landing/folder.js';
 import { itemLine } from './typing.js';

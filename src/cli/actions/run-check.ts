@@ -1,9 +1,11 @@
 import type { Check } from '../../check/check.js';
+import { NAMED_TABLES } from '../../check/count-rows.js';
 import { loadChecks } from '../../check/load.js';
 import { type CheckSettings, runChecks } from '../../check/run.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { suggestName } from '../../errors/suggest-name.js';
 import { formatCount } from '../../formats/count.js';
+import { RelationGraph } from '../../sql/graph.js';
 import type { CheckResult, Severity } from '../../tables/table.js';
 import { RawJson } from '../json-text.js';
 import { layOutSample } from '../output/sample-table.js';
@@ -34,7 +36,14 @@ export async function runCheckCommand(request: CheckRequest, context: CommandCon
   const all = await loadChecks(request.checks ?? settings?.checksFolder);
   const checks = selectChecks(all, request.select);
   const results = await readLake({ path: lake, signal: context.signal }, ({ db }) =>
-    runChecks(db, checks, selectSettings(settings?.checks ?? {}, checks), undefined, context.io),
+    runChecks(
+      new RelationGraph(db),
+      NAMED_TABLES,
+      checks,
+      selectSettings(settings?.checks ?? {}, checks),
+      undefined,
+      context.io,
+    ),
   );
   if (!context.json) await context.output.write(formatResults(results, checks, context));
   const report = results.map(describeResult);

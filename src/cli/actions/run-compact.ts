@@ -3,7 +3,6 @@ import { PricelakeError } from '../../errors/errors.js';
 import { formatCount } from '../../formats/count.js';
 import { compactLake } from '../../lake/compact.js';
 import { type LockedLake, withLockedLake } from '../../lake/locked-lake.js';
-import { createTableViews } from '../../lake/views.js';
 import { type Align, layOutTable } from '../output/table-layout.js';
 import { findTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
@@ -18,7 +17,6 @@ export async function runCompact(request: CompactRequest, context: CommandContex
   const { io, signal, say, output } = context;
   const { lake: path, settings } = await findTarget(request, process.env);
   const compact = async ({ db, lake, stop }: LockedLake) => {
-    await createTableViews(db, lake);
     const compactions = await compactLake(db, lake, 'always', io, {
       stop,
       targetBytes: readSize(request['file-size']),

@@ -7,6 +7,8 @@ import { toProductId } from '../../analyze/spread-selection.js';
 import type { Database } from '../../duckdb/connection.js';
 import { valueToText } from '../../duckdb/value-json.js';
 import { PricelakeError } from '../../errors/errors.js';
+import { RelationGraph } from '../../sql/graph.js';
+import { itself } from '../../sql/sql.js';
 import { drawPriceChart, wantsColor } from '../output/price-chart.js';
 import { toResultSet } from '../output/result-set.js';
 import { selectColumns, showMoney } from '../output/select-columns.js';
@@ -113,7 +115,9 @@ async function writeChart(
   { output }: CommandContext,
 ): Promise<void> {
   // The lake knows of no price behind its newest time.
-  const until = (await findNewestTime(db))?.getTime() ?? 0;
+  const until =
+    (await findNewestTime(new RelationGraph(db), { history: itself('history'), items: itself('items') }))?.getTime() ??
+    0;
   const last = new Date(until).toISOString().slice(0, 10);
   const first = since ?? new Date(until - (CHART_DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
   const days = await readProductDays(db, toProductId(product), currency, { first, last });

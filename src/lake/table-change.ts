@@ -1,0 +1,92 @@
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { code, columnsOf, type Sql, sql } from '../sql/sql.js';
+import type { DataFile } from '../tables/table.js';
+import type { TableRows } from './table-rows.js';
+
+/** Rows that a table gets, and the files whose place they take. Nothing is written yet. */
+export interface TableChange {
+  /** The rows of the files that are added, with the table's columns; undefined where none is added. */
+  readonly rows: Sql | undefined;
+  readonly remove: readonly DataFile[];
+  /** The rows at most, where that is known: few rows need no plan of their files. */
+  readonly maxRows?: bigint | undefined;
+}
+
+/** The table stays as it is. */
+export const KEEP: TableChange = { rows: undefined, remove: [] };
+
+export function append(rows: Sql | undefined, maxRows?: bigint): TableChange {
+  return { rows, remove: [], maxRows };
+}
+
+/** Rows in place of all that the table has. */
+export function replaceAll({ files }: { files: readonly DataFile[] }, rows: Sql | undefined): TableChange {
+  return { rows, remove: files };
+}
+
+/** Rows of a table that go, and rows that come. */
+export interface Replacement {
+  /** Columns that tell rows apart, as a list. */
+  key: string;
+  /** The keys of the rows that go, each once. */
+  gone: Relation;
+  /** Rows with a column `filename` that say which files hold such rows; default: the table is searched. */
+  places?: Sql;
+  /** The rows that come, with the table's columns. */
+  added: Sql;
+  /** How many rows come at most, where that is known. */
+  maxAdded?: bigint;
+  /** True where rows that come without any that go are put into the smallest file of their partition, so that few stay small. */
+  fillsSmall?: boolean;
+}
+
+/** Files below this size take new rows in; larger ones are left and a file is added. */
+const SMALL_FILE_BYTES = 64 * 1024 * 1024;
+
+/** Finds the files that hold the rows which go, and writes what else is in them again beside the rows that come. */
+export async function replaceRows(
+  graph: RelationGraph,
+  before: TableRows,
+  { key, gone, places, added, maxAdded, fillsSmall = false }: Replacement,
+): Promise<TableChange> {
+  const search = sql`${before.ofFiles(before.files, { filename: true })} SEMI JOIN ${gone} USING (${code(key)})`;
+  const touched = await before.listFiles(places ?? search);
+  const remove = fillsSmall ? [...touched, ...(await findSmallFiles(graph, before, touched, added))] : touched;
+  if (remove.length === 0) return append(added, maxAdded);
+  const stay = sql`SELECT ${columnsOf(before.table)} FROM ${before.ofFiles(remove)} ANTI JOIN ${gone} USING (${code(key)})`;
+  const maxRows = maxAdded === undefined ? undefined : remove.reduce((sum, { rows }) => sum + rows, maxAdded);
+  return { rows: sql`${stay} UNION ALL ${added}`, remove, maxRows };
+}
+
+/** The smallest file of each partition that gets rows and of which no file is written again. */
+async function findSmallFiles(
+  graph: RelationGraph,
+  { files }: TableRows,
+  touched: readonly DataFile[],
+  added: Sql,
+): Promise<DataFile[]> {
+  const partitions = new Map<string, DataFile[]>();
+  for (const file of files) {
+    const values = JSON.stringify(Object.values(file.partitionValues));
+    partitions.set(values, [...(partitions.get(values) ?? []), file]);
+  }
+  const names = Object.keys(files[0]?.partitionValues ?? {});
+  const wanted = await listPartitions(graph, names, added);
+  return wanted.flatMap((values) => {
+    const group = partitions.get(values) ?? [];
+    if (group.some((file) => touched.includes(file))) return [];
+    const [smallest] = group.toSorted((a, b) => a.bytes - b.bytes);
+    return smallest !== undefined && smallest.bytes < SMALL_FILE_BYTES ? [smallest] : [];
+  });
+}
+
+/** The partitions of rows, as the log writes their values. */
+async function listPartitions(graph: RelationGraph, names: readonly string[], rows: Sql): Promise<string[]> {
+  if (names.length === 0) return ['[]'];
+  const values = names.map(
+    (name) => `CAST("${name.replaceAll('"', '""')}" AS VARCHAR) AS "${name.replaceAll('"', '""')}"`,
+  );
+  const found = await graph.rows(sql`SELECT DISTINCT ${code(values.join(', '))} FROM (${rows})`);
+  return found.map((row) => JSON.stringify(names.map((name) => row[name])));
+}

@@ -1,0 +1,193 @@
+import { quoteLiteral } from '../duckdb/quote.js';
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { code, join, type Sql, sql } from '../sql/sql.js';
+import type { DataFile, StagedFile, TableName, TableState } from '../tables/table.js';
+import { tableRelation, toRelationFile } from '../tables/table-relation.js';
+import { type Lake, tablePath } from './layout.js';
+import { requireFiles } from './partial.js';
+
+/** Tables that a run reads again and again. */
+const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_items', 'runs'];
+
+/** Footers of more files are read again by each statement: DuckDB needs 50 kB for each that it keeps. */
+export const MANY_FILES = 2_000;
+
+/** A table up to this size is quicker read once than planned over its files by each statement of a whole run. */
+const FEW_BYTES = 16 * 1024 * 1024;
+
+/** A file that a version of a table has: published, or staged to become so. */
+type VersionFile = DataFile | StagedFile;
+
+/** The rows of one version of a table: all of them, or those of some of its files. */
+export class TableRows {
+  readonly table: TableName;
+  readonly files: readonly VersionFile[];
+  /** All rows, with the contract's columns. */
+  readonly rows: Relation;
+  /** True where the rows are in memory. */
+  readonly isKept: boolean;
+  readonly #graph: RelationGraph;
+  readonly #lake: Lake;
+  readonly #state: TableState;
+  /** Rows in memory, with column `filename`. */
+  readonly #kept: Relation | undefined;
+
+  private constructor(
+    graph: RelationGraph,
+    lake: Lake,
+    state: TableState,
+    files: readonly VersionFile[],
+    kept: Relation | undefined,
+  ) {
+    this.#graph = graph;
+    this.#lake = lake;
+    this.#state = state;
+    this.#kept = kept;
+    this.table = state.table;
+    this.files = files;
+    this.isKept = kept !== undefined;
+    this.rows =
+      files.length === 0
+        ? graph.empty(state.table, state.table)
+        : graph.view(state.table, sql`SELECT * FROM ${this.ofFiles(files)}`);
+  }
+
+  /**
+   * Opens a version. A table that a run reads much is read once, up to `fewRows` rows. Files that are on a remote only
+   * are fetched.
+   */
+  static async open(graph: RelationGraph, lake: Lake, state: TableState, fewRows: bigint): Promise<TableRows> {
+    await requireFiles(lake, state.table, state.files);
+    return TableRows.#read(graph, lake, state, state.files, fewRows);
+  }
+
+  /** The rows as a change of files makes them. Rows in memory stay there, and only added files are read. */
+  async after({ add, remove }: FilesChange, fewRows: bigint): Promise<TableRows> {
+    const removed = new Set(remove.map(({ path }) => path));
+    const stay = this.files.filter(({ path }) => !removed.has(path));
+    await requireFiles(
+      this.#lake,
+      this.table,
+      stay.filter((file) => !('stagedAt' in file)),
+    );
+    const files = [...stay, ...add];
+    if (this.#kept === undefined || !isSmall(files, fewRows))
+      return TableRows.#read(this.#graph, this.#lake, this.#state, files, fewRows);
+    const rows = [sql`SELECT * FROM ${this.#select(this.#kept, stay)}`];
+    if (add.length > 0) rows.push(sql`SELECT * FROM ${this.#readFiles(add, true)}`);
+    const kept = this.#graph.table(`kept_${this.table}`, join(rows, ' UNION ALL BY NAME '));
+    return new TableRows(this.#graph, this.#lake, this.#state, files, kept);
+  }
+
+  /** A relation of the rows of some files; with `filename`, each row has its file in a column of that name. */
+  ofFiles(files: readonly VersionFile[], { filename = false } = {}): Sql {
+    if (this.#kept === undefined || files.length === 0) return this.#readFiles(files, filename);
+    const rows = this.#select(this.#kept, files);
+    return filename ? rows : sql`(SELECT * EXCLUDE (filename) FROM ${rows})`;
+  }
+
+  /** The files that column `filename` of a relation names. */
+  async listFiles(rows: Sql | Relation): Promise<VersionFile[]> {
+    if (this.files.length === 0) return [];
+    const found = await this.#graph.rows(sql`SELECT DISTINCT filename FROM ${rows}`);
+    const names = new Set(found.map(({ filename }) => filename));
+    return this.files.filter((file) => names.has(this.#place(file)));
+  }
+
+  static async #read(
+    graph: RelationGraph,
+    lake: Lake,
+    state: TableState,
+    files: readonly VersionFile[],
+    fewRows: bigint,
+  ): Promise<TableRows> {
+    if (files.length > MANY_FILES) await graph.db.forgetFooters();
+    const isKept = files.length > 0 && MUCH_READ.includes(state.table) && isSmall(files, fewRows);
+    const read = () => graph.table(`kept_${state.table}`, sql`SELECT * FROM ${readFiles(lake, state, files, true)}`);
+    return new TableRows(graph, lake, state, files, isKept ? read() : undefined);
+  }
+
+  #readFiles(files: readonly VersionFile[], filename: boolean): Sql {
+    return readFiles(this.#lake, this.#state, files, filename);
+  }
+
+  #select(kept: Relation, files: readonly VersionFile[]): Sql {
+    if (files.length === this.files.length) return sql`(FROM ${kept})`;
+    if (files.length === 0) return sql`(FROM ${kept} WHERE false)`;
+    const places = files.map((file) => quoteLiteral(this.#place(file)));
+    return sql`(FROM ${kept} WHERE filename IN (${code(places.join(', '))}))`;
+  }
+
+  #place(file: VersionFile): string {
+    return placeOf(this.#lake, this.table, file);
+  }
+}
+
+function placeOf(lake: Lake, table: TableName, file: VersionFile): string {
+  return 'stagedAt' in file ? file.stagedAt : tablePath(lake, table, file.path);
+}
+
+function readFiles(lake: Lake, state: TableState, files: readonly VersionFile[], filename: boolean): Sql {
+  const { table, hasOlderFiles } = state;
+  const relations = files.map((file) =>
+    'stagedAt' in file ? file.stagedAt : toRelationFile(file, placeOf(lake, table, file)),
+  );
+  return code(tableRelation(table, relations, { hasOlderFiles, ...(filename ? { more: 'filename = true' } : {}) }));
+}
+
+/** The files that a change of a table adds and removes. */
+export interface FilesChange {
+  add: readonly StagedFile[];
+  remove: readonly DataFile[];
+}
+
+/** True for few rows in files of our own, whose log counts them. */
+export function isSmall(files: readonly VersionFile[], fewRows: bigint): boolean {
+  return (
+    files.every((file) => file.sha256 !== undefined || 'stagedAt' in file) &&
+    files.reduce((sum, { rows }) => sum + rows, 0n) <= fewRows &&
+    files.reduce((sum, { bytes }) => sum + bytes, 0) <= FEW_BYTES
+  );
+}
+
+/** The tables of one version of a lake. Each is opened when it is first asked for. */
+export class LakeRows {
+  readonly #graph: RelationGraph;
+  readonly #lake: Lake;
+  readonly #states: Readonly<Record<TableName, TableState>>;
+  readonly #fewRows: (table: TableName) => bigint;
+  readonly #opened = new Map<TableName, Promise<TableRows>>();
+
+  /** `fewRows` says up to how many rows a table that is read much is kept in memory. */
+  constructor(
+    graph: RelationGraph,
+    lake: Lake,
+    states: Readonly<Record<TableName, TableState>>,
+    fewRows: (table: TableName) => bigint,
+  ) {
+    this.#graph = graph;
+    this.#lake = lake;
+    this.#states = states;
+    this.#fewRows = fewRows;
+  }
+
+  table(name: TableName): Promise<TableRows> {
+    let opened = this.#opened.get(name);
+    if (opened === undefined) {
+      opened = TableRows.open(this.#graph, this.#lake, this.#states[name], this.#fewRows(name));
+      opened.catch(() => {}); // reported to whoever reads the table
+      this.#opened.set(name, opened);
+    }
+    return opened;
+  }
+
+  async rows(name: TableName): Promise<Relation> {
+    return (await this.table(name)).rows;
+  }
+
+  /** A table as far as some of its files have it: the others need not be there. */
+  part(name: TableName, files: readonly DataFile[]): Promise<TableRows> {
+    return TableRows.open(this.#graph, this.#lake, { ...this.#states[name], files: [...files] }, 0n);
+  }
+}

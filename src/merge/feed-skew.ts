@@ -1,0 +1,96 @@
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { join, sql } from '../sql/sql.js';
+import type { ItemReads } from './batch.js';
+
+/**
+ * How much later than rows the service dates changes: the document does not say that observedAt is the time in the row.
+ */
+export interface FeedSkew {
+  /** In microseconds; null if nothing shows it: SQL takes two minutes then. */
+  us: bigint | null;
+  /** True where reads of this run or of an earlier one establish it. */
+  isKnown: boolean;
+}
+
+export const UNKNOWN_SKEW: FeedSkew = { us: null, isKnown: false };
+
+/** The values that models take of it. */
+export const describeSkew = ({ us, isKnown }: FeedSkew) => ({ feed_skew: us, feed_skew_is_known: isKnown });
+
+export interface SkewEvidence {
+  pending: Relation;
+  history: Relation;
+  runs: Relation;
+  exported: ItemReads;
+  reread: ItemReads;
+}
+
+/**
+ * Measures the skew by reads and changes of the same items.
+ * @param lacksChanges true where changes could not be typed: a read may be of one that is missing, so nothing is guessed
+ */
+export async function measureFeedSkew(
+  graph: RelationGraph,
+  evidence: SkewEvidence,
+  { lacksChanges = false } = {},
+): Promise<FeedSkew> {
+  const news = await readSkew(graph, evidence, false);
+  const all = news.isSure ? news : await readSkew(graph, evidence, true);
+  const known = all.isSure ? all.us : await readKnownSkew(graph, evidence.runs);
+  const us = known ?? (lacksChanges ? 0n : all.us);
+  return { us: us ?? null, isKnown: known !== undefined };
+}
+
+/** The skew that the last run which could tell has established: few reads don't tell it from their lag. */
+async function readKnownSkew(graph: RelationGraph, runs: Relation): Promise<bigint | undefined> {
+  const row = await graph.row(
+    sql`SELECT arg_max(feed_skew_us, run_number) AS us FROM ${runs} WHERE feed_skew_us IS NOT NULL`,
+  );
+  return typeof row?.us === 'bigint' ? row.us : undefined;
+}
+
+interface Skew {
+  us: bigint | undefined;
+  /** True where reads agree on it. */
+  isSure: boolean;
+}
+
+/** The middle of the times from each read to the change that is nearest to it. */
+async function readSkew(
+  graph: RelationGraph,
+  { pending, history, exported, reread }: SkewEvidence,
+  withHistory: boolean,
+): Promise<Skew> {
+  const told = join(
+    (withHistory ? [pending, history] : [pending]).map((rows) => sql`SELECT item_id, observed_at FROM ${rows}`),
+    ' UNION ALL ',
+  );
+  const row = await graph.row(sql`WITH reads AS (
+      SELECT item_id, last_changed_at FROM ${reread.rows}
+      UNION ALL SELECT item_id, last_changed_at FROM ${exported.rows} SEMI JOIN ${pending} USING (item_id)
+      UNION ALL (SELECT item_id, last_changed_at FROM ${exported.rows} LIMIT 1000)
+    ),
+    distances AS (
+      SELECT r.item_id, r.last_changed_at, epoch_us(c.observed_at) - epoch_us(r.last_changed_at) AS distance
+      FROM reads AS r JOIN (${told}) AS c USING (item_id)
+      WHERE c.observed_at BETWEEN r.last_changed_at - INTERVAL 2 MINUTE AND r.last_changed_at + INTERVAL 2 MINUTE
+    ),
+    nearest AS (SELECT arg_min(distance, abs(distance)) AS distance FROM distances GROUP BY item_id, last_changed_at),
+    counted AS (SELECT distance, count(DISTINCT item_id) AS items FROM distances GROUP BY distance)
+    SELECT quantile_disc(distance, 0.5) AS middle, bool_or(distance = 0) AS is_exact,
+      (SELECT max_by(distance, {'items': items, 'nearness': -abs(distance)}) FROM counted
+        WHERE items > 1 AND 2 * items > (SELECT count(DISTINCT item_id) FROM distances)) AS agreed
+    FROM nearest`);
+  // Several changes of an item lie near its read, and one may have its very time by chance. The distance on which most
+  // items agree is the service's own. Where changes come in pairs, items agree on two: by the nearer one, no read counts
+  // as showing a change that came behind it.
+  if (typeof row?.agreed === 'bigint' && row.agreed > 0n) return { us: row.agreed + SECOND_US, isSure: true };
+  if (row?.is_exact === true) return { us: 0n, isSure: true };
+  // Reads that lag are nearest to changes of earlier runs.
+  if (!withHistory || typeof row?.middle !== 'bigint') return { us: undefined, isSure: false };
+  return { us: row.middle > 0n ? row.middle + SECOND_US : 0n, isSure: false };
+}
+
+/** Rows and changes may be dated to the second. */
+const SECOND_US = 1_000_000n;

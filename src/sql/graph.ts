@@ -1,0 +1,142 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
+import { loadTableSchema } from '../tables/schemas.js';
+import type { TableName } from '../tables/table.js';
+import { bindModel, type ModelName, type Needs, type Values } from './model.js';
+import { Relation } from './relation.js';
+import { code, type Sql, sql } from './sql.js';
+
+/** A table of so many rows is kept in memory; more stay where they come from, so that memory stays the same however many there are. */
+export const FEW_ROWS = 50_000n;
+
+export interface ColumnType {
+  name: string;
+  type: string;
+}
+
+/**
+ * The relations of one database. Each statement waits for the relations that it reads, and for nothing else: whatever
+ * is ready runs on the sessions that are free.
+ */
+export class RelationGraph {
+  readonly db: Database;
+
+  constructor(db: Database) {
+    this.db = db;
+  }
+
+  /** Rows that each reader computes. */
+  view(label: string, select: Sql): Relation {
+    return this.#make('VIEW', label, select);
+  }
+
+  /** Rows that are computed once and kept. */
+  table(label: string, select: Sql): Relation {
+    return this.#make('TABLE', label, select);
+  }
+
+  /** A table of few rows, a view of more. `rows` is how many there are at most. */
+  rowsOf(label: string, select: Sql, rows: bigint): Relation {
+    return rows <= FEW_ROWS ? this.table(label, select) : this.view(label, select);
+  }
+
+  /** A relation without rows. */
+  empty(label: string, columns: readonly ColumnType[] | TableName): Relation {
+    const list = typeof columns === 'string' ? loadTableSchema(columns).columns : columns;
+    const nulls = list.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`);
+    return this.table(label, code(`SELECT ${nulls.join(', ')} WHERE false`));
+  }
+
+  /** The rows of a model, kept; `kind` is how. */
+  model<M extends ModelName>(name: M, needs: Needs<M>, values: Values<M>, kind: 'table' | 'view' = 'table'): Relation {
+    return this[kind](name, bindModel(name, needs, values));
+  }
+
+  /** A table of rows that code has, with the columns of `table`: each value is bound as text and cast. */
+  load(label: string, table: TableName, rows: readonly Record<string, LoadedValue>[]): Relation {
+    const { columns } = loadTableSchema(table);
+    const name = this.#name(label);
+    return new Relation(name, begin(loadRows(this.db, name, columns, rows)));
+  }
+
+  /** All rows of a statement. */
+  async rows(statement: Sql): Promise<Record<string, DuckDBValue>[]> {
+    await this.ready(statement);
+    return this.db.rows(statement.text);
+  }
+
+  /** The first row, or undefined. */
+  async row(statement: Sql): Promise<Record<string, DuckDBValue> | undefined> {
+    return (await this.rows(statement))[0];
+  }
+
+  /** How many rows a relation has. */
+  async count(rows: Relation | Sql): Promise<bigint> {
+    const row = await this.row(
+      rows instanceof Relation ? sql`SELECT count(*) AS n FROM ${rows}` : sql`SELECT count(*) AS n FROM (${rows})`,
+    );
+    return row?.n as bigint;
+  }
+
+  /** Resolves when all that the SQL reads is made. */
+  async ready({ reads }: Sql): Promise<void> {
+    await Promise.all([...reads].map(({ made }) => made));
+  }
+
+  /** Gives the memory of tables back that nothing reads any more. */
+  async drop(...tables: readonly Relation[]): Promise<void> {
+    for (const { name, made } of tables) {
+      await made;
+      await this.db.run(`DROP TABLE ${quoteIdentifier(name)}`);
+    }
+  }
+
+  #make(kind: 'VIEW' | 'TABLE', label: string, select: Sql): Relation {
+    const name = this.#name(label);
+    const make = async () => {
+      await this.ready(select);
+      await this.db.run(`CREATE ${kind} ${quoteIdentifier(name)} AS ${select.text}`);
+    };
+    return new Relation(name, begin(make()));
+  }
+
+  #name(label: string): string {
+    return `r${this.db.nextNumber()}_${label}`;
+  }
+}
+
+/** Whoever reads the relation gets the error. */
+function begin(work: Promise<void>): Promise<void> {
+  work.catch(() => {});
+  return work;
+}
+
+export type LoadedValue = string | number | bigint | boolean | null | undefined;
+
+/** Rows of one statement: a statement a row takes longer to plan than to run. */
+const ROWS_AT_ONCE = 100;
+
+async function loadRows(
+  db: Database,
+  name: string,
+  columns: readonly ColumnType[],
+  rows: readonly Record<string, LoadedValue>[],
+): Promise<void> {
+  const target = quoteIdentifier(name);
+  const list = columns.map((column) => `${quoteIdentifier(column.name)} ${column.type}`);
+  await db.run(`CREATE TABLE ${target} (${list.join(', ')})`);
+  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+    const some = rows.slice(start, start + ROWS_AT_ONCE);
+    const tuples = some.map((_, place) => {
+      const casts = columns.map(({ type }, at) => `CAST($${place * columns.length + at + 1} AS ${type})`);
+      return `(${casts.join(', ')})`;
+    });
+    const values = some.flatMap((row) => columns.map(({ name: column }) => toText(row[column])));
+    await db.run(`INSERT INTO ${target} VALUES ${tuples.join(', ')}`, values);
+  }
+}
+
+function toText(value: LoadedValue): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
