@@ -66,7 +66,7 @@ export async function buildDist(): Promise<void> {
       supported: { 'dynamic-import': false },
       alias: {
         // yargs brings three copies, and each prepares for all of Unicode before a command begins.
-        'string-width': inRoot('src/cli/output/string-width.ts'),
+        'string-width': inRoot('src/cli/output/display-width.ts'),
         // Charts are drawn as SVG. The one for Node would load a native canvas if there is one.
         'vega-canvas': inRoot('node_modules/vega-canvas/build/vega-canvas.browser.js'),
       },

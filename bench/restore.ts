@@ -10,7 +10,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { pipelineSchema } from '../src/config/pipeline-schema.js';
 import { realIo } from '../src/io/io.js';
-import { withRemote } from '../src/remote/with-remote.js';
+import { withRemote } from '../src/remote/remote.js';
 import { startSandbox } from '../src/sandbox/start.js';
 import { syncPipeline } from '../src/sync/sync.js';
 import { startS3, withCredentials } from '../test/remote/s3-server.js';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { renderManPage } from '../src/cli/man-page.js';
-import { describeCommands, EPILOGUE, readVersion } from '../src/cli/program.js';
+import { EPILOGUE, readVersion } from '../src/cli/program.js';
 import { packagePath } from '../src/io/package-path.js';
 import { renderAnalyses } from './render/analyses.js';
 import { renderChecks } from './render/checks.js';
@@ -24,7 +24,7 @@ export const GENERATED: Record<string, () => string | Promise<string>> = {
   'docs/reference/errors.md': renderErrors,
   'docs/reference/pipeline.md': renderPipeline,
   'docs/reference/environment.md': renderEnvironment,
-  'man/pricelake.1': () => renderManPage(describeCommands(), readVersion(), EPILOGUE),
+  'man/pricelake.1': () => renderManPage(readVersion(), EPILOGUE),
   'docs/images/spread.svg': () => renderPicture(readFileSync(packagePath('docs/tutorial.md'), 'utf8')),
 };
 

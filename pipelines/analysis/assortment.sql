@@ -15,7 +15,7 @@ WITH span AS (
     last_day
   FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER AS last_day FROM items)
 ),
--- Per shop and day, how many listings came and went. A spell that begins where another ended on the spot is neither.
+-- Listings that came and went, by shop and day. A spell that continues another one on the spot is neither.
 days AS MATERIALIZED (
   SELECT site_id, day, sum(new) AS new, sum(relisted) AS relisted, sum(removed) AS removed
   FROM (

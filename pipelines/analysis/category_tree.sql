@@ -1,6 +1,6 @@
 -- part of: every analysis that takes a category
--- Slugs of a category and of those below it, from the paths of the categories that products have. The API does not say
--- the separator of the names of a path: it is what most paths have before their last name.
+-- Slugs of a category and of those below it, from the paths of the products' categories. The API does not say how a
+-- path separates names, so the separator is the text that most paths have before their last name.
 -- Variable: category (a slug, or a path of names in any case)
 WITH known AS (
   SELECT DISTINCT category_slug AS slug, category_name AS name, category_path AS path

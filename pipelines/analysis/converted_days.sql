@@ -1,6 +1,6 @@
 -- part of: spread --fx
--- Daily price spreads with their lowest, median and highest price in one currency as well, by the newest rate of each day.
--- From daily_spreads (daily_spreads.sql) and rates (date, currency, rate; see converted_items.sql).
+-- Daily price spreads with their lowest, median and highest price in one currency as well, by the newest rate of each
+-- day. From daily_spreads (daily_spreads.sql) and rates (date, currency, rate; see converted_items.sql).
 -- Variable: base (ISO 4217)
 WITH numbered AS (
   SELECT *, row_number() OVER () AS nth FROM daily_spreads

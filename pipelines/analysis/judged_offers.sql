@@ -33,12 +33,12 @@ alone AS MATERIALIZED (
     coalesce(abs(jump - round(jump)) <= 0.2 AND abs(round(jump)) BETWEEN 1 AND 3, false) AS is_jump,
     coalesce(days_unseen > 14, false) AS is_stale,
     coalesce(usual_currency <> currency, false) AS is_foreign,
-    -- What is in a pack, as one number. That a thing is one piece means nothing.
+    -- Content of a pack as one number. One piece says nothing about the content.
     CASE unit WHEN 'kg' THEN 4 * millionths WHEN 'l' THEN 4 * millionths + 1 WHEN 'm' THEN 4 * millionths + 2
       WHEN 'piece' THEN CASE WHEN millionths > 1000000 THEN 4 * millionths + 3 END END AS pack
   FROM sized
 ),
--- Most products have one offer: nothing to compare it with.
+-- Most products have one offer, which nothing can be compared with.
 several AS (
   SELECT product_id, currency FROM alone GROUP BY product_id, currency HAVING count(*) > 1
 ),
@@ -58,13 +58,13 @@ packed AS (
       CASE WHEN pack % 4 = usual_pack % 4 THEN abs(pack // 4 - usual_pack // 4) > 0.05 * (usual_pack // 4)
         ELSE pack % 4 <> 3 AND usual_pack % 4 <> 3 END,
       false) AS is_other_pack,
-    -- What is doubtful is compared, but nothing is compared with it.
+    -- Doubtful offers are compared with the others, but no offer is compared with them.
     is_sound AND NOT is_other_pack AS is_comparable,
     is_sound AND NOT is_other_pack AND NOT is_filler AND NOT is_jump AS is_reference
   FROM (SELECT *, NOT (is_nothing OR is_stale OR is_foreign) AS is_sound FROM alone) AS alone
   LEFT JOIN packs USING (product_id, currency)
 ),
--- One price a shop.
+-- One price for each shop.
 shops AS MATERIALIZED (
   SELECT
     product_id,
@@ -83,7 +83,7 @@ price_groups AS MATERIALIZED (
   GROUP BY product_id, currency
 ),
 outlier_limits AS (FROM 'outlier_limits.sql'),
--- An alias is planned again wherever it is used, so what others are made of is in a separate step.
+-- DuckDB plans an alias again wherever it is used, so columns that others use are in a separate step.
 joined AS (
   SELECT
     packed.*,
@@ -98,7 +98,7 @@ joined AS (
   LEFT JOIN (SELECT * FROM shops WHERE listings > 1) AS shops USING (product_id, currency, site_id)
   LEFT JOIN outlier_limits USING (key)
 ),
--- The middle of the other shops' prices, two of them where their number is even.
+-- The middle price of the other shops, or the two middle ones if their number is even.
 placed AS (
   SELECT
     * EXCLUDE (place, shops),
@@ -107,7 +107,7 @@ placed AS (
     (CASE WHEN place IS NULL THEN shops ELSE shops - 1 END) // 2 + 1 AS high_place
   FROM joined
 ),
--- From the own place on, a place in the list of all is one further.
+-- From the shop's own place on, places in the list of all shops are one further.
 compared AS (
   SELECT
     * EXCLUDE (prices, own, low_place, high_place),
@@ -136,7 +136,7 @@ decided AS (
       ELSE false END AS is_far_out
   FROM measured
 ),
--- Of several listings in a shop the cheapest that is in order counts: price and id as one sortable number.
+-- The cheapest good listing of each shop counts. Price and id make one sortable number.
 ranked AS (
   SELECT
     *,

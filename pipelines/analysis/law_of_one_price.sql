@@ -39,7 +39,7 @@ week_rates AS (
   UNION ALL
   SELECT week, getvariable('base')::VARCHAR, 0 FROM sundays
 ),
--- Products in two or more currencies that there are rates of, in the weeks at whose ends a price stood.
+-- Products with prices at the ends of weeks in two or more currencies that have rates.
 spells AS MATERIALIZED (
   SELECT
     product_id, currency, price,

@@ -68,7 +68,7 @@ at_ages AS (
     age,
     ended,
     left_by - ended AS censored,
-    -- Who enters late at this very age was not watched at its beginning; who is born counts at age 0.
+    -- A late entrant was not watched at the beginning of its entry age. Listings from birth count at age 0.
     (sum(entered) OVER (ORDER BY age) - CASE WHEN age > 0 THEN entered ELSE 0 END
       - (sum(left_by) OVER (ORDER BY age) - left_by))::BIGINT AS at_risk
   FROM moves

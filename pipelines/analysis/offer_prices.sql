@@ -12,7 +12,7 @@ offers AS (
   WHERE product_id IS NOT NULL
 ),
 told AS (FROM 'told_prices.sql'),
--- Where the range begins: what the last change before it left.
+-- At the beginning of the range, the state that the last change before it left.
 left_before AS (
   SELECT
     item_id,

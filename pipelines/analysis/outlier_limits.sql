@@ -1,9 +1,9 @@
--- part of: judged_offers and spread_figures How far a price may be from the others, for groups of four or more prices
--- with one beyond half or twice their middle: from price_groups (key, prices in order, as integers). The middle of
--- prices is the geometric mean of the two middle ones; middle_squared is exact. A price is an outlier when its square
--- is beyond a quarter or four times middle_squared, and its log is farther from that of the middle than log_limit: 3.5
--- * 1.4826 * the median of these distances (Iglewicz and Hoaglin). If more than half of the prices are equal, log_limit
--- is 0, and only half and twice the middle decide.
+-- part of: judged_offers and spread_figures
+-- Outlier limits for groups of four or more prices with one beyond half or twice their middle: from price_groups (key,
+-- prices in order, as integers). The middle of prices is the geometric mean of the two middle ones; middle_squared is
+-- exact. A price is an outlier if its square is beyond a quarter or four times middle_squared, and its log is farther
+-- from that of the middle than log_limit: 3.5 * 1.4826 * the median of these distances (Iglewicz and Hoaglin). If more
+-- than half of the prices are equal, log_limit is 0, and only half and twice the middle decide.
 WITH middles AS (
   SELECT key, prices, len(prices) AS n, prices[(n + 1) // 2]::HUGEINT * prices[n // 2 + 1] AS middle_squared
   FROM price_groups

@@ -1,9 +1,10 @@
--- part of: judged_offers How much is in a pack: by the shop's attributes, else by the title (6 x 0.5 l, 40.000 g,
--- 750ml, 10 kom). From listed_offers; gives its columns without title and attributes, and unit (kg, l, piece or m) with
--- millionths, the quantity in millionths of the unit. Both are null if unknown. Attributes: quantity with unit; else
--- size, volume, content, netContent, netWeight or packSize in words. Numbers in words have a decimal point or comma; if
--- a number has both, the last one is the decimal sign. Three digits after it are thousands in 1 to 9 g or ml (1.000 g
--- is a kilogram), else decimals (40.000 g). 3G to 6G are networks.
+-- part of: judged_offers
+-- Content of packs by the shop's attributes, else by the title (6 x 0.5 l, 40.000 g, 750ml, 10 kom). From
+-- listed_offers; gives its columns without title and attributes, and unit (kg, l, piece or m) with millionths, the
+-- quantity in millionths of the unit. Both are null if unknown. Attributes: quantity with unit; else size, volume,
+-- content, netContent, netWeight or packSize in words. Numbers in words have a decimal point or comma; if a number has
+-- both, the last one is the decimal sign. Three digits after it are thousands in 1 to 9 g or ml (1.000 g is a
+-- kilogram), else decimals (40.000 g). 3G to 6G are networks.
 WITH told AS (
   SELECT
     *,
@@ -32,7 +33,7 @@ found AS (
     END AS size
   FROM told
 ),
--- A column that others are made of is in a separate step, because an alias is planned again wherever it is used.
+-- DuckDB plans an alias again wherever it is used, so columns that others use are in a separate step.
 named AS (
   SELECT
     * EXCLUDE (size),

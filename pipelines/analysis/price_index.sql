@@ -33,7 +33,7 @@ spells AS (
   SELECT
     item_id,
     currency,
-    -- In integers of 1e-15 sums are exact, so that a price that stays gives no change at all.
+    -- Sums of integers of 1e-15 are exact, so that an unchanged price gives no change at all.
     round(ln(price::DOUBLE) * 1e15)::BIGINT AS log_price,
     CASE WHEN contains(by_what, 'category') THEN category_slug END AS category_slug,
     CASE WHEN contains(by_what, 'shop') THEN site_id END AS site_id,
@@ -50,7 +50,7 @@ spells AS (
   FROM (
     SELECT
       item_id, currency, price, category_slug, site_id, from_day, unit, by_what,
-      -- The first day at whose end it is no longer current; after the last period if it is current at the end of all.
+      -- First day at whose end the price is no longer current; after the last period if it still is.
       CASE
         WHEN to_day <= until_day THEN to_day
         WHEN unit = 'month' THEN (date_trunc('month', until_day) + INTERVAL 1 MONTH)::DATE
@@ -82,8 +82,8 @@ dated AS (
 bounds AS (
   SELECT min(first_period) AS first_bound, max(end_period) AS end_bound FROM dated
 ),
--- Listings with prices in the same periods are summed up before periods are compared: a pattern holds a bit a period, or the
--- listing itself where there are more periods than bits.
+-- Listings with prices in the same periods are summed up before periods are compared: a pattern holds a bit a period,
+-- or the listing itself where there are more periods than bits.
 listings AS (
   SELECT
     category_slug, currency, site_id, item_id,
@@ -103,7 +103,7 @@ patterns AS MATERIALIZED (
     *
   FROM (SELECT category_slug, currency, site_id, pattern, count(*) AS n FROM listings GROUP BY ALL)
 ),
--- What the sums of a pattern change by at the beginning of a period.
+-- Changes of a pattern's sums at the beginning of a period.
 steps AS (
   SELECT pattern_key, change.period AS period, sum(change.log_price) AS log_step, sum(change.present) AS step
   FROM (
@@ -121,8 +121,8 @@ steps AS (
   )
   GROUP BY pattern_key, change.period
 ),
--- A pattern and period: of n listings the sum of their log prices. Periods of a group without any price are left out; the
--- others are numbered.
+-- A pattern and period: of n listings the sum of their log prices. Periods of a group without any price are left out;
+-- the others are numbered.
 sums AS MATERIALIZED (
   SELECT *, dense_rank() OVER (PARTITION BY key ORDER BY period) AS t, count(*) OVER (PARTITION BY pattern_key) AS m
   FROM (
@@ -201,8 +201,9 @@ spliced AS (
   JOIN groups USING (key)
   GROUP BY key, width
 ),
--- Time-product dummy: least squares of log price on listing and period. With the listings' means taken out, a linear system
--- of the periods is left, the first one's being zero: counts less the shared presence, and what prices are above the means.
+-- Time-product dummy: least squares of log price on listing and period. With the listings' means taken out, a linear
+-- system of the periods is left, the first one's being zero: counts less the shared presence, and what prices are above
+-- the means.
 shared AS (
   SELECT one.key, one.t AS a, two.t AS b, sum(one.n / one.m) AS weight
   FROM prices AS one
@@ -247,7 +248,7 @@ solved AS (
         [{'k': step[1][1]::BIGINT, 'factors': m[step[1][1]::BIGINT]}],
         lambda own: list_transform(m, lambda equation, i: CASE
           WHEN i = own.k THEN list_transform(equation, lambda x: x / CASE WHEN abs(equation[own.k]) > 1e-9 THEN equation[own.k] END)
-          -- A system in parts: what no listing links to the period stays as it is.
+          -- A period that no listing links to the others leaves the equation as it is.
           WHEN equation[own.k] = 0 THEN equation
           ELSE list_transform(equation, lambda x, j:
             x - equation[own.k] * own.factors[j] / CASE WHEN abs(own.factors[own.k]) > 1e-9 THEN own.factors[own.k] END)

@@ -1,5 +1,6 @@
--- part of: offer_prices and price_spells What an offer cost from one known instant to the next, -1 if it was not
--- offered. From offers, and steps: what is known (told_prices.sql), and one step without a time where an offer begins.
+-- part of: offer_prices and price_spells
+-- Prices of offers from one known instant to the next, -1 if an offer was not listed. From offers, and steps: the known
+-- prices (told_prices.sql), and one step without a time for the beginning of an offer.
 WITH ordered AS (
   SELECT
     *,
@@ -20,10 +21,10 @@ SELECT
   product_id,
   site_id,
   CASE
-    -- Values change between a removal and a re-listing, too: that lists nothing.
+    -- A change of values between a removal and a relisting does not list the offer.
     WHEN kind IN ('CHANGED', 'PRICE') AND listing_so_far = 'REMOVED'
       AND coalesce(next_listing <> 'REMOVED', offers.removed_at IS NOT NULL) THEN -1
-    -- Before the first listing that is known there was none, whatever its own row says about the price.
+    -- An offer was not listed before its first known listing, even if its own row has a price.
     WHEN listing_so_far IS NULL AND kind = 'PRICE' AND next_kind IN ('NEW', 'RELISTED') THEN -1
     WHEN listing_so_far IS NULL AND kind IS NULL AND next_kind = 'PRICE' AND kind_after_next IN ('NEW', 'RELISTED') THEN -1
     ELSE coalesce(ordered.price, next_price_before, next_last_price, offers.price)

@@ -1,13 +1,14 @@
--- part of: catalog.sql, as view price_spells Price spells: how long each listing had each price. Analyses of the past
--- read this view. One row for each spell: it lasts from from_at until before to_at, which is null if the price is
--- current. from_day until before to_day are the days (UTC) at whose end the listing had the price. began: NEW, RELISTED
--- or CHANGED, how the spell began; null if the price is older than the first known change: from_at is then when the
--- listing was first seen. ended: CHANGED or REMOVED; null if the price is current. A listing that never changed begins
--- NEW when it was first seen. Product, website and category are today's. ended_before: when the listing's previous
--- spell ended; null for the first known one, equal to from_at if there is no gap. price_before: its price then, in the
--- same currency. is_suspect: a price of 0.01 or less, or one that differs by a factor of about 10, 100 or 1,000 (from
--- 6.3 to 15.8, and so on) from the middle of the listing's prices, if there are three or more. A suspect price is never
--- a price_before. With variable with_suspects = true no price is suspect.
+-- part of: catalog.sql, as view price_spells
+-- Price spells: how long each listing had each price. Analyses of the past read this view. One row for each spell: it
+-- lasts from from_at until before to_at, which is null if the price is current. from_day until before to_day are the
+-- days (UTC) at whose end the listing had the price. began: NEW, RELISTED or CHANGED, how the spell began; null if the
+-- price is older than the first known change: from_at is then when the listing was first seen. ended: CHANGED or
+-- REMOVED; null if the price is current. A listing that never changed begins NEW when it was first seen. Product,
+-- website and category are today's. ended_before: when the listing's previous spell ended; null for the first known
+-- one, equal to from_at if there is no gap. price_before: its price then, in the same currency. is_suspect: a price of
+-- 0.01 or less, or one that differs by a factor of about 10, 100 or 1,000 (from 6.3 to 15.8, and so on) from the middle
+-- of the listing's prices, if there are three or more. A suspect price is never a price_before. With variable
+-- with_suspects = true no price is suspect.
 -- (FROM '….sql') is replaced by the query of that file.
 WITH offers AS (FROM 'past_offers.sql'),
 told AS (FROM 'told_prices.sql'),
@@ -50,7 +51,7 @@ neighbours AS (
   WHERE from_at < coalesce(to_at, TIMESTAMPTZ 'infinity') AND price > 0 AND currency IS NOT NULL
   WINDOW in_order AS (PARTITION BY item_id ORDER BY from_at)
 ),
--- A change of something else than the price goes on with the spell: most runs are a spell, others are parts of one.
+-- A change of anything but the price continues the spell, so a spell may have several runs.
 marked AS MATERIALIZED (
   SELECT
     * EXCLUDE (currency_before, next_from_at, next_price, next_currency, price_before),

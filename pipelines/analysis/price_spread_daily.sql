@@ -1,7 +1,8 @@
--- part of: the daily tables of a run Daily price spread: how much the prices of one product differed at the end of each
--- day (UTC), per currency, on days with offers in two or more shops. From offer_prices (offer_prices.sql) between
--- first_day and last_day. The figures are those of price_spread.sql, made by the query of spread_figures.sql. They are
--- computed only for days on which an offer of the product changes, and hold until the next change.
+-- part of: the daily tables of a run
+-- Daily price spread: how much the prices of one product differed at the end of each day (UTC), per currency, on days
+-- with offers in two or more shops. From offer_prices (offer_prices.sql) between first_day and last_day. The figures
+-- are those of price_spread.sql, made by the query of spread_figures.sql. They are computed only for days on which an
+-- offer of the product changes, and hold until the next change.
 WITH groups AS (
   SELECT row_number() OVER (ORDER BY product_id, currency) AS group_id, product_id, currency
   FROM offer_prices

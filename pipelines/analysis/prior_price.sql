@@ -52,7 +52,7 @@ earlier_cuts AS (
     AND spells.from_us < cuts.from_us AND spells.from_us >= cuts.from_us - before_us
   GROUP BY cuts.item_id, cuts.from_us
 ),
--- Before its first spell a listing that was new then was not listed; of any other nothing is known.
+-- A listing whose first spell began NEW was not listed before it. Nothing is known about any other.
 firsts AS (
   SELECT item_id, min(from_us) AS first_us, arg_min_null(began, from_us) IS NOT DISTINCT FROM 'NEW' AS was_new
   FROM spells

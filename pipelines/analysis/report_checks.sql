@@ -1,5 +1,5 @@
 -- part of: the report
--- What the checks of the newest run that was checked found: the gravest findings first.
+-- Results of the checks of the newest checked run, the gravest first.
 SELECT *
 FROM check_results
 WHERE run_id = (SELECT arg_max(run_id, checked_at) FROM check_results)

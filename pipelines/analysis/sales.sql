@@ -18,7 +18,7 @@ WITH span AS (
     coalesce(getvariable('by')::VARCHAR, 'shop') AS by_what
   FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER - 1 AS last_day FROM items)
 ),
--- Instants as microseconds; current prices end with the span. What ended before the first cut that matters is not read.
+-- Instants as microseconds; current prices end with the span. Spells before the first relevant cut are not read.
 spells AS MATERIALIZED (
   SELECT
     item_id,

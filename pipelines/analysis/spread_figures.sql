@@ -1,8 +1,10 @@
--- part of: price_spread and price_spread_daily The figures of groups of prices, for price_spread.sql and
--- price_spread_daily.sql. From price_groups: key, shops, total, prices (in order), cheapest and dearest (price and
--- website in one number). Prices are counted in units of 0.0001 as integers, so that no amount passes through a double;
--- only the standard deviation is computed in one, and rounded. (FROM 'outlier_limits.sql') is replaced by the query of
--- that file. Quartiles: linear interpolation at (n - 1) * k / 4, half away from zero; all terms are positive integers.
+-- part of: price_spread and price_spread_daily
+-- The figures of groups of prices, for price_spread.sql and price_spread_daily.sql. From price_groups: key, shops,
+-- total, prices (in order), cheapest and dearest (price and website in one number). Prices are counted in units of
+-- 0.0001 as integers, so that no amount passes through a double; only the standard deviation is computed in one, and
+-- rounded.
+-- (FROM 'outlier_limits.sql') is replaced by the query of that file. Quartiles: linear interpolation at (n - 1) * k /
+-- 4, half away from zero; all terms are positive integers.
 WITH quartiles AS (
   SELECT
     *,

@@ -1,5 +1,5 @@
 -- part of: spread
--- How many of the price spreads that are asked for are below the lowest grade that is shown.
+-- Number of matching price spreads below the lowest grade that is shown.
 -- Variables: as of chosen_spreads.sql
 WITH matching AS (FROM 'matching_spreads.sql')
 SELECT count(*) AS spreads, count(*) FILTER (grade > coalesce(getvariable('grade')::VARCHAR, 'B')) AS left_out

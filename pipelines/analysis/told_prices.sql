@@ -1,15 +1,16 @@
--- part of: offer_prices and price_spells What is known about the prices of offers, in any order. From offers (items
--- with item_id, price and price_before, -1 for none, currency, price_changed_at and removed_at). A change says which
--- price follows it. The first known change also says what was before it: nothing if it is NEW or RELISTED, else an
--- offer at the previous price. The item's own row says its last price change (kind PRICE) and its removal, if no change
--- does. -1 means that there is known to be no price. nth orders entries of one instant: the own row's price, changes
--- without an id, those with one, the own row's removal.
+-- part of: offer_prices and price_spells
+-- Known facts about the prices of offers, in any order. From offers (items with item_id, price and price_before, -1 for
+-- none, currency, price_changed_at and removed_at). A change says which price follows it. The first known change also
+-- says what was before it: nothing if it is NEW or RELISTED, else an offer at the previous price. The item's own row
+-- says its last price change (kind PRICE) and its removal, if no change does. -1 means that there is known to be no
+-- price. nth orders entries of one instant: the own row's price, changes without an id, those with one, the own row's
+-- removal.
 WITH known_changes AS (
   SELECT
     * REPLACE (CASE WHEN kind IN ('NEW', 'REMOVED', 'RELISTED') THEN kind ELSE 'CHANGED' END AS kind),
     CASE
       WHEN previous_price IS NOT NULL THEN previous_price
-      -- A first price: the pair agrees with the change's own price, which an attribute of that name does not.
+      -- The pair of a first price agrees with the change's own price; that of an attribute named price does not.
       WHEN price IS NOT NULL AND json_type(changes, '$.price[0]') = 'NULL'
         AND json_type(changes, '$.price[1]') IN ('UBIGINT', 'BIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE')
         AND TRY_CAST(json_extract_string(changes, '$.price[1]') AS DOUBLE) = price::VARCHAR::DOUBLE THEN -1

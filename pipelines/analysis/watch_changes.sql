@@ -1,6 +1,6 @@
 -- part of: watch
--- What is found (watch_list.sql, as found) beside what was found before (watched_before): changes says what is different, and is
--- null on the first run.
+-- The findings (watch_list.sql, as found) beside the earlier ones (watched_before). changes describes the differences,
+-- and is null on the first run.
 SELECT
   found.*,
   CASE

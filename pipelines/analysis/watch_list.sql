@@ -1,9 +1,10 @@
--- part of: watch Your own prices against the shops that sell the same product: one row for each line of watch_list
--- (line, product, product_id, currency, price, lowest, highest, reason). Only the lowest price of each shop counts; a
--- shop at the same price is neither above nor below. position is 1 if no shop is cheaper. undercut_since and
--- below_since are since when at least one shop has been below your price, or below your lowest allowed price.
--- below_first is the first of these shops, even if it no longer is below; below_followed are the others in order.
--- …_known is false if that price is older than the first known change.
+-- part of: watch
+-- Your own prices against the shops that sell the same product: one row for each line of watch_list (line, product,
+-- product_id, currency, price, lowest, highest, reason). Only the lowest price of each shop counts; a shop at the same
+-- price is neither above nor below. position is 1 if no shop is cheaper. undercut_since and below_since are since when
+-- at least one shop has been below your price, or below your lowest allowed price. below_first is the first of these
+-- shops, even if it no longer is below; below_followed are the others in order. …_known is false if that price is older
+-- than the first known change.
 -- Exact: prices, gap and median (half away from zero at the fourth decimal). Percentages are doubles.
 -- Optional variable: own_site (site_id): your own shop, left out
 WITH offers AS MATERIALIZED (
@@ -51,7 +52,7 @@ market AS (
   WHERE reason IS NULL
   GROUP BY line
 ),
--- Who is below a bound, and from when to when: instants as microseconds, current ones without an end.
+-- Shops below a bound, with begin and end in microseconds. A current one has no end.
 bounds AS (
   SELECT line, product_id, currency, 'undercut' AS kind, price AS bound FROM watched WHERE reason IS NULL
   UNION ALL

@@ -13,7 +13,7 @@ last_told AS (
     SELECT item_id, price, kind, observed_at, epoch_us(observed_at)::HUGEINT * 18446744073709551616 + coalesce(change_id, -1) AS moment
     FROM history
     WHERE item_id IS NOT NULL
-      -- What is in history ahead of the cursor is not in items yet.
+      -- Changes of history ahead of the cursor are not in items yet.
       AND coalesce(change_id <= (SELECT max(cursor_to) FROM runs), origin <> 'webhook')
       AND (getvariable('run_id') IS NULL OR item_id IN (SELECT item_id FROM touched))
   )

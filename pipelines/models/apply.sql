@@ -1,9 +1,5 @@
--- Rows of items that pending changes and whole reads make new. A whole read that shows all changes becomes the row.
--- To other rows the changes are applied in order; replays and overlaps do nothing.
--- An item that is unknown and can't be read is not among the items the key may see: only history shows it.
--- Views: base_items (rows so far), taken_reads (whole reads, one an item; current ones show all changes),
--- pending_changes, renamed_sites, renamed_datasets, different_items (whole rows of the merge base that are not as the lake
--- has them), missing_items (rows that a complete copy lacks).
+-- New rows of items. A current whole read becomes the row. To other rows the changes are applied in order; replays and
+-- overlaps do nothing. The key may not see an unknown item that can't be read, so only history shows it.
 -- needs: base_items, different_items, missing_items, pending_changes, renamed_datasets, renamed_sites, taken_reads
 -- values: feed_skew INTERVAL, feed_skew_is_known BOOLEAN, run_id VARCHAR, watermark BIGINT
 -- makes: merged_items
@@ -32,7 +28,7 @@ eligible AS (
   WHERE NOT b.is_current
     AND (b.is_reread OR b.change_id IS NULL OR c.change_id > b.change_id)
     AND (b.last_changed_at IS NULL OR c.observed_at >= b.last_changed_at)
-    -- A row that was read after the change shows it, unless it is of an earlier time. Any row of an item shows that it is NEW.
+    -- A row that was read after the change shows it, unless the row itself is older. Any row of an item shows NEW.
     AND NOT coalesce(
       c.change_id <= getvariable('watermark') AND (c.kind = 'NEW' OR c.observed_at = b.last_changed_at)
       AND b.run_id = CAST(getvariable('run_id') AS VARCHAR), false)
@@ -41,9 +37,10 @@ told AS (
   SELECT
     item_id,
     max(change_id) AS change_id,
-    -- The document says of CHANGED alone that it moves lastChangedAt.
+    -- By the document, only CHANGED moves lastChangedAt.
     max(observed_at) FILTER (WHERE kind IN ('NEW', 'CHANGED')) AS changed_at,
-    -- The feed may date a change later than its row. Without the skew, a removal in between would look older than the row.
+    -- The feed may date a change later than its row. Without the skew, a removal in between would seem older than the
+    -- row.
     max(observed_at) FILTER (WHERE kind IN ('NEW', 'CHANGED', 'RELISTED'))
       - CASE WHEN getvariable('feed_skew_is_known') THEN known_skew(getvariable('feed_skew')) ELSE INTERVAL 0 SECOND END AS seen_at,
     arg_max({'title': json_extract_string(changes, '$.title[1]')}, change_id) FILTER (WHERE is_title_change(title, changes)) AS title,
@@ -57,7 +54,7 @@ told AS (
   GROUP BY item_id
 ),
 merged AS (
-  -- A value that is not named here is as it was read last.
+  -- Values that are not named here stay as they were last read.
   SELECT b.* EXCLUDE (is_current, is_reread, is_listed) REPLACE (
     CASE WHEN t.title IS NULL THEN b.title ELSE t.title.title END AS title,
     CASE WHEN t.price_change IS NOT NULL THEN t.price_change.price ELSE coalesce(t.listing_price, b.price) END AS price,
@@ -75,7 +72,7 @@ merged AS (
       WHEN shows_removal(b.last_changed_at, b.last_seen_at, b.removed_at, t.listing.observed_at, t.listed_at, getvariable('feed_skew')) THEN b.removed_at
       ELSE t.listing.observed_at
     END AS removed_at,
-    -- A change of an item shows that it is among the caller's data.
+    -- A change of an item shows that the caller may see it.
     CASE WHEN t.item_id IS NULL THEN coalesce(b.gone_at, CASE WHEN NOT b.is_reread THEN m.gone_at END) END AS gone_at,
     greatest(t.change_id, b.change_id) AS change_id,
     CAST(getvariable('run_id') AS VARCHAR) AS run_id
@@ -83,7 +80,7 @@ merged AS (
   FROM base AS b
   LEFT JOIN told AS t USING (item_id)
   LEFT JOIN renamed_sites AS s ON s.site_id = b.site_id
-  -- Rows that were read in this run have the names of now.
+  -- Rows of this run already have the new names.
   LEFT JOIN former AS d
     ON b.run_id <> CAST(getvariable('run_id') AS VARCHAR) AND list_has_any(b.datasets, map_keys(d.names))
   LEFT JOIN missing_items AS m ON m.item_id = b.item_id

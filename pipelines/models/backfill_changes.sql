@@ -1,8 +1,6 @@
--- Entries of items' histories that history lacks. Currency, title, page and website are those of the item now.
--- The API document does not show if an entry's id is that of its change: it is taken where both are known and agree.
--- What the feed has not brought yet is left to it.
--- Views: typed_changes (landed changes), feed_changes, webhook_changes, history, items; variables feed_cursor (null
--- without a feed) and with_feed.
+-- Entries of items' histories that history lacks. Currency, title, page and website are the item's present ones.
+-- The API document does not show if an entry's id is its change's id, so it is taken only if both are known and agree.
+-- Changes that the feed has not brought yet are left to the feed. feed_cursor is null without a feed.
 -- needs: feed_changes, history, items, typed_changes, webhook_changes
 -- values: feed_cursor BIGINT, run_id VARCHAR, with_feed BOOLEAN
 -- makes: backfill_changes
@@ -26,7 +24,7 @@ ids AS (
   FROM entries AS e
   JOIN known AS k USING (item_id, observed_at, kind)
 ),
--- The time that the feed has reached; if unknown, that of the items minus the delay of the feed.
+-- Time that the feed has reached; if unknown, the items' newest time minus the delay of the feed.
 told AS (
   SELECT coalesce(max(observed_at), (SELECT max(last_changed_at) - INTERVAL 1 MINUTE FROM items)) AS until
   FROM (

@@ -1,7 +1,6 @@
--- Whole rows that are not as the lake has them: new items, and items with other values, by the API's names.
--- When an item was last seen, the order of attributes, and a website's name (table sites) are no difference. A row that
--- is older than the lake's is none either: lists and exports may lag behind the feed, or behind an earlier answer.
--- Views: exported_items (whole rows, one an item), items (the lake).
+-- Whole rows that differ from the lake: new items, and items with other values, by the API's names.
+-- The time an item was last seen, the order of attributes, and a website's name (table sites) make no difference. Nor
+-- does a row that is older than the lake's, because lists and exports may lag behind the feed or an earlier answer.
 -- needs: exported_items, items
 -- values: feed_skew INTERVAL
 -- makes: different_items, compared_items

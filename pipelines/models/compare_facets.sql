@@ -1,8 +1,6 @@
--- Counts of listed items by website, category and currency: the service's (section 2, Facets) beside those of the lake.
--- One row a value; a category's count includes its subcategories. Items in datasets alone that the key can't read at
--- present are not counted.
--- Views: counted_items; table landed_facets (facet, id, name, slug, parent_id, items); variable readable_datasets (names;
--- null where none is missing).
+-- The service's counts of listed items by website, category and currency (section 2, Facets) beside the lake's, one row
+-- for each value. A category's count includes its subcategories. Items only in datasets that the key can't read now are
+-- not counted; readable_datasets is null if there are none.
 -- needs: counted_items, landed_facets
 -- values: readable_datasets VARCHAR[]
 -- makes: compared_facets, compared_listing
@@ -13,7 +11,7 @@ WITH RECURSIVE visible AS (
     AND (getvariable('readable_datasets') IS NULL OR coalesce(len(datasets), 0) = 0
       OR list_has_any(datasets, CAST(getvariable('readable_datasets') AS VARCHAR[])))
 ),
--- Each category with itself and all above it; UNION ends where the tree would be a ring.
+-- Each category with itself and its ancestors. UNION ends the recursion if the tree has a ring.
 above AS (
   SELECT slug, id, parent_id FROM landed_facets WHERE facet = 'category'
   UNION

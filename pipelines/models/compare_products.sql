@@ -1,5 +1,4 @@
--- Products of the service that the derived ones differ from, and in what: missing, offers, shops, prices.
--- Views: landed_service_products (table service_products' columns), products, product_prices.
+-- Products that differ from the service's: missing, or with other offers, shops or prices.
 -- needs: landed_service_products, product_prices, products
 -- makes: different_products
 WITH theirs AS (

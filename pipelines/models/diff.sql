@@ -1,5 +1,4 @@
--- Rows of history for differences between whole rows and the lake without a change in the feed.
--- Views: mismatched_items (mismatches), exported_items, items (the lake), history.
+-- Rows of history for differences between whole rows and the lake that no change of the feed shows.
 -- needs: exported_items, history, items, mismatched_items
 -- values: run_id VARCHAR
 -- makes: diff_changes
@@ -26,7 +25,7 @@ steps AS (
       ELSE 'CHANGED'
     END AS kind
   FROM pairs
-  -- What follows from other values, or from the reading itself, is no change of its own.
+  -- Values that follow from others, or from the reading itself, are not changes.
   WHERE is_new OR len(list_filter(differences, lambda name: name NOT IN
     ('datasets', 'gone', 'lastChangedAt', 'previousPrice', 'priceChangedAt', 'firstSeenAt', 'source'))) > 0
 ),
@@ -36,7 +35,7 @@ timed AS (
       CASE kind
         WHEN 'NEW' THEN e.first_seen_at
         WHEN 'REMOVED' THEN e.removed_at
-        -- No field says when an item came back: a time of the row that is later than the removal bounds it.
+        -- No field says when an item came back, so a time of the row after the removal bounds it.
         WHEN 'RELISTED' THEN CASE
           WHEN e.last_changed_at > k.removed_at THEN e.last_changed_at
           WHEN e.price_changed_at > k.removed_at THEN e.price_changed_at

@@ -1,5 +1,5 @@
--- Landed changes of the feed, of webhooks or of items' histories → typed history. `reject_reason` is null, or says why the row can't be typed.
--- View landed_changes: every value as the text that arrived (section 2, Change).
+-- Landed changes of the feed, of webhooks or of items' histories → typed history. `reject_reason` says why a row can't
+-- be typed, or is null. Landed values are texts as they arrived (section 2, Change).
 -- needs: landed_changes
 -- values: origin VARCHAR, run_id VARCHAR
 -- makes: typed_changes
@@ -30,7 +30,7 @@ SELECT
   CAST(getvariable('run_id') AS VARCHAR) AS run_id,
   CASE
     WHEN change_id IS NULL THEN 'id ' || coalesce('"' || id || '"', 'null') || ' is not an int64'
-    -- A kind that the document does not name is kept: its item is read whole (needs).
+    -- An unknown kind is kept, and its item is read whole (needs).
     WHEN kind IS NULL THEN 'kind is missing'
     WHEN observed IS NULL
       THEN 'observedAt ' || coalesce('"' || c.observed_at || '"', 'null') || ' is not a date-time of the years 1 to 9999'

@@ -1,5 +1,5 @@
--- Landed items → typed items. One row in, one row out: `reject_reason` is null, or says why the row can't be typed.
--- View landed_items: every value as the text that arrived, JSON numbers unrounded (section 2, Item).
+-- Landed items → typed items, one row for each. `reject_reason` says why a row can't be typed, or is null. Landed
+-- values are texts as they arrived, with unrounded JSON numbers (section 2, Item).
 -- needs: landed_items
 -- values: run_id VARCHAR
 -- makes: typed_exported_items, typed_reread_items

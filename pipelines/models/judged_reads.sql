@@ -1,11 +1,9 @@
--- Whole reads, judged by the changes: lists and single items may lag behind the feed, each by another amount.
--- `reason` is null where the read shows all of it. Needed items without such a read are read again by later runs, for an
--- hour. A rejected read leaves the row so far in place: it is older than that row, or shows no more than that row.
--- A row that a change made has the change's time: by how much that is later than a read's may be known (feed_skew).
--- Pages bring items beside the needed ones. Such a read becomes the row if it surely shows all changes: values may have
--- changed that the changes don't name. Otherwise the changes make the row.
--- Views: needed_items (needs), reread_items (whole reads, one an item), base_items (the rows so far), stale_items and
--- history (the lake's), pending_changes; tables rejected_rows (rows that could not be typed) and rejected_items.
+-- Whole reads, judged by the changes, because lists and single items may lag behind the feed by different amounts.
+-- `reason` is null if the read shows all changes. Later runs read other needed items again, for an hour. A rejected
+-- read leaves the present row in place: the read is older than the row, or shows no more.
+-- A row that a change made has the change's time, which may be later than a read's by a known time (feed_skew). Pages
+-- also bring items that are not needed. Such a read becomes the row only if it surely shows all changes, because values
+-- may have changed that the changes don't name. Otherwise the changes make the row.
 -- needs: base_items, history, needed_items, pending_changes, rejected_items, rejected_rows, reread_items, stale_items
 -- values: feed_skew INTERVAL, feed_skew_is_known BOOLEAN, read_at VARCHAR
 -- makes: judged_reads
@@ -24,7 +22,7 @@ told AS (
     item_id,
     bool_or(is_pending) AS is_pending,
     max(observed_at) FILTER (kind = 'CHANGED') AS changed_at,
-    -- The document does not name this kind, so nothing says which time of the item it moves.
+    -- Nothing says which time of the item an unknown kind moves.
     max(observed_at) FILTER (kind NOT IN ('NEW', 'CHANGED', 'REMOVED', 'RELISTED')) AS other_at,
     arg_max({'price': price}, change_id) FILTER (is_price_change(previous_price, price, changes)) AS price_change,
     arg_max(kind, change_id) FILTER (kind IN ('NEW', 'REMOVED', 'RELISTED')) AS listing,
@@ -32,7 +30,7 @@ told AS (
     max(observed_at) FILTER (kind = 'REMOVED') AS removal_at,
     max(observed_at) FILTER (kind IN ('NEW', 'RELISTED')) AS relisting_at,
     min(change_id) AS first_change_id,
-    -- A change that could not be typed is not in history: no row counts as made by it.
+    -- A rejected change is not in history, so no row counts as made by it.
     max(change_id) FILTER (NOT is_rejected) AS last_change_id,
     min(observed_at) AS first_observed_at,
     list(observed_at) AS observed_times
@@ -66,7 +64,7 @@ judged AS (
       WHEN t.changed_at > r.last_changed_at + known_skew(getvariable('feed_skew'))
           OR t.other_at > greatest(r.last_changed_at, r.last_seen_at, r.removed_at) + known_skew(getvariable('feed_skew'))
         THEN 'a change is not shown'
-      -- The changes make a right row without a read beside, so a doubtful one is left.
+      -- The changes make a right row without this read, so a doubtful one is left out.
       WHEN n.is_beside AND NOT coalesce(
           coalesce(t.changed_at, t.first_observed_at) <= r.last_changed_at
             + CASE WHEN getvariable('feed_skew_is_known') THEN known_skew(getvariable('feed_skew')) ELSE INTERVAL 0 SECOND END
@@ -93,7 +91,7 @@ judged AS (
 moment AS (SELECT CAST(getvariable('read_at') AS TIMESTAMP WITH TIME ZONE) AS now),
 final AS (
   SELECT * REPLACE (
-    -- What an hour of reads shows is taken as it is.
+    -- After an hour of reads, the row is taken as it is.
     CASE WHEN NOT is_carried OR is_untyped(reason) OR first_read_at > moment.now - INTERVAL 1 HOUR THEN reason END AS reason,
     CASE WHEN is_carried THEN first_read_at ELSE moment.now END AS first_read_at
   )

@@ -1,8 +1,7 @@
--- Sampled items and the names of the values that differ from the lake's. News is no mismatch: what changed about when the
--- newest change was observed that the lake knows, or later; nor is a read that lags behind the lake.
--- Views: exported_items (reads of the sample), missing_sample (items that the service does not show), items, history,
--- stale_items (the lake); variables sample_watermark (up to when a lake without the feed is complete; null is not
--- known) and feed_cursor (the change up to which items are applied).
+-- Sampled items with the names of the values that differ from the lake's. An item that changed at the time of the
+-- lake's newest change or later is no mismatch; nor is a read that lags behind the lake. sample_watermark is the time
+-- up to which a lake without the feed is complete, or null if unknown; feed_cursor is the change up to which items are
+-- applied.
 -- needs: compared_items, exported_items, history, items, missing_sample, stale_items
 -- values: feed_cursor BIGINT, feed_skew INTERVAL, sample_watermark VARCHAR
 -- makes: judged_sample
@@ -29,6 +28,6 @@ SELECT item_id, ['missing']
 FROM missing_sample
 JOIN items AS k USING (item_id)
 CROSS JOIN told
--- An item that is new may not show everywhere yet.
+-- A new item may not show everywhere yet.
 WHERE coalesce(k.first_seen_at <= told.until - INTERVAL 1 HOUR, true)
   AND item_id NOT IN (SELECT item_id FROM stale_items)

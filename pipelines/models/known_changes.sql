@@ -1,6 +1,5 @@
--- Landed changes that history holds already: those of webhooks that come again or late, and those of the feed that stand
--- there ahead of the cursor. Rows of this very run are those of an earlier try.
--- Views: typed_changes (landed changes), history; variable held_up_to (newest change that history may hold).
+-- Landed changes that history already holds: late and repeated ones of webhooks, and those of the feed that history
+-- holds ahead of the cursor, up to change held_up_to. Rows of this run are from an earlier try, so they don't count.
 -- needs: history, typed_changes
 -- values: held_up_to BIGINT, run_id VARCHAR
 -- makes: known_changes

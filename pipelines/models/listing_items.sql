@@ -1,7 +1,5 @@
--- Items as far as it matters whether they are listed, as the lake would be: rows of this run in place of the lake's, and
--- what changes describe items that the run has not read.
--- Views: exported_items (whole rows, one an item), items (the lake), pending_changes; table gone_reads (items that the
--- service no longer shows); variable listing_datasets (names of the datasets that are counted; null is all).
+-- Items with their listing state in the future lake: rows of this run replace the lake's, and changes describe items
+-- that the run has not read. listing_datasets names the datasets that are counted; null is all.
 -- needs: exported_items, gone_reads, items, pending_changes
 -- values: listing_datasets VARCHAR[]
 -- makes: listing_items

@@ -4,8 +4,8 @@
 CREATE OR REPLACE MACRO exact_bigint(x) AS
   CASE WHEN CAST(TRY_CAST(x AS BIGINT) AS VARCHAR) = x THEN TRY_CAST(x AS BIGINT) END;
 
--- Money as JSON writes a number, with at most four decimals (trailing zeros aside). An exponent is taken where the
--- value is exact and fits: the casts round beyond 18 decimals, and with an exponent overflow the type unnoticed.
+-- Money as a JSON number with at most four decimals, besides trailing zeros. An exponent is allowed if the value is
+-- exact and fits. The casts alone would round beyond 18 decimals, and overflow unnoticed with an exponent.
 CREATE OR REPLACE MACRO exact_money(x) AS
   CASE WHEN regexp_full_match(x, '-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?') THEN
     CASE
@@ -19,10 +19,9 @@ CREATE OR REPLACE MACRO exact_money(x) AS
     END
   END;
 
--- An instant: an ISO 8601 date-time with Z or an offset (UTC without one), of the years 1 to 9999 in UTC, which all
--- readers of Parquet can hold. Digits beyond the microsecond are dropped, which is the earlier microsecond; the drift of the
--- schema shows them. 24:00 is the next day's 00:00; a leap second has no place in the type and is none.
--- The patterns of LIKE spare the usual form the slower regular expression.
+-- An instant: an ISO 8601 date-time with Z or an offset (UTC without one), in the years 1 to 9999 UTC, which all
+-- readers of Parquet can hold. Digits beyond the microsecond are dropped, and schema_drift reports them. 24:00 is 00:00
+-- of the next day. The type can't hold a leap second. LIKE is quicker than the regular expression for the usual form.
 CREATE OR REPLACE MACRO exact_instant(x) AS
   CASE WHEN (x LIKE '2___-__-__T__:__:__Z' OR x LIKE '2___-__-__T__:__:__.%Z') AND NOT contains(x, ' ') AND NOT contains(x, '.Z')
        THEN TRY_CAST(x AS TIMESTAMP WITH TIME ZONE)
@@ -31,30 +30,31 @@ CREATE OR REPLACE MACRO exact_instant(x) AS
                 BETWEEN TIMESTAMPTZ '0001-01-01 00:00:00+00' AND TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'
        THEN TRY_CAST(x AS TIMESTAMP WITH TIME ZONE) END;
 
--- Sum of a GTIN's digits with GS1's weights, 1 and 3 by turns from the right; a multiple of 10 when the check digit holds.
+-- Sum of a GTIN's digits with GS1's weights, 1 and 3 in turns from the right; a multiple of 10 if the check digit is
+-- right.
 CREATE OR REPLACE MACRO gtin_weighted_sum(n) AS
   n % 10 + n // 100 % 10 + n // 10000 % 10 + n // 1000000 % 10
     + n // 100000000 % 10 + n // 10000000000 % 10 + n // 1000000000000 % 10
     + 3 * (n // 10 % 10 + n // 1000 % 10 + n // 100000 % 10 + n // 10000000 % 10
            + n // 1000000000 % 10 + n // 100000000000 % 10 + n // 10000000000000 % 10);
 
--- A GTIN padded with zeros to 14 digits where its length is allowed and its check digit holds, else NULL.
--- Zeros alone are a shop's placeholder: the sum would hold.
+-- A GTIN padded with zeros to 14 digits, or NULL if its length or check digit is wrong. Zeros alone are a placeholder,
+-- although their check digit is right.
 CREATE OR REPLACE MACRO valid_gtin14(gtin) AS
   CASE WHEN length(gtin) IN (8, 12, 13, 14) AND regexp_full_match(gtin, '[0-9]+')
             AND gtin_weighted_sum(CAST(gtin AS BIGINT)) % 10 = 0 AND CAST(gtin AS BIGINT) > 0
        THEN lpad(gtin, 14, '0') END;
 
--- The digits of a GTIN without leading zeros, so that all its forms are one; NULL when none are left.
+-- The digits of a GTIN without leading zeros, so that all its forms are one; NULL if none are left.
 CREATE OR REPLACE MACRO gtin_digits(gtin) AS
   nullif(ltrim(CASE WHEN regexp_full_match(gtin, '[0-9]+') THEN gtin
                     ELSE regexp_replace(gtin, '[^0-9]', '', 'g') END, '0'), '');
 
--- Case, spaces and punctuation folded: letters and digits of any script stay.
+-- Removes case, spaces and punctuation; letters and digits of any script stay.
 CREATE OR REPLACE MACRO folded(x) AS
   nullif(regexp_replace(lower(x), '[^\p{L}\p{N}]', '', 'g'), '');
 
--- The product an item is an offer of: GTIN, otherwise brand and part number (API section 1), else NULL.
+-- An item's product id from its GTIN, or from brand and part number (API section 1), else NULL.
 CREATE OR REPLACE MACRO product_key(gtin, brand, mpn) AS
   coalesce(gtin_digits(gtin), folded(brand) || '-' || folded(mpn));
 
@@ -62,36 +62,38 @@ CREATE OR REPLACE MACRO product_key(gtin, brand, mpn) AS
 CREATE OR REPLACE MACRO money_pair(a, b) AS
   '[' || coalesce(CAST(a AS VARCHAR), 'null') || ',' || coalesce(CAST(b AS VARCHAR), 'null') || ']';
 
--- The members of a JSON object, whatever order and spacing they are written in; of other JSON, its text.
+-- The members of a JSON object, independent of order and spacing; the text of other JSON.
 CREATE OR REPLACE MACRO json_members(x) AS
   coalesce(CAST(list_sort(map_entries(TRY_CAST(json(x) AS MAP(VARCHAR, JSON)))) AS VARCHAR), CAST(json(x) AS VARCHAR));
 
--- The pair of a changed value is an array of two. The types are as json_type writes them.
+-- The pair of a changed value, an array of two. Types are named as by json_type.
 CREATE OR REPLACE MACRO has_pair(changes, path, types) AS
   json_array_length(changes, path) = 2
     AND list_contains(types, json_type(changes, path || '[0]')) AND list_contains(types, json_type(changes, path || '[1]'));
 
--- An amount of a pair against an exact one: both as the double that DuckDB's JSON reader makes of a number.
+-- Compares an amount of a pair with an exact one as doubles, because DuckDB's JSON reader makes doubles of numbers.
 CREATE OR REPLACE MACRO is_amount(changes, path, amount) AS
   TRY_CAST(json_extract_string(changes, path) AS DOUBLE) IS NOT DISTINCT FROM CAST(CAST(amount AS VARCHAR) AS DOUBLE);
 
--- The pair named price has the price: an attribute may have the same name. Both amounts are numbers or null, they are
--- the change's own previousPrice and price, and they differ. Never null: of two amounts that differ one is there.
+-- True if the pair named price is of the price, because an attribute may have that name too: its amounts are numbers or
+-- null, equal the change's own previousPrice and price, and differ. Never null, because one of two different amounts is
+-- set.
 CREATE OR REPLACE MACRO names_price(previous_price, price, changes) AS
   previous_price IS DISTINCT FROM price
     AND has_pair(changes, '$.price', ['UBIGINT', 'BIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE', 'NULL'])
     AND is_amount(changes, '$.price[0]', previous_price) AND is_amount(changes, '$.price[1]', price);
 
--- A change of the price: previousPrice is set (section 2, Change), or there was none and the pair has the first one.
+-- True for a change of the price: previousPrice is set (section 2, Change), or the pair has a first price.
 CREATE OR REPLACE MACRO is_price_change(previous_price, price, changes) AS
   previous_price IS NOT NULL OR names_price(previous_price, price, changes);
 
--- A change of the title, not of an attribute of that name: both are texts or null, and the new one is the change's own.
+-- True for a change of the title, not of an attribute with that name: both are texts or null, and the new one is the
+-- change's.
 CREATE OR REPLACE MACRO is_title_change(title, changes) AS
   coalesce(has_pair(changes, '$.title', ['VARCHAR', 'NULL'])
     AND coalesce(json_extract_string(changes, '$.title[1]'), '') = coalesce(title, ''), false);
 
--- Names of the changed values that the price of a change does not explain.
+-- Names of changed values besides the price.
 CREATE OR REPLACE MACRO other_changes(previous_price, price, changes) AS
   list_filter(json_keys(changes), lambda name: CASE name
     WHEN 'price' THEN NOT names_price(previous_price, price, changes)
@@ -100,13 +102,13 @@ CREATE OR REPLACE MACRO other_changes(previous_price, price, changes) AS
     ELSE true
   END);
 
--- How much later than lastChangedAt, or removedAt, the service dates a change: nothing where rows show the very times of
--- changes, two minutes where nothing shows it.
+-- The service dates a change later than lastChangedAt or removedAt by this time: zero if rows show the same times, two
+-- minutes if nothing shows it.
 CREATE OR REPLACE MACRO known_skew(skew) AS coalesce(CAST(skew AS INTERVAL), INTERVAL 2 MINUTE);
 
--- True when whole row `a` of an item is older than row `b`: each time that a row carries lies before the row was made.
--- Listing states are compared by themselves, since the service need not move lastChangedAt with them. Rows that agree in
--- price and title, or of which `b` was dated by the feed, may differ by what the feed dates changes later.
+-- True if whole row `a` of an item is older than row `b`: each time in a row is before the row was made. Listing states
+-- are compared apart, because the service need not move lastChangedAt with them. Rows that agree in price and title, or
+-- whose `b` was dated by the feed, may differ by the feed's skew.
 CREATE OR REPLACE MACRO is_older_row(a_changed, a_seen, a_removed, b_changed, b_seen, b_removed, agree, skew) AS
   coalesce(a_changed < b_changed AND NOT (agree AND a_changed >= b_changed - known_skew(skew)), false)
   OR coalesce(a_changed <= b_changed AND CASE
@@ -114,7 +116,7 @@ CREATE OR REPLACE MACRO is_older_row(a_changed, a_seen, a_removed, b_changed, b_
     ELSE b_removed IS NULL AND b_seen > a_removed
   END, false);
 
--- True when a row shows a removal: it says so, or the item was found again since.
+-- True if a row shows a removal: it says so, or the item was found again since.
 CREATE OR REPLACE MACRO shows_removal(changed, seen, removed, observed_at, listed_before_at, skew) AS
   coalesce(changed > observed_at, false)
   OR CASE
@@ -122,7 +124,7 @@ CREATE OR REPLACE MACRO shows_removal(changed, seen, removed, observed_at, liste
     ELSE coalesce(removed >= listed_before_at - known_skew(skew), true)
   END;
 
--- True when a row shows a relisting: it was found since the removal before it, or was removed again.
+-- True if a row shows a relisting: it was found after the removal before it, or was removed again.
 CREATE OR REPLACE MACRO shows_relisting(changed, seen, removed, observed_at, removed_before_at, skew) AS
   coalesce(changed >= observed_at, false)
   OR CASE
@@ -130,7 +132,7 @@ CREATE OR REPLACE MACRO shows_relisting(changed, seen, removed, observed_at, rem
     ELSE removed > observed_at
   END;
 
--- The reason in stale_items of an item whose row can't be typed. It ends when a row can be typed, not with time.
+-- Reason in stale_items for an item whose row can't be typed. It ends when a row can be typed, not with time.
 CREATE OR REPLACE MACRO untyped() AS 'its row cannot be typed';
 CREATE OR REPLACE MACRO is_untyped(reason) AS reason = untyped();
 

@@ -1,6 +1,5 @@
--- Rows of the lake that a complete copy lacks, marked gone: they are never deleted. One of a dataset that the key can't
--- read at present may be in it still, and stays as it is.
--- Views: items (the lake), exported_items; variable readable_datasets (names; null where none is missing).
+-- Rows of the lake that a complete copy lacks, marked as gone; they are never deleted. An item of a dataset that the
+-- key can't read now may still exist, so it stays unchanged. readable_datasets is null if the key can read all.
 -- needs: exported_items, items
 -- values: read_at VARCHAR, readable_datasets VARCHAR[], run_id VARCHAR
 -- makes: missing_items

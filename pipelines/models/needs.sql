@@ -1,13 +1,10 @@
--- Items that are read whole: the pending changes say too little about them, a row of theirs could not be typed, a read of
--- an earlier run did not show their changes, or a complete copy lacks them although they are new.
--- Only a price change is complete, and only if it names what changed. NEW, RELISTED and other values need more; REMOVED
--- does not have removedAt. A name that is also that of an attribute may stand for both.
--- An item whose row can't be typed is read again for a day; then it waits for a change or a complete copy.
--- `is_left`: more than 1,000 items are asked for by rejected rows alone; what the service writes wrong so often, it writes
--- wrong again, so these are not read.
--- Views: pending_changes (changes not yet applied), base_items (the rows so far), stale_items (the lake's);
--- tables doubted_items, rejected_items; variables read_at, watermark (changes up to it happened before this run read
--- whole rows; null: none were read).
+-- Items to read whole: pending changes say too little about them, a row of theirs could not be typed, an earlier run's
+-- read did not show their changes, or a complete copy lacks them although they are new.
+-- Only a price change can be complete, if it names what changed. NEW, RELISTED and other values need more, and REMOVED
+-- lacks removedAt. A name that an attribute has too may stand for both.
+-- An item whose row can't be typed is read again for a day; then it waits for a change or a complete copy. `is_left`:
+-- rejected rows alone ask for more than 1,000 items. These are not read, because the service would write them wrong
+-- again. Changes up to watermark happened before this run read whole rows; null if it read none.
 -- needs: base_items, doubted_items, pending_changes, rejected_items, stale_items
 -- values: feed_skew INTERVAL, read_at VARCHAR, run_id VARCHAR, watermark BIGINT
 -- makes: needed_items
@@ -26,7 +23,7 @@ steps AS (
       AND coalesce(len(json_keys(c.changes)) > 0, false)
       AND len(other_changes(c.previous_price, c.price, c.changes)) = 0
       AND NOT coalesce(list_has_any(json_keys(c.changes), k.attribute_names), false)
-      -- Values that a change names beside, and that are not as we know them.
+      -- Other values that the change names and that differ from the known ones.
       AND NOT coalesce(
         c.site_id <> k.site_id
         OR c.currency IS DISTINCT FROM k.currency
@@ -43,7 +40,7 @@ FROM (
   FROM steps
   WHERE CASE
     WHEN k.item_id IS NULL THEN true
-    -- The row was read after the change happened, and shows it unless the service's answers lag behind its feed.
+    -- The row was read after the change, and shows it unless the service's answers lag behind its feed.
     WHEN k.is_of_this_run AND change_id <= getvariable('watermark') THEN CASE kind
       WHEN 'NEW' THEN false
       WHEN 'REMOVED' THEN NOT shows_removal(
@@ -51,7 +48,7 @@ FROM (
       WHEN 'RELISTED' THEN NOT shows_relisting(k.last_changed_at, k.last_seen_at, k.removed_at, observed_at, observed_at, getvariable('feed_skew'))
       ELSE observed_at > k.last_changed_at AND NOT is_told_whole
     END
-    -- The row was read while items changed: it may already show the change, or others of the same time.
+    -- The row was read while items changed, so it may already show this change or others of the same time.
     ELSE k.is_of_this_run OR observed_at <= k.last_changed_at OR NOT is_told_whole
   END
   UNION ALL SELECT item_id, observed_at, false FROM doubted_items

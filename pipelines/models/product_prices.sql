@@ -1,4 +1,4 @@
--- Product prices: the price range of each product per currency, over its listed and priced offers.
+-- Price range of each product and currency, over its listed and priced offers.
 -- needs: items
 -- values: run_id VARCHAR
 -- makes: product_prices

@@ -1,6 +1,6 @@
--- Products: the same product across shops, from the listed items that a product id could be made for.
--- The title is that of the oldest listed offer, also where it has none; brand, part number and category are those of the
--- oldest one that names them. On a tie the lowest item id decides.
+-- One row for each product id of listed items: the same product across shops.
+-- The title is the oldest listed offer's, even if null. Brand, part number and category are from the oldest offer that
+-- has them. On a tie, the lowest item id decides.
 -- needs: items
 -- values: run_id VARCHAR
 -- makes: products

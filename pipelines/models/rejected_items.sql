@@ -1,8 +1,6 @@
--- Items that a rejected row is of, where no other row of the run shows what that one should have told. A whole row that
--- was read behind a change shows it, unless it says that it is older: then it may lag, for an hour at most (LAG_MS).
--- A webhook's item may be of other datasets: only a known one counts.
--- Views: rejected_rows (rows that could not be typed), exported_items (whole rows, one an item), feed_changes, items (the
--- lake); variable watermark (changes up to it happened before whole rows were read; null: none were read).
+-- Items of rejected rows whose facts no other row of the run shows. A whole row that was read after a change shows it,
+-- unless it says that it is older: then it may lag, for an hour at most (LAG_MS). A webhook's item may be of other
+-- datasets, so only a known item counts. Changes up to watermark happened before whole rows were read; null: none were.
 -- needs: exported_items, feed_changes, items, rejected_rows
 -- values: watermark BIGINT
 -- makes: rejected_items

@@ -1,5 +1,5 @@
--- Landed products of the service → typed, one row each: of several that of most offers. Our id is made of the same values as an item's.
--- View landed_products: every value as the text that arrived (section 2, Product).
+-- Landed products of the service → typed, one row for each id: the one with the most offers. The id is made from the
+-- same values as an item's. Landed values are texts as they arrived (section 2, Product).
 -- needs: landed_products
 -- values: read_at VARCHAR, run_id VARCHAR
 -- makes: landed_service_products

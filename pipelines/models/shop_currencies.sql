@@ -1,5 +1,5 @@
--- Shop currencies: the usual currency of a website that sells in one: of its listed and priced items, 20 or more, at least
--- 95 % have it. Websites of several currencies have no row.
+-- The usual currency of each website that sells in one: at least 95 % of 20 or more listed and priced items have it.
+-- Websites of several currencies have no row.
 -- needs: items
 -- values: run_id VARCHAR
 -- makes: shop_currencies

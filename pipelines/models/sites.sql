@@ -1,6 +1,5 @@
--- Websites after the run: what was known, and where name, host or licence text is new, a new row.
--- Views: sites (so far), site_refs (site_id, name, host, attribution; the highest rank and place is the latest).
--- An export row may leave the licence text out: one that any row shows is kept.
+-- Websites after the run: known rows, and a new row for each new name, host or licence text. In site_refs, the highest
+-- rank and place is the latest. An export row may lack the licence text, so a text that any row shows is kept.
 -- needs: site_refs, sites
 -- values: read_at VARCHAR, run_id VARCHAR
 -- makes: next_sites

@@ -1,14 +1,13 @@
--- Rows of history that a comparison wrote for events which the feed reports now: these give way, so that an event is in
--- history once. A comparison finds an event after it happened, so the time of the feed is not later than the row says,
--- but for what the feed dates changes later.
--- Views: diff_rows (rows of history without a change id, with their file), new_changes (changes that history lacks).
+-- Rows of history that a comparison wrote for events that the feed now reports. They are removed, so that an event is
+-- in history once. A comparison finds an event after it happened, so the feed's time is not later than the row's,
+-- except for the feed's skew.
 -- needs: diff_rows, new_changes
 -- values: feed_skew INTERVAL
 -- makes: superseded_diffs
 SELECT DISTINCT d.item_id, d.observed_at, d.kind, d.filename
 FROM diff_rows AS d
 JOIN new_changes AS c ON c.item_id = d.item_id
-  -- An unknown kind may mean the same event.
+  -- An unknown kind may be the same event.
   AND (c.kind = d.kind OR c.kind NOT IN ('NEW', 'CHANGED', 'REMOVED', 'RELISTED'))
 WHERE d.origin = 'diff'
   AND c.change_id IS NOT NULL

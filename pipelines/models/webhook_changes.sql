@@ -1,6 +1,5 @@
--- Changes that only webhooks brought: not the feed of this run, and not history, be it without the change's id, from a
--- comparison of whole rows or an item's history.
--- Views: typed_changes (landed changes), feed_changes (of them the feed's), history; table known_changes.
+-- Changes that only webhooks brought: not this run's feed, and not history, where a comparison of whole rows or an
+-- item's history may hold them without the change's id.
 -- needs: feed_changes, history, known_changes, typed_changes
 -- values: run_id VARCHAR
 -- makes: webhook_changes

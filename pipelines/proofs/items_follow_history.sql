@@ -1,7 +1,7 @@
--- Items whose row does not match history: the change that was applied last, and changes after it.
--- The API document says that lastChangedAt updates with CHANGED. It does not say that it equals observedAt, or that a
--- removal or a relisting moves it: a row that was seen, or removed, later than its last change shows more than that.
--- Parameter $cursor: feed cursor up to which items are applied; changes behind it are not due yet.
+-- Items whose row does not match history: the last applied change, and changes after it. lastChangedAt updates with
+-- CHANGED; the API document does not say that it equals observedAt, or that a removal or relisting moves it. So a row
+-- that was seen or removed after its last change may show more than that.
+-- Parameter $cursor: feed cursor up to which items are applied; later changes are not due yet.
 WITH last_applied AS (
   SELECT k.*, h.change_id IS NULL AS is_unknown, h.item_id AS changed_item, h.kind, h.observed_at,
     h.price AS told_price,
@@ -20,14 +20,14 @@ faults AS (
     CASE
       WHEN is_unknown THEN 'change ' || change_id || ' is not in history'
       WHEN changed_item IS DISTINCT FROM item_id THEN 'change ' || change_id || ' is of item ' || coalesce(changed_item, 0)
-      -- A change that could not be typed came later, or at the same time.
+      -- A rejected change came later, or at the same time.
       WHEN item_id IN (SELECT item_id FROM rejected_changes) THEN NULL
-      -- A row that was read whole since may show more than the change.
+      -- A whole row that was read since may show more than the change.
       WHEN last_changed_at > observed_at THEN NULL
       WHEN is_price_change AND price IS DISTINCT FROM told_price THEN 'price is not the one of its last change'
       WHEN kind = 'REMOVED' AND removed_at IS NULL AND NOT coalesce(last_seen_at > observed_at, false)
         THEN 'removed_at is null after a REMOVED'
-      -- The service may date changes later than rows, and a removal may come without its item's name.
+      -- The service may date changes later than rows, and may not name the item of a removal.
       WHEN kind IN ('NEW', 'RELISTED') AND removed_at <= observed_at - to_microseconds(skew_us)
         THEN 'removed_at is set after a ' || kind
     END AS fault

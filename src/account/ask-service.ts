@@ -10,16 +10,15 @@ import type { SeenPlan } from './seen-plan.js';
 
 const recent = z.looseObject({ changes: z.array(z.looseObject({ id: int64, observedAt: z.string() })) });
 
-/** Where the service is now. */
+/** The service's present state. */
 export interface ServiceState {
   plan: SeenPlan;
-  /** The feed's newest change; undefined when it has none, or the plan does not show it. */
+  /** The feed's newest change; undefined if there is none, or if the plan does not show it. */
   newest: { id: bigint; observedAt: string } | undefined;
 }
 
 /**
- * Asks for the plan and the newest change (section 4, /plan and /changes/recent): two calls; of several datasets, a call
- * each for the change.
+ * Asks for the plan, and for the newest change once or for each dataset of a list (section 4, /plan, /changes/recent).
  */
 export async function askService(
   service: Omit<ClientOptions, 'signal'>,

@@ -3,7 +3,7 @@ import { foldProgress } from '../landing/run-progress.js';
 import { countBetween } from '../landing/usage.js';
 import { type Caller, fetchPlan, pickUsage } from './read-plan.js';
 
-/** What the service counted between the run's first call and its last, both included. Null where that isn't known. */
+/** The service's count from the run's first call to its last, both included; null if unknown. */
 export interface Usage {
   usage_calls: bigint | null;
   usage_export_rows: bigint | null;
@@ -11,13 +11,12 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { usage_calls: null, usage_export_rows: null };
 
-/** One call more is worth the comparison where it is at most so small a part of the run's. */
+/** With fewer calls, one more would cost too much for the comparison. */
 const LEAST_CALLS = 40;
 
 /**
- * Asks once more for the plan (section 4), when all other calls of the run are made, so that the ledger can be compared
- * with what the service counted. Not asked where the run was small and took no export: the call would cost more than
- * it tells. The comparison is optional: a run that has no call left for it skips it.
+ * Asks for the plan again (section 4) after all other calls, to compare the ledger with the service's count. Skipped if
+ * no call is left, or if the run was small and took no export.
  */
 export async function countUsage(run: Caller): Promise<Usage> {
   const { client, io, landing } = run;
@@ -40,7 +39,6 @@ function isWorthIt({ landing: { journal } }: Caller): boolean {
   return isComparisonWorthIt(calls, exports.begun > 0);
 }
 
-/** Whether a run of so many calls asks for the plan once more. */
 export function isComparisonWorthIt(calls: number, hasExport: boolean): boolean {
   return hasExport || calls >= LEAST_CALLS;
 }

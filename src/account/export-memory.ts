@@ -6,7 +6,7 @@ import { writeDurably } from '../lake/durable.js';
 import type { Lake } from '../lake/lake.js';
 import type { BrokenExport, ExportMemory } from '../plan/broken-exports.js';
 
-/** A copy has an export a website at most; what broke off longest ago goes first. */
+/** A copy has at most an export for each website. Beyond the limit, the oldest ones are forgotten. */
 const MOST = 500;
 const REASON_LENGTH = 300;
 
@@ -22,7 +22,7 @@ const remembered = z.array(
 
 const memoryPath = ({ root }: Lake) => path.join(root, '_pricelake', 'broken-exports.json');
 
-/** Exports that broke off in the runs before; none where the file is missing, damaged or of another version. */
+/** Exports that broke off in earlier runs; none if the file is missing, damaged or of another version. */
 export async function listBrokenExports(lake: Lake): Promise<BrokenExport[]> {
   const text = await readFile(memoryPath(lake), 'utf8').catch(() => '[]');
   try {
@@ -32,7 +32,7 @@ export async function listBrokenExports(lake: Lake): Promise<BrokenExport[]> {
   }
 }
 
-/** What the lake remembers of exports. Each change is written whole and renamed into place, one after the other. */
+/** Opens the lake's memory of broken exports. Changes are written one after the other. */
 export async function openExportMemory(lake: Lake, io: Io): Promise<ExportMemory> {
   const broken = new Map((await listBrokenExports(lake)).map((one) => [one.name, one]));
   let writing: Promise<void> = Promise.resolve();
@@ -40,7 +40,7 @@ export async function openExportMemory(lake: Lake, io: Io): Promise<ExportMemory
     const newest = [...broken.values()].sort((a, b) => b.at.getTime() - a.at.getTime()).slice(0, MOST);
     const text = `${JSON.stringify(newest, (_key, value) => (typeof value === 'bigint' ? String(value) : value))}\n`;
     const written = writing.then(() => writeDurably(lake, memoryPath(lake), text));
-    writing = written.catch(() => {}); // reported to the caller that saves
+    writing = written.catch(() => {}); // the caller gets the error
     return written;
   };
   return {

@@ -11,32 +11,32 @@ import { rememberPlan, type SeenPlan, seenPlan } from './seen-plan.js';
 
 export type { SeenPlan } from './seen-plan.js';
 
-/** Whoever asks the service, and notes what it says of the account. */
+/** The parts of a run that ask the service and note its answers about the account. */
 export interface Caller {
   client: ApiClient;
   io: Io;
   landing: Landing;
 }
 
-/** What bounds a run beside the plan. */
+/** Bounds of a run beside the plan. */
 interface Bounds {
   lake: Lake;
   pipeline: { budget: Budget };
   caps: RunCaps;
 }
 
-/** The plan, and what a run may export by it. */
+/** The account's plan, and the gate for exports under it. */
 export interface PlannedRun {
   plan: SeenPlan;
   gate: ExportGate;
 }
 
-/** Asks for the plan (section 4, /plan). */
+/** Section 4, /plan. */
 export function fetchPlan(client: ApiClient): Promise<SeenPlan> {
   return client.json('/plan', {}, seenPlan);
 }
 
-/** Reads the plan for a run, and notes what the service had counted by then. */
+/** Reads the plan for a run, and notes the service's count at that time. */
 export async function readPlan(run: Caller & Bounds): Promise<PlannedRun> {
   const { journal } = run.landing;
   const planned = await openPlan(run, journal);
@@ -47,7 +47,7 @@ export async function readPlan(run: Caller & Bounds): Promise<PlannedRun> {
   return planned;
 }
 
-/** Reads the plan, and holds the client to its rate (section 8) and to the calls that are left. */
+/** Reads the plan and opens the gate for exports. What earlier tries of the run took counts against its caps. */
 export async function openPlan(
   { client, io, lake, pipeline, caps }: Pick<Caller, 'client' | 'io'> & Bounds,
   journal: Pick<Journal, 'entries'>,
@@ -56,7 +56,7 @@ export async function openPlan(
   return { plan, gate: createExportGate(allowed, io, await openExportMemory(lake, io)) };
 }
 
-/** Reads the plan, and holds the client to its rate (section 8) and to the calls that are left. */
+/** Reads the plan, and limits the client to its rate (section 8) and to the calls that are left. */
 export async function fetchAllowance(client: ApiClient, budget: Budget, caps: RunCaps = {}) {
   const plan = await fetchPlan(client);
   const allowed = allowance(plan, budget, caps);
@@ -70,15 +70,15 @@ function limitClient(client: ApiClient, plan: SeenPlan, allowed: Allowance): voi
   client.setCallLimit(calls, (made) => refuseCall(allowed, made));
 }
 
-/** What the service has counted this month; null for an operator's token. */
+/** The service's count of this month; null for an operator's token. */
 export function pickUsage({ usage }: Pick<SeenPlan, 'usage'>) {
   if (usage === undefined || usage === null) return null;
   const { apiCalls, exportRows, resetsAt } = usage;
   return { apiCalls, exportRows, resetsAt };
 }
 
-/** A run's caps hold for all its tries: what earlier ones took is off them. */
-export function reduceCaps({ maxRows, maxOverage }: RunCaps, journal: Pick<Journal, 'entries'>): RunCaps {
+/** Subtracts what earlier tries took, because a run's caps hold for all its tries. */
+function reduceCaps({ maxRows, maxOverage }: RunCaps, journal: Pick<Journal, 'entries'>): RunCaps {
   const { taken, blocks } = foldProgress(journal.entries).exports;
   return {
     maxRows: maxRows === undefined ? undefined : Math.max(0, maxRows - Number(taken)),
@@ -86,7 +86,7 @@ export function reduceCaps({ maxRows, maxOverage }: RunCaps, journal: Pick<Journ
   };
 }
 
-/** Only on a plan without the feed the limit is false: null and absent are unlimited. */
+/** Only `false` means no feed: null and absent limits are unlimited. */
 export function hasFeed(plan: SeenPlan): boolean {
   return plan.limits.changeFeed !== false;
 }

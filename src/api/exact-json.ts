@@ -1,5 +1,5 @@
 import { isSafeNumber, LosslessNumber, parse } from 'lossless-json';
-import { isTooDeep } from '../formats/json-depth.js';
+import { isTooDeep } from '../formats/json-scan.js';
 import { MAX_JSON_DEPTH } from '../io/limits.js';
 
 /**

@@ -12,22 +12,27 @@ import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { peekUnfinishedRun } from '../landing/landed-runs.js';
 import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
-import { backfillFolder, hasOpenBackfill, landHistories, listWaitingHistories } from './land-histories.js';
-import { listReadHistories } from './read-histories.js';
+import {
+  backfillFolder,
+  hasOpenBackfill,
+  landHistories,
+  listReadHistories,
+  listWaitingHistories,
+} from './land-histories.js';
 
-/** Histories of items that were read ahead of a run, a call each. */
+/** Histories of items that were read before a run, one call each. */
 export interface TakenHistories {
   asked: number;
-  /** Items whose histories are not read yet, for lack of calls. */
+  /** Items whose histories wait for lack of calls. */
   left: number;
 }
 
 const NONE: TakenHistories = { asked: 0, left: 0 };
 
 /**
- * For `source.history: items`: lands the histories of the lake's items that were never read (section 4,
- * /items/{id}/history), as many as the calls allow that a run leaves; the next run takes them over. Undefined where the
- * lake holds no items yet. An unfinished run comes first.
+ * For `source.history: items`, lands unread histories of the lake's items (section 4, /items/{id}/history) with the
+ * calls that a run does not need. The next run takes them over. Does nothing before the end of an unfinished run.
+ * Undefined if the lake holds no items yet.
  */
 export async function takeHistories(
   pipeline: Pipeline,
@@ -39,7 +44,7 @@ export async function takeHistories(
   const lake = await findLake(pipeline.lake.path);
   const items = await readTable(lake, 'items');
   if (items.version < 0n) return undefined;
-  // The run that follows repairs or refuses what another program did.
+  // The next run repairs or refuses the changes of another program.
   if ((await findForeignChanges(lake, [items], await readPointer(lake))).length > 0) return NONE;
   const { applied } = await readTable(lake, 'runs');
   if ((await peekUnfinishedRun(lake.root, applied.run ?? 0n)) !== undefined) return NONE;
@@ -59,7 +64,7 @@ export async function takeHistories(
       io.log('info', 'histories', { asked, left });
       return { asked, left };
     } catch (error) {
-      // What has landed waits for the next run; this one may find what else it needs.
+      // Landed histories wait for a later run. The run that follows may still work without them.
       if (!(error instanceof PricelakeError) || !['budget', 'quota'].includes(error.code)) throw error;
       io.log('warn', 'histories.waiting', { left: missing.length, reason: error.message });
       return { asked: 0, left: missing.length };
@@ -69,20 +74,19 @@ export async function takeHistories(
   });
 }
 
-/** Items of the lake whose histories no run has taken over; those that wait are not among them. */
 async function listMissingHistories({ lake, db }: Pick<LockedLake, 'lake' | 'db'>): Promise<bigint[]> {
   await createTableViews(db, lake, ['items']);
   return findMissingHistories(lake, await db.rows('SELECT item_id FROM items WHERE gone_at IS NULL ORDER BY item_id'));
 }
 
-/** Of these items, those whose histories were never read. */
+/** Keeps items whose histories are neither read nor waiting. */
 export async function findMissingHistories(lake: Lake, items: Record<string, unknown>[]): Promise<bigint[]> {
   const known = await listReadHistories(lake.root);
   for (const id of await listWaitingHistories(lake.root)) known.add(id);
   return items.map((row) => row.item_id as bigint).filter((id) => !known.has(id));
 }
 
-/** What waits, and as many others as calls are left beside those of the run. */
+/** Takes all waiting items, and others for the calls that a run does not need. */
 function choosePortion(missing: readonly bigint[], waiting: readonly bigint[], calls: bigint | null): bigint[] {
   return [...waiting, ...missing.slice(0, countBesideRun(missing.length, calls))];
 }

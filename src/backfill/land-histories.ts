@@ -12,11 +12,10 @@ import { Journal, JournalEntries } from '../landing/journal.js';
 import type { Landing } from '../landing/landing.js';
 import { RowFile, type RowSlice } from '../landing/row-file.js';
 import { type Counted, foldBackfill } from '../landing/usage.js';
-import { noteHistories } from './read-histories.js';
 
 /**
- * `_pricelake/backfill/` of a lake: histories of chosen items as the service shows them, with a journal. They wait there
- * until all that was asked for has landed; the next run takes them over.
+ * `_pricelake/backfill/` of a lake: raw histories of chosen items, with a journal. The next run takes them once all
+ * have landed.
  */
 export function backfillFolder(lakeRoot: string): string {
   return path.join(lakeRoot, '_pricelake', 'backfill');
@@ -25,28 +24,28 @@ export function backfillFolder(lakeRoot: string): string {
 const FILE = 'history.ndjson';
 const JOURNAL = 'journal.ndjson';
 const ADVICE = 'Move its folder away. Whoever asked for these histories has to do so again, a call an item.';
-/** Requests side by side; the rate stays the client's. */
+/** Requests side by side; the client still limits the rate. */
 const CONCURRENCY = 4;
 
-/** What of histories is landed. */
 export interface LandedBackfill {
   file: string;
   changes: number;
   bytes: number;
 }
 
-/** How the service's count is asked for. */
-export interface UsageCount {
-  /** As a try begins. */
+/** The service's count before and after. */
+interface UsageCount {
+  /** Count at the beginning of a try. */
   before: Counted;
-  /** Once more, when all has landed. */
+  /** Asks for the count when all has landed. */
   ask: () => Promise<Counted>;
 }
 
 /**
- * Lands the histories of items (section 4, /items/{id}/history), each entry a line, shaped as a change of the item. One
- * that was interrupted continues with the items that are missing; items that the key can't see have none. Returns how many
- * items were asked for now. `left` is noted: how many others there are for which no call was left.
+ * Lands histories of items (section 4, /items/{id}/history), one entry in each line, shaped as a change. An interrupted
+ * try continues with the missing items. Items that the key can't see have no history.
+ * @param left number of items without a call, for the journal
+ * @returns the number of items it asked for
  */
 export async function landHistories(
   client: ApiClient,
@@ -85,7 +84,7 @@ async function readHistories(client: ApiClient, itemIds: readonly bigint[], file
   let order: Promise<unknown> = Promise.resolve();
   await runSideBySide(CONCURRENCY, itemIds, async (itemId) => {
     const { body, rows } = await readHistory(client, itemId);
-    // RowFile takes one at a time.
+    // RowFile can land only one body at a time.
     const landing = order.then(() =>
       file.land(body, rows, (end) => {
         return { type: 'backfill.item', itemId, rows: rows.length, end, calls: client.calls() };
@@ -99,7 +98,7 @@ async function readHistories(client: ApiClient, itemIds: readonly bigint[], file
   io.progress({ step: 'backfill', rows: done, totalRows: BigInt(itemIds.length), bytes, done: true });
 }
 
-/** The entries of an item's history as lines that name the item; none for an item that is not visible (404). */
+/** Reads an item's history as lines that name the item; none for an item that is not visible (404). */
 async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: Buffer; rows: RowSlice[] }> {
   try {
     const { body } = await client.bytes(`/items/${itemId}/history`, {});
@@ -119,7 +118,7 @@ function firstByte(body: Buffer): number {
   return at;
 }
 
-/** `{"id":1,…}` → `{"item":{"id":7},"id":1,…}`: a history entry is a change that does not name its item (section 2). */
+/** `{"id":1,…}` → `{"item":{"id":7},"id":1,…}`, because a history entry does not name its item (section 2). */
 function nameItem(body: Buffer, entries: readonly RowSlice[], itemId: bigint): { body: Buffer; rows: RowSlice[] } {
   const name = Buffer.from(`{"item":{"id":${itemId}},`);
   const rows: RowSlice[] = [];
@@ -134,7 +133,7 @@ function nameItem(body: Buffer, entries: readonly RowSlice[], itemId: bigint): {
   return { body: Buffer.concat(parts), rows };
 }
 
-/** Takes landed histories over into the run's landing, where all that was asked for is there; otherwise they wait. */
+/** Links complete histories into the run's landing; incomplete ones wait. */
 export async function takeBackfill(landing: Landing, lakeRoot: string): Promise<LandedBackfill> {
   const file = path.join(landing.folder, FILE);
   if (landing.journal.last('backfill') === undefined) {
@@ -152,7 +151,6 @@ export async function takeBackfill(landing: Landing, lakeRoot: string): Promise<
   return { file, changes: rows, bytes };
 }
 
-/** SHA-256 of the first bytes of a file. */
 async function hashStart(file: string, bytes: number): Promise<string> {
   const hash = createHash('sha256');
   if (bytes > 0) for await (const chunk of createReadStream(file, { end: bytes - 1 })) hash.update(chunk);
@@ -170,21 +168,49 @@ async function readWaiting(folder: string) {
   return foldBackfill(journal.entries);
 }
 
-/** Items whose histories wait, or are being landed. */
+/** Items whose histories have landed and no run has published. */
 export async function listWaitingHistories(lakeRoot: string): Promise<bigint[]> {
   const journal = await JournalEntries.read(path.join(backfillFolder(lakeRoot), JOURNAL), ADVICE);
   return journal.all('backfill.item').map(({ itemId }) => itemId);
 }
 
-/** True where a backfill was interrupted: what it has landed is not taken over. */
+/** True for an interrupted backfill, which runs don't take over. */
 export async function hasOpenBackfill(lakeRoot: string): Promise<boolean> {
   const { entries } = await JournalEntries.read(path.join(backfillFolder(lakeRoot), JOURNAL), ADVICE);
   return entries.length > 0 && entries.at(-1)?.type !== 'backfill.done';
 }
 
-/** Forgets histories that a published run has taken over, and notes that they are read. */
+/** Removes histories that a run has published, and notes that they are read. */
 export async function removeBackfill(landing: Landing, lakeRoot: string): Promise<void> {
   if (landing.journal.last('backfill') === undefined) return;
   await noteHistories(lakeRoot, await listWaitingHistories(lakeRoot));
   await rm(backfillFolder(lakeRoot), { recursive: true, force: true });
+}
+
+/**
+ * Notes items whose histories are published. They are written after the publication; items without a note are read
+ * again.
+ */
+function notesPath(lakeRoot: string): string {
+  return path.join(lakeRoot, '_pricelake', 'histories.ndjson');
+}
+
+const NOTES_ADVICE =
+  'Move it away. With `source.history: items`, the histories of all items are then read again, a call each.';
+
+export async function listReadHistories(lakeRoot: string): Promise<Set<bigint>> {
+  const notes = await JournalEntries.read(notesPath(lakeRoot), NOTES_ADVICE);
+  return new Set(notes.all('histories').flatMap(({ itemIds }) => itemIds));
+}
+
+async function noteHistories(lakeRoot: string, itemIds: readonly bigint[]): Promise<void> {
+  const known = await listReadHistories(lakeRoot);
+  const fresh = itemIds.filter((id) => !known.has(id));
+  if (fresh.length === 0) return;
+  const notes = await Journal.open(notesPath(lakeRoot), NOTES_ADVICE);
+  try {
+    await notes.append({ type: 'histories', itemIds: fresh });
+  } finally {
+    await notes.close();
+  }
 }

@@ -1,6 +1,6 @@
 import { PricelakeError } from '../errors/errors.js';
 import { type Io, realIo } from '../io/io.js';
-import { settleAll } from '../io/settle-all.js';
+import { settleAll } from '../io/side-by-side.js';
 import type { RelationGraph } from '../sql/graph.js';
 import type { CheckResult, Severity } from '../tables/table.js';
 import type { Check, CheckSettings } from './check.js';

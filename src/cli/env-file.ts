@@ -4,8 +4,8 @@ import { PricelakeError } from '../errors/errors.js';
 export const ENV_FILE = '.env';
 
 /**
- * Sets what `.env` of the current folder holds. Variables that are set already stay as they are.
- * @throws PricelakeError `config` where it may not be read
+ * Sets the variables of `.env` in the current folder that are not set already.
+ * @throws PricelakeError `config` if it can't be read
  */
 export function loadEnvFile(file = ENV_FILE): void {
   // Virtual environments of Python are folders of this name.
@@ -19,7 +19,7 @@ export function loadEnvFile(file = ENV_FILE): void {
   }
 }
 
-/** A line `NAME=value` that `loadEnvFile` reads back as it is. */
+/** A line `NAME=value` that `loadEnvFile` reads back unchanged. */
 export function formatVariable(name: string, value: string): string {
   const quote = /^[\w.:/+=@%-]*$/u.test(value) ? '' : ["'", '"', '`'].find((mark) => !value.includes(mark));
   return `${name}=${quote ?? ''}${value}${quote ?? ''}\n`;

@@ -2,7 +2,7 @@ import { PricelakeError } from '../errors/errors.js';
 import { errorCodeOf } from './exit-codes.js';
 import { toPlainLine } from './plain-text.js';
 
-/** What a person reads on stderr: one line, then what to do and where to read more. */
+/** For people: one line, then what to do and where to read more. */
 export function formatError(error: unknown): string {
   const lines = [`pricelake: ${messageOf(error)}`];
   const { hint, docsUrl, upgradeUrl, nextRunAt } = factsOf(error);
@@ -13,7 +13,7 @@ export function formatError(error: unknown): string {
   return lines.join('\n');
 }
 
-/** What a machine reads as the last line of stdout with `--json`; further facts are in `facts`. */
+/** For machines, as the last line of stdout with `--json`. */
 export function describeError(error: unknown): Record<string, unknown> {
   const { hint, docsUrl, upgradeUrl, nextRunAt, ...facts } = factsOf(error);
   const rest = Object.keys(facts).length > 0 ? { facts } : {};
@@ -23,7 +23,8 @@ export function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-function messageOf(error: unknown): string {
+/** The message on one line. */
+export function messageOf(error: unknown): string {
   return toPlainLine(error instanceof Error ? error.message : String(error));
 }
 

@@ -1,7 +1,7 @@
 import { type ErrorCode, hasSystemCode, PricelakeError } from '../errors/errors.js';
 import { isOutOfMemory } from '../lake/memory-fault.js';
 
-/** Exit codes that schedulers branch on; the names are what the codes mean to a person. */
+/** Exit codes that schedulers branch on. */
 export const EXIT = {
   done: 0,
   unexpected: 1,
@@ -11,17 +11,43 @@ export const EXIT = {
   quota: 5,
   locked: 6,
   belowAllowed: 7,
-  /** EX_TEMPFAIL: the same command may succeed later. */
+  /** EX_TEMPFAIL of sysexits.h. */
   temporary: 75,
   interrupted: 130,
   terminated: 143,
 } as const;
 
+const MEANINGS: Record<keyof typeof EXIT, string> = {
+  done: 'done',
+  unexpected: 'unexpected',
+  usage: 'usage or configuration',
+  checkFailed: 'a check failed',
+  refused: 'the key or the plan refuses',
+  quota: 'budget or quota used up',
+  locked: 'another run holds the lake',
+  belowAllowed: 'a shop is below a price that you allow (watch)',
+  temporary: 'a passing fault: try again later',
+  interrupted: 'stopped by SIGINT',
+  terminated: 'stopped by SIGTERM',
+};
+
+/** The codes with their meanings, in two columns. */
+export function describeExits(): string {
+  const lines = (Object.keys(EXIT) as (keyof typeof EXIT)[]).map(
+    (name) => `${String(EXIT[name]).padStart(5)}  ${MEANINGS[name]}`,
+  );
+  const half = Math.ceil(lines.length / 2);
+  return lines
+    .slice(0, half)
+    .map((line, at) => (line.padEnd(38) + (lines[half + at] ?? '')).trimEnd())
+    .join('\n');
+}
+
 const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   usage: EXIT.usage,
   config: EXIT.usage,
   query: EXIT.usage,
-  // A wrong or damaged folder: a person has to act, trying again changes nothing.
+  // A person has to act, because the same command would fail again.
   lake_invalid: EXIT.usage,
   lake_read_only: EXIT.usage,
   offline: EXIT.usage,
@@ -48,14 +74,14 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   out_of_memory: EXIT.unexpected,
 };
 
-/** The process's exit code for an error; `stopped` exits as the signal's convention wants (128 + number). */
+/** After `stopped`, 128 and the number of the signal, as shells expect. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof PricelakeError)) return EXIT.unexpected;
   if (error.code !== 'stopped') return EXIT_BY_CODE[error.code];
   return error.facts.signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted;
 }
 
-/** The stable code of any error: some also for the system's and DuckDB's own, `unexpected` for what nobody named. */
+/** The stable code of any error, some of the system and of DuckDB included; `unexpected` for all others. */
 export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
   if (error instanceof PricelakeError) return error.code;
   if (hasSystemCode(error, 'EMFILE', 'ENFILE')) return 'open_files';

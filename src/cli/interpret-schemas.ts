@@ -1,4 +1,4 @@
 import * as z from 'zod';
 
-// zod would compile each schema at its first use. For the few values that a command checks, that takes longer than it saves.
+// zod would compile each schema at its first use. For the few values of a command, that takes longer than it saves.
 z.config({ jitless: true });

@@ -1,9 +1,8 @@
 import { escapeControls } from './plain-text.js';
 
 /**
- * JSON text that loses nothing: a bigint is written as an exact integer (JSON itself has no limit),
- * a Date as ISO 8601, undefined members are left out. Measured seconds have three decimals. Controls are escaped, also
- * those that JSON allows: a terminal may show it.
+ * JSON text with a bigint as an exact integer, and measured seconds with three decimals. All controls are escaped, even
+ * those that JSON allows, because a terminal may show it.
  */
 export function toJsonText(value: unknown): string {
   return escapeControls(writeJson(value));
@@ -24,7 +23,7 @@ function roundSeconds(name: string, value: unknown): unknown {
   return typeof value === 'number' && /seconds$/iu.test(name) ? Math.round(value * 1000) / 1000 : value;
 }
 
-/** Text that is JSON already, e.g. an exact decimal. */
+/** Text that is already JSON, such as an exact decimal. */
 export class RawJson {
   readonly text: string;
 

@@ -2,7 +2,7 @@
 import { EXIT } from './exit-codes.js';
 import { loadProgram } from './load-program.js';
 
-// Before DuckDB's library is loaded, and long before a folder would have to be synced, which Windows can't do.
+// Windows can't sync a folder, which commits need.
 if (process.platform === 'win32') {
   process.stderr.write('pricelake: this runs on Linux and macOS, not on Windows: use WSL or a container\n');
   process.exit(EXIT.usage);

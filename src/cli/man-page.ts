@@ -1,5 +1,7 @@
-import { type CommandSpec, describeOption, type OptionSpec } from './describe-commands.js';
-import { GLOBAL_OPTIONS } from './global-options.js';
+import { type Command, type CommandSpec, describeUsage, listChoices, readNotes, toFlagName } from './command.js';
+import { COMMANDS } from './commands.js';
+import type { Parameter } from './parameter.js';
+import { GLOBAL_OPTIONS } from './shared-options.js';
 
 /** Text of a man page: a dot or a quote at the beginning of a line would be a request, a backslash an escape. */
 function toRoff(text: string): string {
@@ -9,14 +11,9 @@ function toRoff(text: string): string {
     .replace(/^([.'])/gmu, '\\&$1');
 }
 
-/** The options of every command. */
-export function listGlobalOptions(): OptionSpec[] {
-  return Object.entries(GLOBAL_OPTIONS).map(([name, options]) => describeOption(name, options));
-}
-
-/** `man pricelake`, from the definitions that parse the command line. */
-export function renderManPage(commands: readonly CommandSpec[], version: string, epilogue: string): string {
-  const all = commands.flatMap((command) => [command, ...command.commands]);
+/** `man pricelake`, from the declarations that parse the command line. */
+export function renderManPage(version: string, epilogue: string): string {
+  const withInner = (command: Command): CommandSpec[] => [command.spec, ...command.commands.flatMap(withInner)];
   return `.TH PRICELAKE 1 "" "pricelake ${toRoff(version)}" "User Commands"
 .SH NAME
 pricelake \\- an exact copy of the Price and Product Data API in Parquet
@@ -26,36 +23,42 @@ pricelake \\- an exact copy of the Price and Product Data API in Parquet
 .RI [ arguments ]
 .RI [ options ]
 .SH OPTIONS
-${listGlobalOptions().map(renderOption).join('')}.SH COMMANDS
-${all.map(renderCommand).join('')}.SH EXIT STATUS
+${renderOptions(GLOBAL_OPTIONS)}.SH COMMANDS
+${COMMANDS.flatMap(withInner).map(renderCommand).join('')}.SH EXIT STATUS
 .nf
 ${toRoff(epilogue)}
 .fi
 `;
 }
 
-function renderCommand({ usage, describe, positionals, options, examples, epilogue }: CommandSpec): string {
-  const shown = options.filter(({ hidden }) => hidden !== true);
-  const listed = examples.map(({ command, meaning }) => `.TP\n${toRoff(command)}\n${toRoff(meaning)}\n`);
-  const notes = epilogue === '' ? '' : `.PP\n.nf\n${toRoff(epilogue)}\n.fi\n`;
-  return `.SS pricelake ${toRoff(usage)}
+function renderCommand(spec: CommandSpec): string {
+  const { describe, arguments: positionals = {}, options = {}, examples } = spec;
+  const terms = Object.entries(positionals).map(([key, one]) => renderTerm(`.I ${key}`, one));
+  const notes = readNotes(spec);
+  const listed = examples.map(([line, meaning]) => `.TP\n${toRoff(line)}\n${toRoff(meaning)}\n`);
+  return `.SS pricelake ${toRoff(describeUsage(spec))}
 ${toRoff(describe)}.
-${positionals.map((one) => renderTerm(`.I ${one.name}`, one)).join('')}${shown.map(renderOption).join('')}${notes}${
-  listed.length === 0 ? '' : `.PP\nExamples:\n${listed.join('')}`
-}`;
+${terms.join('')}${renderOptions(options)}${notes === '' ? '' : `.PP\n.nf\n${toRoff(notes)}\n.fi\n`}.PP
+Examples:
+${listed.join('')}`;
 }
 
-function renderOption(option: OptionSpec): string {
-  const { name, alias, takesValue } = option;
-  const letter = alias === undefined ? '' : `\\-${alias}, `;
-  return renderTerm(`.B ${letter}\\-\\-${toRoff(name)}${takesValue ? ' VALUE' : ''}`, option);
+function renderOptions(options: Readonly<Record<string, Parameter>>): string {
+  return Object.entries(options)
+    .map(([key, one]) => {
+      const letter = one.alias === undefined ? '' : `\\-${one.alias}, `;
+      const placeholder = one.placeholder === undefined ? '' : ` ${one.placeholder}`;
+      return renderTerm(`.B ${letter}\\-\\-${toRoff(toFlagName(key))}${placeholder}`, one);
+    })
+    .join('');
 }
 
-function renderTerm(term: string, { describe, choices, default: value }: OptionSpec): string {
+function renderTerm(term: string, parameter: Parameter): string {
+  const choices = listChoices(parameter);
   const facts = [
-    ...(choices === undefined ? [] : [`one of ${[...choices].join(', ')}`]),
-    ...(value === undefined || value === false ? [] : [`default ${value}`]),
+    ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
+    ...(parameter.default === undefined ? [] : [`default ${parameter.default}`]),
   ];
   const more = facts.length === 0 ? '' : ` (${facts.join('; ')})`;
-  return `.TP\n${term}\n${toRoff(`${describe ?? ''}${more}`)}\n`;
+  return `.TP\n${term}\n${toRoff(`${parameter.describe}${more}`)}\n`;
 }

@@ -9,22 +9,21 @@ import { readTable } from '../lake/read.js';
 import type { OpenedLake } from './read-lake.js';
 import type { CliIo } from './terminal-io.js';
 
-/** Price spells of so many changes take less than a second: each query computes them again. */
+/** Price spells of so many changes take less than a second, so each query computes them again. */
 const FEW_CHANGES = 150_000n;
-/** What a process that was killed left is removed after so long. */
+/** Parts of killed processes are removed after so long. */
 const STALE_MS = 3_600_000;
 
-/** The view `price_spells` of a lake. */
 export interface PriceSpells {
-  /** Where spells are kept: SQL on the lake may read and write it until it is asked. */
+  /** SQL must be allowed to read and write this folder. */
   folder: string;
-  /** Makes the view read spells that are kept. Those of a large lake are made once for its version. */
+  /** Makes the spells of a large lake once for its version, and the view read them. */
   prepare(): Promise<void>;
 }
 
 /**
- * Creates view `price_spells`. Spells of a large lake are kept as Parquet in `_pricelake/prepared`, by the files of `items`
- * and `history`, and variable with_suspects, that they follow from; where that can't be written, beside the scratch file of the command.
+ * Creates view `price_spells`. Spells of a large lake are kept as Parquet in `_pricelake/prepared`, or beside the scratch
+ * file if that can't be written. They follow from the files of `items` and `history`, and variable with_suspects.
  */
 export async function openSpells(
   { db, lake, scratch }: OpenedLake,
@@ -60,7 +59,7 @@ export async function openSpells(
   return { folder, prepare };
 }
 
-/** Files never change, so their names, the query and its variable tell the spells. */
+/** Files never change, so their names, the query and its variable identify the spells. */
 function nameSpells(facts: readonly string[]): string {
   const digest = createHash('sha256').update(readAnalysis('price_spells')).update(facts.join('\n')).digest('hex');
   return `price_spells-${digest.slice(0, 32)}.parquet`;
@@ -70,17 +69,17 @@ async function makeFolder(wanted: string, otherwise: string): Promise<string> {
   try {
     await mkdir(wanted, { recursive: true });
     await access(wanted, constants.W_OK);
-    // The lake does not own what is behind a link.
+    // A link may lead out of the lake.
     if (!(await lstat(wanted)).isDirectory()) throw new Error(`${wanted} is a link`);
     return wanted;
   } catch {
-    // A lake that only others may write.
+    // Only others may write this lake.
     await mkdir(otherwise, { recursive: true });
     return otherwise;
   }
 }
 
-/** Spells of versions before, and what killed processes left. */
+/** Removes spells of older versions, and parts of killed processes. */
 async function removeOthers(folder: string, kept: string, now: Date): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);

@@ -1,5 +1,7 @@
+import { formatCount } from '../formats/count.js';
 import type { Progress } from '../io/io.js';
-import { Steps } from './progress-steps.js';
+import { measureScreen, type Screen } from './output/output.js';
+import { toPlainLine } from './plain-text.js';
 
 /** Draws the progress of long steps. */
 export interface ProgressView {
@@ -11,18 +13,19 @@ export interface ProgressView {
 
 const LOG_EVERY_MS = 10_000;
 
-/** Where nobody watches: a log event every ten seconds, of the step that is under way. */
+/** Logs the step that is under way every ten seconds. */
 export function createLogProgress(log: (facts: Record<string, unknown>) => void): ProgressView {
-  const steps = new Steps();
+  let steps: Steps | undefined;
   let timer: NodeJS.Timeout | undefined;
   const tell = () => {
-    const step = steps.last();
-    if (step === undefined) return;
+    const step = steps?.last();
+    if (steps === undefined || step === undefined) return;
     const { step: name, unit, rows, totalRows, bytes } = step.progress;
     log({ step: name, unit, rows, totalRows, bytes, seconds: steps.seconds(), secondsLeft: steps.secondsLeft() });
   };
   return {
     update(progress) {
+      steps ??= new Steps();
       steps.update(progress);
       timer ??= setInterval(tell, LOG_EVERY_MS).unref();
     },
@@ -30,7 +33,7 @@ export function createLogProgress(log: (facts: Record<string, unknown>) => void)
     close() {
       clearInterval(timer);
       timer = undefined;
-      steps.clear();
+      steps = undefined;
     },
   };
 }
@@ -54,4 +57,187 @@ export function formatSeconds(seconds: number): string {
   if (whole < 60) return `${whole}s`;
   if (whole < 3600) return `${Math.floor(whole / 60)}m ${whole % 60}s`;
   return `${Math.floor(whole / 3600)}h ${Math.floor((whole % 3600) / 60)}m`;
+}
+
+interface Step {
+  progress: Progress;
+  startedAt: number;
+}
+
+/** The steps of a run that are under way, and the time that the whole run takes. */
+class Steps {
+  readonly #steps = new Map<string, Step>();
+  readonly #startedAt = performance.now();
+  #pace: Progress['pace'];
+  /** The factor by which this run fetches more than earlier ones. */
+  #scale = 1;
+
+  update(progress: Progress): Step {
+    const { step: name, totalRows, pace } = progress;
+    const step = { progress, startedAt: this.#steps.get(name)?.startedAt ?? performance.now() };
+    if (pace !== undefined) this.#pace = pace;
+    else if (progress.done === true) this.#steps.delete(name);
+    else this.#steps.set(name, step);
+    // A complete copy of a catalogue that has grown takes longer than the last one.
+    if (name === 'snapshot' && totalRows !== undefined && this.#pace !== undefined && this.#pace.rows > 0n) {
+      this.#scale = Math.max(1, Number(totalRows) / Number(this.#pace.rows));
+    }
+    return step;
+  }
+
+  all(): Step[] {
+    return [...this.#steps.values()];
+  }
+
+  /** The step that began last. */
+  last(): Step | undefined {
+    return this.all().at(-1);
+  }
+
+  /** Since the run began. */
+  seconds(): number {
+    return (performance.now() - this.#startedAt) / 1000;
+  }
+
+  /** As earlier runs of its kind took; undefined without them, and for a run that takes longer. */
+  secondsLeft(): number | undefined {
+    if (this.#pace === undefined) return undefined;
+    const left = this.#pace.seconds * this.#scale - this.seconds();
+    return left > 0 ? left : undefined;
+  }
+}
+
+const DRAW_EVERY_MS = 200;
+/** Draws even without progress, because the time changes. */
+const TICK_MS = 1_000;
+/** Steps and runs that take less have no line. */
+const WORTH_A_LINE_SECONDS = 1;
+
+/**
+ * Draws rows, bytes, rate and time of each step at the bottom of a terminal, and below them the time that the run still
+ * takes. Every other line is printed above. A longer step that is done leaves its last line.
+ */
+export function createBars(screen: Screen): ProgressView {
+  let steps: Steps | undefined;
+  let drawn: string[] = [];
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+  let ticker: NodeJS.Timeout | undefined;
+
+  /** Writes once, so that nothing flickers or comes between. */
+  const draw = (above: string[] = []): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const before = eraseLines(drawn, screen);
+    const lines = steps === undefined ? [] : [...formatSteps(steps, screen), ...formatRun(steps, screen)];
+    drawn = lines.slice(1 - measureScreen(screen).rows);
+    drawnAt = performance.now();
+    screen.write(before + [...above, ...drawn].map((line) => `${line}\n`).join(''));
+  };
+
+  return {
+    update(progress) {
+      steps ??= new Steps();
+      const step = steps.update(progress);
+      ticker ??= setInterval(draw, TICK_MS).unref();
+      if (progress.done === true) return draw(isWorthALine(step) ? [formatStep(step, screen)] : []);
+      const wait = drawnAt + DRAW_EVERY_MS - performance.now();
+      if (wait <= 0) draw();
+      else timer ??= setTimeout(draw, wait).unref();
+    },
+    printAbove: (line) => draw([line]),
+    close() {
+      clearInterval(ticker);
+      ticker = undefined;
+      // The run ended before these steps did, so their lines say how far they came.
+      const reached = steps === undefined ? [] : formatSteps(steps, screen);
+      steps = undefined;
+      if (drawn.length > 0) draw(reached);
+      drawn = [];
+    },
+  };
+}
+
+const formatSteps = (steps: Steps, screen: Screen) => steps.all().map((step) => formatStep(step, screen));
+
+function isWorthALine({ startedAt }: Step): boolean {
+  return performance.now() - startedAt >= WORTH_A_LINE_SECONDS * 1000;
+}
+
+/** `run          12s, about 40s left` */
+function formatRun(steps: Steps, screen: Screen): string[] {
+  if (steps.last() === undefined || steps.seconds() < WORTH_A_LINE_SECONDS) return [];
+  const left = steps.secondsLeft();
+  const about = left === undefined ? '' : `, about ${formatSeconds(left)} left`;
+  return [`${'run'.padEnd(12)} ${formatSeconds(steps.seconds())}${about}`.slice(0, measureScreen(screen).columns - 1)];
+}
+
+/** Goes up to the first line and clears from there. Lines that a narrower window wraps take more rows. */
+function eraseLines(lines: string[], screen: Screen): string {
+  const { columns } = measureScreen(screen);
+  const rows = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
+  return rows === 0 ? '' : `\u001b[${rows}A\r\u001b[J`;
+}
+
+/** Leaves the last column free, because some terminals wrap when it is written. */
+function formatStep({ progress, startedAt }: Step, screen: Screen): string {
+  const { columns } = measureScreen(screen);
+  return formatProgress(progress, (performance.now() - startedAt) / 1000, columns - 1);
+}
+
+const BAR_CELLS = 24;
+const LEAST_CELLS = 8;
+
+/** Left out of lines that are too long, in this order. */
+const DISPENSABLE = ['bytes', 'rate', 'bar', 'time'];
+
+/**
+ * `snapshot ████░░░░ 41% 410,000/1,000,000 rows 12.3 MB 52,000 rows/s 11s left`. If it is wider than the terminal, the bar
+ * gets shorter, and then whole parts are left out.
+ */
+export function formatProgress(progress: Progress, seconds: number, width = Number.POSITIVE_INFINITY): string {
+  const join = (cells: number, without: string[]) =>
+    Object.entries(describeProgress(progress, seconds, cells))
+      .filter(([name, part]) => part !== undefined && !without.includes(name))
+      .map(([, part]) => part)
+      .join(' ');
+  const whole = join(BAR_CELLS, []);
+  const cells = Math.max(LEAST_CELLS, BAR_CELLS - Math.max(0, whole.length - width));
+  const tries = [0, 1, 2, 3, 4].map((count) => join(cells, DISPENSABLE.slice(0, count)));
+  return tries.find((line) => line.length <= width) ?? (tries.at(-1) ?? whole).slice(0, width);
+}
+
+/** The parts of a line, in order. */
+function describeProgress(progress: Progress, seconds: number, cells: number): Record<string, string | undefined> {
+  const { unit = 'rows' } = progress;
+  const rows = Number(progress.rows);
+  const total = progress.totalRows === undefined ? 0 : Number(progress.totalRows);
+  const rate = seconds > 0 ? rows / seconds : 0;
+  const share = total > 0 ? Math.min(1, rows / total) : undefined;
+  const left = rate > 0 && progress.totalRows !== undefined ? Math.max(0, total - rows) / rate : undefined;
+  return {
+    step: toPlainLine(progress.step).padEnd(12),
+    bar: share === undefined ? undefined : drawBar(share, cells),
+    share: share === undefined ? undefined : `${Math.floor(share * 100)}%`,
+    rows: describeRows(rows, share === undefined ? undefined : total, unit),
+    bytes: progress.bytes > 0 ? formatBytes(progress.bytes) : undefined,
+    // A rate means nothing after a moment.
+    rate: unit === 'rows' && rate > 0 && seconds >= 0.1 ? `${formatCount(Math.round(rate))} rows/s` : undefined,
+    time: describeTime(progress.done === true ? undefined : left, seconds, progress.done === true),
+  };
+}
+
+function describeRows(rows: number, total: number | undefined, unit: string): string | undefined {
+  if (total !== undefined) return `${formatCount(rows)}/${formatCount(total)} ${unit}`;
+  return rows === 0 ? undefined : `${formatCount(rows)} ${unit}`;
+}
+
+function describeTime(left: number | undefined, seconds: number, done: boolean): string {
+  if (done) return `done in ${formatSeconds(seconds)}`;
+  return left === undefined ? formatSeconds(seconds) : `${formatSeconds(left)} left`;
+}
+
+function drawBar(share: number, cells: number): string {
+  const full = Math.round(share * cells);
+  return '█'.repeat(full) + '░'.repeat(cells - full);
 }

@@ -3,13 +3,13 @@ import { Writable } from 'node:stream';
 
 /** Asks a person at a terminal. */
 export interface Prompter {
-  /** The answer without spaces around it; empty for a mere Enter. */
+  /** Returns the answer without spaces around it; an empty text for Enter alone. */
   ask(question: string): Promise<string>;
-  /** The same; what is typed isn't shown. */
+  /** Doesn't show the answer. */
   askSecret(question: string): Promise<string>;
 }
 
-/** Undefined where nobody can answer: a pipe, a scheduler. */
+/** Undefined if nobody can answer, as in a pipe or a scheduler. */
 export function createPrompter(
   input: NodeJS.ReadStream,
   output: NodeJS.WriteStream,
@@ -20,7 +20,7 @@ export function createPrompter(
     if (!isShown) output.write(question);
     const muted = new Writable({ write: (_chunk, _encoding, done) => done() });
     const lines = createInterface({ input, output: isShown ? output : muted, terminal: true });
-    // In raw mode, Ctrl-C is a character: it becomes the signal again.
+    // In raw mode, Ctrl-C is a character.
     lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
       return (await lines.question(isShown ? question : '', { signal })).trim();

@@ -6,14 +6,14 @@ import { openSession } from '../lake/session.js';
 import { createTableViews } from '../lake/views.js';
 import type { CachedLake } from '../remote/cached-lake.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
-import type { RemoteSource } from './remote-option.js';
+import type { RemoteSource } from './find-target.js';
 
 export interface ReadOptions {
   /** Folder of the lake. */
   path: string;
-  /** Where the lake is read from object storage instead. */
+  /** Reads the lake from object storage instead. */
   remote?: RemoteSource | undefined;
-  /** The tables that are read, where the files of others need not be there; default all. */
+  /** Only files of these tables need to be there; default all. */
   tables?: (db: Database) => readonly TableName[];
   /** Interrupts the statement that runs. */
   signal: AbortSignal;
@@ -21,19 +21,19 @@ export interface ReadOptions {
   memory?: string;
 }
 
-/** What reading commands work with: the lake and views of its published tables. */
+/** A lake with views of its published tables. */
 export interface OpenedLake {
   lake: Lake;
   db: Database;
   /** A path for a temporary file of the command. */
   scratch: string;
-  /** Where the lake was fetched from. */
+  /** The object storage from which the lake was fetched. */
   remote?: Pick<CachedLake, 'url' | 'holder'>;
 }
 
 /**
- * Opens a lake for reading, runs `action`, and cleans up; a signal interrupts the statement that runs.
- * @throws PricelakeError `lake_invalid` when there is no lake.
+ * Opens a lake for reading, runs `action`, and cleans up.
+ * @throws PricelakeError `lake_invalid` if there is no lake
  */
 export async function readLake<T>(options: ReadOptions, action: (opened: OpenedLake) => Promise<T>): Promise<T> {
   if (options.remote === undefined) return readOpened(await openLake(options.path, { create: false }), options, action);
@@ -56,7 +56,7 @@ async function readOpened<T>(
     await createTableViews(db, lake, tables);
     const scratch = join(workFolder, 'result.parquet');
     const result = await action({ lake, db, scratch, ...(remote === undefined ? {} : { remote }) });
-    // A statement that ended just before the signal came did its work, but the command was stopped.
+    // The last statement may have ended just before the signal came, but the command was stopped.
     signal.throwIfAborted();
     return result;
   } catch (error) {
@@ -66,19 +66,13 @@ async function readOpened<T>(
   }
 }
 
-/** A run that commits while we read deletes the files it replaced (unless lake.retention keeps them). */
+/** A run that commits meanwhile deletes the files that it replaces, unless lake.retention keeps them. */
 export function explainLostFile(error: unknown): unknown {
   const lost =
     error instanceof Error && /^IO Error: .*(No files found|Cannot open file|No such file)/su.test(error.message);
   if (!lost) return error;
-  return new PricelakeError(
-    'unavailable',
-    'a run replaced files of the lake while they were read',
-    {
-      hint: 'Run the command again.',
-    },
-    { cause: error },
-  );
+  const message = 'a run replaced files of the lake while they were read';
+  return new PricelakeError('unavailable', message, { hint: 'Run the command again.' }, { cause: error });
 }
 
 /** Licence and credit texts of the lake's open-data sites, which must be passed on with their data. */

@@ -4,8 +4,8 @@ import { escapeGlob, quoteList } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
 
 /**
- * From now on SQL on this database reaches only these folders and files, and cannot change that. DuckDB compares a
- * pattern before it compares the files that match it: so a folder is allowed as our views spell it as well.
+ * From now on, SQL on this database reaches only these folders and files, and can't change that. DuckDB compares patterns
+ * before the files that match them, so a folder is also allowed as our views spell it.
  */
 export async function lockDown(db: Database, folders: string[], files: string[] = []): Promise<void> {
   const spelled = new Set([...folders, ...folders.map(escapeGlob)]);
@@ -15,14 +15,14 @@ export async function lockDown(db: Database, folders: string[], files: string[] 
   await db.run('SET lock_configuration = true');
 }
 
-/** How statements begin that only read. */
+/** Statements that only read begin like this. */
 const READING = /^[\s(]*(?:SELECT|FROM|WITH|VALUES|TABLE|PIVOT|UNPIVOT|DESCRIBE|DESC|SHOW|SUMMARIZE)\b/iu;
 const EXPLAINING = /^\s*EXPLAIN\s+(?:ANALYZE\s+)?/iu;
 const LEADING_COMMENTS = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/u;
 
 /**
- * Prepares one statement that only reads. What may be read is `lockDown`'s concern; this keeps COPY and its kin from
- * writing into the folders that may be read.
+ * Prepares one statement that only reads. `lockDown` limits what it reads; this keeps COPY and the like from writing into
+ * the folders that may be read.
  * @throws PricelakeError `query` for several statements, and for any but SELECT and EXPLAIN of one.
  */
 export async function prepareSelect(db: Database, sql: string): Promise<DuckDBPreparedStatement> {
@@ -30,13 +30,13 @@ export async function prepareSelect(db: Database, sql: string): Promise<DuckDBPr
   if (statements.count !== 1) {
     throw new PricelakeError('query', `${statements.count} statements were given; one SELECT is run at a time`);
   }
-  // Looked at before it is prepared: EXPORT DATABASE makes its folder while it is only bound.
+  // Before it is prepared, because EXPORT DATABASE makes its folder while it is bound.
   const explains = EXPLAINING.test(sql.replace(LEADING_COMMENTS, ''));
   const read = sql.replace(LEADING_COMMENTS, '').replace(EXPLAINING, '').replace(LEADING_COMMENTS, '');
   if (!READING.test(read)) throw refuse(read);
   const statement = await statements.prepare(0);
   const wanted = explains ? StatementType.EXPLAIN : StatementType.SELECT;
-  // EXPLAIN ANALYZE runs what it explains, e.g. WITH … INSERT.
+  // EXPLAIN ANALYZE runs the statement that it explains, which may be WITH … INSERT.
   if (explains) await prepareSelect(db, read);
   if (statement.statementType !== wanted) throw refuse(StatementType[statement.statementType] ?? 'this statement');
   return statement;
@@ -53,7 +53,7 @@ async function extractStatements(db: Database, sql: string) {
   try {
     return await db.connection.extractStatements(sql);
   } catch (cause) {
-    // The binding has no better answer for a text without a statement.
+    // The binding says no more about a text without a statement.
     const empty = cause instanceof Error && cause.message === 'Error in native callback';
     throw empty ? new PricelakeError('query', 'there is no statement in the SQL', {}, { cause }) : cause;
   }

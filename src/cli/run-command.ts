@@ -1,42 +1,41 @@
+import { PricelakeError } from '../errors/errors.js';
+import type { LogLevel } from '../io/io.js';
 import { describeError, formatError } from './error-report.js';
 import { EXIT, exitCodeOf } from './exit-codes.js';
-import { chooseLogLevel } from './global-options.js';
 import { toJsonText } from './json-text.js';
 import { createStreamOutput, type Output } from './output/output.js';
 import { escapeControls } from './plain-text.js';
 import { createPrompter, type Prompter } from './prompter.js';
-import { watchStopSignals } from './stop-signals.js';
 import { chooseStyle, paint, type Style } from './style.js';
 import { type CliIo, createCliIo } from './terminal-io.js';
 
-/** What a command works with. */
+/** The world of a command. */
 export interface CommandContext {
   io: CliIo;
   /** Aborted by SIGINT and SIGTERM. */
   signal: AbortSignal;
   /** stdout. */
   output: Output;
-  /** `--json`: only the JSON line is wanted on stdout. */
+  /** With `--json`, stdout gets only the JSON line. */
   json: boolean;
   /** Colours of stdout. */
   style: Style;
-  /** Tells what was done, on stdout: nothing with `--json` or `--quiet`. */
+  /** Prints what was done; prints nothing with `--json` or `--quiet`. */
   say(text: string): Promise<void>;
-  /** A person to ask; undefined where there is none. */
+  /** Undefined if nobody can answer. */
   prompter?: Prompter | undefined;
 }
 
-/** What a command reports with `--json`: the members of the last line, beside `ok`. */
+/** The members of the JSON line, beside `ok`. */
 export type CommandReport = Record<string, unknown>;
 
 /**
- * Runs a command's action in the real world: logs, signals, the JSON line, errors and the exit code.
- * An action throws to fail, and returns its report (undefined when it wrote the JSON line itself).
+ * Runs an action with logs, signals, the JSON line, errors and the exit code. An action throws to fail, and returns its
+ * report, or undefined if it wrote the JSON line itself.
  */
 export async function runCommand(
   argv: { json?: unknown; [flag: string]: unknown },
   action: (context: CommandContext) => Promise<CommandReport | undefined>,
-  /** What to do after a stop, where something is kept. */
   stopHint?: string,
 ): Promise<void> {
   const json = argv.json === true;
@@ -50,7 +49,7 @@ export async function runCommand(
   const say = async (text: string) => {
     if (!json && argv.quiet !== true) await output.write(text);
   };
-  const { signal, release } = watchStopSignals(process, stopHint);
+  const { signal, release } = watchStopSignals(stopHint);
   try {
     const prompter = json ? undefined : createPrompter(process.stdin, process.stderr, signal);
     const report = await action({ io, signal, output, json, style, say, prompter });
@@ -59,29 +58,55 @@ export async function runCommand(
     process.exitCode = EXIT.done;
   } catch (error) {
     io.close();
-    // What an aborted step throws on its way out is a consequence of the signal.
+    // An aborted step throws errors of its own, which only follow from the signal.
     const cause = signal.aborted ? signal.reason : error;
-    await reportError(cause, { io, output, json, style: errorStyle, hasStack: level === 'debug' || level === 'trace' });
+    stderr.write(`${paint(io.redact(formatError(cause)), [/^pricelake:/u, errorStyle.bad])}\n`);
+    const hasStack = level === 'debug' || level === 'trace';
+    if (hasStack && cause instanceof Error) stderr.write(`${io.redact(escapeControls(cause.stack ?? ''))}\n`);
+    if (json) await output.write(`${io.redact(toJsonText(describeError(cause)))}\n`);
     process.exitCode = exitCodeOf(cause);
   } finally {
     release();
   }
 }
 
-/** Prints an error on stderr and, with `--json`, as the last line of stdout. */
-export async function reportError(
-  error: unknown,
-  {
-    io,
-    output,
-    json,
-    style,
-    hasStack,
-  }: Pick<CommandContext, 'io' | 'output' | 'json' | 'style'> & { hasStack: boolean },
-): Promise<void> {
-  process.stderr.write(`${paint(io.redact(formatError(error)), [/^pricelake:/u, style.bad])}\n`);
-  if (hasStack && error instanceof Error) {
-    process.stderr.write(`${io.redact(escapeControls(error.stack ?? ''))}\n`);
-  }
-  if (json) await output.write(`${io.redact(toJsonText(describeError(error)))}\n`);
+/** Less important events are not logged. */
+export function chooseLogLevel(argv: Record<string, unknown>, env: NodeJS.ProcessEnv): LogLevel {
+  const verbose = Number(argv.verbose ?? 0);
+  if (verbose >= 2) return 'trace';
+  if (verbose === 1 || env.PRICELAKE_DEBUG === '1') return 'debug';
+  return argv.quiet === true ? 'warn' : 'info';
+}
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/**
+ * The first SIGINT or SIGTERM aborts the signal with a PricelakeError `stopped`, the second ends the process at once.
+ * `release` ends this.
+ */
+function watchStopSignals(hint?: string): { signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  const listeners = STOP_SIGNALS.map((name) => {
+    const listener = () => {
+      if (controller.signal.aborted) process.exit(name === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
+      const facts = { signal: name, ...(hint === undefined ? {} : { hint }) };
+      controller.abort(new PricelakeError('stopped', `stopped by ${name}`, facts));
+    };
+    process.on(name, listener);
+    return { name, listener };
+  });
+  return {
+    signal: controller.signal,
+    release: () => {
+      for (const { name, listener } of listeners) process.off(name, listener);
+    },
+  };
+}
+
+/** Resolves when the signal is aborted. */
+export function untilStopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

@@ -2,13 +2,12 @@ import { countOf, formatCount } from '../formats/count.js';
 import type { RunRow } from '../run/ledger.js';
 import type { RunReport } from '../sync/sync.js';
 import { RawJson } from './json-text.js';
-import { wrapText } from './output/wrap-text.js';
+import { wrapText } from './output/display-width.js';
 import { toPlainLine } from './plain-text.js';
 import { PLAIN, paint, type Style } from './style.js';
 
 /**
- * The report for people, readable in seconds: what changed, what it cost, what to look at, what to do next. `program` is
- * how the reader starts this program.
+ * The report for people: changes, cost, proof, and the next steps. `program` are the words that start this program.
  */
 export function formatReport(report: RunReport, lakePath: string, style: Style = PLAIN, program = 'pricelake'): string {
   const { row, published } = report;
@@ -37,11 +36,11 @@ export function formatReport(report: RunReport, lakePath: string, style: Style =
 }
 
 const WIDTH = 80;
-/** A space at which no line ends; printed as a plain one. */
+/** A space at which no line is broken. It is printed as a plain one. */
 const NO_BREAK = '\u00a0';
 const INDENT = ' '.repeat(13);
 
-/** Wraps texts at 80 columns; commands stay whole, so that they can be copied. */
+/** Wraps texts at 80 columns. Commands stay whole, so that they can be copied. */
 function layOut(text: string, part: string): string {
   const label = 'x'.repeat(INDENT.length - 1);
   return part === 'next' ? text : wrapText(`${label} ${text}`, WIDTH, INDENT).slice(INDENT.length);
@@ -69,7 +68,7 @@ function describeCost({ calls, export_rows, overage, overage_blocks }: RunRow): 
   return `${countOf(calls, 'call')}, ${countOf(export_rows, 'export row')}, overage: ${overage ? `up to ${blocks} of 10,000 rows` : 'none'}`;
 }
 
-/** What the checks and comparisons with the service say. A sample of one run is too small to bound a rate. */
+/** Gives no rate of differences, because the sample of one run is too small. */
 function describeProof({ row, checks }: RunReport): string[] {
   const passed = checks.filter(({ violations }) => violations === 0n).length;
   const summary = `${passed} of ${checks.length} checks passed`;
@@ -77,7 +76,6 @@ function describeProof({ row, checks }: RunReport): string[] {
   return [summary, `${countOf(row.sampled, 'item')} read again, ${formatCount(row.sample_mismatches)} differ`];
 }
 
-/** How far items' histories are read. */
 function describeHistories({ histories, row }: RunReport): string[] {
   if (histories === undefined || histories.asked + histories.left === 0) return [];
   const { asked, left, runId } = histories;
@@ -86,7 +84,7 @@ function describeHistories({ histories, row }: RunReport): string[] {
   return [`${countOf(asked, 'item')} read${by}${later}`];
 }
 
-/** Something for a person to look at, and the command of this program that does. */
+/** Something that needs attention, and the command that shows more. */
 interface Attention {
   what: string;
   command?: string;
@@ -101,7 +99,7 @@ function listAttention({ row, checks, published }: RunReport, lakePath: string):
     found.push({ what: `not caught up: up to ${countOf(unknown, 'item')} may no longer be listed${why}` });
   }
   if (stale > 0n) {
-    const command = `pricelake query "FROM stale_items"${lake}`;
+    const command = `query "FROM stale_items"${lake}`;
     found.push({ what: `not caught up: ${countOf(stale, 'item')} may be out of date`, command });
   }
   if (!published) return found;
@@ -110,10 +108,9 @@ function listAttention({ row, checks, published }: RunReport, lakePath: string):
     found.push({ what: `${countOf(row.rejected, 'row')} rejected`, command });
   }
   if (row.sample_mismatches > 0n) {
-    found.push({
-      what: `${countOf(row.sample_mismatches, 'item')} ${row.sample_mismatches === 1n ? 'differs' : 'differ'} from the service`,
-      command: `verify${lake}`,
-    });
+    const verb = row.sample_mismatches === 1n ? 'differs' : 'differ';
+    const what = `${countOf(row.sample_mismatches, 'item')} ${verb} from the service`;
+    found.push({ what, command: `verify${lake}` });
   }
   const command = `check${lake}`;
   const failed = checks.filter((check) => check.violations > 0n);
@@ -126,20 +123,17 @@ function listAttention({ row, checks, published }: RunReport, lakePath: string):
   return found;
 }
 
-/** After a first copy, the spreads and the report; later only what needs attention. */
+/** A first copy leads to the spreads and the report, a later one only to what needs attention. */
 function listNext({ row, published }: RunReport, attention: Attention[], lakePath: string): string[] {
   const commands = [...new Set(attention.flatMap(({ command }) => command ?? []))];
   if (commands.length > 0 || !published) return commands;
   return row.run_number === 1n ? [`spread --lake ${lakePath}`, `report --lake ${lakePath}`] : [];
 }
 
-function describeRead({ asked, left, runId }: NonNullable<RunReport['histories']>): Record<string, unknown> {
-  return { asked, left, run_id: runId };
-}
-
-/** The report for machines, with names as the columns of table runs. Cursors are text: they exceed what JSON readers keep exact. */
+/** The report for machines, named as the columns of table runs. Cursors are text, because JSON readers would round them. */
 export function describeReport(report: RunReport, lakePath: string): Record<string, unknown> {
   const { cursor_from, cursor_to, ...row } = report.row;
+  const { asked, left, runId } = report.histories ?? {};
   return {
     published: report.published,
     resumed: report.resumed,
@@ -152,12 +146,9 @@ export function describeReport(report: RunReport, lakePath: string): Record<stri
     product_differences: new RawJson(row.product_differences),
     facet_differences: new RawJson(row.facet_differences),
     schema_drift: new RawJson(row.schema_drift),
-    ...(report.histories === undefined ? {} : { histories: describeRead(report.histories) }),
-    checks: report.checks.map(({ name, severity, violations, waived }) => ({
-      name,
-      severity,
-      violations,
-      let_through: waived,
-    })),
+    ...(report.histories === undefined ? {} : { histories: { asked, left, run_id: runId } }),
+    checks: report.checks.map(({ name, severity, violations, waived: let_through }) => {
+      return { name, severity, violations, let_through };
+    }),
   };
 }

@@ -1,11 +1,11 @@
-/** Colours for what matters. Each only repeats what a word says. */
+/** Colours, each of which only repeats the meaning of a word. */
 export interface Style {
   /** Failed, held, refused. */
   bad(text: string): string;
-  /** Waived, not caught up: for a person to look at. */
+  /** Waived, not caught up. */
   warn(text: string): string;
   good(text: string): string;
-  /** What is billed beyond the plan. */
+  /** Billed beyond the plan. */
   money(text: string): string;
   dim(text: string): string;
 }
@@ -22,7 +22,7 @@ const COLOURED: Style = {
   dim: sgr(2, 22),
 };
 
-/** `--color` and `--no-color` go before FORCE_COLOR, that before NO_COLOR, and that before what the stream is. */
+/** Options take precedence over FORCE_COLOR, that over NO_COLOR, and that over the kind of stream. */
 export function chooseStyle(
   stream: { isTTY?: boolean },
   { color, env }: { color?: boolean | undefined; env: NodeJS.ProcessEnv },
@@ -37,7 +37,7 @@ function isColoured(stream: { isTTY?: boolean }, color: boolean | undefined, env
   return no === '' && terminal !== 'dumb' && stream.isTTY === true;
 }
 
-/** Colours what each pattern matches, in text that is laid out already. */
+/** Colours the matches of each pattern. Comes after laying out, which counts cells. */
 export function paint(text: string, ...rules: [pattern: RegExp, colour: (text: string) => string][]): string {
   return rules.reduce((painted, [pattern, colour]) => painted.replace(pattern, (match) => colour(match)), text);
 }

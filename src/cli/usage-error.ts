@@ -1,66 +1,52 @@
-import type { Argv } from 'yargs';
 import { PricelakeError } from '../errors/errors.js';
 import { suggestName } from '../errors/suggest-name.js';
+import { describeUsage, toFlagName } from './command.js';
+import { COMMANDS, findCommand, nameOf } from './commands.js';
+import { GLOBAL_OPTIONS } from './shared-options.js';
 
 const UNKNOWN = /^Unknown (argument|command)s?: (.+)$/u;
 const CHOICE = /^ *Argument: (\S+), Given: "(.*)", Choices: (.+)$/mu;
-const MISSING = /^Not enough non-option arguments/u;
+const ARGUMENT_MISSING = /^Not enough non-option arguments/u;
 const VALUE_MISSING = /^Not enough arguments following: (\S+)/u;
 const OPTION_MISSING = /^Missing required arguments?: (.+)/u;
 
-/** What was typed, and what is known. */
-export interface CommandLine {
-  args: readonly string[];
-  /** With their arguments: `sync <pipeline>`. */
-  commands: readonly string[];
-  /** The parser when it fails: with the options of the command that it was parsing. */
-  yargs: Argv;
-}
-
-/** A mistake on the command line as an error that names the unknown command or option, and the nearest known one. */
-export function usageError(message: string, { args, commands, yargs }: CommandLine): PricelakeError {
-  const commandNames = commands.map(nameOf);
+/** A mistake that yargs found, as an error that names the unknown command or option, and the nearest known one. */
+export function usageError(message: string, args: readonly string[]): PricelakeError {
   const [kind, name = ''] = UNKNOWN.exec(message)?.slice(1) ?? [];
-  const unknownAt = kind === 'command' ? args.indexOf(name) : args.length;
-  const findCommand = (before: number) => args.slice(0, before).find((arg) => commandNames.includes(arg));
-  const command = findCommand(unknownAt);
-  const { known, shown } = listFlags(yargs);
-  // An unknown option takes the next word as its value; what yargs then misses is a consequence.
-  const flag = findUnknownFlag(args.slice(0, unknownAt), known);
-  if (flag !== undefined) return explainFlag(flag.name, shown, findCommand(flag.at));
-  const hint = `Run \`pricelake ${command ?? '<command>'} --help\`.`;
-  if (MISSING.test(message)) {
-    const usage = commands.find((one) => nameOf(one) === command) ?? command;
-    return new PricelakeError('usage', `an argument is missing: pricelake ${usage}`, { hint });
+  const words = kind === 'command' ? args.slice(0, args.indexOf(name)) : args;
+  const { command } = findCommand(words);
+  const { known, shown } = listFlags(words);
+  // An unknown option takes the next word as its value. Whatever yargs misses then is only a consequence.
+  const flag = findUnknownFlag(words, known);
+  if (flag !== undefined) return explainFlag(flag.name, shown, findCommand(words.slice(0, flag.at)).command?.spec.name);
+  const hint = `Run \`pricelake ${command?.spec.name ?? '<command>'} --help\`.`;
+  if (ARGUMENT_MISSING.test(message) && command !== undefined) {
+    return new PricelakeError('usage', `an argument is missing: pricelake ${describeUsage(command.spec)}`, { hint });
   }
   const choice = CHOICE.exec(message);
-  if (choice !== null) return explainChoice(choice, yargs);
+  if (choice !== null) return explainChoice(choice, shown);
   if (kind === undefined) return new PricelakeError('usage', explain(message), { hint });
   if (kind === 'argument' || command !== undefined) {
     return new PricelakeError('usage', `unknown argument ${name}`, { hint });
   }
-  const near = suggestName(name, commandNames);
+  const near = suggestName(name, COMMANDS.map(nameOf));
   return new PricelakeError('usage', `unknown command ${name}`, {
     hint: near === undefined ? hint : `Did you mean \`pricelake ${near}\`?`,
   });
 }
 
-/** A value of an option or argument that is not one of its choices, and the nearest of them. */
-function explainChoice([, name = '', given = '', choices = '']: RegExpExecArray, yargs: Argv): PricelakeError {
+/** A value that is not one of the choices, and the nearest of them. */
+function explainChoice([, name = '', given = '', choices = '']: RegExpExecArray, flags: string[]): PricelakeError {
   const known = [...choices.matchAll(/"([^"]*)"/gu)].map(([, choice]) => choice ?? '');
   // Every letter is near every other.
   const near = given.length > 1 ? suggestName(given, known) : undefined;
-  const what = listFlags(yargs).shown.includes(name) ? spell(name) : `<${name}>`;
+  const what = flags.includes(name) ? spell(name) : `<${name}>`;
   return new PricelakeError('usage', `${what} can't be ${given}`, {
     hint: near === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean \`${near}\`?`,
   });
 }
 
-function nameOf(command: string): string {
-  return command.split(' ', 1)[0] ?? '';
-}
-
-/** The value is not repeated: it may be a key. */
+/** Doesn't repeat the value, which may be a key. */
 function explainFlag(flag: string, flags: string[], command: string | undefined): PricelakeError {
   const near = suggestFlag(flag, flags);
   const hint =
@@ -85,22 +71,17 @@ function findUnknownFlag(args: readonly string[], flags: string[]): { name: stri
     if (name === undefined) continue;
     if (!arg.startsWith('--')) {
       if (!flags.includes(name.charAt(0))) return { name: name.charAt(0), at };
-    } else if (!isKnown(name, flags)) return { name, at };
+      // yargs also accepts `--minShops` for `--min-shops`, and `--no-` before every option.
+    } else if (![name, toFlagName(name), name.replace(/^no-/u, '')].some((one) => flags.includes(one))) {
+      return { name, at };
+    }
   }
   return undefined;
 }
 
-/** yargs also accepts `--minShops` for `--min-shops`, and `--no-` before every option. */
-function isKnown(name: string, flags: string[]): boolean {
-  const kebab = name.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
-  return [name, kebab, name.replace(/^no-/u, '')].some((one) => flags.includes(one));
-}
+const spell = (flag: string) => (flag.length === 1 ? `-${flag}` : `--${flag}`);
 
-function spell(flag: string): string {
-  return flag.length === 1 ? `-${flag}` : `--${flag}`;
-}
-
-/** What yargs says, on one line and with the option as it is typed. */
+/** Says on one line what yargs says, with options as they are typed. */
 function explain(message: string): string {
   const [, open] = VALUE_MISSING.exec(message) ?? [];
   if (open !== undefined) return `${spell(open)} needs a value`;
@@ -110,18 +91,10 @@ function explain(message: string): string {
   return line.charAt(0).toLowerCase() + line.slice(1);
 }
 
-/** Public in yargs, but missing from its types. */
-interface YargsState {
-  getOptions(): { key: Record<string, unknown>; alias: Record<string, string[]> };
-  getGroups(): Record<string, string[]>;
-}
-
-/** Options of the command that was being parsed. yargs accepts its arguments as options as well, but messages don't show them so. */
-function listFlags(yargs: Argv): { known: string[]; shown: string[] } {
-  const state = yargs as Argv & YargsState;
-  const { key, alias } = state.getOptions();
-  const positionals = state.getGroups()['Positionals:'] ?? [];
-  const aliases = Object.values(alias).flat();
-  const shown = Object.keys(key).filter((name) => !positionals.includes(name) && !aliases.includes(name));
-  return { known: [...Object.keys(key), ...aliases], shown };
+/** Options of the command that the words name. yargs accepts its arguments as options as well, but messages don't show them so. */
+function listFlags(words: readonly string[]): { known: string[]; shown: string[] } {
+  const { arguments: positionals = {}, options = {} } = findCommand(words).command?.spec ?? {};
+  const aliases = Object.values(GLOBAL_OPTIONS).flatMap(({ alias }) => alias ?? []);
+  const shown = [...Object.keys(GLOBAL_OPTIONS), 'version', 'help', ...Object.keys(options).map(toFlagName)];
+  return { known: [...shown, ...Object.keys(positionals), ...aliases, 'h'], shown };
 }

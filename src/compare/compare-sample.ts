@@ -1,6 +1,6 @@
 import { boundMismatchRate } from '../check/mismatch-bound.js';
 import { type LandedSample, landSample, skipSample } from '../extract/sample.js';
-import { settleAll } from '../io/settle-all.js';
+import { settleAll } from '../io/side-by-side.js';
 import { ItemReader } from '../merge/batch.js';
 import type { FeedSkew } from '../merge/feed-skew.js';
 import type { Extract } from '../run/landed-run.js';

@@ -2,12 +2,12 @@ import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PricelakeError } from '../errors/errors.js';
 
-/** The name under which commands find the pipeline file in the current folder. */
+/** Commands look for this file in the current folder. */
 export const PIPELINE_FILE = 'prices.yaml';
 
 /**
- * The pipeline file to work with: the one named, else PRICELAKE_PIPELINE, else prices.yaml in the current folder.
- * @throws PricelakeError `config` that says where it looked
+ * Returns the named pipeline file, else PRICELAKE_PIPELINE, else prices.yaml in the current folder.
+ * @throws PricelakeError `config` that names the places
  */
 export async function findPipeline(named: string | undefined, env: NodeJS.ProcessEnv, folder = ''): Promise<string> {
   const file = await seekPipeline(named, env, folder);
@@ -19,7 +19,7 @@ export async function findPipeline(named: string | undefined, env: NodeJS.Proces
   );
 }
 
-/** As `findPipeline`, but undefined where there is none. A file that PRICELAKE_PIPELINE names must exist. */
+/** As `findPipeline`, but undefined if there is none. A file that PRICELAKE_PIPELINE names must exist. */
 export async function seekPipeline(
   named: string | undefined,
   env: NodeJS.ProcessEnv,

@@ -3,12 +3,12 @@ import { PricelakeError } from '../errors/errors.js';
 import { suggestName } from '../errors/suggest-name.js';
 import { pipelineSchema } from './pipeline-schema.js';
 
-/** `file:line:column` of a key, or of what should hold it. */
+/** Returns `file:line:column` of a key, or of the mapping that should hold it. */
 export type Locate = (path: readonly PropertyKey[]) => string;
 
 const EXAMPLE = 'pipelines/prices.yaml of the package is a commented example';
 
-/** The first fault of a pipeline file as a `config` error: where it is, what is there, what is allowed. */
+/** Makes a `config` error of the first fault: where it is, what is there, what is allowed. */
 export function explainFault(value: unknown, issues: readonly z.core.$ZodIssue[], locate: Locate): PricelakeError {
   const [first] = issues as [z.core.$ZodIssue];
   // A mistyped key comes before the complaint that the right one is missing.
@@ -16,7 +16,7 @@ export function explainFault(value: unknown, issues: readonly z.core.$ZodIssue[]
   return unknown === undefined ? explainValue(value, first, locate) : explainKey(unknown, locate);
 }
 
-/** Only text that is nearly a known key is repeated: other text may be a secret without its key. */
+/** Repeats only text that is nearly a known key: other text may be a secret without its key. */
 function explainKey({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, locate: Locate): PricelakeError {
   const key = keys[0] ?? '';
   const allowed = Object.keys(shapeAt(path) ?? {});
@@ -31,7 +31,7 @@ function explainKey({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, locate: Lo
   return new PricelakeError('config', message, { hint: `Allowed here: ${allowed.join(', ')}.` });
 }
 
-/** Says what kind of value is there, not which: it may be a secret. */
+/** Names the kind of the value, not the value, which may be a secret. */
 function explainValue(root: unknown, { path, message }: z.core.$ZodIssue, locate: Locate): PricelakeError {
   const name = path.length === 0 ? 'the file' : namePath(path);
   const value = path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown> | undefined)?.[step], root);
@@ -49,7 +49,7 @@ function describe(value: unknown): string {
   return typeof value === 'boolean' ? String(value) : 'a number';
 }
 
-/** A path as people write it: `lake.path`. Names that the file itself chooses, as those of checks, are left out. */
+/** Writes a path as `lake.path`, without names that the file chooses, such as those of checks. */
 export function namePath(path: readonly PropertyKey[]): string {
   return path
     .map((step, index) => {

@@ -17,16 +17,14 @@ export type { Pipeline } from './pipeline-schema.js';
 const ENVIRONMENT_ONLY = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 const VARIABLE = /\$\{([^}]*)\}?/g;
 
-/** Why a file can't be read, in words, where the system's code has any. */
+/** Reasons why a file can't be read, by the system's code. */
 const READ_FAULTS: Record<string, string> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder',
   EACCES: 'it may not be read',
 };
 
-/**
- * Reads a pipeline file. Every fault is a `config` error that says file, line, what is there and what is allowed.
- */
+/** Reads a pipeline file. Every fault is a `config` error that says file, line, what is there and what is allowed. */
 export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promise<Pipeline> {
   const { values, locate } = await readValues(file, env, ['webhook']);
   const { source, webhook: _, ...rest } = values;
@@ -34,14 +32,14 @@ export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promis
   return { ...rest, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
 }
 
-/** What commands that only read the lake need of a pipeline file; secrets need not be there. Faults as of `readPipeline`. */
+/** Reads the settings for commands that only read the lake; secrets may be missing. Faults as of `readPipeline`. */
 export async function readReadingSettings(file: string, env: NodeJS.ProcessEnv): Promise<ReadingSettings> {
   const { values, locate } = await readValues(file, env, ['source', 'webhook']);
   await refuseWrongChecks(values, locate);
   return values;
 }
 
-/** What the webhook receiver needs of a pipeline file; it has no use for the key. Faults as of `readPipeline`. */
+/** Reads the settings for the webhook receiver, which needs no key. Faults as of `readPipeline`. */
 export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promise<ReceiverSettings> {
   const { values } = await readValues(file, env, ['source']);
   const secret = values.webhook?.secret;
@@ -52,7 +50,7 @@ export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promis
   return { file, lakePath: values.lake.path, secrets: Array.isArray(secret) ? secret : [secret] };
 }
 
-/** Variables of sections `unused` need not be set: a run has no use for the signing secret, nor the receiver for the key. */
+/** Variables in `unused` sections may be unset: a run needs no signing secret, and the receiver no key. */
 async function readValues(file: string, env: NodeJS.ProcessEnv, unused: ('source' | 'webhook')[]) {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     const hint = 'Name another pipeline file, or write one with `pricelake init`.';
@@ -70,7 +68,7 @@ function explainRead(cause: NodeJS.ErrnoException): string {
   return READ_FAULTS[cause.code ?? ''] ?? cause.message;
 }
 
-/** Values that must not be in a file, which may be shared. */
+/** Values that must not be in the file, because it may be shared. */
 const SECRETS = [
   { section: 'source', key: 'apiKey', variable: 'PRICELAKE_API_KEY', path: '/path/of/the/key' },
   { section: 'webhook', key: 'secret', variable: 'PRICELAKE_WEBHOOK_SECRET', path: '/path/of/the/secret' },
@@ -84,9 +82,9 @@ function refuseLiteralSecrets(value: unknown, locate: Locate): void {
       .some((one) =>
         typeof one === 'string' ? !ENVIRONMENT_ONLY.test(one) : ['number', 'bigint'].includes(typeof one),
       );
-    // In a list where one belongs, the schema says so.
+    // The schema reports a list in place of one value.
     if (!isLiteral || (Array.isArray(secret) && key === 'apiKey')) continue;
-    // The text is not repeated: it may be the secret.
+    // Don't repeat the text: it may be the secret.
     throw new PricelakeError('config', `${locate([section, key])}: ${section}.${key} must not be in the file`, {
       hint: `Write ${key}: \${${variable}} and set the variable, or write ${key}: {file: ${path}}. Others may read the pipeline file.`,
     });
@@ -95,7 +93,7 @@ function refuseLiteralSecrets(value: unknown, locate: Locate): void {
 
 interface Variables {
   env: NodeJS.ProcessEnv;
-  /** Sections in which they are left as they are. */
+  /** Their variables stay as they are. */
   unused: string[];
   locate: Locate;
 }
@@ -124,7 +122,7 @@ function replaceVariables(value: unknown, variables: Variables, path: string[]):
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, replaceMember(member, name)]));
 }
 
-/** Told now, not when the checks run: by then a whole copy may have been paid for. */
+/** Refused early, because a whole copy may be paid for before checks run. */
 async function refuseWrongChecks(
   { checks: settings, checksFolder }: Pick<Pipeline, 'checks' | 'checksFolder'>,
   locate: Locate,
@@ -141,7 +139,7 @@ async function refuseWrongChecks(
   }
 }
 
-/** The path is repeated nowhere, nor the system's error, which has it: it may be the key. */
+/** No message repeats the path or the system's error, because the path may be the key by mistake. */
 async function resolveKey(key: KeySource, locate: Locate): Promise<string> {
   if (typeof key === 'string') return key;
   const where = `${locate(['source', 'apiKey', 'file'])}: the file of source.apiKey.file`;

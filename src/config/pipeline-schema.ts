@@ -1,17 +1,16 @@
 import * as z from 'zod';
-import { isAddress } from '../errors/is-address.js';
+import { isAddress } from '../errors/path-fault.js';
 import { suggestName } from '../errors/suggest-name.js';
 import type { Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
 import { parseRemoteUrl, REMOTE_URL } from '../remote/remote-url.js';
 import { type DatasetSelection, RUN_MODES } from '../tables/table.js';
 import { MAPPABLE_FIELDS } from '../typing/item-names.js';
-import { parseDuration } from './duration.js';
-import { parseSize } from './size.js';
+import { parseDuration, parseSize } from './units.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Messages continue from "it …" (pipeline-fault.ts). */
+/** Messages continue "it …" (pipeline-fault.ts). */
 const text = (meaning: string) => {
   const message = `must be ${meaning}`;
   return z.string(message).min(1, message);
@@ -22,7 +21,7 @@ const place = (meaning: string) =>
 
 const mapping = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, {
-    // What is said of an unknown key is made from the shape.
+    // pipeline-fault.ts explains unknown keys.
     error: (issue) => (issue.code === 'invalid_type' ? `must hold ${Object.keys(shape).join(', ')}` : undefined),
   });
 
@@ -49,7 +48,7 @@ const days = z
   .refine((value) => /^(0|\d{1,4}d)$/.test(String(value)), DAYS)
   .transform((value) => Number(String(value).replace('d', '')));
 
-/** Columns of items that many listings share and that seldom change: their values can name folders. */
+/** Columns of items whose values many listings share and that seldom change, so that they can name folders. */
 const PARTITION_COLUMNS = [
   ...['site_id', 'site_name', 'site_host', 'source_id', 'source_name'],
   ...['currency', 'category_slug', 'category_source', 'is_listed'],
@@ -139,7 +138,6 @@ const datasetId = z
   .transform((value) => BigInt(value))
   .refine((id) => id <= MAX_INT64, DATASETS);
 
-/** `all`, or ids in order. */
 const datasets = z
   .union([z.literal('all'), z.array(datasetId).min(1, DATASETS)], DATASETS)
   .refine((value) => value === 'all' || new Set(value).size === value.length, 'must name each dataset once')
@@ -151,7 +149,7 @@ const FOLDER = 'must be a folder of this machine, not an address: a bucket goes 
 
 const SPLIT = 'must be a whole number of items';
 
-/** What a pipeline file may hold, its variables replaced. */
+/** A pipeline file after its variables are replaced. */
 export const pipelineSchema = mapping({
   name: z
     .string('must be text')
@@ -222,10 +220,10 @@ export const pipelineSchema = mapping({
   }).optional(),
 });
 
-/** The key as the file gives it: the text of a variable, or its place. */
+/** The key itself, from a variable, or its file. */
 export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
 
-/** A pipeline file, checked, with its variables replaced. The key is resolved; a run has no use for `webhook`. */
+/** A checked pipeline file with its key. Without `webhook`, which a run does not need. */
 export interface Pipeline extends Omit<PipelineValues, 'source' | 'webhook'> {
   file: string;
   source: Omit<PipelineValues['source'], 'apiKey'> & { apiKey: string };
@@ -233,10 +231,10 @@ export interface Pipeline extends Omit<PipelineValues, 'source' | 'webhook'> {
 
 type PipelineValues = z.output<typeof pipelineSchema>;
 
-/** What commands that only read the lake need of a pipeline file. */
+/** Settings for commands that only read the lake. */
 export type ReadingSettings = Pick<PipelineValues, 'lake' | 'analysis' | 'budget' | 'checks' | 'checksFolder'>;
 
-/** What the webhook receiver needs of a pipeline file. */
+/** Settings for the webhook receiver. */
 export interface ReceiverSettings {
   file: string;
   lakePath: string;

@@ -2,7 +2,7 @@ import { type Document, type ErrorCode, isMap, isScalar, LineCounter, parseDocum
 import { PricelakeError } from '../errors/errors.js';
 import type { Locate } from './pipeline-fault.js';
 
-/** Why a file is not YAML, in words of our own: the parser's hold parts of the file, which may be a secret. */
+/** Our own words for faults, because the parser's repeat parts of the file, which may be secret. */
 const YAML_FAULTS: Record<ErrorCode, string> = {
   ALIAS_PROPS: 'an alias has an anchor or a tag',
   BAD_ALIAS: 'an anchor or alias has no proper name',
@@ -30,12 +30,12 @@ const YAML_FAULTS: Record<ErrorCode, string> = {
 };
 
 /**
- * The values of a pipeline file, and the place of each. Ids that a double can't hold stay text.
- * @throws PricelakeError `config` for what is not YAML, several documents, and aliases
+ * Parses a pipeline file and locates its values. Ids that a double can't hold stay text.
+ * @throws PricelakeError `config` for text that is not YAML, several documents, and aliases
  */
 export function parseYaml(file: string, text: string): { value: unknown; locate: Locate } {
   const lines = new LineCounter();
-  // At other levels the parser prints keys that are no text.
+  // At other log levels, the parser prints keys that are not text.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const fail = (at: number, reason: string) =>
     new PricelakeError('config', `${file}:${toPosition(lines, at)}: ${reason}`);
@@ -43,7 +43,7 @@ export function parseYaml(file: string, text: string): { value: unknown; locate:
   if (fault?.code === 'MULTIPLE_DOCS') throw fail(fault.pos[0], 'a second document begins; a pipeline file is one');
   if (fault !== undefined) throw fail(fault.pos[0], `not YAML: ${YAML_FAULTS[fault.code]}`);
   visit(document, {
-    // An alias may hold itself, or grow without end. Its name is not repeated: text that begins with * may be a key.
+    // An alias may hold itself or grow without end. Don't repeat its name: text that begins with * may be a secret.
     Alias: (_key, alias) => {
       throw fail(
         alias.range?.[0] ?? 0,
@@ -64,7 +64,6 @@ function toPosition(lines: LineCounter, at: number): string {
   return `${line}:${col}`;
 }
 
-/** The place of a key; if it is missing, the place of what should hold it. */
 function createLocate(file: string, document: Document.Parsed, lines: LineCounter): Locate {
   return (path) => {
     for (let length = path.length; length >= 0; length--) {

@@ -1,4 +1,4 @@
-/** Forms of a table's contract. Apart from the writers, so that `--help` loads none of them. */
+/** A file of its own, so that `--help` loads no writer of contracts. */
 export const CONTRACT_FORMATS = [
   'markdown',
   'ddl',

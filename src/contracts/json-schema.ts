@@ -1,8 +1,9 @@
 import type { ColumnType, TableSchema } from '../tables/schemas.js';
+import { SPARK_TYPES } from '../tables/spark-types.js';
 
 type JsonType = Record<string, unknown>;
 
-/** A row as `pricelake query --format ndjson` writes it; numbers have all their digits. */
+/** Types of a row that `pricelake query --format ndjson` writes, with all digits of numbers. */
 const JSON_TYPES: Record<ColumnType, JsonType> = {
   BIGINT: { type: 'integer', minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n, format: 'int64' },
   VARCHAR: { type: 'string' },
@@ -15,7 +16,7 @@ const JSON_TYPES: Record<ColumnType, JsonType> = {
 };
 
 /** JSON Schema (2020-12) of a table's row; int64 bounds are bigints. */
-export function describeJsonRow({ table, description, columns }: TableSchema): JsonType {
+function describeJsonRow({ table, description, columns }: TableSchema): JsonType {
   const properties = columns.map(({ name, type, nullable, description: meaning }) => {
     const base = JSON_TYPES[type];
     return [name, { description: meaning, ...base, ...(nullable ? { type: [base.type, 'null'] } : {}) }];
@@ -30,10 +31,21 @@ export function describeJsonRow({ table, description, columns }: TableSchema): J
   };
 }
 
-/** JSON Schema of one table's row, or of all under `$defs`. */
+/** JSON Schema of one table's row, or of all tables under `$defs`. */
 export function describeJson(schemas: TableSchema[], isOne: boolean): JsonType {
   const dialect = { $schema: 'https://json-schema.org/draft/2020-12/schema' };
   const [first] = schemas;
   if (isOne && first !== undefined) return { ...dialect, ...describeJsonRow(first) };
   return { ...dialect, $defs: Object.fromEntries(schemas.map((schema) => [schema.table, describeJsonRow(schema)])) };
+}
+
+/** Describes the contract for Spark's `StructType.fromJson`. */
+export function describeSparkSchema({ columns }: TableSchema) {
+  const fields = columns.map(({ name, type, nullable, description }) => ({
+    name,
+    type: SPARK_TYPES[type],
+    nullable,
+    metadata: { comment: description },
+  }));
+  return { type: 'struct', fields };
 }

@@ -1,7 +1,6 @@
 import { stringify } from 'yaml';
 import type { ColumnType, TableSchema } from '../tables/schemas.js';
 
-/** Logical types of the Open Data Contract Standard. */
 const LOGICAL_TYPES: Record<ColumnType, string> = {
   BIGINT: 'integer',
   VARCHAR: 'string',
@@ -13,7 +12,7 @@ const LOGICAL_TYPES: Record<ColumnType, string> = {
   'VARCHAR[]': 'array',
 };
 
-/** A data contract of the tables (ODCS 3.1) as YAML: columns, types, keys, partitions and what they mean. */
+/** Writes the tables as a contract of the Open Data Contract Standard 3.1, in YAML. */
 export function writeOdcs(schemas: readonly TableSchema[], version: string): string {
   return stringify({
     apiVersion: 'v3.1.0',

@@ -1,33 +1,33 @@
 import type { Column, ColumnType } from '../tables/schemas.js';
 
-/** How a database writes a table's contract. */
+/** SQL of a database for a table's contract. */
 export interface SqlDialect {
   types: Record<ColumnType, string>;
-  /** The type of one column, where it is another than `types` says. */
+  /** Replaces the type from `types` for one column. */
   typeOf?: (column: Column) => string | undefined;
   quote: (name: string) => string;
   quoteText: (text: string) => string;
-  /** Where descriptions are: in the column, or in separate statements. */
+  /** Descriptions stand in the columns or in separate statements. */
   comments: 'inline' | 'statements';
-  /** Text behind a column or a table, for `comments: 'inline'`. */
+  /** Used for `comments: 'inline'`, as is `inlineTable`. */
   inlineColumn?: (text: string) => string;
   inlineTable?: (text: string) => string;
-  /** The clause of the primary key, or undefined where the database would enforce it at the cost of loading. */
+  /** Undefined if the database would enforce the key and slow down loading. */
   primaryKey?: (columns: string) => string;
-  /** Clauses behind the columns, for the columns that name the lake's folders. */
+  /** Clauses after the columns, for the columns that partition the lake's table. */
   layout?: (partitionBy: string[], types: Record<string, ColumnType>) => string;
-  /** Columns of this type can't be declared NOT NULL. */
+  /** True if columns of this type can't be NOT NULL. */
   isAlwaysNullable?: (type: ColumnType) => boolean;
 }
 
 const doubleQuotes = (name: string) => `"${name.replaceAll('"', '""')}"`;
 const backticks = (name: string) => `\`${name}\``;
-/** Databricks doubles a backtick in a name. */
+/** Databricks doubles backticks in names. */
 const doubleBackticks = (name: string) => `\`${name.replaceAll('`', '``')}\``;
 const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const quoteSpark = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-/** Snowflake's and Redshift's texts have escapes, as BigQuery's have. */
+/** Texts of Snowflake and Redshift have backslash escapes. */
 const quoteBackslashes = (text: string) => quoteText(text.replaceAll('\\', '\\\\'));
 const quoteEscaped = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
@@ -76,7 +76,7 @@ export const SQL_DIALECTS = {
       DOUBLE: 'DOUBLE',
       'VARCHAR[]': 'ARRAY',
     },
-    // In upper case a quoted name is the same as one without quotes.
+    // Unquoted names are upper case, so a quoted one in upper case is the same.
     quote: (name) => doubleQuotes(name.toUpperCase()),
     quoteText: quoteBackslashes,
     comments: 'inline',
@@ -146,7 +146,7 @@ export const SQL_DIALECTS = {
   },
 } satisfies Record<string, SqlDialect>;
 
-/** BigQuery partitions by days; other columns cluster. */
+/** BigQuery partitions by days and clusters by other columns. */
 function layOutBigQuery(partitionBy: string[], types: Record<string, ColumnType>): string {
   const day = partitionBy.find((name) => types[name] === 'DATE');
   const others = partitionBy.filter((name) => name !== day);

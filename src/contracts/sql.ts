@@ -1,14 +1,14 @@
 import type { Column, TableSchema } from '../tables/schemas.js';
 import type { SqlDialect } from './sql-dialects.js';
 
-export interface SqlOptions {
-  /** The table's name as SQL, e.g. with its schema; default its name alone. */
+interface SqlOptions {
+  /** SQL of the table's name, e.g. with its schema; default its name alone. */
   name?: string;
-  /** True to leave a table alone that is there. */
+  /** True to keep a table that exists. */
   ifMissing?: boolean;
 }
 
-/** `CREATE TABLE` of a table's contract in a database's words, with its descriptions. */
+/** Writes `CREATE TABLE` with descriptions. */
 export function writeSql(schema: TableSchema, dialect: SqlDialect, options: SqlOptions = {}): string {
   const { description, key, partitionBy, columns } = schema;
   const { name = dialect.quote(schema.table), ifMissing = false } = options;
@@ -24,7 +24,6 @@ export function writeSql(schema: TableSchema, dialect: SqlDialect, options: SqlO
   return create + (dialect.comments === 'statements' ? writeComments(schema, dialect, name) : '');
 }
 
-/** A column's type in a database's words. */
 export function writeType(column: Column, { types, typeOf }: SqlDialect): string {
   return typeOf?.(column) ?? types[column.type];
 }

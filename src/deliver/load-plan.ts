@@ -10,33 +10,33 @@ import { readSpan, type TableSpan } from './table-span.js';
 
 type PartitionValues = DataFile['partitionValues'];
 
-/** What brings a copy of a table from one run to the newest. */
+/** Brings a copy of a table from one run to the newest. */
 export interface TableLoad {
   table: TableName;
-  /** The table's own id, by which a copy of another lake is recognized. */
+  /** The table's own id, to recognize a copy of another lake. */
   tableId: string;
-  /** The run that the copy is of; undefined to load everything. */
+  /** The run of the copy; undefined to load everything. */
   since: bigint | undefined;
-  /** The run that the copy is of afterwards. */
+  /** The run of the copy afterwards. */
   run: bigint;
-  /** Columns of the lake's table, as the contract describes them, and the names of those that it gained since. */
+  /** Columns of the lake's table, and names of those that it gained since. */
   columns: Column[];
   gained: string[];
-  /** Which rows the copy gives up and takes; the files hold them all, beside others where it is not `all`. */
+  /** Rows that the copy replaces. `files` hold them all, and others too unless it is `all`. */
   rows: LoadedRows;
   files: DataFile[];
-  /** Rows of the table that the copy has afterwards. */
+  /** Number of rows of the copy afterwards. */
   total: bigint;
 }
 
-/** `runs`: rows of these runs, and whole partitions that lost rows. */
-export type LoadedRows =
+/** `keys`: rows of these runs, by their key. `runs`: rows of these runs, and whole partitions that lost rows. */
+type LoadedRows =
   | { kind: 'all' }
   | { kind: 'none' }
   | { kind: 'keys'; key: string; runIds: string[] }
   | { kind: 'runs'; runIds: string[]; partitions: PartitionValues[] };
 
-/** Of these tables those that the lake has: one that an older version filled lacks newer ones. */
+/** Keeps the tables that exist: a lake of an older version lacks newer ones. */
 export async function findTables(lake: Lake, tables: readonly TableName[]): Promise<TableName[]> {
   const states = await Promise.all(tables.map((table) => readTable(lake, table)));
   const found = states.filter(({ version }) => version >= 0n).map(({ table }) => table);
@@ -45,13 +45,14 @@ export async function findTables(lake: Lake, tables: readonly TableName[]): Prom
 }
 
 /**
- * @param since the run that the copy is of, or undefined to load everything.
- * @throws PricelakeError `usage` if the lake does not know what changed since that run.
+ * @param since the run of the copy, or undefined to load everything
+ * @throws PricelakeError `usage` if the lake does not know what changed since that run
  */
 export async function planLoad(lake: Lake, table: TableName, since: bigint | undefined): Promise<TableLoad> {
-  // First: a run that publishes meanwhile writes the ledger last, and what is loaded of it early is loaded again.
+  // Read the ledger first. A run that publishes meanwhile writes it last, so rows that are loaded early are loaded
+  // again.
   const { run } = (await readTable(lake, 'runs')).applied;
-  // What was there before a whole load is of no concern: the log may not reach back to it.
+  // A whole load needs no span, and the log may not reach back to it.
   const span = since === undefined ? undefined : await readSpan(lake, table, { kind: 'run', number: since });
   const state = await readLog(lake, table);
   if (state.metaData === undefined || run === undefined) {
@@ -62,7 +63,7 @@ export async function planLoad(lake: Lake, table: TableName, since: bigint | und
   const had = before?.metaData === undefined ? has : readDeltaColumns(before.metaData.schemaString);
   const columns = loadTableSchema(table).columns.filter(({ name }) => has.has(name));
   const files = [...state.files.values()].filter((file) => !isEmptyFile(file));
-  // A table that was not there yet is new to the copy, too.
+  // The copy lacks a table that did not exist then, so it is loaded whole.
   const isWhole = span === undefined || span.from < 0n;
   return {
     table,
@@ -85,12 +86,12 @@ function chooseRows(span: TableSpan): Pick<TableLoad, 'rows' | 'files'> {
   }
   if (runIds.length === 0) return { rows: { kind: 'none' }, files: [] };
   const [key, ...more] = loadTableSchema(table).key;
-  // Rows of items are never deleted, and those that stay as they are keep their run_id.
+  // Rows of items are never deleted, and unchanged ones keep their run_id.
   if (table === 'items' && key !== undefined && more.length === 0) {
     return { rows: { kind: 'keys', key, runIds }, files: added };
   }
   const partitions = distinctPartitions(replaced);
-  // A table without partitions is one: what lost rows is loaded whole.
+  // A table without partitions counts as one partition.
   if (partitions.some((values) => Object.keys(values).length === 0)) return { rows: { kind: 'all' }, files };
   const lost = new Set(partitions.map((values) => JSON.stringify(values)));
   const fresh = new Set(added);

@@ -24,34 +24,32 @@ import {
 import { holdsJson, writeCopyText } from './postgres-copy.js';
 import { WAREHOUSE_FORMS } from './warehouses.js';
 
-export interface PostgresLoad {
+interface PostgresLoad {
   db: Database;
   lake: Lake;
   tables: readonly TableName[];
   schema: string | undefined;
   /** A file that DuckDB may write and this process may read. */
   scratch: string;
-  /** Load everything, also where the copy could follow, or is of another lake or a later run. */
+  /** Load everything, even if the copy could follow, or is of another lake or a later run. */
   isFull: boolean;
   signal: AbortSignal;
 }
 
-/** What became of a table of the copy. */
 export interface LoadedTable {
   table: TableName;
   since: bigint | null;
   run: bigint;
-  /** Rows that were copied. */
+  /** Copied rows. */
   rows: bigint;
 }
 
-/** Sessions that load the same schema wait for each other. */
+/** Sessions that load the same schema must wait for each other. */
 const LOCK = 'SELECT pg_advisory_xact_lock(hashtext($1))';
 
 /**
- * Brings the copy of a PostgreSQL database to the lake's newest run, in one transaction: it is of one run before and of
- * the other afterwards. Each table follows from the run that the copy notes, and is loaded whole where there is none, or
- * if the lake does not know what changed.
+ * Brings the copy in a PostgreSQL database to the lake's newest run in one transaction. Each table continues from the
+ * run that the copy records. It is loaded whole if there is none, or if the lake does not know what changed.
  * @throws PricelakeError `copy_differs` if the copy is of another lake or a later run, or has other rows than the lake
  */
 export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<LoadedTable[]> {
@@ -73,11 +71,11 @@ export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<
       done.push({ table, since: load.since ?? null, run: load.run, rows: await loadTable(client, wish, target, load) });
       await requireTotal(client, target, load);
     }
-    // THE COMMIT POINT: rows and the runs that they are of become the copy's together.
+    // THE COMMIT POINT: rows and records of their runs become visible together.
     await client.query('COMMIT');
     return done;
   } catch (error) {
-    await client.query('ROLLBACK').catch(() => {}); // the connection may be what failed
+    await client.query('ROLLBACK').catch(() => {}); // the connection itself may have failed
     throw error;
   }
 }
@@ -87,7 +85,7 @@ function nameTarget(schema: string | undefined): LoadTarget {
   return { ...form, dialect: { ...dialect, typeOf: (column) => (holdsJson(column) ? 'jsonb' : undefined) }, schema };
 }
 
-/** The run that the copy records for a table. */
+/** The table id and run that the copy records. */
 interface Standing {
   id: unknown;
   run: bigint;
@@ -105,7 +103,7 @@ async function choosePlan({ lake, isFull }: PostgresLoad, table: TableName, stan
   }
 }
 
-/** A wrong folder must not take a copy back, nor replace it by another one. */
+/** Refuses a wrong folder, which would take the copy back or replace it by another lake. */
 function refuseOther({ table, tableId, run }: TableLoad, standing: Standing): void {
   if (standing.id === tableId && standing.run <= run) return;
   const other = standing.id === tableId ? '' : ` of another lake (its table ${standing.id}; here is ${tableId})`;
@@ -117,7 +115,7 @@ function refuseOther({ table, tableId, run }: TableLoad, standing: Standing): vo
   );
 }
 
-/** A copy may be older than a column of any table that is loaded whole. */
+/** Adds every column that is missing, because a table that is loaded whole may be older than any of them. */
 function renew(load: TableLoad): TableLoad {
   return { ...load, gained: load.columns.map(({ name }) => name) };
 }
@@ -148,7 +146,7 @@ async function loadTable(client: Client, { db, lake, scratch }: PostgresLoad, ta
   return rows;
 }
 
-/** Rows that something else deleted or added come to light by their number. */
+/** The number of rows shows if something else deleted or added some. */
 async function requireTotal(client: Client, target: LoadTarget, { table, run, total }: TableLoad): Promise<void> {
   const { rows } = await client.query(`SELECT count(*) AS n FROM ${nameTable(target, table)}`);
   const copied = BigInt(String(rows[0]?.n));

@@ -4,22 +4,22 @@ import { PricelakeError } from '../errors/errors.js';
 import { type ColumnType, loadTableSchema } from '../tables/schemas.js';
 import type { TableLoad } from './load-plan.js';
 
-/** The place of a copy: the SQL of its database, and the schema. */
+/** Place and SQL dialect of a copy. */
 export interface LoadTarget {
   dialect: SqlDialect;
   /** `analytics` or `project.dataset`; undefined for the session's own. */
   schema: string | undefined;
-  /** False if each statement is a transaction: items then change in one. */
+  /** False if each statement is a transaction: then one statement changes items. */
   hasTransactions: boolean;
-  /** False where `ADD COLUMN IF NOT EXISTS` is unknown. */
+  /** False if the database lacks `ADD COLUMN IF NOT EXISTS`. */
   addsIfMissing: boolean;
 }
 
-/** Table of the copy that holds which run each table is of. */
+/** The copy's table that records the run of each table. */
 const LOADS = 'pricelake_loads';
 const MAX_NAME = 128;
 
-/** @throws PricelakeError `usage` for a name that no database has unquoted, so that quoting it can hide nothing. */
+/** @throws PricelakeError `usage` for a name that needs quotes, so that a quoted name can't hide SQL */
 export function requireSchemaName(schema: string | undefined): void {
   if (
     schema === undefined ||
@@ -36,10 +36,10 @@ export function nameTable({ dialect, schema }: LoadTarget, table: string): strin
   return [...(schema?.split('.') ?? []), table].map(dialect.quote).join('.');
 }
 
-/** Statements that make a table of the copy, with its descriptions, where it is missing. */
+/** Statements that make a missing table of the copy, with its descriptions. */
 export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
   const schema = loadTableSchema(load.table);
-  // Rows that are older than a required column have null in it.
+  // Rows that are older than a required column have null there.
   const columns = load.columns.map((column) => ({
     ...column,
     nullable: column.nullable || !schema.key.includes(column.name),
@@ -48,7 +48,6 @@ export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
   return splitStatements(writeSql({ ...schema, columns }, target.dialect, options));
 }
 
-/** Statements that add the columns that the lake's table gained since. */
 export function writeGained(target: LoadTarget, load: TableLoad): string[] {
   const { dialect } = target;
   const ifMissing = target.addsIfMissing ? 'IF NOT EXISTS ' : '';
@@ -60,7 +59,7 @@ export function writeGained(target: LoadTarget, load: TableLoad): string[] {
     );
 }
 
-/** Contracts end each statement with a semicolon and a line; descriptions hold no such end. */
+/** Contracts end each statement with a semicolon and a newline, which no description holds. */
 function splitStatements(sql: string): string[] {
   return sql
     .split(';\n')
@@ -68,7 +67,6 @@ function splitStatements(sql: string): string[] {
     .filter((text) => text !== '');
 }
 
-/** The table that holds which run each table of the copy is of. */
 export function writeLoadsTable(target: LoadTarget): string {
   const { types, quote } = target.dialect;
   const columns = [
@@ -84,7 +82,9 @@ export function selectLoads(target: LoadTarget): string {
   return `SELECT table_name, table_id, run_number FROM ${nameTable(target, LOADS)}`;
 }
 
-/** Statements that bring a copy from `load.since` to `load.run`, in one transaction if the database has them; they do nothing if the copy is at another run. */
+/**
+ * Statements that bring a table of the copy from `load.since` to `load.run`. They do nothing if it is at another run.
+ */
 export function writeApply(target: LoadTarget, load: TableLoad, stage: string): string[] {
   const guard = writeGuard(target, load);
   const { quote } = target.dialect;
@@ -110,7 +110,7 @@ WHEN MATCHED THEN UPDATE SET ${columns.map((column) => `${column} = s.${column}`
 WHEN NOT MATCHED THEN INSERT (${columns.join(', ')}) VALUES (${columns.map((column) => `s.${column}`).join(', ')})`;
 }
 
-/** True as long as the copy is of the run that the load starts from, and for a whole load as long as it is older. */
+/** SQL that is true while the copy is at `since`, or for a whole load while it is older than `run`. */
 function writeGuard(target: LoadTarget, { table, tableId, since, run }: TableLoad): string {
   const { quote, quoteText } = target.dialect;
   const row = `${quote('table_name')} = ${quoteText(table)} AND ${quote('table_id')} = ${quoteText(tableId)}`;
@@ -136,7 +136,7 @@ function writeRecord(target: LoadTarget, { table, tableId, since, run }: TableLo
   ];
 }
 
-/** SQL of which rows of the files, and of the copy, the load is about; empty for all. */
+/** SQL that picks the load's rows, in the files and in the copy; empty for all rows. */
 export function writePicked(
   { dialect }: Pick<LoadTarget, 'dialect'>,
   { table, rows }: TableLoad,

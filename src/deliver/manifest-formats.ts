@@ -2,14 +2,14 @@ import { PricelakeError } from '../errors/errors.js';
 import { nameColumns } from '../lake/column-difference.js';
 import type { Manifest } from './manifest.js';
 
-/** Forms of a manifest for one loader; `json` holds everything. */
-export const LOADER_FORMATS = ['redshift', 'snowflake', 'bigquery', 'list'] as const;
+/** Each form is for one loader; the form `json`, which is not among them, holds everything. */
+const LOADER_FORMATS = ['redshift', 'snowflake', 'bigquery', 'list'] as const;
 export type LoaderFormat = (typeof LOADER_FORMATS)[number];
 
-/** So many names Snowflake takes in one FILES list, and so many URIs BigQuery in one load job. */
+/** Limits of one FILES list of Snowflake, and of one load job of BigQuery. */
 export const MAX_FILES = { snowflake: 1000, bigquery: 10_000 } as const;
 
-/** Schemes of the addresses under which a loader finds files; Snowflake takes paths below its stage. */
+/** Snowflake needs no scheme: it takes paths below its stage. */
 const SCHEMES: Partial<Record<LoaderFormat, string>> = { redshift: 's3://', bigquery: 'gs://' };
 
 /** @throws PricelakeError `usage` without an address that the loader can read */
@@ -23,9 +23,9 @@ export function requireBase(format: LoaderFormat, base: string | undefined): voi
 }
 
 /**
- * The files of a manifest as a loader wants them: a Redshift manifest, `FILES` clauses of COPY INTO with at most 1,000
- * names below a stage at the lake's root, JSON lists of at most 10,000 URIs for LOAD DATA, or a path a line.
- * @throws PricelakeError `usage` where the loader takes columns by their place and a file lacks some
+ * Writes a manifest's files for a loader: a Redshift manifest, `FILES` clauses of COPY INTO with names below a stage at
+ * the lake's root, JSON lists of URIs for LOAD DATA, or one path in each line.
+ * @throws PricelakeError `usage` if the loader takes columns by their place and a file lacks some
  */
 export function writeForLoader(manifest: Pick<Manifest, 'table' | 'files'>, format: LoaderFormat): string {
   switch (format) {
@@ -48,12 +48,12 @@ export function writeForLoader(manifest: Pick<Manifest, 'table' | 'files'>, form
   }
 }
 
-/** Paths below the lake's root, where a stage points. */
-export function listStagePaths({ table, files }: Pick<Manifest, 'table' | 'files'>): string[] {
+/** Paths below the lake's root, which the stage points to. */
+function listStagePaths({ table, files }: Pick<Manifest, 'table' | 'files'>): string[] {
   return files.map(({ url }) => `${table}/${url.slice(url.lastIndexOf(`/${table}/`) + table.length + 2)}`);
 }
 
-/** Names of data files hold no backslash, but a writer of another kind may choose any. */
+/** Other programs may name data files with backslashes and quotes. */
 export function quoteStagePath(path: string): string {
   return `'${path.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
@@ -62,7 +62,7 @@ export function inLists<T>(all: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }
 
-/** Redshift takes columns by their place: a file without one would fail, or fill others. */
+/** Redshift takes columns by their place, so a file that lacks one would fail or fill others. */
 function refuseOlderFiles({ table, files }: Pick<Manifest, 'table' | 'files'>): void {
   const older = files.filter((file) => file.missing_columns.length > 0);
   if (older.length === 0) return;

@@ -9,51 +9,51 @@ import type { DataFile, TableName } from '../tables/table.js';
 import { parseSince } from './since.js';
 import { readSpan } from './table-span.js';
 
-export interface ManifestFile {
+interface ManifestFile {
   url: string;
   rows: bigint;
   bytes: number;
   sha256: string | undefined;
   partition: Record<string, string | null>;
-  /** Columns of the table that the file is older than: null in its rows. */
+  /** The file is older than these columns; they are null in its rows. */
   missing_columns: string[];
 }
 
-/** A commit, and the files that it added and removed; a removed one is there no more unless the lake has a retention. */
-export interface ManifestCommit {
+/** A removed file is gone, unless the lake has a retention. */
+interface ManifestCommit {
   version: bigint;
   at: string | undefined;
   run_id: string | undefined;
   operation: string;
-  /** False if the same rows are only in other files (compaction). */
+  /** False if only files changed (compaction). */
   changes_rows: boolean;
   added: Omit<ManifestFile, 'missing_columns'>[];
   removed: { url: string }[];
 }
 
-/** What a loader needs to load a table's version, or what came since another one, and no other file. */
+/** The exact files for a loader: of a table's version, or those added since another version. */
 export interface Manifest {
   table: TableName;
   version: bigint;
-  /** The version that the loader has, and the commits since, in order; absent for the whole version. */
+  /** The loader's version and the commits since, in order; absent for a whole version. */
   since?: bigint;
   commits?: ManifestCommit[];
   rows: bigint;
   bytes: number;
-  /** The files to load: of the version all, or those that the one before lacks. */
+  /** All files of the version, or those that version `since` lacks. */
   files: ManifestFile[];
-  /** Licence and credit texts that go with the data. */
+  /** Credit texts that must go with the data. */
   attribution: (Omit<Attribution, 'siteId'> & { site_id: bigint })[];
 }
 
-export interface ManifestWish {
+interface ManifestWish {
   table: TableName;
-  /** Address under which the loader finds the lake, e.g. `s3://bucket/lake`; default its folder. */
+  /** The lake's address for the loader, e.g. `s3://bucket/lake`; default its folder. */
   base?: string | undefined;
   since?: string | undefined;
 }
 
-/** @throws PricelakeError `usage` where the log of the table does not reach back so far. */
+/** @throws PricelakeError `usage` if the table's log does not reach back to `since` */
 export async function readManifest(lake: Lake, { table, base, since }: ManifestWish): Promise<Manifest> {
   const state = await readTable(lake, table);
   const span = since === undefined ? undefined : await readSpan(lake, table, parseSince(since));
@@ -92,7 +92,6 @@ function describeFor(base: string, table: TableName) {
   return { locate, describe };
 }
 
-/** Files of a table as a loader finds them, each with the columns that it lacks. */
 export async function listFiles(
   lake: Lake,
   table: TableName,

@@ -1,4 +1,4 @@
-/** What is used of two packages that are installed only where PostgreSQL is loaded. */
+/** Types of two packages that are installed only to load PostgreSQL. */
 declare module 'pg' {
   export interface QueryResult {
     rows: Record<string, unknown>[];

@@ -1,17 +1,17 @@
 import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
 import type { Column } from '../tables/schemas.js';
 
-/** Columns of text that hold JSON: their descriptions say so. */
+/** Descriptions tell which columns hold JSON. */
 export function holdsJson({ type, description }: Pick<Column, 'type' | 'description'>): boolean {
   return type === 'VARCHAR' && /\bJSON text of\b/.test(description);
 }
 
-/** Replaces the character that PostgreSQL texts can't hold: U+0000. */
+/** Stands for U+0000, which PostgreSQL texts can't hold. */
 const REPLACEMENT = quoteLiteral('\ufffd');
 
 /**
- * SQL of DuckDB that writes the rows of `select` as PostgreSQL's COPY takes them (text format): exact digits, instants in UTC,
- * lists as arrays, `\N` for null. U+0000, which PostgreSQL refuses in text and in jsonb, becomes U+FFFD.
+ * SQL of DuckDB that writes rows in the text format of PostgreSQL's COPY: exact digits, instants in UTC, lists as
+ * arrays, `\N` for null. U+0000, which PostgreSQL refuses in text and in jsonb, becomes U+FFFD.
  */
 export function writeCopyText(select: string, columns: readonly Column[], file: string): string {
   const values = columns.map((column) => `${writeValue(column)} AS ${quoteIdentifier(column.name)}`);
@@ -31,14 +31,14 @@ function writeArray(name: string): string {
   return `'{' || array_to_string(list_transform(${name}, lambda e: CASE WHEN e IS NULL THEN 'NULL' ELSE ${quoted} END), ',') || '}'`;
 }
 
-/** Twice, because matches that touch share a character. A backslash that is itself escaped begins no escape. */
+/** Runs twice, because adjacent matches share a character. An escaped backslash begins no escape. */
 function replaceJsonNull(name: string): string {
   const once = (text: string) =>
     `regexp_replace(${text}, '((?:^|[^\\\\])(?:\\\\\\\\)*)\\\\u0000', '\\1\\\\ufffd', 'g')`;
   return once(once(name));
 }
 
-/** COPY's own escapes; the backslash first. */
+/** Backslashes must be escaped before the escapes are added. */
 function escapeText(text: string): string {
   const escapes: [string, string][] = [
     ['chr(0)', REPLACEMENT],

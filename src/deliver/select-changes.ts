@@ -8,22 +8,19 @@ import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { parseSince, type Since } from './since.js';
 import { areKept, readSpan, type TableSpan } from './table-span.js';
 
-/** What changed in a table, as SQL. */
-export interface ChangeSelect {
+interface ChangeSelect {
   select: string;
   from: bigint;
   to: bigint;
-  /** Runs that changed rows of the table meanwhile. */
+  /** Runs that changed rows between the two versions. */
   runs: string[];
 }
 
 /**
- * SQL of the rows of a table that are new, changed or gone since then, with what happened to them: `change` (`new`,
- * `changed`, `gone`, or `written` for a row of items of which the files that it replaced are not kept, so that it may be
- * either), `changed_columns`, and for items `events`, the kinds of the changes since, in order. Of a gone row the
- * last values are given. Only files that commits added or took away are read. A row of which only `run_id` differs is
- * not listed.
- * @throws PricelakeError `usage` if neither the log nor the kept files say
+ * SQL of a table's rows that are new, changed or gone since then, with `change`, `changed_columns`, and for items
+ * `events`: the kinds of the changes since, in order. A gone row has its last values. `written` is a row of items that
+ * may be new or changed, because replaced files are not kept. Reads only files that commits added or removed.
+ * @throws PricelakeError `usage` if neither the log nor the kept files show the changes
  */
 export async function selectChanges(lake: Lake, table: TableName, text: string): Promise<ChangeSelect> {
   const span = await readSpan(lake, table, parseSince(text));
@@ -41,7 +38,7 @@ async function selectRows(lake: Lake, span: TableSpan): Promise<string> {
   const { table, added, removed, replaced, isByRuns, runIds } = span;
   await requireFiles(lake, table, added);
   const written = `SELECT * FROM ${relate(lake, table, added)} WHERE run_id IN (SELECT unnest(${quoteList(runIds)}::VARCHAR[]))`;
-  // Nothing was taken away: what runs wrote is new.
+  // No row was replaced, so all written rows are new.
   if (isByRuns && replaced.length === 0)
     return `SELECT 'new' AS change, ${NO_NAMES} AS changed_columns, * FROM (${written})`;
   if (await areKept(lake, table, removed)) {
@@ -69,8 +66,8 @@ function relate(lake: Lake, table: TableName, files: readonly DataFile[]): strin
 }
 
 /**
- * Rows of two relations side by side, by the key. Where a part of the key may be null (history), rows don't change in place:
- * each is what it is, whole.
+ * Compares two relations by the key, without `run_id`. If a part of the key may be null (history), the whole row is the
+ * key, because rows of such a table never change.
  */
 function compareRows({ key: named, columns }: TableSchema, before: string, after: string): string {
   const names = columns.map(({ name }) => name).filter((name) => name !== 'run_id');
@@ -97,8 +94,8 @@ function compareRows({ key: named, columns }: TableSchema, before: string, after
 }
 
 /**
- * What happened to items since: changes behind the cursor that their version had noted, which history may have held
- * ahead of it, up to the cursor that they have now; and what comparisons found.
+ * Selects events of items: changes between the cursors of the two versions, which history may have held ahead of the
+ * first, and differences that comparisons found.
  */
 async function selectEvents(lake: Lake, { applied }: TableSpan, since: Since): Promise<string> {
   const { before, after } = applied;

@@ -4,7 +4,7 @@ import { type LogEntry, readEntriesBackwards } from '../lake/log-entries.js';
 import { readTable } from '../lake/read.js';
 import type { TableName, TableState } from '../tables/table.js';
 
-/** From where on something is asked for: what a run left behind, a version of the table, or a moment. */
+/** The state that changes are counted from: that after a run, a version of the table, or the state at a moment. */
 export type Since =
   | { kind: 'run'; number: bigint; runId?: string }
   | { kind: 'version'; version: bigint }
@@ -31,20 +31,20 @@ export function parseSince(text: string): Since {
   });
 }
 
-/** The commits of a table behind the version that `since` names, ascending; -1n is the version before the first. */
+/** A version, or -1n for the one before the first, and the commits after it, ascending. */
 export interface Commits {
   version: bigint;
   entries: LogEntry[];
 }
 
 /**
- * @throws PricelakeError `usage` where the log does not reach back so far, or where the lake has no such run or version.
+ * @throws PricelakeError `usage` if the log does not reach back so far, or if there is no such run or version
  */
 export async function readCommitsSince(lake: Lake, table: TableName, since: Since): Promise<Commits> {
   const newest = await readTable(lake, table);
   await refuseFuture(lake, newest, since);
   const behind: LogEntry[] = [];
-  // Compaction has no run of its own: it counts once a run behind `since` comes before it.
+  // Compaction has no run, so it counts only if a run after `since` came before it.
   const moved: LogEntry[] = [];
   for await (const entry of readEntriesBackwards(lake, table)) {
     if (isBefore(entry, since)) {
@@ -79,7 +79,7 @@ async function refuseFuture(lake: Lake, { table, version }: TableState, since: S
     throw new PricelakeError('usage', `${table} has no version ${since.version}; its newest is ${version}`);
   }
   if (since.kind !== 'run') return;
-  // Every run writes the ledger; other tables may be behind.
+  // Every run writes the ledger, and maybe no other table.
   const { run = 0n } = (await readTable(lake, 'runs')).applied;
   if (since.number > run) {
     throw new PricelakeError('usage', `the lake has no run ${since.number}; its newest is ${run}`);

@@ -7,34 +7,34 @@ import { decodeApplied } from '../lake/table-state.js';
 import type { Applied, DataFile, TableName } from '../tables/table.js';
 import { readCommitsSince, type Since } from './since.js';
 
-/** What happened to a table between two versions, by its log alone. */
+/** Changes of a table between two versions, from its log alone. */
 export interface TableSpan {
   table: TableName;
-  /** The version before, -1n for none, and the newest. */
+  /** The earlier version, -1n for none, and the newest. */
   from: bigint;
   to: bigint;
   entries: LogEntry[];
   /** Runs that changed rows. */
   runIds: string[];
-  /** Files of the newest version that the one before lacks, and the other way round; without those that hold no row. */
+  /** Files that only the newest version has, and files that only the earlier one has; none without rows. */
   added: DataFile[];
   removed: DataFile[];
-  /** Files that a commit took away together with rows of them; compaction takes none. */
+  /** Files that commits removed to change rows, not by compaction. */
   replaced: DataFile[];
   /** All files of the newest version. */
   files: DataFile[];
-  /** False where anything but a run changed rows: a rebuild, or another program. */
+  /** False if a rebuild or another program changed rows. */
   isByRuns: boolean;
-  /** What the two versions noted. */
+  /** Standings that the two versions record. */
   applied: { before: Applied; after: Applied };
 }
 
-/** @throws PricelakeError `usage` if the log does not say, `lake_invalid` if it is damaged. */
+/** @throws PricelakeError `usage` if the log does not reach back to `since`, `lake_invalid` if it is damaged */
 export async function readSpan(lake: Lake, table: TableName, since: Since): Promise<TableSpan> {
   const { version: from, entries } = await readCommitsSince(lake, table, since);
   const to = entries.at(-1)?.version ?? from;
   const newest = await readLog(lake, table);
-  // A run may have published meanwhile.
+  // A run may have published after the entries were read.
   const after = newest.version === to ? newest : await readLog(lake, table, { until: to });
   const before = from < 0n ? undefined : await readLog(lake, table, { until: from });
   const changing = entries.filter(({ changesRows }) => changesRows);
@@ -56,7 +56,7 @@ export async function readSpan(lake: Lake, table: TableName, since: Since): Prom
   };
 }
 
-/** True if the files are still on disk, superseded or not. */
+/** True if the files are still on disk, even if superseded. */
 export async function areKept(lake: Lake, table: TableName, files: readonly DataFile[]): Promise<boolean> {
   const found = await Promise.all(
     files.map(({ path }) =>

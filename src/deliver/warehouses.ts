@@ -4,36 +4,36 @@ import { PricelakeError } from '../errors/errors.js';
 import type { Column } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
 import type { TableLoad } from './load-plan.js';
-import { type LoadTarget, nameTable } from './load-sql.js';
+import { type LoadTarget, nameTable, writeApply, writeCreate, writeGained, writeLoadsTable } from './load-sql.js';
 import { inLists, MAX_FILES, quoteStagePath } from './manifest-formats.js';
 import type { Warehouse } from './warehouse-names.js';
 
-/** How a warehouse gets the files of a table into a staging table, and what its transactions are. */
-export interface WarehouseForm extends Omit<LoadTarget, 'schema'> {
+/** Statements of a warehouse for staging tables and transactions. */
+interface WarehouseForm extends Omit<LoadTarget, 'schema'> {
   begin: string[];
   commit: string[];
-  /** What `--base` must look like, with an example of it; undefined where none is needed. */
+  /** Form of `--base`, with an example; undefined if none is needed. */
   base: { pattern: RegExp; example: string } | undefined;
-  /** The staging table as SQL. */
+  /** SQL of the staging table's name. */
   stageName: (target: LoadTarget, table: TableName) => string;
-  /** Statements that fill it, before the transaction. */
+  /** Statements that fill the staging table, before the transaction. */
   stage: (target: LoadTarget, load: TableLoad, base: string) => string[];
   /** Statements after the transaction. */
   clean: (target: LoadTarget, table: TableName) => string[];
 }
 
-/** Addresses are pasted into statements: no quotes, no white space. */
+/** Addresses become part of statements, so quotes and white space are refused. */
 const bucket = (scheme: string) => new RegExp(`^${scheme}://[\\w.-]+(/[\\w.=+@~/-]*)?$`);
 
 const temporary = (target: LoadTarget, table: TableName) => target.dialect.quote(`pricelake_stage_${table}`);
 const permanent = (target: LoadTarget, table: TableName) => nameTable(target, `pricelake_stage_${table}`);
 const drop = (target: LoadTarget, table: TableName) => [`DROP TABLE IF EXISTS ${permanent(target, table)}`];
 
-/** Without NOT NULL: columns of the files may be null, and BigQuery loads none of these into a required one. */
+/** Omits NOT NULL: columns of files may be null, and BigQuery refuses to load these into required columns. */
 const writeColumns = ({ dialect }: LoadTarget, columns: readonly Column[]) =>
   columns.map((column) => `${dialect.quote(column.name)} ${writeType(column, dialect)}`).join(', ');
 
-/** Files that one COPY of Databricks takes by name. */
+/** One COPY of Databricks takes this many names. */
 const MAX_DATABRICKS = 1000;
 
 export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
@@ -56,8 +56,8 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
     commit: ['COMMIT'],
     base: { pattern: bucket('s3'), example: 's3://bucket/lake' },
     stageName: temporary,
-    // The manifest holds the length of each file, which COPY from Parquet needs; COPY refuses one without files. It takes
-    // columns by their place, which is that of the files, not of a table that has gained some.
+    // COPY needs the length of each Parquet file, which the manifest has, and refuses a manifest without files. It takes
+    // columns by their place in the files, so the staging table has the order of the files, not of the grown table.
     stage: (target, { table, files, columns }, base) => [
       `CREATE TEMP TABLE ${temporary(target, table)} (${writeColumns(target, columns)})`,
       ...files
@@ -105,14 +105,14 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
   },
   databricks: {
     dialect: SQL_DIALECTS.databricks,
-    // A transaction spans one table and one statement.
+    // A transaction spans only one statement over one table.
     hasTransactions: false,
     addsIfMissing: false,
     begin: [],
     commit: [],
     base: { pattern: /^(s3|gs|abfss|dbfs|\/Volumes)(:\/)?\/[\w.=+@~/-]+$/, example: 's3://bucket/lake' },
     stageName: permanent,
-    // A file that was loaded once would be skipped, also by a table that is made again.
+    // Without `force`, a file that was loaded before is skipped, even for a new table.
     stage: (target, { table, files, columns }, base) => [
       `CREATE OR REPLACE TABLE ${permanent(target, table)} (${writeColumns(target, columns)})`,
       ...inLists(files, MAX_DATABRICKS).map(
@@ -124,7 +124,7 @@ export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
   },
 };
 
-/** @throws PricelakeError `usage` for an address that the warehouse can't read or that can't be part of a statement */
+/** @throws PricelakeError `usage` for an address that the warehouse can't read, or that can't be part of a statement */
 export function requireWarehouseBase(warehouse: Warehouse, base: string | undefined): string {
   const { base: wanted } = WAREHOUSE_FORMS[warehouse];
   if (wanted === undefined) return '';
@@ -133,4 +133,29 @@ export function requireWarehouseBase(warehouse: Warehouse, base: string | undefi
   throw new PricelakeError('usage', `${warehouse} has to find the files of the lake`, {
     hint: `Give the lake's address for it, e.g. --base ${wanted.example}.`,
   });
+}
+
+/**
+ * Writes the statements that bring a warehouse's copy to the newest run: missing tables, staging tables, then one
+ * transaction over all tables, which records the run last. They change nothing if they are run again, or over a copy of
+ * another run.
+ * @param base address of the lake for the warehouse, checked
+ */
+export function writeLoadScript(
+  warehouse: Warehouse,
+  loads: readonly TableLoad[],
+  { schema, base }: { schema: string | undefined; base: string },
+): string[] {
+  const form = WAREHOUSE_FORMS[warehouse];
+  const target: LoadTarget = { ...form, schema };
+  const filled = loads.filter(({ rows }) => rows.kind !== 'none');
+  return [
+    writeLoadsTable(target),
+    ...loads.flatMap((load) => [...writeCreate(target, load), ...writeGained(target, load)]),
+    ...filled.flatMap((load) => form.stage(target, load, base)),
+    ...form.begin,
+    ...loads.flatMap((load) => writeApply(target, load, form.stageName(target, load.table))),
+    ...form.commit,
+    ...filled.flatMap(({ table }) => form.clean(target, table)),
+  ];
 }

@@ -2,33 +2,32 @@ import * as z from 'zod';
 import * as contract from '../api/contract.js';
 import type { AnswerName } from '../tables/table.js';
 
-/** Kinds of values in JSON; `text` is a cell of CSV, which has no kinds and no null. */
+/** `text` is a cell of CSV, which has neither types nor null. */
 export type JsonKind = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object' | 'text';
 
-/** A value as the API document describes it. */
 export interface DescribedValue {
   kinds: ReadonlySet<JsonKind>;
-  /** Fields of an object; undefined where their names are free. */
+  /** Fields of an object; undefined if their names are free. */
   members?: ReadonlyMap<string, DescribedValue>;
   /** Elements of a list, or values of an object whose names are free. */
   each?: DescribedValue;
-  /** True for a date-time: columns keep it to the microsecond. */
+  /** True for a date-time, which columns keep to the microsecond. */
   isTime?: true;
-  /** The texts that it may be; undefined where it may be any. */
+  /** Allowed texts; undefined if all are. */
   values?: ReadonlySet<unknown>;
 }
 
 const NUMBER: JsonKind[] = ['integer', 'number'];
 
-/** What zod can't say: its own types are those after parsing. */
+/** Types on the wire, where zod knows only the type after parsing. */
 const WIRE_KINDS = new Map<unknown, JsonKind[]>([
   [contract.int64, ['integer']],
   [contract.int32, ['integer']],
   [contract.decimal, NUMBER],
 ]);
 
-/** A contract's schema as what it allows on the wire. Throws where the contract has a kind of schema that is new here. */
-export function describeValue(schema: z.core.$ZodType): DescribedValue {
+/** Describes the values that a schema of the contract allows on the wire. Throws for an unknown kind of schema. */
+function describeValue(schema: z.core.$ZodType): DescribedValue {
   const wire = WIRE_KINDS.get(schema);
   if (wire !== undefined) return { kinds: new Set(wire) };
   if (schema === contract.dateTime) return { kinds: new Set(['string']), isTime: true };
@@ -55,10 +54,10 @@ export function describeValue(schema: z.core.$ZodType): DescribedValue {
   throw new Error(`the contract has a schema of type ${schema._zod.def.type}, which nobody has described`);
 }
 
-/** A history entry lands as a change that names its item (extract/backfill.ts). */
+/** A history entry lands as a change that names its item (backfill/land-histories.ts). */
 const landedHistoryEntry = contract.historyEntry.extend({ item: z.looseObject({ id: contract.int64 }) });
 
-/** A row of each answer, as section 2 describes it. */
+/** A row of each answer (section 2). */
 export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/export': describeExportRow(),
   '/items': describeValue(contract.item),
@@ -68,11 +67,11 @@ export const DESCRIBED: Readonly<Record<AnswerName, DescribedValue>> = {
   '/datasets': describeValue(contract.dataset),
   '/facets': describeValue(contract.facets),
   '/products': describeValue(contract.product),
-  // The contract reads the rest: a run needs the limits.
+  // Other fields can't drift unnoticed: the contract checks them, because a run needs the limits.
   '/plan': describeValue(contract.planInfo.pick({ status: true })),
 };
 
-/** The document does not show how export rows hold objects and lists: flat rows have them as text. */
+/** The document does not show how flat export rows hold objects and lists, so these may be text. */
 function describeExportRow(): DescribedValue {
   const item = describeValue(contract.item);
   const members = [...(item.members ?? [])].map(([name, value]): [string, DescribedValue] => {
@@ -82,7 +81,7 @@ function describeExportRow(): DescribedValue {
   return { ...item, members: new Map(members) };
 }
 
-/** `number`, `string|null`: the kinds as the document writes them. */
+/** `number`, `string|null`: names kinds as the document does. */
 export function nameKinds(kinds: ReadonlySet<JsonKind>): string {
   const named = NUMBER.every((kind) => kinds.has(kind)) ? [...kinds].filter((kind) => kind !== 'integer') : [...kinds];
   return named.sort((a, b) => Number(a === 'null') - Number(b === 'null')).join('|');

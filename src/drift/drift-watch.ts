@@ -1,43 +1,47 @@
 import type { AnswerName, LookAtRow } from '../tables/table.js';
 import { DESCRIBED, type DescribedValue, type JsonKind } from './described-value.js';
 
-/** What rows showed of one field. */
 export interface SeenField {
-  /** Its place in the document, `site.id`; undefined for a field that the document does not name. */
+  /** Path in the document, `site.id`; undefined for a field that the document does not name. */
   path: string | undefined;
   described: DescribedValue | undefined;
-  /** Values of it that were looked at. */
+  /** Values seen. */
   rows: number;
-  /** How many of each kind, and the first one. */
+  /** Number of values and the first one, by kind. */
   kinds: Map<JsonKind, { rows: number; sample: unknown }>;
-  /** Times whose digits beyond the microsecond no column keeps, and texts that the document does not list. */
+  /**
+   * `precision`: times with digits beyond the microsecond, which no column keeps. `value`: texts that the document does
+   * not list.
+   */
   odd: Map<'precision' | 'value', { rows: number; sample: string }>;
   members: Map<string, SeenField>;
   each: SeenField | undefined;
 }
 
-/** Where a field of an object at `parent` ('' for the row) is in the document; undefined for an unknown one. */
-export type FindPath = (parent: string, name: string) => string | undefined;
+/**
+ * Returns a field's path in the document, from the path of its object ('' for the row); undefined for an unknown field.
+ */
+type FindPath = (parent: string, name: string) => string | undefined;
 
-/** Names of fields come from the service: so only this many in one object are counted separately. */
+/** Limits the fields of one object, because the service chooses their names. */
 const MOST_FIELDS = 500;
 
-/** A digit other than 0 behind the sixth of a second's fraction. */
+/** A fraction of a second with a digit other than 0 after the sixth. */
 const FINER = /\.\d{6}\d*[1-9]/;
 
-/** Counts which fields and kinds of values the rows of a run have, by the answer that brought them. */
+/** Counts fields and kinds of values in a run's rows, by the answer that brought them. */
 export class DriftWatch {
   readonly seen = new Map<AnswerName, SeenField>();
   readonly #findPaths: Partial<Record<AnswerName, FindPath>>;
 
-  /** `findPaths`: of answers whose fields may be named otherwise than in the document. */
+  /** @param findPaths for answers whose fields may have other names than in the document */
   constructor(findPaths: Partial<Record<AnswerName, FindPath>> = {}) {
     this.#findPaths = findPaths;
   }
 
-  /** Adds one parsed row. Numbers that the parser rounded don't matter here. */
+  /** Adds one parsed row; its numbers may be rounded. */
   readonly look: LookAtRow = (answer, row, format) => {
-    if (typeof row !== 'object' || row === null || Array.isArray(row)) return; // typing names it
+    if (typeof row !== 'object' || row === null || Array.isArray(row)) return; // typing rejects such a row
     const seen = this.seen.get(answer) ?? newField('', DESCRIBED[answer]);
     if (seen.rows === 0) this.seen.set(answer, seen);
     this.#count(seen, row, this.#findPaths[answer] ?? findExactly, format === 'csv');
@@ -90,18 +94,17 @@ function newField(path: string | undefined, described: DescribedValue | undefine
   return { path, described, rows: 0, kinds: new Map(), odd: new Map(), members: new Map(), each: undefined };
 }
 
-/** Nothing but the document's own name will do. */
 const findExactly: FindPath = (parent, name) => joinPath(parent, name);
 
 export function joinPath(parent: string, name: string): string {
   return parent === '' ? name : `${parent}.${name}`;
 }
 
-/** What the document says about the value at `path`, which is below `parent`. */
+/** Finds the description of `path`, which is below `parent`. */
 function findDescribed(parent: SeenField, path: string): DescribedValue | undefined {
   const below = parent.path === '' || parent.path === undefined ? path : path.slice(parent.path.length + 1);
   if (parent.described?.members?.has(below) === true) return parent.described.members.get(below);
-  // A flat name: `siteId` means site.id, and is null if there is no site.
+  // A flat name such as `siteId` means site.id, which is null without a site.
   const [first = '', ...rest] = below.split('.');
   const object = parent.described?.members?.get(first);
   const member = object?.members?.get(rest.join('.'));

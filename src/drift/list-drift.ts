@@ -2,32 +2,33 @@ import type { AnswerName } from '../tables/table.js';
 import { DESCRIBED, type DescribedValue, nameKinds } from './described-value.js';
 import { joinPath, type SeenField } from './drift-watch.js';
 
-/** A way in which rows are not as the API document describes them. */
+/** One difference between rows and the API document. */
 export interface Drift {
   answer: AnswerName;
   /**
-   * A field that the document does not name; one that it names and no row has; a value of another kind; a time of which
-   * only the microseconds are kept; a text that is none of those that the document lists.
+   * `unknown`: the document does not name the field. `missing`: no row has it. `type`: another kind of value.
+   * `precision`: a time finer than microseconds. `value`: a text that the document does not list.
    */
   finding: 'unknown' | 'missing' | 'type' | 'precision' | 'value';
-  /** As the rows name it, or where none has it, as the document does. */
+  /** The rows' name of the field; the document's if no row has it. */
   field: string;
-  /** Kinds of values; null where there are none. Of a text that is not listed, those that are. */
+  /** Kinds of values, or null for none. */
   found: string | null;
+  /** Kinds of the document, or for `value` the listed texts; null for none. */
   described: string | null;
-  /** Rows that showed it, of so many that were looked at. */
+  /** Rows that show it, of `looked_at`. */
   rows: number;
   looked_at: number;
   /** JSON text of a value, cut to 200 characters. */
   sample: string | null;
 }
 
-/** A service may leave out what is null: of so few rows, all may have none. */
+/** A service may leave out nulls, so in fewer rows a nullable field may be missing by chance. */
 const TELLING_ROWS = 20;
 const MOST_FINDINGS = 100;
 const MOST_CHARACTERS = 200;
 
-/** What the rows showed, against the document; the order is that of the answers and their fields. */
+/** Compares seen rows with the document. */
 export function listDrift(seen: ReadonlyMap<AnswerName, SeenField>): Drift[] {
   const all = (Object.keys(DESCRIBED) as AnswerName[]).flatMap((answer) => {
     const row = seen.get(answer);
@@ -38,7 +39,7 @@ export function listDrift(seen: ReadonlyMap<AnswerName, SeenField>): Drift[] {
   return all.slice(0, MOST_FINDINGS);
 }
 
-/** Unknown fields and kinds; leaves in `paths` what of the document was seen. */
+/** Lists unknown fields and wrong values, and adds the seen paths of the document to `paths`. */
 function listFound(
   answer: AnswerName,
   field: SeenField,
@@ -99,13 +100,13 @@ function listMissing(answer: AnswerName, row: SeenField, paths: ReadonlyMap<stri
   return missing;
 }
 
-/** A value that is not empty, if there is one. */
+/** Prefers a value that is not null. */
 function showSample(kinds: SeenField['kinds']): string {
   const [, first] = [...kinds].find(([kind]) => kind !== 'null') ?? [...kinds][0] ?? [];
   return shorten(JSON.stringify(first?.sample ?? null));
 }
 
-/** Names and values are the service's: no control characters, and no half of a character at the cut. */
+/** Removes control characters and half characters at the cut, because the text is the service's. */
 function shorten(text: string): string {
   const plain = text.slice(0, MOST_CHARACTERS).replaceAll(/\p{Cc}/gu, ' ');
   return Buffer.from(plain).toString();

@@ -30,21 +30,21 @@ export type ErrorCode =
   | 'stopped'; // SIGINT or SIGTERM
 
 export interface ErrorFacts {
-  /** What to do next, as one sentence. */
+  /** Advice for the next step, as one sentence. */
   hint?: string;
-  /** Where the service explains the error: `docsUrl`, `upgradeUrl` of the API (section 7). */
+  /** The service's links (section 7). */
   docsUrl?: string;
   upgradeUrl?: string;
-  /** When it makes sense to try again. */
+  /** Earliest time at which another try makes sense. */
   nextRunAt?: Date;
-  /** HTTP status and the limit's name, where the error came from the service. */
+  /** HTTP status and limit that the service named. */
   status?: number;
   limit?: string;
-  /** Anything else a machine may want; never a secret. */
+  /** Other facts for machines, never a secret. */
   [fact: string]: unknown;
 }
 
-/** The one error class of the project: a stable code, a message that says where and what, and facts. */
+/** The project's only error class: a stable code, a message that says where and what, and facts. */
 export class PricelakeError extends Error {
   readonly code: ErrorCode;
   readonly facts: ErrorFacts;
@@ -57,7 +57,7 @@ export class PricelakeError extends Error {
   }
 }
 
-/** True for an error whose system code (ENOSPC, EEXIST…) is one of `codes`, looking through causes. */
+/** True if the error or one of its causes has one of these system codes (ENOSPC, EEXIST…). */
 export function hasSystemCode(error: unknown, ...codes: string[]): boolean {
   for (let e: unknown = error; e instanceof Error; e = e.cause) {
     const code = (e as NodeJS.ErrnoException).code;

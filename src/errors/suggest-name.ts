@@ -1,4 +1,4 @@
-/** The known name nearest to a mistyped or shortened one, or undefined when none is near enough to be meant. */
+/** Returns the known name that a mistyped or shortened one may mean; undefined if none is near enough. */
 export function suggestName(given: string, known: Iterable<string>): string | undefined {
   const typed = given.toLowerCase();
   let best: { name: string; distance: number } | undefined;
@@ -13,10 +13,10 @@ export function suggestName(given: string, known: Iterable<string>): string | un
   return given.length >= SHORTEST_START ? longer : undefined;
 }
 
-/** Shorter ones begin too many names. */
+/** Shorter texts begin too many names. */
 const SHORTEST_START = 3;
 
-/** Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`. */
+/** Counts insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`. */
 function measureEditDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;

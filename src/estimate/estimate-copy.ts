@@ -1,4 +1,5 @@
 import type { PlannedRun } from '../account/read-plan.js';
+import type { ApiClient } from '../api/client.js';
 import { ITEMS_A_PAGE } from '../api/contract.js';
 import { listParts } from '../extract/dataset-client.js';
 import { explainBroken } from '../plan/broken-exports.js';
@@ -8,9 +9,8 @@ import type { PollPlan } from '../plan/plan-polls.js';
 import type { Dataset } from '../plan/plan-shards.js';
 import type { RunFacts } from '../plan/run-facts.js';
 import { countItems } from '../run/run-planner.js';
-import type { EstimateSource } from './estimate-source.js';
 
-/** What is left of a copy: exports, or pages of all items. */
+/** Prices the rest of a copy: exports, or pages of all items. */
 export function estimateCopy(facts: RunFacts, copy: CopyPlan, { gate }: PlannedRun): Pick<Ahead, 'exports' | 'pages'> {
   const { choice, datasets, items, missing, shards, exportRows } = copy;
   if (choice.route === 'pages') {
@@ -18,7 +18,6 @@ export function estimateCopy(facts: RunFacts, copy: CopyPlan, { gate }: PlannedR
     return { exports: undefined, pages: calls === 0 ? undefined : { calls, items, reason: choice.reason } };
   }
   const calls = shards === undefined ? datasets.length : missing.length;
-  // Exports that broke off in earlier runs, and are due again.
   const broken = missing.map(({ name }) => gate.memory.find(name)).find((one) => one !== undefined);
   const note = broken && explainBroken(broken);
   return { exports: calls === 0 ? undefined : { calls, rows: exportRows, note }, pages: undefined };
@@ -28,13 +27,13 @@ function countPageCalls({ counts, landed }: RunFacts, dataset: Dataset): number 
   const { isDone = false, wholePages = 0 } = landed.polls.get(dataset) ?? {};
   if (isDone) return 0;
   const pages = countPages(counts?.get(dataset) ?? 0n, ITEMS_A_PAGE);
-  // More than one page: a look at what came meanwhile. Then a count.
+  // A call counts the items. After several pages, another looks for items that came meanwhile.
   return Math.max(0, pages - wholePages) + (pages > 1 ? 2 : 1);
 }
 
-/** Items that changed since the times that the polls reach back to. */
+/** Counts items that changed since the start of each poll. */
 export async function estimatePolls(
-  { client }: Pick<EstimateSource, 'client'>,
+  client: ApiClient,
   { landed }: RunFacts,
   polls: readonly PollPlan[],
 ): Promise<Count | undefined> {
@@ -44,7 +43,7 @@ export async function estimatePolls(
       const polled = reopens ? undefined : landed.polls.get(part.dataset);
       if (polled?.isDone) continue;
       const changedSince = polled?.round.since ?? since;
-      // What moves while shards are read: mostly a page.
+      // Without a time, the poll asks for items that move while shards are read: usually one page.
       const changed =
         changedSince === undefined ? 0n : await countItems(part, { changedSince: new Date(changedSince) });
       const { rows = 0n, pages = 0 } = polled?.round ?? {};

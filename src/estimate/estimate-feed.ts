@@ -2,11 +2,11 @@ import type { ApiClient } from '../api/client.js';
 import { type DatasetPart, listParts } from '../extract/dataset-client.js';
 import { readNewestChange } from '../extract/feed.js';
 import { type FeedPage, readFeedPage, readItemId } from '../extract/page.js';
+import type { JournalEntries } from '../landing/journal.js';
 import { type Count, countPages, extrapolateChanges, sumCounts } from '../plan/estimate.js';
 import type { FeedStart } from '../plan/plan-run.js';
-import type { EstimateSource } from './estimate-source.js';
 
-/** The changes that wait, and the first page of them. */
+/** The waiting changes, and the first page of them. */
 export interface WaitingFeed {
   changes: Count;
   body?: Buffer;
@@ -16,11 +16,11 @@ export interface WaitingFeed {
 const PAGE_LIMIT = 1_000;
 
 /**
- * Reads a page of the feed from where the run would (section 4, /changes); where more waits, its newest change as well. Of
- * several datasets, a page each, unless no change is newer than the lake.
+ * Reads the page of the feed that the run would begin with (section 4, /changes), and if more waits, the newest change.
+ * For a list of datasets, it reads a page of each, unless no change is newer than the lake.
  */
 export async function estimateFeed(
-  { client, journal }: Pick<EstimateSource, 'client' | 'journal'>,
+  { client, journal }: { client: ApiClient; journal: JournalEntries },
   starts: readonly FeedStart[],
 ): Promise<WaitingFeed> {
   const isNew = starts.some(({ from }) => from === undefined);
@@ -31,13 +31,13 @@ export async function estimateFeed(
     const landed = journal.all('feed.page').findLast((page) => page.dataset === dataset)?.nextCursor;
     const after = landed ?? from;
     const [part] = listParts(client, [dataset]);
-    // It begins about where the feed ends when the run does.
+    // Such a feed begins about where it ends, so one page brings all.
     if (after === undefined || part === undefined) waiting.push({ changes: { count: 0n, calls: 1, exact: false } });
     else waiting.push(await readPart(part, after));
   }
   const [first] = waiting;
   if (isOne && first !== undefined) return first;
-  // Where the feed is before several are read.
+  // A run asks for the newest change before it reads several feeds.
   const look: Count = { count: 0n, calls: 1, exact: true };
   const changes = sumCounts([look, ...waiting.map((one) => one.changes)]) ?? look;
   return { ...waiting.find(({ changes }) => changes.count > 0n), changes };

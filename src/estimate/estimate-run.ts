@@ -17,32 +17,33 @@ import { planRepairs, readTables } from '../run/open-tables.js';
 import { RunPlanner } from '../run/run-planner.js';
 import { RelationGraph } from '../sql/graph.js';
 import { TypingQueue } from '../typing/typing-queue.js';
-import type { EstimateSource } from './estimate-source.js';
+import type { EstimateSource } from './estimate-reads.js';
 import { priceNothing, pricePlan } from './estimate-steps.js';
 
-/** What the next run would do and take. */
+/** The next run's work and cost. */
 export interface RunEstimate extends ModeChoice, Total {
-  /** The interrupted or held run that it would continue with. */
+  /** The interrupted or held run that it would continue. */
   unfinished: { runId: string; held: string[] } | undefined;
   steps: Step[];
-  /** Blocks of overage that it would bill at most. */
+  /** Most blocks of overage that it would have billed. */
   overageBlocks: bigint;
-  /** Time that its calls take at the plan's rate; undefined where that is unlimited. */
+  /** Time of its calls at the plan's rate; undefined if the rate is unlimited. */
   seconds: number | undefined;
-  /** What it may take, and what would be left of that until `resetsAt`; undefined where nothing bounds it. */
+  /** Allowance of the run. A missing figure is unlimited. */
   allowed: { calls?: bigint; exportRows?: bigint };
+  /** Allowance left after the run, until `resetsAt`. */
   rest: { calls?: bigint; exportRows?: bigint };
   resetsAt: Date | undefined;
   plan: Pick<SeenPlan, 'plan' | 'name' | 'status'>;
-  /** Calls that were made to know it. */
+  /** Calls that the estimate itself made. */
   looked: number;
-  /** Why the run would be refused, or stop before its end. */
+  /** Reason why the run would be refused, or stop before its end. */
   refusal: PricelakeError | undefined;
 }
 
 /**
- * Looks at the lake, the plan and what waits, and prices the plan of the next run: the plan that the run would execute.
- * At most seven calls, and some more for each dataset of a list; nothing is written, and no lock is taken.
+ * Plans the next run as the run itself would, and prices it. Makes at most seven calls, and some more for each dataset
+ * of a list. Writes nothing and takes no lock.
  */
 export async function estimateRun(
   pipeline: Pipeline,
@@ -79,7 +80,7 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   const planned = await openPlan(source, journal);
   const { plan, gate } = planned;
   const allowed = gate.left();
-  // A run whose calls are made, or that is held, asks for no plan.
+  // A run that is held, or that has made its calls, does not ask for the plan.
   const isLanded = journal.last('usage.after') !== undefined || journal.last('held') !== undefined;
   const planner = await RunPlanner.open(source, Promise.resolve(isLanded ? undefined : planned));
   const priced = isLanded ? await priceNothing(planner) : await pricePlan(source, planned, planner);
@@ -103,7 +104,7 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   };
 }
 
-/** Why the run would stop before its end: too few calls. */
+/** Too few calls stop the run before its end. */
 function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looked: number): PricelakeError | undefined {
   if (bound === undefined) return undefined;
   const left = countLeft(bound) - BigInt(looked - 1);

@@ -13,13 +13,10 @@ import { isAtRest } from '../sync/run-record.js';
 import { listEvents } from '../webhook/event-files.js';
 import { estimateCopy, estimatePolls } from './estimate-copy.js';
 import { estimateFeed } from './estimate-feed.js';
-import { estimateHistories } from './estimate-histories.js';
-import { estimateListing } from './estimate-listing.js';
-import { estimateNeeds } from './estimate-needs.js';
-import type { EstimateSource } from './estimate-source.js';
+import { type EstimateSource, estimateHistories, estimateListing, estimateNeeds } from './estimate-reads.js';
 
-/** What lies before a run, and why it would not be begun. */
-export interface PricedPlan {
+/** A plan with its work, and the reason why it would not begin. */
+interface PricedPlan {
   plan: RunPlan;
   ahead: Ahead;
   refusal: PricelakeError | undefined;
@@ -43,12 +40,12 @@ const NOTHING: Ahead = {
   countsUsage: () => false,
 };
 
-/** A run whose calls are made only has to publish what has landed. */
+/** A run that has made its calls only has to publish. */
 export async function priceNothing(planner: RunPlanner): Promise<PricedPlan> {
   return { plan: await planner.plan(), ahead: NOTHING, refusal: undefined };
 }
 
-/** Prices the plan of a run, beside what its earlier tries have landed. */
+/** Prices the rest of a run's plan, after its earlier tries. */
 export async function pricePlan(source: EstimateSource, planned: PlannedRun, planner: RunPlanner): Promise<PricedPlan> {
   const { journal } = source;
   const has = (type: JournalEntry['type']) => journal.last(type) !== undefined;
@@ -56,7 +53,7 @@ export async function pricePlan(source: EstimateSource, planned: PlannedRun, pla
   const { decision, copy, copied, comparisons } = plan;
   const { mode } = decision;
   const polls = copy?.settling === undefined ? plan.polls : [copy.settling, ...plan.polls];
-  const changedItems = await estimatePolls(source, planner.facts, polls);
+  const changedItems = await estimatePolls(source.client, planner.facts, polls);
   const feed = plan.feed.isRead && !has('feed.done') ? await estimateFeed(source, plan.feed.starts) : undefined;
   const isNews = isAny(feed?.changes) || has('feed.page');
   const isIdle = !has('begin') && copied.length === 0 && !isNews && !isAny(changedItems) && !(await hasWaiting(source));
@@ -81,14 +78,14 @@ export async function pricePlan(source: EstimateSource, planned: PlannedRun, pla
   return { plan, ahead, refusal: copy?.choice.route === 'wait' ? copy.choice.refusal : undefined };
 }
 
-/** The newest change, the items of each part, and listed items by website of those that may be split. */
+/** Calls for the newest change, the items of each part, and listed items by website of parts that may be split. */
 function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): number | undefined {
   const websites = 2 * (copy?.large.length ?? 0);
   if (lowWatermark === undefined || isTaken) return websites === 0 ? undefined : websites;
   return (lowWatermark.feed === 'none' ? 0 : 1) + lowWatermark.parts.length + websites;
 }
 
-/** Whether anything waits for a run besides what the service has. */
+/** True if events, histories or the lake's own upkeep wait for a run. */
 async function hasWaiting(source: EstimateSource): Promise<boolean> {
   const { root } = source.lake;
   if ((await listEvents(root)).length > 0 || (await hasOpenBackfill(root))) return true;

@@ -1,4 +1,4 @@
-/** `1,234,567`. Not by `Intl`, whose tables take 20 ms to load. */
+/** `1,234,567`. Does without `Intl`, whose tables take 20 ms to load. */
 export function formatCount(count: number | bigint): string {
   return String(count).replaceAll(/\B(?=(\d{3})+$)/gu, ',');
 }

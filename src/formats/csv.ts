@@ -7,20 +7,19 @@ const COMMA = 0x2c;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const CHUNK_BYTES = 1 << 20;
 
-/** Where in a field of RFC 4180 the scanner is. */
 type State = 'begin' | 'plain' | 'quoted' | 'behind-quote';
 
 /**
- * Finds the ends of records in the bytes of CSV (RFC 4180), chunk by chunk: a newline inside quotes ends none. Blank
- * lines are no records. A byte order mark is no part of the first record.
+ * Finds the ends of CSV records (RFC 4180), chunk by chunk. Newlines inside quotes end no record, blank lines are no
+ * records, and a byte order mark is not part of the first one.
  */
 export class CsvScanner {
   #state: State = 'begin';
   #isBlank = true;
-  /** Bytes of the byte order mark that have come; none more once something else came. */
+  /** Bytes of the byte order mark seen so far; its length once anything else came. */
   #mark = 0;
 
-  /** Calls `onRecord` with the offset behind each record that ends in the chunk. */
+  /** Calls `onRecord` with the offset after each record that ends in the chunk. */
   scan(chunk: Buffer, onRecord: (end: number) => void): void {
     let i = this.#skipMark(chunk);
     while (i < chunk.length) {
@@ -46,7 +45,7 @@ export class CsvScanner {
     }
   }
 
-  /** True when a record has begun that no newline ended. */
+  /** True if a record has begun and no newline has ended it. */
   get isOpen(): boolean {
     return !this.#isBlank;
   }
@@ -62,13 +61,13 @@ export class CsvScanner {
   }
 }
 
-/** A record of a file and the line, from 1, that it begins on. */
-export interface CsvRecord {
+/** `line` is the line of the file, from 1, on which the record begins. */
+interface CsvRecord {
   bytes: Buffer;
   line: number;
 }
 
-/** The records of a file, without their line ends and the byte order mark. */
+/** Reads the records of a file, without line ends and byte order mark. */
 export async function* readCsvRecords(path: string): AsyncGenerator<CsvRecord> {
   const scanner = new CsvScanner();
   let rest: Buffer = Buffer.alloc(0);
@@ -94,7 +93,6 @@ export async function* readCsvRecords(path: string): AsyncGenerator<CsvRecord> {
   if (scanner.isOpen) yield cut(rest);
 }
 
-/** Blank lines and a byte order mark before a record. */
 function skipBlank(bytes: Buffer): { offset: number; lines: number } {
   let offset = BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte) ? BYTE_ORDER_MARK.length : 0;
   let lines = 0;
@@ -118,7 +116,7 @@ function trimEnd(bytes: Buffer): Buffer {
   return bytes.subarray(0, end);
 }
 
-/** The cells of a record: an empty one is null, a quoted empty one is a text. Undefined when it is not RFC 4180. */
+/** Parses cells: an empty one is null, a quoted empty one is text. Undefined if the record is not RFC 4180. */
 export function parseCsvRecord(text: string): (string | null)[] | undefined {
   const cells: (string | null)[] = [];
   for (let at = 0; ; ) {
@@ -138,7 +136,7 @@ function findComma(text: string, from: number): number {
   return comma < 0 ? text.length : comma;
 }
 
-/** Behind the quote that closes the one at `from`. */
+/** Index after the quote that closes the one at `from`. */
 function findQuoteEnd(text: string, from: number): number | undefined {
   for (let quote = text.indexOf('"', from + 1); quote >= 0; quote = text.indexOf('"', quote + 2)) {
     if (text[quote + 1] !== '"') return quote + 1;

@@ -1,4 +1,4 @@
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export class Html {
   readonly text: string;
 
@@ -7,22 +7,22 @@ export class Html {
   }
 }
 
-/** What a template takes: text is escaped, null and undefined are nothing, lists are joined. */
+/** Values of a template: text is escaped, null and undefined give nothing, lists are joined. */
 export type Content = string | number | bigint | Html | null | undefined | readonly Content[];
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Template of HTML: every value is escaped and free of control characters unless it is Html itself. */
+/** Escapes every value and removes its control characters, unless it is Html. */
 export function html(parts: TemplateStringsArray, ...values: Content[]): Html {
   const filled = parts.map((part, k) => part + writeContent(values[k]));
   return new Html(filled.join(''));
 }
 
-// Controls but tab and line feed, and characters that reorder the text around them.
+// Control characters other than tab and line feed, and characters that reorder text.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the purpose
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Foreign text without what could reorder a page or hide in it. */
+/** Removes characters that could reorder a page or hide in it. */
 export function stripControls(text: string): string {
   return text.replace(UNSAFE, '');
 }

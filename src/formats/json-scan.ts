@@ -1,6 +1,8 @@
+import { MAX_JSON_DEPTH } from '../io/limits.js';
+
 /**
- * Finds the parts of a JSON text without making objects of it: pages of a thousand rows pass through here,
- * and their numbers must not pass through a double. It locates; DuckDB validates when it types the bytes.
+ * Finds parts of JSON text without making objects, because pages have a thousand rows and their numbers must not pass
+ * through a double. It only locates; DuckDB validates when it types the bytes.
  */
 
 const QUOTE = 0x22;
@@ -12,7 +14,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Bytes [start, end) of one value. */
+/** Bytes [start, end) of a value. */
 export interface Slice {
   start: number;
   end: number;
@@ -75,7 +77,7 @@ function skipValue(bytes: Buffer, at: number): number {
   return skipScalar(bytes, at);
 }
 
-/** The fields of the object that begins at `start` (leading space allowed). Throws SyntaxError when it is none. */
+/** Finds the fields of the object at `start`, after white space. Throws SyntaxError if there is none. */
 export function readFields(bytes: Buffer, start = 0): Map<string, Slice> {
   const fields = new Map<string, Slice>();
   eachField(bytes, start, (name, value) => {
@@ -85,7 +87,7 @@ export function readFields(bytes: Buffer, start = 0): Map<string, Slice> {
   return fields;
 }
 
-/** The first field that is wanted, without looking at those behind it; undefined when the object has none. */
+/** Finds the first wanted field and reads no further. */
 export function findField(bytes: Buffer, start: number, isWanted: (name: string) => boolean): Slice | undefined {
   let found: Slice | undefined;
   eachField(bytes, start, (name, value) => {
@@ -96,7 +98,7 @@ export function findField(bytes: Buffer, start: number, isWanted: (name: string)
   return found;
 }
 
-/** Goes through the fields as long as `visit` returns true. */
+/** Visits fields while `visit` returns true. */
 function eachField(bytes: Buffer, start: number, visit: (name: string, value: Slice) => boolean): void {
   let i = skipSpace(bytes, start);
   if (bytes[i] !== OPEN_BRACE) fail(i);
@@ -118,7 +120,7 @@ function eachField(bytes: Buffer, start: number, visit: (name: string, value: Sl
   }
 }
 
-/** The elements of the array that begins at `start`. Throws SyntaxError when it is none. */
+/** Finds the elements of the array at `start`. Throws SyntaxError if there is none. */
 export function readElements(bytes: Buffer, start: number): Slice[] {
   const elements: Slice[] = [];
   let i = skipSpace(bytes, start);
@@ -135,7 +137,7 @@ export function readElements(bytes: Buffer, start: number): Slice[] {
   }
 }
 
-/** The integer at `slice`, exact. Throws SyntaxError when it is no int64 in plain decimal form. */
+/** Reads an exact integer. Throws SyntaxError if it is not an int64 in plain decimal form. */
 export function readInt64(bytes: Buffer, slice: Slice): bigint {
   const value = parseInt64(bytes, slice);
   if (value !== undefined) return value;
@@ -144,16 +146,35 @@ export function readInt64(bytes: Buffer, slice: Slice): bigint {
 
 const SHOWN_BYTES = 40;
 
-/** The value as it arrived, its beginning where it is long, for a message. */
+/** Shows the beginning of a value in a message. */
 export function showValue(bytes: Buffer, { start, end }: Slice): string {
   const text = bytes.toString('utf8', start, Math.min(end, start + SHOWN_BYTES)).replaceAll(/\s+/g, ' ');
   return end - start > SHOWN_BYTES ? `${text}…` : text;
 }
 
-/** The same; undefined when it is none. */
+/** As `readInt64`, but undefined if it is none. */
 export function parseInt64(bytes: Buffer, slice: Slice): bigint | undefined {
   const text = bytes.toString('latin1', slice.start, slice.end);
   if (!/^-?(0|[1-9]\d{0,18})$/.test(text)) return undefined;
   const value = BigInt(text);
   return BigInt.asIntN(64, value) === value ? value : undefined;
+}
+
+/** True for JSON that is nested too deep for recursive code: parsers, zod, JSON.stringify. */
+export function isTooDeep(json: string): boolean {
+  // Shorter text can't be nested so deep.
+  if (json.length <= 2 * MAX_JSON_DEPTH) return false;
+  let depth = 0;
+  let isText = false;
+  for (let i = 0; i < json.length; i++) {
+    const char = json.charCodeAt(i);
+    if (isText) {
+      if (char === 0x5c) i++;
+      else if (char === 0x22) isText = false;
+    } else if (char === 0x22) isText = true;
+    else if (char === 0x5b || char === 0x7b) {
+      if (++depth > MAX_JSON_DEPTH) return true;
+    } else if (char === 0x5d || char === 0x7d) depth--;
+  }
+  return false;
 }

@@ -1,21 +1,21 @@
 import { open } from 'node:fs/promises';
 
 const NEWLINE = 0x0a;
-/** White space of JSON, beside the newline. */
+/** JSON's white space beside the newline. */
 const SPACE = 0x20;
 const TAB = 0x09;
 const CARRIAGE_RETURN = 0x0d;
 const CHUNK_BYTES = 4 << 20;
 
-/** True for bytes of a line that hold no more than white space: blank lines are no rows. */
+/** True for a line of white space, which is no row. */
 export function isBlank(bytes: Buffer): boolean {
   for (const byte of bytes) if (byte !== SPACE && byte !== TAB && byte !== CARRIAGE_RETURN) return false;
   return true;
 }
 
 /**
- * Pieces of a file that end at line ends (only the last may not), so that no line is cut. All are read into the same
- * memory: a piece is valid until the next one is asked for.
+ * Reads pieces of a file that end at line ends; only the last may not. All use the same memory, so a piece is valid
+ * only until the next one.
  */
 export async function* readWholeLines(path: string): AsyncGenerator<Buffer> {
   const file = await open(path, 'r');
@@ -39,7 +39,7 @@ export async function* readWholeLines(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** The lines of a file without their newlines, each valid until the next one. Bytes, not text: U+2028 ends no line of NDJSON. */
+/** Reads lines without newlines, each valid until the next one. Reads bytes, because U+2028 ends no line of NDJSON. */
 export async function* readLines(path: string): AsyncGenerator<Buffer> {
   for await (const bytes of readWholeLines(path)) {
     let start = 0;

@@ -1,11 +1,11 @@
 import { findField } from './json-scan.js';
 
-/** Tells the field of a row that holds the item's id: the document does not show how export rows name it. */
+/** Recognizes the field with the item's id, which the document does not name for export rows. */
 export type IsId = (name: string) => boolean;
 
 /**
- * The id in a row that is broken somewhere, as its digits; null where it can't be read for sure. `within` names the
- * objects that it is in. A number that ends with the row may have lost digits.
+ * Finds the id's digits in a broken row; null if they aren't certain, as in a number at the row's end, which may have
+ * lost digits. `within` names the objects around it.
  */
 export function findRowId(row: Buffer, within: readonly string[], isId: IsId): string | null {
   try {
@@ -24,7 +24,7 @@ export function findRowId(row: Buffer, within: readonly string[], isId: IsId): s
   }
 }
 
-/** The id in a record of CSV that has as many cells as the header. */
+/** Finds the id in a CSV record that has as many cells as the header. */
 export function readCellId(cells: readonly (string | null)[], columns: readonly string[], isId: IsId): string | null {
   if (cells.length !== columns.length) return null;
   return readDigits(cells[columns.findIndex((name) => isId(name))] ?? '');

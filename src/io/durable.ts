@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Syncs a folder, so that the names in it survive a power cut. */
+/** Makes names in a folder survive a power cut. */
 export function syncFolder(path: string): Promise<void> {
   return openAndSync(path, 'r', async () => {});
 }
@@ -11,14 +11,14 @@ export function syncFile(path: string): Promise<void> {
   return openAndSync(path, 'r+', async () => {});
 }
 
-/** Writes a file whose bytes survive a power cut; its name does so when its folder is synced. With `wx`, a new one. */
+/**
+ * Writes a file whose bytes survive a power cut; its name does so once the folder is synced. `wx` demands a new file.
+ */
 export function writeSynced(path: string, data: string | Buffer, flags: 'w' | 'wx' = 'w'): Promise<void> {
   return openAndSync(path, flags, (handle) => handle.writeFile(data));
 }
 
-/**
- * Writes a file beside, as `temporary`, and renames it into place: readers, and a power cut, see the old text or the new one.
- */
+/** Writes `temporary` and renames it into place, so that readers and a power cut see the old text or the new one. */
 export async function replaceFile(path: string, data: string | Buffer, temporary: string): Promise<void> {
   try {
     await writeSynced(temporary, data);
@@ -39,7 +39,7 @@ async function openAndSync(path: string, flags: string, write: (handle: FileHand
   }
 }
 
-/** Makes a folder with its parents and syncs each folder that got a new name. */
+/** Makes a folder and its parents, durably. */
 export async function makeFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true });
   if (first === undefined) return;

@@ -1,31 +1,31 @@
-/** The world as a parameter: tests replace clock, sleep, random and log; everything else is real. */
+/** The world as a parameter. Tests replace clock, sleep, random and log; everything else is real. */
 export interface Io {
   /** Now, UTC. */
   now(): Date;
-  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted. */
+  /** Rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Uniform in [0, 1): jitter only, never data. */
+  /** Uniform in [0, 1). Used for jitter, never for data. */
   random(): number;
-  /** One event of the run's log: a stable name and flat facts. Never a secret. */
+  /** Logs an event: a stable name and flat facts, never a secret. */
   log(level: LogLevel, event: string, facts?: Record<string, unknown>): void;
-  /** Progress of a long step; the CLI draws it, tests ignore it. */
+  /** The CLI draws it. */
   progress(update: Progress): void;
 }
 
-/** `debug` has every step, `trace` every call of the service. */
+/** `debug` has every step, `trace` every call. */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
 export interface Progress {
-  /** Name of the step, e.g. `snapshot`, `feed`. */
+  /** E.g. `snapshot` or `feed`. */
   step: string;
   rows: bigint;
-  /** Rows in all, where known. */
+  /** Expected rows, if known. */
   totalRows?: bigint;
   bytes: number;
-  /** What `rows` counts; default rows. */
+  /** Unit of `rows`; default rows. */
   unit?: 'rows' | 'items' | 'tables' | 'checks';
   done?: boolean;
-  /** Of step `run`, which has no rows: what earlier runs of its kind took and received. */
+  /** Only for step `run`, which has no rows: time and rows of earlier runs of its kind. */
   pace?: { seconds: number; rows: bigint };
 }
 
@@ -44,7 +44,7 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The real world, silent: the CLI adds its own log and progress. */
+/** The real world without output; the CLI adds log and progress. */
 export const realIo: Io = {
   now: () => new Date(),
   sleep,
@@ -52,3 +52,29 @@ export const realIo: Io = {
   log: () => {},
   progress: () => {},
 };
+
+/** Reports begin and end of a step. One that fails has no end. */
+export async function reportStep<T>(io: Pick<Io, 'progress'>, step: string, work: () => Promise<T>): Promise<T> {
+  io.progress({ step, rows: 0n, bytes: 0 });
+  const result = await work();
+  io.progress({ step, rows: 0n, bytes: 0, done: true });
+  return result;
+}
+
+export interface OpenStep {
+  add(rows: bigint, bytes: number): void;
+  done(): void;
+}
+
+export function openStep({ progress }: Pick<Io, 'progress'>, step: string): OpenStep {
+  let [rows, bytes] = [0n, 0];
+  progress({ step, rows, bytes });
+  return {
+    add(moreRows, moreBytes) {
+      rows += moreRows;
+      bytes += moreBytes;
+      progress({ step, rows, bytes });
+    },
+    done: () => progress({ step, rows, bytes, done: true }),
+  };
+}

@@ -1,75 +1,72 @@
 /**
- * How much of an answer is taken, and for how long: everything that comes from the service is bounded. Each figure stands
- * far beyond what an honest service needs, so that only a broken or hostile one meets it. docs/reference/answers.md, "Limits".
+ * Limits for everything that comes from the service. Each is far beyond the needs of an honest service, so that only a
+ * broken or hostile one meets it (docs/reference/answers.md, "Limits").
  */
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** No page comes near (500 items are some 0.5 MB); a larger answer is an error before it fills the memory. */
+/** Pages are far smaller: 500 items have about 0.5 MB. */
 export const MAX_PAGE_BYTES = 256 * MIB;
 
 /**
- * A JSON answer has to be complete this long after its headers: a page of 1 MB needs 17 kB/s. Bytes that trickle would
- * otherwise hold a run for ever, since each of them ends the wait for data.
+ * Time from an answer's headers to its end: a page of 1 MB needs 17 kB/s. Without it, trickling bytes could hold a run
+ * for ever, because each of them ends the wait for data.
  */
 export const JSON_BODY_MS = 60_000;
 
 /**
- * An export has to bring so many bytes in so much time that is spent waiting for it: half a kilobyte a second, less than a
- * modem did. Two minutes, so that a service may count or sort before it continues.
+ * Fewest bytes of an export in a window of waiting: half a kilobyte a second. Two minutes let a service count or sort
+ * before it continues.
  */
 export const EXPORT_PACE = { windowMs: 120_000, minBytes: 64 * KIB };
 
 /**
- * Pages in a row that bring nothing and say that more waits. A feed that looks through its changes for those of a dataset
- * may send some: a hundred in a row are not met by chance even where one change in five thousand is of the dataset.
+ * Most empty pages in a row that say that more waits. A feed that filters changes by dataset may send some, but hardly
+ * a hundred in a row, even if one change in five thousand is of the dataset.
  */
 export const MAX_EMPTY_PAGES = 100;
 
 /**
- * Pages that say that more waits are free up to a number; all beyond have to bring so many changes each, on average. Each
- * is a call, and they may hold a thousand: a feed that crawls towards its end would take every call that there is.
+ * Beyond `freePages`, pages that say that more waits must bring this many changes on average. Each page is a call and
+ * may hold a thousand changes, so a feed that crawls would take all calls of the month.
  */
 export const FEED_PACE = { freePages: 250, changesAPage: 10 };
 
 /**
- * A feed may grow as fast as it is read. After so many pages a run asks for the newest change, and reads up to that one:
- * what comes later is the next run's.
+ * A feed may grow as fast as it is read. After this many pages, a run reads only up to the newest change of that time.
  */
 export const LONG_FEED_PAGES = 50;
 
-/** What is read by recursion may be nested so deep; no answer of the API is deeper than ten but in `attributes`. */
+/** Depth for recursive code. Answers of the API are ten deep at most, except in `attributes`. */
 export const MAX_JSON_DEPTH = 500;
 
-/** A row above this is rejected with its place: DuckDB reads no larger object of JSON. */
+/** A larger row is rejected, because DuckDB reads no larger JSON object. */
 export const MAX_ROW_BYTES = 16 * MIB;
 
-/** Of a rejected row so many characters are kept in `rejects.raw`; the landing has all of it. */
+/** `rejects.raw` keeps this much of a row; the landing has all of it. */
 export const MAX_RAW_CHARACTERS = MIB;
 
-/** What of an export's body may land. */
 export interface ExportLimits {
-  /** A line that is longer ends the export: its end may never come. */
+  /** A longer line ends the export, because its end may never come. */
   lineBytes: number;
-  /** Decoded bytes, beside those a row. */
+  /** Decoded bytes that an export may have beside `bytesARow`. */
   baseBytes: number;
-  /** Decoded bytes for each row that the header announced. */
+  /** Decoded bytes for each announced row. */
   bytesARow: number;
-  /** Free space that stays for the journal, the log entries and other programs. */
+  /** Free space that stays for the journal, log entries and other programs. */
   reserveBytes: number;
-  /** Free space for typed and staged files, as a share of what has landed. Measured: a fifth to a third. */
+  /** Free space for typed and staged files, as a share of landed bytes. They take a fifth to a third. */
   workShare: number;
-  /** So often the free space is looked at. */
+  /** The free space is measured each time so many bytes have landed. */
   stepBytes: number;
 }
 
 export const EXPORT_LIMITS: ExportLimits = {
-  // Four times the largest row that can be typed: one that is merely too large is rejected alone, as it should be.
+  // Four times the largest row that can be typed, so that a row that is merely too large is rejected alone.
   lineBytes: 4 * MAX_ROW_BYTES,
-  // Sixteen rows of the largest size.
   baseBytes: 16 * MAX_ROW_BYTES,
-  // Rows of items have about 1 kB, rich ones some 10 kB: a mean of 64 kB is a bomb.
+  // Rows of items have about 1 kB, rich ones about 10 kB, so a mean of 64 kB is a bomb.
   bytesARow: 64 * KIB,
   reserveBytes: 64 * MIB,
   workShare: 0.5,

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 
 /**
- * Does `work` for each of the list, `concurrency` at a time, and returns what came of them in order. After a failure
- * nothing more is begun, and the error is thrown when what was under way has ended: nothing works on behind it.
+ * Does `work` for each of the list, `concurrency` at a time, and returns the results in order. After a failure it
+ * begins no more, and throws only when all work under way has ended.
  */
 export async function runSideBySide<T, R>(
   concurrency: number,
@@ -23,4 +23,15 @@ export async function runSideBySide<T, R>(
   await Promise.all(list.map((one, place) => limit(run, one, place)));
   if (failure !== undefined) throw failure.error;
   return results;
+}
+
+/** Waits for all before it throws the first error, so that no work continues after it. */
+export async function settleAll<T extends readonly unknown[]>(
+  works: {
+    readonly [K in keyof T]: Promise<T[K]>;
+  },
+): Promise<T> {
+  const results = await Promise.allSettled(works);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  return results.map((result) => (result as PromiseFulfilledResult<unknown>).value) as unknown as T;
 }

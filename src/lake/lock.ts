@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import * as z from 'zod';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
-import { explainReadFault } from '../errors/read-fault.js';
+import { explainReadFault } from '../errors/path-fault.js';
 import type { Io } from '../io/io.js';
 import { type LakeLock, startHeartbeat } from './heartbeat.js';
 import { ignoreMissing, type Lake, privatePath } from './layout.js';

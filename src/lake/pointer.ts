@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
-import { explainReadFault } from '../errors/read-fault.js';
+import { explainReadFault } from '../errors/path-fault.js';
 import { findDataPathFault, quotePath } from '../io/inner-path.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import type { Lake } from './layout.js';

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
-import { refuseLink } from '../errors/link-error.js';
+import { refuseLink } from '../errors/path-fault.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { ignoreMissing, type Lake, PRIVATE_FOLDER, privatePath } from './layout.js';
 

@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import type { Database } from '../duckdb/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
 import { PricelakeError } from '../errors/errors.js';
-import { settleAll } from '../io/settle-all.js';
+import { settleAll } from '../io/side-by-side.js';
 import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
 import type { StagedFile, TableName } from '../tables/table.js';
 import { sealDataFile } from './data-file.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PricelakeError } from '../errors/errors.js';
-import { explainReadFault } from '../errors/read-fault.js';
+import { explainReadFault } from '../errors/path-fault.js';
 import { syncFolder } from '../io/durable.js';
 import type { JournalEntry } from './journal-entry.js';
 import { readEntry, START_AGAIN, toLine } from './journal-line.js';

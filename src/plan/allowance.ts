@@ -1,57 +1,57 @@
 import type { PlanInfo } from '../api/contract.js';
 import { type ErrorCode, PricelakeError } from '../errors/errors.js';
 
-/** A month's cap: a share of the plan's limit, or a number. */
+/** A month's cap, as a share of the plan's limit or as a number. */
 export type Cap = { percent: number } | { count: number };
 
-/** What runs may cost a month (`budget` of the pipeline file). */
+/** `budget` of the pipeline file: the most that runs may take in a month. */
 export interface Budget {
   calls: Cap;
-  /** A share keeps a reserve of the plan's rows. Where overage is agreed there is nothing to reserve. */
+  /** A share keeps a reserve of the plan's rows. If overage is agreed, there is nothing to reserve. */
   exportRows: Cap;
-  /** Started blocks of overage that may be billed: 0 is none, null any number. */
+  /** Started blocks of overage that may be billed; null is any number. */
   overage: number | null;
 }
 
 /** Caps of one run, from the command line. */
 export interface RunCaps {
-  /** Export rows that the run may take, those of its earlier tries included. */
+  /** Export rows that the run may take, including those of its earlier tries. */
   maxRows?: number | undefined;
-  /** Blocks of overage that the run may have billed, in place of `budget.overage`. */
+  /** Blocks of overage that the run may have billed, instead of `budget.overage`. */
   maxOverage?: number | undefined;
 }
 
-/** The plan as far as it bears on what a run may take; a service may leave out what is null. */
-export interface PlanFacts {
+/** The parts of the plan that bound a run. A service may leave out nulls. */
+interface PlanFacts {
   limits: PlanInfo['limits'];
-  /** As it came: it may be one that the document does not list. */
+  /** May be one that the document does not list. */
   status?: string | null | undefined;
   usage?: PlanInfo['usage'] | undefined;
 }
 
-/** One rule, and what of it is used. */
+/** A rule and its use. */
 export interface Bound {
-  /** As the user knows it: `budget.calls`, `--max-rows`, `apiCallsPerMonth`. */
+  /** The user's name of it: `budget.calls`, `--max-rows`, `apiCallsPerMonth`. */
   rule: string;
   allowed: bigint;
   used: bigint;
-  /** True where the limit renews each month. */
+  /** True if the limit renews each month. */
   monthly: boolean;
 }
 
-/** What a run may still take. */
+/** The rest that a run may take. */
 export interface Allowance {
-  /** The tightest rule for calls; undefined when nothing bounds them. */
+  /** The tightest rule for calls; undefined if nothing bounds them. */
   calls: Bound | undefined;
-  /** The tightest rule for export rows, the plan's quota apart; undefined when nothing bounds them. */
+  /** The tightest rule for export rows, except the plan's quota; undefined if nothing bounds them. */
   rows: Bound | undefined;
-  /** The plan's export rows; undefined when it has no limit. */
+  /** The plan's export rows; undefined if unlimited. */
   quota: Bound | undefined;
-  /** False where the service cuts an export at the quota (Free, trial) instead of billing what is beyond. */
+  /** False if the service cuts an export at the quota (Free, trial) instead of billing the rest. */
   bills: boolean;
   /** Blocks of overage that may still be billed; null is any number. */
   blocks: bigint | null;
-  /** When the month's counters start over; undefined where nothing is counted. */
+  /** The month's counters start over at this time; undefined if nothing is counted. */
   resetsAt: Date | undefined;
 }
 
@@ -65,12 +65,12 @@ export const NO_EXPORTS: Allowance = {
   resetsAt: undefined,
 };
 
-/** Only of these the document says that rows beyond the quota are billed, and the export is whole. */
+/** Only for these does the document say that rows beyond the quota are billed and the export is whole. */
 const BILLING: ReadonlySet<PlanFacts['status']> = new Set(['ACTIVE', 'PAST_DUE', 'CANCELED']);
 
 /**
- * What a run may still call and export by the plan (section 8), the pipeline's budget and the command line. An
- * operator's token is not counted (section 2, PlanInfo): shares and quotas don't bind it, numbers bind each run.
+ * Works out the rest that a run may take by the plan (section 8), the budget and the command line. An operator's token
+ * is not counted (section 2, PlanInfo): shares and quotas don't bind it, and numbers bind each run.
  */
 export function allowance({ limits, status, usage }: PlanFacts, budget: Budget, caps: RunCaps = {}): Allowance {
   const isCounted = usage !== undefined && usage !== null;
@@ -111,32 +111,31 @@ function bind(rule: string, allowed: bigint | undefined, used: bigint, monthly: 
   return allowed === undefined ? undefined : { rule, allowed, used, monthly };
 }
 
-/** The rule that leaves less; undefined when there is none. */
-export function findTightest(a: Bound | undefined, b: Bound | undefined): Bound | undefined {
+/** Returns the rule that leaves less. */
+function findTightest(a: Bound | undefined, b: Bound | undefined): Bound | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return countLeft(b) < countLeft(a) ? b : a;
 }
 
-/** What a rule leaves, at least 0. */
 export function countLeft({ allowed, used }: Pick<Bound, 'allowed' | 'used'>): bigint {
   return atLeastZero(allowed - used);
 }
 
-/** Calls that are left after so many; null is unlimited. */
+/** Calls left after `made` ones; null is unlimited. */
 export function countCallsLeft({ calls }: Pick<Allowance, 'calls'>, made: bigint): bigint | null {
   return calls === undefined ? null : atLeastZero(countLeft(calls) - made);
 }
 
-/** Export rows that are left without a bill; null is unlimited. */
+/** Export rows left without a bill; null is unlimited. */
 export function countRowsLeft({ rows, quota }: Pick<Allowance, 'rows' | 'quota'>): bigint | null {
   const tightest = findTightest(rows, quota);
   return tightest === undefined ? null : countLeft(tightest);
 }
 
-/** Calls that the rest of a run takes: datasets, the feed, whole reads, the sample. */
+/** Reserved for the rest of a run: datasets, the feed, whole reads, the sample. */
 export const RESERVED_CALLS = 50n;
 
-/** How many of the wanted calls may be made beside a run. */
+/** Limits wanted calls, so that a run has enough beside them. */
 export function countBesideRun(wanted: number, callsLeft: bigint | null): number {
   return callsLeft === null ? wanted : Math.min(wanted, Math.max(0, Number(callsLeft - RESERVED_CALLS)));
 }
@@ -145,15 +144,14 @@ function atLeastZero(count: bigint): bigint {
   return count > 0n ? count : 0n;
 }
 
-/** Export rows that the service bills as one block, once it is started (section 4, /export, quota rule 2). */
+/** The service bills each started block of export rows (section 4, /export, quota rule 2). */
 const BLOCK_ROWS = 10_000n;
 
-/** Blocks that so many rows beyond the quota start. */
+/** Counts the blocks that rows beyond the quota start. */
 export function countBlocks(rowsBeyond: bigint): bigint {
   return (atLeastZero(rowsBeyond) + BLOCK_ROWS - 1n) / BLOCK_ROWS;
 }
 
-/** The error of a run that has no call left. */
 export function refuseCall({ calls, resetsAt }: Pick<Allowance, 'calls' | 'resetsAt'>, made: number): PricelakeError {
   const bound = calls ?? { rule: 'budget.calls', allowed: 0n, used: 0n, monthly: true };
   const { rule, allowed, monthly } = bound;
@@ -167,7 +165,7 @@ export function refuseCall({ calls, resetsAt }: Pick<Allowance, 'calls' | 'reset
   });
 }
 
-/** An error that names the rule which a run has come to. */
+/** Makes an error that names the rule. */
 export function refuseBy(
   code: ErrorCode,
   message: string,

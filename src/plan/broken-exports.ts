@@ -1,50 +1,49 @@
 import { PricelakeError } from '../errors/errors.js';
 
-/** An export that broke off in all attempts of one run or more, its last ones. */
+/** An export that broke off in all attempts of the last run or runs. */
 export interface BrokenExport {
-  /** The shard's name, or that of an export of changed items. */
+  /** Name of the shard, or of the export of changed items. */
   name: string;
-  /** Runs in which it did, one after the other. */
+  /** Number of these runs. */
   runs: number;
-  /** Rows that its attempts announced: they may have been paid for. */
+  /** Rows that its attempts announced, and that may have been paid for. */
   rows: bigint;
-  /** When the last one broke off. */
+  /** Time of the last break. */
   at: Date;
   reason: string;
 }
 
-/** What an attempt lost. */
+/** Loss of an attempt. */
 export type LostExport = Pick<BrokenExport, 'rows' | 'reason'>;
 
-/** True for an export that broke off: another attempt may bring it whole. */
+/** True if an export broke off, so that another attempt may bring it whole. */
 export function isBreak(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && (error.code === 'snapshot_incomplete' || error.facts.midStream === true);
 }
 
-/** True where rows may have been paid for in vain. */
+/** True if rows may have been paid for in vain. */
 export function isLoss(error: unknown): error is PricelakeError {
   return isBreak(error) || (error instanceof PricelakeError && error.code === 'contract');
 }
 
 const HOUR_MS = 3600 * 1000;
-/** No export is given up: a service may mend it. */
+/** No export is given up, because the service may be repaired. */
 const LONGEST_WAIT_MS = 7 * 24 * HOUR_MS;
 
-/** From when on it is tried again: by the run after the first at once, then after 1, 2, 4… hours, at most 7 days. */
+/** Time of the next try: at once after the first run, then after 1, 2, 4… hours, at most 7 days. */
 export function findRetryAt({ runs, at }: Pick<BrokenExport, 'runs' | 'at'>): Date {
   const waitMs = runs < 2 ? 0 : Math.min(LONGEST_WAIT_MS, HOUR_MS * 2 ** (runs - 2));
   return new Date(at.getTime() + waitMs);
 }
 
-/** Attempts of one run: `usual` ones, of an export that broke off in an earlier run a single one, or none yet. */
+/** Attempts of a run: `usual` ones; after a break in an earlier run one, or none before its time. */
 export function countAttempts(broken: BrokenExport | undefined, usual: number, now: Date): number {
   if (broken === undefined) return usual;
-  // What broke off in the future was noted by a clock that was wrong: nobody waits for that.
+  // A break in the future was noted by a wrong clock, so it is ignored.
   const isDue = now >= findRetryAt(broken) || now < broken.at;
   return isDue ? 1 : 0;
 }
 
-/** Why it is not asked for yet. */
 export function refuseBroken(broken: BrokenExport): PricelakeError {
   const nextRunAt = findRetryAt(broken);
   return new PricelakeError('snapshot_incomplete', explainBroken(broken), {
@@ -54,24 +53,23 @@ export function refuseBroken(broken: BrokenExport): PricelakeError {
   });
 }
 
-/** The same in words. */
 export function explainBroken(broken: BrokenExport): string {
   const { name, runs, rows, at } = broken;
   const inRuns = runs === 1 ? 'one run' : `${runs} runs`;
   return `export ${name} broke off in ${inRuns}, last at ${at.toISOString()} (${rows} rows announced in all); it is tried again from ${findRetryAt(broken).toISOString()} on`;
 }
 
-/** Exports that broke off in the runs before, remembered from run to run. */
+/** Remembers broken exports from run to run. */
 export interface ExportMemory {
   find(name: string): BrokenExport | undefined;
   list(): BrokenExport[];
-  /** A run has used its attempts. Durable when it resolves. */
+  /** Call it when a run has used its attempts. Durable when it resolves. */
   note(name: string, lost: LostExport): Promise<BrokenExport>;
-  /** It came whole. */
+  /** Call it when the export came whole. */
   forget(name: string): Promise<void>;
 }
 
-/** Where nothing is remembered. */
+/** Remembers nothing. */
 export const NO_MEMORY: ExportMemory = {
   find: () => undefined,
   list: () => [],
@@ -81,23 +79,22 @@ export const NO_MEMORY: ExportMemory = {
 
 const CHANGED = 'changed-items';
 
-/** Names the export of changed items of a part. */
 function nameChangedExport(dataset: bigint | undefined): string {
   return dataset === undefined ? CHANGED : `dataset-${dataset}-${CHANGED}`;
 }
 
-/** What is remembered of the export of changed items of a part. */
+/** The memory of the export of changed items of a part. */
 export function changedExport(memory: ExportMemory, dataset: bigint | undefined) {
   const name = nameChangedExport(dataset);
   return {
-    /** Where it broke off, and is not to be tried yet. */
+    /** Undefined if it may be tried now. */
     findBroken: (now: Date): BrokenExport | undefined => findWaiting(memory.list(), now, (one) => one === name),
     note: (lost: LostExport) => memory.note(name, lost),
     forget: () => memory.forget(name),
   };
 }
 
-/** An export of a complete copy that broke off and is not to be tried yet; `shards` are those it has, where known. */
+/** Finds an export of a complete copy that broke off and must wait. `shards` are the copy's, if known. */
 export function findBrokenCopy(
   broken: readonly BrokenExport[],
   now: Date,

@@ -4,36 +4,35 @@ import { type Allowance, countCallsLeft, RESERVED_CALLS } from './allowance.js';
 import { countPages } from './estimate.js';
 import { refuseExport } from './export-allowance.js';
 
-/** What the choice of a copy's route rests on. */
 export interface CopyFacts {
-  /** Items in all, removed ones included. */
+  /** All items, including removed ones. */
   items: bigint;
-  /** What they are asked for by: each part begins a page of its own. Default 1. */
+  /** Number of parts, each of which begins a page of its own. Default 1. */
   parts?: number;
-  /** Rows of them that exports have still to bring. */
+  /** Rows that exports still have to bring. */
   exportRows: bigint;
   allowance: Allowance;
   /** Calls that the run has made since `allowance` was taken. */
   callsMade: bigint;
-  /** Pages that have landed in an earlier try. */
+  /** Pages that earlier tries landed. */
   pagesLanded: bigint;
   /** An export of this try that the service cut at the monthly limit. */
   cut?: PricelakeError | undefined;
-  /** An export that broke off run by run, and is not to be tried yet. */
+  /** An export that broke off and must wait. */
   broken?: PricelakeError | undefined;
 }
 
 /**
- * How all items are copied: by exports, or by pages of 500 items (section 4, /items). `thisMonth` is false for pages
- * that take the calls of several months. `wait` holds why nothing may be begun now, and until when.
+ * All items are copied by exports, or by pages of 500 items (section 4, /items). `thisMonth` is false for pages that
+ * take the calls of several months. The refusal of `wait` says why nothing may begin, and until when.
  */
 export type CopyChoice =
   | { route: 'export' | 'pages'; reason: string; thisMonth: boolean }
   | { route: 'wait'; refusal: PricelakeError };
 
 /**
- * Exports where they are allowed: a call brings everything. Pages where an export would be cut, billed or pass the
- * budget, and the calls suffice; or where they never would in one month, and neither would the export.
+ * Chooses exports if they are allowed, because one call brings everything. Else pages if the calls suffice, or if
+ * neither pages nor an export would ever fit into one month.
  */
 export function chooseCopy(copy: CopyFacts): CopyChoice {
   const { items, parts = 1, exportRows, allowance, callsMade, pagesLanded, cut, broken } = copy;
@@ -59,7 +58,7 @@ function byPages(reason: string, thisMonth: boolean): CopyChoice {
   return { route: 'pages', reason, thisMonth };
 }
 
-/** The allowance of a month in which nothing is used yet. */
+/** The allowance at the beginning of a month. */
 function renew(allowance: Allowance): Allowance {
   const { rows, quota } = allowance;
   return {

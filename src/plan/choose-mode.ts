@@ -1,53 +1,48 @@
 import { PricelakeError } from '../errors/errors.js';
 import type { RunMode } from '../tables/table.js';
 
-/** What the choice of a run's mode rests on. */
 export interface ModeFacts {
-  /** `source.mode`, or what the command line asks for. */
+  /** From `source.mode` or the command line. */
   wanted: 'auto' | RunMode;
-  /** True when the lake holds items. */
   hasItems: boolean;
-  /** True when the lake holds a cursor of the feed. */
   hasCursor: boolean;
-  /** Whether the plan lets the key read the feed (section 8, `changeFeed`). */
+  /** True if the plan includes the feed (section 8, `changeFeed`). */
   hasFeed: boolean;
   /** The plan's `historyDays`; null is unlimited. */
   historyDays: number | null;
-  /** When the feed was last read to its end; undefined when it never was. */
+  /** Last time that the feed was read to its end; undefined if never. */
   caughtUpAt: Date | undefined;
-  /** When a complete copy was last compared with the lake; undefined when never. */
+  /** Time of the last complete copy; undefined if never. */
   snapshotAt: Date | undefined;
-  /** Milliseconds between two complete comparisons; undefined when none is wanted. */
+  /** Milliseconds between two complete comparisons; undefined if none is wanted. */
   reconcileEvery: number | undefined;
-  /** Items of which the runs before did not establish whether they are listed; undefined when there are none. */
+  /** Items whose listing earlier runs could not establish. */
   unknownListing: UnknownListing | undefined;
-  /** Why the budget or the plan allows no complete copy now; undefined when it does. */
+  /** Reason why budget or plan allow no complete copy now; undefined if they do. */
   copyRefusal: string | undefined;
   now: Date;
 }
 
-/** What the runs before could not establish: which items are still listed. */
+/** Items that may no longer be listed, because runs could not find out. */
 export interface UnknownListing {
-  /** Items at most. */
+  /** An upper bound. */
   items: bigint;
-  /** When the first run began that could not establish it. */
+  /** Start of the first run that could not find out. */
   since: Date;
-  /** When the last run began that read items to find them; undefined when none did. */
+  /** Start of the last run that read items to find out; undefined if none did. */
   lookedAt: Date | undefined;
 }
 
 export interface ModeChoice {
   mode: RunMode;
   reason: string;
-  /** Datasets that are new to the lake: these are copied whole. */
+  /** Datasets that are new to the lake, and copied whole. */
   added?: bigint[] | undefined;
 }
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/**
- * How a run brings the lake up to date, and why. Throws `plan_refuses` when `feed` is wanted and the plan has none.
- */
+/** Throws `plan_refuses` if `feed` is wanted and the plan has none. */
 export function chooseMode(facts: ModeFacts): ModeChoice {
   const { wanted, hasFeed } = facts;
   if (wanted === 'feed' && !hasFeed) {
@@ -83,18 +78,18 @@ function isReconcileDue({ reconcileEvery, snapshotAt, now }: ModeFacts): boolean
 const HOUR_MS = 3600 * 1000;
 
 /**
- * Items that nothing named are looked for by each run of an hour, since answers may lag behind the feed, and then once a
- * day: a service whose counts never agree with its pages must not cost a reading in every run.
+ * For an hour, every run looks for items that nothing named, because answers may lag behind the feed. After that, one
+ * run a day does, so that a service whose counts never agree with its pages does not cost a reading in every run.
  */
 function isLookDue({ unknownListing, now }: ModeFacts): boolean {
   if (unknownListing === undefined) return false;
   const { since, lookedAt } = unknownListing;
   if (now.getTime() - since.getTime() <= HOUR_MS || lookedAt === undefined) return true;
-  // A daily schedule must not miss the day by some seconds.
+  // An hour less than a day, so that a daily schedule does not miss it by seconds.
   return now.getTime() - lookedAt.getTime() >= DAY_MS - HOUR_MS;
 }
 
-/** Section 8: the feed reaches back `historyDays`; what changed before that may be missing. */
+/** Changes from before the last `historyDays` are not in the feed (section 8). */
 function explainGap({ historyDays, caughtUpAt, now }: ModeFacts): string | undefined {
   if (historyDays === null || caughtUpAt === undefined) return undefined;
   const days = (now.getTime() - caughtUpAt.getTime()) / DAY_MS;

@@ -1,52 +1,52 @@
 import { ITEMS_A_PAGE } from '../api/contract.js';
 import { countPages } from './estimate.js';
 
-/** Items of a website, as the service counts those that are listed and as the lake has them. */
+/** Items of a website by the service's count and in the lake. */
 export interface SiteCount {
   site: bigint;
   name: string;
-  /** Listed, says `/facets`. */
+  /** Listed items by `/facets`. */
   service: bigint;
-  /** Listed, says the lake. */
+  /** Listed items in the lake. */
   lake: bigint;
-  /** No longer listed, says the lake. */
+  /** Items in the lake that are no longer listed. */
   removed: bigint;
   /** Items of the lake that this run has not read. */
   unread: bigint;
 }
 
-/** Pages of `/items` to read: all of a status, of a website or of all. */
+/** Pages of `/items` of a status, of one website or all. */
 export interface Reading {
   status: 'active' | 'removed';
   /** Null is all websites. */
   site: bigint | null;
-  /** Stop, newest first, when so many removals are found; null reads all pages. */
+  /** Stop after this many removals, newest first; null reads all pages. */
   removals: bigint | null;
 }
 
 export interface ReadingFacts {
   sites: readonly SiteCount[];
-  /** True when the service is seen to return removals by `changedSince`: then equal counts hide nothing. */
+  /** True if the service returns removals by `changedSince`, so that equal counts hide nothing. */
   returnsRemovals: boolean;
-  /** True when counts by currency or category differ though those by website agree. */
+  /** True if counts by currency or category differ, although those by website agree. */
   isSuspect: boolean;
-  /** True when a reading of this run has not made the counts agree. */
+  /** True if an earlier reading of this run has not made the counts agree. */
   isSecond: boolean;
   /** Calls that the run may still make; null is any number. */
   callsLeft: bigint | null;
 }
 
-export interface ReadingPlan {
+interface ReadingPlan {
   readings: Reading[];
-  /** Calls that they are expected to take. */
+  /** Expected calls. */
   calls: bigint;
-  /** Calls that they may take. */
+  /** Allowed calls; null is any number. */
   limit: bigint | null;
-  /** Calls that all would take that is open. */
+  /** Calls for all open questions. */
   wanted: bigint;
 }
 
-/** Shares of the calls left that may go into readings: those for a difference that is certain, and all others. */
+/** Readings may take half of the calls left for a certain difference, and a tenth for a possible one. */
 const SHARE_CERTAIN = 2n;
 const SHARE_DOUBTFUL = 10n;
 
@@ -56,9 +56,8 @@ interface Priced {
 }
 
 /**
- * The cheapest readings that find the items whose listing state the lake may have wrong, within a share of the calls
- * left. Counts that differ name the websites; where the service may hide removals from `changedSince`, a removal and a
- * relisting of one website leave the counts alone, so all of it is read when that is cheap.
+ * Chooses the cheapest readings that find items with a wrong listing state. Differing counts name the websites. But if
+ * `changedSince` may hide removals, a removal and a relisting in one website cancel out, so all is read if it is cheap.
  */
 export function chooseReadings(facts: ReadingFacts): ReadingPlan {
   const { sites, returnsRemovals, isSuspect, isSecond, callsLeft } = facts;
@@ -93,7 +92,7 @@ function share(callsLeft: bigint | null, part: bigint): bigint | null {
   return callsLeft === null ? null : callsLeft / part;
 }
 
-/** All listed items and each that is missing there, or all removed ones and each that came back. */
+/** Reads listed items and each one that is missing among them, or removed items and each one that came back. */
 function cheapest(
   site: bigint | null,
   { service, lake, removed }: Pick<SiteCount, 'service' | 'lake' | 'removed'>,
@@ -103,7 +102,7 @@ function cheapest(
   const more = service > lake ? service - lake : 0n;
   const active = BigInt(countPages(service, ITEMS_A_PAGE)) + fewer;
   const gone = BigInt(countPages(removed + fewer, ITEMS_A_PAGE)) + more;
-  // An item that the lake has never seen is only among the listed ones.
+  // A second reading must be of listed items, because only these include items that the lake has never seen.
   const status = isSecond || active <= gone ? 'active' : 'removed';
   return { readings: [{ status, site, removals: null }], calls: status === 'active' ? active : gone };
 }
@@ -117,7 +116,7 @@ function sumCounts(sites: readonly SiteCount[]): Pick<SiteCount, 'service' | 'la
   };
 }
 
-/** Pages of removed items of all websites, those last seen latest first; undefined where none is missing. */
+/** Prices pages of removed items of all websites, last seen first; undefined if no removal is missing. */
 function priceNewestRemovals(differing: readonly SiteCount[]): Priced | undefined {
   const removals = differing.reduce((sum, { service, lake }) => (lake > service ? sum + lake - service : sum), 0n);
   if (removals === 0n) return undefined;

@@ -5,33 +5,32 @@ import { chooseMode, type ModeChoice } from './choose-mode.js';
 import { findAdded, nameDatasets, type WaitingDatasets } from './find-added.js';
 import type { AccountFacts, RunFacts } from './run-facts.js';
 
-export interface ModeDecision {
+interface ModeDecision {
   decision: ModeChoice;
-  /** True where it isn't the one that the journal holds. */
+  /** True if the journal does not hold it yet. */
   isNew: boolean;
   waiting: WaitingDatasets | undefined;
-  /** True where the datasets that the key can read may change it, and aren't known. */
+  /** True if the decision needs the key's datasets, which are unknown. */
   lacksReadable: boolean;
 }
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** True when the try before was longer ago than the feed reaches back (section 8, historyDays). */
+/** True if the last try was longer ago than the feed reaches back (section 8, historyDays). */
 export function hasOutlastedHistory({ landed: { triedAt }, account, now }: RunFacts): boolean {
   const days = account?.historyDays ?? null;
   return days !== null && triedAt !== undefined && now.getTime() - triedAt.getTime() > days * DAY_MS;
 }
 
 /**
- * How the run brings the lake up to date. A decision holds for all tries, unless it was to continue by the feed, and the
- * plan has lost it since, the last run was longer ago than it reaches back or the service refuses the cursor; or to
- * compare with a complete copy that can't be had now.
+ * Decides how the run brings the lake up to date. A decision holds for all tries, with two exceptions: the feed is
+ * lost, too short, incomplete or refuses the cursor; or a complete comparison can't be had now.
  */
 export function decideMode(facts: RunFacts): ModeDecision {
   const { account, landed, cursorRefused } = facts;
   const { decision, isDecidedNow } = landed;
   if (cursorRefused !== undefined && decision?.mode === 'feed') {
-    // The feed has forgotten changes that the lake lacks: only a complete copy can bring them.
+    // The feed has forgotten changes that the lake lacks, and only a complete copy brings them.
     const reason = `the service refuses the cursor of the feed: ${cursorRefused}`;
     const { added } = decision;
     return { ...keep({ mode: 'snapshot', reason, ...(added === undefined ? {} : { added }) }), isNew: true };
@@ -65,13 +64,13 @@ function keep(decision: ModeChoice): ModeDecision {
 
 function isStillGood(facts: RunFacts, account: AccountFacts, { mode }: ModeChoice): boolean {
   const { landed, lake } = facts;
-  // Changes by another program are repaired by a complete copy alone.
+  // Only a complete copy repairs changes of another program.
   if (lake.isDamaged) return mode === 'snapshot';
   if (mode === 'feed') return landed.isFeedDone || (account.hasFeed && !hasOutlastedHistory(facts));
   return mode !== 'snapshot' || !isCopyStuck(facts, account);
 }
 
-/** True for a complete comparison of which nothing has landed, and whose export is not to be tried yet: it can wait. */
+/** A complete comparison can be dropped if nothing has landed and its export must wait. */
 function isCopyStuck(facts: RunFacts, account: AccountFacts): boolean {
   const { lake, landed, now } = facts;
   if (!lake.hasItems || landed.hasCopy || findBrokenCopy(account.broken, now) === undefined) return false;
@@ -101,7 +100,7 @@ function chooseKnownMode(facts: RunFacts, account: AccountFacts): ModeChoice {
   }
 }
 
-/** Why neither exports nor pages can bring so many items this month; undefined where they can. */
+/** Explains why neither exports nor pages can bring the items this month; undefined if they can. */
 function explainNoCopy({ now }: RunFacts, { broken, allowance }: AccountFacts, items: bigint): string | undefined {
   const waiting = findBrokenCopy(broken, now);
   const choice = chooseCopy({

@@ -1,42 +1,41 @@
 import { countOf } from '../formats/count.js';
 import { type Allowance, countLeft } from './allowance.js';
 
-/** A count as the service gives it, or one that is worked out of what it gives. */
 export interface Count {
   count: bigint;
   exact: boolean;
-  /** Calls that bring so many. */
+  /** Calls that bring them. */
   calls: number;
 }
 
-/** What a run has to do, as far as the lake and the service show. Undefined is a step that it doesn't have. */
+/** A run's work, as far as lake and service show it. Undefined for a step that it does not have. */
 export interface Ahead {
-  /** False for a run whose calls are made: it only has to publish what has landed. */
+  /** False for a run that has made its calls and only has to publish. */
   plan: boolean;
   /** Calls that only look: the newest change, items in all, listed items by website. */
   lowWatermark: number | undefined;
   /** Exports of a complete copy, and their rows. */
   exports: { calls: number; rows: bigint; note?: string | undefined } | undefined;
-  /** Pages of all items, where they are read instead of exported; the calls that show that none is missing included. */
+  /** Pages of all items instead of exports, including the calls that show that none is missing. */
   pages: { calls: number; items: bigint; reason: string } | undefined;
   /** Items that changed since the last run, or while a copy was taken in parts. */
   changedItems: Count | undefined;
-  /** Counts, pages and single reads that show which items are listed, where the feed does not. */
+  /** Counts, pages and single reads that show which items are listed, for a run without the feed. */
   listing: { calls: number; basis: string } | undefined;
   /** Changes that wait in the feed. */
   changes: Count | undefined;
-  /** Whole reads of items about which the changes say too little, and how they are read. */
+  /** Whole reads of items about which changes say too little. */
   hydration: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
-  /** Histories of items, a call each; `left` are those that no call is left for. */
+  /** Histories of items, one call each. No call is left for `left` of them. */
   histories: { calls: number; left: number } | undefined;
-  /** False where the run may find that it has read nothing new, and end without its last steps. */
+  /** False if the run may find nothing new and end without its last steps. */
   publishes: boolean;
-  /** Calls for what a run asks beside: datasets, counts; and where it publishes: products, the sample. */
+  /** Calls of a run beside items and changes, as are `facets`, `products` and `sample`. */
   datasets: number;
   facets: number;
   products: number;
   sample: number;
-  /** Whether the plan is asked for once more, to compare the ledger. */
+  /** True if the run asks for the plan again to compare the ledger. */
   countsUsage: (calls: number, rows: bigint) => boolean;
 }
 
@@ -58,15 +57,15 @@ export interface Step {
     | 'usage';
   calls: number;
   exportRows: bigint;
-  /** False where it is an estimate. */
+  /** False for an estimate. */
   exact: boolean;
-  /** Where the number comes from. */
+  /** Explains the number. */
   basis: string;
 }
 
 const CHANGES_A_PAGE = 1_000;
 
-/** The steps of a run and what each takes, in their order. */
+/** Lists a run's steps in order, with the cost of each. */
 export function estimateSteps(ahead: Ahead): Step[] {
   const { lowWatermark, exports, pages, changedItems, listing, changes, hydration, histories } = ahead;
   const steps: (Step | undefined)[] = [
@@ -124,7 +123,7 @@ function call(step: Step['step'], calls: number, exact: boolean, basis: string):
   return { step, calls, exportRows: 0n, exact, basis };
 }
 
-/** Even nothing is one page; of the feed, if nothing else is said. */
+/** No rows are one page, too. The page size is the feed's by default. */
 export function countPages(rows: bigint, pageSize = CHANGES_A_PAGE): number {
   const size = BigInt(pageSize);
   return rows === 0n ? 1 : Number((rows + size - 1n) / size);
@@ -136,7 +135,6 @@ export interface Total {
   exact: boolean;
 }
 
-/** What several counts come to; undefined where there is none. */
 export function sumCounts(counts: readonly Count[]): Count | undefined {
   if (counts.length === 0) return undefined;
   return {
@@ -154,16 +152,14 @@ export function sumSteps(steps: readonly Step[]): Total {
   };
 }
 
-/**
- * Changes that wait behind a page of the feed, by how far apart its ids lie: `newest` is the id of the newest change.
- */
+/** Estimates waiting changes from a page: its ids are as far apart as those up to the newest change. */
 export function extrapolateChanges(page: { first: bigint; last: bigint; rows: bigint }, newest: bigint): bigint {
   const { first, last, rows } = page;
   if (newest <= last || rows < 2n) return rows;
   return rows + ((newest - last) * (rows - 1n) + (last - first) - 1n) / (last - first);
 }
 
-/** What is left of the month when so much is taken; undefined where nothing bounds it. */
+/** Subtracts `total` from what is left of the month. Unlimited figures are absent. */
 export function countRest(
   { calls, rows, quota }: Allowance,
   total: Pick<Total, 'calls' | 'exportRows'>,
@@ -181,7 +177,7 @@ export function countRest(
   };
 }
 
-/** Seconds that so many calls take at a rate; undefined where it is unlimited. */
+/** Undefined if the rate is unlimited. */
 export function countSeconds(calls: number, ratePerSecond: number | null): number | undefined {
   return ratePerSecond === null || ratePerSecond <= 0 ? undefined : calls / ratePerSecond;
 }

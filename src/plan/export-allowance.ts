@@ -1,19 +1,19 @@
 import type { PricelakeError } from '../errors/errors.js';
 import { type Allowance, type Bound, countBlocks, countLeft, refuseBy } from './allowance.js';
 
-/** What an export took, by its headers (section 4, /export). */
+/** Cost of an export by its headers (section 4, /export). */
 export interface TakenExport {
   rows: bigint;
   /** X-Export-Overage. */
   overage: boolean;
-  /** X-Export-Rows-Remaining: what other clients of the key took is off it. */
+  /** X-Export-Rows-Remaining, which counts the key's other clients too. */
   remaining?: bigint | undefined;
 }
 
 /**
- * Why an export of `rows` rows may not be asked for; undefined when it may. One that the service would cut short is
- * refused as well: its rows would be used up, and it is no copy. Ask before each export, and take it off afterwards
- * (`takeExport`): one that is broken off and asked for again is paid for again.
+ * Returns the error for an export of `rows` rows that is not allowed, or that the service would cut: that one would use
+ * up rows and be no copy. Call it before each export and `takeExport` after it, also before another attempt, which is
+ * paid for again.
  */
 export function refuseExport(allowance: Allowance, rows: bigint): PricelakeError | undefined {
   return refuseByQuota(allowance, rows) ?? refuseByRule(allowance, rows);
@@ -54,14 +54,14 @@ function refuseByRule({ rows: bound, resetsAt }: Allowance, rows: bigint): Price
 }
 
 /**
- * Blocks of overage that an export of `rows` rows starts at most. The document does not say if a month's rows beyond
- * the quota are rounded up together or export by export: by export is more.
+ * Most blocks of overage that an export may start. The document does not say if rows beyond the quota are rounded up
+ * for each export or for the month, so this assumes each export, which is more.
  */
 export function countOverage({ quota, bills }: Allowance, rows: bigint): bigint {
   return bills && quota !== undefined ? countBlocks(rows - countLeft(quota)) : 0n;
 }
 
-/** What is left after an export. If one was billed, the quota is used up, whatever was known before. */
+/** Deducts an export. If it was billed, the quota is used up, whatever was known before. */
 export function takeExport(before: Allowance, taken: TakenExport): Allowance {
   const { rows: bound, blocks } = before;
   const billed = countOverage(before, taken.rows);

@@ -3,29 +3,31 @@ import type { Allowance } from './allowance.js';
 import { type ExportMemory, NO_MEMORY } from './broken-exports.js';
 import { countOverage, refuseExport, type TakenExport, takeExport } from './export-allowance.js';
 
-/** Stands before the exports of a run: each is let through or refused, and what it took is off what is left. */
+/** Admits or refuses the exports of a run, and deducts their cost. */
 export interface ExportGate {
-  /** Exports that broke off in the runs before. */
+  /** Exports that broke off in earlier runs. */
   memory: ExportMemory;
-  /** What may still be taken, less what exports under way may take. */
+  /** The allowance left, less the rows of exports under way. */
   left(): Allowance;
-  /** Throws `budget` or `quota` when an export of so many rows may not be asked for. */
+  /** Throws `budget` or `quota` if an export of `rows` rows is not allowed. */
   require(rows: bigint): void;
-  /** The same, and holds the rows for the export: side by side, exports may not pass together what each may alone. */
+  /** As `require`, and holds the rows, so that exports side by side can't exceed together what each alone may take. */
   hold(rows: bigint): Hold;
-  /** Deducts an export by its headers. Returns the most blocks of overage that it may have billed. */
+  /** Deducts an export by its headers. Returns the most blocks of overage that may have been billed. */
   take(taken: TakenExport): bigint;
 }
 
-/** Rows that an export which was let through may take. */
-export interface Hold {
-  /** The headers say what it takes: nothing more is held. */
+/** Rows held for an admitted export. */
+interface Hold {
+  /** Replaces the held rows by the cost that the headers give. */
   take(taken: TakenExport): bigint;
-  /** It took nothing: nothing is held. A second call does nothing. */
+  /** Frees the rows of an export that took nothing. A second call does nothing. */
   release(): void;
 }
 
-/** A gate for one run. Overage that nobody agreed to closes it: what was paid for is kept, no other export begins. */
+/**
+ * Makes the gate of one run. Overage that nobody agreed to closes it: paid rows are kept, and no other export begins.
+ */
 export function createExportGate(allowance: Allowance, io: Io, memory: ExportMemory = NO_MEMORY): ExportGate {
   let left = allowance;
   const held = new Set<{ rows: bigint }>();
@@ -51,7 +53,7 @@ export function createExportGate(allowance: Allowance, io: Io, memory: ExportMem
       };
     },
     take({ remaining, ...told }) {
-      // The service may already have deducted exports under way: these count once their headers arrive.
+      // The service may already have deducted exports under way, which are deducted here when their headers arrive.
       const taken = remaining === undefined ? told : { ...told, remaining: remaining + countHeld() };
       const known = countOverage(left, taken.rows);
       const blocks = taken.overage && known === 0n ? 1n : taken.overage ? known : 0n;
@@ -65,19 +67,19 @@ export function createExportGate(allowance: Allowance, io: Io, memory: ExportMem
   return gate;
 }
 
-/** What the headers of an export say that it took (section 4). A cut one says that nothing is left, whatever else. */
+/** Reads an export's cost from its headers (section 4). A cut export leaves nothing, whatever the other headers say. */
 export function readTakenExport(headers: Record<string, string>, rows: bigint): TakenExport {
   const remaining = readCut(headers) === undefined ? (headers['x-export-rows-remaining'] ?? '') : '0';
   const overage = isTrue(headers['x-export-overage']);
   return { rows, overage, ...(/^\d{1,18}$/.test(remaining) ? { remaining: BigInt(remaining) } : {}) };
 }
 
-/** How many rows matched, where the service cut the export at the monthly limit; undefined where it did not. */
+/** Number of matching rows of an export that the service cut at the monthly limit; undefined for a whole one. */
 export function readCut(headers: Record<string, string>): string | undefined {
   return isTrue(headers['x-export-truncated']) ? (headers['x-export-matching'] ?? 'more') : undefined;
 }
 
-/** Some services send a false header always, some none; and boolean texts have capitals in some languages. */
+/** Accepts `True`, because some languages write booleans so. */
 function isTrue(header: string | undefined): boolean {
   return header?.trim().toLowerCase() === 'true';
 }

@@ -1,14 +1,14 @@
 import type { DatasetSelection } from '../tables/table.js';
 import type { RunFacts } from './run-facts.js';
 
-/** Datasets that are new to the lake and can't be copied now. */
+/** New datasets that can't be copied now. */
 export interface WaitingDatasets {
   datasets: bigint[];
   reason: string;
 }
 
-/** Datasets that the run copies and the lake has no copy of, and those that have to wait. */
-export interface AddedDatasets {
+/** Datasets that the run copies for the first time, and those that have to wait. */
+interface AddedDatasets {
   added: bigint[];
   waiting?: WaitingDatasets;
 }
@@ -16,9 +16,9 @@ export interface AddedDatasets {
 const NONE: AddedDatasets = { added: [] };
 
 /**
- * Datasets that are newly listed, or that the key can read again; the latter wait while no copy of them is allowed.
- * Undefined where it takes the datasets that the key can read, and they aren't known.
- * @param explainNoCopy why so many items can't be copied now
+ * Finds datasets that are newly listed, or that the key can read again. The latter wait while no copy of them is
+ * allowed. Undefined if the answer needs the key's datasets, which are unknown.
+ * @param explainNoCopy returns the reason why so many items can't be copied now
  */
 export function findAdded(
   { lake, settings: { selection }, readable }: Pick<RunFacts, 'lake' | 'settings' | 'readable'>,
@@ -38,7 +38,6 @@ export function findAdded(
   return reason === undefined ? { added } : { added: [], waiting: { datasets: added, reason } };
 }
 
-/** Datasets that are named in `wanted` and not in `had`; none where either is all. */
 function findNew(wanted: DatasetSelection, had: DatasetSelection): bigint[] {
   if (wanted === 'all' || had === 'all') return [];
   return wanted.filter((id) => !had.includes(id));

@@ -6,31 +6,31 @@ import { reachBack } from './plan-polls.js';
 import { type Dataset, planExports, type Shard } from './plan-shards.js';
 import type { RunFacts } from './run-facts.js';
 
-/** How all items of some parts are copied. */
+/** Plan to copy all items of some parts. */
 export interface CopyPlan {
   datasets: readonly Dataset[];
   /** Their items. */
   items: bigint;
-  /** Rows of them that exports have still to bring. */
+  /** Rows that exports still have to bring. */
   exportRows: bigint;
-  /** By exports or by pages, and why; or why nothing may be begun now. */
+  /** Exports or pages, or the reason why nothing may begin. */
   choice: CopyChoice;
-  /** True where nothing is left to choose: pages have landed, of one part to the end. */
+  /** True if no choice is left, because pages have landed, those of one part completely. */
   isChosen: boolean;
   lacks: 'counts' | 'listed' | undefined;
-  /** Parts of which the listed items are to be counted by website. */
+  /** Parts whose listed items must be counted by website. */
   large: Dataset[];
-  /** Exports that make the copy, those that have landed included; undefined by pages, or while something is lacking. */
+  /** All exports of the copy, including landed ones; undefined for pages, or while facts are missing. */
   shards: Shard[] | undefined;
-  /** Why there are so many; undefined where the journal has them. */
+  /** Reason for the number of shards; undefined if they are from the journal. */
   shardReason: string | undefined;
-  /** Those that are still to land. */
+  /** Exports that have not landed. */
   missing: Shard[];
-  /** Poll of what moved between the shards meanwhile: it may be in none of them. */
+  /** Polls items that moved between shards meanwhile, which may be in none of them. */
   settling: PollPlan | undefined;
 }
 
-/** The route and the exports of a copy. Shards that have landed or were planned for the same parts are kept. */
+/** Plans route and exports of a copy. Keeps shards that have landed, or that were planned for the same parts. */
 export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPlan {
   const { counts, landed } = facts;
   const kept = keepShards(facts, datasets);
@@ -39,7 +39,7 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
   const items = sum(datasets.map(countOf));
   const left = kept.filter(({ name }) => !landed.exported.includes(name));
   const exportRows = sum(left.map(({ rows }) => rows)) + sum(open.map(countOf));
-  // Until all exports are known, any that broke off may be one of them.
+  // Until all exports are known, any broken one may be among them.
   const names = open.length === 0 ? left.map(({ name }) => name) : undefined;
   const { choice, isChosen } = chooseRoute(facts, { datasets, items, exportRows, names });
   const isExport = choice.route === 'export';
@@ -63,7 +63,7 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
   };
 }
 
-/** Shards of the journal: those of these parts, and others whose rows are paid for. */
+/** Keeps the journal's shards of these parts, and others whose rows are paid for. */
 function keepShards({ landed }: RunFacts, datasets: readonly Dataset[]): Shard[] {
   const { shards = [], exported } = landed;
   return shards.filter(({ dataset, name }) => datasets.includes(dataset) || exported.includes(name));

@@ -8,15 +8,15 @@ export interface PollPlan {
   datasets: readonly Dataset[];
   /** ISO 8601; undefined until it is known. */
   since: string | undefined;
-  /** True when no item may be missed that changes meanwhile. */
+  /** True if the poll must not miss items that change meanwhile. */
   untilSettled: boolean;
-  /** True where these items are polled again, whatever was polled of them before. */
+  /** True to poll these items again, even if the run has polled them. */
   reopens: boolean;
 }
 
 /**
- * What changed since the last poll, in a run without the feed; and what changed while no run worked for so long that
- * the feed no longer reaches.
+ * Polls items that changed since the last poll, in a run without the feed; and items that changed while no run worked
+ * for longer than the feed reaches back.
  */
 export function planPolls(
   facts: RunFacts,
@@ -35,10 +35,9 @@ export function planPolls(
   return polls;
 }
 
-/** How far before a low watermark a poll reaches: a change may show later than its time says. */
+/** A poll reaches back further than the low watermark, because a change may show later than its time says. */
 const POLL_OVERLAP_MS = 3600 * 1000;
 
-/** A time as a poll asks for it. */
 export function reachBack(time: number): string {
   return new Date(Math.max(0, time - POLL_OVERLAP_MS)).toISOString();
 }

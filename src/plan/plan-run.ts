@@ -7,63 +7,62 @@ import { type PollPlan, planPolls } from './plan-polls.js';
 import type { Dataset } from './plan-shards.js';
 import type { RunFacts } from './run-facts.js';
 
-/** What a run does, and what the plan of it still lacks. `sync` executes it, `pricelake plan` prices it. */
+/** The work of a run. `sync` executes it, and `pricelake plan` prices it. */
 export interface RunPlan {
   decision: ModeChoice;
-  /** True where the run has to note the decision: it is not the one that its journal holds. */
+  /** True if the run's journal does not hold the decision yet. */
   isDecisionNew: boolean;
-  /** Datasets that would be copied as well if plan and budget allowed it. */
+  /** Datasets that plan or budget do not let the run copy. */
   waiting: WaitingDatasets | undefined;
-  /** What the service or the lake is asked next, to plan what depends on it. */
+  /** The next fact that the plan needs. */
   lacks: Lack | undefined;
-  /** What the run keeps in sync: all that the key can read, or datasets one by one. */
+  /** Parts that the run keeps in sync: all that the key can read, or single datasets. */
   parts: Dataset[];
-  /** Parts that are copied whole, new ones included. */
+  /** Parts that are copied whole, including new ones. */
   copied: Dataset[];
-  /** True where the datasets of the list are checked before anything is paid for. */
+  /** True if the run checks the listed datasets before it pays for anything. */
   checksDatasets: boolean;
-  /** What the low watermark is taken of; undefined for a run by the feed alone. */
+  /** Parts of the low watermark; undefined for a run by the feed alone. */
   lowWatermark: { parts: Dataset[]; feed: 'none' | 'known' | 'new' } | undefined;
-  /** Undefined where nothing is copied, or its items aren't counted yet. */
+  /** Undefined if nothing is copied. */
   copy: CopyPlan | undefined;
-  /** Polls behind the copy, in their order. */
+  /** Polls after the copy, in order. */
   polls: PollPlan[];
   feed: FeedPlan;
-  /** Items of which the runs before did not establish whether they are listed. */
+  /** Items whose listing earlier runs could not establish. */
   unknownListing: bigint;
   comparisons: ComparisonPlan;
 }
 
-/** Fields of `RunFacts`, in the order in which they are asked for. */
+/** Fields of `RunFacts`, in the order in which the plan needs them. */
 export type Lack = 'readable' | 'polledAt' | 'counts' | 'listed';
 
-export interface FeedPlan {
-  /** False where the plan has no feed. */
+interface FeedPlan {
+  /** False if the account's plan has no feed. */
   isRead: boolean;
   starts: FeedStart[];
 }
 
-/** Where the feed of a part begins. */
 export interface FeedStart {
   dataset: Dataset;
-  /** Undefined until the low watermark is taken: then it begins there. */
+  /** Undefined until the low watermark is known, where the feed then begins. */
   from: bigint | undefined;
-  /** What a feed whose cursor is refused begins again for; undefined where that needs a complete copy. */
+  /** A feed whose cursor is refused begins again here; undefined if that needs a complete copy. */
   beginsAgain?: bigint;
 }
 
-/** What a run that publishes asks for beside, to prove the copy. */
-export interface ComparisonPlan {
+/** Comparisons with the service that prove the copy. */
+interface ComparisonPlan {
   facets: boolean;
   products: 'all' | 'page' | 'none';
-  /** Items that are read again. */
+  /** Number of items to read again. */
   sample: number;
 }
 
 /**
- * What a run does, from what is known. Pure: the same facts give the same plan, and what its journal says is among the
- * facts, so a run that continues keeps its decisions. Call it again when there are new facts.
- * @throws PricelakeError `plan_refuses` when `feed` is asked for and the plan has none
+ * Plans a run. Pure: the same facts give the same plan. The journal is among the facts, so a run that continues keeps
+ * its decisions. Call it again with new facts.
+ * @throws PricelakeError `plan_refuses` if `feed` is asked for and the account's plan has none
  */
 export function planRun(facts: RunFacts): RunPlan {
   const { account, settings, landed } = facts;
@@ -93,13 +92,13 @@ export function planRun(facts: RunFacts): RunPlan {
   };
 }
 
-/** How the low watermark marks the feed: `new` where the feed is read from about there on, and no further back. */
+/** `new` means that the feed is read only from about the low watermark on. */
 function chooseFeedMark({ account, lake, settings }: RunFacts): 'none' | 'known' | 'new' {
   if (account?.hasFeed !== true) return 'none';
   return lake.cursor === undefined && settings.history !== 'feed' ? 'new' : 'known';
 }
 
-/** Behind what the lake has of each part, or where the history that is wanted begins. */
+/** The feed of a part begins after the lake's cursor, or where the wanted history begins. */
 function planFeed(
   { lake, settings, lowWatermark }: RunFacts,
   mode: RunMode,
@@ -111,7 +110,7 @@ function planFeed(
   const first = isWanted ? 0n : mark;
   const begin = (dataset: Dataset) => {
     if (lake.cursor === undefined) return first;
-    // The feed of all datasets can't be had for the new ones alone.
+    // One feed serves all datasets, so it begins again for the new ones.
     if (dataset === undefined) return added.length > 0 && isWanted ? 0n : lake.cursor;
     return added.includes(dataset) ? first : lake.cursor;
   };
@@ -119,7 +118,7 @@ function planFeed(
   return parts.map((dataset) => ({ dataset, from: begin(dataset), ...again }));
 }
 
-/** Of several datasets the service counts and groups each by itself, so there is nothing to compare with. */
+/** For several datasets, the service counts and groups each by itself, so there is nothing to compare with. */
 function planComparisons(
   { settings: { proof, products } }: RunFacts,
   mode: RunMode,

@@ -1,49 +1,49 @@
 import type { Allowance } from './allowance.js';
 import { countLeft } from './allowance.js';
 
-/** A part of the copy that the service is asked for by itself: a dataset, or undefined for all that the key can read. */
+/** A part of the copy: a dataset, or undefined for all that the key can read. */
 export type Dataset = bigint | undefined;
 
 /**
- * A part of a snapshot that one export brings (section 4, /export). Shards of a snapshot are disjoint at one moment, but
- * for items in several of the datasets that are asked for by themselves.
+ * A part of a snapshot that one export brings (section 4, /export). At one moment shards are disjoint, except for items
+ * in several datasets of a list.
  */
 export interface Shard {
-  /** Names its files and journal entries: `all`, `removed` or `site-12`; of a dataset, `dataset-15-all`. */
+  /** Names files and journal entries: `all`, `removed`, `site-12`; for a dataset `dataset-15-all`. */
   name: string;
   /** Undefined for all that the key can read. */
   dataset: Dataset;
   status: 'all' | 'active' | 'removed';
   /** Undefined for all websites. */
   site: bigint | undefined;
-  /** Rows it has as the service counts them now. */
+  /** Rows by the service's count. */
   rows: bigint;
 }
 
-/** What the service counts, of a dataset or of all that the key can read. */
+/** The service's counts of a part. */
 export interface Counts {
   dataset?: Dataset;
-  /** Items in all, removed ones included. */
+  /** All items, including removed ones. */
   items: bigint;
-  /** Items listed now, and what `/facets` says of them by website. Undefined where nobody asked. */
+  /** Listed items, in all and by website (`/facets`). Undefined if they were not counted. */
   listed?: { items: bigint; sites: readonly { id: bigint; items: bigint }[] } | undefined;
 }
 
-export interface ShardPlan {
+interface ShardPlan {
   shards: Shard[];
   reason: string;
 }
 
 /**
- * From so many items on, an export is split: one that breaks off is paid for and taken again from its first row, and a
- * million rows (about 0.9 GB) are what minutes on a slow line bring. Below, one export is quicker than hundreds.
+ * An export of more items is split, because one that breaks off is paid for and begins again. A million rows (0.9 GB)
+ * take minutes on a slow line. Below, one export is quicker than hundreds.
  */
 export const SPLIT_ABOVE = 1_000_000n;
 
-/** Shards may take one of so many calls that are left: the run has others to make. */
+/** Shards may take this part of the calls left, because the run needs others. */
 const CALLS_SHARE = 10n;
 
-/** The exports of each part. What one part would take too much of, all of them are asked for. */
+/** Plans the exports of each part, with an equal share of calls for each. */
 export function planExports(
   parts: readonly Counts[],
   { calls, quota }: Pick<Allowance, 'calls' | 'quota'>,
@@ -53,7 +53,7 @@ export function planExports(
   const share =
     calls === undefined ? undefined : { ...calls, allowed: calls.used + countLeft(calls) / BigInt(parts.length) };
   const plans = parts.map((part) => {
-    // Rows beyond the quota are so, whatever part brings them.
+    // Rows of other parts count against the same quota.
     const others = items - part.items;
     const left = quota === undefined ? undefined : { ...quota, used: quota.used + others };
     return planShards(part, { calls: share, quota: left }, above);
@@ -65,8 +65,8 @@ export function planExports(
 }
 
 /**
- * One export of everything, or one of the listed items of each website and one of the removed items of all: every item
- * is in one of them, so no row is billed twice.
+ * Plans one export of everything, or one of each website's listed items and one of all removed items. Every item is in
+ * exactly one of them, so no row is billed twice.
  */
 export function planShards(
   { dataset, items, listed }: Counts,
@@ -91,7 +91,7 @@ export function planShards(
   if (calls !== undefined && needed * CALLS_SHARE > countLeft(calls)) {
     return whole(`${needed} exports would take too many of the ${countLeft(calls)} calls left`);
   }
-  // The document does not say whether a started block of overage is one of the month or of each export.
+  // The document does not say if blocks of overage are rounded up for the month or for each export.
   if (quota !== undefined && items > countLeft(quota)) return whole('rows beyond the quota may be billed by export');
   const bySite = sites.map(({ id, items }): Shard => {
     return { name: name(`site-${id}`), dataset, status: 'active', site: id, rows: items };
@@ -99,7 +99,7 @@ export function planShards(
   const rows = items - listed.items;
   const removed: Shard = { name: name('removed'), dataset, status: 'removed', site: undefined, rows };
   return {
-    // The largest first: none of them is left alone at the end.
+    // The largest first, so that it does not run alone at the end.
     shards: [...bySite, removed].sort((a, b) => Number(b.rows - a.rows)),
     reason: `${items} items are more than ${above}: an export by website`,
   };

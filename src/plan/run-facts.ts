@@ -6,40 +6,40 @@ import type { ModeChoice, UnknownListing } from './choose-mode.js';
 import type { Counts, Dataset, Shard } from './plan-shards.js';
 
 /**
- * What a run is planned from. Settings, lake, account and journal are known when it begins; the rest comes while it
- * lands, and is undefined until then. The plan names what it lacks (`RunPlan.lacks`).
+ * Facts for the plan of a run. Settings, lake, account and journal are known when it begins. The others are undefined
+ * until the run has asked for them; `RunPlan.lacks` names the next one.
  */
 export interface RunFacts {
   now: Date;
   settings: RunSettings;
   lake: LakeFacts;
-  /** Undefined for a run whose calls are made: it only has to publish what has landed. */
+  /** Undefined for a run that has made its calls and only has to publish. */
   account: AccountFacts | undefined;
   landed: LandedFacts;
   /** Datasets that the key can read. */
   readable?: readonly { id: bigint; items: bigint }[] | undefined;
-  /** When the items were polled last, or showed their newest change; ms since the epoch. */
+  /** Time of the last poll or of the items' newest change, in ms since the epoch. */
   polledAt?: number | undefined;
-  /** Where the service was before whole rows were read. */
+  /** The service's state before whole rows are read. */
   lowWatermark?: LowWatermarkFacts | undefined;
-  /** Items of each part that is copied whole. */
+  /** Numbers of items of the parts that are copied whole. */
   counts?: ReadonlyMap<Dataset, bigint> | undefined;
-  /** Listed items of the parts that are large enough to be split. */
+  /** Listed items of parts that are large enough to be split. */
   listed?: ReadonlyMap<Dataset, Counts['listed']> | undefined;
-  /** Why the service refused the cursor of the feed. */
+  /** The service's reason to refuse the feed's cursor. */
   cursorRefused?: string | undefined;
-  /** Changes of the feed that has landed whose items nothing names; undefined where there are none. */
+  /** Number of landed changes whose items nothing names; undefined for none. */
   unnamed?: bigint | undefined;
-  /** An export of this try that the service cut at the monthly limit, or that the gate refused for it. */
+  /** An export of this try that the service cut at the monthly limit, or that the gate refused. */
   cut?: PricelakeError | undefined;
 }
 
-/** What the pipeline and the command line ask for. */
-export interface RunSettings {
+/** Settings of pipeline file and command line. */
+interface RunSettings {
   mode: 'auto' | RunMode;
   history: 'feed' | 'none' | 'items';
   selection: DatasetSelection;
-  /** Milliseconds between two complete comparisons; undefined when none is wanted. */
+  /** Milliseconds between two complete comparisons; undefined if none is wanted. */
   reconcileEvery: number | undefined;
   splitAbove: bigint;
   products: 'all' | 'none';
@@ -50,70 +50,69 @@ export interface RunSettings {
 export interface LakeFacts {
   hasItems: boolean;
   hasCursor: boolean;
-  /** The cursor that the run found, before it committed anything; undefined where the lake had none. */
+  /** The cursor before the run committed anything; undefined if the lake had none. */
   cursor: bigint | undefined;
-  /** Rows that a complete copy takes, as far as the lake shows. */
+  /** Rows of a complete copy, as far as the lake shows. */
   rows: bigint;
-  /** What it is a copy of; undefined where it holds nothing yet. */
+  /** Datasets that it copies; undefined while it is empty. */
   selection: DatasetSelection | undefined;
-  /** Datasets that it notes a copy of. */
+  /** Datasets that it records as copied. */
   copied: readonly bigint[];
-  /** Datasets of its table `datasets`. */
+  /** Datasets in its table `datasets`. */
   seen: readonly bigint[];
   caughtUpAt: Date | undefined;
   snapshotAt: Date | undefined;
-  /** Undefined where it is known of all items whether they are listed. */
+  /** Undefined if the listing of all items is known. */
   unknownListing: UnknownListing | undefined;
-  /** True where another program changed tables: only a complete copy repairs them. */
+  /** True if another program changed tables, which only a complete copy repairs. */
   isDamaged: boolean;
 }
 
-/** The plan of the account, and what is left of it. */
+/** The account's plan and its rest. */
 export interface AccountFacts {
   name: string;
   upgradeUrl: string;
   hasFeed: boolean;
   historyDays: number | null;
-  /** What may still be taken, less what exports under way may take. */
+  /** The allowance left, less the rows of exports under way. */
   allowance: Allowance;
-  /** Calls that the process has made since `allowance` was read. */
+  /** Calls since `allowance` was read. */
   callsMade: bigint;
-  /** Exports that broke off in the runs before. */
+  /** Exports that broke off in earlier runs. */
   broken: readonly BrokenExport[];
 }
 
-export interface LowWatermarkFacts {
-  /** Newest change of the feed; undefined without a feed. */
+interface LowWatermarkFacts {
+  /** The feed's newest change; undefined without a feed. */
   cursor: bigint | undefined;
-  /** Behind it the last hour of changes begins; undefined where the feed is read from further back. */
+  /** The last hour of changes begins after it; undefined if the feed is read from further back. */
   from: bigint | undefined;
-  /** When the item that changed last did so, ISO 8601. */
+  /** Time of the items' newest change, ISO 8601. */
   changedAt: string | undefined;
 }
 
-/** What the run's journal says of its tries so far. */
+/** The run's journal, so far as the plan needs it. */
 export interface LandedFacts {
   decision: ModeChoice | undefined;
-  /** True where this try has made it: then it holds. */
+  /** True if this try made the decision, which then holds. */
   isDecidedNow: boolean;
-  /** When the try before this one began. */
+  /** Start of the previous try. */
   triedAt: Date | undefined;
   hasWatermark: boolean;
-  /** True where any rows of a copy have landed. */
+  /** True if any rows of a copy have landed. */
   hasCopy: boolean;
   shards: readonly Shard[] | undefined;
-  /** Names of the shards that are complete. */
+  /** Names of complete shards. */
   exported: readonly string[];
-  /** What was polled of each part. */
   polls: ReadonlyMap<Dataset, PolledPart>;
   isFeedDone: boolean;
 }
 
-/** Pages of items of a part that have landed. */
+/** Landed pages of a part's items. */
 export interface PolledPart {
-  /** Those of all its items. */
+  /** Pages of all its items. */
   wholePages: number;
-  /** Rows and pages of the last round, of items that changed since; null for all items. */
+  /** The last round, of items that changed since `since`; null for all items. */
   round: { rows: bigint; pages: number; since: string | null };
   isDone: boolean;
 }

@@ -13,8 +13,7 @@ import type { OldTables } from './old-tables.js';
 import type { RebuildPlan, RunFacts } from './plan-rebuild.js';
 
 /**
- * Rows that a rebuild keeps as they are, because the runs that made them are not done again: history, rejects and closed
- * days of older runs, and websites as they were then.
+ * Keeps rows of runs that the rebuild does not replay: history, rejects, closed days, and websites as they were then.
  */
 export async function seedTables(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<void> {
   const [start] = plan.runs;
@@ -22,7 +21,7 @@ export async function seedTables(old: OldTables, rebuilt: Lake, plan: RebuildPla
   const begin = start.journal.last('begin');
   await prepareReplayed(old, plan);
   const older = 'run_id NOT IN (FROM replayed_runs)';
-  // The differences of the first complete copy come from comparing it with a lake that no longer exists.
+  // The first copy's differences are from a comparison with a lake that no longer exists.
   const told = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
   const cursor = begin?.cursorFrom ?? undefined;
   const select = (table: TableName, where: string) => `SELECT ${columnsOf(table).text} FROM ${table} WHERE ${where}`;
@@ -30,13 +29,13 @@ export async function seedTables(old: OldTables, rebuilt: Lake, plan: RebuildPla
   await markAhead(old, rebuilt, cursor ?? 0n, io);
   await keepRows(old, rebuilt, plan, io, 'sites', selectSitesAt(begin?.at ?? ''));
   await keepRows(old, rebuilt, plan, io, 'rejects', select('rejects', older));
-  // The complete copy had the items before it to compare with: days that it brought up to date stay as well.
+  // That copy also had the earlier items, so the days that it closed stay as well.
   const days = `SELECT max(day) FROM price_spread_daily WHERE ${older}`;
   const redone = `(run_id = ${quoteLiteral(start.runId)} AND day <= (${days}))`;
   await keepDays(old, rebuilt, plan, io, select('price_spread_daily', `${older} OR ${redone}`));
 }
 
-/** Closed days that older runs made; those that came since are made again. */
+/** Keeps closed days of older runs; later days are made again. */
 async function keepDays(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io, select: string): Promise<void> {
   if (!keepsDays(old) || (await old.open('price_spread_daily')) === 'nothing') return;
   const row = await old.db.row(`SELECT epoch(max(day))::BIGINT // 86400 AS day FROM (${select})`);
@@ -45,7 +44,7 @@ async function keepDays(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io
   await keepRows(old, rebuilt, plan, io, 'price_spread_daily', select, day === 0n ? {} : { day, firstDay });
 }
 
-/** Changes ahead of the cursor are in the kept history: if the feed brings them, they are the same. */
+/** Records changes of the kept history that are ahead of the cursor, so that the feed does not bring them twice. */
 async function markAhead({ db }: OldTables, rebuilt: Lake, cursor: bigint, io: Io): Promise<void> {
   await createTableView(db, rebuilt, 'history', 'rebuilt_history');
   const newest = await db.row("SELECT max(change_id) AS id FROM rebuilt_history WHERE origin IN ('feed', 'webhook')");
@@ -55,7 +54,7 @@ async function markAhead({ db }: OldTables, rebuilt: Lake, cursor: bigint, io: I
   await commitTable(rebuilt, change, { runId: 'rebuild', operation: 'KEEP', at: io.now() });
 }
 
-/** Items that a complete copy before or at the start of the rebuild lacked: no kept byte shows them. */
+/** Keeps items that the first copy or an earlier one lacked, because no kept byte shows them. */
 export async function keepGoneItems(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<void> {
   const { db } = old;
   await createTableView(db, rebuilt, 'items', 'rebuilt_items');
@@ -65,7 +64,7 @@ export async function keepGoneItems(old: OldTables, rebuilt: Lake, plan: Rebuild
   await keepRows(old, rebuilt, plan, io, 'items', select);
 }
 
-/** Rows of the ledger, to tell what is missing; undefined when the table can't be read. */
+/** Reads the ledger, to find missing runs; undefined if the table can't be read. */
 export async function readRunFacts(old: OldTables): Promise<RunFacts[] | undefined> {
   if ((await old.open('runs')) !== 'whole') return undefined;
   const rows =
@@ -78,15 +77,14 @@ export async function readRunFacts(old: OldTables): Promise<RunFacts[] | undefin
   }));
 }
 
-/** True when the lake keeps closed days. */
 function keepsDays(old: OldTables): boolean {
   const isDamaged = old.inspection.damaged.has('price_spread_daily');
   return isDamaged ? old.countRows('price_spread_daily') > 0n : (old.readApplied('price_spread_daily')?.day ?? 0n) > 0n;
 }
 
 /**
- * What would be lost: rows of older runs, which the kept raw bytes cannot restore, in tables that can't be read whole.
- * @returns a line a table
+ * Finds tables that can't be read whole and hold rows of older runs, which the kept raw bytes cannot restore.
+ * @returns a line for each table
  */
 export async function findLosses(old: OldTables, plan: RebuildPlan): Promise<string[]> {
   if (plan.isWhole) return [];
@@ -105,7 +103,7 @@ export async function findLosses(old: OldTables, plan: RebuildPlan): Promise<str
   return losses;
 }
 
-/** Websites before the moment: rows that came later are not there yet, and those that ended later are current. */
+/** Selects websites as they were at a moment: without later rows, and current if they ended later. */
 function selectSitesAt(moment: string): string {
   const at = `CAST(${quoteLiteral(moment)} AS TIMESTAMP WITH TIME ZONE)`;
   return `SELECT * REPLACE (CASE WHEN valid_to < ${at} THEN valid_to END AS valid_to,
@@ -142,7 +140,7 @@ async function keepRows(
   applied: Partial<Applied> = {},
 ): Promise<void> {
   const { db } = old;
-  // The loss of what can't be read was reported and accepted.
+  // The user has accepted the loss of a table that can't be read.
   const isReadable = (await old.open(table)) !== 'nothing';
   const hasSites = (await old.open('sites')) !== 'nothing';
   const metadata = describeAttributions(hasSites ? await readAttributions(db, 'sites') : []);

@@ -10,8 +10,8 @@ import { readTable } from '../lake/read.js';
 import type { TableName, TableState } from '../tables/table.js';
 
 /**
- * The pipeline of work on a lake that needs no service and no file: the defaults, and the partitioning that the lake has.
- * @throws PricelakeError `lake_invalid` when there is no lake.
+ * Makes a pipeline for work without service and pipeline file: the defaults, with the lake's partitioning.
+ * @throws PricelakeError `lake_invalid` if there is no lake
  */
 export async function describeLakePipeline(lakePath: string): Promise<Pipeline> {
   const { lake } = await openDamagedLake(lakePath);
@@ -26,7 +26,7 @@ export async function describeLakePipeline(lakePath: string): Promise<Pipeline> 
   return { ...values, file: lakePath, source: { ...values.source, apiKey: source.apiKey } };
 }
 
-/** Undefined where the log is damaged. */
+/** Undefined if the log is damaged. */
 function tryTable(lake: Lake, table: TableName): Promise<TableState | undefined> {
   return readTable(lake, table).catch((error: unknown) => {
     if (error instanceof PricelakeError) return undefined;
@@ -34,7 +34,7 @@ function tryTable(lake: Lake, table: TableName): Promise<TableState | undefined>
   });
 }
 
-/** As the newest entry of the log that can be read says. */
+/** Takes the newest log entry that can be read. */
 async function readPartitionColumns(lake: Lake, table: TableName): Promise<string[] | undefined> {
   const folder = tablePath(lake, table, '_delta_log');
   const names = ((await readdir(folder).catch(ignoreMissing)) ?? []).filter((name) => name.endsWith('.json')).sort();
@@ -43,7 +43,7 @@ async function readPartitionColumns(lake: Lake, table: TableName): Promise<strin
     for (const line of lines.filter((text) => text.startsWith('{"metaData"'))) {
       try {
         return parseAction(line).metaData?.partitionColumns;
-      } catch {} // damaged: an older one may not be
+      } catch {} // damaged, but an older entry may be good
     }
   }
   const [file] = (await tryTable(lake, table))?.files ?? [];

@@ -6,15 +6,15 @@ import { tablePath } from '../lake/layout.js';
 import type { Applied, TableName } from '../tables/table.js';
 import { type RelationFile, tableRelation, toRelationFile } from '../tables/table-relation.js';
 
-/** How much of a table can be read: as a run left it, what another program left of it, or nothing. */
+/** The readable part of a table: all that a run left, the rest after another program, or nothing. */
 type Readable = 'whole' | 'rest' | 'nothing';
 
-/** The tables that a rebuild replaces, as far as they can be read. */
+/** The tables that a rebuild replaces, so far as they can be read. */
 export class OldTables {
   readonly lake: Lake;
   readonly db: Database;
   readonly inspection: Inspection;
-  /** What was read elsewhere than in its table's log, in words. */
+  /** Sentences about tables that were read without their logs. */
   readonly carried: string[] = [];
   readonly #opened = new Map<TableName, Readable>();
   readonly #reasons = new Map<TableName, string>();
@@ -25,7 +25,7 @@ export class OldTables {
     this.inspection = inspection;
   }
 
-  /** Makes the table's view, where anything of it can be read. */
+  /** Makes the table's view, if any part can be read. */
   async open(table: TableName): Promise<Readable> {
     const opened = this.#opened.get(table) ?? (await this.#open(table));
     this.#opened.set(table, opened);
@@ -49,12 +49,12 @@ export class OldTables {
     return isRest ? 'rest' : 'nothing';
   }
 
-  /** The files that lake.json names are the table as the newest run left it. */
+  /** Opens the files that lake.json names, which are the table as the newest run left it. */
   async #openPublished(table: TableName): Promise<boolean> {
     const { pointer } = this.inspection;
     if (pointer === undefined) return false;
     const files = pointer.tables[table]?.files ?? [];
-    // One without a checksum was written by another program: only the log has its partition values.
+    // Another program wrote a file without a checksum, and only the log has its partition values.
     if (files.some(({ sha256 }) => sha256 === undefined)) return false;
     return this.#tryFiles(
       table,
@@ -84,24 +84,23 @@ export class OldTables {
     return true;
   }
 
-  /** Why the table can't be read whole. */
   explain(table: TableName): string {
     return this.#reasons.get(table) ?? 'its columns are of another type';
   }
 
-  /** Up to where the table's log says that it is applied; undefined where it is damaged. */
+  /** The table's standing by its log; undefined if the log is damaged. */
   readApplied(table: TableName): Applied | undefined {
     return this.inspection.damaged.has(table) ? undefined : this.inspection.states.get(table)?.applied;
   }
 
-  /** Rows that the table had, as far as the log or lake.json says. */
+  /** Rows that the table had, by its log or lake.json. */
   countRows(table: TableName): bigint {
     const { damaged, states, pointer } = this.inspection;
     const files = damaged.has(table) ? (pointer?.tables[table]?.files ?? []) : (states.get(table)?.files ?? []);
     return files.reduce((sum, { rows }) => sum + rows, 0n);
   }
 
-  /** The feed's cursor up to which the lake was published: `unknown` if neither history nor lake.json says. */
+  /** The published cursor of the feed; `unknown` if neither history nor lake.json has it. */
   readCursor(): bigint | undefined | 'unknown' {
     const { damaged, states, pointer } = this.inspection;
     const history = states.get('history');

@@ -1,29 +1,27 @@
 import { PricelakeError } from '../errors/errors.js';
 import type { LandedRun } from '../landing/landed-runs.js';
 
-/** A row of table `runs`, as far as a rebuild needs it. */
+/** A row of table `runs`. */
 export interface RunFacts {
   runNumber: bigint;
   runId: string;
-  /** True when rows of it are in the tables. */
+  /** True if the tables hold rows of the run. */
   left: boolean;
 }
 
-/** What a rebuild replays. */
 export interface RebuildPlan {
-  /** In order; the first is a complete snapshot. */
+  /** Runs to replay, in order; the first is a complete snapshot. */
   runs: LandedRun[];
-  /** True when the lake's very first run is among them: nothing of the tables stays as it is. */
+  /** True if they begin with the lake's first run, so that no row of the tables is kept. */
   isWhole: boolean;
 }
 
 /**
- * Chooses the kept runs that rebuild the tables: all from the lake's first one where they are all kept, else those
- * from the last complete snapshot on.
- * @param landed runs whose raw bytes are kept, in order
- * @param published rows of table `runs`; undefined when it can't be read
- * @param cursor feed cursor of the lake; undefined if it has none, `unknown` if nothing says
- * @throws PricelakeError `landing_gone` naming what is missing.
+ * Chooses the runs that rebuild the tables: all runs if they are kept, else those from the last complete snapshot on.
+ * @param landed runs with kept raw bytes, in order
+ * @param published rows of table `runs`; undefined if it can't be read
+ * @param cursor the lake's feed cursor; undefined if it has none
+ * @throws PricelakeError `landing_gone` that names missing bytes
  */
 export function planRebuild(
   landed: readonly LandedRun[],
@@ -45,7 +43,7 @@ export function planRebuild(
   return { runs: plan?.runs ?? [], isWhole: plan?.isWhole ?? false };
 }
 
-/** What these runs do not hold of what came since the first of them, in words; undefined when nothing. */
+/** Describes a gap between these runs and the published lake; undefined if there is none. */
 function findMissing(
   runs: readonly LandedRun[],
   published: readonly RunFacts[] | undefined,

@@ -19,31 +19,29 @@ import { type SwappedTable, swapTables } from './replace-tables.js';
 import { replayRun } from './replay.js';
 import { restoreTables } from './restore-tables.js';
 
-export interface RebuildOptions {
-  /** Continues although rows are lost that the kept raw bytes cannot restore. */
+interface RebuildOptions {
+  /** Continues even if rows are lost that the kept raw bytes cannot restore. */
   acceptLoss?: boolean | undefined;
 }
 
-/** What a rebuild did. */
-export interface RebuildReport {
-  /** Runs that were done again, in order. */
+interface RebuildReport {
+  /** Replayed runs, in order. */
   runs: string[];
   tables: SwappedTable[];
-  /** What was damaged, what was read elsewhere than in its log, and what is lost: lines for people. */
+  /** Sentences about damaged tables and files. */
   damage: string[];
+  /** Sentences about tables that were read without their logs. */
   carried: string[];
+  /** Sentences about lost rows. */
   lost: string[];
 }
 
 /**
- * Rebuilds every table from the kept raw bytes, without a call: the runs are done again into a lake of their own
- * inside `_pricelake/rebuild`, whose files then take the place of the old ones, table by table. Where a log is damaged,
- * or another program changed a table, whole tables take their places, logs and all. A rebuild that was cut off is done
- * again from its beginning, or gone on with where tables had begun to take their places.
- * Where the kept bytes do not suffice and all that happened is that another program changed tables, these get back the
- * files that the newest run left.
- * @throws PricelakeError `landing_gone` when the kept bytes do not suffice, `lake_invalid` when rows would be lost that
- * only a damaged table has, `gate_failed` when a gate that nobody waived fails; the tables then stay as they were.
+ * Rebuilds every table from the kept raw bytes, without a call. It replays the runs into `_pricelake/rebuild`, then
+ * swaps files table by table, or whole tables with their logs if any is damaged. After an interruption, call it again.
+ * If the bytes do not suffice and only another program changed tables, these get back the files of the newest run.
+ * @throws PricelakeError `landing_gone` if the kept bytes do not suffice, `lake_invalid` if rows would be lost that
+ * only a damaged table has, `gate_failed` if a gate fails; the tables then stay as they were
  */
 export function rebuildLake(
   pipeline: Pipeline,
@@ -68,7 +66,8 @@ export function rebuildLake(
     const { plan, faults } = planned;
     const losses = await findLosses(old, plan);
     if (!acceptLoss) refuseLosses(losses);
-    // From here on the lake changes: first what a damaged marker or pointer would stop.
+    // From here on the lake changes. A damaged marker or pointer would stop the steps below, so they are repaired
+    // first.
     await writeMarker(lake);
     if (pointerDamage !== undefined) await rm(join(lake.root, 'lake.json'), { force: true });
     if (damaged.size === 0) await recoverLake(lake, io);
@@ -94,13 +93,13 @@ export function rebuildLake(
 
 const isLandingGone = (error: unknown) => error instanceof PricelakeError && error.code === 'landing_gone';
 
-/** The newest run that is published, as far as anything that can be read says. */
+/** The newest published run, by all that can be read. */
 function readPublished({ states, pointer }: Inspection): bigint {
   const [ledger, pointed] = [states.get('runs')?.applied.run ?? 0n, pointer?.runNumber ?? 0n];
   return ledger > pointed ? ledger : pointed;
 }
 
-/** The plan over the runs whose raw bytes are as they landed. */
+/** Plans with the runs whose raw bytes are unchanged. */
 async function planFromSound(
   old: OldTables,
   { runs, open, damaged }: KeptRuns,
@@ -139,8 +138,8 @@ function planNaming(
 }
 
 /**
- * Where the kept runs must come to. A run that has published its tables in part continues behind the rebuild of a damaged
- * lake; with a sound one it has to be gone on with first.
+ * Returns the cursor that the kept runs must reach. A run that has published some tables continues after the rebuild of
+ * a damaged lake; a sound lake must be synced first.
  */
 function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: boolean) {
   const committed = old.readApplied('history')?.run ?? 0n;
@@ -170,7 +169,7 @@ async function replayRuns(
   }
 }
 
-/** The ledger's own notes on runs are not rows of the service: without them a rebuild continues, and says so. */
+/** A rebuild continues without the ledger, which holds no rows of the service, and reports the loss. */
 async function describeLostLedger(old: OldTables): Promise<string[]> {
   const lost: string[] = [];
   for (const table of ['runs', 'check_results'] as const) {

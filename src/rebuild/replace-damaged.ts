@@ -12,9 +12,9 @@ import type { RebuildPlan } from './plan-rebuild.js';
 import { publishAgain, type SwappedTable, selectLedger } from './replace-tables.js';
 
 /**
- * Puts whole rebuilt tables, logs and all, into the place of a damaged lake's. A crash before the swap leaves the lake as
- * it was; one in it is gone on with by the next command that writes.
- * @param openRun a run that is not done again: the next sync continues with it, and writes down what it took
+ * Replaces a damaged lake's tables, with their logs, by the rebuilt ones. A crash before the swap leaves the lake as it
+ * was; after a crash in the swap, the next command that writes completes it.
+ * @param openRun a run that is not replayed, because the next sync continues it
  */
 export async function replaceTables(
   old: OldTables,
@@ -25,7 +25,7 @@ export async function replaceTables(
 ): Promise<SwappedTable[]> {
   const { db, lake } = old;
   const others = `run_id IS DISTINCT FROM ${openRun === undefined ? 'NULL' : quoteLiteral(openRun)}`;
-  // A run that has nothing to do when it is done again leaves no number: none is given twice.
+  // A replayed run without work leaves no number, so lake.json also says which numbers are taken.
   const numbers = [plan.runs.at(-1)?.runNumber ?? 0n, old.inspection.pointer?.runNumber ?? 0n];
   const last = { run: numbers.reduce((most, number) => (number > most ? number : most)) };
   const ledger = `SELECT * FROM (${await selectLedger(old, rebuilt)}) WHERE ${others}`;

@@ -26,8 +26,8 @@ export interface SwappedTable {
 }
 
 /**
- * Puts the rebuilt files in the place of the old ones, a commit a table in the order of TABLE_NAMES; then `lake.json`
- * and its kin. A crash between two commits leaves whole tables, and a rebuild or a sync puts the rest right.
+ * Replaces files by the rebuilt ones with one commit for each table, then writes `lake.json` and its companions. A
+ * crash between two commits leaves whole tables; a rebuild or a sync completes the rest.
  */
 export async function swapTables(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<SwappedTable[]> {
   const { db, lake } = old;
@@ -35,7 +35,7 @@ export async function swapTables(old: OldTables, rebuilt: Lake, plan: RebuildPla
   const runId = last?.runId ?? '';
   const swapped: SwappedTable[] = [];
   for (const table of TABLE_NAMES) {
-    // What the checks of a run found then is no more than that: it stays, if it can be read.
+    // Results of checks stay as the runs found them, if they can be read.
     if (table === 'check_results' && (await old.open(table)) === 'whole') continue;
     const before = await readTable(lake, table);
     const after = await readTable(rebuilt, table);
@@ -70,7 +70,7 @@ async function stageLedger(old: OldTables, rebuilt: Lake): Promise<StagedFile[]>
   return stageTable(old.db, old.lake, { table: 'runs', runId: 'rebuild', select: await selectLedger(old, rebuilt) });
 }
 
-/** What a run took and found by comparing stays as it was written down; what became of its rows is counted again. */
+/** Keeps the recorded cost and comparisons of runs, and counts their rows again. */
 export async function selectLedger(old: OldTables, rebuilt: Lake): Promise<string> {
   await createTableView(old.db, rebuilt, 'runs', 'rebuilt_runs');
   const columns = columnsOf('runs').text;
@@ -87,7 +87,7 @@ export async function selectLedger(old: OldTables, rebuilt: Lake): Promise<strin
     : `SELECT ${columns} FROM rebuilt_runs`;
 }
 
-/** Publishes in the words of the newest run, as lake.json has them, or its journal. */
+/** Publishes with the facts of the newest run from lake.json, or from its journal. */
 export async function publishAgain(
   { db, lake }: { db: Database; lake: Lake },
   { runs }: RebuildPlan,

@@ -8,8 +8,7 @@ import { readRunSelection } from '../run/dataset-selection.js';
 import { syncPipeline } from '../sync/sync.js';
 
 /**
- * Does a kept run again, into another lake: the same steps over the same bytes, without a call. What the run was asked to
- * take holds, not what the pipeline says now.
+ * Replays a kept run into another lake, without a call. The run's own selection holds, not the pipeline's present one.
  */
 export async function replayRun(
   run: LandedRun,
@@ -33,7 +32,7 @@ export async function replayRun(
   await syncPipeline(settings, io, stop, { connect: () => createOfflineClient('rebuild') });
 }
 
-/** Where the run took the feed from: the beginning of the plan's history, the newest change, or behind it. */
+/** Infers the setting from where the run began the feed: at its beginning, at the newest change, or after it. */
 function readHistorySetting({ journal }: LandedRun): 'feed' | 'items' | 'none' {
   const pages = journal.all('feed.page');
   const lowWatermark = journal.last('watermark')?.cursor ?? undefined;

@@ -10,14 +10,13 @@ import { refreshPointer } from '../lake/publish.js';
 import type { DataFile, TableChange, TableState } from '../tables/table.js';
 import type { SwappedTable } from './replace-tables.js';
 
-/** What became of tables that another program changed. */
-export interface RestoredTables {
+interface RestoredTables {
   tables: SwappedTable[];
-  /** Tables that stay as the other program left them, in words. */
+  /** Sentences about tables that stay as the other program left them. */
   lost: string[];
 }
 
-/** The files that a table is to have; undefined where those of the newest run are gone. */
+/** `files` are undefined if those of the newest run are gone. */
 interface Restoration {
   state: TableState;
   files: DataFile[] | undefined;
@@ -25,10 +24,10 @@ interface Restoration {
 }
 
 /**
- * The way out where another program changed tables and the kept raw bytes are not enough for a rebuild: each table gets
- * back the files that the newest run left. Where these are gone, the table stays as it is if the caller accepts the loss.
- * @returns undefined when anything else is damaged
- * @throws PricelakeError `landing_gone` when files are gone and `acceptLoss` is false; nothing has changed then
+ * Gives tables that another program changed the files of the newest run back, for a lake without enough raw bytes to
+ * rebuild. A table whose files are gone stays as it is, if `acceptLoss` is true.
+ * @returns undefined if anything else is damaged
+ * @throws PricelakeError `landing_gone` if files are gone and `acceptLoss` is false; nothing has changed then
  */
 export async function restoreTables(
   lake: Lake,

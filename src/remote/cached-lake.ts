@@ -9,32 +9,32 @@ import { ignoreMissing, type Lake, PRIVATE_FOLDER } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import type { TableName } from '../tables/table.js';
 import { readHolder } from './lease.js';
+import { openStore } from './remote.js';
 import { listTables } from './remote-table.js';
 import { fetchAll, fetchLogs, fetchTables } from './restore.js';
 import type { Ends } from './send-tables.js';
 import { MARKER } from './small-files.js';
-import { openStore } from './with-remote.js';
 
-/** A folder for what is read from remotes. */
+/** A folder for files that are read from remotes. */
 export interface Cache {
   folder: string;
-  /** Of the data files in it. */
+  /** Limit for its data files. */
   maxBytes: number;
 }
 
-/** A remote as a reader sees it: the newest version of each table, and files of those that it asks for. */
+/** A remote as a reader sees it: logs of all tables, and data files of those that it asks for. */
 export interface CachedLake {
   lake: Lake;
   url: string;
-  /** Fetches the data files of these tables, and makes room for them. */
+  /** Makes room for the data files of these tables and fetches them. */
   bring(tables: readonly TableName[]): Promise<void>;
-  /** Who holds the remote; undefined when nobody does. */
+  /** Undefined if nobody holds the remote. */
   holder: Awaited<ReturnType<typeof readHolder>>;
 }
 
 /**
- * Reads a remote through a cache while `work` is done; takes no lease and writes nothing there.
- * @throws PricelakeError `lake_invalid` where there is no lake, `usage` when what is asked for is larger than the cache.
+ * Reads a remote through a cache during `work`. Takes no lease and writes nothing there.
+ * @throws PricelakeError `lake_invalid` if there is no lake, `usage` if the tables are larger than the cache
  */
 export async function readRemote<T>(
   address: string,
@@ -61,7 +61,7 @@ export async function readRemote<T>(
   }
 }
 
-/** They belong to a run that has not ended; what it has landed is not fetched. */
+/** Fetches journals of an unfinished run, but not the files that it landed. */
 async function fetchJournals(ends: Ends): Promise<void> {
   await rm(join(ends.lake.root, PRIVATE_FOLDER, 'landing'), { recursive: true, force: true });
   const landed = await ends.store.list(`${PRIVATE_FOLDER}/landing/`);
@@ -92,7 +92,7 @@ async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[
   for (const path of needed.keys()) await utimes(path, now, now);
 }
 
-/** Removes what was used longest ago, of any remote, until the rest and what is needed have room. */
+/** Removes the files that were used longest ago, of any remote, until the needed ones have room. */
 async function makeRoom({ folder, maxBytes }: Cache, needed: ReadonlyMap<string, number>): Promise<void> {
   const others: { path: string; bytes: number; usedAt: number }[] = [];
   for (const path of await listDataFiles(folder)) {

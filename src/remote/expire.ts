@@ -3,15 +3,15 @@ import { readRetentionMs } from '../lake/delta-metadata.js';
 import { findVersions, nameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';
 import type { Ends } from './send-tables.js';
 
-/** What no log names may be on its way: another machine's, or one of a run that died. */
+/** A younger file that no log names may be in use by a run on another machine. */
 const ORPHAN_MS = 86_400_000;
 /** Delta's default of `delta.logRetentionDuration`. */
 const LOG_RETENTION_MS = 30 * 86_400_000;
 
 /**
- * Removes from the remote what readers no longer need: files that were superseded longer ago than the table keeps them,
- * files that no version ever named after a day, and log entries that are 30 days behind a checkpoint.
- * @param remote as it was listed before this machine sent anything
+ * Removes files that readers of the remote no longer need: superseded files after the table's retention, files that no
+ * log names after a day, and log entries before a checkpoint that is 30 days old.
+ * @param remote listed before this machine sent anything
  */
 export async function expireRemote({ store, lake, io }: Ends, remote: readonly RemoteTable[]): Promise<void> {
   const now = io.now().getTime();

@@ -8,16 +8,18 @@ import { peekUnfinishedRun } from '../landing/landed-runs.js';
 import { type Ends, FILES } from './send-tables.js';
 
 const JOURNAL = 'journal.ndjson';
-/** Folders of the remote that hold what was paid for and is in no table yet. */
-export const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name}/`);
+/** Folders with paid bytes that are in no table yet. */
+const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name}/`);
 
 /**
- * What an unfinished run has landed, on the remote: another machine can continue with it. A journal is sent behind the files
- * that it names, as it was before they were read, so it never names what is missing.
+ * Copies the landing of an unfinished run to the remote, so that another machine can continue it. A journal is read
+ * before the files that it names and sent after them, so that it never names a missing one.
  */
 export class LandingMirror {
   readonly #ends: Ends;
-  /** Size and time of each file as this process sent it. What an earlier one sent isn't trusted: it may have been cut since. */
+  /**
+   * Size and time of each sent file. Files of an earlier process are sent again, because they may have been cut since.
+   */
   readonly #sent = new Map<string, string>();
   #present: Set<string> | undefined;
   #sending: Promise<void> = Promise.resolve();
@@ -26,23 +28,23 @@ export class LandingMirror {
     this.#ends = ends;
   }
 
-  /** Sends what has landed since the last time. */
+  /** Sends new and changed files. */
   save(): Promise<void> {
     return this.#queue(async () => void (await this.#send()));
   }
 
-  /** The same, and what no run needs any longer goes: call it when all that was committed is on the remote. */
+  /** Also removes files that no run needs. Call it when all commits are on the remote. */
   settle(): Promise<void> {
     return this.#queue(async () => this.#removeOthers(await this.#send()));
   }
 
   #queue(work: () => Promise<void>): Promise<void> {
     const done = this.#sending.then(work);
-    this.#sending = done.catch(() => {}); // reported to the caller
+    this.#sending = done.catch(() => {}); // the caller gets the error
     return done;
   }
 
-  /** @returns the keys of all that is there */
+  /** @returns the keys of all files, sent now or before */
   async #send(): Promise<Set<string>> {
     const { store, lake } = this.#ends;
     this.#present ??= new Set((await Promise.all(MIRRORED.map((key) => store.list(key)))).flat().map(({ key }) => key));
@@ -54,7 +56,7 @@ export class LandingMirror {
     return keys;
   }
 
-  /** @returns the keys of all that the folder holds */
+  /** @returns the keys of all files of the folder */
   async #sendFolder(folder: string): Promise<string[]> {
     const journal = await readFile(join(folder, JOURNAL)).catch(ignoreMissing);
     if (journal === undefined) return [];
@@ -83,7 +85,7 @@ export class LandingMirror {
     this.#present?.add(key);
   }
 
-  /** Journals first: a landing without one counts as none. */
+  /** Removes journals first, because a landing without one counts as none. */
   async #removeOthers(wanted: Set<string>): Promise<void> {
     const others = [...(this.#present ?? [])].filter((key) => !wanted.has(key));
     const isJournal = (key: string) => key.endsWith(`/${JOURNAL}`);

@@ -1,39 +1,70 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
+import { writeDurably } from '../lake/durable.js';
+import { ignoreMissing, type Lake, privatePath } from '../lake/layout.js';
 import { identifyProcess, isAlive } from '../lake/process-identity.js';
-import type { CopyNote } from './copy-note.js';
 import type { ObjectStore, StoredObject } from './object-store.js';
 
+const noteSchema = z.strictObject({ url: z.string(), copy: z.uuid(), generation: z.int().min(0) });
+
+/** `_pricelake/remote.json`: the remote that this folder copies, and the lease since which the two are in line. */
+export type CopyNote = z.infer<typeof noteSchema>;
+
+const notePath = (lake: Lake) => privatePath(lake, 'remote.json');
+
+/** Undefined if the folder does not copy this remote. A damaged note counts as none, so that the remote is fetched. */
+export async function readNote(lake: Lake, url: string): Promise<CopyNote | undefined> {
+  const text = await readFile(notePath(lake), 'utf8').catch(ignoreMissing);
+  if (text === undefined) return undefined;
+  try {
+    const note = noteSchema.parse(JSON.parse(text));
+    return note.url === url ? note : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export async function writeNote(lake: Lake, note: CopyNote): Promise<void> {
+  await writeDurably(lake, notePath(lake), `${JSON.stringify(note)}\n`);
+}
+
+/** A new note has generation 0, which nobody held, so the folder is in line with an empty remote only. */
+export function makeNote(url: string): CopyNote {
+  return { url, copy: randomUUID(), generation: 0 };
+}
+
 const FOLDER = '_pricelake/lock/';
-/** A holder that has not written its lease for so long is dead. */
+/** A holder that has not renewed its lease for this time counts as dead. */
 const LEASE_MS = 90_000;
 const BEAT_MS = 20_000;
-/** One that could not write it stops before others may take over: it looks once a beat. */
+/** A holder that could not renew its lease stops before others may take over; it looks once a beat. */
 const STOP_MS = LEASE_MS - BEAT_MS;
 
 const recordSchema = z.object({
   ...{ pid: z.number(), host: z.string(), place: z.string(), startedAt: z.string() },
   ...{ token: z.string(), acquiredAt: z.string() },
-  /** The folder of the holder. */
+  /** Names the holder's folder. */
   copy: z.string(),
-  /** The lease before, and whether the folder was in line with the remote when this one was taken. */
+  /** Generation of the lease before. */
   after: z.int().min(0),
+  /** True if the folder was in line with the remote when it took the lease. */
   inLine: z.boolean(),
   released: z.boolean(),
 });
 type LeaseRecord = z.infer<typeof recordSchema>;
 
-/** The right to write a remote, as long as it is renewed. */
+/** The right to write to a remote while it is renewed. */
 export interface Lease {
-  /** Counts the leases of a remote: each has one more than the one before. */
+  /** Each lease of a remote has the generation of the one before plus one. */
   generation: number;
-  /** True where this folder held the lease before, or the remote is new: what it has more than the remote is to be sent. */
+  /** True if this folder held the lease before, or the remote is new: then the folder's own versions are sent. */
   inLine: boolean;
-  /** Aborted when another writer took over, or when it may have: the lease could not be renewed in time. */
+  /** Aborted when another writer took over, or could have because the lease was not renewed in time. */
   lost: AbortSignal;
-  /** Looks whether another writer took over: a process that slept learns of it here. @throws the reason of `lost` */
+  /** Asks for a newer lease, which a process that slept may have missed. @throws the reason of `lost` */
   confirm(): Promise<void>;
   release(): Promise<void>;
 }
@@ -41,16 +72,15 @@ export interface Lease {
 const leaseKey = (generation: number) => FOLDER + String(generation).padStart(12, '0');
 
 /**
- * Takes the lease `_pricelake/lock/<generation>`: the object behind the newest one, created on condition that it is not
- * there. The newest one is free when it was released, when its process is gone (seen from the same machine only), or
- * when it was not renewed for 90 s by the store's clock.
- * @throws PricelakeError `lake_locked` naming the holder.
+ * Takes the lease by creating `_pricelake/lock/<generation>` on condition that it does not exist. The newest lease must
+ * be released, not renewed for 90 s by the store's clock, or of a dead process of this machine.
+ * @throws PricelakeError `lake_locked` naming the holder
  */
 export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Promise<Lease> {
   for (;;) {
     const last = (await listGenerations(store)).at(-1) ?? 0;
     const before = last === 0 ? undefined : await readRecord(store, last);
-    if (last > 0 && before === undefined) continue; // a later holder has removed it meanwhile
+    if (last > 0 && before === undefined) continue; // a later holder has removed it
     if (before !== undefined) refuseHeld(store, before);
     const generation = last + 1;
     const inLine = before === undefined || isInLine(note, last, before.record);
@@ -61,7 +91,7 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
     if (!(await createRecord(store, generation, record))) continue;
     const generations = await listGenerations(store);
     if ((generations.at(-1) ?? 0) > generation) {
-      // The newest lease had been followed and removed before ours was created.
+      // Others had already taken and removed this generation before we created it again.
       await store.remove([leaseKey(generation)]);
       continue;
     }
@@ -73,7 +103,7 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
   }
 }
 
-/** The lease noted, or one that a kill kept from being noted: taken in line, by this folder, behind the noted one. */
+/** The last lease is the noted one, or the one after it, which this folder took in line before a kill. */
 function isInLine(note: CopyNote, last: number, { copy, after, inLine }: LeaseRecord): boolean {
   return copy === note.copy && (note.generation === last || (inLine && note.generation === after));
 }
@@ -105,7 +135,7 @@ async function readRecord(store: ObjectStore, generation: number) {
   }
 }
 
-/** Where the answer to the first try was lost, the second one finds our own. */
+/** If the answer to a first try was lost, the second one finds our own record. */
 async function createRecord(store: ObjectStore, generation: number, record: LeaseRecord): Promise<boolean> {
   if (await store.create(leaseKey(generation), toBytes(record))) return true;
   return (await readRecord(store, generation))?.record.token === record.token;
@@ -153,7 +183,7 @@ function holdLease(store: ObjectStore, generation: number, record: LeaseRecord, 
 
 const toBytes = (record: LeaseRecord) => Buffer.from(`${JSON.stringify(record)}\n`);
 
-/** Who holds a remote, by its lease; undefined if nobody does. */
+/** Returns the holder of a remote; undefined if nobody holds it. */
 export async function readHolder(store: ObjectStore) {
   const last = (await listGenerations(store)).at(-1);
   const found = last === undefined ? undefined : await readRecord(store, last);

@@ -4,14 +4,14 @@ import { ignoreMissing, type Lake, MAX_LOG_BYTES, tablePath } from '../lake/layo
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { ListedObject, ObjectStore } from './object-store.js';
 
-/** A table as a listing of the remote shows it. */
+/** A table in a listing of the remote. */
 export interface RemoteTable {
   table: TableName;
-  /** Of the log, by name. */
+  /** Files of the log by name. */
   log: Map<string, ListedObject>;
-  /** Data files, by their path in the table. */
+  /** Data files by their path in the table. */
   files: Map<string, ListedObject>;
-  /** Newest version; -1n where there is none. */
+  /** Newest version; -1n for none. */
   version: bigint;
 }
 
@@ -40,18 +40,20 @@ export function nameEntry(version: bigint, suffix = 'json'): string {
   return `${version.toString().padStart(20, '0')}.${suffix}`;
 }
 
-/** Versions of a log by the names of its files, in order. */
+/** Reads versions from names of log files, ascending. */
 export function findVersions(names: Iterable<string>, suffix: string): bigint[] {
   const found = [...names].filter((name) => /^\d{20}\./.test(name) && name.slice(21) === suffix);
   return found.map((name) => BigInt(name.slice(0, 20))).sort((a, b) => (a < b ? -1 : 1));
 }
 
-/** Names of the files of a table's log in this folder. */
+/** Names of this folder's log files of a table. */
 export async function listLocalLog(lake: Lake, table: TableName): Promise<string[]> {
   return (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
 }
 
-/** True where the remote has the very entry that this folder has. Entries name their run, time and files: no two are equal. */
+/**
+ * True if folder and remote have the same entry. No two entries are equal, because each names its run, time and files.
+ */
 export async function hasSameEntry(
   store: ObjectStore,
   lake: Lake,

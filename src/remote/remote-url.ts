@@ -1,12 +1,11 @@
-/** Where a remote lake is. */
 export interface RemoteUrl {
   bucket: string;
-  /** Without slashes at its ends; empty where the lake is all that the bucket holds. */
+  /** Without slashes at its ends; empty if the lake has the bucket for itself. */
   prefix: string;
-  /** Undefined: as the SDK finds it, which is AWS unless its settings say otherwise. */
+  /** If undefined, the SDK decides: AWS, unless its settings say otherwise. */
   endpoint: string | undefined;
   region: string | undefined;
-  /** True where the bucket is in the path of requests, not in the name of the host. */
+  /** True if the bucket is in the path of requests, not in the host name. */
   pathStyle: boolean;
 }
 
@@ -30,7 +29,7 @@ export function parseRemoteUrl(text: string): RemoteUrl | undefined {
   return { bucket, prefix, endpoint, region: parameters.get('region') ?? undefined, pathStyle: pathStyle === 'true' };
 }
 
-/** As people and other tools write it, with the endpoint behind it; never with anything else of the text. */
+/** Shows bucket, prefix and endpoint only: other parts of the text may be secret. */
 export function showRemoteUrl({ bucket, prefix, endpoint }: RemoteUrl): string {
   const url = prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${prefix}`;
   return endpoint === undefined ? url : `${url}?endpoint=${endpoint}`;
@@ -40,7 +39,7 @@ function isSegment(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..';
 }
 
-/** Of a server, without a path and without a user: an address may be shared and logged. */
+/** Accepts no path and no user, because addresses are shared and logged. */
 function isEndpoint(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, pathname, search, hash } = new URL(text);

@@ -7,37 +7,36 @@ import { lockLake } from '../lake/lock.js';
 import { markPartial, readPartial, refusePartial, unmarkPartial } from '../lake/partial.js';
 import { finishSwap } from '../lake/swap-lake.js';
 import { TABLE_NAMES } from '../tables/table.js';
-import { type CopyNote, makeNote, readNote, writeNote } from './copy-note.js';
 import { expireRemote } from './expire.js';
 import { LandingMirror } from './landing-mirror.js';
-import { type Lease, takeLease } from './lease.js';
-import type { ObjectStore } from './object-store.js';
-import { refuseUnconditional } from './probe.js';
+import { type CopyNote, type Lease, makeNote, readNote, takeLease, writeNote } from './lease.js';
+import { type ObjectStore, refuseUnconditional } from './object-store.js';
 import { listLocalLog, listTables } from './remote-table.js';
+import { parseRemoteUrl, REMOTE_URL } from './remote-url.js';
 import { type Fetched, fetchDataFiles, fetchTables, restoreLake } from './restore.js';
 import { type Ends, sendTables } from './send-tables.js';
 import { MARKER, sendSmallFiles } from './small-files.js';
 
-/** How often a run at work sends what it has landed. */
+/** A run sends its landing this often. */
 const MIRROR_MS = 60_000;
 
-/** The remote of a lake, held by this process. */
+/** A lake's remote that this process holds. */
 export interface Remote {
-  /** Sends all that the unfinished run has landed: call it before its first commit. */
+  /** Sends the landing of the unfinished run. Call it before its first commit. */
   saveLanding(): Promise<void>;
-  /** Sends what was committed, and what says so. Call it behind a publication. */
+  /** Sends new commits and `lake.json`. Call it after a publication. */
   publish(): Promise<void>;
-  /** Fetches those of these data files that the folder lacks. */
+  /** Fetches missing data files among these. */
   bring: NonNullable<Lake['bring']>;
-  /** Fetches all data files that the folder lacks: from then on it has the whole lake. */
+  /** Fetches all missing data files, so that the folder has the whole lake. */
   bringAll(): Promise<Fetched>;
 }
 
 /**
- * Holds the remote of a lake while `work` is done: takes its lease, continues an upload that broke off or fetches what
- * other machines have published, and sends what `work` leaves.
- * @throws PricelakeError `lake_locked` where another machine holds the remote or was faster, `config` where the store
- * does not honour conditions, `lake_invalid`, `unauthorized`, `unavailable`.
+ * Holds a lake's remote during `work`: takes the lease, continues an interrupted upload or fetches what other machines
+ * published, and sends the result of `work`.
+ * @throws PricelakeError `lake_locked` if another machine holds the remote or was faster, `config` if the store ignores
+ * conditions, `lake_invalid`, `unauthorized`, `unavailable`
  */
 export async function holdRemote<T>(
   lakePath: string,
@@ -50,7 +49,7 @@ export async function holdRemote<T>(
   await refuseForeignPrefix(store);
   const lake = await openLake(lakePath, { create: true });
   const partial = await readPartial(lake);
-  // Another remote can't get what isn't here.
+  // A partial folder can't fill another remote.
   if (partial !== undefined && partial.remote !== store.url) await refusePartial(lake);
   const found = await readNote(lake, store.url);
   const note = found ?? makeNote(store.url);
@@ -66,7 +65,7 @@ export async function holdRemote<T>(
       await held.publish();
       return result;
     } catch (error) {
-      // What fails here as well is sent at the next start of this machine.
+      // If this fails as well, the next command on this machine sends it.
       await held.mirror();
       throw error;
     } finally {
@@ -81,7 +80,7 @@ class HeldRemote implements Remote {
   readonly #ends: Ends;
   readonly #lease: Lease;
   readonly #landing: LandingMirror;
-  /** The logs of the tables as they were sent: while the lease is held, the remote's are no others. */
+  /** The logs that were sent. While the lease is held, the remote has no others. */
   #sentLogs: string | undefined;
 
   constructor(ends: Ends, lease: Lease) {
@@ -90,7 +89,7 @@ class HeldRemote implements Remote {
     this.#landing = new LandingMirror(ends);
   }
 
-  /** Brings folder and remote in line, under the lock of the folder. */
+  /** Brings folder and remote in line. */
   async settle(note: CopyNote, isNew: boolean): Promise<void> {
     const { lake, store, io } = this.#ends;
     const lock = await lockLake(lake, io);
@@ -104,7 +103,7 @@ class HeldRemote implements Remote {
       } else if (isNew) await refuseOtherLake(lake, store);
       if (isNew) {
         await markPartial(lake, { remote: store.url });
-        // What is fetched from here on is a copy, if not in line yet: a kill leaves no lake of unknown origin.
+        // Written before the first fetch, so that a kill leaves no lake of unknown origin.
         await writeNote(lake, note);
       }
       await restoreLake(this.#ends, await listTables(store));
@@ -141,7 +140,7 @@ class HeldRemote implements Remote {
     }
   }
 
-  /** While a run works: what fails now is sent later. */
+  /** Failures only warn, because everything is sent again later. */
   async mirror(): Promise<void> {
     if (this.#lease.lost.aborted) return;
     await this.#landing.save().catch((error: unknown) => this.#warn('remote.mirror_missed', error));
@@ -170,13 +169,13 @@ class HeldRemote implements Remote {
   }
 }
 
-/** The names of all files of the tables' logs, as one text. */
+/** One text that changes with any file of the tables' logs. */
 async function nameLogs(lake: Lake): Promise<string> {
   const logs = await Promise.all(TABLE_NAMES.map(async (table) => [table, await listLocalLog(lake, table)]));
   return JSON.stringify(logs);
 }
 
-/** A prefix that holds something else is left untouched. */
+/** Refuses a prefix that holds anything but a lake. */
 async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
   if ((await store.read(MARKER)) !== undefined) return;
   const foreign = (await store.list('', 50)).find(
@@ -188,10 +187,10 @@ async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
   });
 }
 
-/** Of a lake whose first upload broke off. */
+/** Such keys remain from a first upload that broke off. */
 const isTableKey = (key: string) => TABLE_NAMES.some((table) => key.startsWith(`${table}/`));
 
-/** A lake that never was a copy of the remote would be lost under it. */
+/** Refuses to fetch over a lake that is no copy of the remote: it would be lost. */
 async function refuseOtherLake(lake: Lake, store: ObjectStore): Promise<void> {
   const folders = [privatePath(lake, 'landing'), ...TABLE_NAMES.map((table) => tablePath(lake, table))];
   for (const folder of folders) {
@@ -199,5 +198,34 @@ async function refuseOtherLake(lake: Lake, store: ObjectStore): Promise<void> {
     throw new PricelakeError('lake_invalid', `${lake.root}: it holds a lake that is no copy of ${store.url}`, {
       hint: 'Give an empty folder as lake.path to work on the remote, or an empty prefix as lake.remote to upload this lake.',
     });
+  }
+}
+
+interface LakePlace {
+  path: string;
+  remote?: string | undefined;
+}
+
+/** Opens the storage that an address names. */
+export async function openStore(address: string, io: Io): Promise<ObjectStore> {
+  const url = parseRemoteUrl(address);
+  if (url === undefined) throw new PricelakeError('usage', `the address of a remote ${REMOTE_URL}`);
+  const { openS3Store } = await import('./s3-store.js');
+  return openS3Store(url, io);
+}
+
+/** Does `work` while this process holds the lake's remote, if it has one. */
+export async function withRemote<T>(
+  { path, remote }: LakePlace,
+  io: Io,
+  signal: AbortSignal | undefined,
+  work: (remote: Remote | undefined, stop: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  if (remote === undefined) return work(undefined, signal);
+  const store = await openStore(remote, io);
+  try {
+    return await holdRemote(path, store, io, signal, work);
+  } finally {
+    store.close();
   }
 }

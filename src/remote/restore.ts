@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { PricelakeError } from '../errors/errors.js';
 import { makeFolder, syncFolder } from '../io/durable.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
-import { settleAll } from '../io/settle-all.js';
+import { settleAll } from '../io/side-by-side.js';
 import {
   ignoreMissing,
   innerPath,
@@ -25,14 +25,13 @@ import { CHANGED_HINT } from './s3-fault.js';
 import type { Ends } from './send-tables.js';
 import { fetchSmallFiles } from './small-files.js';
 
-/** Objects fetched side by side. */
 const FETCHES = 8;
 
 /**
- * Makes this folder like the remote: logs from their newest checkpoints on, what an unfinished run has landed, and what
- * runs remember; and the data files, unless the folder has only some of them. Files that are here already stay. What took another way than the remote is moved to
- * `_pricelake/aside`, where it stays until the next time.
- * @throws PricelakeError `lake_invalid` where the first upload of a lake did not come to its end.
+ * Makes this folder like the remote: logs from their newest checkpoints on, the landing of an unfinished run, and the
+ * small files; data files too, unless the folder is partial. Versions that differ from the remote's move to
+ * `_pricelake/aside` until the next call.
+ * @throws PricelakeError `lake_invalid` if the first upload of a lake was interrupted
  */
 export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): Promise<void> {
   const { store, io } = ends;
@@ -48,7 +47,7 @@ export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): P
   io.log('info', 'remote.restored', { versions: versions.join(', ') });
 }
 
-/** Files that show which versions there are: logs, and the small files of runs. */
+/** Fetches logs and small files. */
 export async function fetchLogs(ends: Ends, remote: readonly RemoteTable[]): Promise<void> {
   await mkdir(privatePath(ends.lake, 'tmp'), { recursive: true });
   await rm(privatePath(ends.lake, 'aside'), { recursive: true, force: true });
@@ -64,7 +63,7 @@ async function refuseHalfSent({ store }: Ends, remote: readonly RemoteTable[], l
   });
 }
 
-/** Entries that are missing here; all from the newest checkpoint on where the logs differ. */
+/** Fetches missing entries, or if the logs differ, all from the newest checkpoint on. */
 async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const { store, lake } = ends;
   const { table, log, version: newest } = remote;
@@ -78,16 +77,16 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const names = entries.map((version) => nameEntry(version));
   if (checkpoint >= from) names.unshift(nameEntry(checkpoint, 'checkpoint.parquet'), '_last_checkpoint');
   await makeFolder(tablePath(lake, table, '_delta_log'));
-  // The one file of a log that is replaced.
+  // Only this file of a log changes under its name.
   if (checkpoint >= from) await rm(tablePath(lake, table, '_delta_log', '_last_checkpoint'), { force: true });
   const found = names.flatMap((name) => log.get(name) ?? []);
-  // In their order: where a kill ends this, no entry is missing before another.
+  // One after the other, so that a kill leaves no gap before an entry.
   for (const { key, bytes } of found) await fetchAll(ends, [{ key, bytes, name: key }]);
 }
 
 /**
- * The newest version with all that it follows from, by the names of a log's files; -1n where there is none. Earlier
- * versions of pricelake could leave gaps where they were killed.
+ * The newest version of a log without gaps before it, by the names of files; -1n for none. A kill of earlier versions
+ * of pricelake could leave gaps.
  */
 function findWholeVersion(names: readonly string[]): bigint {
   const versions = findVersions(names, 'json');
@@ -97,13 +96,12 @@ function findWholeVersion(names: readonly string[]): bigint {
   return versions.findLast((version, place) => version === first + BigInt(place)) ?? -1n;
 }
 
-/** What a folder lacked. */
+/** Files that a folder lacked. */
 export interface Fetched {
   files: number;
   bytes: number;
 }
 
-/** Data files of the newest versions. */
 export async function fetchTables(ends: Ends, tables: readonly TableName[]): Promise<Fetched> {
   const fetched = { files: 0, bytes: 0 };
   for (const table of tables) {
@@ -114,7 +112,7 @@ export async function fetchTables(ends: Ends, tables: readonly TableName[]): Pro
   return fetched;
 }
 
-/** Data files of a table, each with the checksum that its log gives. */
+/** Fetches data files of a table and compares each with the checksum of its log. */
 export async function fetchDataFiles(ends: Ends, table: TableName, files: readonly DataFile[]): Promise<Fetched> {
   const wanted = files.map(({ path, bytes, sha256 }): Wanted => {
     const key = `${table}/${path}`;
@@ -133,7 +131,7 @@ interface Wanted {
   sha256?: string | undefined;
 }
 
-/** Files of which the size is right are here already: no file of a lake changes under its name. */
+/** Skips files with the right size, because no file of a lake changes under its name. */
 export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<Fetched> {
   const fetched = { files: 0, bytes: 0 };
   const limit = pLimit(FETCHES);
@@ -154,7 +152,7 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<F
   return fetched;
 }
 
-/** @throws PricelakeError `lake_invalid` for an object that would not be a file of the lake, or that nothing could read */
+/** @throws PricelakeError `lake_invalid` for an object that is outside the lake, or too large to be read */
 function locate({ store, lake }: Ends, { key, name, bytes }: Wanted): string {
   const fail = (what: string) => {
     const hint = 'pricelake did not write it: remove it there, and find out who can write to the bucket.';
@@ -166,7 +164,7 @@ function locate({ store, lake }: Ends, { key, name, bytes }: Wanted): string {
   return innerPath(lake, name);
 }
 
-/** Logs and journals. */
+/** Logs and journals are read into memory. */
 const isReadWhole = (name: string) => name.includes('/_delta_log/') || name.endsWith('/journal.ndjson');
 
 async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, path: string): Promise<void> {
@@ -187,7 +185,7 @@ async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, 
   }
 }
 
-/** The landing of the run that is not published yet; a newer pointer says that it is. */
+/** Selects the landing of a run that `lake.json` does not name as published. */
 async function listOpenLanding({ lake }: Ends, landed: readonly ListedObject[]): Promise<ListedObject[]> {
   const journal = landed.findLast(({ key }) => key.endsWith('/journal.ndjson'));
   if (journal === undefined) return [];
@@ -197,7 +195,7 @@ async function listOpenLanding({ lake }: Ends, landed: readonly ListedObject[]):
   return number > published ? landed.filter(({ key }) => key.startsWith(folder)) : [];
 }
 
-/** Journal last: until it is there, the landing counts as none. */
+/** Fetches the journal last, because a landing without one counts as none. */
 async function replaceFolder(ends: Ends, name: string, objects: readonly ListedObject[]): Promise<void> {
   const folder = privatePath(ends.lake, name);
   const present = (await readdir(folder).catch(ignoreMissing)) ?? [];
@@ -211,7 +209,7 @@ async function replaceFolder(ends: Ends, name: string, objects: readonly ListedO
   await fetchAll(ends, wanted.filter(isJournal));
 }
 
-/** What another machine's run made obsolete is not lost at once. */
+/** Keeps files that another machine's run made obsolete for one more time. */
 async function moveAside({ lake, io }: Ends, path: string, name: string): Promise<void> {
   const target = privatePath(lake, 'aside', name);
   await mkdir(dirname(target), { recursive: true });

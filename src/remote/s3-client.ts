@@ -3,7 +3,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
 import type { RemoteUrl } from './remote-url.js';
 
-/** The AWS SDK: 20 MB that only a remote needs, so it is optional and loaded when one is opened. */
+/** The AWS SDK has 20 MB, so it is optional and loaded only for a remote. */
 export interface Sdk {
   s3: typeof import('@aws-sdk/client-s3');
   storage: typeof import('@aws-sdk/lib-storage');
@@ -16,7 +16,7 @@ const importSdk: LoadSdk = async () => {
   return { s3, storage };
 };
 
-/** @throws PricelakeError `config` where the SDK is not installed */
+/** @throws PricelakeError `config` if the SDK is not installed */
 export async function loadSdk(load = importSdk): Promise<Sdk> {
   try {
     return await load();
@@ -28,16 +28,13 @@ export async function loadSdk(load = importSdk): Promise<Sdk> {
   }
 }
 
-/** Limit of an answer in XML, a page of a listing or an error; a page names a thousand objects at most. */
+/** Limit of an answer in XML: an error, or a page of a listing, which names a thousand objects at most. */
 const ANSWER_BYTES = 16 * 1024 * 1024;
 const CONNECT_MS = 10_000;
-/** Without a byte. */
+/** Longest time without a byte. */
 const SILENCE_MS = 30_000;
 
-/**
- * A client of the store. Credentials come from the SDK's chain alone: environment, profiles, SSO, roles, the metadata of
- * the machine. Uploads carry a checksum that the store verifies. A request is tried `attempts` times.
- */
+/** Credentials come only from the SDK's chain: environment, profiles, SSO, roles, the metadata of the machine. */
 export function createS3Client(
   { s3 }: Sdk,
   { endpoint, region, pathStyle }: RemoteUrl,
@@ -48,10 +45,10 @@ export function createS3Client(
     forcePathStyle: pathStyle,
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: silenceMs },
     ...(endpoint === undefined ? {} : { endpoint }),
-    // Stores other than AWS take any region; the SDK wants one.
+    // The SDK needs a region, although stores other than AWS take any.
     ...(region === undefined ? (endpoint === undefined ? {} : { region: 'us-east-1' }) : { region }),
   });
-  // The store's clock dates leases: it is in the header of each answer.
+  // The header of each answer has the store's clock, which dates leases.
   client.middlewareStack.add(
     (next) => async (input) => {
       const result = await next(input);
@@ -67,7 +64,7 @@ export function createS3Client(
       async (input) => {
         const result = await next(input);
         const { response } = result as { response?: { statusCode?: number; body?: unknown } };
-        // Bodies of objects are counted by what reads them.
+        // Readers of objects count bytes themselves.
         const isObject = commandName === 'GetObjectCommand' && (response?.statusCode ?? 0) < 300;
         if (!isObject && response?.body instanceof Readable) response.body = boundBody(response.body);
         return result;
@@ -77,7 +74,7 @@ export function createS3Client(
   return client;
 }
 
-/** A body that fails where it is longer than the answers of a store are. */
+/** The body fails beyond ANSWER_BYTES. */
 function boundBody(body: Readable): Readable {
   let bytes = 0;
   const bounded = new Transform({
@@ -88,5 +85,5 @@ function boundBody(body: Readable): Readable {
       else done(null, chunk);
     },
   });
-  return pipeline(body, bounded, () => {}); // reported to who reads it
+  return pipeline(body, bounded, () => {}); // the reader gets the error
 }

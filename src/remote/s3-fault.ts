@@ -1,6 +1,6 @@
 import { hasSystemCode, PricelakeError } from '../errors/errors.js';
 
-/** Hint for a store that does not hold what was put there. */
+/** For an object that differs from what pricelake wrote. */
 export const CHANGED_HINT =
   'The object was changed or damaged in the store: restore it there, or use a machine that has the lake.';
 
@@ -9,22 +9,22 @@ interface Facts {
   $metadata?: { httpStatusCode?: number };
 }
 
-/** HTTP status of an answer of the store; undefined where there was none. */
+/** HTTP status of the store's answer; undefined if there was none. */
 export function statusOf(error: unknown): number | undefined {
   return (error as Facts | null)?.$metadata?.httpStatusCode;
 }
 
-/** Name of a fault, as the store or the SDK gives it. */
+/** The store's or the SDK's name of a fault. */
 export function nameOf(error: unknown): string {
   const { name } = (error ?? {}) as Facts;
   return typeof name === 'string' && /^\w{1,60}$/.test(name) ? name : 'unknown fault';
 }
 
-/** What may be gone when the same is asked again: no answer, an answer that broke off, or one that says so. */
+/** True if a retry may help: no answer, a broken one, or a status that says so. */
 export function isPassing(error: unknown): boolean {
   const status = statusOf(error);
   if (nameOf(error) === 'CredentialsProviderError') return false;
-  // Also of a refusal: without its body it has no name.
+  // Before the status: a refusal whose body broke off has no name.
   if (isNetworkFault(error)) return true;
   return status !== undefined && (status >= 500 || status === 429 || status === 409 || status < 300);
 }
@@ -36,12 +36,12 @@ function isNetworkFault(error: unknown): boolean {
 }
 
 /**
- * A fault of the store in words. The store's own text and the SDK's error stay out: a signature, a key or an address
- * with a token may be in them.
+ * Explains a fault without the store's text and the SDK's error, because these may hold a signature, a key or an
+ * address with a token.
  */
 export function explainFault(error: unknown, url: string, what: string): unknown {
   if (error instanceof PricelakeError) return error;
-  // Faults of the local disk are reported as such.
+  // Faults of the local disk stay as they are.
   if (hasSystemCode(error, 'ENOSPC', 'EDQUOT', 'ENOENT', 'EACCES', 'EROFS', 'EMFILE', 'ENFILE')) return error;
   const status = statusOf(error);
   const name = nameOf(error);

@@ -13,24 +13,23 @@ import { createS3Client, type LoadSdk, loadSdk, type Sdk } from './s3-client.js'
 import { CHANGED_HINT, explainFault, isPassing, nameOf, statusOf } from './s3-fault.js';
 
 const PART_BYTES = 16 * 1024 * 1024;
-/** Parts of one file under way at a time: with four files side by side, 128 MB. */
+/** Parts of one file that are sent at a time: 128 MB for four files side by side. */
 const PARTS = 2;
 const REMOVALS = 16;
-/** Objects of one listing, and its pages: an answer without an end must not fill the memory. */
+/** A listing without an end must not fill the memory. */
 const MOST_LISTED = 1_000_000;
 const MOST_PAGES = 20_000;
-/** About 12 seconds of waiting in all. */
+/** Waits about 12 seconds in all. */
 const ATTEMPTS = 6;
-/** Of one part of a file, which the SDK tries again: the parts before it need not go up once more. */
+/** The SDK tries each part of a file again, so that the parts before it are not sent twice. */
 const PART_ATTEMPTS = 5;
 
-export interface S3Options {
+interface S3Options {
   load?: LoadSdk;
-  /** How long an answer may bring no byte; default 30 s. */
+  /** Longest time without a byte; default 30 s. */
   silenceMs?: number;
 }
 
-/** Objects below a prefix of an S3 bucket. */
 export async function openS3Store(url: RemoteUrl, io: Io, options: S3Options = {}): Promise<ObjectStore> {
   const { load = loadSdk, silenceMs } = options;
   return new S3Store(url, await load(), io, silenceMs);
@@ -76,7 +75,7 @@ class S3Store implements ObjectStore {
         return true;
       } catch (error) {
         if (statusOf(error) === 412) return false;
-        throw error; // 409: another one creates it right now, and who wins is not decided
+        throw error; // 409: another writer is creating it, and neither has won yet
       }
     });
   }
@@ -92,7 +91,7 @@ class S3Store implements ObjectStore {
         queueSize: PARTS,
       });
       await upload.done().catch(async (error: unknown) => {
-        // The answer to its completion was lost: the parts are gone, the object is there.
+        // If the answer to the completion was lost, the parts are gone and the object exists.
         if (nameOf(error) !== 'NoSuchUpload' || (await this.#sizeOf(key)) !== bytes) throw error;
       });
     });
@@ -141,7 +140,7 @@ class S3Store implements ObjectStore {
 
   async remove(keys: readonly string[]): Promise<void> {
     const limit = pLimit(REMOVALS);
-    // One by one: some stores have no request for many.
+    // One by one, because some stores lack the request for many.
     const one = (key: string) =>
       this.#attempt(`remove ${key}`, () =>
         this.#client.send(new this.#sdk.s3.DeleteObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + key })),
@@ -154,7 +153,7 @@ class S3Store implements ObjectStore {
     this.#uploader.destroy();
   }
 
-  /** The bytes of an answer. @throws PricelakeError `lake_invalid` where they are more than what reads them has room for */
+  /** @throws PricelakeError `lake_invalid` for more than `maxBytes` */
   async *#readBody(key: string, answer: GetObjectCommandOutput, maxBytes: number): AsyncGenerator<Buffer> {
     const { ContentLength: announced } = answer;
     const tooLong = () => this.#refuse(key, `has more than the ${maxBytes} bytes that are due`);
@@ -206,7 +205,7 @@ class S3Store implements ObjectStore {
     return (await this.list(key)).find((object) => object.key === key)?.bytes;
   }
 
-  /** Tries again what may pass: also bodies that break off and conditions that are not decided, which the SDK does not. */
+  /** Retries passing faults, also broken bodies and undecided conditions, which the SDK does not retry. */
   async #attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -227,7 +226,7 @@ async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer[]> {
   return collected;
 }
 
-/** The store's clock as it answered. */
+/** The store's clock at the time of the answer. */
 function readDate({ $metadata }: GetObjectCommandOutput): Date | undefined {
   const { date } = $metadata as { date?: string };
   return date === undefined || Number.isNaN(Date.parse(date)) ? undefined : new Date(date);

@@ -1,8 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
-import { settleAll } from '../io/settle-all.js';
-import { runSideBySide } from '../io/side-by-side.js';
+import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import { writeCheckpoint } from '../lake/checkpoint.js';
 import { logPath, parseEntry, REBUILD_HINT, readLog } from '../lake/delta-log.js';
 import { ignoreMissing, type Lake, tablePath } from '../lake/layout.js';
@@ -11,23 +10,22 @@ import { COMMIT_STEPS, type TableName } from '../tables/table.js';
 import type { ObjectStore } from './object-store.js';
 import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';
 
-/** Files under way side by side. */
 export const FILES = 4;
 
 /** A version that the remote lacks. */
 interface Pending {
   table: TableName;
   version: bigint;
-  /** When it was committed, ms since the epoch. */
+  /** Time of the commit, ms since the epoch. */
   at: number;
-  /** Data files that a reader of it needs; paths in the table. */
+  /** Paths of data files that its readers need. */
   files: string[];
   entry: Buffer;
-  /** True if the remote has no earlier version: a checkpoint replaces them. */
+  /** True if the remote has no earlier version, so that a checkpoint must replace them. */
   isFirst: boolean;
 }
 
-/** A remote and the folder that is in line with it. */
+/** The two ends of a transfer. */
 export interface Ends {
   store: ObjectStore;
   lake: Lake;
@@ -37,9 +35,9 @@ export interface Ends {
 }
 
 /**
- * Sends each version that the remote lacks: data files, which nobody reads yet, then log entries in the order of their
- * commits, each created on condition that its version isn't there.
- * @returns false where the remote has versions of its own, which this folder has to take over; what was sent before stays.
+ * Sends each version that the remote lacks: first data files, which nobody reads yet, then log entries in the order of
+ * their commits, each on condition that its version does not exist.
+ * @returns false if the remote has other versions, which this folder has to take over; what was sent before stays
  */
 export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Promise<boolean> {
   const { store, lake, io } = ends;
@@ -56,7 +54,7 @@ export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Pr
   return true;
 }
 
-/** Undefined where the two logs differ, or the remote's is ahead. */
+/** Undefined if the logs differ, or if the remote's is ahead. */
 async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Promise<Pending[] | undefined> {
   const { table } = remote;
   const names = await listLocalLog(lake, table);
@@ -65,18 +63,18 @@ async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Prom
   if (newest < remote.version) return undefined;
   if (newest < 0n) return [];
   if (remote.version >= 0n && !(await hasSameEntry(store, lake, table, remote.version))) {
-    // Entries that were cleaned up here can't be compared: those behind them follow a checkpoint.
+    // An entry that was cleaned up here can't be compared; those after it follow a checkpoint.
     if (versions.includes(remote.version)) return undefined;
   }
   const missing = versions.filter((version) => version > remote.version);
   if (missing.length === 0) return [];
   if (missing[0] === remote.version + 1n && (remote.version >= 0n || newest === 0n)) {
-    // One after the other: a folder may have hundreds that were never sent, and each is an open file.
+    // One after the other: a folder may have hundreds of unsent versions, and each opens a file.
     const pending: Pending[] = [];
     for (const version of missing) pending.push(await readPending(lake, table, version));
     return pending;
   }
-  // The remote has nothing before: the newest version alone, behind a checkpoint of it.
+  // The remote lacks the versions before: send only the newest, with its checkpoint.
   if (!names.includes(nameEntry(newest, 'checkpoint.parquet'))) await writeCheckpoint(lake, table, io.now());
   const state = await readLog(lake, table);
   const last = await readPending(lake, table, newest);
@@ -92,7 +90,7 @@ async function readPending(lake: Lake, table: TableName, version: bigint): Promi
   return { table, version, at: info?.timestamp ?? 0, files, entry, isFirst: false };
 }
 
-/** By the time of the commit; those of one time in the steps of a run's commits, side by side. */
+/** Groups versions by commit time; at equal times by the steps of a run's commits. */
 function* inOrder(pending: Pending[][]): Generator<Pending[]> {
   const left = pending.map((versions) => [...versions]);
   const rank = ({ table }: Pending) => COMMIT_STEPS.findIndex((tables) => tables.includes(table));
@@ -121,7 +119,7 @@ async function sendFiles(
       stop?.throwIfAborted();
       const file = tablePath(lake, table, path);
       const info = await stat(file).catch(ignoreMissing);
-      // Only a file that a later version has superseded may be gone.
+      // Only a superseded file may be missing.
       if (info === undefined && !current.has(path)) return;
       if (info === undefined) await refusePartial(lake);
       if (info === undefined) throw new PricelakeError('lake_invalid', `${file}: missing`, { hint: REBUILD_HINT });
@@ -134,13 +132,13 @@ async function sendFiles(
 
 async function sendEntry({ store, lake }: Ends, { table, version, entry, isFirst }: Pending): Promise<boolean> {
   if (isFirst) await sendLogFile(store, lake, table, nameEntry(version, 'checkpoint.parquet'));
-  // THE COMMIT POINT of the remote: from here on its readers see the version. All it names is there.
+  // THE COMMIT POINT of the remote: from here on, readers see the version, and all files that it names exist.
   const isCreated = await store.create(remoteLogKey(table, nameEntry(version)), entry);
-  // An earlier try, whose answer was lost, may have created it.
+  // An earlier try may have created it if its answer was lost.
   return isCreated || (await hasSameEntry(store, lake, table, version));
 }
 
-/** The newest checkpoint, then what points at it. */
+/** Sends the newest checkpoint, then the file that points to it. */
 async function sendCheckpoint(
   store: ObjectStore,
   lake: Lake,

@@ -1,22 +1,22 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { settleAll } from '../io/settle-all.js';
+import { settleAll } from '../io/side-by-side.js';
 import { writeDurably } from '../lake/durable.js';
 import { ignoreMissing, PRIVATE_FOLDER } from '../lake/layout.js';
 import type { ObjectStore } from './object-store.js';
 import type { Ends } from './send-tables.js';
 
-/** Says that a prefix holds a lake. */
+/** Shows that a prefix holds a lake. */
 export const MARKER = `${PRIVATE_FOLDER}/format.json`;
-/** What runs remember beside the tables. */
+/** Notes of runs beside the tables. */
 const REMEMBERED = ['idle-runs.ndjson', 'histories.ndjson', 'plan.json', 'broken-exports.json', 'check-counts.json'];
-/** In the order in which they count: `lake.json` says what the newest run published. */
+/** `lake.json` is last, because it names what the newest run published. */
 const STEPS = [
   [MARKER],
   [...REMEMBERED.map((name) => `${PRIVATE_FOLDER}/${name}`), 'ATTRIBUTION.md', 'catalog.sql'],
   ['lake.json'],
 ];
-export const SMALL_FILES = STEPS.flat();
+const SMALL_FILES = STEPS.flat();
 
 /** Makes the remote's small files like those of this folder. */
 export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {
@@ -30,7 +30,7 @@ export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {
   for (const names of STEPS) await settleAll(names.map(send));
 }
 
-/** People run it in DuckDB, and its commands can do anything: a folder has none but its own. */
+/** Never fetched: people run it in DuckDB, where its commands could do anything. */
 const CATALOG = 'catalog.sql';
 
 /** Makes the small files of this folder like the remote's. */

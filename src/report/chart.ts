@@ -13,23 +13,23 @@ export const COLOR = {
 } as const;
 
 /** Charts are as wide as a phone; on a large screen, several are side by side. */
-export const CHART_WIDTH = 372;
+const CHART_WIDTH = 372;
 
-export type Padding = { left: number; right: number; top: number; bottom: number };
+type Padding = { left: number; right: number; top: number; bottom: number };
 type Cell = string | number | boolean | null;
 
 export interface Chart {
-  /** What a screen reader says instead of the picture; the table beside it has the figures. */
+  /** A screen reader says it in place of the picture; the table beside it has the figures. */
   label: string;
   height: number;
   padding: Padding;
-  /** Plain values only: data never becomes part of a specification. */
+  /** Plain values: data never becomes part of a specification. */
   values: Record<string, Cell>[];
-  /** Layers over `values`, whose field names are ours. */
+  /** Layers over `values`, with only our own field names. */
   layer: NonNullable<Extract<TopLevelSpec, { layer: unknown }>['layer']>;
 }
 
-/** Draws a chart as SVG that needs no script, font or image; `warn` gets what Vega finds odd about it. */
+/** Draws a chart as SVG that needs no script, font or image. `warn` gets Vega's warnings. */
 export async function drawChart(chart: Chart, warn: (text: string) => void = () => {}): Promise<Html> {
   const { label, height, padding, values, layer } = chart;
   const [vega, { compile }] = await Promise.all([import('vega'), import('vega-lite')]);
@@ -83,7 +83,7 @@ function cleanCells(row: Record<string, Cell>): Record<string, Cell> {
 function wrapDrawing(svg: string, label: string, height: number): Html {
   const inner = /^<svg [^>]*>(.*)<\/svg>$/su.exec(svg)?.[1];
   if (inner === undefined) throw new TypeError('the drawing is not one svg element');
-  // Within a picture no part has a role of its own.
+  // The picture is one image to a screen reader, so its parts lose their roles.
   const plain = inner.replace(/<g [^>]*>/gu, (tag) => tag.replace(/ (?:role|aria-[a-z]+)="[^"]*"/gu, ''));
   return html`<svg role="img" aria-label="${label}" viewBox="0 0 ${CHART_WIDTH} ${height}">${new Html(plain)}</svg>`;
 }

@@ -11,29 +11,27 @@ const MOMENT = new Intl.DateTimeFormat('en-GB', {
 });
 const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' });
 
-/** Exact decimal text as people write money: `1,234.50`; more than two decimals only where there are more. */
+/** Exact decimal text → `1,234.50`, with more than two decimals only if it has them. */
 export function formatMoney(decimal: string): string {
   const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d*?)0*)?$/u.exec(decimal) ?? [];
   return `${sign}${formatCount(BigInt(whole))}.${fraction.padEnd(2, '0')}`;
 }
 
-/** An amount with its currency. */
 export function money(decimal: string, currency: string): Html {
   return html`<span class="money">${formatMoney(decimal)} <small>${currency}</small></span>`;
 }
 
-/** `17.8 %`, from a thousand on without decimals. */
+/** `17.8 %`; no decimals from 1,000 % on. */
 export function formatPercent(percent: number): string {
   const digits = Math.abs(percent) >= 1000 ? 0 : 1;
   return `${percent.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}\u00a0%`;
 }
 
-/** `20 Nov 2026, 19:07 UTC`, for machines as well. */
+/** `20 Nov 2026, 19:07 UTC` in an element that machines read. */
 export function moment(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${MOMENT.format(at)} UTC</time>`;
 }
 
-/** The same where a time may be missing. */
 export function momentOr(at: Date | null, missing: Content): Content {
   return at === null ? missing : moment(at);
 }
@@ -43,7 +41,7 @@ export function formatDay(at: Date): string {
   return DAY.format(at);
 }
 
-/** `45 s`, `12 min`, `3 h 20 min`, `4 days`: the two largest parts that count. */
+/** `45 s`, `12 min`, `3 h 20 min`, `4 days` */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
   if (seconds < 60) return `${seconds} s`;
@@ -53,7 +51,7 @@ export function formatDuration(milliseconds: number): string {
   return `${formatCount(Math.round(minutes / 1440))} days`;
 }
 
-/** Foreign text that may be of any length, cut to whole characters. */
+/** Cuts foreign text to whole characters. */
 export function cutText(text: string, longest: number): string {
   const clean = stripControls(text).replace(/\s+/gu, ' ').trim();
   const characters = [...clean];
@@ -65,13 +63,13 @@ export function cutText(text: string, longest: number): string {
         .trimEnd()}…`;
 }
 
-/** Foreign text, set apart so that its direction of writing stays its own; a dash where there is none. */
+/** Isolates foreign text, so that its direction of writing stays its own. A dash stands for none. */
 export function foreign(text: string | null, longest = 160): Html {
   const cut = text === null ? '' : cutText(text, longest);
   return cut === '' ? html`<span class="none">–</span>` : html`<bdi>${cut}</bdi>`;
 }
 
-/** A link to a page of a shop: http and https only, without credentials, and telling it nothing; else the text alone. */
+/** Links to a shop's page if the address is http or https without credentials, else gives the text alone. */
 export function link(url: string | null, text: Content): Content {
   const target = url === null ? undefined : parseWebAddress(url);
   if (target === undefined) return text;

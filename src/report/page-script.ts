@@ -1,7 +1,6 @@
 /**
- * The report's one script: sorts tables by their headers, shows and hides rows, filters them, opens products below their
- * rows, writes tables as CSV, and lets the keyboard scroll what is wider than the screen. It moves and hides elements that
- * are there, and never makes any from text.
+ * The report's only script: it sorts, folds and filters tables, opens products below their rows, writes tables as CSV, and
+ * lets the keyboard scroll wide tables. It moves and hides elements, and never makes any from text.
  */
 export const PAGE_SCRIPT = `
 'use strict';
@@ -38,7 +37,7 @@ export const PAGE_SCRIPT = `
     });
   }
 
-  // A product opens below its row: its part of the page moves there, and back when it closes.
+  // A product's part of the page moves below its row, and back when it closes.
   const opened = new Map();
   const close = (link) => {
     const { row, part, home } = opened.get(link);
@@ -91,7 +90,7 @@ export const PAGE_SCRIPT = `
     button.addEventListener('click', () => sortBy(button.closest('th')));
   }
 
-  // Filters are in the address of the page, as #text=tea&shop=4.
+  // The page's address holds the filters: #text=tea&shop=4.
   for (const box of document.querySelectorAll('.search')) {
     const body = document.getElementById(box.dataset.table).tBodies[0];
     const controls = [...box.querySelectorAll('[data-filter]')];
@@ -129,7 +128,7 @@ export const PAGE_SCRIPT = `
     read();
   }
 
-  // A table as CSV: every row carries the credits, so that they cannot be lost. Text that a spreadsheet would compute is quoted.
+  // Every row of the CSV carries the credits, so that they cannot be lost. A quote keeps a spreadsheet from computing text.
   const credits = [...document.querySelectorAll('.credits li > bdi')].map(({ textContent }) => textContent.trim()).join(' | ');
   const readCell = (cell) => {
     const isNumber = cell.classList.contains('number');
@@ -166,7 +165,7 @@ export const PAGE_SCRIPT = `
     });
   }
 
-  // Paper shows what is folded on a screen; products stay as they are.
+  // Paper shows folded parts, but only the products that are open.
   let printed = [];
   addEventListener('beforeprint', () => {
     printed = [...document.querySelectorAll('details:not([open]):not(.product)')];

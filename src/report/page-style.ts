@@ -1,7 +1,4 @@
-/**
- * Style of the report: light, dark and print from one set of colours, all of them readable at AA contrast. Charts take
- * their colours from the same variables.
- */
+/** Light, dark and print use one set of colours, all readable at AA contrast. Charts use the same variables. */
 export const PAGE_STYLE = `
 :root { color-scheme: light dark;
   --paper: #fbfcfb; --panel: #f0f4f2; --ink: #1c2321; --soft: #55615d; --line: #d9dfdc; --faint: #7f8b86;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { countOf, formatCount } from '../formats/count.js';
 import { type Content, Html, html } from '../formats/html.js';
 import { foreign, moment } from './format.js';
+import { renderSection } from './layout.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import { PAGE_STYLE } from './page-style.js';
 import type { LakeFacts } from './read-facts.js';
@@ -9,27 +10,25 @@ import { type Advice, checksSection, describeFinding } from './sections/checks.j
 import { copySection } from './sections/copy.js';
 import { creditsSection } from './sections/credits.js';
 import { historySection } from './sections/history.js';
-import { renderSection } from './sections/section.js';
 import { shopsSection } from './sections/shops.js';
 import { spreadSection } from './sections/spread.js';
 import { watchSection } from './sections/watch.js';
 
-/** What the report says about itself. */
 export interface ReportHead {
-  /** Name of the pipeline that fills the lake. */
+  /** The pipeline that fills the lake. */
   name: string;
-  /** Name of the lake's folder. */
+  /** The lake's folder. */
   lake: string;
   generatedAt: Date;
   version: string;
-  /** What the rows of a check are, and what to look at, by its name. */
+  /** By name of the check. */
   advice: ReadonlyMap<string, Advice>;
 }
 
-/** The mark by which our own files are recognized, within their first bytes. */
+/** Near the beginning of a file, it shows that the file is a report of ours. */
 export const REPORT_MARK = '<meta name="generator" content="pricelake report">';
 
-/** The whole report: one document that asks for nothing from anywhere and runs no script but its own. */
+/** Renders the report as one document that loads nothing and runs only its own script. */
 export async function renderReport(facts: LakeFacts, head: ReportHead): Promise<string> {
   const sections = [
     await spreadSection(facts),
@@ -79,7 +78,7 @@ function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** Nothing but the page's own style and script, wherever the file is opened. */
+/** Allows only the page's own style and script. */
 const PAGE_POLICY = [
   "default-src 'none'",
   `script-src ${hashSource(PAGE_SCRIPT)}`,
@@ -93,7 +92,7 @@ const PAGE_POLICY = [
 
 type Verdict = { state: 'good' | 'note' | 'attention' | 'wrong'; text: Content };
 
-/** The report in three lines: how much prices differ, is the copy whole, what did the checks find. */
+/** Answers in three lines: how much do prices differ, is the copy whole, did the checks find anything? */
 function renderVerdict(facts: LakeFacts, advice: ReportHead['advice']): Html {
   const verdicts = [judgeSpread(facts), judgeCopy(facts), judgeChecks(facts, advice)];
   return html`<ul class="verdict">${verdicts.map(({ state, text }) => html`<li class="${state}"><span>${text}</span></li>\n`)}</ul>`;

@@ -1,12 +1,11 @@
 import { readAnalysis, setVariables } from '../analyze/analysis.js';
+import { createWatched, type WatchOptions } from '../analyze/watch-list.js';
 import type { Database } from '../duckdb/connection.js';
 import { type ProductHistory, readHistories } from './read-histories.js';
 import { parseRows, readOne, readRows } from './read-rows.js';
-import type { WatchedFacts } from './read-watched.js';
-import type { ReportSelection } from './report-selection.js';
 import * as rows from './rows.js';
 
-/** Everything that the report says about a lake: aggregates and top rows, never whole tables. */
+/** Everything that the report shows: aggregates and top rows, never whole tables. */
 export interface LakeFacts {
   selection: ReportSelection;
   overview: rows.Overview;
@@ -22,7 +21,7 @@ export interface LakeFacts {
   shops: rows.Shop[];
   histories: ProductHistory[];
   credits: rows.Credit[];
-  /** Where a price list was given. */
+  /** Undefined without a price list. */
   watched?: WatchedFacts | undefined;
 }
 
@@ -65,7 +64,7 @@ export async function readFacts(db: Database, selection: ReportSelection): Promi
   };
 }
 
-/** Shops as a whole, those with the most compared products first. */
+/** Reads shops over all categories, those with the most compared products first. */
 async function readShops(db: Database, currency: string | null): Promise<rows.Shop[]> {
   await setVariables(db, { currency, category: null, min_products: 1n });
   const reader = await db.read(
@@ -73,4 +72,44 @@ async function readShops(db: Database, currency: string | null): Promise<rows.Sh
     [BigInt(MOST_SHOPS)],
   );
   return parseRows(reader, rows.shopRow);
+}
+
+export interface ReportSelection {
+  /** ISO 4217 code; all currencies without it. */
+  currency: string | undefined;
+  /** Fewest shops of the products with the widest spreads; by default four, or as many as there are. */
+  minShops: number | undefined;
+  /** Rows of the table of the widest spreads. */
+  top: number;
+  /** Products to show; if empty, some of the widest spreads. */
+  products: readonly string[];
+}
+
+/** The result of `pricelake watch` for a price list. */
+export interface WatchedFacts {
+  lines: bigint;
+  matched: bigint;
+  /** Products that a shop sells below the lowest allowed price. */
+  below: bigint;
+  /** Products that a shop sells cheaper than the list does. */
+  undercut: bigint;
+  /** The most important first. */
+  rows: rows.Watched[];
+}
+
+/** The files of `pricelake watch` have the whole list. */
+export const MOST_WATCHED = 500;
+
+/** @throws PricelakeError as `createWatched` does */
+export async function readWatched(db: Database, options: WatchOptions): Promise<WatchedFacts> {
+  await createWatched(db, options);
+  const counts = await db.row(
+    `SELECT count(*) AS lines, count(*) FILTER (is_matched) AS matched, count(*) FILTER (below_shops > 0) AS below,
+       count(*) FILTER (undercut_shops > 0) AS undercut FROM watched`,
+  );
+  const reader = await db.read(
+    `FROM watched ORDER BY coalesce(below_shops, 0) > 0 DESC, is_matched DESC, gap_pct DESC NULLS LAST, line LIMIT ${MOST_WATCHED}`,
+  );
+  const { lines, matched, below, undercut } = counts as Record<'lines' | 'matched' | 'below' | 'undercut', bigint>;
+  return { lines, matched, below, undercut, rows: parseRows(reader, rows.watchedRow) };
 }

@@ -3,13 +3,12 @@ import { readAnalysis, setVariables } from '../analyze/analysis.js';
 import type { Database } from '../duckdb/connection.js';
 import { PricelakeError } from '../errors/errors.js';
 import { parseRows, readRows } from './read-rows.js';
-import type { ReportSelection } from './report-selection.js';
 import * as rows from './rows.js';
 
-/** A product with its offers and what each of them cost from when on. */
+/** A product with its offers and their past prices. */
 export interface ProductHistory {
   product: rows.Product;
-  /** True for one that was asked for by name. */
+  /** True if `--product` names it. */
   isAsked: boolean;
   offers: rows.Offer[];
   runs: rows.PriceRun[];
@@ -20,13 +19,13 @@ export const OFFERS_SHOWN = 20;
 const DAY_MS = 86_400_000;
 
 /**
- * The products that were asked for and those of the widest spreads, each in one currency, with their offers; `until` is
- * the newest change, where the time shown ends.
+ * Reads the products that `--product` names and those of the widest spreads, each in one currency, with their offers.
+ * The prices shown end at `until`, the newest change.
  * @throws PricelakeError `usage` when a product of the selection is not in the lake.
  */
 export async function readHistories(
   db: Database,
-  { products, currency }: ReportSelection,
+  { products, currency }: { products: readonly string[]; currency: string | undefined },
   spreads: readonly rows.Spread[],
   until: Date | null,
 ): Promise<ProductHistory[]> {
@@ -52,7 +51,6 @@ export async function readHistories(
   });
 }
 
-/** Names a product in one currency. */
 export function keyOf({ product_id, currency }: { product_id: string; currency: string }): string {
   return `${currency} ${product_id}`;
 }
@@ -67,7 +65,7 @@ function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<stri
   return groups;
 }
 
-/** Runs offer_prices.sql over these few items alone, by giving their rows the names that it reads. */
+/** Runs offer_prices.sql over these few items alone: their rows take the names of the tables that it reads. */
 async function readPriceRuns(db: Database, offers: readonly rows.Offer[], until: Date): Promise<rows.PriceRun[]> {
   if (offers.length === 0) return [];
   const ids = offers.map(({ item_id }) => String(item_id)).join(', ');
@@ -90,7 +88,7 @@ async function readPriceRuns(db: Database, offers: readonly rows.Offer[], until:
   return parseRows(reader, rows.priceRunRow);
 }
 
-/** All forms of a GTIN are one product: leading zeros are left out (API section 4, /products/{id}). */
+/** Removes leading zeros, so that all forms of a GTIN are one product (API section 4, /products/{id}). */
 function toProductId(given: string): string {
   return /^\d+$/u.test(given) ? given.replace(/^0+(?=\d)/u, '') : given;
 }

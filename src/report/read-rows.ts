@@ -11,12 +11,12 @@ import * as z from 'zod';
 import { readAnalysis, setVariables } from '../analyze/analysis.js';
 import type { Database } from '../duckdb/connection.js';
 
-/** What an analysis is asked for; null is as good as unset. */
+/** Variables of an analysis; null means unset. */
 export type Variables = Record<string, DuckDBValue>;
 
 /**
- * Runs an analysis (pipelines/analysis) over the views of the tables and parses its rows. Money arrives as exact decimal
- * text, times as Date, days as `2026-11-20`.
+ * Runs an analysis (pipelines/analysis) over the views of the tables. Money arrives as exact decimal text, times as
+ * Date, days as `2026-11-20`.
  */
 export async function readRows<Row>(
   db: Database,
@@ -28,12 +28,11 @@ export async function readRows<Row>(
   return parseRows(await db.read(readAnalysis(name)), row);
 }
 
-/** The rows of a result as `row` wants them. */
 export function parseRows<Row>(reader: DuckDBResultReader, row: z.ZodType<Row>): Row[] {
   return z.array(row).parse(reader.getRowObjects().map(toPlainObject));
 }
 
-/** The row of an analysis that always gives one. */
+/** Reads the row of an analysis that always has one. */
 export async function readOne<Row>(
   db: Database,
   name: string,
@@ -59,7 +58,7 @@ function toPlainValue(value: DuckDBValue): unknown {
 
 const MOST_MILLISECONDS = 8.64e15;
 
-/** To the millisecond; a time that no Date can hold becomes the nearest that one can. */
+/** A time beyond the range of Date becomes the nearest one within it. */
 function toDate(micros: bigint): Date {
   return new Date(Math.max(-MOST_MILLISECONDS, Math.min(MOST_MILLISECONDS, Number(micros / 1000n))));
 }

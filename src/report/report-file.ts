@@ -8,7 +8,7 @@ import { REPORT_MARK } from './page.js';
 const HEAD_BYTES = 2048;
 
 /**
- * Says no before any work is done: a file that is not a report of ours is left alone.
+ * Refuses to overwrite anything but a report of ours, before any work is done.
  * @throws PricelakeError `usage`
  */
 export async function requireReportTarget(path: string): Promise<void> {
@@ -24,7 +24,7 @@ export async function requireReportTarget(path: string): Promise<void> {
   });
 }
 
-/** Writes beside and renames into place: who opens the file sees the old report or the new one. */
+/** Writes beside and renames into place, so that a reader sees the old report or the new one. */
 export async function publishReport(path: string, page: string): Promise<void> {
   const target = (await realpath(path).catch(ignoreMissing)) ?? path;
   const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}`);

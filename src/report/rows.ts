@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { Severity } from '../tables/table.js';
 
-/** Rows of the analyses that the report is made from; columns are explained in the SQL files. */
+/** Rows of the report's analyses. The SQL files explain the columns. */
 
 const money = z.string().nullable();
 const time = z.date().nullable();
 const text = z.string().nullable();
-/** A column that a lake of an older version may lack. */
+/** A lake of an older version may lack the column. */
 const newer = <T>(type: z.ZodType<T>, missing: T) => type.nullish().transform((value) => value ?? missing);
 
 export const overviewRow = z.object({
@@ -124,7 +124,7 @@ export const categoryRow = z.object({
 });
 export type Category = z.infer<typeof categoryRow>;
 
-/** The trusted figures; in a lake of an older version those of all offers. */
+/** Trusted figures. Lakes of older versions have only the figures of all offers. */
 export const spreadRow = z
   .object({
     product_id: z.string(),
@@ -217,7 +217,10 @@ export const offerRow = z.object({
 });
 export type Offer = z.infer<typeof offerRow>;
 
-/** An offer's price at the end of each day from `from_day` until before `to_day`, and its extremes over all of them. */
+/**
+ * An offer's price at the end of each day from `from_day` until before `to_day`. `lowest` and `highest` are over all
+ * runs.
+ */
 export const priceRunRow = z.object({
   item_id: z.bigint(),
   currency: z.string(),

@@ -1,7 +1,7 @@
 import { hasFeed, type PlannedRun } from '../account/read-plan.js';
 import { readPolledParts } from '../extract/poll-journal.js';
 import { readLowWatermark } from '../extract/watermark.js';
-import { settleAll } from '../io/settle-all.js';
+import { settleAll } from '../io/side-by-side.js';
 import type { LakeRows } from '../lake/table-rows.js';
 import type { JournalEntries } from '../landing/journal.js';
 import type { JournalEntry } from '../landing/journal-entry.js';

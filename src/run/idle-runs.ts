@@ -2,7 +2,7 @@ import { open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { PricelakeError } from '../errors/errors.js';
-import { explainReadFault } from '../errors/read-fault.js';
+import { explainReadFault } from '../errors/path-fault.js';
 import { syncFolder } from '../io/durable.js';
 import type { Lake } from '../lake/lake.js';
 import { loadTableSchema } from '../tables/schemas.js';

@@ -10,7 +10,7 @@ import type { Lake } from '../lake/layout.js';
 import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
-import { withRemote } from '../remote/with-remote.js';
+import { withRemote } from '../remote/remote.js';
 import { refuseNarrowing } from '../run/dataset-selection.js';
 import { type RunReport, syncPipeline } from './sync.js';
 

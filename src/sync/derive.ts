@@ -1,7 +1,7 @@
 import path from 'node:path';
 import pLimit from 'p-limit';
 import { type DerivedTable, listDerived, selectDerived } from '../analyze/derive.js';
-import { settleAll } from '../io/settle-all.js';
+import { settleAll } from '../io/side-by-side.js';
 import { KEEP, replaceAll, replaceRows, type TableChange } from '../lake/table-change.js';
 import type { TableRows } from '../lake/table-rows.js';
 import type { Merge } from '../merge/merge.js';

@@ -2,7 +2,7 @@ import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
 import { explainSystemFault } from '../lake/system-fault.js';
 import { foldProgress, LANDED_KINDS, sumLanded } from '../landing/run-progress.js';
-import { withRemote } from '../remote/with-remote.js';
+import { withRemote } from '../remote/remote.js';
 import { closeRun, dropIdleRun } from '../run/close-run.js';
 import { NO_DEADLINE } from '../run/deadline.js';
 import { openRun, type Run } from '../run/open-run.js';

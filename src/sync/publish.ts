@@ -1,6 +1,6 @@
 import { removeBackfill } from '../backfill/land-histories.js';
 import { listLandedEvents } from '../extract/events.js';
-import { settleAll } from '../io/settle-all.js';
+import { settleAll } from '../io/side-by-side.js';
 import { type Attribution, describeAttributions } from '../lake/attribution.js';
 import { type CommitInfo, commitTable } from '../lake/commit.js';
 import { fillEmptyTables } from '../lake/fill-empty-tables.js';

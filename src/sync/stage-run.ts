@@ -1,8 +1,8 @@
 import { chooseRunSample, compareSample, readRunSample, type SampleComparison } from '../compare/compare-sample.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
 import type { LandedDatasets } from '../extract/datasets.js';
-import { openStep } from '../io/report-step.js';
-import { settleAll } from '../io/settle-all.js';
+import { openStep } from '../io/io.js';
+import { settleAll } from '../io/side-by-side.js';
 import { type Attribution, describeAttributions, readAttributions } from '../lake/attribution.js';
 import { append, KEEP, replaceAll } from '../lake/table-change.js';
 import type { Extract } from '../run/landed-run.js';

@@ -1,5 +1,5 @@
-import type { OpenStep } from '../io/report-step.js';
-import { settleAll } from '../io/settle-all.js';
+import type { OpenStep } from '../io/io.js';
+import { settleAll } from '../io/side-by-side.js';
 import { beginStage, type Stage } from '../lake/stage.js';
 import type { TableChange } from '../lake/table-change.js';
 import type { TableRows } from '../lake/table-rows.js';

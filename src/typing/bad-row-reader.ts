@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { parse } from 'lossless-json';
 import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
-import { isTooDeep } from '../formats/json-depth.js';
+import { isTooDeep } from '../formats/json-scan.js';
 import { isBlank, readLines } from '../formats/ndjson.js';
 import { findRowId, type IsId, readCellId } from '../formats/row-id.js';
 import { MAX_JSON_DEPTH, MAX_RAW_CHARACTERS, MAX_ROW_BYTES } from '../io/limits.js';

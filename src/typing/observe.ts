@@ -1,5 +1,5 @@
 import { open, readFile, stat } from 'node:fs/promises';
-import { isTooDeep } from '../formats/json-depth.js';
+import { isTooDeep } from '../formats/json-scan.js';
 
 const NEWLINE = 0x0a;
 /** Rows of files up to this size together are all looked at. */

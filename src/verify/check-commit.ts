@@ -2,7 +2,7 @@ import type { Action, ReplayedTable } from './replayed-table.js';
 
 const OURS = 'pricelake/';
 
-/** Compares what a log entry says of itself and of its table with what came before it; `state` is the table before. */
+/** Compares a log entry with `state`, the table before it. */
 export function checkCommit(state: ReplayedTable, actions: readonly Action[], fail: (what: string) => void): void {
   const version = state.version + 1;
   const infos = actions.filter(({ commitInfo }) => commitInfo != null);
@@ -51,7 +51,6 @@ function readFields(schemaString: string): { name: string; nullable?: unknown }[
   }
 }
 
-/** Each file has a value for every partition column. */
 function checkPartitions(state: ReplayedTable, actions: readonly Action[], fail: (what: string) => void): void {
   const metaData = actions.find((action) => action.metaData != null)?.metaData;
   const wanted = [...(metaData?.partitionColumns ?? state.partitionColumns)].sort().join();

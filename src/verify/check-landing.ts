@@ -5,22 +5,21 @@ import { join } from 'node:path';
 import { findNameFault, quotePath } from '../io/inner-path.js';
 import { ignoreMissing } from '../lake/layout.js';
 
-/** What was found of the raw bytes of a run. */
-export interface LandingCheck {
-  /** What speaks against them; `file` is relative to the run's folder. */
+interface LandingCheck {
+  /** `file` is relative to the run's folder. */
   faults: { file: string; what: string }[];
   /** Files that the journal names. */
   files: number;
-  /** Pieces of files that an older version landed without a checksum: their length alone was compared. */
+  /** Pieces that an older version landed without a checksum: only their lengths were compared. */
   unchecked: number;
-  /** Undefined where the journal does not say that the run has ended. */
+  /** Undefined if the journal has no end of the run. */
   endedAt: string | undefined;
 }
 
-/** A piece of a file, as a line of the journal names it. */
+/** A piece of a file that a journal line names. */
 interface Piece {
   file: string;
-  /** Behind the last byte; undefined where the line names a whole file by its checksum. */
+  /** Offset after the last byte; undefined if the line names a whole file. */
   end: number | undefined;
   sha256: string | undefined;
 }
@@ -34,8 +33,8 @@ const JOURNAL = 'journal.ndjson';
 const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 
 /**
- * Reads the journal of a run and every file that it names, in code that shares nothing with what wrote them: lines are
- * whole, in order and as they were written, and files have their length and checksum.
+ * Checks that the lines of a run's journal are whole, in order and unchanged, and that each file it names has its
+ * length and checksum. Shares no code with the writer, so that a fault there can't hide here.
  */
 export async function checkLanding(folder: string): Promise<LandingCheck> {
   const check: LandingCheck = { faults: [], files: 0, unchecked: 0, endedAt: undefined };
@@ -87,7 +86,7 @@ function readLines(text: string, fail: (what: string) => void): Line[] {
   return lines;
 }
 
-/** A complete export has the rows that its segments have. */
+/** A complete export has as many rows as its segments. */
 function checkExports(lines: readonly Line[], fail: (what: string) => void): void {
   for (const { type, shard, attempt, landed } of lines) {
     if (type !== 'export.done' && type !== 'export.cut') continue;
@@ -99,7 +98,7 @@ function checkExports(lines: readonly Line[], fail: (what: string) => void): voi
   }
 }
 
-/** Entries whose file has one name in each run. */
+/** Entries that name no file: theirs has the same name in each run. */
 const FILES: Record<string, string> = {
   'feed.page': 'feed.ndjson',
   event: 'webhook.ndjson',
@@ -114,7 +113,7 @@ function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
   const files = new Map<string, Piece[]>();
   for (const line of lines) {
     const file = typeof line.file === 'string' ? line.file : FILES[String(line.type)];
-    // Segments of an export that broke off are void, and removed.
+    // Segments of an export that broke off are removed.
     const isVoid = line.type === 'export.segment' && !kept.has(`${line.shard} ${line.attempt}`);
     if (file === undefined || isVoid) continue;
     const whole = typeof line.fileSha256 === 'string' ? line.fileSha256 : undefined;
@@ -125,7 +124,7 @@ function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
   return files;
 }
 
-/** What differs, in words; undefined when nothing does. Bytes behind the last piece are not the run's. */
+/** Describes a difference, if there is one. Bytes after the last piece are not the run's. */
 async function compareFile(path: string, pieces: readonly Piece[]): Promise<string | undefined> {
   const info = await stat(path).catch(ignoreMissing);
   const last = pieces.at(-1)?.end ?? 0;

@@ -1,8 +1,44 @@
 import { LosslessNumber, parse } from 'lossless-json';
 import type { Column } from '../tables/schemas.js';
-import type { ColumnFacts } from './column-facts.js';
-import { compareValues } from './column-facts.js';
 import type { ExactValue } from './exact-parquet.js';
+
+export interface ColumnFacts {
+  rows: number;
+  nulls: number;
+  min: ExactValue;
+  max: ExactValue;
+}
+
+/** Adds values of a column. Lists have no order, so only their nulls are counted. */
+export function addValues(column: Column, facts: ColumnFacts | undefined, values: ExactValue[]): ColumnFacts {
+  const result = facts ?? { rows: 0, nulls: 0, min: undefined, max: undefined };
+  const ordered = column.type !== 'VARCHAR[]';
+  for (const value of values) {
+    if (value === null || value === undefined) result.nulls += 1;
+    else if (ordered) {
+      if (result.min === undefined || compareValues(value, result.min) < 0) result.min = value;
+      if (result.max === undefined || compareValues(value, result.max) > 0) result.max = value;
+    }
+  }
+  result.rows += values.length;
+  return result;
+}
+
+/** Compares texts by their bytes, which is the order of code points. NaN is above all numbers. */
+function compareValues(a: ExactValue, b: ExactValue): number {
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
+  if (typeof a === 'number' && Number.isNaN(a)) return Number.isNaN(b) ? 0 : 1;
+  if (typeof b === 'number' && Number.isNaN(b)) return -1;
+  return (a as bigint) < (b as bigint) ? -1 : (a as bigint) > (b as bigint) ? 1 : 0;
+}
+
+/** Writes a value as DuckDB and the log's partition values do. */
+export function formatValue(column: Column, value: ExactValue): string | null {
+  if (value === null || value === undefined) return null;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+  if (column.type === 'DATE') return new Date(Number(value) * 86_400_000).toISOString().slice(0, 10);
+  return String(value);
+}
 
 interface Stats {
   numRecords?: LosslessNumber;
@@ -11,17 +47,17 @@ interface Stats {
   nullCount?: Record<string, unknown>;
 }
 
-/** A file's statistics as the log has them, every digit kept. */
+/** Keeps every digit of the log's statistics. */
 export function parseStats(text: string): Stats {
   return parse(text) as Stats;
 }
 
-/** Code points that a text keeps in statistics. */
+/** Statistics cut texts to this many code points. */
 const PREFIX = 32;
 
 /**
- * What the statistics of a column claim that its values refute, in words. With `whole` all values of the file were
- * read, and the bounds must be the tightest that the log can hold; else they must merely hold.
+ * Lists faults of a column's statistics. With `whole`, `facts` are of all values, and the bounds must be the tightest
+ * that the log can hold; else they must merely hold.
  */
 export function compareStats(column: Column, stats: Stats, facts: ColumnFacts, whole: boolean): string[] {
   const faults: string[] = [];
@@ -49,7 +85,7 @@ function holds(side: 'min' | 'max', bound: ExactValue, found: ExactValue): boole
   return side === 'min' ? order <= 0 : order >= 0;
 }
 
-/** In the log, texts are cut and times are in milliseconds; everything else is as it is. */
+/** The log cuts texts and has times in milliseconds; all other bounds must be equal. */
 function isTight(column: Column, side: 'min' | 'max', bound: ExactValue, found: ExactValue): boolean {
   if (column.type === 'TIMESTAMP WITH TIME ZONE') {
     const gap = side === 'min' ? (found as bigint) - (bound as bigint) : (bound as bigint) - (found as bigint);

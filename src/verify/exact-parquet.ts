@@ -9,29 +9,26 @@ import {
 import { compressors } from 'hyparquet-compressors';
 
 /**
- * A value as it is in the file, nothing rounded: int64 and the units of a decimal as bigint, times as microseconds
- * since 1970 (bigint), days since 1970 (number), texts as their bytes.
+ * A value of a file, not rounded: int64 and units of a decimal are bigint, times are microseconds since 1970 (bigint),
+ * dates are days since 1970 (number), texts are bytes.
  */
 export type ExactValue = bigint | number | boolean | Uint8Array | null | undefined | ExactValue[];
 
-/** A Parquet file read by hyparquet, which shares no code with the writer. */
+/** hyparquet reads the file, because it shares no code with the writer. */
 export interface ExactFile {
-  /** Rows of each row group. */
+  /** Numbers of rows by row group. */
   groups: number[];
-  /** Names of its columns. */
   columns: ReadonlySet<string>;
-  /** All values of a column in a row group. */
   readColumn(group: number, column: string): Promise<ExactValue[]>;
 }
 
-/** Types are left as they are: hyparquet would make doubles and Dates of them. */
+/** Without these, hyparquet makes doubles and Dates. */
 const EXACT = {
   timestampFromMicroseconds: (micros: bigint) => micros,
   dateFromDays: (days: number) => days,
   stringFromBytes: (bytes: Uint8Array) => bytes,
 };
 
-/** Opens a file and reads its footer. */
 export async function openExactFile(path: string): Promise<ExactFile> {
   const file = await asyncBufferFromFile(path);
   const metadata = await parquetMetadataAsync(file);
@@ -56,7 +53,7 @@ export async function openExactFile(path: string): Promise<ExactFile> {
   };
 }
 
-/** A decimal without its annotation is the integer that it is stored as. */
+/** Without its annotation, a decimal is read as the stored integer. */
 function forgetDecimals(metadata: FileMetaData): void {
   for (const element of metadata.schema) {
     if (element.converted_type !== 'DECIMAL') continue;
@@ -65,10 +62,10 @@ function forgetDecimals(metadata: FileMetaData): void {
   }
 }
 
-/** A small file can hold any number of rows. */
+/** A small file can still hold more rows than memory does. */
 const MAX_ROWS = 2_000_000n;
 
-/** All rows of a small file as objects. */
+/** Reads all rows of a small file as objects. */
 export async function readRows(path: string): Promise<Record<string, unknown>[]> {
   const file = await asyncBufferFromFile(path);
   const metadata = await parquetMetadataAsync(file);

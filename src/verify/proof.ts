@@ -1,10 +1,12 @@
 import type { Database } from '../duckdb/connection.js';
+import { quoteIdentifier } from '../duckdb/quote.js';
 import type { Io } from '../io/io.js';
 import type { Lake } from '../lake/lake.js';
+import { tablePath } from '../lake/layout.js';
 import type { TableName } from '../tables/table.js';
+import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import type { ReplayedTable } from './replayed-table.js';
 
-/** Something that is not as it must be. */
 export interface Finding {
   table?: TableName;
   /** Relative to the lake. */
@@ -14,14 +16,13 @@ export interface Finding {
 
 export type Report = (finding: Finding) => void;
 
-/** What proofs look at. */
 export interface VerifyContext {
   lake: Lake;
-  /** A database with nothing in it. */
+  /** An empty database. */
   db: Database;
-  /** Every table as its own log, replayed from its beginning, says it is; those with a damaged log are absent. */
+  /** Tables as their replayed logs describe them; a table with a damaged log is absent. */
   tables: Map<TableName, ReplayedTable>;
-  /** What the replay found. */
+  /** Findings of the replay. */
   logFindings: Finding[];
   /** Row groups to read at most; undefined reads all. */
   sample: number | undefined;
@@ -29,14 +30,13 @@ export interface VerifyContext {
   io: Io;
 }
 
-/** One way to prove that a lake is whole. */
 export interface Proof {
   name: string;
-  /** What is true of a sound lake. */
+  /** A sentence that is true of every sound lake. */
   claims: string;
-  /** What to do where it fails; default: make the tables again. */
+  /** Advice after a failure; default: make the tables again. */
   next?: string;
-  /** Reports what speaks against it; returns how many things it looked at, and of what kind. */
+  /** Reports findings; returns the number and kind of things it looked at. */
   prove(context: VerifyContext, report: Report): Promise<Looked>;
 }
 
@@ -44,6 +44,45 @@ export interface Looked {
   count: bigint;
   /** Plural noun: `files`. */
   of: string;
-  /** What is as it may be, and worth knowing. */
+  /** Facts that are worth knowing and no findings. */
   notes?: string[];
+}
+
+/** A table's standing, as its log records it. */
+interface Applied {
+  cursor: bigint | undefined;
+  /** The newest change of history that is ahead of the cursor. */
+  ahead: bigint | undefined;
+  run: bigint | undefined;
+  accepted: bigint | undefined;
+  /** The version of items that a derived table is made from. */
+  itemsVersion: bigint | undefined;
+  /** Hash of the query that made a derived table. */
+  query: bigint | undefined;
+}
+
+/** Decodes Delta's `txn` apart from the writer (src/lake/table-state.ts), so that a fault there can't hide here. */
+export function readApplied(table: { txn: ReadonlyMap<string, bigint> } | undefined): Applied {
+  const read = (appId: string) => table?.txn.get(appId);
+  return {
+    cursor: read('pricelake.cursor'),
+    ahead: read('pricelake.webhook'),
+    run: read('pricelake.run'),
+    accepted: read('pricelake.accepted'),
+    itemsVersion: read('pricelake.items'),
+    query: read('pricelake.query'),
+  };
+}
+
+/**
+ * Makes views over exactly the files that the replayed logs name. Throws DuckDB's error for a file that it can't open.
+ */
+export async function createReplayedViews(context: VerifyContext, tables: readonly TableName[]): Promise<void> {
+  for (const table of tables) {
+    const files = [...(context.tables.get(table)?.files.values() ?? [])];
+    const sources = files.map((file) => toRelationFile(file, tablePath(context.lake, table, file.path)));
+    await context.db.run(
+      `CREATE OR REPLACE VIEW ${quoteIdentifier(table)} AS SELECT * FROM ${tableRelation(table, sources)}`,
+    );
+  }
 }

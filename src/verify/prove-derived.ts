@@ -1,12 +1,17 @@
+import { readFile } from 'node:fs/promises';
 import { listDerived, selectDerived } from '../analyze/derive.js';
+import { countRows, NAMED_TABLES } from '../check/count-rows.js';
+import { readKeptCounts } from '../check/kept-counts.js';
+import { loadChecks } from '../check/load.js';
+import { findReadTables } from '../check/read-tables.js';
 import { quoteIdentifier } from '../duckdb/quote.js';
+import { ignoreMissing, privatePath } from '../lake/layout.js';
+import { RelationGraph } from '../sql/graph.js';
 import { itself } from '../sql/sql.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import type { Proof } from './proof.js';
-import { readApplied } from './read-applied.js';
-import { createReplayedViews } from './table-views.js';
+import { createReplayedViews, type Proof, readApplied } from './proof.js';
 
-/** Items whose products are compared at a time: what groups hold can't all be spilled. */
+/** Compares products in parts of about this many items, because DuckDB can't spill all that groups hold. */
 const PART_ITEMS = 1_500_000n;
 
 export const derivedProof: Proof = {
@@ -18,7 +23,7 @@ export const derivedProof: Proof = {
     const notes: string[] = [];
     for (const derived of listDerived()) {
       const { table, reads, byProduct, hash } = derived;
-      // A table of an earlier version's lake comes with the next run.
+      // The next run makes tables that an earlier version's lake lacks.
       if (![table, ...reads].every((name) => context.tables.has(name))) continue;
       await createReplayedViews(context, [table, ...reads]);
       const applied = readApplied(context.tables.get(table));
@@ -27,7 +32,7 @@ export const derivedProof: Proof = {
         applied.query !== hash,
       );
       const { columns } = loadTableSchema(table);
-      // A row that did not change keeps the number of the run that made it.
+      // An unchanged row keeps the id of the run that made it.
       const names = columns.filter(({ name }) => name !== 'run_id').map(({ name }) => quoteIdentifier(name));
       const select = selectDerived(derived, Object.fromEntries(reads.map((read) => [read, itself(read)])), 'verify');
       const parts = byProduct ? await splitByProduct(db) : ['true'];
@@ -52,7 +57,9 @@ export const derivedProof: Proof = {
   },
 };
 
-/** A run that was killed between two commits leaves older items behind, an upgrade of pricelake another query. */
+/**
+ * A run that was killed between two commits leaves older items behind; an upgrade of pricelake leaves another query.
+ */
 function describeOldOrigin(hasOlderItems: boolean, hasOtherQuery: boolean): string | undefined {
   if (hasOlderItems) return 'from an older version of items';
   return hasOtherQuery ? 'by another version of pricelake' : undefined;
@@ -64,3 +71,25 @@ async function splitByProduct(db: Parameters<Proof['prove']>[0]['db']): Promise<
   if (parts <= 1n) return ['true'];
   return Array.from({ length: Number(parts) }, (_, part) => `hash(product_id) % ${parts} = ${part}`);
 }
+
+const FILE = 'check-counts.json';
+
+export const countProof: Proof = {
+  name: 'counts',
+  claims: 'What runs counted on, check by check, is what the check finds over all rows.',
+  async prove(context, report) {
+    const text = await readFile(privatePath(context.lake, FILE), 'utf8').catch(ignoreMissing);
+    // Counts of other files are out of date, and no run uses them.
+    const kept = readKeptCounts(text, await loadChecks(), (table) => context.tables.get(table)?.files.keys());
+    await createReplayedViews(context, [...new Set(kept.flatMap(({ planned }) => findReadTables(planned.check.sql)))]);
+    const graph = new RelationGraph(context.db);
+    for (const { planned, violations } of kept) {
+      context.signal.throwIfAborted();
+      const found = await countRows(graph, planned, NAMED_TABLES);
+      if (found.violations === violations) continue;
+      const what = `says ${violations} violations of ${planned.check.name}; there are ${found.violations}. Delete the file: the next run counts all rows`;
+      report({ table: 'items', file: `_pricelake/${FILE}`, what });
+    }
+    return { count: BigInt(kept.length), of: 'checks' };
+  },
+};

@@ -6,7 +6,6 @@ import { listDataFiles } from '../lake/vacuum.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
 import type { LoggedFile, ReplayedTable } from './replayed-table.js';
 
-/** Every data file of the newest versions. */
 export function* listFiles({ tables }: VerifyContext): Generator<{ table: ReplayedTable; file: LoggedFile }> {
   for (const table of tables.values()) for (const file of table.files.values()) yield { table, file };
 }
@@ -64,7 +63,7 @@ export const footerProof: Proof = {
   },
 };
 
-/** Returns the columns that the file is older than. */
+/** Returns columns that the file lacks because it is older. */
 async function compareFooter(
   context: VerifyContext,
   table: ReplayedTable,

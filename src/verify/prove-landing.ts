@@ -2,8 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { checkLanding } from './check-landing.js';
-import type { Proof, VerifyContext } from './proof.js';
-import { readApplied } from './read-applied.js';
+import { type Proof, readApplied, type VerifyContext } from './proof.js';
 
 const RUN = /^\d{6,}-/;
 
@@ -26,7 +25,7 @@ export const landingProof: Proof = {
       files += BigInt(found.files) + 1n;
       unchecked += found.unchecked;
       if (found.unchecked > 0) older.push(name);
-      // Only the newest run may be under way; a cut at a line's end is no other fault.
+      // Only the newest run may be under way. A cut between two lines shows in no other way.
       const isPublished = BigInt(Number.parseInt(name, 10)) <= published || index < names.length - 1;
       if (found.endedAt === undefined && isPublished && found.faults.length === 0) {
         fail(

@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { BIGINT } from '@duckdb/node-api';
 import { quoteIdentifier } from '../duckdb/quote.js';
-import type { Proof, Report, VerifyContext } from './proof.js';
-import { readApplied } from './read-applied.js';
-import { createReplayedViews } from './table-views.js';
+import { packagePath } from '../io/package-path.js';
+import { createReplayedViews, type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 
 export const cursorProof: Proof = {
   name: 'cursors',
@@ -12,7 +13,7 @@ export const cursorProof: Proof = {
     const rows = await context.db.rows(
       'SELECT run_number, run_id, cursor_from, cursor_to, written FROM runs ORDER BY run_number',
     );
-    /** Where the tables can be: a run without news may see the cursor move and leave them. */
+    /** Possible cursors of the tables: a run that changes nothing may see the cursor move and not write it. */
     let cursors: (bigint | null)[] = [null];
     let number: bigint | undefined;
     for (const row of rows) {
@@ -65,7 +66,7 @@ export const equationProof: Proof = {
         fail(`received ${received} rows, but ${written} written + ${rejected} rejected + ${deduplicated} deduplicated`);
       }
       if (rejected !== kept) fail(`rejected ${rejected} rows, but ${kept} are in rejects`);
-      // Null in rows of a version that did not count it.
+      // Versions that did not count it left null.
       if (row.export_rows_landed !== null && row.export_rows !== row.export_rows_landed) {
         fail(`was announced ${row.export_rows} export rows, but ${row.export_rows_landed} landed`);
       }
@@ -85,7 +86,7 @@ export const keyProof: Proof = {
       context.signal.throwIfAborted();
       await createReplayedViews(context, [table]);
       const key = schema.key.map(quoteIdentifier);
-      // A key that is null (a change that is not in the feed) has others in its place.
+      // Changes that are not in the feed have no key.
       const whole = key.map((name) => `${name} IS NOT NULL`).join(' AND ');
       const rows = await context.db.rows(
         `SELECT ${key.map((name) => `CAST(${name} AS VARCHAR)`).join(` || ' ' || `)} AS key, count(*) AS copies
@@ -95,5 +96,26 @@ export const keyProof: Proof = {
       count += 1n;
     }
     return { count, of: 'tables' };
+  },
+};
+
+export const historyProof: Proof = {
+  name: 'history',
+  claims: 'Each item matches the last change that was applied to it, and no change of history was left out.',
+  async prove(context, report) {
+    await createReplayedViews(context, ['items', 'history', 'rejects', 'runs']);
+    await context.db.run(readFileSync(packagePath('pipelines/models/macros.sql'), 'utf8'));
+    const sql = readFileSync(packagePath('pipelines/proofs/items_follow_history.sql'), 'utf8');
+    const cursor = readApplied(context.tables.get('items')).cursor ?? 0n;
+    const result = await context.db.connection.stream(sql, { cursor }, { cursor: BIGINT });
+    for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+      context.signal.throwIfAborted();
+      for (let i = 0; i < chunk.rowCount; i += 1) {
+        const [itemId, fault] = chunk.getRowValues(i);
+        report({ table: 'items', what: `item ${itemId}: ${fault}` });
+      }
+    }
+    const row = await context.db.row('SELECT count(*) AS n FROM items WHERE change_id IS NOT NULL');
+    return { count: row?.n as bigint, of: 'items with a change' };
   },
 };

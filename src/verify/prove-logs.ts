@@ -2,8 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { compareColumns, describeOtherTypes, nameColumns } from '../lake/column-difference.js';
 import { ignoreMissing, tablePath } from '../lake/layout.js';
 import { readPointer } from '../lake/pointer.js';
-import type { Proof, Report, VerifyContext } from './proof.js';
-import { readApplied } from './read-applied.js';
+import { type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 import type { ReplayedTable } from './replayed-table.js';
 
 export const logProof: Proof = {
@@ -31,7 +30,7 @@ export const logProof: Proof = {
   },
 };
 
-/** Changes that no run continued from are findings; of the others a run has taken note, or could not know better. */
+/** Foreign changes are findings only if no run has repaired them or published after them. */
 function compareForeign({ table, foreign, txn }: ReplayedTable, published: bigint, report: Report): string[] {
   const repaired = readApplied({ txn }).accepted ?? -1n;
   const notes: string[] = [];
@@ -46,7 +45,7 @@ function compareForeign({ table, foreign, txn }: ReplayedTable, published: bigin
   return notes;
 }
 
-/** `_last_checkpoint` spares readers a listing: it must name a checkpoint that is there. */
+/** Readers trust `_last_checkpoint`, so it must name a checkpoint that exists. */
 async function compareCheckpointPointer(
   { lake }: VerifyContext,
   { table }: ReplayedTable,

@@ -9,10 +9,15 @@ import { writePointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { PRICELAKE_VERSION } from '../lake/version.js';
 import { TABLE_NAMES, type TableState } from '../tables/table.js';
-import type { Finding, Proof, Report, VerifyContext } from './proof.js';
-import { readApplied } from './read-applied.js';
+import {
+  createReplayedViews,
+  type Finding,
+  type Proof,
+  type Report,
+  readApplied,
+  type VerifyContext,
+} from './proof.js';
 import type { ReplayedTable } from './replayed-table.js';
-import { createReplayedViews } from './table-views.js';
 
 const POINTER = 'lake.json';
 const CATALOG = 'catalog.sql';
@@ -35,8 +40,8 @@ export const pointerProof: Proof = {
 };
 
 /**
- * The tables as the lake's own code reads them, to write the files of them again. Undefined where a log is damaged, or
- * where another version has written last: it has other words.
+ * Reads the tables by the lake's own code, to write their files again. Undefined if a log is damaged, or if another
+ * version wrote last, whose texts may differ.
  */
 async function readOwnStates(context: VerifyContext): Promise<TableState[] | undefined> {
   try {
@@ -76,7 +81,7 @@ async function comparePointer(context: VerifyContext, states: TableState[] | und
 const NOT_COMPARED =
   'lake.json and catalog.sql are not compared to the letter: another version wrote them, or tables are damaged';
 
-/** Found where nothing that was looked for by itself differs. */
+/** Reported if the text differs and no single fact does. */
 const OTHER_TEXT = 'is not the text that pricelake writes of these tables: it is cut or altered';
 
 function comparePointed({ tables }: VerifyContext, pointer: Pointer, report: Report): void {
@@ -133,16 +138,16 @@ async function compareCatalog(
   for (const finding of differences) report(finding);
 }
 
-/** Seen without the words that it should have. */
+/** Finds a cut without knowing the text that is due. */
 function isCut(text: string, tables: VerifyContext['tables']): boolean {
   const views = new Set([...text.matchAll(/^CREATE OR REPLACE VIEW "?(\w+)/gm)].map(([, name]) => name));
   return !text.endsWith(';\n') || [...tables.keys()].some((table) => !views.has(table));
 }
 
-/** Every data file's path is in the catalog as a literal, and no other. */
+/** The catalog's literals are exactly the paths of the data files. */
 function compareLiterals(text: string, tables: VerifyContext['tables'], report: Report): void {
   const literals = [...text.matchAll(/'((?:[^']|'')*\.parquet)'/g)].map(([, path = '']) => path.replaceAll("''", "'"));
-  // DuckDB takes `*`, `?` and `[` for patterns; in brackets they are themselves.
+  // The catalog has `*`, `?` and `[` in brackets, because DuckDB takes them for patterns.
   const named = new Set(literals.map((path) => path.replaceAll(/\[([*?[])\]/g, '$1')));
   for (const { table, files } of tables.values()) {
     for (const path of files.keys()) {

@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
 import { tablePath } from '../lake/layout.js';
 import type { Column } from '../tables/schemas.js';
-import { addValues, type ColumnFacts, formatValue } from './column-facts.js';
-import { compareStats, parseStats } from './compare-stats.js';
+import { addValues, type ColumnFacts, compareStats, formatValue, parseStats } from './compare-stats.js';
 import { type ExactFile, openExactFile } from './exact-parquet.js';
-import type { Proof, Report, VerifyContext } from './proof.js';
+import { type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 import { listFiles } from './prove-files.js';
-import { readApplied } from './read-applied.js';
 import type { LoggedFile, ReplayedTable } from './replayed-table.js';
 
-/** A file of which row groups are read. */
 interface Reading {
   table: ReplayedTable;
   file: LoggedFile;
@@ -18,8 +15,8 @@ interface Reading {
 }
 
 /**
- * Reads a column of a row group at a time, so that memory stays the same however large a file is. A sample is of row
- * groups; which ones depends on the run that wrote last, so that every run shows others.
+ * Reads one column of one row group at a time, so that memory does not grow with a file. A sample takes row groups by
+ * the number of the last run, so that after each run it takes others.
  */
 export const rowProof: Proof = {
   name: 'rows',
@@ -54,7 +51,7 @@ async function planReadings(context: VerifyContext, report: Report): Promise<Rea
   return context.sample === undefined ? readings : takeSample(readings, context);
 }
 
-/** The first of all row groups in an order that the newest run's number shuffles. */
+/** Takes row groups in an order that depends on the number of the newest run. */
 function takeSample(readings: Reading[], { sample = 0, tables }: VerifyContext): Reading[] {
   const seed = String(readApplied(tables.get('runs')).run ?? 0n);
   const all = readings.flatMap((reading) => reading.groups.map((group) => ({ reading, group })));
@@ -79,7 +76,7 @@ async function proveFile(
   try {
     const stats = parseStats(file.stats);
     for (const column of table.schema.columns) {
-      if (!reader.columns.has(column.name)) continue; // older than the column: the footers' proof shows it
+      if (!reader.columns.has(column.name)) continue; // the file is older than the column, which the proof of footers notes
       let facts: ColumnFacts | undefined;
       for (const group of groups) {
         context.signal.throwIfAborted();
@@ -87,7 +84,7 @@ async function proveFile(
       }
       if (facts === undefined) continue;
       const whole = groups.length === reader.groups.length;
-      // Other programs write bounds in ways of their own, of decimals as doubles too.
+      // Other programs write bounds in their own ways, even those of decimals as doubles.
       const isOurs = file.sha256 !== undefined;
       for (const fault of isOurs ? compareStats(column, stats, facts, whole) : []) fail(fault);
       const value = file.partitionValues[column.name];
@@ -99,7 +96,7 @@ async function proveFile(
   }
 }
 
-/** One value in the rows and in the log. */
+/** All rows must have the value that the log has. */
 function comparePartition(
   column: Column,
   facts: ColumnFacts,

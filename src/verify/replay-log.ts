@@ -10,9 +10,9 @@ import type { Report } from './proof.js';
 import type { Action, ReplayedTable } from './replayed-table.js';
 
 /**
- * Replays a table's whole log by the Delta protocol, in code that shares nothing with the writer's: from version 0, or
- * where older entries were cleaned away from the oldest checkpoint, and compares every checkpoint with the replay.
- * Undefined when the table has no log, or one that can't be replayed; that is reported.
+ * Replays a table's log from version 0, or from the oldest checkpoint if older entries are gone, and compares every
+ * checkpoint with the replay. Shares no code with the writer. Undefined if there is no log, or after a report if it
+ * can't be replayed.
  */
 export async function replayTable(lake: Lake, table: TableName, report: Report): Promise<ReplayedTable | undefined> {
   const folder = tablePath(lake, table, '_delta_log');
@@ -69,7 +69,7 @@ async function readCommit(folder: string, name: string): Promise<Action[]> {
   const lines = (await readFile(`${folder}/${name}`, 'utf8')).split('\n').filter((line) => line !== '');
   return lines.map((line, index) => {
     try {
-      // Versions of transactions are int64.
+      // Versions of transactions are int64, which exceeds a double.
       return parse(line, null, (text) => (isSafeNumber(text) ? Number(text) : BigInt(text))) as Action;
     } catch {
       throw new Error(`${name}: line ${index + 1} is not JSON`);
@@ -104,7 +104,7 @@ function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: strin
   state.commits += 1;
 }
 
-/** Checksum → columns of the files that a commit removes: one that it adds under another name has them still. */
+/** Checksum → columns of the files that a commit removes, because it may add the same file under another name. */
 function findRenamed(state: ReplayedTable, actions: Action[]): Map<string, string[] | undefined> {
   const removed = actions.flatMap(({ remove }) => (remove == null ? [] : [state.files.get(decodePath(remove.path))]));
   return new Map(removed.flatMap((file) => (file?.sha256 === undefined ? [] : [[file.sha256, file.columns]])));
@@ -125,7 +125,7 @@ function applyMetaData(state: ReplayedTable, metaData: NonNullable<Action['metaD
   state.configuration = metaData.configuration;
 }
 
-/** A path that leaves the table would have other files read. */
+/** Refuses a path that leaves the table's folder. */
 function decodePath(path: string): string {
   const decoded = decodeURIComponent(path);
   const fault = findDataPathFault(decoded);
@@ -133,7 +133,7 @@ function decodePath(path: string): string {
   return decoded;
 }
 
-/** `columns`: those of the table in this version; unknown in a checkpoint, whose files may be older. */
+/** `columns` are the table's in this version; unknown for a checkpoint, whose files may be older. */
 function applyAction(state: ReplayedTable, { add, remove, txn, metaData }: Action, columns?: string[]): void {
   if (remove != null) {
     const path = decodePath(remove.path);
@@ -168,7 +168,7 @@ async function readCheckpoint(folder: string, version: number): Promise<Action[]
   return (await readRows(`${folder}/${fileName(version, '.checkpoint.parquet')}`)) as Action[];
 }
 
-/** A reader that begins at the checkpoint must find what the replay finds. */
+/** A reader that begins at the checkpoint must find the same table. */
 async function compareCheckpoint(
   state: ReplayedTable,
   folder: string,
@@ -191,7 +191,7 @@ async function compareCheckpoint(
 function canonical(value: unknown): string {
   const entries = value instanceof Map ? [...value].sort(([a], [b]) => (a < b ? -1 : 1)) : value;
   return JSON.stringify(entries, (key, member) => {
-    if (key === 'columns') return undefined; // a checkpoint does not say
+    if (key === 'columns') return undefined; // a checkpoint has none
     if (typeof member === 'bigint') return String(member);
     if (member === null || typeof member !== 'object' || Array.isArray(member)) return member;
     return Object.fromEntries(Object.entries(member as object).sort(([a], [b]) => (a < b ? -1 : 1)));

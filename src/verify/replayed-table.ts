@@ -1,12 +1,12 @@
 import type { TableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
 
-/** A commit that another program wrote, as the replay sees it. */
-export interface ForeignEntry {
+/** A commit of another program. */
+interface ForeignEntry {
   version: number;
   /** `DELETE by delta-rs:py-1.6.6` */
   name: string;
-  /** True where it says that rows changed. */
+  /** True if the commit says that rows changed. */
   changesRows: boolean;
 }
 
@@ -16,23 +16,23 @@ export interface LoggedFile {
   path: string;
   bytes: number;
   partitionValues: Record<string, string | null>;
-  /** JSON text, as it is in the log. */
+  /** JSON text from the log. */
   stats: string;
   sha256: string | undefined;
-  /** Names of the table's columns when it was added; undefined where a checkpoint alone shows the file. */
+  /** The table's columns when the file was added; undefined if only a checkpoint shows the file. */
   columns: string[] | undefined;
 }
 
-/** A table as its log says it is, replayed commit by commit. */
+/** A table as its log describes it. */
 export interface ReplayedTable {
   table: TableName;
   schema: TableSchema;
   version: number;
-  /** Commits that were replayed. */
+  /** Number of replayed commits. */
   commits: number;
   /** By path. */
   files: Map<string, LoggedFile>;
-  /** Path → when it was superseded, ms since the epoch. */
+  /** Path → time of removal, ms since the epoch. */
   superseded: Map<string, number>;
   txn: Map<string, bigint>;
   /** Delta's own id of the table. */
@@ -40,7 +40,6 @@ export interface ReplayedTable {
   schemaString: string;
   partitionColumns: string[];
   configuration: Record<string, string>;
-  /** Commits that other programs wrote. */
   foreign: ForeignEntry[];
 }
 

@@ -5,19 +5,17 @@ import type { Lake } from '../lake/lake.js';
 import { explainMemory } from '../lake/memory-fault.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { Finding, Proof, VerifyContext } from './proof.js';
-import { countProof } from './prove-counts.js';
-import { derivedProof } from './prove-derived.js';
+import { countProof, derivedProof } from './prove-derived.js';
 import { fileProof, footerProof, orphanProof } from './prove-files.js';
-import { historyProof } from './prove-history.js';
 import { landingProof } from './prove-landing.js';
-import { cursorProof, equationProof, keyProof } from './prove-ledger.js';
+import { cursorProof, equationProof, historyProof, keyProof } from './prove-ledger.js';
 import { logProof } from './prove-logs.js';
 import { pointerProof } from './prove-pointer.js';
 import { rowProof } from './prove-rows.js';
 import { replayTable } from './replay-log.js';
 import type { ReplayedTable } from './replayed-table.js';
 
-/** From the bytes up. */
+/** Ordered from bytes up to meaning. */
 const PROOFS: Proof[] = [
   landingProof,
   logProof,
@@ -34,35 +32,33 @@ const PROOFS: Proof[] = [
   countProof,
 ];
 
-/** Findings of a proof that are kept; all are counted. */
+/** Each proof keeps this many findings and counts all. */
 const KEPT = 20;
 
-/** What a proof found. */
 export interface ProofResult {
   name: string;
   claims: string;
-  /** What to do where it fails, if that is not to make the tables again. */
+  /** Advice after a failure, if it is not to make the tables again. */
   next?: string | undefined;
   looked: bigint;
   of: string;
-  /** How much speaks against it; 0 when it holds. */
+  /** Number of findings; 0 if the claim holds. */
   found: number;
-  /** The first of them. */
+  /** The first findings. */
   findings: Finding[];
-  /** What is as it may be, and worth knowing. */
+  /** Facts that are worth knowing and no findings. */
   notes: string[];
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Row groups to read at most; undefined reads all. */
   sample?: number | undefined;
   signal: AbortSignal;
 }
 
 /**
- * Proves a lake whole, by code that shares as little as possible with the code that wrote it. Reads, and changes
- * nothing; needs no lock.
- * @throws PricelakeError `unavailable` when a run published meanwhile and something does not fit.
+ * Proves a lake whole, by code that shares as little as possible with the writer's. Changes nothing and needs no lock.
+ * @throws PricelakeError `unavailable` if there are findings and a run published meanwhile
  */
 export async function verifyLake(lake: Lake, db: Database, options: VerifyOptions, io: Io): Promise<ProofResult[]> {
   const logFindings: Finding[] = [];
@@ -98,7 +94,7 @@ async function runProof(proof: Proof, context: VerifyContext): Promise<ProofResu
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof PricelakeError && error.code === 'out_of_memory') throw error;
-    // What can't be looked at is not proved: a file that is missing or damaged, which `files` names.
+    // A file that is missing or damaged leaves the claim unproved; the proof of files names it.
     report({
       what: `could not be looked at: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
     });

@@ -1,28 +1,26 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Connections that are open at a time. */
 export const MAX_CONNECTIONS = 256;
 
-/** A connection asks for nothing, has not sent all of its request, or its body is being verified and written. */
+/** `idle` has no request, `asking` sends one, and the body of `taken` is being verified and written. */
 type Stage = 'idle' | 'asking' | 'taken';
 
-/** Those that may be closed for a new one, the least loss first. */
+/** A new connection may replace these, the least loss first. */
 const LOSSES: readonly Stage[] = ['idle', 'asking'];
 
 /**
- * Holds a server to a number of connections. To refuse new ones would let anybody who holds the old ones shut the sender
- * out, so a new one takes the place of an old one: never of one whose event is being written.
+ * Limits a server's connections. A new one replaces an old one, because refusing it would let anybody who holds the old
+ * ones shut the sender out. A connection whose event is being written is never replaced.
  */
 export class Connections {
-  /** In the order in which they came to their stages. */
+  /** Those that changed their stage longest ago come first. */
   readonly #stages = new Map<Socket, Stage>();
 
   constructor(server: Server) {
     server.on('connection', (socket: Socket) => this.#admit(socket));
   }
 
-  /** Records the stage of a connection. */
   note(socket: Socket, stage: Stage): void {
     if (this.#stages.delete(socket)) this.#stages.set(socket, stage);
   }

@@ -2,35 +2,34 @@ import { createHash, randomUUID } from 'node:crypto';
 import { link, lstat, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { hasSystemCode } from '../errors/errors.js';
-import { refuseLink } from '../errors/link-error.js';
+import { refuseLink } from '../errors/path-fault.js';
 import { makeFolder, syncFolder, writeSynced } from '../io/durable.js';
 import type { Io } from '../io/io.js';
 
 /**
- * `_pricelake/webhooks/` of a lake. Every file in it is created whole, by link(2), and never changed: a kill leaves no
- * torn tail, and a receiver and a run need no lock between them.
+ * `_pricelake/webhooks/` of a lake. Each file is created whole by link(2) and never changed, so a kill tears none, and
+ * receiver and runs need no lock.
  *
- *     events/<key>          the raw body of one event, byte for byte, until a published run has taken it over
- *     taken/<run id>.keys   keys of the events that a run has taken over: their repeats are known, too
- *     aside/<time>-<hash>   signed bodies that are no event we can read
+ *     events/<key>          the raw body of an event, until a published run has taken it over
+ *     taken/<run id>.keys   keys of the events that a run has taken over, to know their repeats
+ *     aside/<time>-<hash>   signed bodies that can't be read as events
  *     tmp/                  files that are being written
  */
 export function webhookPath(lakeRoot: string, ...parts: string[]): string {
   return path.join(lakeRoot, '_pricelake', 'webhooks', ...parts);
 }
 
-/** How long the ids of events are remembered: twice over what retries take (section 6) and then some. */
+/** Ids of events are remembered for longer than twice the time that retries take (section 6). */
 export const ID_MEMORY_MS = 7 * 24 * 3600 * 1000;
 
-/** A landed event. */
-export interface EventFile {
+interface EventFile {
   key: string;
   path: string;
 }
 
 const KEY = /^[0-9a-f]{40}$/;
 
-/** An id is any text; its key is a file name. */
+/** An id may be any text; its key can name a file. */
 export function keyOf(eventId: string): string {
   return createHash('sha256').update(eventId).digest('hex').slice(0, 40);
 }
@@ -41,15 +40,15 @@ export async function listEvents(lakeRoot: string): Promise<EventFile[]> {
   return keys.map((key) => ({ key, path: webhookPath(lakeRoot, 'events', key) }));
 }
 
-/** How many events wait for a run, and how many bodies were set aside. */
+/** Counts events that wait for a run, and bodies that were set aside. */
 export async function countFiles(lakeRoot: string): Promise<{ waiting: number; setAside: number }> {
   const waiting = (await listEvents(lakeRoot)).length;
   return { waiting, setAside: (await listNames(webhookPath(lakeRoot, 'aside'))).length };
 }
 
 /**
- * Removes events that run `runId` has taken over; their ids are remembered. What they hold is published: call it behind
- * the commit. Repeatable; forgets the ids that are older than ID_MEMORY_MS.
+ * Removes events that run `runId` has published, and remembers their ids. Call it after the commit; it can be repeated.
+ * Forgets ids that are older than ID_MEMORY_MS.
  */
 export async function removeEvents(lakeRoot: string, keys: readonly string[], runId: string, io: Io): Promise<void> {
   if (keys.length === 0) return;
@@ -63,21 +62,21 @@ export async function removeEvents(lakeRoot: string, keys: readonly string[], ru
   }
 }
 
-/** Keys of all events that are known, with the time from which they are remembered, oldest first. */
+/** Keys of all known events, oldest first, with the time from which each is remembered. */
 export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at: number][]> {
   const known: [string, number][] = [];
-  // Before the keys of runs: a run writes these down before it removes an event.
+  // Events before taken keys: a run writes down a key before it removes the event, so none is missed.
   for (const { key, path: file } of await listEvents(lakeRoot)) known.push([key, await readTime(file)]);
   for (const name of await listNames(webhookPath(lakeRoot, 'taken'))) {
     const file = webhookPath(lakeRoot, 'taken', name);
-    const text = await readFile(file, 'utf8').catch(ignoreMissing('')); // forgotten just now
+    const text = await readFile(file, 'utf8').catch(ignoreMissing('')); // a run may just have forgotten it
     const at = await readTime(file);
     for (const key of text.split('\n')) if (KEY.test(key)) known.push([key, at]);
   }
   return known.sort(([, a], [, b]) => a - b);
 }
 
-/** @throws PricelakeError `lake_invalid` for a link in the place of one: events would be kept, and removed, behind it */
+/** @throws PricelakeError `lake_invalid` for a link in place of a folder: events would be kept and removed behind it */
 export async function makeFolders(lakeRoot: string): Promise<void> {
   const folders = ['events', 'taken', 'aside', 'tmp'].map((name) => webhookPath(lakeRoot, name));
   for (const folder of [path.dirname(webhookPath(lakeRoot)), webhookPath(lakeRoot), ...folders]) {
@@ -87,7 +86,7 @@ export async function makeFolders(lakeRoot: string): Promise<void> {
   for (const folder of folders) await makeFolder(folder);
 }
 
-/** Clears what receivers that were killed long ago were writing. */
+/** Removes unfinished files of receivers that were killed an hour ago or more. */
 export async function clearLeftovers(lakeRoot: string, io: Io): Promise<void> {
   for (const name of await listNames(webhookPath(lakeRoot, 'tmp'))) {
     const file = webhookPath(lakeRoot, 'tmp', name);
@@ -95,7 +94,7 @@ export async function clearLeftovers(lakeRoot: string, io: Io): Promise<void> {
   }
 }
 
-/** Creates a file whole, or not at all: false when the name is taken. Durable either way when it resolves. */
+/** Creates a file whole, or returns false if the name is taken. The name is durable either way. */
 export async function createFile(lakeRoot: string, target: string, bytes: Buffer): Promise<boolean> {
   const temporary = webhookPath(lakeRoot, 'tmp', randomUUID());
   let isNew = true;
@@ -108,7 +107,7 @@ export async function createFile(lakeRoot: string, target: string, bytes: Buffer
   } finally {
     await rm(temporary, { force: true });
   }
-  // From here on the name survives a power cut as well.
+  // THE COMMIT POINT: from here on, the name survives a power cut.
   await syncFolder(path.dirname(target));
   return isNew;
 }
@@ -117,7 +116,7 @@ export async function listNames(folder: string): Promise<string[]> {
   return readdir(folder).catch(ignoreMissing([]));
 }
 
-/** 0 for a file that is gone. */
+/** Returns 0 for a missing file. */
 async function readTime(file: string): Promise<number> {
   const info = await stat(file).catch(ignoreMissing(undefined));
   return info?.mtimeMs ?? 0;

@@ -13,14 +13,14 @@ import {
   webhookPath,
 } from './event-files.js';
 
-/** The newest bodies that can't be read are kept. The feed brings their changes. */
+/** Older unreadable bodies are removed; the feed brings their changes. */
 const MAX_ASIDE = 1000;
 
-/** Where events land until a run takes them over. */
+/** Lands events for the next run. */
 export class EventStore {
   readonly #lakeRoot: string;
   readonly #io: Io;
-  /** Keys of known events, oldest first, and since when. */
+  /** Known keys with their times, oldest first. */
   readonly #known: Map<string, number>;
   readonly #writing = new Map<string, Promise<boolean>>();
 
@@ -30,14 +30,14 @@ export class EventStore {
     this.#known = new Map(known);
   }
 
-  /** The lake's folder must be there. */
+  /** The lake's folder must exist. */
   static async open(lakeRoot: string, io: Io): Promise<EventStore> {
     await makeFolders(lakeRoot);
     await clearLeftovers(lakeRoot, io);
     return new EventStore(lakeRoot, io, await readKnownKeys(lakeRoot));
   }
 
-  /** Durable when it resolves: true, or false for an event that landed before. */
+  /** Returns false for an event that landed before. Either way, the event is durable. */
   async land(eventId: string, body: Buffer): Promise<boolean> {
     const key = keyOf(eventId);
     if (this.#known.has(key)) return false;
@@ -54,7 +54,7 @@ export class EventStore {
     }
   }
 
-  /** Keeps a signed body that is no event; durable when it resolves. Returns where. */
+  /** Keeps a signed body that is not an event, durably. Returns its path. */
   async setAside(body: Buffer): Promise<string> {
     const time = this.#io.now().toISOString().replaceAll(/[-:.]/g, '');
     const name = `${time}-${createHash('sha256').update(body).digest('hex').slice(0, 12)}`;
@@ -66,7 +66,7 @@ export class EventStore {
     return path.join('_pricelake', 'webhooks', 'aside', name);
   }
 
-  /** Resolves when nothing is being written. */
+  /** Waits for all writes. */
   async finish(): Promise<void> {
     await Promise.allSettled(this.#writing.values());
   }

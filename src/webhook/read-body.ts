@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Why a body was not read. */
 export type BodyFault = 'too large' | 'busy' | 'cut off';
 
 export class BodyError extends Error {
@@ -12,10 +11,10 @@ export class BodyError extends Error {
   }
 }
 
-/** Bodies that are held at the same time, as many times the size that one may have. */
+/** All bodies together may take this many times the largest size of one. */
 const BODIES_AT_ONCE = 4;
 
-/** Reads raw bodies up to a size, and not more of them at a time than memory is meant for. */
+/** Reads raw bodies, within a limit for each and for all together. */
 export class BodyReader {
   readonly #maxBytes: number;
   #heldBytes = 0;
@@ -24,7 +23,7 @@ export class BodyReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Hands the body to `use`. Throws BodyError; what still comes of a body that is too large is thrown away. */
+  /** Hands the body to `use`, or throws BodyError and discards the rest of the request. */
   async use<T>(request: IncomingMessage, use: (body: Buffer) => Promise<T>): Promise<T> {
     const parts: Buffer[] = [];
     let bytes = 0;
@@ -45,7 +44,7 @@ export class BodyReader {
         request.on('data', take);
         request.once('end', () => resolve(Buffer.concat(parts)));
         request.once('error', () => reject(new BodyError('cut off')));
-        request.once('close', () => reject(new BodyError('cut off'))); // behind `end` it does nothing
+        request.once('close', () => reject(new BodyError('cut off'))); // no effect after `end`
       });
       return await use(body);
     } finally {

@@ -5,14 +5,13 @@ import type { Io } from '../io/io.js';
 import { Connections } from './connections.js';
 import type { EventStore } from './event-store.js';
 import { BodyError, type BodyFault, BodyReader } from './read-body.js';
-import { RefusalLog } from './refusal-log.js';
 import { type AgeLimits, parseSignature } from './signature.js';
 import type { SigningSecrets } from './signing-secrets.js';
-import { type Desk, takeDelivery } from './take-delivery.js';
+import { type Desk, RefusalLog, takeDelivery } from './take-delivery.js';
 
 export interface ReceiverOptions extends AgeLimits {
   host: string;
-  /** 0 takes any free one. */
+  /** 0 takes any free port. */
   port: number;
   path: string;
   maxBodyBytes: number;
@@ -20,34 +19,34 @@ export interface ReceiverOptions extends AgeLimits {
   store: Pick<EventStore, 'land' | 'setAside' | 'finish'>;
   /** An event with changes has landed. */
   onLanded?: () => void;
-  /** The sender waits 10 seconds (section 6); a delivery that takes longer is answered earlier. */
+  /** Must be less than the 10 seconds that the sender waits (section 6). */
   answerWithinMs?: number;
 }
 
 export interface Receiver {
-  /** Where deliveries go, e.g. http://127.0.0.1:8700/webhook. */
+  /** Address for deliveries, e.g. http://127.0.0.1:8700/webhook. */
   url: string;
-  /** Takes no more deliveries, and resolves when those under way are answered and written. */
+  /** Takes no more deliveries, and waits until those under way are written and answered. */
   close(): Promise<void>;
 }
 
-/** For load balancers: answers 200 while the receiver serves. */
+/** Load balancers ask it: it returns 200 while the receiver serves. */
 export const HEALTH_PATH = '/health';
 
 const ANSWER_WITHIN_MS = 8_000;
-/** Longer than load balancers keep an idle connection, so that they are the ones to close it. */
+/** Longer than load balancers keep idle connections, so that they close them first. */
 const KEEP_ALIVE_MS = 75_000;
 
 const STATUS_OF: Record<BodyFault, number> = { 'too large': 413, busy: 503, 'cut off': 400 };
 
-/** Serves the endpoint of section 6. @throws PricelakeError `usage` when the address can't be opened. */
+/** Serves the endpoint of section 6. @throws PricelakeError `usage` if the address can't be opened */
 export async function startReceiver(options: ReceiverOptions, io: Io): Promise<Receiver> {
   const { answerWithinMs = ANSWER_WITHIN_MS, onLanded = () => {}, secrets, store, maxAgeMs, maxSkewMs } = options;
   const desk: Desk = { secrets, store, ages: { maxAgeMs, maxSkewMs }, refusals: new RefusalLog(io), onLanded, io };
   const bodies = new BodyReader(options.maxBodyBytes);
   const server = createServer({
     headersTimeout: answerWithinMs,
-    requestTimeout: 2 * answerWithinMs, // behind our own deadline, for what is thrown away
+    requestTimeout: 2 * answerWithinMs, // later than our own deadline, for requests that are discarded
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(1000, answerWithinMs),
   });
@@ -56,7 +55,7 @@ export async function startReceiver(options: ReceiverOptions, io: Io): Promise<R
   server.on('request', (request, response) => {
     const { socket } = request;
     connections.note(socket, 'asking');
-    response.on('error', () => {}); // of a client that is gone
+    response.on('error', () => {}); // the client may be gone
     const onBody = () => connections.note(socket, 'taken');
     const answered = answer(request, response, { ...options, answerWithinMs, desk, bodies, onBody })
       .catch((error: unknown) => io.log('error', 'webhook.not_answered', { reason: String(error) }))
@@ -74,7 +73,7 @@ export async function startReceiver(options: ReceiverOptions, io: Io): Promise<R
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       while (underWay.size > 0) await Promise.all(underWay);
       await store.finish();
-      server.closeAllConnections(); // those that are left ask for nothing, or have not said what
+      server.closeAllConnections(); // the rest have no complete request
       await closed;
     },
   };
@@ -85,11 +84,10 @@ interface Counter {
   answerWithinMs: number;
   desk: Desk;
   bodies: BodyReader;
-  /** The body is complete. */
   onBody: () => void;
 }
 
-/** Whatever goes wrong is an answer that makes the sender try again. */
+/** Every failure becomes an answer that makes the sender try again. */
 async function answer(request: IncomingMessage, response: ServerResponse, counter: Counter): Promise<void> {
   const path = request.url?.split('?', 1)[0];
   if (path === HEALTH_PATH) await respond(response, 200);
@@ -98,7 +96,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, counte
   else await respond(response, await receive(request, counter));
 }
 
-/** The status to answer a delivery with, in time. */
+/** Returns the status to answer with, before the deadline. */
 async function receive(request: IncomingMessage, { answerWithinMs, desk, bodies, onBody }: Counter): Promise<number> {
   const { io, refusals } = desk;
   const header = request.headers['service-signature'];
@@ -133,7 +131,7 @@ async function receive(request: IncomingMessage, { answerWithinMs, desk, bodies,
   }
 }
 
-/** Rejects with itself when the time is up. */
+/** `expired` rejects with the deadline itself. */
 function startDeadline(ms: number) {
   const deadline = { expired: Promise.resolve() as Promise<never>, cancel: () => {} };
   deadline.expired = new Promise((_resolve, reject) => {
@@ -143,13 +141,13 @@ function startDeadline(ms: number) {
   return deadline;
 }
 
-/** Service-Delivery-Attempt is not signed: for the log only. */
+/** Service-Delivery-Attempt is not signed, so it serves the log only. */
 function readAttempt(request: IncomingMessage): number | undefined {
   const text = String(request.headers['service-delivery-attempt']);
   return /^\d{1,6}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The body of an answer is ignored (section 6); the status says it all. */
+/** Sends no body: the sender ignores it (section 6). */
 async function respond(response: ServerResponse, status: number): Promise<void> {
   if (response.destroyed) return;
   if (status === 408) response.setHeader('Connection', 'close');

@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The header Service-Signature, taken apart (section 6). */
+/** The header Service-Signature (section 6). */
 export interface Signature {
-  /** Unix seconds as they are in the header: they are part of what was signed. */
+  /** Unix seconds as in the header: this text is signed. */
   t: string;
-  /** The `v1` values, 32 bytes each; a second one is of a rolled secret. */
+  /** The `v1` values, 32 bytes each. A rolled secret adds a second one. */
   values: Buffer[];
 }
 
-/** How old and how far ahead `t` may be, in milliseconds. The API document does not show what the sender expects. */
+/** Limits for `t`, in milliseconds. The API document names none. */
 export interface AgeLimits {
   maxAgeMs: number;
   maxSkewMs: number;
@@ -17,7 +17,7 @@ export interface AgeLimits {
 const SECONDS = /^\d{1,12}$/;
 const SHA256_HEX = /^[0-9a-f]{64}$/i;
 
-/** Reads `t=<unix seconds>,v1=<hex>[,v1=<hex>]`; undefined for anything else. Other names are skipped. */
+/** Reads `t=<unix seconds>,v1=<hex>[,v1=<hex>]`, skipping other names; undefined for anything else. */
 export function parseSignature(header: string | undefined): Signature | undefined {
   const pairs = (header ?? '').split(',').map((part) => part.trim().split('=', 2));
   const valuesOf = (name: string) => pairs.filter(([key]) => key === name).map(([, value = '']) => value);
@@ -27,7 +27,7 @@ export function parseSignature(header: string | undefined): Signature | undefine
   return { t, values: values.map((value) => Buffer.from(value, 'hex')) };
 }
 
-/** True if one of the `v1` values is the HMAC-SHA256 of `<t>.<body>` with one of the secrets. Compares in constant time. */
+/** True if a `v1` value is the HMAC-SHA256 of `<t>.<body>` with one of the secrets. Compares in constant time. */
 export function isSignedBy(secrets: readonly string[], { t, values }: Signature, body: Buffer): boolean {
   let isSigned = false;
   for (const secret of secrets) {
@@ -37,7 +37,6 @@ export function isSignedBy(secrets: readonly string[], { t, values }: Signature,
   return isSigned;
 }
 
-/** Whether `t` is within the limits, seen from `now`. */
 export function judgeAge({ t }: Signature, now: Date, limits: AgeLimits): 'good' | 'too old' | 'ahead' {
   const age = now.getTime() - Number(t) * 1000;
   if (age > limits.maxAgeMs) return 'too old';

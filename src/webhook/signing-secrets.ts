@@ -2,23 +2,23 @@ import { readFile, stat } from 'node:fs/promises';
 import { PricelakeError } from '../errors/errors.js';
 import type { Io } from '../io/io.js';
 
-/** Where a signing secret comes from: the text of an environment variable, or a file with a secret a line. */
-export type SecretSource = string | { file: string };
+/** A secret itself, or a file with one secret in each line. */
+type SecretSource = string | { file: string };
 
-/** Changes if a file was written or replaced. */
+/** Changes when a file is written or replaced. */
 type Version = string;
 
 interface SecretFile {
   path: string;
   version: Version;
   secrets: string[];
-  /** What was reported last, so that it is not said with every event. */
+  /** The last fault that was logged, so that it is not logged for every event. */
   reported?: string | undefined;
 }
 
 /**
- * The endpoint's signing secrets. Files are read again when they change, so that a secret is rolled without a restart:
- * add the new one, roll it in the portal, and take the old one out a day later.
+ * The endpoint's signing secrets. Changed files are read again, so that a secret can be rolled without a restart: add
+ * the new one, roll it in the portal, and remove the old one a day later.
  */
 export class SigningSecrets {
   readonly #texts: string[];
@@ -35,8 +35,8 @@ export class SigningSecrets {
   }
 
   /**
-   * @param protect gets every secret before it is used, so that none is logged
-   * @throws PricelakeError `config` when a file can't be read or holds nothing
+   * @param protect gets every secret before its first use, so that none is logged
+   * @throws PricelakeError `config` if a file can't be read or is empty
    */
   static async open(
     sources: readonly SecretSource[],
@@ -49,7 +49,7 @@ export class SigningSecrets {
     return new SigningSecrets(texts, files, protect, io);
   }
 
-  /** All that are valid now. Looks whether a file has changed; one that can't be read leaves its last secrets valid. */
+  /** All valid secrets. A changed file is read again; if it can't be read, its last secrets stay valid. */
   async current(): Promise<string[]> {
     for (const file of this.#files) {
       try {
@@ -61,7 +61,7 @@ export class SigningSecrets {
     return this.#list();
   }
 
-  /** Reads every file again, whether it looks changed or not. */
+  /** Reads every file again, even if it looks unchanged. */
   async reload(): Promise<void> {
     for (const file of this.#files) await this.#reload(file).catch((error: unknown) => this.#report(file, error));
   }
@@ -85,10 +85,10 @@ export class SigningSecrets {
   }
 }
 
-/** A secret a line; blank lines do not count. Errors leave the path out, and the system's text: it may be a secret. */
+/** Errors name neither the path nor the system's text, because the path may be a secret by mistake. */
 async function readSecretFile(path: string): Promise<SecretFile> {
   try {
-    // Before the text: a change in between is seen the next time.
+    // Read before the text, so that a change in between is seen the next time.
     const version = await readVersion(path);
     const lines = (await readFile(path, 'utf8')).split('\n').map((line) => line.trim());
     const secrets = lines.filter((line) => line !== '');

@@ -1,10 +1,9 @@
 import type { Io } from '../io/io.js';
 
-/** How a run ended that an event had started. */
 export interface RunEnd {
-  /** done: published, or nothing was new. later: another run holds the lake, or a fault that may pass. */
+  /** `done`: published, or nothing was new. `later`: another run holds the lake, or the fault may pass. */
   outcome: 'done' | 'later' | 'failed';
-  /** When the service said that it makes sense to try again. */
+  /** The service allows the next try at this time. */
   nextRunAt?: Date | undefined;
 }
 
@@ -12,9 +11,9 @@ const MINUTE_MS = 60_000;
 const MAX_WAIT_MS = 30 * MINUTE_MS;
 
 /**
- * How long to wait before the next run, in milliseconds: the usual delay, and after failures 1, 2, 4, … up to 30
- * minutes, or until the service said.
- * @param failures runs that have failed since one was done
+ * Milliseconds until the next run: the usual delay, or after failures 1, 2, 4, … up to 30 minutes, and never before
+ * `nextRunAt`.
+ * @param failures failed runs since the last good one
  */
 export function planWait(delayMs: number, failures: number, nextRunAt: Date | undefined, now: Date): number {
   if (failures === 0) return delayMs;
@@ -23,8 +22,8 @@ export function planWait(delayMs: number, failures: number, nextRunAt: Date | un
 }
 
 /**
- * Starts runs for events: one at a time, for all events of `delayMs` together. A run that could not work is tried
- * again; one that failed waits for the next event. Nothing of it reaches the receiver.
+ * Starts a run for all events that arrive within `delayMs`, one run at a time. A run that ends with `later` is tried
+ * again; after `failed`, the next event starts one. No failure reaches the receiver.
  */
 export class SyncTrigger {
   readonly #startRun: (signal: AbortSignal) => Promise<RunEnd>;
@@ -43,13 +42,13 @@ export class SyncTrigger {
     this.#running = this.#loop();
   }
 
-  /** An event has landed: the next run takes it over. */
+  /** Call it when an event has landed. */
   want(): void {
     this.#isWanted = true;
     this.#wake();
   }
 
-  /** Stops the run under way, and resolves when it has ended. */
+  /** Stops the run under way and waits for its end. */
   async close(): Promise<void> {
     this.#stop.abort();
     this.#wake();

@@ -1,11 +1,11 @@
+import { isUtf8 } from 'node:buffer';
+import * as z from 'zod';
+import { parseExactJson } from '../api/exact-json.js';
 import type { Io } from '../io/io.js';
-import { readEvent } from './event.js';
 import type { EventStore } from './event-store.js';
-import type { RefusalLog } from './refusal-log.js';
 import { type AgeLimits, isSignedBy, judgeAge, type Signature } from './signature.js';
 import type { SigningSecrets } from './signing-secrets.js';
 
-/** What a delivery is judged by and where it goes. */
 export interface Desk {
   secrets: Pick<SigningSecrets, 'current'>;
   store: Pick<EventStore, 'land' | 'setAside'>;
@@ -17,9 +17,9 @@ export interface Desk {
 }
 
 /**
- * Judges a delivery and lands it. Returns the status to answer with (section 6, delivery rules): 2xx is said only of
- * what is on disk, or needs not be. A signed body that can't be read is kept aside and taken as well: refused, it would
- * hold up all later changes for a day and then turn the endpoint off, and no retry would change it.
+ * Judges a delivery, lands it and returns the status to answer with (section 6, delivery rules). A 2xx means that the
+ * event is on disk, or needs not be. A signed body that can't be read is set aside and answered with 202: no retry
+ * would change it, and a refusal would hold up all later changes for a day and then turn the endpoint off.
  */
 export async function takeDelivery(
   desk: Desk,
@@ -36,7 +36,7 @@ export async function takeDelivery(
     desk.refusals.add(age === 'too old' ? 'older than --max-age' : 'ahead by more than --max-skew', { seconds });
     return 401;
   }
-  // The headers that name id and type are not signed: only the body counts.
+  // The headers with id and type are not signed, so only the body counts.
   const event = readEvent(body);
   const facts = { attempt, bytes: body.length };
   if ('fault' in event) {
@@ -58,4 +58,63 @@ export async function takeDelivery(
   io.log('info', isNew ? 'webhook.landed' : 'webhook.repeat', { eventId, changes, cursor, ...facts });
   if (isNew) desk.onLanded();
   return 204;
+}
+
+/** The envelope of a WebhookEvent (section 6). The next run types its changes. */
+interface EventFacts {
+  id: string;
+  type: string;
+  changes: number;
+  /** Text, because it exceeds a double. Undefined for a ping. */
+  cursor: string | undefined;
+}
+
+const envelope = z.looseObject({
+  id: z.string().min(1).max(1000),
+  type: z.string(),
+  cursor: z.union([z.number(), z.bigint()]).nullish().catch(null),
+  changes: z.array(z.unknown()).nullish(),
+});
+
+/** Reads the envelope of a signed body, or says why it has none. */
+function readEvent(body: Buffer): EventFacts | { fault: string } {
+  if (!isUtf8(body)) return { fault: 'not valid UTF-8' };
+  let value: unknown;
+  try {
+    value = parseExactJson(body.toString('utf8'));
+  } catch (error) {
+    // A body that is nested too deep throws a RangeError.
+    return { fault: error instanceof SyntaxError ? 'not valid JSON' : 'not readable JSON' };
+  }
+  const parsed = envelope.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return { fault: `not a WebhookEvent: ${issue?.path.join('.') || 'the body'}: ${issue?.message}` };
+  }
+  const { id, type, cursor, changes } = parsed.data;
+  return { id, type, changes: changes?.length ?? 0, cursor: cursor?.toString() };
+}
+
+const EVERY_MS = 10_000;
+
+/** Logs each reason at most every ten seconds, so that nobody who finds the address can fill the disk. */
+export class RefusalLog {
+  readonly #io: Io;
+  readonly #last = new Map<string, { at: number; skipped: number }>();
+
+  constructor(io: Io) {
+    this.#io = io;
+  }
+
+  add(reason: string, facts: Record<string, unknown> = {}): void {
+    const now = this.#io.now().getTime();
+    const last = this.#last.get(reason);
+    if (last !== undefined && now - last.at < EVERY_MS) {
+      last.skipped++;
+      return;
+    }
+    const more = last === undefined || last.skipped === 0 ? {} : { notLogged: last.skipped };
+    this.#last.set(reason, { at: now, skipped: 0 });
+    this.#io.log('warn', 'webhook.refused', { reason, ...facts, ...more });
+  }
 }

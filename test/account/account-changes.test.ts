@@ -1,8 +1,9 @@
 import { parse, stringify } from 'lossless-json';
 import { afterEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
-import type { PricelakeError } from '../../src/errors/errors.js';
-import { openWorld, readItems, readLake, readTruth, type World, type WorldOptions } from '../sync/world.js';
+import { failure } from '../failure.js';
+import { expectExactCopy, listExports } from '../sync/exact-copy.js';
+import { openWorld, readItems, readLake, type World, type WorldOptions } from '../sync/world.js';
 
 let world: World;
 afterEach(() => world.close());
@@ -32,15 +33,8 @@ async function openSmall(options: WorldOptions = {}): Promise<void> {
 }
 
 async function syncError(): Promise<[string, number, Record<string, unknown>]> {
-  const error = await world.sync().then(
-    () => expect.unreachable('the run should have failed'),
-    (reason: PricelakeError) => reason,
-  );
+  const error = await failure(world.sync());
   return [error.code, exitCodeOf(error), error.facts];
-}
-
-async function expectExactCopy(): Promise<void> {
-  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
 }
 
 /** What the service answers, to be answered otherwise. */
@@ -50,26 +44,21 @@ async function ask({ url, headers }: Request): Promise<{ headers: Record<string,
   return { headers: Object.fromEntries(kept), text: await answer.text() };
 }
 
-const exports = () => world.requests.filter((request) => request.startsWith('/export'));
-
 describe('in the middle of a run', () => {
   test('the feed goes: exit 4, then what has landed is used and the next runs poll, until it comes back', async () => {
     await openSmall();
     await world.sync();
     await world.sandbox.advance({ hours: 4, changes: 90 });
-    happen = {
-      path: '/changes?',
-      nth: 3,
-      what: () => world.sandbox.changeAccount({ limits: { changeFeed: false } }),
-    };
+    const loseFeed = () => world.sandbox.changeAccount({ limits: { changeFeed: false } });
+    happen = { path: '/changes?', nth: 3, what: loseFeed };
     expect(await syncError()).toMatchObject(['plan_refuses', 4, { limit: 'changeFeed' }]);
     await world.sandbox.advance({ hours: 4, changes: 60 });
     expect((await world.sync()).row).toMatchObject({ mode: 'poll', caught_up: true, tries: 2n });
-    await expectExactCopy();
+    await expectExactCopy(world);
     world.sandbox.changeAccount({ limits: {} });
     await world.sandbox.advance({ hours: 4, changes: 30 });
     expect((await world.sync()).row).toMatchObject({ mode: 'feed', caught_up: true });
-    await expectExactCopy();
+    await expectExactCopy(world);
     const feed = await readLake(
       world.lakePath,
       (glob) => `SELECT count(*), count(DISTINCT change_id) FROM ${glob('history')} WHERE origin = 'feed'`,
@@ -122,16 +111,13 @@ describe('a cursor older than the history of the plan', () => {
       world.clock.days = days;
       if (mode === 'poll') {
         // Fewer calls than a copy by pages would leave for the rest of a run.
-        Object.assign(world.pipeline.budget, {
-          exportRows: { count: 0 },
-          calls: { count: 45 },
-        });
+        Object.assign(world.pipeline.budget, { exportRows: { count: 0 }, calls: { count: 45 } });
       }
       const { row } = await world.sync();
       expect(row).toMatchObject({ mode, reason: expect.stringContaining('reaches back 7') });
-      await expectExactCopy();
+      await expectExactCopy(world);
     }
-    expect(exports()).toHaveLength(2);
+    expect(listExports(world)).toHaveLength(2);
   });
 });
 
@@ -140,20 +126,11 @@ describe('a cursor that the service refuses', () => {
     await openSmall();
     await world.sync();
     await world.sandbox.advance({ hours: 2, changes: 50 });
-    const body = {
-      status: 400,
-      error: 'Refused',
-      message: 'after: the cursor is too old',
-      docsUrl: 'https://x.example',
-    };
-    happen = {
-      path: '/changes?',
-      nth: 1,
-      what: async () => Response.json(body, { status: 400 }),
-    };
+    const body = { status: 400, error: 'Refused', message: 'after: the cursor is too old', docsUrl: '' };
+    happen = { path: '/changes?', nth: 1, what: async () => Response.json(body, { status: 400 }) };
     const { row } = await world.sync();
     expect(row).toMatchObject({ mode: 'snapshot', reason: expect.stringContaining('refuses the cursor') });
-    await expectExactCopy();
+    await expectExactCopy(world);
     const rows = await readLake(
       world.lakePath,
       (glob) => `SELECT count(*), count(DISTINCT change_id) FROM ${glob('history')}`,
@@ -176,12 +153,12 @@ describe('a run that stood still for longer than the history of the plan reaches
     await openSmall({ limits: { historyDays: 7 } });
     await standStill(10, 1);
     expect((await world.sync()).row).toMatchObject({ mode: 'snapshot', tries: 2n });
-    expect(exports()).toHaveLength(1);
-    await expectExactCopy();
+    expect(listExports(world)).toHaveLength(1);
+    await expectExactCopy(world);
     await world.sandbox.advance({ hours: 1, changes: 90 });
     await standStill(10, 2);
     expect((await world.sync()).row).toMatchObject({ mode: 'snapshot', tries: 2n });
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 
   test('and was held, is not what the next run goes on from', async () => {
@@ -203,7 +180,7 @@ describe('a run that stood still for longer than the history of the plan reaches
       mode: 'snapshot',
       reason: expect.stringContaining('10.0 days ago'),
     });
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 });
 

@@ -2,9 +2,10 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
-import type { PricelakeError } from '../../src/errors/errors.js';
 import type { SyncOptions } from '../../src/sync/sync.js';
-import { openWorld, readItems, readLake, readTruth, type World, type WorldOptions } from '../sync/world.js';
+import { failure, faultOf } from '../failure.js';
+import { expectExactCopy, listExports } from '../sync/exact-copy.js';
+import { openWorld, readLake, type World, type WorldOptions } from '../sync/world.js';
 
 let world: World;
 afterEach(() => world.close());
@@ -15,25 +16,15 @@ async function openSmall(options: WorldOptions = {}): Promise<void> {
   world.pipeline.proof = { sample: 0, products: false, facets: false };
 }
 
-async function syncError(options?: SyncOptions): Promise<PricelakeError> {
-  return world.sync(options).then(
-    () => expect.unreachable('the run should have been refused'),
-    (error: PricelakeError) => error,
-  );
-}
+const syncError = (options?: SyncOptions) => failure(world.sync(options));
 
 /** So many calls are left: fewer than a copy by pages would leave for the rest of a run. */
 function leaveCalls(count: number): void {
   world.pipeline.budget.calls = { count: world.requests.length + count };
 }
 
-const exports = () => world.requests.filter((request) => request.startsWith('/export'));
 const landings = () => readdir(path.join(world.lakePath, '_pricelake', 'landing'));
 const RESETS_AT = new Date('2026-12-01T00:00:00Z');
-
-async function expectExactCopy(): Promise<void> {
-  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
-}
 
 describe('a budget of calls', () => {
   // I0 of SPEC.md
@@ -43,10 +34,7 @@ describe('a budget of calls', () => {
     let tries = 0;
     for (let calls = 4; ; calls += 4, tries++) {
       budget.calls = { count: calls };
-      const error = await world.sync().then(
-        () => undefined,
-        (reason: PricelakeError) => reason,
-      );
+      const error = await faultOf(world.sync());
       if (error === undefined) break;
       expect([error.code, exitCodeOf(error), error.facts.nextRunAt]).toEqual(['budget', 5, RESETS_AT]);
       expect(error.message).toContain(`budget.calls allows ${calls} calls a month`);
@@ -55,7 +43,7 @@ describe('a budget of calls', () => {
     expect(tries).toBeGreaterThanOrEqual(1);
     const paid = world.requests.filter((request) => request !== '/plan');
     expect(new Set(paid).size).toBe(paid.length);
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 
   test('of the plan itself is its quota, and is kept to before the service refuses', async () => {
@@ -72,7 +60,7 @@ describe('an export beyond', () => {
     ['the budget', { limits: { exportRowsPerMonth: 66 } }, 'budget'],
     ['the quota, which would be billed', { limits: { exportRowsPerMonth: 45 } }, 'budget'],
     [
-      'the quota of a trial, which would cut it',
+      'the quota of a trial, which cuts',
       { plan: 'trial', limits: { exportRowsPerMonth: 59, datasets: null } },
       'quota',
     ],
@@ -83,13 +71,13 @@ describe('an export beyond', () => {
     const error = await syncError();
     expect([error.code, exitCodeOf(error), error.facts.nextRunAt]).toEqual([code, 5, RESETS_AT]);
     expect(error.facts).toMatchObject({ wanted: 60 });
-    expect(exports()).toEqual([]);
+    expect(listExports(world)).toEqual([]);
     expect(await landings()).toEqual([]);
     if (code === 'quota') return;
     world.sandbox.changeAccount({ limits: { ...options.limits, exportRowsPerMonth: 5_000 } });
     world.pipeline.budget.calls = { percent: 90 };
     expect((await world.sync()).row).toMatchObject({ export_rows: 60n, overage: false, overage_blocks: 0n });
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 
   test('--max-rows is refused without waiting for a month', async () => {
@@ -100,7 +88,7 @@ describe('an export beyond', () => {
     expect(error.facts.nextRunAt).toBeUndefined();
     world.pipeline.budget.calls = { percent: 90 };
     await world.sync({ caps: { maxRows: 60 } });
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 
   test('the quota is billed where a person agrees, and the ledger says how much', async () => {
@@ -113,7 +101,7 @@ describe('an export beyond', () => {
     world.pipeline.budget.exportRows = { percent: 100 };
     leaveCalls(40);
     expect(await syncError()).toMatchObject({ code: 'budget', facts: { overageBlocks: 1 } });
-    expect(exports()).toHaveLength(1);
+    expect(listExports(world)).toHaveLength(1);
   });
 
   test('what the plan told, billed all the same, is kept; a comparison that is due waits', async () => {
@@ -129,7 +117,7 @@ describe('an export beyond', () => {
     });
     const { row } = await world.sync();
     expect(row).toMatchObject({ overage: true, overage_blocks: 1n, export_rows: 60n });
-    await expectExactCopy();
+    await expectExactCopy(world);
     hidden = true;
     world.pipeline.reconcile = 1;
     leaveCalls(40);
@@ -137,7 +125,7 @@ describe('an export beyond', () => {
       mode: 'feed',
       reason: expect.stringContaining('a complete comparison is due, but'),
     });
-    expect(exports()).toHaveLength(1);
+    expect(listExports(world)).toHaveLength(1);
   });
 });
 

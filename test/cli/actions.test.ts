@@ -30,7 +30,7 @@ afterAll(async () => {
   for (const path of [lake, faulty]) await rm(dirname(path), { recursive: true });
 });
 
-const ALL = { minShops: 2, top: 20, outliers: true };
+const ALL = { minShops: 2, top: 20, outliers: true, grade: 'B' as const };
 
 describe('spread', () => {
   it('shows the widest spreads with shop names and the credits under the table', async () => {
@@ -74,7 +74,6 @@ describe('spread', () => {
       await showSpread({ lake, ...selection }, context);
       expect(JSON.parse(context.output.text).rows).toEqual([]);
     }
-    await expect(showSpread({ lake, ...ALL, top: 1.5 }, openContext())).rejects.toMatchObject({ code: 'usage' });
   });
 });
 
@@ -124,7 +123,6 @@ describe('query', () => {
     await expect(runQuery({ lake, memory, sql: 'SELECT 1', format: 'csv' }, openContext(true))).rejects.toMatchObject({
       code: 'usage',
     });
-    await expect(runQuery({ lake, memory: 'much', sql: 'SELECT 1' }, openContext())).rejects.toThrow(/--memory much/u);
   });
 
   it('stays within its memory', async () => {

@@ -1,10 +1,8 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/commands.js';
 import { complete } from '../../src/cli/completion/complete.js';
-import { lookUp } from '../../src/cli/completion/look-up.js';
-import { listGlobalOptions } from '../../src/cli/man-page.js';
-import { describeCommands, listCommands } from '../../src/cli/program.js';
 import { publishLake } from './lake-fixture.js';
 import { runHere, runPricelake } from './pricelake.js';
 
@@ -16,14 +14,12 @@ afterAll(() => rm(dirname(lake), { recursive: true }));
 
 /** Values that complete the last of these words. */
 async function list(...words: string[]): Promise<string[]> {
-  const found = await complete(words, describeCommands(), listGlobalOptions(), lookUp);
-  return found.map(({ value }) => value);
+  return (await complete(words)).map(({ value }) => value);
 }
 
 describe('completion', () => {
   it('knows every command, and those within a command', async () => {
-    const names = listCommands().map((command) => command.split(' ')[0]);
-    expect(await list('')).toEqual(names);
+    expect(await list('')).toEqual(COMMANDS.map(({ spec }) => spec.name));
     expect(await list('sy')).toEqual(['sync']);
     expect(await list('sandbox', 'adv')).toEqual(['advance']);
   });
@@ -50,13 +46,7 @@ describe('completion', () => {
 
   it('reads currencies, brands and shops from the lake, and is silent if there is none', async () => {
     expect(await list('spread', '--lake', lake, '--currency', '')).toEqual(['EUR']);
-    const shops = await complete(
-      ['watch', '--lake', lake, '--own-site', ''],
-      describeCommands(),
-      listGlobalOptions(),
-      lookUp,
-    );
-    expect(shops).toEqual([
+    expect(await complete(['watch', '--lake', lake, '--own-site', ''])).toEqual([
       { value: '1', meaning: 'Alpha' },
       { value: '2', meaning: 'Beta' },
       { value: '3', meaning: '茶店' },

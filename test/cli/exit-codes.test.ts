@@ -2,34 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { describeError, formatError } from '../../src/cli/error-report.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { toJsonText } from '../../src/cli/json-text.js';
-import { type ErrorCode, PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/errors/errors.js';
 
 describe('the exit code', () => {
-  const cases: [ErrorCode, number][] = [
-    ['usage', 2],
-    ['config', 2],
-    ['query', 2],
-    ['lake_invalid', 2],
-    ['copy_differs', 2],
-    ['gate_failed', 3],
-    ['check_failed', 3],
-    ['below_allowed', 7],
-    ['unauthorized', 4],
-    ['plan_refuses', 4],
-    ['quota', 5],
-    ['lake_locked', 6],
-    ['unavailable', 75],
-    ['snapshot_incomplete', 75],
-    ['contract', 1],
-    ['disk_full', 1],
-    ['out_of_memory', 1],
-    ['not_found', 1],
-    ['bad_request', 1],
-  ];
-  it.each(cases)('of %s is %i', (code, exit) => {
-    expect(exitCodeOf(new PricelakeError(code, 'x'))).toBe(exit);
-  });
-
   it('of a stop tells the signal, and of anything else is 1', () => {
     expect(exitCodeOf(new PricelakeError('stopped', 'x', { signal: 'SIGINT' }))).toBe(130);
     expect(exitCodeOf(new PricelakeError('stopped', 'x', { signal: 'SIGTERM' }))).toBe(143);

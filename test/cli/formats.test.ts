@@ -1,13 +1,12 @@
 import { tableFromIPC, type Vector } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toJsonText } from '../../src/cli/json-text.js';
-import { loadFormat } from '../../src/cli/output/format.js';
-import type { Format } from '../../src/cli/output/format-names.js';
 import { createStreamOutput } from '../../src/cli/output/output.js';
 import { toResultSet } from '../../src/cli/output/result-set.js';
+import { loadFormat } from '../../src/cli/output/write-result.js';
+import type { Format } from '../../src/cli/shared-options.js';
 import { Database } from '../../src/duckdb/connection.js';
-import { MemoryOutput } from './memory-output.js';
-import { MemoryStream } from './memory-stream.js';
+import { MemoryOutput, MemoryStream } from './open-context.js';
 
 let db: Database;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
+import { Writable } from 'node:stream';
+import type { Output } from '../../src/cli/output/output.js';
 import type { CommandContext } from '../../src/cli/run-command.js';
 import { PLAIN } from '../../src/cli/style.js';
 import { createCliIo } from '../../src/cli/terminal-io.js';
-import { MemoryOutput } from './memory-output.js';
-import { MemoryStream } from './memory-stream.js';
 
 /** What a command's action works with; what it writes is kept. */
 export function openContext(json = false) {
@@ -14,4 +14,42 @@ export function openContext(json = false) {
     if (!json) await output.write(text);
   };
   return { output, stderr, io, json, signal, style: PLAIN, say } satisfies CommandContext & { stderr: MemoryStream };
+}
+
+/** Keeps what is written; takes `most` writes, then behaves like a reader that has gone. */
+export class MemoryOutput implements Output {
+  readonly chunks: Buffer[] = [];
+  readonly columns: number | undefined;
+  readonly #most: number;
+
+  constructor(columns?: number, most = Number.POSITIVE_INFINITY) {
+    this.columns = columns;
+    this.#most = most;
+  }
+
+  async write(chunk: string | Uint8Array): Promise<boolean> {
+    if (this.chunks.length >= this.#most) return false;
+    this.chunks.push(Buffer.from(chunk));
+    return true;
+  }
+
+  get text(): string {
+    return Buffer.concat(this.chunks).toString();
+  }
+}
+
+/** stderr in memory; a terminal when `isTTY`. */
+export class MemoryStream extends Writable {
+  text = '';
+  readonly isTTY: boolean;
+
+  constructor(isTTY = false) {
+    super();
+    this.isTTY = isTTY;
+  }
+
+  override _write(chunk: Buffer | string, _encoding: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
 }

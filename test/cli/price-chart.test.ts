@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { drawPriceChart, wantsColor } from '../../src/cli/output/price-chart.js';
+import { drawPriceChart } from '../../src/cli/output/price-chart.js';
+import { chooseStyle, PLAIN } from '../../src/cli/style.js';
 
 const labels = { first: '2026-11-01', last: '2026-11-20' };
-const plain = { labels, width: 32, color: false };
+const plain = { labels, width: 32, style: PLAIN };
 
 describe('a chart of prices', () => {
   it('shows lowest to highest as a band, the median as a line, and days without prices as gaps', () => {
@@ -43,12 +44,8 @@ describe('a chart of prices', () => {
     expect(drawPriceChart([undefined], plain)).toBe('');
   });
 
-  it('has colours on a terminal, unless they are not wanted', () => {
-    const day = { min: 1, median: 2, max: 3 };
-    expect(drawPriceChart([day], { ...plain, color: true })).toContain('\u001b[2m░\u001b[22m');
-    expect(wantsColor(true, {})).toBe(true);
-    expect(wantsColor(true, { NO_COLOR: '1' })).toBe(false);
-    expect(wantsColor(true, { TERM: 'dumb' })).toBe(false);
-    expect(wantsColor(false, {})).toBe(false);
+  it('has the colours of the terminal', () => {
+    const style = chooseStyle({}, { color: true, env: {} });
+    expect(drawPriceChart([{ min: 1, median: 2, max: 3 }], { ...plain, style })).toContain('\u001b[2m░\u001b[22m');
   });
 });

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { runCli } from '../../src/cli/program.js';
-import { MemoryStream } from './memory-stream.js';
+import { MemoryStream } from './open-context.js';
 
 export const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { formatProgress } from '../../src/cli/progress-bars.js';
+import { formatProgress } from '../../src/cli/progress.js';
 import { createCliIo } from '../../src/cli/terminal-io.js';
-import { MemoryStream } from './memory-stream.js';
+import { MemoryStream } from './open-context.js';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });

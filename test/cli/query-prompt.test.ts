@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { answerLines, promptQueries } from '../../src/cli/actions/query-prompt.js';
-import { findHistory, HISTORY_SIZE } from '../../src/cli/query-history.js';
+import { answerLines, findHistory, HISTORY_SIZE, promptQueries } from '../../src/cli/actions/query-prompt.js';
 import { PricelakeError } from '../../src/errors/errors.js';
 import { openContext } from './open-context.js';
 

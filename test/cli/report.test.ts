@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ReportRequest, writeReport } from '../../src/cli/actions/write-report.js';
+import { writeReport } from '../../src/cli/actions/write-report.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
 import { openContext } from './open-context.js';
@@ -15,7 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => rm(path.dirname(lake), { recursive: true }));
 
-async function run(request: Partial<ReportRequest>, json = false, signal = new AbortController().signal) {
+async function run(
+  request: Partial<Parameters<typeof writeReport>[0]>,
+  json = false,
+  signal = new AbortController().signal,
+) {
   const context = openContext(json);
   const file = path.join(folder, 'report.html');
   const report = await writeReport({ lake, output: file, top: 50, ...request }, { ...context, signal });
@@ -63,12 +67,9 @@ describe('report', () => {
     );
   });
 
-  it.each([{ top: 0 }, { top: 1.5 }, { top: 100_000 }, { minShops: 1 }, { product: Array<string>(25).fill('x') }])(
-    'refuses %j',
-    async (request) => {
-      await expect(run(request)).rejects.toMatchObject({ code: 'usage' });
-    },
-  );
+  it('has room for 24 products', async () => {
+    await expect(run({ product: Array<string>(25).fill('x') })).rejects.toThrow('--product is given 25 times');
+  });
 });
 
 describe('a price list', () => {

@@ -97,6 +97,12 @@ describe('the report of a run', () => {
     }
   });
 
+  test('leads to the items that may be out of date, even if nothing changed', () => {
+    const text = formatReport({ ...reportOf({ stale_items: 2n }), published: false }, './lake');
+    expect(text).toContain('not caught up: 2 items may be out of date');
+    expect(text).toContain('next       pricelake query "FROM stale_items" --lake ./lake\n');
+  });
+
   test('is one JSON object for machines: cursors as text, what differs as JSON', () => {
     const json = JSON.parse(toJsonText(describeReport(reportOf(), './lake'))) as Record<string, unknown>;
     expect(json).toMatchObject({

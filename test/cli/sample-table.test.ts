@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { layOutSample } from '../../src/cli/output/sample-table.js';
-import { wrapText } from '../../src/cli/output/wrap-text.js';
+import { wrapText } from '../../src/cli/output/display-width.js';
+import { layOutSample } from '../../src/cli/output/table.js';
 
 describe('the first rows that a check found', () => {
   it('are a table whose ids are exact, whose doubles are short and whose texts are harmless', () => {

@@ -2,8 +2,7 @@ import { tableFromIPC } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
 import { showSchema } from '../../src/cli/actions/show-schema.js';
 import { CONTRACT_FORMATS } from '../../src/contracts/contract-formats.js';
-import { MemoryOutput } from './memory-output.js';
-import { openContext } from './open-context.js';
+import { MemoryOutput, openContext } from './open-context.js';
 
 describe('schema', () => {
   it.each(CONTRACT_FORMATS.filter((format) => format !== 'arrow'))('writes all tables or one as %s', async (format) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseLogLevel } from '../../src/cli/global-options.js';
+import { chooseLogLevel } from '../../src/cli/run-command.js';
 import { chooseStyle, PLAIN, paint } from '../../src/cli/style.js';
 
 describe('colours', () => {

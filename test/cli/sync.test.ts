@@ -86,7 +86,7 @@ test('--land-only lands and says so; the next sync continues', async () => {
     'usage',
     /^--land-only and --publish-held/,
   );
-  expectError(await resync({}, undefined, '--land-only', '--metrics', 'm.prom'), 2, 'usage', /mutually exclusive/);
+  expectError(await resync({}, undefined, '--land-only', '--metrics', 'm.prom'), 2, 'usage', /exclude each other/);
 });
 
 describe('sync exits with 2 and says what is wrong', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { formatProgress } from '../../src/cli/progress-bars.js';
+import { formatProgress } from '../../src/cli/progress.js';
 import { createCliIo } from '../../src/cli/terminal-io.js';
-import { MemoryStream } from './memory-stream.js';
+import { MemoryStream } from './open-context.js';
 
 const at = new Date('2026-11-20T09:00:00Z');
 

@@ -1,17 +1,15 @@
 import { describe, expect, it, test } from 'vitest';
-import { buildProgram, listCommands } from '../../src/cli/program.js';
+import { COMMANDS } from '../../src/cli/commands.js';
+import { buildProgram } from '../../src/cli/program.js';
 import { usageError } from '../../src/cli/usage-error.js';
+import { runPricelake } from './pricelake.js';
 
 /** Message and hint of a wrong command line. Actions never run: each of these lines is refused before. */
 async function refuse(...args: string[]): Promise<string> {
   const program = buildProgram(args);
   let said: string | undefined;
   program.fail((message, error) => {
-    const { message: text, facts } = usageError(message ?? error.message, {
-      args,
-      commands: listCommands(),
-      yargs: program,
-    });
+    const { message: text, facts } = usageError(message ?? error.message, args);
     said ??= `${text} → ${facts.hint}`;
     throw error ?? new Error(message);
   });
@@ -54,8 +52,8 @@ describe('an unknown option', () => {
   });
 
   it('is named for every command', async () => {
-    for (const command of listCommands()) {
-      const [name = ''] = command.split(' ');
+    for (const { spec } of COMMANDS) {
+      const { name } = spec;
       if (name === 'help') continue; // yargs answers it by itself, with the help
       expect(await refuse(name, '--frobnicate')).toMatch(
         new RegExp(`^unknown option --frobnicate of \`pricelake ${name}\` → Its options`),
@@ -120,6 +118,11 @@ test.each([0, Number.NaN, undefined])(
     };
     expect(await read(columns as number)).toBe(await read(80));
   },
+);
+
+test.each([[['--help']], [['sync', '--help']], [['spread', '--help']]])(
+  'the bundle, which measures texts by itself, lays out %j as the packages do',
+  async (args) => expect((await runPricelake(args)).stdout.trim()).toBe((await readHelp(args)).trim()),
 );
 
 function readHelp(args: string[]): Promise<string> {

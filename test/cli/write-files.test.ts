@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ManifestRequest, writeManifest } from '../../src/cli/actions/write-manifest.js';
+import { writeManifest } from '../../src/cli/actions/write-manifest.js';
 import { writePipeline } from '../../src/cli/actions/write-pipeline.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { readPipeline } from '../../src/config/pipeline-file.js';
@@ -97,7 +97,7 @@ describe('init on a terminal', () => {
 });
 
 describe('manifest', () => {
-  const write = async (request: Partial<ManifestRequest>) => {
+  const write = async (request: Partial<Parameters<typeof writeManifest>[0]>) => {
     const context = openContext();
     const report = await writeManifest({ table: 'items', lake, format: 'json', ...request }, context);
     return { text: context.output.text, stderr: context.stderr.text, report };

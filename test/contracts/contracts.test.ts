@@ -1,10 +1,9 @@
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { toArrowField } from '../../src/cli/output/arrow-column.js';
+import { toArrowField } from '../../src/cli/output/arrow.js';
 import { writeArrowSchema } from '../../src/contracts/arrow-schema.js';
-import { describeJson } from '../../src/contracts/json-schema.js';
-import { describeSparkSchema } from '../../src/contracts/spark-schema.js';
+import { describeJson, describeSparkSchema } from '../../src/contracts/json-schema.js';
 import { writeSql } from '../../src/contracts/sql.js';
 import { SQL_DIALECTS } from '../../src/contracts/sql-dialects.js';
 import { Database } from '../../src/duckdb/connection.js';
@@ -29,6 +28,10 @@ const every: TableSchema = {
   columns: COLUMN_TYPES.map((type, i) => ({ name: `c${i}`, type, nullable: i > 0, description: `d\\${i}` })),
 };
 
+/** Without the comments of most columns. */
+const writeShort = (dialect: 'postgres' | 'redshift') =>
+  writeSql(every, SQL_DIALECTS[dialect]).replaceAll(/COMMENT ON COLUMN "items"."c[2-7]".*\n/g, '');
+
 describe('the contract as DDL', () => {
   it.each(TABLE_NAMES)('of %s makes the table in DuckDB, with its descriptions', async (table) => {
     const schema = loadTableSchema(table);
@@ -50,7 +53,7 @@ describe('the contract as DDL', () => {
   });
 
   it('has the types of PostgreSQL', () => {
-    expect(writeSql(every, SQL_DIALECTS.postgres)).toMatchInlineSnapshot(`
+    expect(writeShort('postgres')).toMatchInlineSnapshot(`
       "CREATE TABLE "items" (
         "c0" bigint NOT NULL,
         "c1" text,
@@ -65,12 +68,6 @@ describe('the contract as DDL', () => {
       COMMENT ON TABLE "items" IS 'It''s "all"';
       COMMENT ON COLUMN "items"."c0" IS 'd\\0';
       COMMENT ON COLUMN "items"."c1" IS 'd\\1';
-      COMMENT ON COLUMN "items"."c2" IS 'd\\2';
-      COMMENT ON COLUMN "items"."c3" IS 'd\\3';
-      COMMENT ON COLUMN "items"."c4" IS 'd\\4';
-      COMMENT ON COLUMN "items"."c5" IS 'd\\5';
-      COMMENT ON COLUMN "items"."c6" IS 'd\\6';
-      COMMENT ON COLUMN "items"."c7" IS 'd\\7';
       "
     `);
   });
@@ -93,7 +90,7 @@ describe('the contract as DDL', () => {
   });
 
   it('has the types of Redshift', () => {
-    expect(writeSql(every, SQL_DIALECTS.redshift)).toMatchInlineSnapshot(`
+    expect(writeShort('redshift')).toMatchInlineSnapshot(`
       "CREATE TABLE "items" (
         "c0" BIGINT NOT NULL,
         "c1" VARCHAR(MAX),
@@ -108,12 +105,6 @@ describe('the contract as DDL', () => {
       COMMENT ON TABLE "items" IS 'It''s "all"';
       COMMENT ON COLUMN "items"."c0" IS 'd\\\\0';
       COMMENT ON COLUMN "items"."c1" IS 'd\\\\1';
-      COMMENT ON COLUMN "items"."c2" IS 'd\\\\2';
-      COMMENT ON COLUMN "items"."c3" IS 'd\\\\3';
-      COMMENT ON COLUMN "items"."c4" IS 'd\\\\4';
-      COMMENT ON COLUMN "items"."c5" IS 'd\\\\5';
-      COMMENT ON COLUMN "items"."c6" IS 'd\\\\6';
-      COMMENT ON COLUMN "items"."c7" IS 'd\\\\7';
       "
     `);
   });
@@ -149,16 +140,8 @@ describe('the contract in other forms', () => {
     const schema = describeJson([every], true);
     const text = JSON.stringify(schema, (_name, value) => (typeof value === 'bigint' ? Number(value) : value));
     const row = z.fromJSONSchema(JSON.parse(text));
-    const good = {
-      c0: 7,
-      c1: 'a',
-      c2: 12.3456,
-      c3: '2026-11-20T09:00:00.123456Z',
-      c4: '2026-11-20',
-      c5: true,
-      c6: 0.1,
-      c7: ['a', null],
-    };
+    const values = [7, 'a', 12.3456, '2026-11-20T09:00:00.123456Z', '2026-11-20', true, 0.1, ['a', null]];
+    const good = Object.fromEntries(values.map((value, i) => [`c${i}`, value]));
     expect(row.safeParse(good).error).toBeUndefined();
     const nulls = Object.fromEntries(Object.keys(good).map((name) => [name, null]));
     expect(row.safeParse({ ...nulls, c0: 7 }).error).toBeUndefined();

@@ -4,9 +4,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadWarehouse } from '../../src/cli/actions/load-warehouse.js';
 import { showChanges } from '../../src/cli/actions/show-changes.js';
-import { SQL_DIALECTS } from '../../src/contracts/sql-dialects.js';
 import { planLoad, type TableLoad } from '../../src/deliver/load-plan.js';
-import { type LoadTarget, writeApply, writeCreate, writeGained, writeLoadsTable } from '../../src/deliver/load-sql.js';
+import { writeLoadsTable } from '../../src/deliver/load-sql.js';
 import { readManifest } from '../../src/deliver/manifest.js';
 import { requireBase, writeForLoader } from '../../src/deliver/manifest-formats.js';
 import { selectChanges } from '../../src/deliver/select-changes.js';
@@ -14,11 +13,11 @@ import { parseSince } from '../../src/deliver/since.js';
 import type { Warehouse } from '../../src/deliver/warehouse-names.js';
 import { Database } from '../../src/duckdb/connection.js';
 import { openLake } from '../../src/lake/lake.js';
-import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { openWorld, readLake, type World } from '../sync/world.js';
+import { loadTable, relate, TARGET } from './copy.js';
 
 const BASES: Record<Warehouse, string> = {
   postgres: '',
@@ -48,12 +47,11 @@ const times: Date[] = [];
 
 async function copyTable(table: keyof typeof KEYS): Promise<Copy> {
   const lake = await openLake(world.lakePath, { create: false });
-  const { files } = await readTable(lake, table);
-  const names = files.map((file) => `'${path.join(world.lakePath, table, file.path)}'`).join(', ');
+  const from = relate(lake, table, (await readTable(lake, table)).files);
   const rows = await readLake(
     world.lakePath,
     () => `SELECT ${KEYS[table]}, to_json(r)::VARCHAR
-      FROM (SELECT * REPLACE (NULL AS run_id) FROM read_parquet([${names}], hive_partitioning = false)) AS r`,
+      FROM (SELECT * REPLACE (NULL AS run_id) FROM ${from}) AS r`,
   );
   return new Map(rows.map(([key, row]) => [String(key), String(row)]));
 }
@@ -197,40 +195,24 @@ describe('manifest --since', () => {
 });
 
 describe('load', () => {
-  /** DuckDB is the copy: it runs the statements as they are, over views of the files as staging tables. */
-  const target: LoadTarget = {
-    dialect: SQL_DIALECTS.ddl,
-    schema: undefined,
-    hasTransactions: true,
-    addsIfMissing: true,
-  };
   let copy: Database;
   beforeAll(async () => {
     copy = await Database.open();
-    await copy.run(writeLoadsTable(target));
+    await copy.run(writeLoadsTable(TARGET));
   });
   afterAll(() => copy.close());
 
   async function load(run: number, since: bigint | undefined): Promise<TableLoad[]> {
     const lake = await openLake(lakeAt(run), { create: false });
-    const loads = await Promise.all(TABLE_NAMES.map((table) => planLoad(lake, table, since)));
-    for (const load of loads) {
-      for (const sql of [...writeCreate(target, load), ...writeGained(target, load)]) await copy.run(sql);
-      const files = load.files.map((file) => `'${tablePath(lake, load.table, file.path)}'`);
-      const rows =
-        files.length === 0 ? `${load.table} WHERE false` : `read_parquet([${files}], hive_partitioning = false)`;
-      await copy.run(`CREATE OR REPLACE VIEW stage_${load.table} AS FROM ${rows}`);
-      for (const sql of writeApply(target, load, `stage_${load.table}`)) await copy.run(sql);
-    }
+    const loads: TableLoad[] = [];
+    for (const table of TABLE_NAMES) loads.push(await loadTable(copy, lake, table, since));
     return loads;
   }
 
   async function expectEqual(run: number): Promise<void> {
     const lake = await openLake(lakeAt(run), { create: false });
     for (const table of TABLE_NAMES) {
-      const { files } = await readTable(lake, table);
-      const names = files.map((file) => `'${tablePath(lake, table, file.path)}'`).join(', ');
-      const there = `SELECT * FROM read_parquet([${names}], hive_partitioning = false)`;
+      const there = `SELECT * FROM ${relate(lake, table, (await readTable(lake, table)).files)}`;
       const [difference] = await copy.rows(
         `SELECT (SELECT count(*) FROM (FROM ${table} EXCEPT ALL ${there})) + (SELECT count(*) FROM (${there} EXCEPT ALL FROM ${table})) AS n`,
       );
@@ -243,14 +225,8 @@ describe('load', () => {
     await expectEqual(1);
     const loads = await load(2, 1n);
     await expectEqual(2);
-    expect(loads.map(({ table, rows }) => [table, rows.kind])).toEqual(
-      expect.arrayContaining([
-        ['history', 'runs'],
-        ['items', 'keys'],
-        ['products', 'all'],
-        ['rejects', 'none'],
-      ]),
-    );
+    const kinds = Object.fromEntries(loads.map(({ table, rows }) => [table, rows.kind]));
+    expect(kinds).toMatchObject({ history: 'runs', items: 'keys', products: 'all', rejects: 'none' });
     await load(2, 1n);
     await expectEqual(2);
     await load(3, 1n); // the copy is of run 2
@@ -276,15 +252,8 @@ describe('load', () => {
     for (const [warehouse, base] of Object.entries(BASES) as [Warehouse, string][]) {
       const context = openContext();
       const manifests = path.join(world.folder, 'manifests');
-      const request = {
-        warehouse,
-        base,
-        manifests,
-        lake: world.lakePath,
-        full: false,
-        execute: false,
-        schema: 'analytics',
-      };
+      const wish = { full: false, execute: false, schema: 'analytics' };
+      const request = { warehouse, base, manifests, lake: world.lakePath, ...wish };
       await loadWarehouse({ ...request, since: '2' }, context);
       expect(context.output.text, warehouse).toMatch(/^CREATE TABLE IF NOT EXISTS .*pricelake_loads.*\n/i);
       await expect(loadWarehouse(request, openContext()), warehouse).rejects.toMatchObject({ code: 'usage' });

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import type { TableLoad } from '../../src/deliver/load-plan.js';
-import { writeLoadScript } from '../../src/deliver/load-script.js';
 import { requireSchemaName } from '../../src/deliver/load-sql.js';
 import { WAREHOUSES } from '../../src/deliver/warehouse-names.js';
-import { requireWarehouseBase } from '../../src/deliver/warehouses.js';
+import { requireWarehouseBase, writeLoadScript } from '../../src/deliver/warehouses.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 
 const file = (path: string) => ({ path, rows: 1n, bytes: 1, partitionValues: {}, stats: '', modifiedAt: 0 });

@@ -1,9 +1,8 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { SQL_DIALECTS } from '../../src/contracts/sql-dialects.js';
 import { planLoad } from '../../src/deliver/load-plan.js';
-import { type LoadTarget, writeApply, writeCreate, writeGained, writeLoadsTable } from '../../src/deliver/load-sql.js';
+import { writeLoadsTable } from '../../src/deliver/load-sql.js';
 import { selectChanges } from '../../src/deliver/select-changes.js';
 import type { Database } from '../../src/duckdb/connection.js';
 import { commitTable } from '../../src/lake/commit.js';
@@ -13,11 +12,11 @@ import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
 import type { DataFile, TableName } from '../../src/tables/table.js';
 import { AT, makeLake, openDatabase, select } from '../lake/fixture.js';
+import { loadTable, relate, TARGET } from './copy.js';
 
 let lake: Lake;
 let db: Database;
 let copy: Database;
-const TARGET: LoadTarget = { dialect: SQL_DIALECTS.ddl, schema: undefined, hasTransactions: true, addsIfMissing: true };
 
 /** Changes of two days; those of the first one were found by a comparison, and have no id. */
 const rows = (run: number, from: string) =>
@@ -56,20 +55,11 @@ async function findDay(day: string): Promise<DataFile[]> {
   return (await readTable(lake, 'history')).files.filter((file) => file.partitionValues.observed_date === day);
 }
 
-function relate(files: readonly DataFile[]): string {
-  return `read_parquet([${files.map((file) => `'${tablePath(lake, 'history', file.path)}'`)}], hive_partitioning = false)`;
-}
-
-async function load(since: bigint | undefined): Promise<string> {
-  const plan = await planLoad(lake, 'history', since);
-  for (const sql of [...writeCreate(TARGET, plan), ...writeGained(TARGET, plan)]) await copy.run(sql);
-  if (plan.files.length > 0) await copy.run(`CREATE OR REPLACE VIEW stage AS FROM ${relate(plan.files)}`);
-  for (const sql of writeApply(TARGET, plan, 'stage')) await copy.run(sql);
-  return plan.rows.kind;
-}
+const relateHistory = (files: readonly DataFile[]) => relate(lake, 'history', files);
+const load = async (since: bigint | undefined) => (await loadTable(copy, lake, 'history', since)).rows.kind;
 
 async function expectEqual(): Promise<void> {
-  const there = relate((await readTable(lake, 'history')).files);
+  const there = relateHistory((await readTable(lake, 'history')).files);
   const read = async (from: string) =>
     (await copy.rows(`SELECT to_json(r)::VARCHAR AS line FROM ${from} AS r ORDER BY 1`)).map(({ line }) => line);
   expect(await read('history')).toEqual(await read(there));
@@ -81,13 +71,18 @@ const readChanges = async (since: string) => {
   return found.map(({ line }) => line);
 };
 
-/** Run 1 writes ten changes; run 2 writes two more, and takes change 4 of the first day away. */
-async function runTwice(retentionMs = 0): Promise<void> {
+/** Run 1 writes ten changes, which the copy loads. */
+async function runOnce(): Promise<void> {
   await commit('history', rows(1, '0, 10'), { run: 1 });
   await commit('runs', select('runs', { run_id: "'run-1'" }), { run: 1 });
   await load(undefined);
+}
+
+/** Run 2 writes two more, and takes change 4 of the first day away. */
+async function runTwice(retentionMs = 0): Promise<void> {
+  await runOnce();
   const day = await findDay('2026-11-20');
-  const kept = `SELECT * FROM ${relate(day)} WHERE item_id <> 4`;
+  const kept = `SELECT * FROM ${relateHistory(day)} WHERE item_id <> 4`;
   await commit('history', `${kept} UNION ALL ${rows(2, '10, 12')}`, { run: 2, remove: day, retentionMs });
   await commit('runs', select('runs', { run_id: "'run-2'" }), { run: 2 });
 }
@@ -117,13 +112,11 @@ test('where it is not kept, what was there is not known', async () => {
 });
 
 test('compaction is no change, however often it moves rows', async () => {
-  await commit('history', rows(1, '0, 10'), { run: 1 });
-  await commit('runs', select('runs', { run_id: "'run-1'" }), { run: 1 });
-  await load(undefined);
+  await runOnce();
   const compact = async () => {
     const day = await findDay('2026-11-21');
     const options = { remove: day, operation: 'OPTIMIZE', dataChange: false };
-    await commit('history', `SELECT * FROM ${relate(day)}`, options);
+    await commit('history', `SELECT * FROM ${relateHistory(day)}`, options);
   };
   await compact();
   expect(await readChanges('1')).toEqual([]);

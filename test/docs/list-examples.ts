@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { listBlocks } from '../../docs/render/fenced-blocks.js';
-import type { CommandSpec } from '../../src/cli/describe-commands.js';
-import { describeCommands } from '../../src/cli/program.js';
+import type { Command } from '../../src/cli/command.js';
+import { COMMANDS } from '../../src/cli/commands.js';
 import { packagePath } from '../../src/io/package-path.js';
 import { splitShell } from './shell-words.js';
 
@@ -18,12 +18,12 @@ const DEPLOY = 'pipelines/deploy';
 
 /** The examples of `--help`, of every page, of the man page and of the files for schedulers, by where they stand. */
 export function listExamples(): Map<string, Example[]> {
-  const helps = describeCommands().flatMap(withSubcommands);
+  const specs = COMMANDS.flatMap(withInner).map(({ spec }) => spec);
   const deploy = readdirSync(packagePath(DEPLOY)).map((name) => `${DEPLOY}/${name}`);
   const found: [string, Example[]][] = [
-    ...helps.map(({ name, examples }): [string, Example[]] => [
+    ...specs.map(({ name, examples }): [string, Example[]] => [
       `pricelake ${name} --help`,
-      examples.flatMap(({ command }) => readShell(command)),
+      examples.flatMap(([line]) => readShell(line)),
     ]),
     ...listPages().map((page): [string, Example[]] => [page, readPage(read(page))]),
     ['man/pricelake.1', readManPage(read('man/pricelake.1'))],
@@ -44,8 +44,8 @@ function listPages(): string[] {
 
 const read = (file: string) => readFileSync(packagePath(file), 'utf8');
 
-function withSubcommands(command: CommandSpec): CommandSpec[] {
-  return [command, ...command.commands.flatMap(withSubcommands)];
+function withInner(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withInner)];
 }
 
 /** `docker run IMAGE` takes our arguments behind the name of the image. */

@@ -1,14 +1,15 @@
 import { vi } from 'vitest';
-import { toSandboxOptions } from '../../src/cli/commands/sandbox-options.js';
+import { readValues } from '../../src/cli/command.js';
+import { findCommand } from '../../src/cli/commands.js';
 import { buildProgram } from '../../src/cli/program.js';
 import { runHere } from '../cli/pricelake.js';
 
 /**
- * Parses a command line as the command does, with choices, conflicts and what must be given, but runs nothing but help; a
- * sandbox's options are read as well. Returns options that exclude others and have a default: they always seem to be given.
+ * Parses a command line as the command does, with choices, conflicts, the forms of values and what must be given, but runs
+ * nothing but help.
  * @throws what the command line says of a mistake
  */
-export async function parseExample(args: string[]): Promise<string[]> {
+export async function parseExample(args: string[]): Promise<void> {
   if (args[0] === 'help' || args[0] === '--version') return requireAnswer(args);
   let argv: Record<string, unknown> | undefined;
   // yargs calls it where a handler would begin: all that it checks is behind it.
@@ -21,32 +22,13 @@ export async function parseExample(args: string[]): Promise<string[]> {
   } catch (error) {
     if (argv === undefined) throw error;
   }
-  const [command, ...more] = (argv?._ ?? []) as unknown[];
-  if (command === 'sandbox' && more.length === 0) await toSandboxOptions(argv as never);
-  const { defaults, conflicts } = readDeclared(program);
-  const excluding = Object.entries(conflicts).flatMap(([name, others]) => [name, ...others]);
-  return excluding.filter((name) => name in defaults);
+  const { command } = findCommand(args);
+  if (command !== undefined && argv !== undefined) readValues(command.spec, argv);
 }
 
 /** yargs prints help itself. */
-async function requireAnswer(args: string[]): Promise<string[]> {
+async function requireAnswer(args: string[]): Promise<void> {
   const print = vi.spyOn(console, 'log').mockImplementation(() => {});
   const { code, stdout, stderr } = await runHere(args);
   if (code !== 0 || (stdout === '' && print.mock.calls.length === 0)) throw new Error(stderr);
-  return [];
-}
-
-/** Public in yargs, but missing from its types. */
-interface Declared {
-  getOptions(): { default: Record<string, unknown> };
-  getInternalMethods(): { getValidationInstance(): { getConflicting(): Record<string, string[]> } };
-}
-
-/** Of the command that was parsed. */
-function readDeclared(program: object) {
-  const declared = program as Declared;
-  return {
-    defaults: declared.getOptions().default,
-    conflicts: declared.getInternalMethods().getValidationInstance().getConflicting(),
-  };
 }

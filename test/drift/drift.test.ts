@@ -27,43 +27,25 @@ const ITEM = {
   lastChangedAt: '2026-11-19T06:00:00Z',
   removedAt: null,
 };
-const CHANGE = {
+const ENTRY = {
   id: 1,
   kind: 'CHANGED',
   observedAt: '2026-11-19T06:00:00Z',
   price: 12,
   previousPrice: null,
   changes: { stock: [1, 2] },
-  item: { id: 7, title: 'A', url: null, currency: 'EUR', site: SITE },
 };
-const PRODUCT = {
-  id: '4006381333931',
-  title: null,
-  brand: null,
-  mpn: null,
-  gtin: null,
-  category: null,
-  offers: 2,
-  shops: 2,
-  prices: [{ currency: 'EUR', min: 1, max: 2.5, offers: 2 }],
-};
-const { item: _, ...ENTRY } = CHANGE;
+const CHANGE = { ...ENTRY, item: { id: 7, title: 'A', url: null, currency: 'EUR', site: SITE } };
+const UNNAMED = { title: null, brand: null, mpn: null, gtin: null, category: null };
+const PRICES = [{ currency: 'EUR', min: 1, max: 2.5, offers: 2 }];
+const PRODUCT = { id: '4006381333931', ...UNNAMED, offers: 2, shops: 2, prices: PRICES };
 const FACETS = {
   categories: [{ id: 1, name: 'A', slug: 'a', path: 'A', parentId: null, items: 3 }],
   currencies: [{ code: 'EUR', items: 3 }],
   sites: [{ id: 1, name: 'Shop', host: 'shop.example', items: 3 }],
 };
-const DATASET = {
-  id: 1,
-  name: 'one',
-  description: null,
-  items: 3,
-  sites: 1,
-  models: 1,
-  healthyModels: 1,
-  newestScrapeAt: null,
-  oldestScrapeAt: null,
-};
+const COUNTS = { items: 3, sites: 1, models: 1, healthyModels: 1 };
+const DATASET = { id: 1, name: 'one', description: null, ...COUNTS, newestScrapeAt: null, oldestScrapeAt: null };
 
 type Look = Parameters<DriftWatch['look']>;
 
@@ -106,13 +88,8 @@ describe('rows as the document describes them', () => {
 
   test('of an export may be flat, of CSV, or hold objects as text: the document does not show their names', () => {
     expect(tell('/export', Array(30).fill(flat(ITEM)))).toEqual([]);
-    const bare = {
-      ...flat(ITEM),
-      category_name: null,
-      category_path: null,
-      category_slug: null,
-      category_source: null,
-    };
+    const none = { name: null, path: null, slug: null, source: null };
+    const bare = flat({ ...ITEM, category: none });
     expect(tell('/export', [flat(ITEM), bare])).toEqual([]);
     expect(tell('/export', [bare, { ...bare, title: null, last_seen_at: null }], 'csv')).toEqual([]);
     const csv = { ...flat(ITEM), id: '7', price: '12.5', attributes: '{}', datasets: 'one;two' };

@@ -13,9 +13,6 @@ test.each([
 });
 
 test('one has a noun of its own', () => {
-  expect([countOf(1n, 'shop'), countOf(1234, 'shop'), countOf(0, 'entry', 'entries')]).toEqual([
-    '1 shop',
-    '1,234 shops',
-    '0 entries',
-  ]);
+  expect([countOf(1n, 'shop'), countOf(1234, 'shop')]).toEqual(['1 shop', '1,234 shops']);
+  expect(countOf(0, 'entry', 'entries')).toBe('0 entries');
 });

@@ -36,10 +36,8 @@ describe('what a run may call', () => {
   });
 
   test('is never more than the plan has left, whatever the budget says', () => {
-    expect(allowance(paid(300n, 0n), { ...CAREFUL, calls: { count: 5_000 } }).calls).toMatchObject({
-      rule: 'apiCallsPerMonth',
-      allowed: 1_000n,
-    });
+    const { calls } = allowance(paid(300n, 0n), { ...CAREFUL, calls: { count: 5_000 } });
+    expect(calls).toMatchObject({ rule: 'apiCallsPerMonth', allowed: 1_000n });
   });
 
   test('is nothing once the budget is passed, by whichever client', () => {
@@ -66,9 +64,7 @@ describe('what a run may call', () => {
     expect(error.code).toBe('budget');
     expect(error.message).toContain('budget.calls allows 900 calls a month');
     expect(error.facts).toMatchObject({ allowed: 900, used: 900, made: 7, nextRunAt: new Date(RESETS_AT) });
-    expect(error.facts.hint).toBe(
-      'Raise budget.calls, or run the same command again next month: it continues from here.',
-    );
+    expect(error.facts.hint).toMatch(/^Raise budget.calls, or run the same command again next month: it continues/);
     const quota = refuseCall(allowance(paid(0n, 0n), { ...CAREFUL, calls: { percent: 100 } }), 7);
     expect(quota.code).toBe('quota');
     expect(quota.facts.hint).toMatch(/^Choose a larger plan, or run/);
@@ -102,17 +98,10 @@ describe('an export', () => {
     const left = allowance(paid(0n, 5_000n), CAREFUL);
     expect(rowsLeft(left)).toBe(40_000n);
     expect(refuseExport(left, 40_000n)).toBeUndefined();
-    expect(refuseExport(left, 40_001n)).toMatchObject({
-      code: 'budget',
-      message: 'budget.exportRows leaves 40000 export rows of 45000, and the export takes 40001',
-      facts: {
-        rule: 'budget.exportRows',
-        allowed: 45_000,
-        used: 5_000,
-        wanted: 40_001,
-        nextRunAt: new Date(RESETS_AT),
-      },
-    });
+    const message = 'budget.exportRows leaves 40000 export rows of 45000, and the export takes 40001';
+    const facts = { rule: 'budget.exportRows', allowed: 45_000, used: 5_000, wanted: 40_001 };
+    const nextRunAt = new Date(RESETS_AT);
+    expect(refuseExport(left, 40_001n)).toMatchObject({ code: 'budget', message, facts: { ...facts, nextRunAt } });
   });
 
   test('beyond the quota is not asked for unless overage is agreed', () => {

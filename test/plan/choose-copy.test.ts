@@ -24,21 +24,13 @@ const facts = (changed: Partial<CopyFacts>): CopyFacts => ({
 
 describe('a copy of all items', () => {
   test('is exported where the rows suffice', () => {
-    expect(chooseCopy(facts({ allowance: freePlan(20_000, 1_000) }))).toEqual({
-      route: 'export',
-      reason: 'an export is allowed',
-      thisMonth: true,
-    });
+    const choice = { route: 'export', reason: 'an export is allowed', thisMonth: true };
+    expect(chooseCopy(facts({ allowance: freePlan(20_000, 1_000) }))).toEqual(choice);
   });
 
   test('is read by pages where an export would be cut and the calls suffice', () => {
-    expect(chooseCopy(facts({}))).toEqual({
-      route: 'pages',
-      reason: expect.stringMatching(
-        /1000 export rows .* takes 20000: it would be cut; 40 pages of \/items bring the same$/,
-      ),
-      thisMonth: true,
-    });
+    const reason = /1000 export rows .* takes 20000: it would be cut; 40 pages of \/items bring the same$/;
+    expect(chooseCopy(facts({}))).toEqual({ route: 'pages', reason: expect.stringMatching(reason), thisMonth: true });
   });
 
   test('is read by pages where the service has cut the export all the same', () => {

@@ -34,12 +34,7 @@ describe('a run', () => {
   test.each<[string, Partial<ModeFacts>, string, RegExp]>([
     ['of an empty lake', { hasItems: false, wanted: 'poll' }, 'snapshot', /holds no items/],
     ['of a lake with a cursor', {}, 'feed', /from the cursor/],
-    [
-      'just behind one that lost sight of items',
-      { unknownListing: lost(0.5, 0.1) },
-      'poll',
-      /which of 3 items .* not known/,
-    ],
+    ['just behind one that lost sight of items', { unknownListing: lost(0.5, 0.1) }, 'poll', /of 3 items .* not known/],
     ['hours behind one that lost sight of items', { unknownListing: lost(20, 5) }, 'feed', /from the cursor/],
     ['a day behind the last that looked for them', { unknownListing: lost(50, 23.99) }, 'poll', /not known/],
     ['long behind one that lost sight of items', { unknownListing: lost(20, undefined) }, 'poll', /not known/],

@@ -52,11 +52,7 @@ describe('exports side by side', () => {
 
 describe('the headers of an export', () => {
   test('tell what is left of the month, whichever client took the rest', () => {
-    expect(readTakenExport({ 'x-export-rows-remaining': '50' }, 100n)).toEqual({
-      rows: 100n,
-      overage: false,
-      remaining: 50n,
-    });
+    expect(readTakenExport({ 'x-export-rows-remaining': '50' }, 100n)).toEqual(told(100n, 50n));
     const gate = openGate();
     gate.hold(100n).take(readTakenExport({ 'x-export-rows-remaining': '50' }, 100n));
     expect(() => gate.require(50n)).not.toThrow();
@@ -111,9 +107,7 @@ describe('a warning of overage that nobody agreed to', () => {
   });
 
   test('comes for a bill that the known quota does not explain: other clients have used it up', () => {
-    expect(takeAll({ blocks: 0n, quota: undefined }, true)).toEqual([
-      1n,
-      [['warn', 'export.overage_not_agreed', 1n, 0n]],
-    ]);
+    const warned = ['warn', 'export.overage_not_agreed', 1n, 0n];
+    expect(takeAll({ blocks: 0n, quota: undefined }, true)).toEqual([1n, [warned]]);
   });
 });

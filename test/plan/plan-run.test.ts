@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Allowance } from '../../src/plan/allowance.js';
+import { type Allowance, NO_EXPORTS } from '../../src/plan/allowance.js';
 import { refuseExport } from '../../src/plan/export-allowance.js';
 import { planRun, type RunPlan } from '../../src/plan/plan-run.js';
 import type { Dataset, Shard } from '../../src/plan/plan-shards.js';
@@ -10,14 +10,7 @@ const NOW = new Date('2026-11-20T08:00:00Z');
 const DAY_MS = 24 * 3600 * 1000;
 const daysAgo = (days: number) => new Date(NOW.getTime() - days * DAY_MS);
 
-const UNLIMITED: Allowance = {
-  calls: undefined,
-  rows: undefined,
-  quota: undefined,
-  bills: true,
-  blocks: 0n,
-  resetsAt: undefined,
-};
+const UNLIMITED: Allowance = { ...NO_EXPORTS, rows: undefined, bills: true };
 const ACCOUNT: AccountFacts = {
   name: 'Pro',
   upgradeUrl: 'https://shop.example',
@@ -92,12 +85,8 @@ describe('the feed starts', () => {
   test('behind the cursor, and at the low watermark where there is none and no history is wanted', () => {
     expect(planRun(facts()).feed).toEqual({ isRead: true, starts: [{ dataset: undefined, from: 70n }] });
     const none = { settings: { history: 'none' }, lake: NO_CURSOR, polledAt: 0 } as const;
-    const before = planRun(facts(none));
-    expect([before.decision.mode, before.lowWatermark?.feed, before.feed.starts[0]?.from]).toEqual([
-      'poll',
-      'new',
-      undefined,
-    ]);
+    const { decision, lowWatermark, feed } = planRun(facts(none));
+    expect([decision.mode, lowWatermark?.feed, feed.starts[0]?.from]).toEqual(['poll', 'new', undefined]);
     expect(planRun(facts({ ...none, lowWatermark: MARK })).feed.starts).toMatchObject([{ from: 80n }]);
     expect(planRun(facts({ lake: NO_CURSOR, polledAt: 0 })).feed.starts).toMatchObject([{ from: 0n }]);
   });
@@ -138,22 +127,10 @@ describe('a decision of an earlier try', () => {
 describe('what is copied', () => {
   test('of a run that turned to a complete copy is all of it, though the exports of a new dataset have landed', () => {
     const shard: Shard = { name: 'dataset-26-all', dataset: 26n, status: 'all', site: undefined, rows: 40n };
-    const { copy } = planRun(
-      facts({
-        settings: { selection: [11n, 26n] },
-        landed: {
-          decision: { mode: 'snapshot', reason: '' },
-          isDecidedNow: true,
-          shards: [shard],
-          exported: [shard.name],
-          hasWatermark: true,
-        },
-        counts: new Map([
-          [11n, 60n],
-          [26n, 40n],
-        ]),
-      }),
-    );
+    const decided = { decision: { mode: 'snapshot', reason: '' }, isDecidedNow: true, hasWatermark: true } as const;
+    const landed = { ...decided, shards: [shard], exported: [shard.name] };
+    const counts = new Map<Dataset, bigint>([[11n, 60n]]).set(26n, 40n);
+    const { copy } = planRun(facts({ settings: { selection: [11n, 26n] }, landed, counts }));
     expect(copy?.shards?.map(({ name }) => name)).toEqual(['dataset-26-all', 'dataset-11-all']);
     expect(copy?.missing).toMatchObject([{ name: 'dataset-11-all', rows: 60n }]);
     expect([copy?.exportRows, copy?.settling?.datasets]).toEqual([60n, [11n, 26n]]);

@@ -3,19 +3,15 @@ import type { Bound } from '../../src/plan/allowance.js';
 import { type Counts, planShards, SPLIT_ABOVE } from '../../src/plan/plan-shards.js';
 
 const FREE = { calls: undefined, quota: undefined };
+const ADD_UP = 'the websites of /facets add up to 900 listed items of';
 const bound = (allowed: bigint): Bound => ({ rule: 'rule', allowed, used: 0n, monthly: true });
+
+const site = (id: bigint, items: bigint) => ({ id, items });
 
 /** 1,000 items, 900 of them listed, on three websites. */
 const COUNTS: Counts = {
   items: 1_000n,
-  listed: {
-    items: 900n,
-    sites: [
-      { id: 1n, items: 50n },
-      { id: 2n, items: 600n },
-      { id: 9_007_199_254_740_993n, items: 250n },
-    ],
-  },
+  listed: { items: 900n, sites: [site(1n, 50n), site(2n, 600n), site(9_007_199_254_740_993n, 250n)] },
 };
 const listed = (change: object): Counts => ({ ...COUNTS, listed: { ...COUNTS.listed, ...change } as Counts['listed'] });
 
@@ -35,26 +31,11 @@ describe('exports of a snapshot', () => {
   test.each<[string, Counts, Parameters<typeof planShards>[1], string]>([
     ['there are few items', { items: 999n }, FREE, '999 items are no more than 999'],
     ['nobody counted the websites', { items: 1_000n }, FREE, 'the websites are not counted'],
-    [
-      'the counts of the websites do not add up',
-      listed({ items: 901n }),
-      FREE,
-      'the websites of /facets add up to 900 listed items of 901',
-    ],
-    [
-      'a website is counted twice',
-      listed({
-        sites: [
-          { id: 1n, items: 450n },
-          { id: 1n, items: 450n },
-        ],
-      }),
-      FREE,
-      'the websites of /facets add up to 900 listed items of 900',
-    ],
+    ['the counts of the websites do not add up', listed({ items: 901n }), FREE, `${ADD_UP} 901`],
+    ['a website is counted twice', listed({ sites: [site(1n, 450n), site(1n, 450n)] }), FREE, `${ADD_UP} 900`],
     ['calls are scarce', COUNTS, { ...FREE, calls: bound(39n) }, '4 exports would take too many of the 39 calls left'],
     [
-      'rows beyond the quota would be billed by started blocks',
+      'rows would be billed by block',
       COUNTS,
       { ...FREE, quota: bound(999n) },
       'rows beyond the quota may be billed by export',

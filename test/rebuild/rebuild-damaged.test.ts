@@ -4,18 +4,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import type { Pipeline } from '../../src/config/pipeline-file.js';
-import { Database } from '../../src/duckdb/connection.js';
-import type { PricelakeError } from '../../src/errors/errors.js';
 import type { Io } from '../../src/io/io.js';
 import { inspectLake } from '../../src/lake/inspect-lake.js';
 import { openLake } from '../../src/lake/lake.js';
-import { createTableViews } from '../../src/lake/views.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
 import { syncPipeline } from '../../src/sync/sync.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
+import { failure } from '../failure.js';
 import { deleteRows, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
 import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from '../sync/world.js';
+import { readLoggedTables } from './logged-tables.js';
 
 let world: World;
 /** A lake after a first copy, a run with news, and a complete comparison; the service has moved on since. */
@@ -34,7 +33,7 @@ beforeAll(async () => {
   world.pipeline.source.mode = 'snapshot';
   await world.sync();
   original = world.lakePath;
-  before = await readTables(original);
+  before = await readLoggedTables(original);
 });
 afterAll(() => world.close());
 
@@ -44,32 +43,12 @@ beforeEach(async () => {
   world.requests.length = 0;
 });
 
+const verify = () => runVerify({ lake: pipeline.lake.path }, openContext(true));
 const inLake = (...parts: string[]) => path.join(pipeline.lake.path, ...parts);
 const rebuild = (options = {}) => rebuildLake(pipeline, testIo, signal, options);
-const failure = (run: Promise<unknown>) =>
-  run.then(
-    () => expect.unreachable('it should have failed'),
-    (error: PricelakeError) => error,
-  );
-
-async function readTables(lakePath: string): Promise<Record<string, string[]>> {
-  const db = await Database.open();
-  try {
-    await createTableViews(db, await openLake(lakePath, { create: false }));
-    const tables: Record<string, string[]> = {};
-    for (const table of TABLE_NAMES) {
-      const rows = await db.rows(`SELECT to_json(t)::VARCHAR AS line FROM ${table} AS t ORDER BY 1`);
-      tables[table] = rows.map((row) => String(row.line));
-    }
-    return tables;
-  } finally {
-    await db.close();
-  }
-}
-
 /** Which tables differ from before. */
 async function listDifferent(tables: readonly TableName[] = TABLE_NAMES): Promise<string[]> {
-  const after = await readTables(pipeline.lake.path);
+  const after = await readLoggedTables(pipeline.lake.path);
   return tables.filter((table) => JSON.stringify(after[table]) !== JSON.stringify(before[table]));
 }
 
@@ -123,7 +102,7 @@ test('a rebuild repairs every one of these damages from the raw bytes alone, and
   }
   expect(world.requests).toEqual([]);
   expect(await listDifferent()).toEqual([]);
-  await runVerify({ lake: pipeline.lake.path }, openContext(true));
+  await verify();
   expect((await syncPipeline(pipeline, testIo)).row.mode).toBe('feed');
   expect((await readdir(inLake('_pricelake'))).filter((name) => /rebuild|replaced|swap/.test(name))).toEqual([]);
 });
@@ -208,7 +187,7 @@ describe('a change of history by another program, without the raw bytes for a re
     expect(tables).toMatchObject([{ table: 'history' }]);
     expect(await listDifferent(['history', 'items'])).toEqual([]);
     expect((await syncPipeline(pipeline, testIo)).row.mode).toBe('feed');
-    await runVerify({ lake: pipeline.lake.path }, openContext(true));
+    await verify();
   });
 
   test('is kept with --accept-loss where these files are gone too', async () => {
@@ -230,7 +209,7 @@ test('a rebuild in which runs have nothing to do leaves their numbers, so that n
   pipeline.source.mode = 'auto';
   await deleteRows(pipeline.lake.path, 'history', 'item_id % 2 = 0');
   await rebuild();
-  await runVerify({ lake: pipeline.lake.path }, openContext(true));
+  await verify();
   expect((await syncPipeline(pipeline, testIo)).row.run_number).toBe(5n);
 });
 
@@ -245,7 +224,7 @@ test('a run that was interrupted while it published goes on behind the rebuild o
   await rebuild();
   expect(await syncPipeline(pipeline, testIo)).toMatchObject({ resumed: true, row: { run_number: 4n } });
   expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
-  await runVerify({ lake: pipeline.lake.path }, openContext(true));
+  await verify();
 });
 
 test('a rebuild takes no raw byte for what landed that is another, and names the file', async () => {
@@ -260,7 +239,6 @@ test('a rebuild takes no raw byte for what landed that is another, and names the
   expect(damage).toEqual([
     expect.stringMatching(/export-\S+ bytes 0 to \d+ are not as they landed: their checksum differs$/),
   ]);
-  await removeLandings(0);
   const names = (await readdir(inLake('_pricelake', 'landing'))).sort();
   await appendFile(inLake('_pricelake', 'landing', names.at(-1) ?? '', 'journal.ndjson'), 'x\n');
   const error = await failure(rebuild());

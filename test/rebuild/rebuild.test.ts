@@ -3,17 +3,16 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import type { Pipeline } from '../../src/config/pipeline-file.js';
-import { Database } from '../../src/duckdb/connection.js';
-import type { PricelakeError } from '../../src/errors/errors.js';
 import type { Io } from '../../src/io/io.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readPointer } from '../../src/lake/pointer.js';
-import { createTableViews } from '../../src/lake/views.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
 import { syncPipeline } from '../../src/sync/sync.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
+import { failure } from '../failure.js';
 import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from '../sync/world.js';
+import { readLoggedTables } from './logged-tables.js';
 
 let world: World;
 /** A lake after a first run, one with news, one without, and a complete comparison; the service has moved on since. */
@@ -33,7 +32,7 @@ beforeAll(async () => {
   world.pipeline.source.mode = 'snapshot';
   await world.sync();
   original = world.lakePath;
-  before = await readTables(original);
+  before = await readLoggedTables(original);
   await world.sandbox.advance({ hours: 1, changes: 10 });
 });
 afterAll(() => world.close());
@@ -44,31 +43,11 @@ beforeEach(async () => {
   world.requests.length = 0;
 });
 
-/** Every row of every table as text, through the logs. */
-async function readTables(lakePath: string): Promise<Record<string, string[]>> {
-  const db = await Database.open();
-  try {
-    await createTableViews(db, await openLake(lakePath, { create: false }));
-    const tables: Record<string, string[]> = {};
-    for (const table of TABLE_NAMES) {
-      const rows = await db.rows(`SELECT to_json(t)::VARCHAR AS line FROM ${table} AS t ORDER BY 1`);
-      tables[table] = rows.map((row) => String(row.line));
-    }
-    return tables;
-  } finally {
-    await db.close();
-  }
-}
-
+const rebuild = () => rebuildLake(pipeline, testIo, signal);
 const landing = (lakePath: string) => path.join(lakePath, '_pricelake', 'landing');
-const failure = (run: Promise<unknown>) =>
-  run.then(
-    () => expect.unreachable('it should have failed'),
-    (error: PricelakeError) => error,
-  );
 
 async function expectSameRows(): Promise<void> {
-  const after = await readTables(pipeline.lake.path);
+  const after = await readLoggedTables(pipeline.lake.path);
   for (const table of TABLE_NAMES) expect([table, after[table]]).toEqual([table, before[table]]);
   expect(world.requests).toEqual([]);
 }
@@ -79,7 +58,7 @@ async function expectSameValues(): Promise<void> {
     rows.map((row) =>
       row.replaceAll(/"(last_seen_at|read_at|change_id|run_id|received|written|deduplicated)":("[^"]*"|\w+),?/g, ''),
     );
-  const after = await readTables(pipeline.lake.path);
+  const after = await readLoggedTables(pipeline.lake.path);
   for (const table of TABLE_NAMES) {
     const list = ['items', 'runs', 'shop_currencies'].includes(table) ? forget : (rows: string[] = []) => rows;
     expect([table, list(after[table]).sort()]).toEqual([table, list(before[table]).sort()]);
@@ -119,7 +98,7 @@ describe('rebuild', () => {
   test('starts at the last complete copy where older runs are gone, keeps what only they tell, and lays items out again', async () => {
     await removeLandings(0, 1);
     pipeline.lake.tables = { items: { partitionBy: [] } };
-    const report = await rebuildLake(pipeline, testIo, signal);
+    const report = await rebuild();
     expect(report.runs).toHaveLength(1);
     await expectSameValues();
     const folders = await readdir(path.join(pipeline.lake.path, 'items'));
@@ -142,7 +121,7 @@ describe('rebuild', () => {
         const state = await readdir(path.join(pipeline.lake.path, '_pricelake'));
         expect(state).not.toContain('rebuild');
       } else {
-        await rebuildLake(pipeline, testIo, signal);
+        await rebuild();
         await expectSameValues();
       }
     }
@@ -155,7 +134,7 @@ describe('rebuild refuses, and leaves the tables alone,', () => {
     await rm(path.join(landing(pipeline.lake.path), (await readdir(landing(pipeline.lake.path)))[1] ?? ''), {
       recursive: true,
     });
-    const error = await failure(rebuildLake(pipeline, testIo, signal));
+    const error = await failure(rebuild());
     expect(error).toMatchObject({ code: 'landing_gone', facts: { hint: expect.stringContaining('landing.keep') } });
     expect(error.message).toContain(`those of runs ${gone}, `);
     await expectSameRows();
@@ -163,14 +142,14 @@ describe('rebuild refuses, and leaves the tables alone,', () => {
 
   test('when no complete copy is kept', async () => {
     await removeLandings(0, 2);
-    const error = await failure(rebuildLake(pipeline, testIo, signal));
+    const error = await failure(rebuild());
     expect(error.message).toContain('no run with a complete snapshot is kept');
   });
 
   test('when a gate fails that nobody let through', async () => {
     await removeLandings(0, 1);
     pipeline.checks = { rejects_few: { severity: 'gate', parameters: { share: -1 } } };
-    expect(await failure(rebuildLake(pipeline, testIo, signal))).toMatchObject({ code: 'gate_failed' });
+    expect(await failure(rebuild())).toMatchObject({ code: 'gate_failed' });
     await expectSameRows();
   });
 
@@ -180,7 +159,7 @@ describe('rebuild refuses, and leaves the tables alone,', () => {
       /^history.*parquet$/.test(name),
     );
     await writeFile(path.join(pipeline.lake.path, file ?? ''), 'damaged');
-    const error = await failure(rebuildLake(pipeline, testIo, signal));
+    const error = await failure(rebuild());
     expect(error.message).toMatch(/^history can't be read, and holds rows that the kept raw bytes cannot restore/);
   });
 });

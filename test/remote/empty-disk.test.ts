@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import { runCompact } from '../../src/cli/actions/run-compact.js';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { runRestore } from '../../src/cli/actions/run-restore.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
+import type { Pipeline } from '../../src/config/pipeline-file.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
@@ -16,42 +17,28 @@ import { backfillHistory } from '../../src/sync/backfill-history.js';
 import { syncPipeline } from '../../src/sync/sync.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
-import { makePipeline, openWorld, readItems, testIo, type World } from '../sync/world.js';
-import { type S3Server, startS3, withCredentials } from './s3-server.js';
+import { makePipeline, testIo } from '../sync/world.js';
+import { isDataFile, openS3World, readCurrentItems, type S3World } from './s3-world.js';
 
 const CHILD = fileURLToPath(new URL('./killed-run.ts', import.meta.url));
 
-let s3: S3Server;
-let world: World;
-let restoreEnvironment: () => void;
+let remote: S3World;
+let { s3, world, machine, address } = {} as S3World;
 
 beforeAll(async () => {
-  s3 = await startS3();
-  restoreEnvironment = withCredentials();
-  world = await openWorld({ pastDays: 5 });
+  remote = await openS3World({ pastDays: 5, checks: 'all' });
+  ({ s3, world, machine, address } = remote);
   await syncPipeline(machine('first'), testIo);
 });
 
-afterAll(async () => {
-  restoreEnvironment();
-  await world.close();
-  await s3.close();
-});
+afterAll(() => remote.close());
 
 beforeEach(() => {
   s3.asked.length = 0;
   s3.fault = () => undefined;
 });
 
-function machine(name: string, checks: 'gates' | 'all' = 'all') {
-  const pipeline = makePipeline(world.sandbox, path.join(world.folder, name), { checks });
-  return { ...pipeline, lake: { ...pipeline.lake, remote: address(), retention: 3_600_000 } };
-}
-
-const address = () => `s3://bucket/prices?endpoint=${s3.endpoint}`;
 const emptyDisk = async () => path.basename(await mkdtemp(path.join(world.folder, 'empty-')));
-
-const isDataFile = (key: string) => key.endsWith('.parquet') && !key.includes('_delta_log');
 
 /** Tables of which data files were fetched, each once at most. */
 function listFetched(): TableName[] {
@@ -62,18 +49,10 @@ function listFetched(): TableName[] {
   return TABLE_NAMES.filter((table) => keys.some((key) => key.split('/')[1] === table));
 }
 
-/** Items as the newest version has them. */
-async function readCurrentItems(lakePath: string): Promise<string[]> {
-  const { files } = await readTable(await openLake(lakePath, { create: false }), 'items');
-  const items = await Promise.all(files.map((file) => readItems(lakePath, `items/${file.path}`)));
-  return items.flatMap((rows) => [...rows.values()].map(String)).sort();
-}
-
-async function writePipeline({ lake }: ReturnType<typeof machine>): Promise<string> {
+async function restore({ lake }: Pipeline): Promise<void> {
   const file = path.join(world.folder, `${path.basename(lake.path)}.yaml`);
-  const source = `source: { baseUrl: ${world.sandbox.baseUrl}, apiKey: "\${PRICELAKE_API_KEY}" }`;
-  await writeFile(file, `name: test\n${source}\nlake: { path: ${lake.path}, remote: "${lake.remote}" }\n`);
-  return file;
+  await remote.writePipeline(lake.path, file);
+  await runRestore({ pipeline: file }, openContext(true));
 }
 
 test('where nothing is new, an empty disk gets logs and the two tables that say so', async () => {
@@ -94,7 +73,7 @@ test('with news, an empty disk gets the tables that the run reads, and ends as a
   const direct = makePipeline(world.sandbox, path.join(world.folder, 'direct'), { checks: 'all' });
   await syncPipeline(direct, testIo);
   expect(await readCurrentItems(empty.lake.path)).toEqual(await readCurrentItems(direct.lake.path));
-  await runRestore({ pipeline: await writePipeline(empty) }, openContext(true));
+  await restore(empty);
   const proofs = await runVerify({ lake: empty.lake.path }, openContext(true));
   expect(proofs).toMatchObject({ lake: empty.lake.path });
 });
@@ -115,6 +94,7 @@ test('what needs files that are not there says where they are; the folder is nei
   await syncPipeline(pipeline, testIo);
   const { path: lake } = pipeline.lake;
   const before = [...s3.objects.keys()].filter((key) => key.endsWith('.parquet'));
+  const other = address.replace('prices', 'other');
   const commands: [string, () => Promise<unknown>][] = [
     ['query', () => runQuery({ lake, sql: 'FROM items', memory: '1GB' }, openContext(true))],
     ['check', () => runCheckCommand({ lake, failOn: 'error' }, openContext(true))],
@@ -124,22 +104,21 @@ test('what needs files that are not there says where they are; the folder is nei
     ['sync without the remote', () => syncPipeline(makePipeline(world.sandbox, lake), testIo)],
     [
       'sync with another remote',
-      () =>
-        syncPipeline({ ...pipeline, lake: { ...pipeline.lake, remote: address().replace('prices', 'other') } }, testIo),
+      () => syncPipeline({ ...pipeline, lake: { ...pipeline.lake, remote: other } }, testIo),
     ],
   ];
   for (const [name, run] of commands) {
     const error = await run().catch((fault: unknown) => fault);
     expect(error, name).toMatchObject({
       code: 'lake_invalid',
-      message: expect.stringContaining(address().split('?')[0] as string),
+      message: expect.stringContaining(address.split('?')[0] as string),
     });
     expect(error, name).toMatchObject({ facts: { hint: expect.stringContaining('pricelake restore') } });
   }
   expect([...s3.objects.keys()].filter((key) => key.endsWith('.parquet'))).toEqual(expect.arrayContaining(before));
   await syncPipeline(pipeline, testIo);
   expect([...s3.objects.keys()].filter((key) => key.endsWith('.parquet'))).toEqual(expect.arrayContaining(before));
-  await runRestore({ pipeline: await writePipeline(pipeline) }, openContext(true));
+  await restore(pipeline);
   const context = openContext(true);
   await runQuery({ lake, sql: 'SELECT count(*) AS n FROM items', memory: '1GB' }, context);
   expect(JSON.parse(context.output.text)).toMatchObject({ ok: true });
@@ -156,12 +135,8 @@ test('a folder that is whole stays whole when another machine has published', as
 
 test('a backfill on an empty disk gets the items that it chooses from', async () => {
   const pipeline = machine(await emptyDisk());
-  const { items } = await backfillHistory(
-    pipeline,
-    { where: 'item_id % 20 = 0' },
-    testIo,
-    new AbortController().signal,
-  );
+  const { signal } = new AbortController();
+  const { items } = await backfillHistory(pipeline, { where: 'item_id % 20 = 0' }, testIo, signal);
   expect(items).toBeGreaterThan(0);
 });
 

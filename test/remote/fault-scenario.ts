@@ -62,6 +62,7 @@ function failNth(way: FaultyWay, fault: Fault, isMeant: (asked: Asked) => boolea
   way.fault = (asked) => (isMeant(asked) && ++count === nth ? fault : undefined);
 }
 
-function demand(what: string, isTrue: boolean): void {
+/** `expect` of scenarios that also run without a test runner. */
+export function demand(what: string, isTrue: boolean): void {
   if (!isTrue) throw new Error(`${what}: not as expected`);
 }

@@ -1,7 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
-import { type Asked, type Fault, SLOW_MS } from './s3-server.js';
+import { type Asked, type Fault, listen, sendBody } from './s3-server.js';
 
 /** A proxy on loopback before an object storage: faults happen to requests between the two. */
 export interface FaultyProxy {
@@ -17,17 +15,7 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   const server = createServer((incoming, response) => {
     void pass(proxy, new URL(target), incoming, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const proxy: FaultyProxy = {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    fault: () => undefined,
-    asked: [],
-    aheadMs: 0,
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
-  };
+  const proxy: FaultyProxy = { ...(await listen(server)), fault: () => undefined, asked: [], aheadMs: 0 };
   return proxy;
 }
 
@@ -86,12 +74,5 @@ async function send(
   const now = new Date((date === undefined ? Date.now() : Date.parse(date)) + aheadMs).toUTCString();
   const length = method === 'HEAD' ? {} : { 'content-length': String(body.length) };
   response.writeHead(status, { ...others, date: now, ...length });
-  if (method === 'HEAD' || (fault !== 'cut' && fault !== 'slow')) return void response.end(body);
-  const half = body.length >> 1;
-  response.write(body.subarray(0, half), () => {
-    if (fault === 'cut') response.destroy();
-  });
-  if (fault !== 'slow') return;
-  await setTimeout(SLOW_MS);
-  response.end(body.subarray(half));
+  await sendBody(response, body, method === 'HEAD' ? undefined : fault);
 }

@@ -6,45 +6,32 @@ import { runQuery } from '../../src/cli/actions/run-query.js';
 import { runRestore } from '../../src/cli/actions/run-restore.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { Database } from '../../src/duckdb/connection.js';
-import type { PricelakeError } from '../../src/errors/errors.js';
 import { syncPipeline } from '../../src/sync/sync.js';
 import { openContext } from '../cli/open-context.js';
-import { makePipeline, openWorld, testIo, type World } from '../sync/world.js';
-import { type S3Server, startS3, withCredentials } from './s3-server.js';
+import { faultOf as fault } from '../failure.js';
+import { testIo } from '../sync/world.js';
+import { openS3World, type S3World } from './s3-world.js';
 
 // Whoever can write to the bucket may break the copy, and reaches nothing else of the machine.
 
-let s3: S3Server;
-let world: World;
-let restoreEnvironment: () => void;
+let remote: S3World;
+let { s3, world, machine, address } = {} as S3World;
 let sound: Map<string, { bytes: Buffer; etag: string; writtenAt: Date }>;
 
 beforeAll(async () => {
-  s3 = await startS3();
-  restoreEnvironment = withCredentials();
-  world = await openWorld({ items: 20, sites: 2, pastDays: 1 });
-  await syncPipeline(machine(path.join(world.folder, 'first')), testIo);
+  remote = await openS3World({ items: 20, sites: 2, pastDays: 1 });
+  ({ s3, world, machine, address } = remote);
+  await syncPipeline(machine('first'), testIo);
   sound = new Map(s3.objects);
 });
 
-afterAll(async () => {
-  restoreEnvironment();
-  await world.close();
-  await s3.close();
-});
+afterAll(() => remote.close());
 
 beforeEach(() => {
   s3.objects.clear();
   for (const [key, object] of sound) s3.objects.set(key, object);
   s3.fault = () => undefined;
 });
-
-const address = () => `s3://bucket/prices?endpoint=${s3.endpoint}`;
-
-function machine(lakePath: string) {
-  const pipeline = makePipeline(world.sandbox, lakePath);
-  return { ...pipeline, lake: { ...pipeline.lake, remote: address(), retention: 3_600_000 } };
-}
 
 function put(key: string, text: string | Buffer): void {
   s3.objects.set(key, { bytes: Buffer.from(text), etag: '"x"', writtenAt: new Date() });
@@ -58,14 +45,8 @@ const SHA256 = createHash('sha256').update(STRANGE).digest('hex');
 /** The first log entry of `runs`, which every command reads, names one more file. */
 function nameFile(place: string, size = STRANGE.length): void {
   const [info = '', ...actions] = readObject(ENTRY).trim().split('\n');
-  const add = {
-    path: place,
-    partitionValues: {},
-    size,
-    modificationTime: 1,
-    dataChange: true,
-    stats: '{"numRecords":1}',
-  };
+  const facts = { size, modificationTime: 1, dataChange: true, stats: '{"numRecords":1}' };
+  const add = { path: place, partitionValues: {}, ...facts };
   const due = JSON.parse(info);
   due.commitInfo.actions += 1;
   const tagged = { add: { ...add, tags: { 'pricelake.sha256': SHA256 } } };
@@ -79,15 +60,14 @@ async function openDisk() {
   const lake = path.join(folder, 'lake');
   const cache = path.join(folder, 'cache');
   const file = path.join(folder, 'prices.yaml');
-  const source = `source: { baseUrl: ${world.sandbox.baseUrl}, apiKey: "\${PRICELAKE_API_KEY}" }`;
-  await writeFile(file, `name: test\n${source}\nlake: { path: ${lake}, remote: "${address()}" }\n`);
-  const query = { remote: address(), cache, lake: './nowhere', sql: 'SELECT count(*) FROM runs', memory: '1GB' };
+  await remote.writePipeline(lake, file);
+  const query = { remote: address, cache, lake: './nowhere', sql: 'SELECT count(*) FROM runs', memory: '1GB' };
   return {
     lake,
     restore: () => fault(runRestore({ pipeline: file }, openContext(true))),
     query: () => fault(runQuery(query, openContext(true))),
     status: () => fault(showStatus(query, openContext(true))),
-    sync: () => fault(syncPipeline(machine(lake), testIo)),
+    sync: () => fault(syncPipeline(machine(path.join(path.basename(folder), 'lake')), testIo)),
     /** Nothing is there beside the lake and the cache, and nothing was changed. */
     async expectUntouched() {
       expect(await readFile(path.join(folder, 'outside.parquet'), 'utf8')).toBe('mine');
@@ -99,12 +79,6 @@ async function openDisk() {
     },
   };
 }
-
-const fault = (work: Promise<unknown>) =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error as PricelakeError,
-  );
 
 test('the bucket as it was written is restored and read', async () => {
   const disk = await openDisk();
@@ -177,23 +151,13 @@ test.each([
 });
 
 const BEGIN = { type: 'begin', runNumber: '9', at: '2026-11-20T09:00:00.000Z', pipeline: 'test', cursorFrom: null };
+const BEGUN = { ...BEGIN, runId: '000009-20261120T090000Z' };
+const PAGE = { type: 'poll.page', rows: 1, end: 0, readAt: BEGIN.at, calls: 1 };
 
 test.each([
   ['a run by a path', [{ ...BEGIN, runId: '../../../../outside' }]],
-  [
-    'an event by a path',
-    [
-      { ...BEGIN, runId: '000009-20261120T090000Z' },
-      { type: 'event', key: '../../outside.parquet', rows: 1, end: 1 },
-    ],
-  ],
-  [
-    'landed rows by a path',
-    [
-      { ...BEGIN, runId: '000009-20261120T090000Z' },
-      { type: 'poll.page', file: '../../../../outside.parquet', rows: 1, end: 0, readAt: BEGIN.at, calls: 1 },
-    ],
-  ],
+  ['an event by a path', [BEGUN, { type: 'event', key: '../../outside.parquet', rows: 1, end: 1 }]],
+  ['landed rows by a path', [BEGUN, { ...PAGE, file: '../../../../outside.parquet' }]],
 ])('a journal that names %s is refused', async (_what, lines) => {
   const key = 'prices/_pricelake/landing/000009-20261120T090000Z/journal.ndjson';
   put(key, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));

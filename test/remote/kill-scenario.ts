@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectStore } from '../../src/remote/object-store.js';
+import { demand } from './fault-scenario.js';
 import { makeRemoteWorld, readPublished, readRemote, readVersions } from './machines.js';
 import { dieAt } from './memory-store.js';
 
@@ -73,8 +74,4 @@ async function countRequests(store: ObjectStore): Promise<number> {
     await world.close();
   }
   return requests;
-}
-
-function demand(what: string, isTrue: boolean): void {
-  if (!isTrue) throw new Error(`${what}: not as expected`);
 }

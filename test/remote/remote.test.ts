@@ -2,25 +2,19 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { PricelakeError } from '../../src/errors/errors.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { peekUnfinishedRun } from '../../src/landing/landed-runs.js';
 import { beginRun } from '../../src/landing/landing.js';
 import { readHolder } from '../../src/remote/lease.js';
 import type { ObjectStore } from '../../src/remote/object-store.js';
 import type { Remote } from '../../src/remote/remote.js';
+import { faultOf as failure } from '../failure.js';
 import { select, write } from '../lake/items.js';
 import { createSeeded } from '../seeded.js';
 import { openRemoteWorld } from './fixture.js';
 import { killAtRequests } from './kill-scenario.js';
 import { commitRun, readPublished, readRemote, readVersions } from './machines.js';
 import { dieAt, makeMemoryStore } from './memory-store.js';
-
-const failure = (work: Promise<unknown>) =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error as PricelakeError,
-  );
 
 test('a machine publishes, and one with an empty disk goes on from there, in turns', async () => {
   const { store, machine } = await openRemoteWorld();

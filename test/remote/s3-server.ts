@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
@@ -11,7 +11,7 @@ import { setTimeout } from 'node:timers/promises';
 export type Fault = 'cut' | 'endless' | 'hang' | 'reset' | 'lost' | 'slow' | '500' | '503' | undefined;
 
 /** The pause of an answer that is slow. */
-export const SLOW_MS = 300;
+const SLOW_MS = 300;
 
 /** A request as faults see it. */
 export interface Asked {
@@ -69,9 +69,8 @@ export async function startS3(): Promise<S3Server> {
     void answer(s3, uploads, request, response).catch(() => response.destroy());
   });
   const uploads = new Map<string, Map<number, Buffer>>();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const s3: S3Server = {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...(await listen(server)),
     objects: new Map(),
     asked: [],
     headers: [],
@@ -80,12 +79,20 @@ export async function startS3(): Promise<S3Server> {
     listsAll: false,
     aheadMs: 0,
     delayMs: 0,
+  };
+  return s3;
+}
+
+/** Opens a server on any free port of loopback. */
+export async function listen(server: Server): Promise<{ endpoint: string; close(): Promise<void> }> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: () => {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
-  return s3;
 }
 
 type Uploads = Map<string, Map<number, Buffer>>;
@@ -128,7 +135,12 @@ async function send(
     'content-length': String(body.length),
     ...done.headers,
   });
-  if (request.method === 'HEAD' || (fault !== 'cut' && fault !== 'slow')) return void response.end(body);
+  await sendBody(response, body, request.method === 'HEAD' ? undefined : fault);
+}
+
+/** Sends a body, or half of it before the fault. */
+export async function sendBody(response: ServerResponse, body: Buffer, fault: Fault): Promise<void> {
+  if (fault !== 'cut' && fault !== 'slow') return void response.end(body);
   const half = body.length >> 1;
   response.write(body.subarray(0, half), () => {
     if (fault === 'cut') response.destroy();

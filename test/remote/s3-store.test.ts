@@ -3,14 +3,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { PricelakeError } from '../../src/errors/errors.js';
-import type { ObjectStore } from '../../src/remote/object-store.js';
-import { refuseUnconditional } from '../../src/remote/probe.js';
+import { type ObjectStore, refuseUnconditional } from '../../src/remote/object-store.js';
 import { parseRemoteUrl, type RemoteUrl } from '../../src/remote/remote-url.js';
 import { openS3Store } from '../../src/remote/s3-store.js';
+import { faultOf as failure } from '../failure.js';
 import { FAULTS, outlastFault } from './fault-scenario.js';
 import { makeIo } from './quiet-io.js';
-import { type Fault, type S3Server, SECRET, startS3, withCredentials } from './s3-server.js';
+import { type S3Server, SECRET, startS3, withCredentials } from './s3-server.js';
 
 let s3: S3Server;
 let store: ObjectStore;
@@ -38,22 +37,6 @@ beforeEach(() => {
 });
 
 const place = () => parseRemoteUrl(`s3://bucket/a lake?endpoint=${s3.endpoint}`) as RemoteUrl;
-const failure = (work: Promise<unknown>) =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error as PricelakeError,
-  );
-
-/** The first request by this method meets the fault, the others don't. */
-function failOnce(method: string, fault: Fault): void {
-  let isDue = true;
-  s3.fault = (asked) => {
-    if (!isDue || asked.method !== method) return undefined;
-    isDue = false;
-    return fault;
-  };
-}
-
 test('objects stand below the prefix, whatever their keys hold, and a listing of many shows all', async () => {
   const keys = Array.from({ length: 120 }, (_, i) => `items/site_id-1.é+%20${String(i).padStart(3, '0')}.parquet`);
   for (const key of keys) await store.write(key, Buffer.from(key));
@@ -85,7 +68,8 @@ test.each(FAULTS)('%s once is outlasted by every request', async (fault) => {
 });
 
 test('where the answer to a creation is lost, the next try finds the object; who reads it sees whose it is', async () => {
-  failOnce('PUT', 'lost');
+  let puts = 0;
+  s3.fault = ({ method }) => (method === 'PUT' && ++puts === 1 ? 'lost' : undefined);
   expect(await store.create('lock', Buffer.from('mine'))).toBe(false);
   expect((await store.read('lock'))?.bytes.toString()).toBe('mine');
   expect(await store.create('lock', Buffer.from('other'))).toBe(false);

@@ -3,47 +3,24 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
-import { openLake } from '../../src/lake/lake.js';
-import { readTable } from '../../src/lake/read.js';
 import { readRemote } from '../../src/remote/cached-lake.js';
 import { syncPipeline } from '../../src/sync/sync.js';
 import { openContext } from '../cli/open-context.js';
-import { makePipeline, openWorld, readItems, testIo, type World } from '../sync/world.js';
-import { type S3Server, startS3, withCredentials } from './s3-server.js';
+import { makePipeline, testIo } from '../sync/world.js';
+import { isDataFile, openS3World, readCurrentItems, type S3World } from './s3-world.js';
 
-let s3: S3Server;
-let world: World;
-let restore: () => void;
+let remote: S3World;
+let { s3, world, machine, address } = {} as S3World;
 
 beforeAll(async () => {
-  s3 = await startS3();
-  restore = withCredentials();
-  world = await openWorld({ items: 60, sites: 2, pastDays: 2 });
+  remote = await openS3World({ items: 60, sites: 2, pastDays: 2 });
+  ({ s3, world, machine, address } = remote);
 });
 
-afterAll(async () => {
-  restore();
-  await world.close();
-  await s3.close();
-});
+afterAll(() => remote.close());
 
-/** The pipeline of a machine whose disk is as its last run left it, or empty. */
-function machine(name: string) {
-  const pipeline = makePipeline(world.sandbox, path.join(world.folder, name));
-  return { ...pipeline, lake: { ...pipeline.lake, remote: address(), retention: 3_600_000 } };
-}
-
-/** Items as the newest version has them, without when and by which run they came. */
-async function readCurrentItems(lakePath: string): Promise<string[]> {
-  const lake = await openLake(lakePath, { create: false });
-  const { files } = await readTable(lake, 'items');
-  const items = await Promise.all(files.map((file) => readItems(lakePath, `items/${file.path}`)));
-  return items.flatMap((rows) => [...rows.values()].map(String)).sort();
-}
-
-const address = () => `s3://bucket/prices?endpoint=${s3.endpoint}`;
 /** As `--remote` and `--cache` of the command line. */
-const reading = () => ({ remote: address(), cache: path.join(world.folder, 'cache'), lake: './nowhere' });
+const reading = () => ({ remote: address, cache: path.join(world.folder, 'cache'), lake: './nowhere' });
 
 const keys = (part: string) => [...s3.objects.keys()].filter((key) => key.includes(part));
 
@@ -57,7 +34,7 @@ test('a run is stopped where all has landed; a machine with an empty disk publis
   expect(keys('/landing/')).not.toEqual([]);
   expect(keys('/_delta_log/')).toEqual([]);
   const status = await showStatus(reading(), openContext(true));
-  expect(status).toMatchObject({ lake: address(), published: false, open: { state: 'interrupted', tries: 1 } });
+  expect(status).toMatchObject({ lake: address, published: false, open: { state: 'interrupted', tries: 1 } });
   const asked = [...world.requests];
   world.requests.length = 0;
   const report = await syncPipeline(machine('two'), testIo);
@@ -88,7 +65,6 @@ test('machines in turns: each goes on from what the other published, and a run w
   const direct = makePipeline(world.sandbox, path.join(world.folder, 'direct'));
   await syncPipeline(direct, testIo);
   const lakes = [machine('two').lake, direct.lake].map(({ path: lakePath }) => lakePath);
-  // A plain glob reads superseded files as well: only those that lake.json names.
   const [here, there] = await Promise.all(lakes.map(readCurrentItems));
   expect(here).toEqual(there);
 });
@@ -100,13 +76,12 @@ test('a query reads a remote from a machine without the lake, and fetches the ta
   const query = { ...reading(), cache: path.join(world.folder, 'queries'), sql, memory: '1GB' };
   await runQuery(query, context);
   expect(JSON.parse(context.output.text)).toMatchObject({ ok: true, rows: [{ found: true }] });
-  const isData = ({ key }: { key: string }) => key.endsWith('.parquet') && !key.includes('_delta_log');
-  const fetched = s3.asked.slice(before).filter(isData);
+  const fetched = s3.asked.slice(before).filter(({ key }) => isDataFile(key));
   const tables = new Set(fetched.map(({ key }) => key.split('/')[1]));
   expect([...tables].sort()).toEqual(['runs', 'sites']);
   const again = s3.asked.length;
   await runQuery(query, openContext(true));
-  expect(s3.asked.slice(again).filter(isData)).toEqual([]);
+  expect(s3.asked.slice(again).filter(({ key }) => isDataFile(key))).toEqual([]);
 });
 
 test('a query of a remote may join with USING, and read the price spells', async () => {
@@ -121,7 +96,7 @@ test('the cache of a reader stays below its bound, and says when it is too small
   const bytesOf = (table: string) =>
     keys(`/${table}/`).reduce((sum, key) => sum + (s3.objects.get(key)?.bytes.length ?? 0), 0);
   const maxBytes = bytesOf('items') + bytesOf('sites');
-  await readRemote(address(), { folder, maxBytes }, testIo, async ({ bring, lake }) => {
+  await readRemote(address, { folder, maxBytes }, testIo, async ({ bring, lake }) => {
     const files = async (table: string) =>
       (await readdir(path.join(lake.root, table))).filter((name) => name.endsWith('.parquet')).length;
     await bring(['sites']);
@@ -131,7 +106,7 @@ test('the cache of a reader stays below its bound, and says when it is too small
     await bring(['runs', 'items']);
     expect(await files('items')).toBeGreaterThan(0);
   });
-  const tooSmall = readRemote(address(), { folder, maxBytes: 1000 }, testIo, ({ bring }) => bring(['items']));
+  const tooSmall = readRemote(address, { folder, maxBytes: 1000 }, testIo, ({ bring }) => bring(['items']));
   await expect(tooSmall).rejects.toMatchObject({ code: 'usage' });
 });
 

@@ -15,19 +15,10 @@ describe('money', () => {
 });
 
 it('percentages and durations are short', () => {
-  expect([17.849, 0, 999.96, 10_239.04].map(formatPercent)).toEqual([
-    '17.8\u00a0%',
-    '0.0\u00a0%',
-    '1,000.0\u00a0%',
-    '10,239\u00a0%',
-  ]);
-  expect([400, 59_000, 90_000, 3 * 3_600_000 + 20 * 60_000, 5 * 86_400_000].map(formatDuration)).toEqual([
-    '0 s',
-    '59 s',
-    '2 min',
-    '3 h 20 min',
-    '5 days',
-  ]);
+  const percents = [17.849, 0, 999.96, 10_239.04].map(formatPercent);
+  expect(percents).toEqual(['17.8', '0.0', '1,000.0', '10,239'].map((number) => `${number}\u00a0%`));
+  const durations = [400, 59_000, 90_000, 3 * 3_600_000 + 20 * 60_000, 5 * 86_400_000].map(formatDuration);
+  expect(durations).toEqual(['0 s', '59 s', '2 min', '3 h 20 min', '5 days']);
 });
 
 describe('foreign text', () => {

@@ -36,13 +36,8 @@ function readTags(html: string): { tag: string; attributes: string[] }[] {
     if (tag === '') throw new Error(`not a tag: ${whole.slice(0, 80)}`);
     if (closes === '/') expect(open.pop(), whole).toBe(tag);
     else {
-      tags.push({
-        tag,
-        attributes: inside
-          .replace(/="[^"]*"/g, '')
-          .trim()
-          .split(/\s+/),
-      });
+      const names = inside.replace(/="[^"]*"/g, '').trim();
+      tags.push({ tag, attributes: names.split(/\s+/) });
       if (!isVoid.has(tag) && !whole.endsWith('/>')) open.push(tag);
     }
   }
@@ -67,13 +62,12 @@ describe('the policy of the page', () => {
   it('is needed by nothing: no handler, no style attribute, no address that is fetched', () => {
     for (const html of [page, hostile]) {
       for (const { tag, attributes } of readTags(html)) {
+        const fetching = /^(on.*|style|src|srcset|action|formaction|xlink:href)$/i;
         expect(
-          attributes.filter((name) => /^(on.*|style|src|srcset|action|formaction|xlink:href)$/i.test(name)),
+          attributes.filter((name) => fetching.test(name)),
           tag,
         ).toEqual([]);
-        expect(['iframe', 'object', 'embed', 'img', 'image', 'use', 'foreignObject', 'base', 'form']).not.toContain(
-          tag,
-        );
+        expect(tag).not.toMatch(/^(iframe|object|embed|img|image|use|foreignObject|base|form)$/);
       }
     }
   });
@@ -171,13 +165,8 @@ describe('a lake that has little to tell', () => {
     const empty = await renderWorld({});
     readTags(empty);
     expect(empty).toContain('Nothing is published in this lake yet.');
-    for (const sentence of [
-      'No run has been checked yet.',
-      'No product is sold by two shops',
-      'No shop sells',
-      'There is no product to show.',
-      'No site in this lake asks',
-    ]) {
+    const none = ['No run has been checked yet.', 'No product is sold by two shops', 'No shop sells'];
+    for (const sentence of [...none, 'There is no product to show.', 'No site in this lake asks']) {
       expect(empty).toContain(sentence);
     }
     expect(withoutScript(empty)).not.toMatch(/NaN|undefined|null|Infinity/);

@@ -1,8 +1,7 @@
 import type { Database } from '../../src/duckdb/connection.js';
 import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { type ReportHead, renderReport } from '../../src/report/page.js';
-import { type LakeFacts, readFacts } from '../../src/report/read-facts.js';
-import type { ReportSelection } from '../../src/report/report-selection.js';
+import { type LakeFacts, type ReportSelection, readFacts } from '../../src/report/read-facts.js';
 import { fillDerived, insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
 
 export const text = quoteLiteral;
@@ -36,21 +35,10 @@ export async function openReportWorld(rows: WorldRows): Promise<Database> {
   await insertRows(db, 'sites', rows.sites ?? []);
   await insertRows(db, 'items', rows.items ?? []);
   await insertRows(db, 'history', rows.history ?? []);
-  await insertRows(
-    db,
-    'runs',
-    (rows.runs ?? []).map((row) => ({ ...RUN, ...row })),
-  );
-  await insertRows(
-    db,
-    'check_results',
-    (rows.checks ?? []).map((row) => ({ ...CHECK, ...row })),
-  );
-  await insertRows(
-    db,
-    'datasets',
-    (rows.datasets ?? []).map((row) => ({ ...DATASET, ...row })),
-  );
+  const fill = (given: Row[] | undefined, base: Row) => given?.map((row) => ({ ...base, ...row })) ?? [];
+  await insertRows(db, 'runs', fill(rows.runs, RUN));
+  await insertRows(db, 'check_results', fill(rows.checks, CHECK));
+  await insertRows(db, 'datasets', fill(rows.datasets, DATASET));
   await fillDerived(db);
   return db;
 }

@@ -4,10 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import yargs from 'yargs';
-import { addSandboxOptions, toSandboxOptions } from '../../src/cli/commands/sandbox-options.js';
-import { PricelakeError } from '../../src/errors/errors.js';
-import { startSandbox } from '../../src/sandbox/start.js';
+import { runHere } from '../cli/pricelake.js';
 
 /** The built command, as users run it. */
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -131,14 +128,12 @@ describe('pricelake sandbox', () => {
     ['--reading lag.item=120s', 'did you mean lag.items?'],
     ['--reading timestamps=nanoseconds', 'shortest | seconds | milliseconds | microseconds'],
     ['--clock fast', 'frozen, real and 60x'],
-    ['--start tomorrow', '--start "tomorrow"'],
+    ['--start tomorrow', '--start tomorrow is not a date-time'],
     ['--rate -1', '--rate -1'],
     ['--sites 0', '--sites 0'],
-    ['--past-days 4', '--past-days 4 is not an integer from 5'],
+    ['--past-days 4', '--past-days 4 is not a whole number (5 to 3650)'],
   ])('%s is refused before a world is made', async (flags, reason) => {
-    const argv = await addSandboxOptions(yargs(flags.split(' '))).parse();
-    const refused = toSandboxOptions(argv).then(startSandbox);
-    await expect(refused).rejects.toThrow(PricelakeError);
-    await expect(refused).rejects.toThrow(reason);
+    const { code, stderr } = await runHere(['sandbox', ...flags.split(' ')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
   });
 });

@@ -8,7 +8,7 @@ import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { showSpread } from '../../src/cli/actions/show-spread.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
-import { type ManifestRequest, writeManifest } from '../../src/cli/actions/write-manifest.js';
+import { writeManifest } from '../../src/cli/actions/write-manifest.js';
 import { writeReport } from '../../src/cli/actions/write-report.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { Database } from '../../src/duckdb/connection.js';
@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const ANY_SPREAD = { minShops: 2, top: 20, outliers: true };
+const ANY_SPREAD = { minShops: 2, top: 20, outliers: true, grade: 'B' as const };
 
 type Action = (context: ReturnType<typeof openContext>) => Promise<unknown>;
 
@@ -67,7 +67,7 @@ const compact = () => run((context) => runCompact({ lake: world.lakePath }, cont
 const rebuild = () => run((context) => runRebuild({ lake: world.lakePath }, context));
 const query = (sql: string) =>
   run((context) => runQuery({ sql, lake: world.lakePath, memory: '1GB', format: 'ndjson' }, context));
-const manifest = (table: TableName, format: ManifestRequest['format']) =>
+const manifest = (table: TableName, format: Parameters<typeof writeManifest>[0]['format']) =>
   run((context) => writeManifest({ table, lake: world.lakePath, format, base: 's3://bucket/lake' }, context));
 const failure = (work: Promise<unknown>) =>
   work.then(

@@ -1,15 +1,14 @@
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
-import type { PricelakeError } from '../../src/errors/errors.js';
 import { writeCheckpoint } from '../../src/lake/checkpoint.js';
 import { openLake } from '../../src/lake/lake.js';
 import type { TableName } from '../../src/tables/table.js';
-import type { ProofResult } from '../../src/verify/verify-lake.js';
 import { openContext } from '../cli/open-context.js';
 import { deleteRows, ENGINE, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
 import { openWorld, type World } from '../sync/world.js';
+import { edit, findFaults, readProofs } from './proofs.js';
 
 let world: World;
 let root: string;
@@ -29,35 +28,12 @@ beforeEach(async () => {
   await cp(world.lakePath, root, { recursive: true });
 });
 
-async function verify(): Promise<ProofResult[]> {
-  return runVerify({ lake: root }, openContext(true)).then(
-    (report) => report.proofs as ProofResult[],
-    (error: PricelakeError) => {
-      expect(error.code, error.message).toBe('verify_failed');
-      return error.facts.proofs as ProofResult[];
-    },
-  );
-}
-
-/** What is found: proof → what it says. */
-async function findFaults(): Promise<Record<string, string>> {
-  const failed = (await verify()).filter(({ found }) => found > 0);
-  const lines = ({ findings }: ProofResult) => findings.map(({ table, file, what }) => `${file ?? table} ${what}`);
-  return Object.fromEntries(failed.map((proof) => [proof.name, lines(proof).join('\n')]));
-}
-
 const landing = () => path.join(root, '_pricelake', 'landing');
 
 async function findLanded(run: number, prefix: string): Promise<string> {
   const runId = (await readdir(landing())).sort()[run] ?? '';
   const name = (await readdir(path.join(landing(), runId))).find((file) => file.startsWith(prefix)) ?? '';
   return path.join(landing(), runId, name);
-}
-
-async function edit(file: string, change: (text: string) => string): Promise<void> {
-  const text = await readFile(file, 'latin1');
-  expect(change(text)).not.toBe(text);
-  await writeFile(file, change(text), 'latin1');
 }
 
 const flip = (text: string) => text.slice(0, 99) + String.fromCharCode(text.charCodeAt(99) ^ 1) + text.slice(100);
@@ -68,7 +44,7 @@ describe('verify finds in the landing', () => {
     await edit(await findLanded(0, 'export-'), flip);
     await edit(await findLanded(1, 'feed'), flip);
     await rm(await findLanded(0, 'feed'));
-    const { landing: found } = await findFaults();
+    const { landing: found } = await findFaults(root);
     expect(found).toMatch(/000001-\S+export-\S+ bytes 0 to \d+ are not as they landed: their checksum differs/);
     expect(found).toMatch(/000002-\S+feed\.ndjson bytes \d+ to \d+ are not as they landed/);
     expect(found).toMatch(/000001-\S+feed\.ndjson is missing/);
@@ -77,7 +53,7 @@ describe('verify finds in the landing', () => {
   test('a truncated journal of a finished run, in a line and at the end of one', async () => {
     await edit(await findLanded(0, 'journal'), (text) => text.slice(0, -20));
     await edit(await findLanded(1, 'journal'), cutLastLine);
-    const { landing: found } = await findFaults();
+    const { landing: found } = await findFaults(root);
     expect(found).toMatch(/000001-\S+journal\.ndjson its last line is cut short/);
     expect(found).toMatch(/000002-\S+journal\.ndjson does not say that the run has ended, and it was published/);
   });
@@ -88,7 +64,7 @@ describe('verify finds in the landing', () => {
       const lines = text.split('\n');
       return [...lines.slice(0, 3), ...lines.slice(4)].join('\n');
     });
-    const { landing: found } = await findFaults();
+    const { landing: found } = await findFaults(root);
     expect(found?.match(/line \d+ or one before it is not as it was written/g)).toHaveLength(2);
   });
 });
@@ -97,7 +73,7 @@ test('bytes that a version before landed without checksums are not checkable, an
   for (const run of [0, 1]) {
     await edit(await findLanded(run, 'journal'), (text) => text.replaceAll(/,"(sum|sha256|fileSha256)":"\w+"/g, ''));
   }
-  const proofs = await verify();
+  const proofs = await readProofs(root);
   const proof = proofs.find(({ name }) => name === 'landing');
   expect(proof).toMatchObject({
     found: 0,
@@ -117,7 +93,7 @@ test('verify finds log entries that do not say what they must, and pointers that
   await writeFile(path.join(root, 'runs', '_delta_log', '_last_checkpoint'), '{"version":77}');
   await writeFile(path.join(root, '_pricelake', 'format.json'), 'garbage');
   await edit(path.join(root, 'lake.json'), (text) => text.replace(/"runNumber": \d+/, '"runNumber": 7'));
-  const { logs, pointer } = await findFaults();
+  const { logs, pointer } = await findFaults(root);
   expect(logs).toMatch(/^sites\/_delta_log\/0+\.json is the first, and has no protocol$/m);
   expect(logs).toMatch(/^items\/_delta_log\/\d+\.json does not say which run wrote it, and when$/m);
   expect(logs).toMatch(/^rejects\/_delta_log\/0+\.json does not let \w+ be null, as our files do$/m);
@@ -131,12 +107,12 @@ test('verify reads files of other programs, and finds rows that they changed', a
     await optimize(root, table);
     await vacuum(root, table);
   }
-  const optimized = await verify();
+  const optimized = await readProofs(root);
   expect(optimized.filter(({ found }) => found > 0).map(({ name }) => name)).toEqual(['pointer']);
   expect(optimized.find(({ name }) => name === 'files')?.notes).toEqual([
     expect.stringMatching(/^not checkable: \d+ files/),
   ]);
   const version = await deleteRows(root, 'items', 'item_id % 3 = 0');
-  const { logs } = await findFaults();
+  const { logs } = await findFaults(root);
   expect(logs).toBe(`items version ${version} (DELETE by ${ENGINE}) changed rows, and no run repaired it`);
 });

@@ -6,6 +6,7 @@ import type { PricelakeError } from '../../src/errors/errors.js';
 import type { ProofResult } from '../../src/verify/verify-lake.js';
 import { openContext } from '../cli/open-context.js';
 import { openWorld, type World } from '../sync/world.js';
+import { edit } from './proofs.js';
 
 let world: World;
 let original: string;
@@ -20,43 +21,41 @@ beforeEach(() => world.renew(original));
 
 const inLake = (name: string) => path.join(world.lakePath, name);
 
-async function edit(name: string, change: (text: string) => string): Promise<void> {
-  const text = await readFile(inLake(name), 'utf8');
-  expect(change(text)).not.toBe(text);
-  await writeFile(inLake(name), change(text));
-}
-
+const editFile = (name: string, change: (text: string) => string) => edit(inLake(name), change);
 const cut = (text: string) => text.slice(0, -5);
 
+const failVerify = (): Promise<PricelakeError> =>
+  runVerify({ lake: world.lakePath }, openContext(true)).then(
+    () => expect.unreachable('it should have failed'),
+    (error) => error,
+  );
+
 test.each<[string, string, () => Promise<void>]>([
-  ['a catalog that is cut in its last view', 'catalog.sql', () => edit('catalog.sql', cut)],
+  ['a catalog that is cut in its last view', 'catalog.sql', () => editFile('catalog.sql', cut)],
   [
     'a catalog without its last view',
     'catalog.sql',
-    () => edit('catalog.sql', (text) => text.slice(0, text.lastIndexOf('\nCREATE'))),
+    () => editFile('catalog.sql', (text) => text.slice(0, text.lastIndexOf('\nCREATE'))),
   ],
   ['no catalog', 'catalog.sql', () => rm(inLake('catalog.sql'))],
   ['an empty catalog', 'catalog.sql', () => truncate(inLake('catalog.sql'))],
-  ['credits that are cut', 'ATTRIBUTION.md', () => edit('ATTRIBUTION.md', cut)],
+  ['credits that are cut', 'ATTRIBUTION.md', () => editFile('ATTRIBUTION.md', cut)],
   ['no credits', 'ATTRIBUTION.md', () => rm(inLake('ATTRIBUTION.md'))],
   ['no lake.json', 'lake.json', () => rm(inLake('lake.json'))],
-  ['a lake.json of another text', 'lake.json', () => edit('lake.json', (text) => `${text} `)],
+  ['a lake.json of another text', 'lake.json', () => editFile('lake.json', (text) => `${text} `)],
   [
     'a lake.json of another run',
     'lake.json',
-    () => edit('lake.json', (text) => text.replace(/"runNumber": 1/, '"runNumber": 7')),
+    () => editFile('lake.json', (text) => text.replace(/"runNumber": 1/, '"runNumber": 7')),
   ],
   [
     'a lake.json of another cursor',
     'lake.json',
-    () => edit('lake.json', (text) => text.replace(/"cursor": "\d+"/, '"cursor": "3"')),
+    () => editFile('lake.json', (text) => text.replace(/"cursor": "\d+"/, '"cursor": "3"')),
   ],
 ])('verify finds %s, and a sync writes the file again, also without news', async (_what, name, damage) => {
   await damage();
-  const error: PricelakeError = await runVerify({ lake: world.lakePath }, openContext(true)).then(
-    () => expect.unreachable('it should have failed'),
-    (error) => error,
-  );
+  const error = await failVerify();
   const failed = (error.facts.proofs as ProofResult[]).filter(({ found }) => found > 0);
   expect(failed.map((proof) => proof.name)).toEqual(['pointer']);
   expect(failed.flatMap(({ findings }) => findings.map(({ file }) => file))).toContain(name);
@@ -70,11 +69,8 @@ test.each<[string, string, () => Promise<void>]>([
 
 test('verify finds a lake.json that can not be read, and looks at the other files all the same', async () => {
   await writeFile(inLake('lake.json'), '{');
-  await edit('catalog.sql', cut);
-  const error: PricelakeError = await runVerify({ lake: world.lakePath }, openContext(true)).then(
-    () => expect.unreachable('it should have failed'),
-    (error) => error,
-  );
+  await editFile('catalog.sql', cut);
+  const error = await failVerify();
   const pointer = (error.facts.proofs as ProofResult[]).find((proof) => proof.name === 'pointer');
   expect(pointer?.findings).toMatchObject([{ file: 'lake.json', what: 'can not be read' }, { file: 'catalog.sql' }]);
   expect(error.facts.hint).toContain('`pricelake rebuild` also what is damaged beyond reading');

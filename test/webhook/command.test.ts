@@ -7,9 +7,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { serveWebhook } from '../../src/cli/actions/serve-webhook.js';
-import type { CommandContext } from '../../src/cli/run-command.js';
+
 import { startSandbox } from '../../src/sandbox/start.js';
+import { runHere } from '../cli/pricelake.js';
 import { buildEvent, SECRET, sign } from './delivery.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -109,22 +109,14 @@ describe('pricelake webhook', () => {
   });
 
   test.each([
-    [{ 'max-age': '8d' }, '--max-age 8d is more than 7d'],
-    [{ 'max-skew': 'soon' }, '--max-skew soon is not a duration such as 90s'],
-    [{ 'max-body': 0 }, '--max-body 0 is not a size in MB'],
-    [{ path: '/health' }, '--path /health is not a path'],
-    [{ port: 70_000 }, '--port 70000 is not from 0 to 65535'],
-  ])('refuses %j', async (mistake, message) => {
-    const defaults = {
-      host: '127.0.0.1',
-      port: 0,
-      path: '/webhook',
-      'max-age': '48h',
-      'max-skew': '5m',
-      'max-body': 16,
-    };
-    const argv = { pipeline: 'prices.yaml', lake: undefined, sync: false, 'sync-after': '1m', ...defaults, ...mistake };
-    const served = serveWebhook(argv, {} as CommandContext);
-    await expect(served).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
+    ['--max-age 8d', '--max-age 8d is not a duration of at most 7d'],
+    ['--max-skew soon', '--max-skew soon is not a duration such as 90s'],
+    ['--max-body 0', '--max-body 0 is not a number'],
+    ['--path /health', '--path /health answers load balancers'],
+    ['--path health', '--path health is not a path'],
+    ['--port 70000', '--port 70000 is not a whole number (0 to 65535)'],
+  ])('refuses %s', async (mistake, message) => {
+    const { code, stderr } = await runHere(['webhook', ...mistake.split(' ')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 });

@@ -30,14 +30,8 @@ export function createLogIo(): { io: Io; logs: LogEntry[] } {
 }
 
 export function buildEvent(id: string, facts: Record<string, unknown> = {}): string {
-  return JSON.stringify({
-    id,
-    type: 'changes',
-    createdAt: NOW.toISOString(),
-    cursor: 7,
-    changes: [{ id: 7 }],
-    ...facts,
-  });
+  const event = { id, type: 'changes', createdAt: NOW.toISOString(), cursor: 7, changes: [{ id: 7 }] };
+  return JSON.stringify({ ...event, ...facts });
 }
 
 /** Header Service-Signature, made without the code under test. */

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 36f73d5cd50cf1e3.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source def5ae0fbdade7bd.
 -- step: assortment__span
 SELECT
   CAST((

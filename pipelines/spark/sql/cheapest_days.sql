@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 7eb8a1feeef820df.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source c072055ec9de636c.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source ec37bd0cec377c12.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source b9c3cc90c62233ba.
 -- step: law_of_one_price__span, kept
 SELECT
   last_day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 2e6635e136b29e95.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source a1c8ee0ab88f96a6.
 -- step: offer_prices__past_offers
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 0d1b8e90c3dbb0df.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 6dd7c5e05d74b695.
 -- step: price_leaders__moved
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source e827cf2b9dcbeeb0.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 46dc6b49c7f029db.
 -- step: price_spells__offers, kept
 SELECT
   item_id,

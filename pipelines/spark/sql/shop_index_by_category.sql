@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source a9e033ff83ca597b.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 5d0e9802138e6278.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,

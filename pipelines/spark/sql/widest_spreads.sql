@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 7f0c3d8028b9808e.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source a844dbcbd50d4e18.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT

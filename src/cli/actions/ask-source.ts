@@ -9,13 +9,11 @@ import { toPlainLine } from '../plain-text.js';
 import type { Prompter } from '../prompter.js';
 import type { CommandContext } from '../run-command.js';
 
-/** Where the service is, and the key. */
 interface Source {
   PRICELAKE_BASE_URL: string;
   PRICELAKE_API_KEY: string;
 }
 
-/** Where `.env` is, and what is set already. */
 export interface Place {
   folder: string;
   env: NodeJS.ProcessEnv;
@@ -23,7 +21,7 @@ export interface Place {
 
 /**
  * Asks for the address of the service and the key, checks both with one call, and keeps them in `.env` of this folder.
- * Returns true when they are set for the commands to come; an empty answer leaves it at that.
+ * Returns false after an empty answer.
  */
 export async function askSource(prompter: Prompter, context: CommandContext, place: Place): Promise<boolean> {
   for (;;) {
@@ -64,7 +62,7 @@ async function checkSource(source: Source, { io, signal }: CommandContext): Prom
   }
 }
 
-/** Adds to `.env` what the environment lacks. A file that has another value is the user's to change. */
+/** Adds variables that the environment lacks to `.env`. The user has to change a file that has other values. */
 async function keep(source: Source, { folder, env }: Place): Promise<string> {
   const file = join(folder, ENV_FILE);
   const wanted = Object.entries(source).filter(([name, value]) => env[name] !== value);

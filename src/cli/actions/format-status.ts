@@ -4,19 +4,17 @@ import { nameColumns } from '../../lake/column-difference.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { nameDatasets } from '../../plan/find-added.js';
 import type { DatasetSelection } from '../../tables/table.js';
-import { type Align, layOutTable } from '../output/table-layout.js';
-import { wrapText } from '../output/wrap-text.js';
+import { wrapText } from '../output/display-width.js';
+import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatBytes, formatSeconds } from '../progress.js';
 import { paint, type Style } from '../style.js';
-import type { BoundStatus, DriftStatus, Rows, Status, TableStatus } from './read-status.js';
+import type { Rows, Status } from './read-status.js';
 
-/** A status, and what the lake is a copy of; undefined if nothing is published. */
-export interface ShownStatus extends Status {
-  datasets: DatasetSelection | undefined;
-}
+/** A status with the datasets of the lake; undefined if nothing is published. */
+export type ShownStatus = Status & { datasets: DatasetSelection | undefined };
 
-/** A status for people: what is published, what waits, what is left. */
+/** A status for people. */
 export function formatStatus(status: ShownStatus, width: number | undefined): string {
   const lines = [
     formatPointer(status),
@@ -56,14 +54,12 @@ function formatPointer({ lake, pointer, upToDateAt, idleRuns, datasets = 'all' }
   return `${lake}: run ${runNumber} (${runId}) of ${pipeline}${selection}, published ${at.toISOString()}, cursor ${cursor}${idle}`;
 }
 
-/** Empty if the last run established which items are listed. */
 function formatListing({ listing }: Status): string {
   if (listing === undefined) return '';
   const { run, unknown, reason } = listing;
   return `not caught up: run ${run} could not establish whether up to ${countOf(unknown, 'item')} are still listed (${reason})`;
 }
 
-/** Empty if rows of the service have shown all changes. */
 function formatStale({ tables }: Status): string {
   const stale = tables.find(({ table }) => table === 'stale_items')?.rows ?? 0n;
   if (stale === 0n) return '';
@@ -111,7 +107,7 @@ function formatBudget({ budget }: Status): string {
   return `budget: ${left}${resets} (plan ${plan}, as of ${seenAt.toISOString()})`;
 }
 
-function formatBound(bound: BoundStatus | undefined): string {
+function formatBound(bound: NonNullable<Status['budget']>['calls']): string {
   return bound === undefined ? 'unlimited' : `${formatCount(bound.left)} of ${formatCount(bound.allowed)}`;
 }
 
@@ -120,19 +116,18 @@ function formatSizes({ bytes }: Status): string {
   return `on disk: tables ${formatBytes(bytes.tables)}${superseded}, raw bytes ${formatBytes(bytes.landing)}`;
 }
 
-/** Empty if nothing waits and nothing is wrong. */
 function formatWebhooks({ webhooks: { waiting, setAside } }: Status): string {
   if (waiting === 0 && setAside === 0) return '';
   const unread = setAside === 0 ? '' : ` · unreadable, in _pricelake/webhooks/aside: ${formatCount(setAside)}`;
   return `webhook events for the next sync: ${formatCount(waiting)}${unread}`;
 }
 
-function formatDrift({ table, missing, unknown }: DriftStatus): string {
+function formatDrift({ table, missing, unknown }: Status['drift'][number]): string {
   if (unknown.length > 0) return `a newer version wrote ${table}, with ${nameColumns(unknown)}: sync with that version`;
   return `an older version wrote ${table}, without ${nameColumns(missing)}: the next run that writes the table adds ${missing.length === 1 ? 'it' : 'them'}, NULL in older rows`;
 }
 
-function formatTables(tables: TableStatus[], width: number | undefined): string {
+function formatTables(tables: Status['tables'], width: number | undefined): string {
   if (tables.length === 0) return '';
   const rows = tables.map(({ table, version, rows: count, files, bytes }) => [
     table,
@@ -141,11 +136,11 @@ function formatTables(tables: TableStatus[], width: number | undefined): string 
     formatCount(files),
     formatBytes(bytes),
   ]);
-  const aligns: Align[] = ['left', 'right', 'right', 'right', 'right'];
-  return `\n${layOutTable(['table', 'version', 'rows', 'files', 'size'], rows, aligns, width)}`;
+  const columns = ['table', ...['version', 'rows', 'files', 'size'].map(right)];
+  return `\n${layOutTable(columns, rows, width)}`;
 }
 
-/** Checks that found something, by name; the number of the others. */
+/** Names checks that found something, and counts the others. */
 function formatChecks({ names, rows }: Rows, width: number | undefined): string {
   if (rows.length === 0) return '';
   const failed = rows.filter((row) => row[names.indexOf('violations')] !== 0n);
@@ -155,8 +150,7 @@ function formatChecks({ names, rows }: Rows, width: number | undefined): string 
 
 function formatRows({ names, rows }: Rows, width: number | undefined): string {
   const cells = rows.map((row) => row.map((value) => (value === null ? '' : toPlainLine(valueToText(value)))));
-  const aligns = names.map(
-    (_, i): Align => (typeof rows[0]?.[i] === 'bigint' || typeof rows[0]?.[i] === 'number' ? 'right' : 'left'),
-  );
-  return layOutTable(names, cells, aligns, width);
+  const isNumber = (at: number) => ['bigint', 'number'].includes(typeof rows[0]?.[at]);
+  const columns = names.map((name, at) => (isNumber(at) ? right(name) : name));
+  return layOutTable(columns, cells, width);
 }

@@ -3,51 +3,41 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findTables, planLoad, type TableLoad } from '../../deliver/load-plan.js';
 import type { LoadedTable } from '../../deliver/load-postgres.js';
-import { writeLoadScript } from '../../deliver/load-script.js';
 import { requireSchemaName } from '../../deliver/load-sql.js';
 import { listFiles } from '../../deliver/manifest.js';
 import { writeForLoader } from '../../deliver/manifest-formats.js';
 import { parseSince } from '../../deliver/since.js';
-import type { Warehouse } from '../../deliver/warehouse-names.js';
-import { requireWarehouseBase } from '../../deliver/warehouses.js';
+import { requireWarehouseBase, writeLoadScript } from '../../deliver/warehouses.js';
 import { Database } from '../../duckdb/connection.js';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
+import type { Arguments } from '../command.js';
+import type { load } from '../commands/deliver.js';
+import { findTarget } from '../find-target.js';
 import { explainLostFile } from '../read-lake.js';
-import { findTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
-
-export interface LoadRequest {
-  warehouse: Warehouse;
-  lake?: string | undefined;
-  since?: string | undefined;
-  full?: boolean | undefined;
-  table?: readonly TableName[] | undefined;
-  schema?: string | undefined;
-  base?: string | undefined;
-  execute: boolean;
-  url?: string | undefined;
-  output?: string | undefined;
-  /** Folder for the manifests that Redshift reads. */
-  manifests?: string | undefined;
-}
 
 /**
  * Writes the statements that bring a copy of the lake to its newest run, or loads PostgreSQL.
- * @throws PricelakeError `usage` if the lake does not know what changed since then, `unavailable` where the database
- * can't be reached.
+ * @throws PricelakeError `usage` if the lake does not know what changed since then, `unavailable` if the database can't be
+ * reached
  */
-export async function loadWarehouse(request: LoadRequest, context: CommandContext): Promise<CommandReport | undefined> {
+export async function loadWarehouse(
+  request: Arguments<typeof load>,
+  context: CommandContext,
+): Promise<CommandReport | undefined> {
   requireSchemaName(request.schema);
   const { lake: path } = await findTarget(request, process.env);
   const lake = await openLake(path, { create: false });
   const wanted = TABLE_NAMES.filter((table) => request.table?.includes(table) ?? true);
   const tables = await findTables(lake, wanted);
-  return request.execute ? execute(request, lake, tables, context) : writeScript(request, lake, tables, context);
+  return request.execute === true
+    ? execute(request, lake, tables, context)
+    : writeScript(request, lake, tables, context);
 }
 
-async function writeScript(request: LoadRequest, lake: Lake, tables: TableName[], context: CommandContext) {
+async function writeScript(request: Arguments<typeof load>, lake: Lake, tables: TableName[], context: CommandContext) {
   const { warehouse, schema, output: file } = request;
   const base = requireWarehouseBase(warehouse, request.base);
   const since = readRun(request);
@@ -66,7 +56,7 @@ async function writeScript(request: LoadRequest, lake: Lake, tables: TableName[]
   };
 }
 
-/** The files of each load, as Redshift's COPY reads them; a manifest without files is none. */
+/** Lists the files of each load for Redshift's COPY, which refuses a manifest without files. */
 async function writeManifests(folder: string | undefined, lake: Lake, loads: TableLoad[], base: string): Promise<void> {
   if (folder === undefined) {
     throw new PricelakeError('usage', 'Redshift finds files by manifests', {
@@ -80,7 +70,7 @@ async function writeManifests(folder: string | undefined, lake: Lake, loads: Tab
   }
 }
 
-function readRun({ since, full }: LoadRequest): bigint | undefined {
+function readRun({ since, full }: Arguments<typeof load>): bigint | undefined {
   if (full === true) return undefined;
   const run = since === undefined ? undefined : parseSince(since);
   if (run?.kind === 'run') return run.number;
@@ -89,33 +79,27 @@ function readRun({ since, full }: LoadRequest): bigint | undefined {
   });
 }
 
-async function execute(request: LoadRequest, lake: Lake, tables: TableName[], context: CommandContext) {
+async function execute(request: Arguments<typeof load>, lake: Lake, tables: TableName[], context: CommandContext) {
   const { warehouse, schema, full, since, url } = request;
-  if (warehouse !== 'postgres' || since !== undefined || request.output !== undefined) {
-    const what = warehouse !== 'postgres' ? `it loads PostgreSQL alone` : 'the copy itself notes the run that it is of';
-    throw new PricelakeError(
-      'usage',
-      `--execute takes no ${warehouse !== 'postgres' ? warehouse : '--since and no --output'}: ${what}`,
-    );
+  const isOther = warehouse !== 'postgres';
+  if (isOther || since !== undefined || request.output !== undefined) {
+    const no = isOther
+      ? `${warehouse}: it loads PostgreSQL alone`
+      : '--since and no --output: the copy notes its own run';
+    throw new PricelakeError('usage', `--execute takes no ${no}`);
   }
   const { loadPostgres } = await import('../../deliver/load-postgres.js');
   const client = await connect(url);
   const folder = await mkdtemp(join(tmpdir(), 'pricelake-'));
   const db = await Database.open({ tempDirectory: folder, signal: context.signal });
-  // A signal ends the session: the server rolls back what it has not committed.
+  // A signal ends the session, and the server rolls back.
   const stop = () => void client.end().catch(() => {});
   context.signal.addEventListener('abort', stop, { once: true });
   try {
-    const wish = {
-      db,
-      lake,
-      tables,
-      schema,
-      scratch: join(folder, 'rows'),
-      isFull: full === true,
-      signal: context.signal,
-    };
-    const loaded = await loadPostgres(client, wish).catch(explainPostgres);
+    const place = { db, lake, scratch: join(folder, 'rows'), signal: context.signal };
+    const loaded = await loadPostgres(client, { ...place, tables, schema, isFull: full === true }).catch(
+      explainPostgres,
+    );
     await context.say(loaded.map(formatTable).join(''));
     return { warehouse, run: loaded[0]?.run, tables: loaded };
   } finally {
@@ -126,7 +110,7 @@ async function execute(request: LoadRequest, lake: Lake, tables: TableName[], co
   }
 }
 
-/** A password on the command line is seen by every process of the machine. */
+/** Every process of the machine could read a password on the command line. */
 async function connect(url: string | undefined) {
   const hasPassword =
     url !== undefined && (!URL.canParse(url) || new URL(url).password !== '' || /[?&]password=/.test(url));
@@ -136,21 +120,17 @@ async function connect(url: string | undefined) {
     });
   }
   const { default: pg } = await import('pg').catch((cause: unknown) => {
-    throw new PricelakeError(
-      'usage',
-      'package pg is not installed',
-      { hint: 'Run `npm install pg pg-copy-streams`.' },
-      { cause },
-    );
+    const hint = 'Run `npm install pg pg-copy-streams`.';
+    throw new PricelakeError('usage', 'package pg is not installed', { hint }, { cause });
   });
   const client = new pg.Client({ connectionString: url, application_name: 'pricelake' });
-  // A session that breaks off reports so to the statement that runs, too.
+  // If a session breaks off, the statement that runs fails as well.
   client.on('error', () => {});
   await client.connect().catch(explainPostgres);
   return client;
 }
 
-/** What the server says becomes an error of ours: a code of SQL (class 08, 53, 57, 40) may be gone at the next try. */
+/** Faults of SQL's classes 08, 53, 57 and 40 may be gone at the next try. */
 function explainPostgres(thrown: unknown): never {
   const cause = explainLostFile(thrown);
   if (cause instanceof PricelakeError || !(cause instanceof Error)) throw cause;

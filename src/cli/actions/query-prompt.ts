@@ -1,9 +1,11 @@
+import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { quoteIdentifier } from '../../duckdb/quote.js';
-import { PricelakeError } from '../../errors/errors.js';
+import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { formatError } from '../error-report.js';
-import { findHistory, HISTORY_SIZE, QueryHistory } from '../query-history.js';
 import type { CommandContext } from '../run-command.js';
 
 const HELP = `One SELECT over any number of lines, ended by a semicolon. ↑ ↓: history.
@@ -13,20 +15,18 @@ const HELP = `One SELECT over any number of lines, ended by a semicolon. ↑ ↓
 Ctrl-C           stops what runs, or drops what is typed
 `;
 
-/** Runs one statement, and writes its result. */
 export type RunStatement = (sql: string) => Promise<unknown>;
 
-/** Where the prompt is: the lines of a statement that has not ended, or whether one runs or was interrupted. */
+/** The state of the prompt, with the lines of a statement that has not ended. */
 interface Progress {
   statement: string;
   state: 'typing' | 'running' | 'interrupted';
 }
 
-/** Where a person types, and where the lines are kept. */
+/** A terminal, and the file that keeps its lines. */
 export interface Terminal {
   input: NodeJS.ReadableStream;
   output: NodeJS.WritableStream;
-  /** File of the history. */
   historyFile: string;
 }
 
@@ -38,7 +38,7 @@ const openTerminal = (): Terminal => ({
 
 /**
  * Reads statements from a terminal until its end. An error ends a statement, not the prompt. Ctrl-C interrupts the
- * statement that runs, else drops what is typed; where nothing is, it ends the prompt.
+ * statement that runs, else drops the typed text, else ends the prompt.
  */
 export async function promptQueries(
   context: Pick<CommandContext, 'output' | 'io'>,
@@ -46,14 +46,14 @@ export async function promptQueries(
   interrupt: () => void,
   { input, output, historyFile }: Terminal = openTerminal(),
 ): Promise<void> {
-  // A home that cannot be written costs the history, not the prompt.
-  const history = await QueryHistory.open(historyFile).catch((error: unknown) => {
+  // If the home can't be written, the prompt works without a history.
+  const history = await openHistory(historyFile).catch((error: unknown) => {
     context.io.log('warn', 'query.history_off', { file: historyFile, reason: String(error) });
     return undefined;
   });
   const lines = createInterface({
     ...{ input, output, terminal: true, historySize: HISTORY_SIZE, removeHistoryDuplicates: true },
-    history: history?.lines ?? [],
+    history: history ?? [],
   });
   const progress: Progress = { statement: '', state: 'typing' };
   const ask = (isOpen: boolean) => {
@@ -74,7 +74,8 @@ export async function promptQueries(
   });
   async function* read() {
     for await (const line of lines) {
-      await history?.add(line);
+      // At once, so that neither a kill nor a second prompt loses it.
+      if (history !== undefined && line.trim() !== '') await appendFile(historyFile, `${line}\n`, { mode: 0o600 });
       yield line;
     }
   }
@@ -88,7 +89,7 @@ export async function promptQueries(
   }
 }
 
-/** Runs statements that span lines; `ask(true)` asks for the next line of an open one. */
+/** Runs statements that span lines; `ask(true)` asks for the next line of an unfinished one. */
 export async function answerLines(
   lines: AsyncIterable<string>,
   { output, io }: Pick<CommandContext, 'output' | 'io'>,
@@ -121,4 +122,26 @@ async function answer(statement: string, output: CommandContext['output'], run: 
   const table = TABLE_NAMES.find((one) => one === name.replace(/;$/u, ''));
   if (word === '.schema' && table !== undefined) return run(`DESCRIBE ${quoteIdentifier(table)}`);
   return output.write(word === '.schema' ? `There is no table ${JSON.stringify(name)}; .tables lists them.\n` : HELP);
+}
+
+/** Lines that the prompt remembers. */
+export const HISTORY_SIZE = 1000;
+
+/** `pricelake/query-history` in the user's state folder. */
+export function findHistory(env: NodeJS.ProcessEnv): string {
+  return join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'pricelake', 'query-history');
+}
+
+/** Reads the lines of earlier prompts, the newest first, and shortens their file, which only its user can read. */
+async function openHistory(file: string): Promise<string[]> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (hasSystemCode(error, 'ENOENT')) return '';
+    throw error;
+  });
+  const lines = text.split('\n').filter((line) => line !== '');
+  const kept = lines.slice(-HISTORY_SIZE);
+  await writeFile(file, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+  await chmod(file, 0o600); // `mode` counts for new files only
+  return kept.reverse();
 }

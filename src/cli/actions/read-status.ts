@@ -12,12 +12,12 @@ import { readLock } from '../../lake/lock.js';
 import { type Pointer, readPointer } from '../../lake/pointer.js';
 import { readTable } from '../../lake/read.js';
 import { allowance, type Bound, type Budget, countLeft } from '../../plan/allowance.js';
-import { type BrokenExport, findRetryAt } from '../../plan/broken-exports.js';
+import { findRetryAt } from '../../plan/broken-exports.js';
 import type { CachedLake } from '../../remote/cached-lake.js';
 import { readIdleRuns } from '../../run/idle-runs.js';
-import { inspectActivity, type LakeActivity } from '../../run/inspect-runs.js';
+import { inspectActivity } from '../../run/inspect-runs.js';
 import type { RunRow } from '../../run/ledger.js';
-import { type ColumnDifference, TABLE_NAMES } from '../../tables/table.js';
+import { TABLE_NAMES } from '../../tables/table.js';
 import { countFiles } from '../../webhook/event-files.js';
 
 const RUNS_SHOWN = 5;
@@ -26,85 +26,16 @@ const RUNS_SQL = `SELECT run_number AS run, mode, started_at, round(seconds, 1) 
 const CHECKS_SQL = `SELECT name, severity, violations, let_through FROM check_results
   WHERE run_id = (SELECT arg_max(run_id, run_number) FROM runs) ORDER BY violations DESC, name`;
 
+/** The result of a query. */
 export interface Rows {
   names: string[];
   rows: DuckDBValue[][];
 }
 
-export interface TableStatus {
-  table: string;
-  version: bigint;
-  rows: bigint;
-  files: number;
-  bytes: number;
-}
-
-/** How the columns of a table differ from those that this version knows. */
-export interface DriftStatus extends ColumnDifference {
-  table: string;
-}
-
-/** What is left of the month, by the tightest rule. */
-export interface BudgetStatus {
-  /** When the service sent it. */
-  seenAt: Date;
-  plan: string;
-  status: string | null | undefined;
-  calls: BoundStatus | undefined;
-  exportRows: BoundStatus | undefined;
-  resetsAt: Date | undefined;
-}
-
-export interface BoundStatus {
-  rule: string;
-  allowed: bigint;
-  left: bigint;
-}
-
-/** How far the lake is behind the feed. */
-export interface LagStatus {
-  newestChange: bigint | undefined;
-  newestAt: Date | undefined;
-  /** True when the lake lacks it. */
-  isBehind: boolean;
-  /** Seconds between the newest change that the lake shows and the feed's, by the service's clock. */
-  seconds: number;
-}
-
-/** What the last run could not establish about which items are still listed. */
-export interface ListingStatus {
-  run: bigint;
-  /** Items at most. */
-  unknown: bigint;
-  reason: string;
-}
-
 /** Everything that a status shows. */
-export interface Status extends LakeActivity {
-  lake: string;
-  pointer: Pointer | undefined;
-  /** When a run last came to the feed's end. */
-  upToDateAt: Date | undefined;
-  /** Runs without news since the last publication. */
-  idleRuns: number;
-  tables: TableStatus[];
-  /** Undefined where the last run established it. */
-  listing: ListingStatus | undefined;
-  /** Tables of another version of pricelake. */
-  drift: DriftStatus[];
-  /** Bytes by what they are for. */
-  bytes: { tables: number; superseded: number; landing: number };
-  webhooks: Awaited<ReturnType<typeof countFiles>>;
-  budget: BudgetStatus | undefined;
-  /** Exports that broke off in the last runs, and when they are tried again. */
-  brokenExports: (BrokenExport & { retryAt: Date })[];
-  /** Undefined where the service was not asked. */
-  lag: LagStatus | undefined;
-  runs: Rows;
-  checks: Rows;
-}
+export type Status = Awaited<ReturnType<typeof readStatus>>;
 
-/** Gathers the state of a lake; `service` is what was asked of the service, if it was. */
+/** Gathers the state of a lake, with the lag behind the feed if the service was asked. */
 export async function readStatus(
   lake: Lake,
   db: Database,
@@ -112,7 +43,7 @@ export async function readStatus(
   budget: Budget,
   io: Io,
   remote?: Pick<CachedLake, 'url' | 'holder'>,
-): Promise<Status> {
+) {
   const pointer = await readPointer(lake);
   const tables = listTables(pointer);
   const idle = await readIdleRuns(lake);
@@ -121,10 +52,13 @@ export async function readStatus(
   return {
     lake: remote?.url ?? lake.root,
     pointer,
+    /** When a run last came to the feed's end. */
     upToDateAt: finished === undefined ? pointer?.at : new Date(finished),
+    /** Runs since the last publication, all of which found nothing new. */
     idleRuns: idle.length,
     listing: await readListing(db, idle.at(-1)),
     tables,
+    /** Tables that another version of pricelake wrote. */
     drift: await readDrift(lake),
     bytes: { tables: tableBytes, ...(await measureFolders(lake, tableBytes)) },
     ...(await inspectActivity(lake, remote === undefined ? await readLock(lake, io) : remote.holder)),
@@ -137,8 +71,8 @@ export async function readStatus(
   };
 }
 
-/** Of the last run, an idle one included. */
-async function readListing(db: Database, idle: RunRow | undefined): Promise<ListingStatus | undefined> {
+/** Items of which the last run, even an idle one, could not establish whether they are listed; undefined if there are none. */
+async function readListing(db: Database, idle: RunRow | undefined) {
   const last =
     idle ?? (await db.row('SELECT run_number, listing_unknown, reason FROM runs ORDER BY run_number DESC LIMIT 1'));
   const unknown = last?.listing_unknown ?? 0n;
@@ -146,14 +80,14 @@ async function readListing(db: Database, idle: RunRow | undefined): Promise<List
   return { run: BigInt(String(last.run_number)), unknown, reason: String(last.reason) };
 }
 
-async function readDrift(lake: Lake): Promise<DriftStatus[]> {
+async function readDrift(lake: Lake) {
   const states = await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
   return states
     .filter(({ difference }) => Object.values(difference).some(({ length }) => length > 0))
     .map(({ table, difference }) => ({ table, ...difference }));
 }
 
-function listTables(pointer: Pointer | undefined): TableStatus[] {
+function listTables(pointer: Pointer | undefined) {
   return Object.entries(pointer?.tables ?? {}).map(([table, state]) => ({
     table,
     version: state.version,
@@ -163,7 +97,7 @@ function listTables(pointer: Pointer | undefined): TableStatus[] {
   }));
 }
 
-async function measureFolders(lake: Lake, tableBytes: number): Promise<{ superseded: number; landing: number }> {
+async function measureFolders(lake: Lake, tableBytes: number) {
   let onDisk = 0;
   for (const table of TABLE_NAMES)
     onDisk += await measureFolder(tablePath(lake, table), (name) => name.endsWith('.parquet'));
@@ -173,7 +107,7 @@ async function measureFolders(lake: Lake, tableBytes: number): Promise<{ superse
   };
 }
 
-/** Bytes of a folder's files, those of logs apart; what vanishes meanwhile counts nothing. */
+/** Bytes of a folder's files without logs. A file that vanishes meanwhile counts nothing. */
 async function measureFolder(folder: string, counts: (name: string) => boolean): Promise<number> {
   const entries = (await readdir(folder, { recursive: true, withFileTypes: true }).catch(ignoreMissing)) ?? [];
   let bytes = 0;
@@ -184,12 +118,8 @@ async function measureFolder(folder: string, counts: (name: string) => boolean):
   return bytes;
 }
 
-async function readBudget(
-  lake: Lake,
-  service: ServiceState | undefined,
-  budget: Budget,
-  io: Io,
-): Promise<BudgetStatus | undefined> {
+/** The rest of the month by the tightest rule; undefined if no run has seen the plan. */
+async function readBudget(lake: Lake, service: ServiceState | undefined, budget: Budget, io: Io) {
   const seen = service === undefined ? await recallPlan(lake) : { plan: service.plan, seenAt: io.now() };
   if (seen === undefined) return undefined;
   const { plan, seenAt } = seen;
@@ -204,12 +134,12 @@ async function readBudget(
   };
 }
 
-function describeBound(bound: Bound | undefined): BoundStatus | undefined {
-  if (bound === undefined) return undefined;
-  return { rule: bound.rule, allowed: bound.allowed, left: countLeft(bound) };
+function describeBound(bound: Bound | undefined) {
+  return bound && { rule: bound.rule, allowed: bound.allowed, left: countLeft(bound) };
 }
 
-async function measureLag(db: Database, pointer: Pointer | undefined, { newest }: ServiceState): Promise<LagStatus> {
+/** Seconds between the newest change that the lake shows and the feed's, by the service's clock. */
+async function measureLag(db: Database, pointer: Pointer | undefined, { newest }: ServiceState) {
   if (newest === undefined) return { newestChange: undefined, newestAt: undefined, isBehind: false, seconds: 0 };
   const newestAt = new Date(newest.observedAt);
   const isBehind = newest.id > (pointer?.cursor ?? 0n);

@@ -7,31 +7,29 @@ import { suggestName } from '../../errors/suggest-name.js';
 import { formatCount } from '../../formats/count.js';
 import { RelationGraph } from '../../sql/graph.js';
 import type { CheckResult, Severity } from '../../tables/table.js';
+import type { Arguments } from '../command.js';
+import type { check } from '../commands/keep.js';
+import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
-import { layOutSample } from '../output/sample-table.js';
-import { layOutTable } from '../output/table-layout.js';
-import { wrapText } from '../output/wrap-text.js';
+import { wrapText } from '../output/display-width.js';
+import { layOutSample } from '../output/table.js';
+import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { readLake } from '../read-lake.js';
-import { findTarget, type ReadingArguments } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 
-export interface CheckRequest extends ReadingArguments {
-  /** Folder of checks beside the shipped ones. */
-  checks?: string | undefined;
-  failOn: Severity;
-  select?: string[] | undefined;
-}
-
-/** From grave to slight. */
+/** From most to least severe. */
 const ORDER: Severity[] = ['gate', 'error', 'warn'];
 
 /**
- * Runs the checks over the published tables and shows what they found.
- * @throws PricelakeError `check_failed` when one of severity `failOn` or graver found something.
+ * Runs the checks over the published tables, and shows what they found.
+ * @throws PricelakeError `check_failed` if one of severity `failOn` or a higher one found something
  */
-export async function runCheckCommand(request: CheckRequest, context: CommandContext): Promise<CommandReport> {
+export async function runCheckCommand(
+  request: Arguments<typeof check>,
+  context: CommandContext,
+): Promise<CommandReport> {
   const { lake, settings } = await findTarget(request, process.env);
   const all = await loadChecks(request.checks ?? settings?.checksFolder);
   const checks = selectChecks(all, request.select);
@@ -50,14 +48,13 @@ export async function runCheckCommand(request: CheckRequest, context: CommandCon
   const failed = results.filter((result) => isFailure(result, request.failOn));
   if (failed.length > 0) {
     const names = failed.map(({ name }) => name).join(', ');
-    throw new PricelakeError('check_failed', `${failed.length} of ${results.length} checks failed: ${names}`, {
-      checks: report,
-    });
+    const message = `${failed.length} of ${results.length} checks failed: ${names}`;
+    throw new PricelakeError('check_failed', message, { checks: report });
   }
   return { checks: report };
 }
 
-/** Whether a result counts as failed for `failOn`: it found something, and is as grave. */
+/** True if a check of severity `failOn` or a higher one found something. */
 export function isFailure({ violations, severity }: CheckResult, failOn: Severity): boolean {
   return violations > 0n && ORDER.indexOf(severity) <= ORDER.indexOf(failOn);
 }
@@ -74,7 +71,7 @@ function selectChecks(checks: Check[], names: string[] | undefined): Check[] {
   return checks.filter(({ name }) => names.includes(name));
 }
 
-/** Settings of checks that are not run are no mistake. */
+/** Drops settings of checks that don't run, which `runChecks` would refuse. */
 function selectSettings(settings: CheckSettings, checks: Check[]): CheckSettings {
   const names = new Set(checks.map(({ name }) => name));
   return Object.fromEntries(Object.entries(settings).filter(([name]) => names.has(name)));
@@ -90,12 +87,7 @@ function formatResults(
     const passed = violations === 0n;
     return [passed ? 'ok' : 'FAILED', severity, name, passed ? '' : formatCount(violations)];
   });
-  const table = layOutTable(
-    ['status', 'severity', 'check', 'violations'],
-    rows,
-    ['left', 'left', 'left', 'right'],
-    width,
-  );
+  const table = layOutTable(['status', 'severity', 'check', right('violations')], rows, width);
   const notes = results
     .filter(({ violations }) => violations > 0n)
     .map(({ name, description, sample }) => {

@@ -1,5 +1,9 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { realpathSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import path, { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { formatCount } from '../../formats/count.js';
@@ -8,27 +12,18 @@ import { openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { peekUnfinishedRun } from '../../landing/landed-runs.js';
 import { syncPipeline } from '../../sync/sync.js';
-import { nameOwnCommand, quoteWord } from '../own-command.js';
+import type { Arguments } from '../command.js';
+import type { demo } from '../commands/sandbox.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { describeReport, formatReport } from '../run-report.js';
-import { type SandboxProcess, startSandboxProcess } from '../sandbox-process.js';
+import { postAdvance } from './advance-sandbox.js';
 import { runCheckCommand } from './run-check.js';
 import { showSpread } from './show-spread.js';
 
-export interface DemoRequest {
-  lake: string;
-  /** Folder for the lake, instead of `lake`, and a report. */
-  keep?: string | undefined;
-  items: number;
-}
-
 const HOURS = 6;
 
-/** All steps on the embedded sandbox: first copy, some hours of changes, sync, nothing new, checks, spread. */
-export async function runDemo(request: DemoRequest, context: CommandContext): Promise<CommandReport> {
-  if (!Number.isInteger(request.items) || request.items < 1) {
-    throw new PricelakeError('usage', `--items ${request.items} is not a whole number above 0`);
-  }
+/** Copies the embedded sandbox, syncs some hours of changes and then nothing new, runs the checks, and shows spreads. */
+export async function runDemo(request: Arguments<typeof demo>, context: CommandContext): Promise<CommandReport> {
   const { keep } = request;
   if (keep !== undefined) await mkdir(keep, { recursive: true });
   const place = keep === undefined ? request : { ...request, lake: join(keep, 'lake') };
@@ -37,21 +32,18 @@ export async function runDemo(request: DemoRequest, context: CommandContext): Pr
   await say(`1. A sandbox of the service with ${formatCount(request.items)} listings starts on this machine.\n`);
   const sandbox = await startSandboxProcess(request.items, context.signal);
   try {
-    return await runSteps(place, context, sandbox, say);
+    return await runSteps(place, context, sandbox);
   } finally {
     await sandbox.stop();
   }
 }
 
-type Say = CommandContext['say'];
-
 async function runSteps(
-  { lake, keep }: DemoRequest,
+  { lake, keep }: Arguments<typeof demo>,
   context: CommandContext,
   sandbox: SandboxProcess,
-  say: Say,
 ): Promise<CommandReport> {
-  const { io, signal } = context;
+  const { io, signal, say } = context;
   const env = { PRICELAKE_BASE_URL: sandbox.baseUrl, PRICELAKE_API_KEY: sandbox.apiKey };
   const pipeline = await readPipeline(packagePath('pipelines/demo.yaml'), env);
   pipeline.lake.path = lake;
@@ -71,7 +63,7 @@ async function runSteps(
   await say('\n5. The checks run over the copy.\n');
   const checks = await runCheckCommand({ lake, failOn: 'gate' }, context);
   await say('\n6. The widest price spreads, without doubtful prices.\n');
-  const spread = { lake, minShops: 4, top: 10, outliers: false, format: 'table' } as const;
+  const spread = { lake, minShops: 4, top: 10, outliers: false, grade: 'B', format: 'table' } as const;
   if (!context.json) await showSpread(spread, context);
   if (keep === undefined) {
     await say(nextSteps(lake));
@@ -99,7 +91,7 @@ Next:
 `;
 }
 
-/** Only a lake that an earlier demo made is removed; a foreign folder is refused by openLake. */
+/** Removes only a lake of an earlier demo. `openLake` refuses a foreign folder. */
 async function clearDemoLake(path: string): Promise<void> {
   const lake = await openLake(path, { create: true });
   const owner = (await readPointer(lake))?.pipeline ?? (await readUnfinishedPipeline(lake.root));
@@ -114,4 +106,79 @@ async function clearDemoLake(path: string): Promise<void> {
 async function readUnfinishedPipeline(lakeRoot: string): Promise<string | undefined> {
   const landing = await peekUnfinishedRun(lakeRoot, 0n);
   return landing?.journal.last('begin')?.pipeline;
+}
+
+/** `pricelake sandbox` in a process of its own. */
+interface SandboxProcess {
+  baseUrl: string;
+  apiKey: string;
+  /** Lets time pass. Returns the number of changes by kind. */
+  advance(hours: number): Promise<Record<string, unknown>>;
+  stop(): Promise<void>;
+}
+
+/** Starts this program as a sandbox on a free port of this machine, and waits until it listens. */
+async function startSandboxProcess(items: number, signal: AbortSignal): Promise<SandboxProcess> {
+  const args = ['sandbox', '--port', '0', '--items', String(items), '--rate', '0', '--json'];
+  const entry = process.argv[1] ?? '';
+  const child = spawn(process.execPath, [...process.execArgv, entry, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const stop = () => stopProcess(child);
+  try {
+    const { baseUrl, keys } = await readAddress(child, signal);
+    return {
+      baseUrl,
+      apiKey: keys.live,
+      advance: (hours) => postAdvance(new URL('/sandbox/advance', baseUrl), { hours }, signal),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function readAddress(child: ChildProcess, signal: AbortSignal) {
+  if (child.stdout === null) throw new TypeError('the sandbox has no stdout');
+  const lines = createInterface({ input: child.stdout });
+  const line = await Promise.race([
+    once(lines, 'line', { signal }).then(([text]) => String(text)),
+    once(child, 'exit').then(() => undefined),
+  ]);
+  if (line === undefined) throw new PricelakeError('unavailable', 'the sandbox did not start; the reason is above');
+  return JSON.parse(line) as { baseUrl: string; keys: { live: string } };
+}
+
+async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+/**
+ * Words that start this program again from this folder: `pricelake` only if that name leads to it. Folders that npm puts
+ * on the path don't count, because they are gone when its script ends.
+ */
+function nameOwnCommand(env: NodeJS.ProcessEnv): string {
+  const entry = process.argv[1] ?? '';
+  const main = resolveLink(entry) ?? entry;
+  const folders = (env.PATH ?? '').split(path.delimiter).filter((folder) => !/\bnode_modules\b/u.test(folder));
+  const first = folders.map((folder) => resolveLink(path.join(folder, 'pricelake'))).find((file) => file !== undefined);
+  if (first === main) return 'pricelake';
+  const fromHere = path.relative('', main);
+  return `node ${quoteWord(fromHere.startsWith('..') ? main : fromHere)}`;
+}
+
+function resolveLink(file: string): string | undefined {
+  try {
+    return realpathSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** One word for a shell. */
+function quoteWord(word: string): string {
+  return /^[\w./-]+$/u.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

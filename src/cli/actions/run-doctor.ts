@@ -1,75 +1,78 @@
-import { findPipeline } from '../../config/find-pipeline.js';
-import { type Pipeline, readPipeline } from '../../config/pipeline-file.js';
+import { link, mkdtemp, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { fetchPlan, hasFeed } from '../../account/read-plan.js';
+import { createClient } from '../../api/client.js';
+import type { Pipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
+import { countOf, formatCount } from '../../formats/count.js';
+import { openLake } from '../../lake/lake.js';
+import { ignoreMissing } from '../../lake/layout.js';
+import { readLock } from '../../lake/lock.js';
+import { readPartial } from '../../lake/partial.js';
+import { readPointer } from '../../lake/pointer.js';
+import { readTable } from '../../lake/read.js';
+import { allowance, countLeft } from '../../plan/allowance.js';
+import { inspectActivity } from '../../run/inspect-runs.js';
+import { TABLE_NAMES } from '../../tables/table.js';
+import type { Arguments } from '../command.js';
+import type { doctor } from '../commands/copy.js';
+import { openPipeline } from '../find-target.js';
 import { layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
+import { formatBytes, formatSeconds } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
-import { lookAtDisk, lookAtFileSystem } from './doctor-disk.js';
-import type { Finding } from './doctor-finding.js';
-import { lookAtLake, lookAtRemote } from './doctor-lake.js';
-import { lookAtService } from './doctor-service.js';
 
-export interface DoctorRequest {
-  pipeline?: string | undefined;
-  lake?: string | undefined;
+interface Finding {
+  name: string;
+  state: 'ok' | 'warn' | 'failed';
+  found: string;
+  /** Says what to do, unless all is well. */
+  next?: string | undefined;
 }
+
+const ok = (name: string, found: string): Finding => ({ name, state: 'ok', found });
+const warn = (name: string, found: string, next: string): Finding => ({ name, state: 'warn', found, next });
+const failed = (name: string, found: string, next?: string): Finding => ({ name, state: 'failed', found, next });
 
 /**
  * Looks at everything that a sync needs. Makes one call, and changes nothing.
- * @throws PricelakeError `check_failed` when something failed
+ * @throws PricelakeError `check_failed` if something failed
  */
-export async function runDoctor(request: DoctorRequest, context: CommandContext): Promise<CommandReport> {
+export async function runDoctor(request: Arguments<typeof doctor>, context: CommandContext): Promise<CommandReport> {
   const findings: Finding[] = [lookAtNode()];
   const pipeline = await openPipeline(request, context).catch(toFinding('pipeline'));
   if ('state' in pipeline) findings.push(pipeline);
   else {
-    findings.push({ name: 'pipeline', state: 'ok', found: pipeline.file });
+    findings.push(ok('pipeline', pipeline.file));
     const { path } = pipeline.lake;
-    const looks: [string, () => Promise<Finding[]>][] = [
+    const looks: [string, () => Promise<Finding | Finding[]>][] = [
       ['disk', () => lookAtDisk(path)],
       ['file system', () => lookAtFileSystem(path)],
       ['service', () => lookAtService(pipeline, context)],
       ['lake', () => lookAtLake(path, context)],
       ['remote', () => lookAtRemote(pipeline, context)],
     ];
-    for (const [name, look] of looks) findings.push(...(await look().catch((error) => [toFinding(name)(error)])));
+    for (const [name, look] of looks) findings.push(...[await look().catch(toFinding(name))].flat());
   }
   if (!context.json) await context.output.write(formatFindings(findings, context));
-  const failed = findings.filter(({ state }) => state === 'failed');
-  if (failed.length === 0) return { findings };
-  const names = failed.map(({ name }) => name).join(', ');
-  throw new PricelakeError(
-    'check_failed',
-    `${failed.length === 1 ? '1 problem' : `${failed.length} problems`}: ${names}`,
-    {
-      findings,
-    },
-  );
+  const names = findings.filter(({ state }) => state === 'failed').map(({ name }) => name);
+  if (names.length === 0) return { findings };
+  throw new PricelakeError('check_failed', `${countOf(names.length, 'problem')}: ${names.join(', ')}`, { findings });
 }
 
 function lookAtNode(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const isOld = major < 20 || (major === 20 && minor < 19);
   const found = `${process.versions.node} on ${process.platform}`;
-  return isOld
-    ? { name: 'node', state: 'failed', found, next: 'Install Node 20.19 or newer.' }
-    : { name: 'node', state: 'ok', found };
+  const isOld = major < 20 || (major === 20 && minor < 19);
+  return isOld ? failed('node', found, 'Install Node 20.19 or newer.') : ok('node', found);
 }
 
-async function openPipeline({ pipeline: named, lake }: DoctorRequest, { io }: CommandContext): Promise<Pipeline> {
-  const pipeline = await readPipeline(await findPipeline(named, process.env), process.env);
-  io.protectSecret(pipeline.source.apiKey);
-  if (lake !== undefined) pipeline.lake.path = lake;
-  return pipeline;
-}
-
-/** An error, with the hint that a command would print. */
+/** Keeps the hint that a command would print. */
 function toFinding(name: string): (error: unknown) => Finding {
   return (error) => {
     if (!(error instanceof Error) || (error instanceof PricelakeError && error.code === 'stopped')) throw error;
-    const next = error instanceof PricelakeError ? error.facts.hint : undefined;
-    return { name, state: 'failed', found: error.message, next };
+    return failed(name, error.message, error instanceof PricelakeError ? error.facts.hint : undefined);
   };
 }
 
@@ -79,10 +82,133 @@ function formatFindings(findings: Finding[], { output: { columns }, style, io }:
     name,
     io.redact(toPlainLine(found)),
   ]);
-  const table = layOutTable(['', 'what', 'found'], rows, ['left', 'left', 'left'], columns);
+  const table = layOutTable(['', 'what', 'found'], rows, columns);
   const steps = findings.flatMap(({ name, next }) => (next === undefined ? [] : [`${name} → ${toPlainLine(next)}\n`]));
   return (
     paint(table, [/^FAILED/gmu, style.bad], [/^warn/gmu, style.warn], [/^ok/gmu, style.good]) +
     (steps.length === 0 ? '' : `\n${steps.join('')}`)
   );
+}
+
+const LEAST_BYTES = 200e6;
+const FEW_BYTES = 2e9;
+
+/** The lake's folder, or the nearest folder above it that exists. */
+async function findExisting(path: string): Promise<string> {
+  for (let folder = resolve(path); ; folder = dirname(folder)) {
+    if ((await stat(folder).catch(ignoreMissing)) !== undefined || folder === dirname(folder)) return folder;
+  }
+}
+
+/** A copy takes about as much room as its raw bytes and tables together. */
+async function lookAtDisk(path: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(await findExisting(path));
+  const free = bavail * bsize;
+  const found = `${formatBytes(free)} free for ${path}`;
+  if (free >= FEW_BYTES) return ok('disk', found);
+  const next = 'Free some space: copying a million listings takes about 2 GB.';
+  return free < LEAST_BYTES ? failed('disk', found, next) : warn('disk', found, next);
+}
+
+/** Commits and locks need hard links, which some network and container file systems lack. */
+async function lookAtFileSystem(path: string): Promise<Finding> {
+  const name = 'file system';
+  const folder = await mkdtemp(join(await findExisting(path), '.pricelake-doctor-')).catch((error: Error) => error);
+  if (folder instanceof Error) {
+    return failed(name, `${path}: ${folder.message}`, 'Give the user of this process the right to write there.');
+  }
+  const next = 'Keep the lake on a local disk.';
+  try {
+    await writeFile(join(folder, 'a'), 'x');
+    await link(join(folder, 'a'), join(folder, 'b'));
+    const { nlink } = await stat(join(folder, 'b'));
+    return nlink === 2 ? ok(name, 'writable, with hard links') : failed(name, 'a hard link becomes a copy', next);
+  } catch (error) {
+    return failed(name, `no hard links: ${(error as Error).message}`, next);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const SKEW_SECONDS = 60;
+
+/** Makes one call, which shows the service, the key, the plan and the service's clock. */
+async function lookAtService({ source, budget }: Pipeline, { io, signal }: CommandContext): Promise<Finding[]> {
+  const client = createClient({ ...source, signal, retry: { attempts: 2 } }, io);
+  try {
+    const plan = await fetchPlan(client);
+    const left = allowance(plan, budget).calls;
+    const calls = left === undefined ? undefined : countLeft(left);
+    const feed = hasFeed(plan) ? 'with the change feed' : 'without the change feed';
+    const found = `${plan.name}, ${feed}, ${calls === undefined ? 'unlimited' : formatCount(calls)} calls left in the budget`;
+    return [
+      ok('service', `${source.baseUrl} answers and accepts the key`),
+      calls !== undefined && calls <= 0n
+        ? warn('plan', found, 'Wait for the next month, or raise budget.calls in the pipeline file.')
+        : ok('plan', found),
+      compareClocks(client.serviceTime(), io.now()),
+    ];
+  } finally {
+    await client.close();
+  }
+}
+
+function compareClocks(service: Date | undefined, now: Date): Finding {
+  if (service === undefined) return ok('clock', 'the service does not send its time');
+  const skew = Math.abs(service.getTime() - now.getTime()) / 1000;
+  const found = `${formatSeconds(skew)} from the service's clock`;
+  if (skew <= SKEW_SECONDS) return ok('clock', found);
+  return warn(
+    'clock',
+    found,
+    'Check the clock of this machine: if it is the wrong one, the receiver refuses webhooks.',
+  );
+}
+
+/** Reads the log of every table, and names what waits. Proofs are left to `verify`. */
+async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding> {
+  const lake = await openLake(path, { create: false }).catch((error: unknown) => {
+    if (error instanceof PricelakeError && error.code === 'lake_invalid') return error;
+    throw error;
+  });
+  if (lake instanceof PricelakeError) {
+    if (!/there is no lake here$/u.test(lake.message)) throw lake;
+    const [other] = (await readdir(path).catch(ignoreMissing)) ?? [];
+    if (other === undefined) return ok('lake', `nothing at ${path} yet; the first sync makes it`);
+    const next = 'Name an empty folder in lake.path, or one that does not exist.';
+    return failed('lake', `${path} is not a lake; it holds ${other}`, next);
+  }
+  for (const table of TABLE_NAMES) await readTable(lake, table);
+  const pointer = await readPointer(lake);
+  const { open } = await inspectActivity(lake, await readLock(lake, io));
+  const published =
+    pointer === undefined ? 'nothing published' : `run ${pointer.runNumber} of ${pointer.at.toISOString()}`;
+  if (open?.state === 'held') {
+    const found = `${published}; run ${open.runNumber} is held by ${open.checks.join(', ')}`;
+    return warn('lake', found, '`pricelake help recover` says what to do about a held batch.');
+  }
+  const running = open === undefined ? '' : `; run ${open.runNumber} is ${open.state}`;
+  const partial = await readPartial(lake);
+  const elsewhere = partial === undefined ? '' : `; files that no run has needed here are on ${partial.remote} only`;
+  return ok('lake', published + running + elsewhere);
+}
+
+/** Asks the bucket, and names a run that holds it. */
+async function lookAtRemote({ lake: { remote } }: Pipeline, { io }: CommandContext): Promise<Finding[]> {
+  if (remote === undefined) return [];
+  const [{ parseRemoteUrl }, { openS3Store }, { readHolder }] = await Promise.all([
+    import('../../remote/remote-url.js'),
+    import('../../remote/s3-store.js'),
+    import('../../remote/lease.js'),
+  ]);
+  const url = parseRemoteUrl(remote);
+  if (url === undefined) return [];
+  const store = await openS3Store(url, io);
+  try {
+    const holder = await readHolder(store);
+    const state = holder?.alive === true ? 'holds it' : 'died while it held it';
+    return [ok('remote', `${remote} answers${holder === undefined ? '' : `; a run on ${holder.host} ${state}`}`)];
+  } finally {
+    store.close();
+  }
 }

@@ -9,44 +9,30 @@ import { quoteLiteral } from '../../duckdb/quote.js';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { tablePath } from '../../lake/layout.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
-import type { Format } from '../output/format-names.js';
+import type { Arguments } from '../command.js';
+import type { query } from '../commands/read.js';
+import { chooseRemote, findTarget } from '../find-target.js';
 import { type ResultSet, toResultSet } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { openSpells } from '../prepare-spells.js';
 import { readCredits, readLake } from '../read-lake.js';
 import { lockDown, prepareSelect } from '../read-only-sql.js';
-import { findTarget } from '../reading-target.js';
-import { chooseRemote, type RemoteArguments } from '../remote-option.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
-export interface QueryRequest extends RemoteArguments {
-  sql?: string | undefined;
-  lake?: string | undefined;
-  file?: string | undefined;
-  /** Name of a query of pipelines/analysis. */
-  analysis?: string | undefined;
-  /** Variables, `name=value`. */
-  set?: string[] | undefined;
-  /** A file of exchange rates, and the currency they are of. */
-  fx?: string | undefined;
-  fxBase?: string | undefined;
-  format?: Format | undefined;
-  output?: string | undefined;
-  memory: string;
-}
-
 /**
- * Runs one SELECT over the published tables and streams its rows; without one, on a terminal, those that are typed.
- * @throws PricelakeError `query` when DuckDB refuses the SQL, `usage` when none or two were given.
+ * Runs one SELECT over the published tables and streams its rows. Without one, a terminal gets a prompt.
+ * @throws PricelakeError `query` if DuckDB refuses the SQL, `usage` if the SQL is given twice or not at all
  */
-export async function runQuery(request: QueryRequest, context: CommandContext): Promise<CommandReport | undefined> {
+export async function runQuery(
+  request: Arguments<typeof query>,
+  context: CommandContext,
+): Promise<CommandReport | undefined> {
   const { memory, output } = request;
   const destination = { format: request.format, file: output };
   requireDestination(destination, context);
-  requireMemory(memory);
   const given = [request.sql, request.file, request.analysis].some((one) => one !== undefined);
   const sql = given || context.prompter === undefined ? await readSql(request) : undefined;
-  const variables = readVariables(request.set ?? []);
+  const variables = Object.fromEntries((request.set ?? []).map(toVariable));
   const { lake: path } = await findTarget({ lake: request.lake }, process.env);
   const remote = chooseRemote(request, context.io, process.env);
   const tables = (db: Database) => (remote === undefined || sql === undefined ? TABLE_NAMES : findTables(db, sql));
@@ -80,10 +66,9 @@ export async function runQuery(request: QueryRequest, context: CommandContext): 
   });
 }
 
-/** A view over tables, beside them. */
 const SPELLS = 'price_spells';
 
-/** The tables that a statement names, those of the view that it names, and the one with the credits. */
+/** The tables that a statement reads, also through the view, and the table with the credits. */
 function findTables(db: Database, sql: string): TableName[] {
   const named = listNames(db, sql);
   const behind = named.includes(SPELLS) ? listNames(db, readAnalysis(SPELLS)) : [];
@@ -91,8 +76,8 @@ function findTables(db: Database, sql: string): TableName[] {
 }
 
 /**
- * Of tables and views, in small letters. DuckDB finds none where a statement joins with USING or has parameters: then
- * all words of it, some of which may be names.
+ * Names of tables and views in small letters. DuckDB finds none in a statement that joins with USING or has parameters.
+ * Then these are all words of it, since some may be names.
  */
 function listNames(db: Database, sql: string): string[] {
   const words = () => sql.toLowerCase().match(/\w+/gu) ?? [];
@@ -104,7 +89,7 @@ function listNames(db: Database, sql: string): string[] {
   }
 }
 
-/** The columns of a statement that DuckDB will run by itself. */
+/** The columns of a statement whose rows DuckDB itself writes. */
 export function describeResult(statement: DuckDBPreparedStatement): Omit<ResultSet, 'credits'> {
   const columns = Array.from({ length: statement.columnCount }, (_, i) => ({
     name: statement.columnName(i),
@@ -115,18 +100,12 @@ export function describeResult(statement: DuckDBPreparedStatement): Omit<ResultS
 
 async function* none(): ResultSet['batches'] {}
 
-/** `name=value`: a day is a DATE, anything else text, which the queries of pipelines/analysis cast as they need it. */
-function readVariables(settings: string[]): Record<string, DuckDBValue> {
-  return Object.fromEntries(
-    settings.map((setting) => {
-      const [, name, value = ''] = /^([a-z_]\w*)=(.*)$/su.exec(setting) ?? [];
-      if (name === undefined) throw new PricelakeError('usage', `--set ${setting} is not of the form name=value`);
-      return [name, /^\d{4}-\d{2}-\d{2}$/u.test(value) && !Number.isNaN(Date.parse(value)) ? toDate(value) : value];
-    }),
-  );
+/** A day becomes a DATE. Everything else stays text, which the queries of pipelines/analysis cast as they need it. */
+function toVariable([name, value]: readonly [string, string]): [string, DuckDBValue] {
+  return [name, /^\d{4}-\d{2}-\d{2}$/u.test(value) && !Number.isNaN(Date.parse(value)) ? toDate(value) : value];
 }
 
-async function readSql({ sql, file, analysis }: QueryRequest): Promise<string> {
+async function readSql({ sql, file, analysis }: Arguments<typeof query>): Promise<string> {
   if ([sql, file, analysis].filter((given) => given !== undefined).length !== 1) {
     throw new PricelakeError('usage', 'give the SQL in one way: as an argument, with --file or with --analysis', {
       hint: 'For example: pricelake query "SELECT count(*) FROM items"',
@@ -142,12 +121,7 @@ async function readSql({ sql, file, analysis }: QueryRequest): Promise<string> {
   }
 }
 
-function requireMemory(text: string): void {
-  if (/^\d+(\.\d+)?\s*([KMGT]i?B)$/iu.test(text)) return;
-  throw new PricelakeError('usage', `--memory ${text} is not a size such as 512MB or 2GB`);
-}
-
-/** DuckDB's message in one line, without the excerpt of the statement. */
+/** Shortens DuckDB's message to one line, without the excerpt of the statement. */
 function explainSqlError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof PricelakeError) return error;
   const text = error.message.replace(/^Failed to extract statements: /u, '');

@@ -1,25 +1,22 @@
-import { findPipeline } from '../../config/find-pipeline.js';
-import { readPipeline } from '../../config/pipeline-file.js';
 import { formatCount } from '../../formats/count.js';
 import { describeLakePipeline } from '../../rebuild/lake-pipeline.js';
 import { rebuildLake } from '../../rebuild/rebuild.js';
-import { type Align, layOutTable } from '../output/table-layout.js';
+import type { Arguments } from '../command.js';
+import type { rebuild } from '../commands/keep.js';
+import { openPipeline } from '../find-target.js';
+import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
-export interface RebuildRequest {
-  pipeline?: string | undefined;
-  lake?: string | undefined;
-  acceptLoss?: boolean | undefined;
-}
-
 /**
  * Rebuilds every table of a lake from its raw bytes and shows what became of them.
- * @throws PricelakeError `config` when neither a pipeline file nor a lake is named or found.
+ * @throws PricelakeError `config` if neither a pipeline file nor a lake is named or found
  */
-export async function runRebuild(request: RebuildRequest, context: CommandContext): Promise<CommandReport> {
+export async function runRebuild(request: Arguments<typeof rebuild>, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, say, output } = context;
-  const pipeline = await choosePipeline(request, context);
+  const { pipeline: file, lake } = request;
+  const isLakeAlone = file === undefined && lake !== undefined;
+  const pipeline = isLakeAlone ? await describeLakePipeline(lake) : await openPipeline(request, context);
   const report = await rebuildLake(pipeline, io, signal, { acceptLoss: request.acceptLoss });
   if (!json) {
     const rows = report.tables.map(({ table, version, rowsBefore, rowsAfter }) => [
@@ -28,8 +25,8 @@ export async function runRebuild(request: RebuildRequest, context: CommandContex
       formatCount(rowsBefore),
       formatCount(rowsAfter),
     ]);
-    const aligns: Align[] = ['left', 'right', 'right', 'right'];
-    await say(layOutTable(['table', 'version', 'rows before', 'rows after'], rows, aligns, output.columns));
+    const columns = ['table', right('version'), right('rows before'), right('rows after')];
+    await say(layOutTable(columns, rows, output.columns));
     const { length } = report.runs;
     const runs = length === 1 ? 'one run' : `${length} runs`;
     const source =
@@ -42,12 +39,4 @@ export async function runRebuild(request: RebuildRequest, context: CommandContex
     for (const what of report.lost) await say(`lost: ${toPlainLine(what)}\n`);
   }
   return { lake: pipeline.lake.path, ...report };
-}
-
-async function choosePipeline({ pipeline: file, lake }: RebuildRequest, { io }: CommandContext) {
-  if (file === undefined && lake !== undefined) return describeLakePipeline(lake);
-  const pipeline = await readPipeline(await findPipeline(file, process.env), process.env);
-  io.protectSecret(pipeline.source.apiKey);
-  if (lake !== undefined) pipeline.lake.path = lake;
-  return pipeline;
 }

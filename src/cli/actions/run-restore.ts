@@ -3,20 +3,17 @@ import { readReadingSettings } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { formatCount } from '../../formats/count.js';
 import { explainSystemFault } from '../../lake/system-fault.js';
-import { withRemote } from '../../remote/with-remote.js';
+import { withRemote } from '../../remote/remote.js';
+import type { Arguments } from '../command.js';
+import type { restore } from '../commands/keep.js';
 import { formatBytes } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
-export interface RestoreRequest {
-  pipeline?: string | undefined;
-  lake?: string | undefined;
-}
-
 /**
  * Fetches all files of a lake that its folder lacks, and shows how many there were.
- * @throws PricelakeError `config` where the pipeline file names no remote; what a run throws that can't hold it.
+ * @throws PricelakeError `config` if the pipeline file names no remote; `lake_locked` if another run holds it
  */
-export async function runRestore(request: RestoreRequest, context: CommandContext): Promise<CommandReport> {
+export async function runRestore(request: Arguments<typeof restore>, context: CommandContext): Promise<CommandReport> {
   const { io, signal, say } = context;
   const file = await findPipeline(request.pipeline, process.env);
   const { lake } = await readReadingSettings(file, process.env);

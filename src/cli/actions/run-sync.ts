@@ -1,72 +1,47 @@
-import { findPipeline } from '../../config/find-pipeline.js';
-import { readPipeline } from '../../config/pipeline-file.js';
-import { PricelakeError } from '../../errors/errors.js';
+import type { Pipeline } from '../../config/pipeline-file.js';
 import { formatCount } from '../../formats/count.js';
 import { setDeadline } from '../../run/deadline.js';
 import { landPipeline } from '../../sync/land.js';
 import { type RunReport, type SyncOptions, syncPipeline } from '../../sync/sync.js';
-import { readCaps } from '../cap-options.js';
-import { readDuration } from '../duration.js';
+import type { Arguments } from '../command.js';
+import type { sync } from '../commands/copy.js';
+import { openPipeline } from '../find-target.js';
+import { type RunObserver, type RunWatch, watchRun } from '../observers/watch-run.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { describeReport, formatReport } from '../run-report.js';
-import { type RunObserver, type RunWatch, watchRun } from '../watch/watch-run.js';
 
-export interface SyncRequest {
-  pipeline?: string | undefined;
-  lake?: string | undefined;
-  'publish-held': boolean;
-  deadline?: string | undefined;
-  reconcile: boolean;
-  'land-only'?: boolean;
-  'max-rows'?: string;
-  'max-overage'?: string;
-  /** A file for metrics. */
-  metrics?: string | undefined;
-  /** A file or an address for lineage. */
-  openlineage?: string | undefined;
-}
-
-/** Runs a pipeline once, or twice where an interrupted run comes before a complete copy that was asked for. */
-export async function runSync(request: SyncRequest, context: CommandContext): Promise<CommandReport> {
-  if (request['land-only'] === true) return land(request, context);
+/** Runs a pipeline once, or twice if an interrupted run comes before the complete copy. */
+export async function runSync(request: Arguments<typeof sync>, context: CommandContext): Promise<CommandReport> {
+  if (request.landOnly === true) return land(request, context);
   const { io, signal, say, style } = context;
   let lakePath = '';
   const report = await watchRun(await listObservers(request, context), io, signal, async (watch) => {
     const { pipeline, options } = await prepare(request, context);
     lakePath = pipeline.lake.path;
     await begin(watch, pipeline);
-    const publishHeld = request['publish-held'];
+    const publishHeld = request.publishHeld === true;
     const sync = (): Promise<RunReport> =>
       syncPipeline(pipeline, io, signal, { ...options, publishHeld, onStep: watch.onStep });
     const report = await sync();
-    // An interrupted run comes first, in its own mode.
-    return request.reconcile && report.row.mode !== 'snapshot' ? sync() : report;
+    // The first run may have been an interrupted one, in its own mode.
+    return request.reconcile === true && report.row.mode !== 'snapshot' ? sync() : report;
   });
   await say(formatReport(report, lakePath, style));
   return describeReport(report, lakePath);
 }
 
-async function prepare(request: SyncRequest, { io }: CommandContext) {
-  const { deadline, lake, reconcile } = request;
+async function prepare(request: Arguments<typeof sync>, context: CommandContext) {
+  const { deadline, reconcile, maxRows, maxOverage } = request;
   const options: SyncOptions = {
-    caps: readCaps(request),
-    ...(deadline === undefined
-      ? {}
-      : { deadline: setDeadline(readDuration('--deadline', deadline, 'refused'), deadline, io) }),
+    caps: { maxRows, maxOverage },
+    ...(deadline === undefined ? {} : { deadline: setDeadline(deadline.ms, deadline.text, context.io) }),
   };
-  const pipeline = await readPipeline(await findPipeline(request.pipeline, process.env), process.env);
-  if (lake !== undefined) pipeline.lake.path = lake;
-  io.protectSecret(pipeline.source.apiKey);
-  if (reconcile) pipeline.source.mode = 'snapshot';
+  const pipeline = await openPipeline(request, context);
+  if (reconcile === true) pipeline.source.mode = 'snapshot';
   return { pipeline, options };
 }
 
-async function land(request: SyncRequest, context: CommandContext): Promise<CommandReport> {
-  if (request['publish-held']) {
-    throw new PricelakeError('usage', '--land-only and --publish-held exclude each other', {
-      hint: 'Give one of them.',
-    });
-  }
+async function land(request: Arguments<typeof sync>, context: CommandContext): Promise<CommandReport> {
   const { io, signal, say } = context;
   const { pipeline, options } = await prepare(request, context);
   const report = await landPipeline(pipeline, io, signal, options);
@@ -80,21 +55,21 @@ async function land(request: SyncRequest, context: CommandContext): Promise<Comm
   return { ...others, run_id: runId, run_number: runNumber, lake: path };
 }
 
-function begin(
-  watch: RunWatch,
-  { name, source, lake, budget }: Awaited<ReturnType<typeof readPipeline>>,
-): Promise<void> {
+function begin(watch: RunWatch, { name, source, lake, budget }: Pipeline): Promise<void> {
   return watch.begin({ name, baseUrl: source.baseUrl, lakePath: lake.path, budget });
 }
 
-async function listObservers({ metrics, openlineage }: SyncRequest, { io }: CommandContext): Promise<RunObserver[]> {
+async function listObservers(
+  { metrics, openlineage }: Arguments<typeof sync>,
+  { io }: CommandContext,
+): Promise<RunObserver[]> {
   const observers: RunObserver[] = [];
   if (metrics !== undefined) {
-    const { openMetricsFile } = await import('../metrics/metrics-observer.js');
+    const { openMetricsFile } = await import('../observers/metrics.js');
     observers.push(await openMetricsFile(metrics));
   }
   if (openlineage !== undefined) {
-    const { openLineage } = await import('../lineage/lineage-observer.js');
+    const { openLineage } = await import('../observers/lineage.js');
     observers.push(openLineage(openlineage, io, process.env));
   }
   return observers;

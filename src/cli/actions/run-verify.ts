@@ -5,33 +5,26 @@ import { refusePartial } from '../../lake/partial.js';
 import { openSession } from '../../lake/session.js';
 import type { Finding } from '../../verify/proof.js';
 import { type ProofResult, verifyLake } from '../../verify/verify-lake.js';
-import { layOutTable } from '../output/table-layout.js';
+import type { Arguments } from '../command.js';
+import type { verify } from '../commands/keep.js';
+import { findTarget, openPipeline } from '../find-target.js';
+import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
-import { findTarget, type ReadingArguments } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
-
-export interface VerifyRequest extends ReadingArguments {
-  /** Row groups to read at most. */
-  sample?: number | undefined;
-  /** Items to compare with the service. */
-  items?: number | undefined;
-}
 
 const MAKE_AGAIN =
   '`pricelake rebuild` makes the tables again from the kept raw bytes, `pricelake sync --reconcile` from the service.';
 
-/** Items that are named; all are counted. */
+/** All items are counted, and so many are named. */
 const KEPT = 20;
 
 /**
- * Proves a lake whole and shows what was looked at and found.
- * @throws PricelakeError `verify_failed` when something is not as it must be.
+ * Proves a lake whole, and shows what it read and found.
+ * @throws PricelakeError `verify_failed` if something is wrong
  */
-export async function runVerify(request: VerifyRequest, context: CommandContext): Promise<CommandReport> {
+export async function runVerify(request: Arguments<typeof verify>, context: CommandContext): Promise<CommandReport> {
   const { sample, items } = request;
-  requireCount('--sample', sample);
-  requireCount('--items', items);
   const { lake: path, settings } = await findTarget(request, process.env);
   const { io, signal, json, output, style } = context;
   const { lake } = await openDamagedLake(path);
@@ -53,26 +46,14 @@ export async function runVerify(request: VerifyRequest, context: CommandContext)
   }
 }
 
-function requireCount(flag: string, value: number | undefined): void {
-  if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return;
-  throw new PricelakeError('usage', `${flag} must be a whole number, 0 or more`);
-}
-
-/** A sample of items, compared with the service. */
+/** Compares a sample of items with the service. */
 async function compareItems(
-  request: VerifyRequest,
+  request: Arguments<typeof verify>,
   items: number,
-  { io, signal }: CommandContext,
+  context: CommandContext,
 ): Promise<ProofResult> {
-  const [{ findPipeline }, { readPipeline }, { compareItemSample }] = await Promise.all([
-    import('../../config/find-pipeline.js'),
-    import('../../config/pipeline-file.js'),
-    import('../../compare/compare-items.js'),
-  ]);
-  const pipeline = await readPipeline(await findPipeline(request.pipeline, process.env), process.env);
-  if (request.lake !== undefined) pipeline.lake.path = request.lake;
-  io.protectSecret(pipeline.source.apiKey);
-  const proof = await compareItemSample(pipeline, items, io, signal);
+  const { compareItemSample } = await import('../../compare/compare-items.js');
+  const proof = await compareItemSample(await openPipeline(request, context), items, context.io, context.signal);
   const differences = JSON.parse(proof.differences) as { item_id: number; differences: string[] }[];
   const ids = proof.differences.matchAll(/"item_id":(\d+)/g);
   return {
@@ -97,12 +78,7 @@ function formatProofs(proofs: ProofResult[], width: number | undefined): string 
     of,
     found === 0 ? '' : formatCount(found),
   ]);
-  const table = layOutTable(
-    ['status', 'proof', 'looked at', '', 'findings'],
-    rows,
-    ['left', 'left', 'right', 'left', 'right'],
-    width,
-  );
+  const table = layOutTable(['status', 'proof', right('looked at'), '', right('findings')], rows, width);
   const notes = proofs.flatMap((proof) => proof.notes.map((note) => `${proof.name}: ${note}\n`)).join('');
   return (
     table +

@@ -1,58 +1,51 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { findPipeline } from '../../config/find-pipeline.js';
 import { readPipeline, readReceiver } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
+import type { Io } from '../../io/io.js';
 import { openLake } from '../../lake/lake.js';
-import { ID_MEMORY_MS, listEvents } from '../../webhook/event-files.js';
+import { listEvents } from '../../webhook/event-files.js';
 import { EventStore } from '../../webhook/event-store.js';
 import { HEALTH_PATH, startReceiver } from '../../webhook/receiver.js';
 import { SigningSecrets } from '../../webhook/signing-secrets.js';
-import { SyncTrigger } from '../../webhook/sync-trigger.js';
-import { readDuration } from '../duration.js';
-import type { CommandContext } from '../run-command.js';
-import { runSyncProcess } from '../sync-process.js';
+import { type RunEnd, SyncTrigger } from '../../webhook/sync-trigger.js';
+import type { Arguments } from '../command.js';
+import type { webhook } from '../commands/copy.js';
+import { EXIT } from '../exit-codes.js';
+import { escapeControls } from '../plain-text.js';
+import { type CommandContext, untilStopped } from '../run-command.js';
 
-/** Options of `pricelake webhook`. */
-export interface WebhookArguments {
-  pipeline?: string | undefined;
-  lake: string | undefined;
-  host: string;
-  port: number;
-  path: string;
-  'max-age': string;
-  'max-skew': string;
-  'max-body': number;
-  sync: boolean;
-  'sync-after': string;
-}
-
-/** Serves until it is stopped: never returns, throws `stopped`. */
-export async function serveWebhook(argv: WebhookArguments, context: CommandContext): Promise<never> {
+/** Serves until it is stopped, then throws `stopped`. */
+export async function serveWebhook(argv: Arguments<typeof webhook>, context: CommandContext): Promise<never> {
   const { io, signal, output, json } = context;
-  const limits = readLimits(argv);
+  if (argv.path === HEALTH_PATH) throw new PricelakeError('usage', `--path ${HEALTH_PATH} answers load balancers`);
   const file = await findPipeline(argv.pipeline, process.env);
   const { lakePath, secrets: sources } = await readReceiver(file, process.env);
   // A mistake that would end every run is reported now.
-  if (argv.sync) io.protectSecret((await readPipeline(file, process.env)).source.apiKey);
+  if (argv.sync === true) io.protectSecret((await readPipeline(file, process.env)).source.apiKey);
   const secrets = await SigningSecrets.open(sources, io.protectSecret, io);
   const lake = await openLake(argv.lake ?? lakePath, { create: true });
   const store = await EventStore.open(lake.root, io);
-  const trigger = argv.sync
-    ? startTrigger([file, ...(argv.lake === undefined ? [] : ['--lake', argv.lake])], limits.syncAfterMs, context)
-    : undefined;
+  const syncArgs = [file, ...(argv.lake === undefined ? [] : ['--lake', argv.lake])];
+  const runSync = (stop: AbortSignal) => runSyncProcess(syncArgs, io, stop);
+  const trigger = argv.sync === true ? new SyncTrigger(runSync, argv.syncAfter, io) : undefined;
   const reload = () => void secrets.reload();
   process.on('SIGHUP', reload);
   try {
-    const address = { host: argv.host, port: argv.port, path: argv.path };
+    const { host, port, path, maxAge: maxAgeMs, maxSkew: maxSkewMs } = argv;
+    const limits = { maxAgeMs, maxSkewMs, maxBodyBytes: Math.round(argv.maxBody * 1_000_000) };
     const receiver = await startReceiver(
-      { ...address, ...limits, secrets, store, onLanded: () => trigger?.want() },
+      { host, port, path, ...limits, secrets, store, onLanded: () => trigger?.want() },
       io,
     );
     try {
       const waiting = (await listEvents(lake.root)).length;
       if (waiting > 0) trigger?.want();
-      io.log('info', 'webhook.listening', { url: receiver.url, lake: lake.root, waiting, sync: argv.sync });
+      io.log('info', 'webhook.listening', { url: receiver.url, lake: lake.root, waiting, sync: argv.sync === true });
       await output.write(json ? `${JSON.stringify({ url: receiver.url, lake: lake.root })}\n` : describe(receiver.url));
-      await untilAborted(signal);
+      await untilStopped(signal);
     } finally {
       await receiver.close();
     }
@@ -63,40 +56,71 @@ export async function serveWebhook(argv: WebhookArguments, context: CommandConte
   throw signal.reason;
 }
 
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
-function startTrigger(args: string[], delayMs: number, { io }: CommandContext): SyncTrigger {
-  return new SyncTrigger((stop) => runSyncProcess(args, io, stop), delayMs, io);
-}
-
 function describe(url: string): string {
   return `Webhooks are received on ${url}; give the service the address under which it reaches this. Ctrl-C ends it.\n`;
 }
 
-function readLimits(argv: WebhookArguments) {
-  const maxAgeMs = readDuration('--max-age', argv['max-age'], 'allowed');
-  // Ids are kept as long as a repeat may come.
-  if (maxAgeMs > ID_MEMORY_MS) throw new PricelakeError('usage', `--max-age ${argv['max-age']} is more than 7d`);
-  const maxBodyBytes = Math.round(argv['max-body'] * 1_000_000);
-  if (!(maxBodyBytes >= 1 && maxBodyBytes <= 1_000_000_000)) {
-    throw new PricelakeError('usage', `--max-body ${argv['max-body']} is not a size in MB up to 1000`);
+/** The members of the last line of `sync --json` that are needed here. */
+interface SyncLine {
+  ok?: boolean;
+  published?: boolean;
+  received?: number;
+  error?: { code?: string; message?: string; nextRunAt?: string };
+}
+
+const OUTCOMES: Record<number, RunEnd['outcome']> = {
+  [EXIT.done]: 'done',
+  [EXIT.quota]: 'later',
+  [EXIT.locked]: 'later',
+  [EXIT.temporary]: 'later',
+};
+
+/**
+ * Runs `sync` in a process of its own, because the receiver has to answer within seconds whatever a run uses up or dies
+ * of. Its log becomes part of this process's. Aborting the signal stops it as SIGTERM does.
+ */
+async function runSyncProcess(args: string[], io: Io, signal: AbortSignal): Promise<RunEnd> {
+  const entry = process.argv[1] ?? '';
+  io.log('info', 'webhook.sync_started', {});
+  const child = spawn(process.execPath, [...process.execArgv, entry, 'sync', ...args, '--json'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const stop = () => void child.kill('SIGTERM');
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  let last = '';
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    last = line;
+  });
+  createInterface({ input: child.stderr }).on('line', (line) => relayLine(line, io));
+  try {
+    const [code] = (await once(child, 'close')) as [number | null];
+    return reportEnd(code, last, io);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
-  if (!/^\/[^\s?#]*$/.test(argv.path) || argv.path === HEALTH_PATH) {
-    throw new PricelakeError('usage', `--path ${argv.path} is not a path such as /webhook, other than ${HEALTH_PATH}`);
+}
+
+/** Passes a line of its log on as it is; anything else becomes such a line. */
+function relayLine(line: string, io: Io): void {
+  if (line.startsWith('{')) process.stderr.write(`${escapeControls(line)}\n`);
+  else if (line !== '') io.log('warn', 'webhook.sync_said', { text: line });
+}
+
+function reportEnd(code: number | null, stdoutLine: string, io: Io): RunEnd {
+  const outcome = OUTCOMES[code ?? EXIT.unexpected] ?? 'failed';
+  const { published, received, error } = readSyncLine(stdoutLine);
+  const isStopped = error?.code === 'stopped';
+  const level = outcome === 'failed' && !isStopped ? 'error' : 'info';
+  io.log(level, 'webhook.sync_ended', { outcome, exitCode: code, published, received, error: error?.code });
+  return { outcome, nextRunAt: error?.nextRunAt === undefined ? undefined : new Date(error.nextRunAt) };
+}
+
+/** A process that was killed leaves no last line. */
+function readSyncLine(line: string): SyncLine {
+  try {
+    return JSON.parse(line) as SyncLine;
+  } catch {
+    return {};
   }
-  if (!(Number.isInteger(argv.port) && argv.port >= 0 && argv.port <= 65_535)) {
-    throw new PricelakeError('usage', `--port ${argv.port} is not from 0 to 65535`);
-  }
-  const maxSkewMs = readDuration('--max-skew', argv['max-skew'], 'allowed');
-  return {
-    maxAgeMs,
-    maxSkewMs,
-    maxBodyBytes,
-    syncAfterMs: readDuration('--sync-after', argv['sync-after'], 'allowed'),
-  };
 }

@@ -1,27 +1,19 @@
 import { selectChanges } from '../../deliver/select-changes.js';
-import type { TableName } from '../../tables/table.js';
-import type { Format } from '../output/format-names.js';
+import type { Arguments } from '../command.js';
+import type { changes } from '../commands/deliver.js';
+import { findTarget } from '../find-target.js';
 import { toResultSet } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { readCredits, readLake } from '../read-lake.js';
-import { findTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { describeResult } from './run-query.js';
 
-export interface ChangesRequest {
-  table: TableName;
-  since: string;
-  lake?: string | undefined;
-  format?: Format | undefined;
-  output?: string | undefined;
-}
-
 /**
  * Streams the rows of a table that changed since then.
- * @throws PricelakeError `usage` if the lake does not know what changed.
+ * @throws PricelakeError `usage` if the lake does not know what changed
  */
 export async function showChanges(
-  request: ChangesRequest,
+  request: Arguments<typeof changes>,
   context: CommandContext,
 ): Promise<CommandReport | undefined> {
   const { table, since, format, output } = request;

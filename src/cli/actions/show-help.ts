@@ -3,10 +3,12 @@ import { basename, join } from 'node:path';
 import { PricelakeError } from '../../errors/errors.js';
 import { suggestName } from '../../errors/suggest-name.js';
 import { packagePath } from '../../io/package-path.js';
+import type { Arguments } from '../command.js';
+import { ALL_TOPICS, type help } from '../commands/shell.js';
 import { layOutTable } from '../output/table-layout.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
-/** Of two pages with a name the first is meant; the other is named with its folder. */
+/** If two pages have the same name, it means the first. The topic of the second has its folder before the name. */
 const FOLDERS = ['', 'guides', 'concepts', 'reference'];
 
 interface Topic {
@@ -17,23 +19,23 @@ interface Topic {
 
 /**
  * Prints a page of the documentation, or the list of them.
- * @throws PricelakeError `usage` for a topic that there is none of, with the nearest
+ * @throws PricelakeError `usage` for an unknown topic, with the nearest
  */
-export async function showHelp(topic: string | undefined, { output, json }: CommandContext): Promise<CommandReport> {
+export async function showHelp(
+  { topic }: Arguments<typeof help>,
+  { output, json }: CommandContext,
+): Promise<CommandReport> {
   const topics = await listTopics();
-  if (topic === undefined) {
+  if (topic === undefined || topic === ALL_TOPICS) {
     const rows = await Promise.all(topics.map(async (one) => [one.name, await readTitle(one)]));
     const usage = 'pricelake help TOPIC, or pricelake COMMAND --help\n\n';
-    if (!json)
-      await output.write(usage + layOutTable(['topic', 'what it says'], rows, ['left', 'left'], output.columns));
+    if (!json) await output.write(usage + layOutTable(['topic', 'what it says'], rows, output.columns));
     return { topics: topics.map(({ name }) => name) };
   }
   const found = topics.find(({ name, file }) => name === topic || file === `${topic}.md`);
   if (found === undefined) {
-    const near = suggestName(
-      topic,
-      topics.map(({ name }) => name),
-    );
+    const names = topics.map((one) => one.name);
+    const near = suggestName(topic, names);
     const hint = near === undefined ? '`pricelake help` lists the topics.' : `Did you mean \`pricelake help ${near}\`?`;
     throw new PricelakeError('usage', `there is no topic ${topic}`, { hint });
   }

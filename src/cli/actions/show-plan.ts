@@ -1,49 +1,39 @@
-import { findPipeline } from '../../config/find-pipeline.js';
-import { readPipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { estimateRun, type RunEstimate } from '../../estimate/estimate-run.js';
 import { countOf, formatCount } from '../../formats/count.js';
-import { readCaps } from '../cap-options.js';
-import { type Align, layOutTable } from '../output/table-layout.js';
-import { wrapText } from '../output/wrap-text.js';
+import type { Arguments } from '../command.js';
+import type { plan } from '../commands/copy.js';
+import { openPipeline } from '../find-target.js';
+import { wrapText } from '../output/display-width.js';
+import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatSeconds } from '../progress.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 
-export interface PlanRequest {
-  pipeline?: string | undefined;
-  lake?: string | undefined;
-  reconcile: boolean;
-  'max-rows'?: string;
-  'max-overage'?: string;
-}
-
 /**
  * Shows what the next run would do and cost.
- * @throws PricelakeError `budget` or `quota`, with the plan in its facts, when sync would be refused or stop early.
+ * @throws PricelakeError `budget` or `quota`, with the plan in its facts, if sync would be refused or stop early
  */
-export async function showPlan(request: PlanRequest, context: CommandContext): Promise<CommandReport> {
+export async function showPlan(request: Arguments<typeof plan>, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, output, style } = context;
-  const caps = readCaps(request);
-  const pipeline = await readPipeline(await findPipeline(request.pipeline, process.env), process.env);
-  io.protectSecret(pipeline.source.apiKey);
-  if (request.lake !== undefined) pipeline.lake.path = request.lake;
-  if (request.reconcile) pipeline.source.mode = 'snapshot';
-  const estimate = await estimateRun(pipeline, io, { signal, caps });
+  const { maxRows, maxOverage } = request;
+  const pipeline = await openPipeline(request, context);
+  if (request.reconcile === true) pipeline.source.mode = 'snapshot';
+  const estimate = await estimateRun(pipeline, io, { signal, caps: { maxRows, maxOverage } });
   if (!json)
     await output.write(paint(formatEstimate(estimate, output.columns), [/^Overage: up to .*$/gmu, style.money]));
-  const { refusal, ...plan } = estimate;
-  const report = { lake: pipeline.lake.path, ...plan };
+  const { refusal, ...priced } = estimate;
+  const report = { lake: pipeline.lake.path, ...priced };
   if (refusal === undefined) return report;
   throw new PricelakeError(refusal.code, `sync would stop: ${refusal.message}`, { ...refusal.facts, plan: report });
 }
 
 function formatEstimate(estimate: RunEstimate, width: number | undefined): string {
-  const { mode, reason, plan, unfinished, steps, looked } = estimate;
+  const { mode, reason, plan: account, unfinished, steps, looked } = estimate;
   const lines = [
     toPlainLine(`Mode: ${mode}, because ${reason}.`),
-    toPlainLine(`Plan: ${plan.name} (${plan.plan}${plan.status ? `, ${plan.status}` : ''})`),
+    toPlainLine(`Plan: ${account.name} (${account.plan}${account.status ? `, ${account.status}` : ''})`),
   ];
   if (unfinished !== undefined) lines.push(formatUnfinished(unfinished));
   const rows = steps.map(({ step, calls, exportRows, exact, basis }) => [
@@ -52,8 +42,7 @@ function formatEstimate(estimate: RunEstimate, width: number | undefined): strin
     exportRows === 0n ? '' : `${exact ? '' : '≈ '}${formatCount(exportRows)}`,
     basis,
   ]);
-  const aligns: Align[] = ['left', 'right', 'right', 'left'];
-  const table = steps.length === 0 ? '' : layOutTable(['step', 'calls', 'export rows', ''], rows, aligns, width);
+  const table = steps.length === 0 ? '' : layOutTable(['step', right('calls'), right('export rows'), ''], rows, width);
   const counted = `plan itself made ${countOf(looked, 'call')} and wrote nothing.`;
   const wrap = (line: string) => `${wrapText(line, width, '  ')}\n`;
   const total = [...formatTotal(estimate), counted].map(wrap).join('');

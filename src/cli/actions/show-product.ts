@@ -9,11 +9,10 @@ import { valueToText } from '../../duckdb/value-json.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { RelationGraph } from '../../sql/graph.js';
 import { itself } from '../../sql/sql.js';
-import { drawPriceChart, wantsColor } from '../output/price-chart.js';
-import { toResultSet } from '../output/result-set.js';
-import { selectColumns, showMoney } from '../output/select-columns.js';
-import { wrapText } from '../output/wrap-text.js';
-import { type ResultDestination, writeResult } from '../output/write-result.js';
+import { wrapText } from '../output/display-width.js';
+import { drawPriceChart } from '../output/price-chart.js';
+import { readTableResult, showMoney } from '../output/result-set.js';
+import { isForEyes, type ResultDestination, writeForReaders } from '../output/write-result.js';
 import { toPlainLine } from '../plain-text.js';
 import type { OpenedLake } from '../read-lake.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
@@ -27,7 +26,9 @@ export interface ProductRequest {
   destination: ResultDestination;
 }
 
-/** Columns of the table for people, the most important first; the other formats have all. */
+const CREDITS = 'SELECT DISTINCT attribution AS text FROM shown_offers WHERE attribution IS NOT NULL ORDER BY text';
+
+/** Headings of the columns for people, the most important first. */
 const SHOWN = {
   currency: 'currency',
   price: 'price',
@@ -46,34 +47,26 @@ const DAY_MS = 24 * 3600 * 1000;
 const CHART_DAYS = 90;
 
 /**
- * The offers of a product, cheapest first, and on a table its prices over time. The variables are set (selectSpreads).
- * @throws PricelakeError `usage` when no listed offer is the product's.
+ * Shows the offers of a product, cheapest first, and on a terminal its prices over time. selectSpreads has set the variables.
+ * @throws PricelakeError `usage` if the product has no listed offer
  */
 export async function showProduct(
-  { db, scratch }: OpenedLake,
+  opened: OpenedLake,
   request: ProductRequest,
   context: CommandContext,
 ): Promise<CommandReport | undefined> {
+  const { db } = opened;
   await createOffers(db, request.conversion);
-  const credits = await db.rows(
-    'SELECT DISTINCT attribution AS text FROM shown_offers WHERE attribution IS NOT NULL ORDER BY text',
-  );
   const [currency] = await listCurrencies(db, request);
-  const { format, file } = request.destination;
-  const forEyes = !context.json && (format ?? 'table') === 'table';
-  const onScreen = forEyes && file === undefined;
+  const onScreen = isForEyes(request.destination, context) && request.destination.file === undefined;
   if (onScreen)
     await context.output.write(await describeProduct(db, toProductId(request.product), context.output.columns));
-  const texts = credits.map(({ text }) => String(text));
-  // A stream ends with the next statement: it is opened last, and the chart is read after it.
-  const result = toResultSet(await db.connection.stream('FROM shown_offers'), texts);
-  const whole = { ...result, relation: { db, from: 'shown_offers', scratch } };
-  const report = await writeResult(forEyes ? selectColumns(whole, SHOWN, show) : whole, request.destination, context);
+  const result = await readTableResult(opened, 'shown_offers', CREDITS);
+  const report = await writeForReaders(result, { headings: SHOWN, show }, request.destination, context);
   if (onScreen && currency !== undefined) await writeChart(db, request, currency, context);
   return report;
 }
 
-/** A price is dated by its day. */
 function show(name: string, value: DuckDBValue): DuckDBValue {
   return name === 'price_changed_at' && value !== null ? valueToText(value).slice(0, 10) : showMoney(value);
 }
@@ -89,7 +82,7 @@ async function createOffers(db: Database, conversion: Conversion | undefined): P
     ORDER BY converted_price NULLS LAST, item_id`);
 }
 
-/** Currencies of the offers, the one with the most first. */
+/** Currencies of the offers, the most frequent first. */
 async function listCurrencies(db: Database, { product, currency }: ProductRequest): Promise<string[]> {
   const rows = await db.rows(
     'SELECT currency, count(*) AS offers FROM shown_offers WHERE price > 0 AND currency IS NOT NULL GROUP BY currency ORDER BY offers DESC, currency',
@@ -112,27 +105,25 @@ async function writeChart(
   db: Database,
   { product, since }: ProductRequest,
   currency: string,
-  { output }: CommandContext,
+  { output, style }: CommandContext,
 ): Promise<void> {
-  // The lake knows of no price behind its newest time.
-  const until =
-    (await findNewestTime(new RelationGraph(db), { history: itself('history'), items: itself('items') }))?.getTime() ??
-    0;
+  // The lake knows of no price after its newest time.
+  const newest = await findNewestTime(new RelationGraph(db), { history: itself('history'), items: itself('items') });
+  const until = newest?.getTime() ?? 0;
   const last = new Date(until).toISOString().slice(0, 10);
   const first = since ?? new Date(until - (CHART_DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
   const days = await readProductDays(db, toProductId(product), currency, { first, last });
   const [begin] = days;
   if (begin === undefined) return;
-  const color = wantsColor(output.columns !== undefined, process.env);
   const chart = drawPriceChart(fillDays(begin.day, last, days), {
     labels: { first: begin.day, last },
     width: output.columns,
-    color,
+    style,
   });
   await output.write(`\n${currency}: ░ lowest to highest, ━ median, at the end of each day (UTC)\n\n${chart}`);
 }
 
-/** Every day from the first to the last; undefined for one on which nobody sold the product. */
+/** Every day from the first to the last; undefined if nobody sold the product then. */
 function fillDays(first: string, last: string, days: ProductDay[]): (ProductDay | undefined)[] {
   const byDay = new Map(days.map((day) => [day.day, day]));
   const filled: (ProductDay | undefined)[] = [];

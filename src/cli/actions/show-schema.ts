@@ -3,18 +3,14 @@ import type { ContractFormat } from '../../contracts/contract-formats.js';
 import { PricelakeError } from '../../errors/errors.js';
 import { PRICELAKE_VERSION } from '../../lake/version.js';
 import { loadTableSchema, type TableSchema } from '../../tables/schemas.js';
-import { TABLE_NAMES, type TableName } from '../../tables/table.js';
+import { TABLE_NAMES } from '../../tables/table.js';
+import type { Arguments } from '../command.js';
+import type { schema } from '../commands/deliver.js';
 import { toJsonText } from '../json-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
-export interface SchemaRequest {
-  table?: TableName | undefined;
-  format: ContractFormat;
-  output?: string | undefined;
-}
-
-/** Writes the contract of a table, or of all, in the words of another system. */
-export async function showSchema(request: SchemaRequest, context: CommandContext): Promise<CommandReport> {
+/** Writes the contract of one table or of all in the language of another system. */
+export async function showSchema(request: Arguments<typeof schema>, context: CommandContext): Promise<CommandReport> {
   const { table, format, output } = request;
   const tables = table === undefined ? [...TABLE_NAMES] : [table];
   if (format === 'arrow') requireArrowTarget(request, context);
@@ -25,7 +21,7 @@ export async function showSchema(request: SchemaRequest, context: CommandContext
   return { tables, format, file: output, ...inLine };
 }
 
-function requireArrowTarget({ table, output }: SchemaRequest, context: CommandContext): void {
+function requireArrowTarget({ table, output }: Arguments<typeof schema>, context: CommandContext): void {
   if (table === undefined) {
     throw new PricelakeError('usage', '--format arrow needs one table', { hint: 'Name a table.' });
   }
@@ -51,7 +47,7 @@ async function renderContracts(
       return `${toJsonText(describeJson(schemas, isOne))}\n`;
     }
     case 'spark': {
-      const { describeSparkSchema } = await import('../../contracts/spark-schema.js');
+      const { describeSparkSchema } = await import('../../contracts/json-schema.js');
       const [first] = schemas.map(describeSparkSchema);
       const all = schemas.map((schema) => [schema.table, describeSparkSchema(schema)]);
       return `${toJsonText(isOne ? first : Object.fromEntries(all))}\n`;

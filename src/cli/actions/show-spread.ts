@@ -2,39 +2,20 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import { readAnalysis } from '../../analyze/analysis.js';
 import { type Conversion, convertSpreads, prepareConversion } from '../../analyze/convert-prices.js';
 import { requireKnown } from '../../analyze/require-known.js';
-import { type Grade, selectSpreads } from '../../analyze/spread-selection.js';
+import { selectSpreads } from '../../analyze/spread-selection.js';
 import type { Database } from '../../duckdb/connection.js';
 import { PricelakeError } from '../../errors/errors.js';
-import type { Format } from '../output/format-names.js';
-import { type ResultSet, toResultSet } from '../output/result-set.js';
-import { selectColumns, showMoney } from '../output/select-columns.js';
-import { wrapText } from '../output/wrap-text.js';
-import { requireDestination, writeResult } from '../output/write-result.js';
+import type { Arguments } from '../command.js';
+import type { spread } from '../commands/read.js';
+import { findTarget, type ReadingTarget } from '../find-target.js';
+import { wrapText } from '../output/display-width.js';
+import { readTableResult, showMoney } from '../output/result-set.js';
+import { isForEyes, requireDestination, writeForReaders } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
-import { findTarget, type ReadingArguments, type ReadingTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { showProduct } from './show-product.js';
 
-export interface SpreadRequest extends ReadingArguments {
-  currency?: string | undefined;
-  category?: string | undefined;
-  brand?: string | undefined;
-  product?: string | undefined;
-  minShops: number;
-  top: number;
-  outliers: boolean;
-  grade?: Grade | undefined;
-  daily?: boolean | undefined;
-  /** A day, or how far back: `30d`. */
-  since?: string | undefined;
-  /** A file of exchange rates. */
-  fx?: string | undefined;
-  fxBase?: string | undefined;
-  format?: Format | undefined;
-  output?: string | undefined;
-}
-
-/** Columns that a person reads, with their headings, what matters most first: a narrow terminal leaves out the last. */
+/** Headings of the columns for people. The most important come first, because a narrow terminal leaves out the last. */
 const SHOWN = {
   product_id: 'product',
   title: 'title',
@@ -50,7 +31,7 @@ const SHOWN = {
   left_out: 'left out',
 } as const;
 
-/** The same of days, which have no grades. */
+/** Days have no grades. */
 const SHOWN_DAYS = {
   day: 'day',
   product_id: 'product',
@@ -70,38 +51,39 @@ const SHOWN_DAYS = {
   outliers: 'outliers',
 } as const;
 
+const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM spreads ORDER BY text';
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Shows the widest price spreads of a lake, or one product, with the licence texts of the open-data shops in them. */
-export async function showSpread(request: SpreadRequest, context: CommandContext): Promise<CommandReport | undefined> {
+/** Shows the widest price spreads of a lake, or one product, with the licence texts of its open-data shops. */
+export async function showSpread(
+  request: Arguments<typeof spread>,
+  context: CommandContext,
+): Promise<CommandReport | undefined> {
   const destination = { format: request.format, file: request.output };
   requireDestination(destination, context);
-  requireCount('--min-shops', request.minShops);
-  requireCount('--top', request.top);
   const target = await findTarget(request, process.env);
   const conversion = findConversion(request, target);
   const selection = { ...request, withOutliers: request.outliers, since: readSince(request, context.io.now()) };
   return readLake({ path: target.lake, signal: context.signal }, async (opened) => {
     const { db } = opened;
-    // With exchange rates all prices are in the base, whether a shop has it or not.
+    // With exchange rates all prices are in the base, even if no shop has that currency.
     await requireKnown(db, conversion === undefined ? request : { ...request, currency: undefined });
     await selectSpreads(db, selection);
     if (request.product !== undefined && request.daily !== true) {
       return showProduct(opened, { ...selection, product: request.product, conversion, destination }, context);
     }
     await createResult(db, request.daily === true, conversion);
-    const result = await readSpreads(db, opened.scratch);
-    const forEyes = !context.json && (request.format ?? 'table') === 'table';
-    const shown = request.daily === true ? SHOWN_DAYS : SHOWN;
-    const report = await writeResult(forEyes ? selectColumns(result, shown, show) : result, destination, context);
+    const result = await readTableResult(opened, 'spreads', CREDITS);
+    const headings = request.daily === true ? SHOWN_DAYS : SHOWN;
+    const report = await writeForReaders(result, { headings, show }, destination, context);
     const leftOut = await describeLeftOut(db, context.output.columns);
-    if (forEyes && request.output === undefined) await context.output.write(leftOut.text);
+    if (isForEyes(destination, context) && request.output === undefined) await context.output.write(leftOut.text);
     else if (leftOut.count > 0n) context.io.log('info', 'spreads left out', { count: leftOut.count });
     return report;
   });
 }
 
-/** How many of the selected spreads are hidden because of their grade. */
+/** Counts the selected spreads that are hidden because of their grade. */
 async function describeLeftOut(db: Database, columns: number | undefined): Promise<{ count: bigint; text: string }> {
   const row = await db.row(readAnalysis('spread_left_out'));
   const count = row?.left_out as bigint;
@@ -109,7 +91,7 @@ async function describeLeftOut(db: Database, columns: number | undefined): Promi
   return { count, text: count === 0n ? '' : `\n${wrapText(text, columns)}\n` };
 }
 
-/** Temp table `spreads`: the rows are few. */
+/** Table `spreads`, which has few rows. */
 async function createResult(db: Database, daily: boolean, conversion: Conversion | undefined): Promise<void> {
   const create = (sql: string) => db.run(`CREATE OR REPLACE TABLE spreads AS ${sql}`);
   if (!daily) {
@@ -122,17 +104,7 @@ async function createResult(db: Database, daily: boolean, conversion: Conversion
   return create(readAnalysis('converted_days'));
 }
 
-/** Read whole, so that the credits are known before the first byte is written. */
-async function readSpreads(db: Database, scratch: string): Promise<ResultSet> {
-  const credits = await db.rows('SELECT DISTINCT unnest(attribution) AS text FROM spreads ORDER BY text');
-  const result = toResultSet(
-    await db.connection.stream('FROM spreads'),
-    credits.map(({ text }) => String(text)),
-  );
-  return { ...result, relation: { db, from: 'spreads', scratch } };
-}
-
-/** One decimal is enough for a share; `!` draws the eye to prices far from all others. */
+/** One decimal is enough for a share. `!` marks prices far from all others. */
 function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
   const marked = Number(read('outliers')) > 0;
   // A lake of an older version has no trusted figures until its next run.
@@ -146,7 +118,7 @@ function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBVa
   return showMoney(value);
 }
 
-function findConversion(request: SpreadRequest, { settings }: ReadingTarget): Conversion | undefined {
+function findConversion(request: Arguments<typeof spread>, { settings }: ReadingTarget): Conversion | undefined {
   const file = request.fx ?? settings?.analysis.fx;
   if (file === undefined) return undefined;
   const base = request.fxBase ?? settings?.analysis.fxBase ?? 'EUR';
@@ -156,19 +128,11 @@ function findConversion(request: SpreadRequest, { settings }: ReadingTarget): Co
   });
 }
 
-/** `2026-11-20` or `30d` as a day. */
-function readSince({ since, daily, product }: SpreadRequest, now: Date): string | undefined {
+function readSince({ since, daily, product }: Arguments<typeof spread>, now: Date): string | undefined {
   if (since === undefined) return undefined;
   if (daily !== true && product === undefined) {
     throw new PricelakeError('usage', '--since is for --daily and --product', { hint: 'Add --daily.' });
   }
-  const [, days] = /^(\d{1,4})d$/u.exec(since) ?? [];
-  const day = days === undefined ? since : new Date(now.getTime() - Number(days) * DAY_MS).toISOString().slice(0, 10);
-  if (/^\d{4}-\d{2}-\d{2}$/u.test(day) && !Number.isNaN(Date.parse(day))) return day;
-  throw new PricelakeError('usage', `--since ${since} is neither a day such as 2026-11-20 nor a time such as 30d`);
-}
-
-function requireCount(flag: string, value: number): void {
-  if (Number.isSafeInteger(value) && value >= 0) return;
-  throw new PricelakeError('usage', `${flag} must be a whole number, 0 or more`);
+  if ('day' in since) return since.day;
+  return new Date(now.getTime() - since.daysAgo * DAY_MS).toISOString().slice(0, 10);
 }

@@ -7,32 +7,26 @@ import { readTable } from '../../lake/read.js';
 import type { Budget } from '../../plan/allowance.js';
 import { readLakeSelection } from '../../run/dataset-selection.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
+import type { Arguments } from '../command.js';
+import type { status } from '../commands/keep.js';
+import { chooseRemote } from '../find-target.js';
 import { RawJson } from '../json-text.js';
 import { readLake } from '../read-lake.js';
-import { chooseRemote, type RemoteArguments } from '../remote-option.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import { colourStatus, formatStatus, type ShownStatus } from './format-status.js';
 import { type Rows, readStatus } from './read-status.js';
 
-export interface StatusRequest extends RemoteArguments {
-  /** Named, the service is asked; found in this folder, only with `online`. */
-  pipeline?: string | undefined;
-  lake?: string | undefined;
-  /** Ask the service of the pipeline file, else that at PRICELAKE_BASE_URL with PRICELAKE_API_KEY. */
-  online?: boolean | undefined;
-}
-
-/** Tables that a status reads; with the lag behind the feed, more of them. */
+/** Tables that a status reads; the lag behind the feed takes more of them. */
 const SHOWN: readonly TableName[] = ['runs', 'check_results'];
 const DATED: readonly TableName[] = ['history', 'items'];
-/** What a pipeline file without `budget` has. */
+/** The default of a pipeline file. */
 const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 };
 
 /**
- * Shows what a lake holds, what waits, and what is left of the month. Makes no call, unless a pipeline file is
- * named or `online` is asked for: then two, of several datasets one more each.
+ * Shows what a lake holds, what waits, and what is left of the month. If a pipeline file is named or `online` is given, it
+ * makes two calls, and another one for each further dataset.
  */
-export async function showStatus(request: StatusRequest, context: CommandContext): Promise<CommandReport> {
+export async function showStatus(request: Arguments<typeof status>, context: CommandContext): Promise<CommandReport> {
   const { io, signal, json, output, style } = context;
   const { path, budget, service } = await chooseSource(request, context);
   const remote = chooseRemote(request, io, process.env);
@@ -46,7 +40,10 @@ export async function showStatus(request: StatusRequest, context: CommandContext
   });
 }
 
-async function chooseSource({ pipeline: named, lake, online = false }: StatusRequest, { io }: CommandContext) {
+async function chooseSource(
+  { pipeline: named, lake, online = false }: Arguments<typeof status>,
+  { io }: CommandContext,
+) {
   const file = named !== undefined || lake === undefined ? await seekPipeline(named, process.env) : undefined;
   if (file !== undefined && (online || named !== undefined)) {
     const { source, lake: own, budget } = await readPipeline(file, process.env);
@@ -63,7 +60,7 @@ async function chooseSource({ pipeline: named, lake, online = false }: StatusReq
   return { path, budget: DEFAULT_BUDGET, service: { baseUrl, apiKey } };
 }
 
-/** Everything, for machines. */
+/** For machines. */
 function describeStatus({ pointer, runs, checks, ...status }: ShownStatus): CommandReport {
   const { runId, runNumber, cursor, at, pipeline } = pointer ?? {};
   return {

@@ -7,28 +7,20 @@ import { quoteLiteral } from '../../duckdb/quote.js';
 import { valueToText } from '../../duckdb/value-json.js';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { syncFile, syncFolder } from '../../io/durable.js';
+import type { Arguments } from '../command.js';
+import type { watch } from '../commands/read.js';
+import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
-import type { Format } from '../output/format-names.js';
-import { writeRows } from '../output/json.js';
 import type { Output } from '../output/output.js';
-import { type ResultSet, toResultSet } from '../output/result-set.js';
-import { selectColumns, showMoney } from '../output/select-columns.js';
-import { requireDestination, writeResult } from '../output/write-result.js';
+import { type ResultSet, readTableResult, showMoney } from '../output/result-set.js';
+import { writeRows } from '../output/text-formats.js';
+import { requireDestination, writeForReaders } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
-import { findTarget, type ReadingArguments } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
-export interface WatchRequest extends ReadingArguments {
-  list: string;
-  currency?: string | undefined;
-  ownSite?: string | undefined;
-  /** Where a run keeps what it found. */
-  state?: string | undefined;
-  format?: Format | undefined;
-  output?: string | undefined;
-}
+const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM watched ORDER BY text';
 
-/** Columns that a person reads, what matters most first; the other formats have all. */
+/** Headings of the columns for people, the most important first. */
 const SHOWN = {
   product: 'product',
   price: 'your price',
@@ -48,46 +40,32 @@ const SHOWN = {
 
 /**
  * Compares a price list with the lake, and keeps what it found for the next run.
- * @throws PricelakeError `below_allowed`, after the result is written, when a shop is below a lowest allowed price
+ * @throws PricelakeError `below_allowed`, after the result is written, if a shop is below a lowest allowed price
  */
-export async function watchPrices(request: WatchRequest, context: CommandContext): Promise<CommandReport | undefined> {
+export async function watchPrices(
+  request: Arguments<typeof watch>,
+  context: CommandContext,
+): Promise<CommandReport | undefined> {
   const destination = { format: request.format, file: request.output };
   requireDestination(destination, context);
-  const ownSite = readSite(request.ownSite);
   const state = request.state ?? `${request.list}.watch.parquet`;
   const { lake: path } = await findTarget(request, process.env);
-  return readLake({ path, signal: context.signal }, async ({ db, scratch }) => {
+  return readLake({ path, signal: context.signal }, async (opened) => {
+    const { db } = opened;
     const before = await access(state).then(
       () => state,
       () => undefined,
     );
-    await createWatched(db, { ...request, ownSite, before, now: context.io.now() });
+    await createWatched(db, { ...request, before, now: context.io.now() });
+    const result = await readTableResult(opened, 'watched', CREDITS);
     const report =
       context.json && request.output === undefined
-        ? await gatherReport(await readWatched(db, scratch))
-        : await writeResult(await showWatched(db, scratch, request, context), destination, context);
+        ? await gatherReport(result)
+        : await writeForReaders(result, { headings: SHOWN, show }, destination, context);
     await keepState(db, state);
     await refuseBelow(db, report);
     return report;
   });
-}
-
-function readSite(text: string | undefined): bigint | undefined {
-  if (text === undefined || /^\d{1,18}$/u.test(text)) return text === undefined ? undefined : BigInt(text);
-  throw new PricelakeError('usage', `--own-site ${text} is not a site_id`, { hint: 'Give a site_id of table sites.' });
-}
-
-async function readWatched(db: Database, scratch: string): Promise<ResultSet> {
-  const credits = await db.rows('SELECT DISTINCT unnest(attribution) AS text FROM watched ORDER BY text');
-  const texts = credits.map(({ text }) => String(text));
-  const result = toResultSet(await db.connection.stream('FROM watched'), texts);
-  return { ...result, relation: { db, from: 'watched', scratch } };
-}
-
-async function showWatched(db: Database, scratch: string, request: WatchRequest, { json }: CommandContext) {
-  const result = await readWatched(db, scratch);
-  const forEyes = !json && (request.format ?? 'table') === 'table';
-  return forEyes ? selectColumns(result, SHOWN, show) : result;
 }
 
 function show(name: string, value: DuckDBValue): DuckDBValue {
@@ -95,7 +73,7 @@ function show(name: string, value: DuckDBValue): DuckDBValue {
   return showMoney(value);
 }
 
-/** The rows as JSON text: the line is written once it is known whether a price is below the allowed one. */
+/** The rows as JSON text, because the line is written only after prices were compared with the lowest allowed ones. */
 async function gatherReport(result: ResultSet): Promise<CommandReport> {
   const parts: string[] = [];
   const output: Output = { columns: undefined, write: async (chunk) => parts.push(String(chunk)) > 0 };
@@ -103,7 +81,7 @@ async function gatherReport(result: ResultSet): Promise<CommandReport> {
   return { rows: new RawJson(`[${parts.join('')}]`), attribution: result.credits };
 }
 
-/** Beside, then in place: a run that is killed leaves the file of the one before. */
+/** Writes beside and renames, so that a killed run leaves the older file. */
 async function keepState(db: Database, state: string): Promise<void> {
   const part = `${state}.part`;
   try {
@@ -116,12 +94,8 @@ async function keepState(db: Database, state: string): Promise<void> {
     const isRefused =
       hasSystemCode(cause, 'EACCES', 'EROFS', 'ENOENT') || /^IO Error/u.test(String((cause as Error).message));
     if (!isRefused) throw cause;
-    throw new PricelakeError(
-      'usage',
-      `${state} cannot be written`,
-      { hint: 'Name another file with --state.' },
-      { cause },
-    );
+    const hint = 'Name another file with --state.';
+    throw new PricelakeError('usage', `${state} cannot be written`, { hint }, { cause });
   }
 }
 

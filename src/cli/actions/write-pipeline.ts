@@ -2,40 +2,33 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { PIPELINE_FILE } from '../../config/find-pipeline.js';
 import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
 import { packagePath } from '../../io/package-path.js';
+import type { Arguments } from '../command.js';
+import type { init } from '../commands/copy.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 import type { Place } from './ask-source.js';
-
-export interface InitRequest {
-  file: string;
-  lake?: string | undefined;
-}
 
 const TITLE = /^# .*\n/;
 const LAKE_PATH = /^( {2}path: )\.\/lake$/m;
 
 /**
- * Writes the commented pipeline file of the package where the user wants it. On a terminal it asks for address and key.
- * @throws PricelakeError `usage` if the file exists already, or the folder is missing.
+ * Writes a copy of the commented pipeline file of the package. On a terminal, it asks for address and key.
+ * @throws PricelakeError `usage` if the file exists already, or the folder is missing
  */
 export async function writePipeline(
-  { file, lake }: InitRequest,
+  { file, lake }: Arguments<typeof init>,
   context: CommandContext,
   place: Place = { folder: '', env: process.env },
 ): Promise<CommandReport> {
   const { say, prompter } = context;
   const shipped = await readFile(packagePath('pipelines/prices.yaml'), 'utf8');
   const titled = shipped.replace(TITLE, `# A pipeline of pricelake: pricelake sync ${file}\n`);
-  // A JSON text is a YAML text, whatever characters the path has.
+  // JSON is YAML, so the path may have any characters.
   const text = lake === undefined ? titled : titled.replace(LAKE_PATH, (_line, key) => key + JSON.stringify(lake));
   await writeFile(file, text, { flag: 'wx' }).catch((cause: unknown) => {
     const reason = explain(cause);
     if (reason === undefined) throw cause;
-    throw new PricelakeError(
-      'usage',
-      `${file}: ${reason}; it was left as it is`,
-      { hint: 'Name another file.' },
-      { cause },
-    );
+    const hint = 'Name another file.';
+    throw new PricelakeError('usage', `${file}: ${reason}; it was left as it is`, { hint }, { cause });
   });
   await say(`${file} is written, every option explained in it.\n`);
   const isSet =
@@ -51,7 +44,7 @@ function explain(cause: unknown): string | undefined {
 }
 
 function nextSteps(file: string, isSet: boolean): string {
-  // Commands in this folder find it by themselves.
+  // Commands find a file of this name by themselves.
   const named = file === PIPELINE_FILE ? '' : ` ${file}`;
   const variables = isSet
     ? ''

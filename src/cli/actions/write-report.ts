@@ -8,36 +8,28 @@ import { countOf } from '../../formats/count.js';
 import { readPointer } from '../../lake/pointer.js';
 import { PRICELAKE_VERSION } from '../../lake/version.js';
 import { renderReport } from '../../report/page.js';
-import { type LakeFacts, readFacts } from '../../report/read-facts.js';
-import { readWatched } from '../../report/read-watched.js';
+import { type LakeFacts, readFacts, readWatched } from '../../report/read-facts.js';
 import { publishReport, requireReportTarget } from '../../report/report-file.js';
+import type { Arguments } from '../command.js';
+import type { report } from '../commands/read.js';
+import { findTarget } from '../find-target.js';
 import { formatBytes } from '../progress.js';
 import { readLake } from '../read-lake.js';
-import { findTarget } from '../reading-target.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
 
-export interface ReportRequest {
-  lake?: string | undefined;
-  output: string;
-  currency?: string | undefined;
-  minShops?: number | undefined;
-  top: number;
-  product?: string[] | undefined;
-  /** CSV of the user's own products and prices. */
-  list?: string | undefined;
-}
-
-/** Beside it the process holds the page and the charts. */
+/** Leaves memory for the page and the charts. */
 const MEMORY = '1GB';
-const MOST_ROWS = 1000;
 const MOST_PRODUCTS = 24;
 
-/** Writes the report of a lake, and says in short what it holds. */
-export async function writeReport(request: ReportRequest, context: CommandContext): Promise<CommandReport> {
+/** Writes the report of a lake, and sums it up in a line. */
+export async function writeReport(request: Arguments<typeof report>, context: CommandContext): Promise<CommandReport> {
   const { output, currency, minShops, top, product: products = [], list } = request;
-  requireRange('--top', top, 1, MOST_ROWS);
-  requireRange('--min-shops', minShops ?? 2, 2, 1_000_000);
-  requireRange('number of --product', products.length, 0, MOST_PRODUCTS);
+  if (products.length > MOST_PRODUCTS) {
+    throw new PricelakeError(
+      'usage',
+      `--product is given ${products.length} times, and a report has room for ${MOST_PRODUCTS}`,
+    );
+  }
   await requireReportTarget(output);
   const advice = new Map((await loadChecks()).map((check) => [check.name, check]));
   const { signal } = context;
@@ -60,7 +52,7 @@ export async function writeReport(request: ReportRequest, context: CommandContex
   return { output: resolve(output), bytes, generatedAt, ...describeFacts(facts) };
 }
 
-/** What `watch` would tell now; its own next run still compares with its last. */
+/** Compares as `watch` does, but leaves the state for its next run. */
 async function readList(db: Database, list: string, currency: string | undefined, { io }: CommandContext) {
   const state = `${list}.watch.parquet`;
   const before = await access(state).then(
@@ -68,11 +60,6 @@ async function readList(db: Database, list: string, currency: string | undefined
     () => undefined,
   );
   return readWatched(db, { list, currency, before, now: io.now() });
-}
-
-function requireRange(what: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new PricelakeError('usage', `${what} ${value} is not a whole number from ${least} to ${most}`);
 }
 
 function describeForPeople(output: string, bytes: number, facts: LakeFacts): string {

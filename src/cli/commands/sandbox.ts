@@ -1,116 +1,145 @@
-import type { CommandModule } from 'yargs';
-import { PricelakeError } from '../../errors/errors.js';
-import { describeCall, describeSync, PIPELINE_FILE } from '../../sandbox/first-steps.js';
-import type { Sandbox } from '../../sandbox/start.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
-import { runCommand } from '../run-command.js';
-import { addSandboxOptions, type SandboxArguments, toSandboxOptions } from './sandbox-options.js';
-import { describeWebhook } from './sandbox-webhook.js';
+import { type ClockMode, parseClockMode } from '../../sandbox/clock.js';
+import { describeFaults } from '../../sandbox/faults/fault-kinds.js';
+import type { AccountChange } from '../../sandbox/http/account.js';
+import type { PlanCode } from '../../sandbox/plans.js';
+import { describeReadings } from '../../sandbox/readings/registry.js';
+import type { ExportShape } from '../../sandbox/world/export-rows.js';
+import { declareCommand } from '../command.js';
+import { choice, type Form, file, flag, folder, number, repeated, text, value, whole } from '../parameter.js';
 
-interface AdvanceArguments {
-  url: string | undefined;
-  hours: number;
-  changes: number | undefined;
-}
+export const demo = declareCommand({
+  name: 'demo',
+  describe:
+    'Show everything on the embedded sandbox: copy, sync, checks, price spread; needs no network and no account',
+  options: {
+    lake: folder('Folder of the lake; replaced if it exists', { default: './demo-lake' }),
+    keep: folder('Keep the lake and the HTML report in this folder: DIR/lake, DIR/report.html'),
+    items: whole('Listings of the sandbox', { from: 1, default: 20_000 }),
+  },
+  examples: [
+    ['pricelake demo', 'Takes about half a minute'],
+    ['pricelake demo --items 1000000 --keep /tmp/demo', 'A million listings; open /tmp/demo/report.html afterwards'],
+  ],
+});
 
-const advanceCommand: CommandModule<object, AdvanceArguments> = {
-  command: 'advance',
-  describe: 'Let time pass in a running sandbox: its clock, prices, new and removed listings',
-  builder: (yargs) =>
-    yargs
-      .option('url', {
-        type: 'string',
-        requiresArg: true,
-        describe: 'Base URL that the sandbox printed; default PRICELAKE_BASE_URL',
-      })
-      .option('hours', { type: 'number', default: 1, requiresArg: true, describe: 'Hours that pass' })
-      .option('changes', {
-        type: 'number',
-        requiresArg: true,
-        describe: 'Exact number of changes; default: 0.8 % of the items an hour',
-      })
-      .example('$0 sandbox advance --url http://127.0.0.1:8600 --hours 24', 'A day passes')
-      .example('$0 sandbox advance --hours 1 --changes 5000', '5,000 changes; the base URL comes from the environment'),
-  handler: (argv) => runCommand(argv, (context) => advanceRunning(argv, context)),
+// Written out, because their rooms load the whole sandbox.
+const PLANS = ['free', 'trial', 'pro', 'unlimited'] as const satisfies PlanCode[];
+const SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const satisfies ExportShape[];
+const KEYS = ['live', 'test', 'operator'] as const satisfies AccountChange['revoked'];
+
+const CLOCK: Form<ClockMode> = { what: 'a clock', parse: parseClockMode, placeholder: 'SPEED' };
+
+const START: Form<Date> = {
+  what: 'a date-time such as 2026-11-20T06:00:00Z',
+  parse: (typed) => (Number.isNaN(Date.parse(typed)) ? undefined : new Date(typed)),
+  placeholder: 'TIME',
 };
 
-export const sandboxCommand: CommandModule<object, SandboxArguments> = {
-  command: 'sandbox',
+const SECRET: Form<string> = {
+  what: 'a secret: it is empty',
+  parse: (typed) => (typed === '' ? undefined : typed),
+  placeholder: 'SECRET',
+};
+
+const world = {
+  port: whole('Port on 127.0.0.1; 0 takes any free port', { from: 0, to: 65_535, default: 0 }),
+  seed: whole('The same seed gives the same data', { from: 0, to: 1_000_000, default: 1 }),
+  items: whole('Number of made-up listings', { from: 1, to: 50_000_000, default: 20_000 }),
+  sites: whole('Number of shops; default grows with --items, 8 to 400', { from: 1, to: 2000 }),
+  pastDays: whole('Days of past changes; default 90', { from: 5, to: 3650 }),
+  data: file('Your own Items instead, as NDJSON, plain or gzip'),
+  changes: file('With --data: the recorded Changes of these Items, oldest first, instead of a made-up past', {
+    needs: 'data',
+  }),
+};
+
+const account = {
+  plan: choice(PLANS, 'Plan of the account', { default: 'pro' }),
+  rate: number("Requests a second; 0 for no limit; default: the plan's rate", { from: 0 }),
+  limit: repeated(text('NAME=VALUE, such as apiCallsPerMonth=100; null for unlimited; can be repeated')),
+  overage: flag('Bill export rows beyond the quota; --no-overage ends exports there'),
+  revoked: repeated(choice(KEYS, 'A key that is answered with 401; can be repeated')),
+  overdueDays: number('Days that a payment is overdue; 402 from 30 on', { from: 0 }),
+};
+
+const webhook = {
+  webhook: text('Endpoint on this machine to send events to'),
+  webhookSecret: repeated(
+    value(SECRET, 'Signing secret; a second one is an older one that is still valid; default: made up'),
+  ),
+  webhookTimeScale: number(
+    'How many times faster retries come and the 24 hours of failures pass; default: the speed of --clock',
+    { from: 1, to: 1_000_000 },
+  ),
+  webhookAnyHost: flag('Allow endpoints on other machines'),
+};
+
+export const sandbox = declareCommand({
+  name: 'sandbox',
   describe: 'Serve the whole API on this machine, with made-up data or your own items',
-  builder: (yargs) => addSandboxOptions(yargs.command(advanceCommand)),
-  handler: (argv) => runCommand(argv, (context) => serveSandbox(argv, context)),
-};
+  options: {
+    ...world,
+    ...account,
+    ...webhook,
+    exportShape: choice(SHAPES, 'Field names of export rows; default: item, CSV flat-camel'),
+    fault: repeated(text('ENDPOINT:KIND[=ARGUMENT][@WHEN], see below; can be repeated')),
+    reading: repeated(
+      text('NAME=VALUE: what the service does where the API document is silent, see below; can be repeated'),
+    ),
+    clock: value(
+      CLOCK,
+      'frozen: moves only with `sandbox advance`; real, or faster such as 60x: time passes, and prices change',
+      { default: 'frozen' },
+    ),
+    start: value(START, 'Time at which the clock starts, such as 2026-11-20T06:00:00Z'),
+  },
+  examples: [
+    ['pricelake sandbox', 'A world of 20,000 listings on any free port'],
+    ['pricelake sandbox --port 8600 --items 1000000 --rate 0', 'A million listings, as fast as it goes'],
+    ['pricelake sandbox --data items.ndjson.gz --plan trial', 'Your own items, with the limits of a trial'],
+    [
+      'pricelake sandbox --data items.ndjson.gz --changes changes.ndjson.gz --limit historyDays=null',
+      'Your own past: its changes through the feed and in histories',
+    ],
+    ['pricelake sandbox --limit exportRowsPerMonth=5000 --no-overage', 'Exports that end at the quota'],
+    [
+      'pricelake sandbox --fault export:drop@1 --fault any:429@5%',
+      'A first export that breaks off, and a busy service',
+    ],
+    ['pricelake sandbox --reading replicas=300s --reading feed.title=null', 'A service with other habits'],
+    ['pricelake sandbox --clock 60x', 'Time passes by itself, an hour each minute'],
+    ['pricelake sandbox --webhook http://127.0.0.1:8700/ --webhook-time-scale 60', 'Events, retried by the second'],
+  ],
+  notes:
+    () => `Needs no network and no account. Runs until Ctrl-C; what it holds is in a temporary folder and gone afterwards.
+With --json it prints one line once it listens: {"baseUrl":…,"keys":{"live":…,"test":…,"operator":…}}.
 
-async function serveSandbox(argv: SandboxArguments, context: CommandContext): Promise<undefined> {
-  const options = await toSandboxOptions(argv);
-  const { startSandbox } = await import('../../sandbox/start.js');
-  const log = (text: string) => context.io.log('warn', 'sandbox.email', { text });
-  const sandbox = await startSandbox({ ...options, webhook: { ...options.webhook, log } });
-  try {
-    await context.output.write(context.json ? `${describeAsJson(sandbox)}\n` : describeSandbox(sandbox));
-    // A server has no other end: being stopped is how it finishes its work.
-    await new Promise<void>((resolve) => {
-      if (context.signal.aborted) resolve();
-      context.signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-  } finally {
-    await sandbox.close();
-  }
-}
+${describeFaults()}
 
-function describeAsJson({ baseUrl, keys, webhook }: Sandbox): string {
-  const { url } = webhook.status;
-  return JSON.stringify({ baseUrl, keys, ...(url === null ? {} : { webhook: { url, secret: webhook.secret } }) });
-}
+${describeReadings()}
 
-/** What a person needs next: a call to try, and a matching pipeline file. */
-function describeSandbox({ baseUrl, keys, webhook }: Sandbox): string {
-  return `The sandbox listens on ${baseUrl}
+While it runs, by GET in a browser: / for a start page, /openapi.json, /sandbox for the state of the world.
+By POST and without a key:
+    /sandbox/advance  {"hours":1,"changes":500}
+    /sandbox/faults   {"faults":["plan:html@1"]}
+    /sandbox/readings {"readings":["lag.items=120s"]}
+    /sandbox/account  {"revoked":["live"],"plan":"trial","overdueDays":30}
+    /sandbox/webhook  {"url":"http://127.0.0.1:8700/","secret":"…","after":0}
+    /sandbox/webhook/roll    {"keepHours":24}
+    /sandbox/webhook/ping
+    /sandbox/webhook/resend  {"id":"evt_…"}`,
+});
 
-  live key  ${keys.live}
-  test key  ${keys.test}  (sample dataset only)
-  operator  ${keys.operator}  (not metered)
-${describeWebhook(webhook.status, webhook.secret)}
-Try it:
-  ${describeCall(baseUrl, keys.live)}
-
-Copy it into a lake with this pipeline file, prices.yaml:
-${indent(PIPELINE_FILE)}
-and, in another terminal:
-${indent(describeSync(baseUrl, keys.live))}
-Ctrl-C ends it.
-`;
-}
-
-function indent(text: string): string {
-  return text.replace(/^(?=.)/gm, '  ');
-}
-
-async function advanceRunning(argv: AdvanceArguments, context: CommandContext): Promise<CommandReport | undefined> {
-  const url = argv.url ?? process.env.PRICELAKE_BASE_URL;
-  if (url === undefined || !URL.canParse(url)) {
-    const hint = 'Give the --url that the running sandbox printed, or set PRICELAKE_BASE_URL.';
-    throw new PricelakeError('usage', `--url ${url ?? 'is missing'}`, { hint });
-  }
-  const { hours, changes } = argv;
-  const answer = await postAdvance(new URL('/sandbox/advance', url), { hours, changes }, context.signal);
-  if (context.json) return answer;
-  const { now, ...counts } = answer;
-  const list = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
-  await context.output.write(`${list.join(', ')}.\nThe sandbox's clock is at ${now}.\n`);
-  return undefined;
-}
-
-async function postAdvance(url: URL, body: object, signal: AbortSignal): Promise<CommandReport> {
-  let response: Response;
-  try {
-    response = await fetch(url, { method: 'POST', body: JSON.stringify(body), signal });
-  } catch (cause) {
-    const hint = 'Start one with `pricelake sandbox`, and give the base URL that it prints.';
-    throw new PricelakeError('unavailable', `no sandbox answers at ${url.origin}`, { hint }, { cause });
-  }
-  const answer = (await response.json().catch(() => ({}))) as CommandReport;
-  if (response.ok) return answer;
-  const message = `${url.origin} refused: ${answer.message ?? `HTTP ${response.status}`}`;
-  throw new PricelakeError('usage', message, { status: response.status });
-}
+export const sandboxAdvance = declareCommand({
+  name: 'sandbox advance',
+  describe: 'Let time pass in a running sandbox: its clock, prices, new and removed listings',
+  options: {
+    url: text('Base URL that the sandbox printed; default PRICELAKE_BASE_URL'),
+    hours: number('Hours that pass', { from: 0, default: 1 }),
+    changes: whole('Exact number of changes; default: 0.8 % of the items an hour', { from: 0 }),
+  },
+  examples: [
+    ['pricelake sandbox advance --url http://127.0.0.1:8600 --hours 24', 'A day passes'],
+    ['pricelake sandbox advance --hours 1 --changes 5000', '5,000 changes; the base URL comes from the environment'],
+  ],
+});

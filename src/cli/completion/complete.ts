@@ -1,4 +1,8 @@
-import type { CommandSpec, OptionSpec } from '../describe-commands.js';
+import type { TableName } from '../../tables/table.js';
+import { listChoices, toFlagName } from '../command.js';
+import { COMMANDS, findCommand, nameOf } from '../commands.js';
+import type { Completes, Parameter } from '../parameter.js';
+import { GLOBAL_OPTIONS } from '../shared-options.js';
 
 /** A value that can end a command line. */
 export interface Completion {
@@ -6,33 +10,25 @@ export interface Completion {
   meaning?: string | undefined;
 }
 
-/** A value that the shell completes itself: paths. */
-export const FILES: Completion = { value: ':files' };
+/** The shell completes paths by itself. */
+const FILES: Completion = { value: ':files' };
 
-/** Looks values up that no declaration lists: the checks, or the shops of a lake. */
-export type LookUp = (option: OptionSpec, words: readonly string[]) => Promise<Completion[]>;
+type Options = Readonly<Record<string, Parameter>>;
 
-/**
- * Completes the last of the words behind `pricelake`: commands, options, and the values of both.
- */
-export async function complete(
-  words: readonly string[],
-  commands: readonly CommandSpec[],
-  globals: readonly OptionSpec[],
-  lookUp: LookUp,
-): Promise<Completion[]> {
+/** Completes the last of the words behind `pricelake`: commands, options, and the values of both. */
+export async function complete(words: readonly string[]): Promise<Completion[]> {
   const prefix = unquote(words.at(-1) ?? '');
   const before = words.slice(0, -1);
-  const { command, rest } = findCommand(before, commands);
-  const options = [...(command?.options ?? []), ...globals].filter(({ hidden }) => hidden !== true);
+  const { command, rest } = findCommand(before);
+  const options: Options = { ...command?.spec.options, ...GLOBAL_OPTIONS };
   const open = findOpenOption(before, options);
   const values = async () => {
-    if (open !== undefined) return listValues(open, words, lookUp);
+    if (open !== undefined) return listValues(open, words);
     if (prefix.startsWith('-')) return listOptions(options, before);
-    const subcommands = rest.length === 0 ? (command?.commands ?? commands) : [];
-    const positional = command?.positionals[countArguments(rest, options)];
-    const given = positional === undefined ? [] : await listValues(positional, words, lookUp);
-    return [...subcommands.map(describe), ...given];
+    const commands = rest.length === 0 ? (command?.commands ?? COMMANDS) : [];
+    const positional = Object.values(command?.spec.arguments ?? {})[countArguments(rest, options)];
+    const named = commands.map((one) => ({ value: nameOf(one), meaning: one.spec.describe }));
+    return [...named, ...(positional === undefined ? [] : await listValues(positional, words))];
   };
   return (await values()).filter(({ value }) => value === FILES.value || value.startsWith(prefix));
 }
@@ -43,42 +39,74 @@ function unquote(word: string): string {
   return first === '"' || first === "'" ? word.slice(1) : word.replace(/\\(.)/gu, '$1');
 }
 
-function describe({ name, describe: meaning }: CommandSpec): Completion {
-  return { value: name.split(' ').at(-1) ?? name, meaning };
-}
-
-/** The command that the words name, and the words behind it. */
-function findCommand(words: readonly string[], commands: readonly CommandSpec[]) {
-  let command: CommandSpec | undefined;
-  let rest = [...words];
-  for (let known: readonly CommandSpec[] = commands; ; known = command.commands) {
-    const at = rest.findIndex((word) => known.some((one) => describe(one).value === word));
-    if (at < 0) return { command, rest };
-    command = known.find((one) => describe(one).value === rest[at]) as CommandSpec;
-    rest = rest.slice(at + 1);
-  }
-}
-
 /** The option whose value comes next. */
-function findOpenOption(words: readonly string[], options: readonly OptionSpec[]): OptionSpec | undefined {
+function findOpenOption(words: readonly string[], options: Options): Parameter | undefined {
   const last = words.at(-1);
-  return options.find(({ name, takesValue }) => takesValue && last === `--${name}`);
+  const isOpen = ([key, { placeholder }]: [string, Parameter]) =>
+    placeholder !== undefined && last === `--${toFlagName(key)}`;
+  return Object.entries(options).find(isOpen)?.[1];
 }
 
-function listOptions(options: readonly OptionSpec[], words: readonly string[]): Completion[] {
-  return options
-    .filter(({ name, type }) => type === 'array' || !words.includes(`--${name}`))
-    .map(({ name, describe }) => ({ value: `--${name}`, meaning: describe }));
+function listOptions(options: Options, words: readonly string[]): Completion[] {
+  return Object.entries(options)
+    .map(([key, { list, describe }]) => ({ value: `--${toFlagName(key)}`, meaning: describe, list }))
+    .filter(({ value, list }) => list !== undefined || !words.includes(value));
 }
 
-/** Arguments among words; options and their values are none. */
-function countArguments(words: readonly string[], options: readonly OptionSpec[]): number {
+/** The number of words that are neither options nor their values. */
+function countArguments(words: readonly string[], options: Options): number {
   return words.filter((word, at) => !word.startsWith('-') && findOpenOption(words.slice(0, at), options) === undefined)
     .length;
 }
 
-async function listValues(option: OptionSpec, words: readonly string[], lookUp: LookUp): Promise<Completion[]> {
-  const { choices } = option;
-  if (choices !== undefined) return [...choices].map((choice) => ({ value: String(choice) }));
-  return lookUp(option, words);
+async function listValues(parameter: Parameter, words: readonly string[]): Promise<Completion[]> {
+  const choices = listChoices(parameter);
+  if (choices !== undefined) return choices.map((value) => ({ value }));
+  const { completes } = parameter;
+  if (completes === undefined) return [];
+  if (completes === 'files') return [FILES];
+  if (completes === 'checks') return listChecks();
+  // An error would spoil the command line that is being typed.
+  return readLakeValues(LAKE_VALUES[completes], words).catch(() => []);
+}
+
+/** The queries that list values; a second column says what a value means. */
+const LAKE_VALUES: Record<Exclude<Completes, 'files' | 'checks'>, { table: TableName; sql: string }> = {
+  shops: { table: 'sites', sql: 'SELECT site_id, name FROM sites WHERE is_current ORDER BY name' },
+  currencies: { table: 'items', sql: 'SELECT DISTINCT currency FROM items WHERE currency IS NOT NULL ORDER BY 1' },
+  categories: {
+    table: 'items',
+    sql: 'SELECT DISTINCT category_slug FROM items WHERE category_slug IS NOT NULL ORDER BY 1',
+  },
+  brands: {
+    table: 'items',
+    sql: 'SELECT brand FROM items WHERE brand IS NOT NULL GROUP BY ALL ORDER BY count(*) DESC, 1',
+  },
+};
+
+/** Nobody reads more in a shell, or waits longer. */
+const MOST_VALUES = 500;
+const MOST_MS = 2000;
+
+async function listChecks(): Promise<Completion[]> {
+  const { loadChecks } = await import('../../check/load.js');
+  return (await loadChecks()).map(({ name, description }) => ({ value: name, meaning: description }));
+}
+
+async function readLakeValues(
+  { table, sql }: { table: TableName; sql: string },
+  words: readonly string[],
+): Promise<Completion[]> {
+  const [{ readLake }, { findTarget }] = await Promise.all([import('../read-lake.js'), import('../find-target.js')]);
+  const at = words.indexOf('--lake');
+  const lake = at < 0 ? undefined : words[at + 1];
+  const pipeline = words.find((word) => /\.ya?ml$/u.test(word));
+  const { lake: path } = await findTarget({ lake, pipeline }, process.env);
+  const options = { path, tables: () => [table], signal: AbortSignal.timeout(MOST_MS) };
+  return readLake(options, async ({ db }) =>
+    (await db.rows(`${sql} LIMIT ${MOST_VALUES}`)).map((row) => {
+      const [value, meaning] = Object.values(row);
+      return { value: String(value), meaning: meaning == null ? undefined : String(meaning) };
+    }),
+  );
 }

@@ -1,10 +1,12 @@
+import type { CommandContext, CommandReport } from '../run-command.js';
+
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** The hidden first word with which the scripts ask: a line a value, `value<TAB>meaning`, or `:files`. */
+/** The scripts ask with this hidden first word. Answers are lines `value<TAB>meaning`, or `:files`. */
 export const COMPLETE_WORD = '__complete';
 
-/** The scripts hold no names: they ask the command that is installed, so that they never grow old. */
+/** The scripts ask the command that is installed, so that they never grow old. */
 export const SCRIPTS: Record<Shell, string> = {
   bash: `_pricelake() {
   local value meaning
@@ -42,3 +44,8 @@ end
 complete -c pricelake -f -a '(__pricelake_complete)'
 `,
 };
+
+export async function printScript({ shell }: { shell: Shell }, context: CommandContext): Promise<CommandReport> {
+  if (!context.json) await context.output.write(SCRIPTS[shell]);
+  return { shell, script: SCRIPTS[shell] };
+}

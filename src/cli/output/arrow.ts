@@ -1,20 +1,21 @@
-import type { DuckDBValue } from '@duckdb/node-api';
-import { makeData, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from 'apache-arrow';
-import { buildArrowData, toArrowField } from './arrow-column.js';
+import type { DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import * as duckdb from '@duckdb/node-api';
+import * as arrow from 'apache-arrow';
+import { valueToText } from '../../duckdb/value-json.js';
+import { PricelakeError } from '../../errors/errors.js';
 import type { Output } from './output.js';
 import type { ResultSet } from './result-set.js';
 
-/** Rows of a record batch; DuckDB's own chunks are too small for readers to be quick with. */
+/** Rows of a record batch. DuckDB's own chunks are so small that they would slow readers down. */
 const BATCH_ROWS = 65_536;
 
 /**
- * An Arrow IPC stream. Exact types: BIGINT → Int64, DECIMAL → Decimal128, HUGEINT → Decimal128(38, 0),
- * TIMESTAMPTZ → microseconds UTC, DATE → days, lists → List; types without an Arrow form here become text.
- * The schema's metadata holds `attribution`, the licence texts as a JSON array.
+ * An Arrow IPC stream with exact types; types without an Arrow form become text. The schema's metadata holds `attribution`,
+ * the licence texts as a JSON array.
  */
 export async function writeArrow({ columns, batches, credits }: ResultSet, output: Output): Promise<bigint> {
   const fields = columns.map(({ name, type }) => toArrowField(name, type));
-  const schema = new Schema(fields, new Map([['attribution', JSON.stringify(credits)]]));
+  const schema = new arrow.Schema(fields, new Map([['attribution', JSON.stringify(credits)]]));
   const writer = new CollectingWriter();
   writer.reset(undefined, schema);
   let rows = 0n;
@@ -26,8 +27,13 @@ export async function writeArrow({ columns, batches, credits }: ResultSet, outpu
         pending.map((row) => row[i] ?? null),
       ),
     );
-    const data = makeData({ type: new Struct(schema.fields), length: pending.length, nullCount: 0, children });
-    writer.write(new RecordBatch(schema, data));
+    const data = arrow.makeData({
+      type: new arrow.Struct(schema.fields),
+      length: pending.length,
+      nullCount: 0,
+      children,
+    });
+    writer.write(new arrow.RecordBatch(schema, data));
     rows += BigInt(pending.length);
     pending = [];
     return output.write(writer.take());
@@ -42,9 +48,9 @@ export async function writeArrow({ columns, batches, credits }: ResultSet, outpu
   return rows;
 }
 
-/** Hands its bytes out batch by batch, so that the reader's pace is ours; the library's own queue is unbounded. */
-class CollectingWriter extends RecordBatchStreamWriter {
-  // Declared only: the base constructor may write before a field of ours would be set.
+/** Hands out its bytes batch by batch, so that they wait for the reader. The library's own queue is unbounded. */
+class CollectingWriter extends arrow.RecordBatchStreamWriter {
+  // Only declared, because the base constructor may write before a field of ours is set.
   declare private collected: Uint8Array[] | undefined;
 
   protected override _write(chunk: ArrayBufferView): this {
@@ -59,4 +65,125 @@ class CollectingWriter extends RecordBatchStreamWriter {
     this.collected = [];
     return bytes;
   }
+}
+
+/** Every field is nullable, as a query's result has no contract. */
+export function toArrowField(name: string, type: DuckDBType): arrow.Field {
+  return new arrow.Field(name, toArrowType(type), true);
+}
+
+/** Makes the Arrow type of each DuckDB type that has no parameters. */
+const ARROW_TYPES: Partial<Record<duckdb.DuckDBTypeId, () => arrow.DataType>> = {
+  [duckdb.DuckDBTypeId.BOOLEAN]: () => new arrow.Bool(),
+  [duckdb.DuckDBTypeId.TINYINT]: () => new arrow.Int32(),
+  [duckdb.DuckDBTypeId.SMALLINT]: () => new arrow.Int32(),
+  [duckdb.DuckDBTypeId.INTEGER]: () => new arrow.Int32(),
+  [duckdb.DuckDBTypeId.UTINYINT]: () => new arrow.Int32(),
+  [duckdb.DuckDBTypeId.USMALLINT]: () => new arrow.Int32(),
+  [duckdb.DuckDBTypeId.UINTEGER]: () => new arrow.Int64(),
+  [duckdb.DuckDBTypeId.BIGINT]: () => new arrow.Int64(),
+  [duckdb.DuckDBTypeId.UBIGINT]: () => new arrow.Uint64(),
+  [duckdb.DuckDBTypeId.HUGEINT]: () => new arrow.Decimal(0, 38, 128),
+  [duckdb.DuckDBTypeId.FLOAT]: () => new arrow.Float64(),
+  [duckdb.DuckDBTypeId.DOUBLE]: () => new arrow.Float64(),
+  [duckdb.DuckDBTypeId.DATE]: () => new arrow.DateDay(),
+  [duckdb.DuckDBTypeId.TIMESTAMP_S]: () => new arrow.TimestampSecond(),
+  [duckdb.DuckDBTypeId.TIMESTAMP_MS]: () => new arrow.TimestampMillisecond(),
+  [duckdb.DuckDBTypeId.TIMESTAMP_NS]: () => new arrow.TimestampNanosecond(),
+  [duckdb.DuckDBTypeId.TIMESTAMP]: () => new arrow.TimestampMicrosecond(),
+  [duckdb.DuckDBTypeId.TIMESTAMP_TZ]: () => new arrow.TimestampMicrosecond('UTC'),
+};
+
+function toArrowType(type: DuckDBType): arrow.DataType {
+  if (type instanceof duckdb.DuckDBDecimalType) return new arrow.Decimal(type.scale, type.width, 128);
+  if (type instanceof duckdb.DuckDBListType) return new arrow.List(toArrowField('item', type.valueType));
+  return ARROW_TYPES[type.typeId]?.() ?? new arrow.Utf8();
+}
+
+/** Builds data of the type that `toArrowField` gives. */
+function buildArrowData(duckType: DuckDBType, values: readonly DuckDBValue[]): arrow.Data {
+  const type = toArrowType(duckType);
+  const length = values.length;
+  const { nullBitmap, nullCount } = buildValidity(values);
+  if (type instanceof arrow.List) {
+    const { offsets, items } = flattenLists(values as (duckdb.DuckDBListValue | null)[]);
+    const child = buildArrowData((duckType as duckdb.DuckDBListType).valueType, items);
+    return arrow.makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, child });
+  }
+  if (type instanceof arrow.Utf8) {
+    const texts = values.map((value) => Buffer.from(value === null ? '' : valueToText(value)));
+    const { offsets, bytes } = concatenate(texts);
+    return arrow.makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data: bytes });
+  }
+  const data = buildFixed(type, values);
+  return arrow.makeData({ type, length, nullCount, nullBitmap, data } as Parameters<typeof arrow.makeData>[0]);
+}
+
+/** Values of a type of fixed size. NULL becomes zero. */
+function buildFixed(type: arrow.DataType, values: readonly DuckDBValue[]) {
+  if (type instanceof arrow.Bool) return packBits(values.map((value) => value === true));
+  if (type instanceof arrow.Int32) return Int32Array.from(values, (value) => Number(value ?? 0));
+  if (type instanceof arrow.Float64) return Float64Array.from(values, (value) => Number(value ?? 0));
+  if (type instanceof arrow.DateDay)
+    return Int32Array.from(values, (value) => (value as duckdb.DuckDBDateValue | null)?.days ?? 0);
+  if (type instanceof arrow.Uint64)
+    return BigUint64Array.from(values, (value) => BigInt((value as bigint | null) ?? 0n));
+  if (type instanceof arrow.Timestamp) return BigInt64Array.from(values, readInstant);
+  if (type instanceof arrow.Decimal) return buildDecimals(values);
+  return BigInt64Array.from(values, (value) => BigInt((value as bigint | number | null) ?? 0n));
+}
+
+/** The instant in the unit of its own type; 0 for NULL. */
+function readInstant(value: DuckDBValue): bigint {
+  if (value instanceof duckdb.DuckDBTimestampSecondsValue) return value.seconds;
+  if (value instanceof duckdb.DuckDBTimestampMillisecondsValue) return value.millis;
+  if (value instanceof duckdb.DuckDBTimestampNanosecondsValue) return value.nanos;
+  return (value as duckdb.DuckDBTimestampValue | duckdb.DuckDBTimestampTZValue | null)?.micros ?? 0n;
+}
+
+const LARGEST_DECIMAL = 10n ** 38n - 1n;
+
+/** Decimal128: the unscaled integer in two's complement, 16 bytes, little-endian. */
+function buildDecimals(values: readonly DuckDBValue[]): Uint32Array {
+  const halves = new BigInt64Array(values.length * 2);
+  for (const [i, value] of values.entries()) {
+    const unscaled = typeof value === 'bigint' ? value : ((value as duckdb.DuckDBDecimalValue | null)?.value ?? 0n);
+    if (unscaled > LARGEST_DECIMAL || unscaled < -LARGEST_DECIMAL) {
+      throw new PricelakeError('query', `${unscaled} does not fit Arrow's Decimal128(38, 0)`, {
+        hint: 'Cast the column to VARCHAR, or choose another format.',
+      });
+    }
+    halves[2 * i] = BigInt.asIntN(64, unscaled);
+    halves[2 * i + 1] = BigInt.asIntN(64, unscaled >> 64n);
+  }
+  return new Uint32Array(halves.buffer);
+}
+
+function buildValidity(values: readonly DuckDBValue[]): { nullBitmap: Uint8Array; nullCount: number } {
+  return {
+    nullBitmap: packBits(values.map((value) => value !== null)),
+    nullCount: values.reduce<number>((count, value) => count + (value === null ? 1 : 0), 0),
+  };
+}
+
+function packBits(bits: readonly boolean[]): Uint8Array {
+  const bytes = new Uint8Array(Math.ceil(bits.length / 8));
+  for (const [i, bit] of bits.entries()) if (bit) bytes[i >> 3] = (bytes[i >> 3] ?? 0) | (1 << (i & 7));
+  return bytes;
+}
+
+function flattenLists(values: readonly (duckdb.DuckDBListValue | duckdb.DuckDBArrayValue | null)[]) {
+  const offsets = new Int32Array(values.length + 1);
+  const items: DuckDBValue[] = [];
+  for (const [i, value] of values.entries()) {
+    for (const item of value?.items ?? []) items.push(item);
+    offsets[i + 1] = items.length;
+  }
+  return { offsets, items };
+}
+
+function concatenate(texts: readonly Buffer[]): { offsets: Int32Array; bytes: Uint8Array } {
+  const offsets = new Int32Array(texts.length + 1);
+  for (const [i, text] of texts.entries()) offsets[i + 1] = (offsets[i] ?? 0) + text.byteLength;
+  return { offsets, bytes: Buffer.concat(texts) };
 }

@@ -1,33 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { DuckDBTypeId } from '@duckdb/node-api';
 import { toJsonText } from '../json-text.js';
-import type { Format } from './format-names.js';
-import type { ResultSet } from './result-set.js';
-
-/** Datatypes of the W3C's "Metadata Vocabulary for Tabular Data"; all other types are text. */
-const DATATYPES = new Map<DuckDBTypeId, string>([
-  [DuckDBTypeId.BOOLEAN, 'boolean'],
-  [DuckDBTypeId.TINYINT, 'integer'],
-  [DuckDBTypeId.SMALLINT, 'integer'],
-  [DuckDBTypeId.INTEGER, 'integer'],
-  [DuckDBTypeId.BIGINT, 'long'],
-  [DuckDBTypeId.UTINYINT, 'integer'],
-  [DuckDBTypeId.USMALLINT, 'integer'],
-  [DuckDBTypeId.UINTEGER, 'long'],
-  [DuckDBTypeId.UBIGINT, 'integer'],
-  [DuckDBTypeId.HUGEINT, 'integer'],
-  [DuckDBTypeId.FLOAT, 'double'],
-  [DuckDBTypeId.DOUBLE, 'double'],
-  [DuckDBTypeId.DECIMAL, 'decimal'],
-  [DuckDBTypeId.DATE, 'date'],
-  [DuckDBTypeId.TIMESTAMP, 'dateTime'],
-  [DuckDBTypeId.TIMESTAMP_TZ, 'dateTimeStamp'],
-]);
+import type { Format } from '../shared-options.js';
+import { DATATYPES, type ResultSet } from './result-set.js';
 
 /**
- * CSV and JSON have no place for licence texts that every parser would skip. So they are in a file beside,
- * `<file>-metadata.json`, where the W3C's CSV on the Web looks for them; with the types of the columns.
+ * Writes licence texts and the types of columns to `<file>-metadata.json`, as W3C's CSV on the Web wants them, because CSV
+ * and JSON have no place for them that every parser skips.
  * @returns its path
  */
 export async function writeMetadata(file: string, format: Format, { columns, credits }: ResultSet): Promise<string> {

@@ -1,15 +1,14 @@
 import { toTerminalText } from '../plain-text.js';
-import { measureScreen } from '../terminal-size.js';
 
-/** Results of a command, on stdout or in a file. Writing after the reader has gone (`| head`) is quiet. */
+/** Takes results, for stdout or a file. Writing after the reader has gone (`| head`) is no error. */
 export interface Output {
-  /** Waits until the bytes are taken; false when the reader has gone and nothing more need be written. */
+  /** Waits until the bytes are taken; false if the reader has gone. */
   write(chunk: string | Uint8Array): Promise<boolean>;
-  /** Columns of the terminal; undefined when nobody looks at one. */
+  /** Columns of the terminal; undefined without one. */
   readonly columns: number | undefined;
 }
 
-/** Wraps a stream; text for a terminal is made safe for it. EPIPE closes the output without an error. */
+/** Makes text safe if the stream is a terminal. EPIPE closes the output without an error. */
 export function createStreamOutput(stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number }): Output {
   let closed = false;
   stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -31,4 +30,13 @@ export function createStreamOutput(stream: NodeJS.WritableStream & { isTTY?: boo
         });
       }),
   };
+}
+
+/** The window's size may change. */
+export type Screen = NodeJS.WritableStream & { columns?: number; rows?: number };
+
+/** The usual size for a terminal that reports none or 0, as serial lines and some containers do. */
+export function measureScreen({ columns, rows }: Pick<Screen, 'columns' | 'rows'>): { columns: number; rows: number } {
+  const orUsual = (cells: number | undefined, usual: number) => (cells !== undefined && cells > 0 ? cells : usual);
+  return { columns: orUsual(columns, 80), rows: orUsual(rows, 24) };
 }

@@ -7,8 +7,8 @@ import type { Output } from './output.js';
 import type { Relation, ResultColumn, ResultSet } from './result-set.js';
 
 /**
- * Zstd Parquet written by DuckDB: no row passes through JavaScript. The file's metadata holds `attribution`, the licence
- * texts as a JSON array. The number of rows.
+ * DuckDB writes the file, so no row passes through JavaScript. Its metadata holds `attribution`, the licence texts as a
+ * JSON array. Returns the number of rows.
  */
 export async function writeParquet({ columns, credits }: ResultSet, relation: Relation, file: string): Promise<bigint> {
   const path = resolve(file);
@@ -20,13 +20,13 @@ export async function writeParquet({ columns, credits }: ResultSet, relation: Re
     );
     return row?.Count as bigint;
   } catch (error) {
-    // Half a file would look like a damaged one.
+    // Half a file would look damaged.
     await rm(path, { force: true });
     throw error;
   }
 }
 
-/** The same to stdout, by way of a file: the footer of Parquet comes last and is read first. */
+/** Writes to stdout from a file, because DuckDB writes Parquet only to files. */
 export async function streamParquet(result: ResultSet, relation: Relation, output: Output): Promise<bigint> {
   const { scratch } = relation;
   try {
@@ -38,7 +38,7 @@ export async function streamParquet(result: ResultSet, relation: Relation, outpu
   }
 }
 
-/** DuckDB writes 128-bit integers (sums of BIGINT are such) as DOUBLE; as DECIMAL they stay exact. */
+/** DuckDB would write 128-bit integers, such as sums of BIGINT, as DOUBLE. As DECIMAL they stay exact. */
 function replaceWide(columns: ResultColumn[]): string {
   const wide = columns
     .filter(({ type }) => type.typeId === DuckDBTypeId.HUGEINT || type.typeId === DuckDBTypeId.UHUGEINT)

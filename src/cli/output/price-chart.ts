@@ -1,4 +1,5 @@
-/** Prices of a day. */
+import { paint, type Style } from '../style.js';
+
 export interface DayPrices {
   min: number;
   median: number;
@@ -6,25 +7,23 @@ export interface DayPrices {
 }
 
 export interface ChartOptions {
-  /** Names of the first and the last day. */
+  /** The first and the last day. */
   labels: { first: string; last: string };
-  /** Cells of the terminal; undefined where nobody looks at one. */
+  /** Cells of the terminal; undefined without one. */
   width: number | undefined;
-  color: boolean;
+  style: Style;
 }
 
 const ROWS = 8;
 const WIDTH_ELSEWHERE = 110;
 const LEAST_CELLS = 8;
-/** From this factor on between the highest and the lowest price, equal steps are equal factors. */
+/** Beyond this factor between the highest and the lowest price, the scale is logarithmic. */
 const WIDE_RANGE = 8;
 const MARKS = { range: '░', median: '━' } as const;
-const DIM = ['\u001b[2m', '\u001b[22m'] as const;
 
 /**
- * Draws lowest to highest price as a band and the median as a line, a day after the other; undefined is a day without
- * prices. Where there are more days than cells, neighbours share one: the lowest, the highest, and the last median of
- * them. Empty for no prices.
+ * Draws lowest to highest price of each day as a band, and the median as a line; undefined is a day without prices.
+ * If there are more days than cells, neighbours share one. Empty without prices.
  */
 export function drawPriceChart(days: readonly (DayPrices | undefined)[], options: ChartOptions): string {
   const priced = days.filter((day) => day !== undefined);
@@ -33,19 +32,19 @@ export function drawPriceChart(days: readonly (DayPrices | undefined)[], options
   const highest = Math.max(...priced.map(({ max }) => max));
   const [top, bottom] = [highest.toFixed(2), lowest.toFixed(2)];
   const margin = Math.max(top.length, bottom.length);
-  const { width = WIDTH_ELSEWHERE, color, labels } = options;
+  const { width = WIDTH_ELSEWHERE, style, labels } = options;
   const cells = joinDays(days, Math.max(LEAST_CELLS, width - margin - 2));
   const rowOf = createScale(lowest, highest);
   const lines = Array.from({ length: ROWS }, (_, row) => {
     const label = row === 0 ? top : row === ROWS - 1 ? bottom : '';
     const marks = cells.map((cell) => markAt(cell, row, rowOf)).join('');
-    return `${label.padStart(margin)} ┤${color ? dimBands(marks) : marks}`.trimEnd();
+    return `${label.padStart(margin)} ┤${paint(marks, [/░+/gu, style.dim])}`.trimEnd();
   });
   const axis = `${' '.repeat(margin)} └${'─'.repeat(cells.length)}`;
   return `${[...lines, axis, ' '.repeat(margin + 2) + spreadLabels(labels, cells.length)].join('\n')}\n`;
 }
 
-/** The row of a price, 0 for the highest. */
+/** Finds the row of a price, 0 for the highest. */
 function createScale(lowest: number, highest: number): (price: number) => number {
   if (lowest === highest) return () => ROWS / 2;
   const scale = highest > WIDE_RANGE * lowest && lowest > 0 ? Math.log : (price: number) => price;
@@ -59,7 +58,7 @@ function markAt(cell: DayPrices | undefined, row: number, rowOf: (price: number)
   return rowOf(cell.max) <= row && row <= rowOf(cell.min) ? MARKS.range : ' ';
 }
 
-/** Neighbouring days as one, so that at most `most` are left. */
+/** Joins neighbouring days, so that at most `most` are left, with the median of the last day. */
 function joinDays(days: readonly (DayPrices | undefined)[], most: number): (DayPrices | undefined)[] {
   const size = Math.ceil(days.length / most);
   return Array.from({ length: Math.ceil(days.length / size) }, (_, i) => {
@@ -71,17 +70,8 @@ function joinDays(days: readonly (DayPrices | undefined)[], most: number): (DayP
   });
 }
 
-/** The first label at the left end and the last at the right; the last alone where there is no room for both. */
+/** The first label at the left end and the last at the right; only the last if there is no room for both. */
 function spreadLabels({ first, last }: ChartOptions['labels'], cells: number): string {
   const gap = cells - first.length - last.length;
   return first === last || gap < 1 ? last : first + ' '.repeat(gap) + last;
-}
-
-function dimBands(marks: string): string {
-  return marks.replace(/░+/gu, (band) => DIM[0] + band + DIM[1]);
-}
-
-/** Whether colours are wanted: on a terminal, unless NO_COLOR is set (no-color.org) or the terminal is dumb. */
-export function wantsColor(isTerminal: boolean, env: NodeJS.ProcessEnv): boolean {
-  return isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
 }

@@ -1,33 +1,105 @@
-import type { DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import {
+  DuckDBDecimalValue,
+  type DuckDBResult,
+  type DuckDBType,
+  DuckDBTypeId,
+  type DuckDBValue,
+} from '@duckdb/node-api';
 import type { Database } from '../../duckdb/connection.js';
+import type { OpenedLake } from '../read-lake.js';
+
+/** Datatypes of the W3C's "Metadata Vocabulary for Tabular Data". All other types are text. */
+export const DATATYPES = new Map<DuckDBTypeId, string>([
+  [DuckDBTypeId.BOOLEAN, 'boolean'],
+  [DuckDBTypeId.TINYINT, 'integer'],
+  [DuckDBTypeId.SMALLINT, 'integer'],
+  [DuckDBTypeId.INTEGER, 'integer'],
+  [DuckDBTypeId.BIGINT, 'long'],
+  [DuckDBTypeId.UTINYINT, 'integer'],
+  [DuckDBTypeId.USMALLINT, 'integer'],
+  [DuckDBTypeId.UINTEGER, 'long'],
+  [DuckDBTypeId.UBIGINT, 'integer'],
+  [DuckDBTypeId.HUGEINT, 'integer'],
+  [DuckDBTypeId.UHUGEINT, 'integer'],
+  [DuckDBTypeId.FLOAT, 'double'],
+  [DuckDBTypeId.DOUBLE, 'double'],
+  [DuckDBTypeId.DECIMAL, 'decimal'],
+  [DuckDBTypeId.DATE, 'date'],
+  [DuckDBTypeId.TIMESTAMP, 'dateTime'],
+  [DuckDBTypeId.TIMESTAMP_TZ, 'dateTimeStamp'],
+]);
+
+const NUMERIC = ['integer', 'long', 'double', 'decimal'];
+
+export const isNumeric = ({ typeId }: DuckDBType): boolean => NUMERIC.includes(DATATYPES.get(typeId) ?? '');
 
 export interface ResultColumn {
   name: string;
   type: DuckDBType;
 }
 
-/** A result as SQL, which DuckDB itself writes to Parquet. */
+/** A result as SQL, for what DuckDB itself writes. */
 export interface Relation {
   db: Database;
-  /** What follows FROM. */
+  /** Follows FROM. */
   from: string;
-  /** A file that `db` may write, for a result that goes to stdout. */
+  /** A file that `db` may write. */
   scratch: string;
 }
 
-/** A result that streams: rows of exact DuckDB values, in batches. */
+/** Streams rows of exact DuckDB values. */
 export interface ResultSet {
   columns: ResultColumn[];
   batches: AsyncIterable<DuckDBValue[][]>;
-  /** Licence and credit texts that go with the data; Arrow and Parquet carry them in the file's own metadata. */
+  /** Licence texts that go with the data. */
   credits: string[];
-  /** The same as SQL, for what DuckDB writes by itself. */
   relation?: Relation | undefined;
 }
 
-/** A DuckDB result as a result set; names of columns are made unique (`id`, `id_1`). */
+/** Makes names of columns unique (`id`, `id_1`). */
 export function toResultSet(result: DuckDBResult, credits: string[] = []): ResultSet {
   const types = result.columnTypes();
   const columns = result.deduplicatedColumnNames().map((name, i) => ({ name, type: types[i] as DuckDBType }));
   return { columns, batches: result.yieldRows(), credits };
+}
+
+/** Gives a value its form for people; `read` gives the other values of its row by name. */
+export type ShowValue = (name: string, value: DuckDBValue, read: (name: string) => DuckDBValue) => DuckDBValue;
+
+/** Keeps the columns that have a heading. */
+export function selectColumns(result: ResultSet, headings: Record<string, string>, show: ShowValue): ResultSet {
+  const find = (name: string) => result.columns.findIndex((column) => column.name === name);
+  const kept = Object.entries(headings).flatMap(([name, heading]) => {
+    const index = find(name);
+    return index < 0 ? [] : [{ index, name, heading }];
+  });
+  const columns = kept.map(({ index, heading }) => ({ ...(result.columns[index] as ResultColumn), name: heading }));
+  const pick = (row: DuckDBValue[]) => {
+    const read = (name: string) => row[find(name)] ?? null;
+    return kept.map(({ index, name }) => show(name, row[index] ?? null, read));
+  };
+  return { columns, batches: mapRows(result.batches, pick), credits: result.credits };
+}
+
+async function* mapRows(
+  batches: ResultSet['batches'],
+  pick: (row: DuckDBValue[]) => DuckDBValue[],
+): ResultSet['batches'] {
+  for await (const batch of batches) yield batch.map(pick);
+}
+
+/** Drops zeros behind the cents, and no other digit. */
+export function showMoney(value: DuckDBValue): DuckDBValue {
+  return value instanceof DuckDBDecimalValue ? value.toString().replace(/(\.\d{2}\d*?)0+$/u, '$1') : value;
+}
+
+/** A table of the session, with the credits that the query selects as `text`. A stream ends with the next statement. */
+export async function readTableResult(
+  { db, scratch }: Pick<OpenedLake, 'db' | 'scratch'>,
+  table: string,
+  creditsSql: string,
+): Promise<ResultSet> {
+  const credits = (await db.rows(creditsSql)).map(({ text }) => String(text));
+  const result = toResultSet(await db.connection.stream(`FROM ${table}`), credits);
+  return { ...result, relation: { db, from: table, scratch } };
 }

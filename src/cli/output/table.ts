@@ -1,59 +1,65 @@
-import { DuckDBTypeId, type DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBValue } from '@duckdb/node-api';
+import { isLosslessNumber } from 'lossless-json';
+import { parseExactJson } from '../../api/exact-json.js';
 import { valueToText } from '../../duckdb/value-json.js';
+import { toJsonText } from '../json-text.js';
 import { toPlainLine } from '../plain-text.js';
 import { truncateToWidth } from './display-width.js';
 import type { Output } from './output.js';
-import type { ResultColumn, ResultSet } from './result-set.js';
-import { type Align, layOutTable } from './table-layout.js';
+import { isNumeric, type ResultSet } from './result-set.js';
+import { type Column, layOutTable, right } from './table-layout.js';
 
-/** A table is for eyes: longer results are cut here, with a line that says so. */
+/** Nobody reads more in a table. A line says that it was cut. */
 const MOST_ROWS = 1000;
-/** Cells of a text where no terminal sets a limit: logs and e-mails are for eyes as well. */
+/** Cells of a text without a terminal, because people read logs and e-mails, too. */
 const MOST_CELLS = 48;
 
-const NUMERIC = new Set<DuckDBTypeId>([
-  DuckDBTypeId.TINYINT,
-  DuckDBTypeId.SMALLINT,
-  DuckDBTypeId.INTEGER,
-  DuckDBTypeId.BIGINT,
-  DuckDBTypeId.UTINYINT,
-  DuckDBTypeId.USMALLINT,
-  DuckDBTypeId.UINTEGER,
-  DuckDBTypeId.UBIGINT,
-  DuckDBTypeId.HUGEINT,
-  DuckDBTypeId.UHUGEINT,
-  DuckDBTypeId.FLOAT,
-  DuckDBTypeId.DOUBLE,
-  DuckDBTypeId.DECIMAL,
-]);
-
 /**
- * A table that fits the terminal: numbers right-aligned, long texts cut, control characters of the data removed.
- * Elsewhere a text takes at most 48 cells, if it is no credit.
+ * Writes a table that fits the terminal, without the control characters of the data. Without a terminal, texts are cut as
+ * well, but credits never are.
  */
 export async function writeTable({ columns, batches, credits }: ResultSet, output: Output): Promise<bigint> {
-  const aligns = columns.map(alignOf);
+  const shown = columns.map(
+    ({ name, type }): Column => (isNumeric(type) ? right(toPlainLine(name)) : toPlainLine(name)),
+  );
   const rows: string[][] = [];
   let more = false;
   const isWhole = (cell: string, i: number) =>
-    output.columns !== undefined || aligns[i] === 'right' || credits.some((text) => cell.includes(text));
+    output.columns !== undefined || typeof shown[i] !== 'string' || credits.some((text) => cell.includes(text));
   const cut = (cell: string, i: number) => (isWhole(cell, i) ? cell : truncateToWidth(cell, MOST_CELLS));
   for await (const batch of batches) {
     more = rows.length + batch.length > MOST_ROWS;
     for (const row of batch.slice(0, MOST_ROWS - rows.length)) rows.push(row.map(formatCell).map(cut));
     if (more) break;
   }
-  const header = columns.map(({ name }) => toPlainLine(name));
-  await output.write(layOutTable(header, rows, aligns, output.columns));
+  await output.write(layOutTable(shown, rows, output.columns));
   if (more)
     await output.write(`… more than ${MOST_ROWS} rows; --format csv, json, ndjson or arrow writes all of them\n`);
   return BigInt(rows.length);
 }
 
-function alignOf({ type }: ResultColumn): Align {
-  return NUMERIC.has(type.typeId) ? 'right' : 'left';
-}
-
 function formatCell(value: DuckDBValue): string {
   return value === null || value === undefined ? '' : toPlainLine(valueToText(value));
+}
+
+/** Lays out the first rows that a check found, a JSON array of objects. */
+export function layOutSample(sample: string, terminal: number | undefined): string {
+  const rows = parseExactJson(sample) as Record<string, unknown>[];
+  const names = Object.keys(rows[0] ?? {});
+  const columns = names.map((name): Column => {
+    const isRight = rows.some((row) => isNumber(row[name]));
+    return isRight ? right(toPlainLine(name)) : toPlainLine(name);
+  });
+  const cells = rows.map((row) => names.map((name) => toPlainLine(showValue(row[name]))));
+  return layOutTable(columns, cells, terminal);
+}
+
+const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint' || isLosslessNumber(value);
+
+/** Money has at most four decimals. Numbers with more are doubles, and six of their digits are enough to look at. */
+function showValue(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number')
+    return String(Number(value.toFixed(4)) === value ? value : Number(value.toPrecision(6)));
+  return typeof value === 'string' || isLosslessNumber(value) ? String(value) : toJsonText(value);
 }

@@ -4,12 +4,11 @@ import { PricelakeError } from '../../errors/errors.js';
 import { toJsonText } from '../json-text.js';
 import { toPlainLine } from '../plain-text.js';
 import type { CommandContext, CommandReport } from '../run-command.js';
-import { loadFormat } from './format.js';
-import type { Format } from './format-names.js';
-import { writeRows } from './json.js';
+import type { Format } from '../shared-options.js';
 import { writeMetadata } from './metadata.js';
 import { createStreamOutput, type Output } from './output.js';
-import type { ResultSet } from './result-set.js';
+import { type ResultSet, type ShowValue, selectColumns } from './result-set.js';
+import { writeRows } from './text-formats.js';
 
 export interface ResultDestination {
   format: Format | undefined;
@@ -17,13 +16,13 @@ export interface ResultDestination {
   file: string | undefined;
 }
 
-/** Formats that hold credits in themselves; table shows them underneath. */
+/** Formats that hold credits. */
 const CREDITED: readonly Format[] = ['table', 'arrow', 'parquet'];
 
 /**
- * Writes a command's result where it was asked for: in a format to stdout or to a file, or with `--json` inside the
- * one line. Returns the report of the JSON line, undefined when the line is written already.
- * @throws PricelakeError `usage` when `--json` and a format would share stdout, or for bytes on a terminal.
+ * Writes a result in a format to stdout or to a file, or with `--json` inside the one line. Returns the report of that
+ * line, undefined if the line is already written.
+ * @throws PricelakeError `usage` if `--json` and a format would share stdout, or for bytes on a terminal
  */
 export async function writeResult(
   whole: ResultSet,
@@ -43,22 +42,35 @@ export async function writeResult(
   return { rows, file, format, attribution: credits, metadata };
 }
 
+/** True if a person reads the result. */
+export const isForEyes = ({ format = 'table' }: ResultDestination, { json }: CommandContext): boolean =>
+  !json && format === 'table';
+
+/** The same, but people see only the columns that have a heading. */
+export function writeForReaders(
+  result: ResultSet,
+  { headings, show }: { headings: Record<string, string>; show: ShowValue },
+  destination: ResultDestination,
+  context: CommandContext,
+): Promise<CommandReport | undefined> {
+  const shown = isForEyes(destination, context) ? selectColumns(result, headings, show) : result;
+  return writeResult(shown, destination, context);
+}
+
 async function writeFormat(result: ResultSet, format: Format, file: string | undefined, output: Output) {
   if (format !== 'parquet') {
     const write = await loadFormat(format);
-    return file === undefined
-      ? write(result, output)
-      : writeToFile(file, async (to) => {
-          const rows = await write(result, to);
-          if (format === 'table' && result.credits.length > 0) await to.write(formatCredits(result.credits));
-          return rows;
-        });
+    if (file === undefined) return write(result, output);
+    return writeToFile(file, async (to) => {
+      const rows = await write(result, to);
+      if (format === 'table' && result.credits.length > 0) await to.write(formatCredits(result.credits));
+      return rows;
+    });
   }
   const { relation } = result;
   if (relation === undefined) throw new TypeError('this result cannot be written as Parquet');
   const { streamParquet, writeParquet } = await import('./parquet.js');
-  if (file !== undefined) return writeParquet(result, relation, file);
-  return streamParquet(result, relation, output);
+  return file === undefined ? streamParquet(result, relation, output) : writeParquet(result, relation, file);
 }
 
 /** Refuses `--json` together with a format on stdout, and bytes on a terminal, before anything is read. */
@@ -82,12 +94,11 @@ async function* stopOnAbort(batches: ResultSet['batches'], signal: AbortSignal):
   }
 }
 
-/** Licence texts under a table. */
 function formatCredits(credits: string[]): string {
   return `\nData of open-data sources; pass these credits on with it:\n${credits.map((text) => `  ${toPlainLine(text)}\n`).join('')}`;
 }
 
-/** Streams the one line, so that a long result is never held whole. */
+/** Streams the line, so that a long result is never held whole. */
 async function writeJsonLine(result: ResultSet, output: Output): Promise<undefined> {
   const columns = result.columns.map(({ name, type }) => ({ name, type: String(type) }));
   await output.write(`{"ok":true,"columns":${toJsonText(columns)},"rows":[`);
@@ -104,3 +115,17 @@ async function writeToFile(path: string, write: (output: Output) => Promise<bigi
   await done;
   return rows;
 }
+
+/** Writes a result, and returns the number of rows. Stops early if the reader has gone. */
+type WriteFormat = (result: ResultSet, output: Output) => Promise<bigint>;
+
+/** Each loads only its own writer, because Arrow's library is large. */
+const WRITERS: Record<Exclude<Format, 'parquet'>, () => Promise<WriteFormat>> = {
+  table: async () => (await import('./table.js')).writeTable,
+  csv: async () => (await import('./text-formats.js')).writeCsv,
+  json: async () => (await import('./text-formats.js')).writeJson,
+  ndjson: async () => (await import('./text-formats.js')).writeNdjson,
+  arrow: async () => (await import('./arrow.js')).writeArrow,
+};
+
+export const loadFormat = (format: Exclude<Format, 'parquet'>): Promise<WriteFormat> => WRITERS[format]();

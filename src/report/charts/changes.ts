@@ -2,7 +2,7 @@ import { countOf } from '../../formats/count.js';
 import { type Chart, COLOR } from '../chart.js';
 import type { DayChanges } from '../rows.js';
 
-/** Kinds of change in the order in which they are stacked, each with its colour. */
+/** Kinds of change, from the lowest of the stack up. */
 export const KINDS = [
   { kind: 'CHANGED', name: 'changed', color: COLOR.accent },
   { kind: 'NEW', name: 'new', color: COLOR.accentSoft },
@@ -14,7 +14,6 @@ const DAY_MS = 86_400_000;
 /** Half of the space between two days. */
 const GAP_MS = DAY_MS / 12;
 
-/** Changes a day, stacked by kind. */
 export function changesChart(days: readonly DayChanges[]): Chart {
   const total = days.reduce((sum, { changes }) => sum + changes, 0n);
   const first = days[0]?.day ?? '';
@@ -53,7 +52,7 @@ export function changesChart(days: readonly DayChanges[]): Chart {
   };
 }
 
-/** Each kind of a day on top of those before it; an unknown kind is left out. */
+/** Puts each kind of a day on top of the kinds before it; leaves out kinds that nothing names. */
 function stackDays(days: readonly DayChanges[]): Chart['values'] {
   const heights = new Map<string, number>();
   return KINDS.flatMap(({ kind }, place) =>

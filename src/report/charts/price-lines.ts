@@ -1,13 +1,13 @@
 import { type Html, html } from '../../formats/html.js';
 import { cutText } from '../format.js';
 
-/** What an offer cost, by runs of days; between two runs it was not listed. */
-export interface PriceLine {
+/** Prices of an offer by runs of days. Between two runs it was not listed. */
+interface PriceLine {
   name: string;
   runs: { from: Date; to: Date; price: number }[];
 }
 
-/** Lines that a reader can tell apart; the cheapest offers come first. */
+/** More lines than these can't be told apart. */
 export const MOST_LINES = 8;
 
 const WIDTH = 460;
@@ -16,14 +16,13 @@ const RIGHT = 132;
 const TOP = 10;
 const PLOT = 190;
 const BOTTOM = 22;
-/** Least distance between two names. */
 const NAME_STEP = 15;
 const LONGEST_NAME = 17;
 const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short' });
 
 /**
- * Prices of the offers of one product over time, as steps, each line with the shop's name at its end. Drawn without Vega:
- * a report has many of these. At least one line has a run.
+ * Draws the prices of one product's offers over time as steps, each line with the shop's name at its end. It does
+ * without Vega, because a report has many of these. At least one line has a run.
  */
 export function drawPriceLines(lines: readonly PriceLine[], span: { from: Date; to: Date }, label: string): Html {
   const drawn = lines.filter(({ runs }) => runs.length > 0).slice(0, MOST_LINES);
@@ -63,7 +62,7 @@ function drawSteps(runs: PriceLine['runs'], x: (at: Date) => number, y: (price: 
     .join('');
 }
 
-/** Heights of names near those of their lines, none over another. */
+/** Places names as near to their lines as they can be without overlapping. */
 function placeNames(wanted: readonly number[]): number[] {
   const order = wanted.map((_, k) => k).sort((a, b) => (wanted[a] ?? 0) - (wanted[b] ?? 0));
   const placed = [...wanted];
@@ -72,7 +71,7 @@ function placeNames(wanted: readonly number[]): number[] {
     placed[k] = Math.max(wanted[k] ?? 0, free);
     free = (placed[k] ?? 0) + NAME_STEP;
   }
-  // What ran over the bottom moves up again, the lowest first.
+  // Names that ran over the bottom move up again, the lowest first.
   let below = TOP + PLOT + NAME_STEP / 2;
   for (const k of order.reverse()) {
     placed[k] = Math.max(TOP, Math.min(placed[k] ?? 0, below));
@@ -82,8 +81,8 @@ function placeNames(wanted: readonly number[]): number[] {
 }
 
 /**
- * Round prices from at or below the lowest to at or above the highest; a single price is between two. Prices that differ
- * by a factor of two or more are seen from zero, so that their heights compare as they do.
+ * Chooses round prices that enclose all prices. If they differ by a factor of two or more, the axis begins at zero, so
+ * that heights compare as prices do.
  */
 function chooseTicks(cheapest: number, highest: number): number[] {
   const lowest = 2 * cheapest <= highest ? 0 : cheapest;

@@ -1,7 +1,7 @@
 import { type Chart, COLOR } from '../chart.js';
 import { cutText } from '../format.js';
 
-/** One line of the chart: a middle, and the range that half of the values lie in. */
+/** One line of the chart: a middle, and the range of half of the values. */
 export interface Range {
   name: string;
   low: number;
@@ -9,16 +9,15 @@ export interface Range {
   high: number;
 }
 
-/** Shares of a whole, one below the other. */
 export interface Share {
   name: string;
   percent: number;
 }
 
-export interface RangesOptions {
+interface RangesOptions {
   label: string;
   axisTitle: string;
-  /** A value to compare with, drawn as a line. */
+  /** Drawn as a line to compare with. */
   reference?: number;
 }
 
@@ -26,7 +25,6 @@ const ROW = 22;
 const NAME_WIDTH = 138;
 const LONGEST_NAME = 22;
 
-/** Ranges one below the other, each with its name. */
 export function rangesChart(ranges: readonly Range[], { label, axisTitle, reference }: RangesOptions): Chart {
   const x = {
     type: 'quantitative',
@@ -52,7 +50,7 @@ export function rangesChart(ranges: readonly Range[], { label, axisTitle, refere
   };
 }
 
-/** Bars from zero to a hundred percent, each with its name. */
+/** Draws bars from zero to a hundred percent. */
 export function sharesChart(shares: readonly Share[], { label, axisTitle }: RangesOptions): Chart {
   return {
     ...layOutRows(shares.length, label),
@@ -92,7 +90,7 @@ function layOutRows(rows: number, label: string): Pick<Chart, 'label' | 'height'
   return { label, height: rows * ROW + padding.top + padding.bottom, padding };
 }
 
-/** Names may repeat, so rows go by their place. */
+/** Rows go by their place, because names may repeat. */
 function nameRow(name: string, place: number) {
   return { place, name: cutText(name, LONGEST_NAME) };
 }

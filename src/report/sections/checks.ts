@@ -2,9 +2,8 @@ import { isLosslessNumber, parse } from 'lossless-json';
 import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { foreign, moment } from '../format.js';
+import { renderTable, type Section } from '../layout.js';
 import type { CheckRow } from '../rows.js';
-import { renderTable } from '../table.js';
-import type { Section } from './section.js';
 
 const SEVERITIES = {
   gate: 'gate: holds a batch back',
@@ -12,22 +11,21 @@ const SEVERITIES = {
   warn: 'warning: worth a look',
 } as const;
 
-/** What a check's own file says beside its rule. */
+/** A check's own file says it beside the rule. */
 export interface Advice {
-  /** What its rows are, behind their number: `[price is|prices are] below zero`. */
+  /** Follows the number of rows: `[price is|prices are] below zero`. */
   found?: string | undefined;
-  /** What to look at. */
+  /** Tells where to look. */
   next: string;
 }
 
-/** What a check found, as a sentence: `2 prices are below zero.` A check without `found` gives its rule. */
+/** `2 prices are below zero.` A check without `found` gives its rule. */
 export function describeFinding({ violations, description }: CheckRow, advice: Advice | undefined): string {
   if (advice?.found === undefined) return `${countOf(violations, 'violation')}: ${description}`;
   const words = advice.found.replace(/\[([^|\]]*)\|([^\]]*)\]/gu, violations === 1n ? '$1' : '$2');
   return `${formatCount(violations)} ${words}.`;
 }
 
-/** What the checks of the last run found, and what to do about it, by name of the check. */
 export function checksSection(checks: readonly CheckRow[], advice: ReadonlyMap<string, Advice>): Section {
   const failed = checks.filter(({ violations }) => violations > 0n);
   const passed = checks.filter(({ violations }) => violations === 0n);
@@ -65,7 +63,7 @@ ${renderTable({ caption: 'Checks that found nothing', columns, rows: checks, car
 </details>`;
 }
 
-/** First rows that violate a check; what they hold comes from the service. */
+/** Shows the first violations, which hold foreign text. */
 function renderSample(name: string, sample: string): Content {
   const rows = parseSample(sample);
   if (rows === undefined || rows.length === 0) return '';
@@ -79,7 +77,7 @@ ${renderTable({ caption: `First rows that ${name} found`, columns, rows })}
 </details>`;
 }
 
-/** The rows with their numbers as text: ids exceed a double. */
+/** Keeps numbers as text, because ids exceed a double. */
 function parseSample(sample: string): Record<string, unknown>[] | undefined {
   try {
     const rows: unknown = parse(sample);

@@ -3,12 +3,11 @@ import { type Content, type Html, html } from '../../formats/html.js';
 import { drawChart } from '../chart.js';
 import { changesChart, KINDS } from '../charts/changes.js';
 import { foreign, formatDay, formatDuration, formatPercent, moment, momentOr } from '../format.js';
+import { type Column, renderFigure, renderFigures, renderTable, type Section } from '../layout.js';
 import { CHANGE_DAYS, type LakeFacts } from '../read-facts.js';
 import type { Dataset, DayChanges, Run } from '../rows.js';
-import { type Column, renderTable } from '../table.js';
-import { renderFigure, renderFigures, type Section } from './section.js';
 
-/** How fresh the copy is, what the last runs did and cost, and whether it adds up. */
+/** Shows how fresh the copy is, what the last runs did and cost, and if their rows add up. */
 export async function copySection(facts: LakeFacts, generatedAt: Date): Promise<Section> {
   const { overview, runs, datasets, changes } = facts;
   const { listed, items, changes: known, oldest_change, newest_change } = overview;
@@ -32,7 +31,7 @@ export async function copySection(facts: LakeFacts, generatedAt: Date): Promise<
   return { id: 'copy', title: 'State of the copy', body };
 }
 
-/** The day large, the time of day and what there is to say below it. */
+/** Puts the time of day and the note below the day. */
 function renderMoment(at: Date | null, note: string): { value: Content; note: Content } {
   if (at === null) return { value: 'none yet', note: '' };
   const time = `${at.toISOString().slice(11, 16)} UTC`;
@@ -42,7 +41,7 @@ function renderMoment(at: Date | null, note: string): { value: Content; note: Co
   };
 }
 
-/** Up to when the copy is current: by the newest run that caught up with the service. */
+/** The copy is current up to the newest run that caught up with the service. */
 function renderCurrent(runs: readonly Run[], generatedAt: Date) {
   const at = runs.find(({ caught_up_at }) => caught_up_at !== null)?.caught_up_at;
   if (at === undefined || at === null) return [];
@@ -50,7 +49,7 @@ function renderCurrent(runs: readonly Run[], generatedAt: Date) {
   return [{ name: 'Current up to', ...renderMoment(at, age < 0 ? '' : `${formatDuration(age)} before this report`) }];
 }
 
-/** How far the last run's end lay behind the newest change that it brought. */
+/** Time between the newest change and the end of the last run. */
 function describeLag({ overview, runs }: LakeFacts): string {
   const end = runs[0]?.finished_at;
   if (end === undefined || overview.newest_change === null) return '';
@@ -65,7 +64,6 @@ function describeRun(run: Run | undefined): string {
   return run.caught_up ? 'nothing more was waiting' : 'more changes were waiting';
 }
 
-/** What the run could not establish. */
 function explainListing(run: Run | undefined): Content {
   if (run === undefined || run.listing_unknown === 0n) return '';
   return html`<p><strong>Run ${run.run_number} could not establish whether up to ${countOf(run.listing_unknown, 'item')} are still listed</strong>: ${foreign(run.reason, 600)}.</p>`;
@@ -112,7 +110,7 @@ function renderExportRows({ export_rows, export_rows_landed, overage }: Run): Co
   return html`${formatCount(export_rows)}${notes.map((note) => html` <small class="attention">${note}</small>`)}`;
 }
 
-/** The sample of items read again after the run, and what a complete copy found. */
+/** Shows the sample that was read again, and what a complete copy found. */
 function renderProof({ sampled, sample_mismatches, differences, gone }: Run): Content {
   const notes = [
     ...(sample_mismatches > 0n ? [`${formatCount(sample_mismatches)} differed`] : []),
@@ -122,10 +120,9 @@ function renderProof({ sampled, sample_mismatches, differences, gone }: Run): Co
   return html`${formatCount(sampled)}${notes.map((note) => html` <small class="attention">${note}</small>`)}`;
 }
 
-/** From so few items on, a sample without a difference bounds the rate below three percent. */
+/** Without a difference, this many sampled items bound the rate of errors below three percent. */
 const ENOUGH = 100;
 
-/** What the samples of all runs say about the whole copy. */
 function explainProof(runs: readonly Run[]): Content {
   const [last] = runs;
   if (last === undefined || last.all_sampled === 0n) {

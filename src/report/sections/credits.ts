@@ -1,11 +1,11 @@
 import { html } from '../../formats/html.js';
 import { foreign } from '../format.js';
+import type { Section } from '../layout.js';
 import type { Credit } from '../rows.js';
-import type { Section } from './section.js';
 
 const MOST_NAMES = 12;
 
-/** Licence and credit texts, whole: they must be passed on with the data (API section 2, SiteRef). */
+/** Shows credit texts whole: they must be passed on with the data (API section 2, SiteRef). */
 export function creditsSection(credits: readonly Credit[]): Section {
   const body =
     credits.length === 0

@@ -2,15 +2,14 @@ import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { drawPriceLines, MOST_LINES } from '../charts/price-lines.js';
 import { cutText, foreign, formatDay, formatMoney, formatPercent, link, money } from '../format.js';
+import { type Column, renderTable, type Section } from '../layout.js';
 import type { LakeFacts } from '../read-facts.js';
 import { HISTORY_DAYS, OFFERS_SHOWN, type ProductHistory } from '../read-histories.js';
 import type { Offer } from '../rows.js';
-import { type Column, renderTable } from '../table.js';
-import type { Section } from './section.js';
 
 const DAY_MS = 86_400_000;
 
-/** The products of the tables one by one: their offers, what speaks against them, and what they have cost. */
+/** Shows products one by one: their offers, reasons to leave some out, and past prices. */
 export function historySection({ histories, overview, summary }: LakeFacts): Section {
   const section = { id: 'history', title: 'Products' };
   if (histories.length === 0) return { ...section, body: html`<p>There is no product to show.</p>` };
@@ -25,7 +24,7 @@ ${until === null ? 'The copy knows of no changes yet.' : `Prices are those at th
   };
 }
 
-/** The place of a product in the document; the table of the widest spreads leads there. */
+/** Id of a product's part of the page; the table of the widest spreads links to it. */
 export function productId(place: number): string {
   return `p-${place + 1}`;
 }
@@ -47,7 +46,7 @@ ${renderTable({ caption: `Offers of this product in ${currency}${shown}`, column
 `;
 }
 
-/** Where today's lowest price lies between the lowest and the highest of the days that are shown. */
+/** Places today's lowest price between the lowest and the highest of the days shown. */
 function describePlace({ product, offers, runs }: ProductHistory): Content {
   const [cheapest] = offers.filter(
     ({ is_listed, price, is_counted }) => is_listed && price !== null && is_counted !== false,

@@ -3,15 +3,14 @@ import { type Html, html } from '../../formats/html.js';
 import { drawChart } from '../chart.js';
 import { rangesChart, sharesChart } from '../charts/ranges.js';
 import { cutText, foreign, formatPercent } from '../format.js';
+import { type Column, renderFigure, renderTable, type Section } from '../layout.js';
 import { type LakeFacts, MOST_SHOPS } from '../read-facts.js';
 import type { Shop } from '../rows.js';
-import { type Column, renderTable } from '../table.js';
-import { renderFigure, type Section } from './section.js';
 
 const SHOPS_DRAWN = 16;
 const ROWS_OPEN = 10;
 
-/** How often each shop is the cheapest, and how its prices compare with the market. */
+/** Shows how often each shop is the cheapest, and its prices against the market. */
 export async function shopsSection({ shops }: LakeFacts): Promise<Section> {
   const section = { id: 'shops', title: 'Shops' };
   if (shops.length === 0) return { ...section, body: html`<p>No shop sells a product that another one sells too.</p>` };
@@ -35,7 +34,7 @@ ${table}`,
   };
 }
 
-/** Two pictures of the same shops in the same order. */
+/** Draws two charts of the same shops in the same order. */
 async function drawShops(shops: readonly Shop[]): Promise<Html> {
   const drawn = shops.slice(0, SHOPS_DRAWN).sort((a, b) => a.price_index - b.price_index);
   const which =

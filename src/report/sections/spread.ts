@@ -1,21 +1,19 @@
 import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { drawChart } from '../chart.js';
-import { histogramChart } from '../charts/histogram.js';
 import { rangesChart } from '../charts/ranges.js';
-import { spreadDaysChart } from '../charts/spread-days.js';
+import { histogramChart, spreadDaysChart } from '../charts/spreads.js';
 import { cutText, foreign, formatPercent, money } from '../format.js';
+import { type Column, renderFigure, renderFigures, renderTable, type Section } from '../layout.js';
 import type { LakeFacts } from '../read-facts.js';
 import { keyOf } from '../read-histories.js';
 import type { Category, Offer, Spread } from '../rows.js';
-import { type Column, renderTable } from '../table.js';
 import { productId } from './history.js';
-import { renderFigure, renderFigures, type Section } from './section.js';
 
 const CATEGORIES_DRAWN = 12;
 const ROWS_OPEN = 15;
 
-/** How much the prices of one product differ: the widest spreads, all of them, and by category. */
+/** Shows price differences: the widest, all of them, and by category. */
 export async function spreadSection(facts: LakeFacts): Promise<Section> {
   const { summary, histogram, days, categories, selection } = facts;
   const scope = selection.currency === undefined ? 'one currency' : selection.currency;
@@ -149,7 +147,7 @@ ${renderFilters(facts)}
 ${table}`;
 }
 
-/** Shops with a listed offer of the product, each once. */
+/** An offer of each shop that lists the product. */
 function listShops({ histories }: LakeFacts, spread: Spread): Offer[] {
   const key = keyOf(spread);
   const offers = histories.find(({ product }) => keyOf(product) === key)?.offers ?? [];
@@ -157,7 +155,7 @@ function listShops({ histories }: LakeFacts, spread: Spread): Offer[] {
   return [...bySite.values()];
 }
 
-/** Controls that filter the table; their values are in the address of the page. */
+/** Controls that filter the table. The page's address keeps their values. */
 function renderFilters(facts: LakeFacts): Html {
   const { spreads } = facts;
   const options = (pairs: Iterable<readonly [string, string]>) =>

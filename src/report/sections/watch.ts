@@ -1,16 +1,15 @@
 import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { foreign, formatDay, formatPercent, money } from '../format.js';
-import { MOST_WATCHED, type WatchedFacts } from '../read-watched.js';
+import { type Column, renderTable, type Section } from '../layout.js';
+import { MOST_WATCHED, type WatchedFacts } from '../read-facts.js';
 import type { Watched } from '../rows.js';
-import { type Column, renderTable } from '../table.js';
-import type { Section } from './section.js';
 
 const ROWS_OPEN = 15;
 const MOST_NAMES = 5;
 const NONE = html`<span class="none">–</span>`;
 
-/** The user's own price list against the shops, as `pricelake watch` tells it. */
+/** Shows the user's price list against the shops. */
 export function watchSection({ lines, matched, below, undercut, rows }: WatchedFacts): Section {
   const shown =
     BigInt(rows.length) < lines ? ` The table has the ${MOST_WATCHED} that matter most; pricelake watch has all.` : '';
@@ -33,13 +32,12 @@ ${table}`,
 const amount = (value: string | null, { currency }: Watched): Content =>
   value === null || currency === null ? (value ?? NONE) : money(value, currency);
 
-/** Names of shops, the first few of many. */
 function listShops(names: readonly string[]): Html {
   const more = names.length - MOST_NAMES;
   return html`${names.slice(0, MOST_NAMES).map((name, k) => html`${k === 0 ? '' : ', '}${foreign(name, 60)}`)}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Since when; `by` where the price is older than the first change that is known. */
+/** The price may be older than the first known change; then `isKnown` is false. */
 function tellSince(at: Date | null, isKnown: boolean | null): Content {
   return at === null ? '' : html` <small>${isKnown === false ? 'since or before' : 'since'} ${formatDay(at)}</small>`;
 }

@@ -1,0 +1,40 @@
+import { PricelakeError } from '../../errors/errors.js';
+import type { Arguments } from '../command.js';
+import type { sandboxAdvance } from '../commands/sandbox.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+
+/**
+ * Moves the clock of a sandbox that runs.
+ * @throws PricelakeError `usage` without its address, or for what it refuses; `unavailable` if it does not run
+ */
+export async function advanceSandbox(
+  { url = process.env.PRICELAKE_BASE_URL, hours, changes }: Arguments<typeof sandboxAdvance>,
+  { output, json, signal }: CommandContext,
+): Promise<CommandReport | undefined> {
+  if (url === undefined || !URL.canParse(url)) {
+    const hint = 'Give the --url that the running sandbox printed, or set PRICELAKE_BASE_URL.';
+    throw new PricelakeError('usage', `--url ${url ?? 'is missing'}`, { hint });
+  }
+  const answer = await postAdvance(new URL('/sandbox/advance', url), { hours, changes }, signal);
+  if (json) return answer;
+  const { now, ...counts } = answer;
+  const list = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+  await output.write(`${list.join(', ')}.\nThe sandbox's clock is at ${now}.\n`);
+  return undefined;
+}
+
+/** Returns the number of changes by kind, and the new time. */
+export async function postAdvance(url: URL, body: object, signal: AbortSignal): Promise<CommandReport> {
+  const headers = { 'content-type': 'application/json' };
+  let response: Response;
+  try {
+    response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal });
+  } catch (cause) {
+    const hint = 'Start one with `pricelake sandbox`, and give the base URL that it prints.';
+    throw new PricelakeError('unavailable', `no sandbox answers at ${url.origin}`, { hint }, { cause });
+  }
+  const answer = (await response.json().catch(() => ({}))) as CommandReport;
+  if (response.ok) return answer;
+  const message = `${url.origin} refused: ${answer.message ?? `HTTP ${response.status}`}`;
+  throw new PricelakeError('usage', message, { status: response.status });
+}

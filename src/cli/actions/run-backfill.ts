@@ -1,0 +1,30 @@
+import { PricelakeError } from '../../errors/errors.js';
+import { backfillHistory } from '../../sync/backfill-history.js';
+import type { Arguments } from '../command.js';
+import type { backfill } from '../commands/copy.js';
+import { openPipeline } from '../find-target.js';
+import type { CommandContext, CommandReport } from '../run-command.js';
+import { describeReport, formatReport } from '../run-report.js';
+
+/**
+ * Reads the histories of chosen items, and applies them in a run.
+ * @throws PricelakeError `usage` if no items are chosen
+ */
+export async function runBackfill(
+  request: Arguments<typeof backfill>,
+  context: CommandContext,
+): Promise<CommandReport> {
+  const { io, signal, say, style } = context;
+  const selection = readSelection(request);
+  const pipeline = await openPipeline(request, context);
+  const { items, asked, run } = await backfillHistory(pipeline, selection, io, signal);
+  await say(`Histories of ${items} items, ${asked} of them read now.\n`);
+  await say(formatReport(run, pipeline.lake.path, style));
+  return { items_chosen: items, histories_read: asked, ...describeReport(run, pipeline.lake.path) };
+}
+
+function readSelection({ items, where }: Arguments<typeof backfill>) {
+  if (where !== undefined) return { where };
+  if (items !== undefined) return { itemIds: items };
+  throw new PricelakeError('usage', 'name items with --items, or choose them with --where');
+}

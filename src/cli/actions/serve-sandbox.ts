@@ -1,0 +1,63 @@
+import { describeCall, describeSync, PIPELINE_FILE } from '../../sandbox/first-steps.js';
+import { parseLimits } from '../../sandbox/parse-limits.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start.js';
+import type { Arguments } from '../command.js';
+import type { sandbox } from '../commands/sandbox.js';
+import { type CommandContext, untilStopped } from '../run-command.js';
+
+/** Serves until it is stopped, which is how a server finishes its work. */
+export async function serveSandbox(argv: Arguments<typeof sandbox>, context: CommandContext): Promise<undefined> {
+  const log = (text: string) => context.io.log('warn', 'sandbox.email', { text });
+  const running = await startSandbox(toSandboxOptions(argv, log));
+  try {
+    await context.output.write(context.json ? `${describeAsJson(running)}\n` : describeSandbox(running));
+    await untilStopped(context.signal);
+  } finally {
+    await running.close();
+  }
+}
+
+/** The options by the names of the sandbox, which has defaults of its own for those that were not given. */
+function toSandboxOptions(argv: Arguments<typeof sandbox>, log: (text: string) => void): SandboxOptions {
+  const { webhook, webhookSecret, webhookTimeScale, webhookAnyHost = false, ...world } = argv;
+  const { data, changes, rate, start, limit = [], fault = [], reading = [], ...same } = world;
+  const ownNames = {
+    ...{ dataFile: data, changesFile: changes, startAt: start },
+    ...{ limits: parseLimits(limit), faults: fault, readings: reading, ratePerSecond: rate === 0 ? null : rate },
+    webhook: { anyHost: webhookAnyHost, log, url: webhook, secrets: webhookSecret, timeScale: webhookTimeScale },
+  };
+  return dropUndefined({ ...same, ...ownNames, webhook: dropUndefined(ownNames.webhook) });
+}
+
+function dropUndefined<T extends object>(members: T) {
+  const given = Object.entries(members).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(given) as { [K in keyof T]: Exclude<T[K], undefined> };
+}
+
+function describeAsJson({ baseUrl, keys, webhook }: Sandbox): string {
+  const { url } = webhook.status;
+  return JSON.stringify({ baseUrl, keys, ...(url === null ? {} : { webhook: { url, secret: webhook.secret } }) });
+}
+
+/** With the next steps: a call to try, and a pipeline file that fits. */
+function describeSandbox({ baseUrl, keys, webhook }: Sandbox): string {
+  const { url } = webhook.status;
+  const endpoint = url === null ? '' : `\n  webhook   ${url}\n  secret    ${webhook.secret}\n`;
+  return `The sandbox listens on ${baseUrl}
+
+  live key  ${keys.live}
+  test key  ${keys.test}  (sample dataset only)
+  operator  ${keys.operator}  (not metered)
+${endpoint}
+Try it:
+  ${describeCall(baseUrl, keys.live)}
+
+Copy it into a lake with this pipeline file, prices.yaml:
+${indent(PIPELINE_FILE)}
+and, in another terminal:
+${indent(describeSync(baseUrl, keys.live))}
+Ctrl-C ends it.
+`;
+}
+
+const indent = (text: string) => text.replace(/^(?=.)/gm, '  ');

@@ -1,0 +1,144 @@
+import type { Argv, CommandModule, Options } from 'yargs';
+import { PricelakeError } from '../errors/errors.js';
+import type { Parameter } from './parameter.js';
+import { type CommandContext, type CommandReport, runCommand } from './run-command.js';
+
+type ParameterMap = Readonly<Record<string, Parameter>>;
+
+/** A command as its file in `commands` declares it. Keys are in camel case; `maxRows` is typed as `--max-rows`. */
+export interface CommandSpec<A extends ParameterMap = ParameterMap, O extends ParameterMap = ParameterMap> {
+  /** `sandbox advance` */
+  name: string;
+  describe: string;
+  /** In their order on the command line. */
+  arguments?: A;
+  options?: O;
+  examples: readonly (readonly [line: string, meaning: string])[];
+  /** Follows the examples. A function where making it takes time. */
+  notes?: string | (() => string);
+  /** Follows the message after a signal, if something is kept. */
+  stopHint?: string;
+}
+
+type ValueOf<P> = P extends Parameter<infer T> ? T : never;
+type OptionalKey<P> = { [K in keyof P]: undefined extends ValueOf<P[K]> ? K : never }[keyof P];
+type Flat<T> = { [K in keyof T]: T[K] };
+type Values<P> = Flat<
+  { [K in Exclude<keyof P, OptionalKey<P>>]: ValueOf<P[K]> } & { [K in OptionalKey<P>]?: ValueOf<P[K]> }
+>;
+
+/** The values that a command's action gets. */
+export type Arguments<C> = C extends CommandSpec<infer A, infer O> ? Values<A & O> : never;
+
+/** Keeps the types of a declaration's parameters. */
+// biome-ignore lint/complexity/noBannedTypes: the type of a command without arguments or options
+export const declareCommand = <A extends ParameterMap = {}, O extends ParameterMap = {}>(
+  spec: CommandSpec<A, O>,
+): CommandSpec<A, O> => spec;
+
+/** A command with its action, which is loaded when it runs. */
+export interface Command {
+  spec: CommandSpec;
+  run(argv: Record<string, unknown>, context: CommandContext): Promise<CommandReport | undefined>;
+  commands: readonly Command[];
+}
+
+type Action<V> = (values: V, context: CommandContext) => Promise<CommandReport | undefined>;
+
+/** Joins a declaration with the action that takes its values. */
+export function joinAction<A extends ParameterMap, O extends ParameterMap>(
+  spec: CommandSpec<A, O>,
+  loadAction: () => Promise<Action<Values<A & O>>>,
+  commands: readonly Command[] = [],
+): Command {
+  const run = async (argv: Record<string, unknown>, context: CommandContext) => {
+    const values = readValues(spec, argv) as Values<A & O>;
+    return (await loadAction())(values, context);
+  };
+  return { spec, run, commands };
+}
+
+/** `maxRows` → `max-rows` */
+export const toFlagName = (key: string): string => key.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
+
+/** `schema [table]` */
+export function describeUsage({ name, arguments: positionals = {} }: CommandSpec): string {
+  const words = Object.entries(positionals).map(([key, { isRequired }]) => (isRequired ? `<${key}>` : `[${key}]`));
+  return [name, ...words].join(' ');
+}
+
+export const listChoices = ({ choices }: Parameter): readonly string[] | undefined =>
+  typeof choices === 'function' ? choices() : choices;
+
+export const readNotes = ({ notes = '' }: CommandSpec): string => (typeof notes === 'function' ? notes() : notes);
+
+/**
+ * The values of a command line that yargs has accepted.
+ * @throws PricelakeError `usage` for a value that its parameter refuses, and for options that don't go together
+ */
+export function readValues(
+  { arguments: positionals = {}, options = {} }: CommandSpec,
+  argv: Record<string, unknown>,
+): Record<string, unknown> {
+  const isGiven = (key: string) => argv[toFlagName(key)] !== undefined;
+  const values = Object.entries({ ...positionals, ...options }).flatMap(([key, parameter]) => {
+    if (!isGiven(key)) return [];
+    const flag = key in positionals ? `<${key}>` : `--${toFlagName(key)}`;
+    const { excludes = [], needs, list, type } = parameter;
+    const other = excludes.find(isGiven);
+    if (other !== undefined) {
+      const message = `${flag} and --${toFlagName(other)} exclude each other`;
+      throw new PricelakeError('usage', message, { hint: 'Give one of them.' });
+    }
+    if (needs !== undefined && !isGiven(needs)) {
+      throw new PricelakeError('usage', `${flag} is given without --${toFlagName(needs)}`, { hint: 'Give both.' });
+    }
+    const typed = argv[toFlagName(key)];
+    // `--no-lake` is false.
+    if (typeof typed === 'boolean' && type !== 'boolean') throw new PricelakeError('usage', `${flag} needs a value`);
+    if (list === undefined && Array.isArray(typed))
+      throw new PricelakeError('usage', `${flag} is given more than once`);
+    return [[key, parameter.read(typed, flag)] as const];
+  });
+  return Object.fromEntries(values);
+}
+
+/** A parameter in the words of yargs. */
+export function toYargsOptions(parameter: Parameter): Options {
+  const { describe, type, alias, default: byDefault, isRequired, list } = parameter;
+  const choices = listChoices(parameter);
+  const takesValue = type === 'string' || type === 'number';
+  return {
+    describe,
+    // With choices alone, help shows no type.
+    ...(choices === undefined ? { type } : { choices }),
+    ...(alias === undefined ? {} : { alias }),
+    ...(byDefault === undefined ? {} : { default: byDefault }),
+    ...(isRequired === true ? { demandOption: true } : {}),
+    ...(list === undefined ? { requiresArg: takesValue } : { array: true }),
+    ...(list === 'repeated' ? { nargs: 1 } : {}),
+  };
+}
+
+/** A command in the words of yargs. */
+export function toYargsCommand({ spec, run, commands }: Command): CommandModule {
+  const { describe, arguments: positionals = {}, options = {}, examples, stopHint } = spec;
+  const builder = (yargs: Argv) => {
+    for (const command of commands) yargs.command(toYargsCommand(command));
+    for (const [key, one] of Object.entries(positionals)) yargs.positional(key, toYargsOptions(one) as object);
+    // `global: false` keeps them out of commands within this one.
+    for (const [key, one] of Object.entries(options))
+      yargs.option(toFlagName(key), { ...toYargsOptions(one), global: false });
+    for (const [line, meaning] of examples) yargs.example(line, meaning);
+    return yargs.epilogue(readNotes(spec));
+  };
+  return {
+    command: describeUsage(spec)
+      .split(' ')
+      .slice(spec.name.split(' ').length - 1)
+      .join(' '),
+    describe,
+    builder,
+    handler: (argv) => runCommand(argv, (context) => run(argv, context), stopHint),
+  };
+}

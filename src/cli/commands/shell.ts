@@ -1,0 +1,30 @@
+import { declareCommand } from '../command.js';
+import { SHELLS } from '../completion/scripts.js';
+import { choice, text } from '../parameter.js';
+
+export const completion = declareCommand({
+  name: 'completion',
+  describe: 'Print a script for your shell that completes commands, options and values',
+  arguments: { shell: choice(SHELLS, 'Your shell', { isRequired: true }) },
+  examples: [
+    ['source <(pricelake completion bash)', 'In ~/.bashrc'],
+    ['source <(pricelake completion zsh)', 'In ~/.zshrc, after compinit'],
+    ['pricelake completion fish > ~/.config/fish/completions/pricelake.fish', 'Once'],
+  ],
+  notes:
+    'Completes paths, the names of tables, analyses and checks, and the currencies, categories, brands and shops (--own-site) of your lake.',
+});
+
+/** The name of no topic: it stands for the list of them. */
+export const ALL_TOPICS = 'topics';
+
+export const help = declareCommand({
+  name: 'help',
+  describe: 'Show the page of a topic, or list the topics',
+  arguments: { topic: text('A page of the documentation, such as budget, or a command') },
+  examples: [
+    ['pricelake help', 'List the topics'],
+    ['pricelake help budget', 'How to stay within a budget'],
+    ['pricelake help sync', 'What `sync --help` prints'],
+  ],
+});

@@ -1,2 +1,0 @@
-/** Where licence texts go with results; for the help of the commands that write them. */
-export const CREDITS_NOTE = `Licence texts of open-data shops go with every result: below a table, and in the metadata of Arrow and Parquet files. CSV and JSON have no place for them that every parser skips, so they go to <output>-metadata.json beside the file (W3C's CSV on the Web), or to stderr if the result goes to stdout.`;

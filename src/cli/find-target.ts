@@ -1,0 +1,69 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { findPipeline, seekPipeline } from '../config/find-pipeline.js';
+import type { Pipeline } from '../config/pipeline-file.js';
+import type { ReadingSettings } from '../config/pipeline-schema.js';
+import type { Io } from '../io/io.js';
+import type { Cache } from '../remote/cached-lake.js';
+import type { CommandContext } from './run-command.js';
+
+/** Names a lake by its folder, or by the pipeline file that fills it. */
+export interface TargetArguments {
+  pipeline?: string | undefined;
+  lake?: string | undefined;
+}
+
+/** The folder to read, and the settings of the pipeline file if one is named or found. */
+export interface ReadingTarget {
+  lake: string;
+  settings: ReadingSettings | undefined;
+}
+
+/** `--lake` goes before lake.path of the pipeline file; without a file it is ./lake. A lake named alone is read without settings. */
+export async function findTarget({ pipeline, lake }: TargetArguments, env: NodeJS.ProcessEnv): Promise<ReadingTarget> {
+  const file = lake === undefined ? await seekPipeline(pipeline, env) : pipeline;
+  if (file === undefined) return { lake: lake ?? './lake', settings: undefined };
+  const { readReadingSettings } = await import('../config/pipeline-file.js');
+  const settings = await readReadingSettings(file, env);
+  return { lake: lake ?? settings.lake.path, settings };
+}
+
+/**
+ * Reads the pipeline file that is named or found, with `--lake` instead of its lake.path, and keeps its key out of logs.
+ * @throws PricelakeError `config`
+ */
+export async function openPipeline(
+  { pipeline: named, lake }: TargetArguments,
+  { io }: Pick<CommandContext, 'io'>,
+): Promise<Pipeline> {
+  const { readPipeline } = await import('../config/pipeline-file.js');
+  const pipeline = await readPipeline(await findPipeline(named, process.env), process.env);
+  io.protectSecret(pipeline.source.apiKey);
+  if (lake !== undefined) pipeline.lake.path = lake;
+  return pipeline;
+}
+
+export interface RemoteArguments {
+  remote?: string | undefined;
+  cache?: string | undefined;
+  /** Bytes. */
+  cacheSize?: number | undefined;
+}
+
+/** A remote to read, and the cache to read it through. */
+export interface RemoteSource {
+  address: string;
+  cache: Cache;
+  io: Io;
+}
+
+/** Undefined without `--remote`. */
+export function chooseRemote(
+  { remote, cache, cacheSize = 10e9 }: RemoteArguments,
+  io: Io,
+  env: NodeJS.ProcessEnv,
+): RemoteSource | undefined {
+  if (remote === undefined) return undefined;
+  const folder = cache ?? join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'pricelake');
+  return { address: remote, cache: { folder: resolve(folder), maxBytes: cacheSize }, io };
+}

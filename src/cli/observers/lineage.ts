@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { appendFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { fetch } from 'undici';
+import { openLake } from '../../lake/lake.js';
+import { readPointer } from '../../lake/pointer.js';
+import { PRICELAKE_VERSION } from '../../lake/version.js';
+import { loadTableSchema } from '../../tables/schemas.js';
+import { TABLE_NAMES, type TableName } from '../../tables/table.js';
+import { messageOf } from '../error-report.js';
+import { toJsonText } from '../json-text.js';
+import type { CliIo } from '../terminal-io.js';
+import { COLUMN_SOURCES } from './column-sources.js';
+import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
+
+/** A run waits no longer for a catalog that doesn't answer. */
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Sends OpenLineage events to a file, one line each, or by POST to an address; OPENLINEAGE_API_KEY is the token. If an event
+ * can't be delivered, the run only warns, because lineage is no part of it.
+ */
+export function openLineage(target: string, io: CliIo, env: NodeJS.ProcessEnv): RunObserver {
+  const id = randomUUID();
+  const key = env.OPENLINEAGE_API_KEY;
+  if (key !== undefined) io.protectSecret(key);
+  const send = async (event: LineageEvent) => {
+    try {
+      await deliver(target, io.redact(toJsonText(event)), key);
+    } catch (error) {
+      io.log('warn', 'lineage.failed', { type: event.eventType, reason: messageOf(error) });
+    }
+  };
+  const locate = (pipeline: WatchedPipeline) => ({ ...pipeline, lakePath: resolve(pipeline.lakePath) });
+  return {
+    begin: (pipeline, at) => send(describeStart(id, locate(pipeline), at)),
+    end: async (run) => {
+      if (run.pipeline === undefined) return;
+      await send(await describeEnd(id, locate(run.pipeline), run));
+    },
+  };
+}
+
+async function deliver(target: string, text: string, key: string | undefined): Promise<void> {
+  if (!/^https?:\/\//.test(target)) return appendFile(target, `${text}\n`);
+  const headers = {
+    'content-type': 'application/json',
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  };
+  const answer = await fetch(target, { method: 'POST', headers, body: text, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (!answer.ok) throw new Error(`the catalog answered ${answer.status}`);
+}
+
+/** An event of OpenLineage 2-0-2 (RunEvent), as JSON. */
+type LineageEvent = Record<string, unknown>;
+
+const SPEC = 'https://openlineage.io/spec';
+const PRODUCER = `pkg:npm/pricelake@${PRICELAKE_VERSION}`;
+
+function facet(version: string, name: string, members: Record<string, unknown>): Record<string, unknown> {
+  return { _producer: PRODUCER, _schemaURL: `${SPEC}/facets/${version}/${name}.json#/$defs/${name}`, ...members };
+}
+
+function describeStart(id: string, pipeline: WatchedPipeline, at: Date): LineageEvent {
+  return writeEvent('START', id, pipeline, at);
+}
+
+/**
+ * `COMPLETE` with schemas, rows, bytes and files of the tables, the sources of their columns, and the results of checks; or
+ * `FAIL` with the message that people read.
+ */
+async function describeEnd(
+  id: string,
+  pipeline: WatchedPipeline,
+  { endedAt, exitCode, report, error }: WatchedRun,
+): Promise<LineageEvent> {
+  if (exitCode !== 0) {
+    const told = { message: messageOf(error), programmingLanguage: 'TypeScript' };
+    const facets = { errorMessage: facet('1-0-1', 'ErrorMessageRunFacet', told) };
+    return writeEvent('FAIL', id, pipeline, endedAt, facets);
+  }
+  const assertions = (report?.checks ?? []).map(({ name, severity, violations }) => ({
+    assertion: 'custom_sql',
+    name,
+    success: violations === 0n,
+    severity,
+    actual: String(violations),
+    expected: '0',
+  }));
+  const checked = {
+    ...nameLake(pipeline),
+    inputFacets: { dataQualityAssertions: facet('1-1-0', 'DataQualityAssertionsDatasetFacet', { assertions }) },
+  };
+  return {
+    ...writeEvent('COMPLETE', id, pipeline, endedAt),
+    inputs: [describeService(pipeline), ...(assertions.length === 0 ? [] : [checked])],
+    outputs: report?.published === true ? await describeTables(pipeline) : [],
+  };
+}
+
+function writeEvent(eventType: string, id: string, pipeline: WatchedPipeline, at: Date, facets: object = {}) {
+  return {
+    eventType,
+    eventTime: at.toISOString(),
+    run: { runId: id, facets },
+    job: { namespace: 'pricelake', name: pipeline.name },
+    producer: PRODUCER,
+    schemaURL: `${SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent`,
+    inputs: [describeService(pipeline)],
+    outputs: [],
+  };
+}
+
+/** Names only the host of the service, because the rest of an address may be private. */
+function describeService({ baseUrl }: WatchedPipeline) {
+  return { namespace: new URL(baseUrl).origin, name: 'price-and-product-data' };
+}
+
+function nameLake({ lakePath }: WatchedPipeline, table?: string) {
+  return { namespace: 'file', name: table === undefined ? lakePath : `${lakePath}/${table}` };
+}
+
+async function describeTables(pipeline: WatchedPipeline): Promise<Record<string, unknown>[]> {
+  const pointer = await readPointer(await openLake(pipeline.lakePath, { create: false }));
+  return TABLE_NAMES.flatMap((table) => {
+    const state = pointer?.tables[table];
+    if (state === undefined) return [];
+    const size = state.files.reduce((sum, { bytes }) => sum + bytes, 0);
+    const statistics = { rowCount: Number(state.rows), size, fileCount: state.files.length };
+    return [
+      {
+        ...nameLake(pipeline, table),
+        facets: {
+          schema: facet('1-2-0', 'SchemaDatasetFacet', { fields: listFields(table) }),
+          ...describeColumns(pipeline, table),
+        },
+        outputFacets: { outputStatistics: facet('1-0-2', 'OutputStatisticsOutputDatasetFacet', statistics) },
+      },
+    ];
+  });
+}
+
+function listFields(table: TableName) {
+  return loadTableSchema(table).columns.map(({ name, type, description }) => ({ name, type, description }));
+}
+
+function describeColumns(pipeline: WatchedPipeline, table: TableName): Record<string, unknown> {
+  const sources = COLUMN_SOURCES[table];
+  if (sources === undefined) return {};
+  const fields = Object.entries(sources).map(([column, from]) => [
+    column,
+    { inputFields: from.map((source) => locate(pipeline, source)) },
+  ]);
+  return { columnLineage: facet('1-2-0', 'ColumnLineageDatasetFacet', { fields: Object.fromEntries(fields) }) };
+}
+
+/** `api:Item.price` is a field of the service, `items.price` a column of the lake. */
+function locate(pipeline: WatchedPipeline, source: string) {
+  const field = source.slice(source.indexOf('.') + 1);
+  const of = source.slice(0, source.indexOf('.'));
+  if (of.startsWith('api:')) return { ...describeService(pipeline), field: `${of.slice('api:'.length)}.${field}` };
+  return { ...nameLake(pipeline, of), field };
+}

@@ -1,0 +1,160 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { recallPlan } from '../../account/seen-plan.js';
+import { Database } from '../../duckdb/connection.js';
+import { PricelakeError } from '../../errors/errors.js';
+import { replaceFile } from '../../io/durable.js';
+import { type Lake, openLake } from '../../lake/lake.js';
+import { readPointer } from '../../lake/pointer.js';
+import { createTableView } from '../../lake/views.js';
+import { allowance, countLeft } from '../../plan/allowance.js';
+import { readIdleRuns } from '../../run/idle-runs.js';
+import type { RunReport } from '../../sync/sync.js';
+import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
+
+/**
+ * Writes the metrics of each run to a file of the node exporter's textfile collector.
+ * @throws PricelakeError `usage` if the folder of the file can't be written
+ */
+export async function openMetricsFile(file: string): Promise<RunObserver> {
+  try {
+    await access(dirname(file), constants.W_OK);
+  } catch (cause) {
+    throw new PricelakeError('usage', `--metrics ${file}: its folder can't be written`, {}, { cause });
+  }
+  // The collector reads no file of this name.
+  const part = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
+  return {
+    end: async (run) => {
+      const { pipeline } = run;
+      // A lake that can't be read has no figures, and the run has said why.
+      const lake = pipeline === undefined ? undefined : await readLakeFacts(pipeline).catch(() => undefined);
+      const text = writePrometheusText(describeMetrics(run, lake), { pipeline: pipeline?.name ?? '' });
+      await replaceFile(file, text, part);
+    },
+  };
+}
+
+type LakeFacts = Awaited<ReturnType<typeof readLakeFacts>>;
+
+/** The figures of the lake itself, which it has even after a run that failed. Times are milliseconds since 1970. */
+async function readLakeFacts({ lakePath, budget }: WatchedPipeline) {
+  const lake = await openLake(lakePath, { create: false });
+  const pointer = await readPointer(lake);
+  const idle = (await readIdleRuns(lake)).at(-1);
+  const seen = await recallPlan(lake);
+  const left = seen === undefined ? undefined : allowance(seen.plan, budget);
+  const bounds = { calls: left?.calls, export_rows: left?.rows ?? left?.quota };
+  return {
+    succeededAt: newest([pointer?.at.getTime(), parseTime(idle?.finished_at)]),
+    currentAt: newest([pointer === undefined ? undefined : await readCurrentAt(lake), parseTime(idle?.caught_up_at)]),
+    left: Object.entries(bounds).flatMap(([kind, bound]): [string, bigint][] =>
+      bound ? [[kind, countLeft(bound)]] : [],
+    ),
+  };
+}
+
+async function readCurrentAt(lake: Lake): Promise<number | undefined> {
+  const db = await Database.open({ threads: 1 });
+  try {
+    await createTableView(db, lake, 'runs', 'runs');
+    const row = await db.row('SELECT epoch_ms(max(caught_up_at)) AS at FROM runs');
+    return typeof row?.at === 'bigint' ? Number(row.at) : undefined;
+  } finally {
+    await db.close();
+  }
+}
+
+function newest(times: (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
+
+function parseTime(text: string | null | undefined): number | undefined {
+  return text == null ? undefined : Date.parse(text);
+}
+
+/** Every figure of a run and of its lake. A run that failed has no figures of rows and checks. */
+function describeMetrics(run: WatchedRun, lake: LakeFacts | undefined): Metric[] {
+  const { report, endedAt, startedAt } = run;
+  const one = (name: string, help: string, value: number | bigint | boolean | undefined): Metric => ({
+    name,
+    help,
+    samples: value === undefined ? [] : [{ value }],
+  });
+  const by = (name: string, help: string, label: string, values: Iterable<[string, number | bigint]>): Metric => ({
+    name,
+    help,
+    samples: [...values].map(([text, value]) => ({ labels: { [label]: text }, value })),
+  });
+  const seconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
+  const end = endedAt.getTime();
+  const current = lake?.currentAt;
+  const lag = current === undefined ? undefined : Math.max(0, end - current);
+  const row = report?.row;
+  const fates = (['received', 'written', 'rejected', 'deduplicated'] as const).flatMap((fate): [string, bigint][] =>
+    row === undefined ? [] : [[fate, row[fate]]],
+  );
+  const version = row === undefined ? [] : [{ labels: { version: row.pricelake_version }, value: 1 }];
+  return [
+    one('pricelake_run_success', '1 if the last run ended well, 0 if it failed', run.exitCode === 0),
+    one('pricelake_run_exit_code', 'Exit code of the last run', run.exitCode),
+    one('pricelake_run_end_timestamp_seconds', 'When the last run ended', seconds(end)),
+    one('pricelake_run_duration_seconds', 'How long the last run took', seconds(end - startedAt.getTime())),
+    by('pricelake_step_duration_seconds', 'How long each step of the last run took', 'step', run.steps),
+    one('pricelake_last_success_timestamp_seconds', 'When a run last ended well', seconds(lake?.succeededAt)),
+    one('pricelake_current_timestamp_seconds', 'Up to when the lake is current', seconds(current)),
+    one('pricelake_lag_seconds', 'How far the lake was behind when the last run ended', seconds(lag)),
+    by('pricelake_left', 'What the plan and the budget leave for the month', 'kind', lake?.left ?? []),
+    by('pricelake_run_rows', 'Rows of the last run by what became of them', 'fate', fates),
+    one('pricelake_run_calls', 'Calls of the last run', row?.calls),
+    one('pricelake_items', 'Rows of items', row?.items),
+    one('pricelake_stale_items', 'Items that the next run reads again', row?.stale_items ?? undefined),
+    {
+      name: 'pricelake_checks',
+      help: 'Checks of the last run by severity and result',
+      samples: countChecks(report?.checks ?? []),
+    },
+    { name: 'pricelake_info', help: 'Versions', samples: version },
+  ];
+}
+
+/** Counts failed and passed of each severity, even if there are none, because a series that vanishes alerts nobody. */
+function countChecks(checks: RunReport['checks']): Metric['samples'] {
+  if (checks.length === 0) return [];
+  return (['gate', 'error', 'warn'] as const).flatMap((severity) => {
+    const some = checks.filter((check) => check.severity === severity);
+    const failed = some.filter(({ violations }) => violations > 0n).length;
+    return [
+      { labels: { severity, result: 'failed' }, value: failed },
+      { labels: { severity, result: 'passed' }, value: some.length - failed },
+    ];
+  });
+}
+
+export interface Metric {
+  name: string;
+  help: string;
+  samples: { labels?: Record<string, string>; value: number | bigint | boolean }[];
+}
+
+/** The text format of Prometheus, version 0.0.4. Every metric is a gauge, since a run starts from nothing. */
+export function writePrometheusText(metrics: readonly Metric[], common: Record<string, string>): string {
+  return metrics
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ name, help, samples }) => {
+      const lines = samples.map(
+        ({ labels, value }) =>
+          `${name}${writeLabels({ ...common, ...labels })} ${typeof value === 'boolean' ? Number(value) : value}\n`,
+      );
+      return `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n# TYPE ${name} gauge\n${lines.join('')}`;
+    })
+    .join('');
+}
+
+function writeLabels(labels: Record<string, string>): string {
+  const toLabel = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+  const texts = Object.entries(labels).map(([name, text]) => `${name}="${toLabel(text)}"`);
+  return texts.length === 0 ? '' : `{${texts.join(',')}}`;
+}

@@ -1,0 +1,74 @@
+import type { Io } from '../../io/io.js';
+import type { Budget } from '../../plan/allowance.js';
+import type { RunReport } from '../../sync/sync.js';
+import { errorCodeOf, exitCodeOf } from '../exit-codes.js';
+
+export interface WatchedPipeline {
+  name: string;
+  /** Address of the service. */
+  baseUrl: string;
+  lakePath: string;
+  budget: Budget;
+}
+
+export interface WatchedRun {
+  /** Undefined if the pipeline file could not be read. */
+  pipeline: WatchedPipeline | undefined;
+  /** Seconds of each step that it reached. */
+  steps: ReadonlyMap<string, number>;
+  startedAt: Date;
+  endedAt: Date;
+  exitCode: number;
+  /** Undefined if it failed. */
+  report: RunReport | undefined;
+  error: unknown;
+}
+
+export interface RunObserver {
+  begin?(pipeline: WatchedPipeline, at: Date): Promise<void>;
+  end(run: WatchedRun): Promise<void>;
+}
+
+export interface RunWatch {
+  begin(pipeline: WatchedPipeline): Promise<void>;
+  onStep(step: string, seconds: number): void;
+}
+
+/**
+ * Runs `work` and tells the observers, even if it fails. They don't learn of a run that finds the lake locked, because
+ * another one is working there.
+ * @throws the errors of `work`; those of observers after a run that ended well
+ */
+export async function watchRun(
+  observers: readonly RunObserver[],
+  io: Io,
+  signal: AbortSignal,
+  work: (watch: RunWatch) => Promise<RunReport>,
+): Promise<RunReport> {
+  const startedAt = io.now();
+  const steps = new Map<string, number>();
+  let pipeline: WatchedPipeline | undefined;
+  const tell = async (outcome: Pick<WatchedRun, 'exitCode' | 'report' | 'error'>) => {
+    const run = { pipeline, steps, startedAt, endedAt: io.now(), ...outcome };
+    for (const observer of observers) await observer.end(run);
+  };
+  const watch: RunWatch = {
+    begin: async (known) => {
+      pipeline = known;
+      for (const observer of observers) await observer.begin?.(known, startedAt);
+    },
+    onStep: (step, seconds) => void steps.set(step, (steps.get(step) ?? 0) + seconds),
+  };
+  let report: RunReport;
+  try {
+    report = await work(watch);
+  } catch (thrown) {
+    const error = signal.aborted ? signal.reason : thrown;
+    // The error of the run matters more than those of observers.
+    if (errorCodeOf(error) !== 'lake_locked')
+      await tell({ exitCode: exitCodeOf(error), report: undefined, error }).catch(() => {});
+    throw thrown;
+  }
+  await tell({ exitCode: 0, report, error: undefined });
+  return report;
+}

@@ -1,0 +1,124 @@
+import { parseDuration } from '../config/units.js';
+import { PricelakeError } from '../errors/errors.js';
+
+/** Values that completion offers: paths, or names that are looked up when somebody asks for them. */
+export type Completes = 'files' | 'checks' | 'currencies' | 'categories' | 'brands' | 'shops';
+
+/** An option or an argument: its type, parser, help, man page and completion come from here. */
+export interface Parameter<T = unknown> {
+  describe: string;
+  type: 'string' | 'number' | 'boolean' | 'count';
+  /** One letter. */
+  alias?: string;
+  default?: string | number | boolean;
+  isRequired?: boolean;
+  /** A function where listing them takes time. */
+  choices?: readonly string[] | (() => readonly string[]);
+  /** `repeated`: one value for each time that it is given; `words`: as many as follow. */
+  list?: 'repeated' | 'words';
+  /** Options that can't be given together with this one, by their keys. None of them has a default. */
+  excludes?: readonly string[];
+  /** The option without which this one has no meaning, by its key. */
+  needs?: string;
+  completes?: Completes;
+  /** Stands for the value in the man page. */
+  placeholder?: string;
+  /**
+   * Turns what yargs read into the value that the command gets.
+   * @throws PricelakeError `usage` that begins with the flag
+   */
+  read(typed: unknown, flag: string): T;
+}
+
+/** A declaration may add this to a description. */
+type More = Partial<Omit<Parameter, 'describe' | 'type' | 'choices' | 'list' | 'read'>>;
+
+/** Undefined stands for an option that was not given, unless there always is a value. */
+type Given<M, T> = M extends { default: unknown } | { isRequired: true } ? T : T | undefined;
+
+/** Text of a certain form, and the value that it stands for. */
+export interface Form<T> {
+  /** Ends the sentence "--flag text is not …". */
+  what: string;
+  /** Undefined for a text of another form. */
+  parse(text: string): T | undefined;
+  placeholder: string;
+  hint?: string;
+}
+
+/** A text that `form` parses. */
+export function value<T, const M extends More>(form: Form<T>, describe: string, more?: M) {
+  const { what, parse, placeholder, hint } = form;
+  const read = (typed: unknown, flag: string): T => {
+    const parsed = typeof typed === 'string' ? parse(typed) : undefined;
+    if (parsed !== undefined) return parsed;
+    throw new PricelakeError('usage', `${flag} ${typed} is not ${what}`, hint === undefined ? {} : { hint });
+  };
+  return { describe, type: 'string', placeholder, read, ...more } as Parameter<Given<M, T>>;
+}
+
+const anyText = (placeholder: string): Form<string> => ({ what: 'a text', parse: (text) => text, placeholder });
+
+export const text = <const M extends More>(describe: string, more?: M) => value(anyText('TEXT'), describe, more);
+
+/** A path, which completion leaves to the shell. */
+export const file = <const M extends More>(describe: string, more?: M) =>
+  value(anyText('FILE'), describe, { completes: 'files', ...(more as M) });
+
+export const folder = <const M extends More>(describe: string, more?: M) =>
+  value(anyText('FOLDER'), describe, { completes: 'files', ...(more as M) });
+
+/** True or false if it is given, also as `--no-…`. */
+export const flag = <const M extends More>(describe: string, more?: M) =>
+  ({ describe, type: 'boolean', read: (typed) => typed === true, ...more }) as Parameter<Given<M, boolean>>;
+
+/** One of a few names. yargs refuses others. */
+export const choice = <const C extends string, const M extends More>(
+  choices: readonly C[] | (() => readonly C[]),
+  describe: string,
+  more?: M,
+) =>
+  ({ describe, type: 'string', choices, placeholder: 'NAME', read: (typed) => typed, ...more }) as Parameter<
+    Given<M, C>
+  >;
+
+interface Bounds {
+  from: number;
+  to?: number;
+}
+
+/** A number within bounds, both included. */
+export function number<const M extends More & Bounds>(describe: string, { from, to, ...more }: M, isWhole = false) {
+  const kind = isWhole ? 'whole number' : 'number';
+  const range = to === undefined ? `${from} or more` : `${from} to ${to}`;
+  const read = (typed: unknown, flagName: string): number => {
+    const isFit = typeof typed === 'number' && typed >= from && typed <= (to ?? Number.POSITIVE_INFINITY);
+    if (isFit && (!isWhole || Number.isSafeInteger(typed))) return typed;
+    throw new PricelakeError('usage', `${flagName} ${typed} is not a ${kind} (${range})`);
+  };
+  return { describe, type: 'number', placeholder: 'N', read, ...more } as Parameter<Given<M, number>>;
+}
+
+export const whole = <const M extends More & Bounds>(describe: string, more: M) => number(describe, more, true);
+
+/** A parameter that can be given more than once. */
+export const repeated = <T>(one: Parameter<T>, list: Parameter['list'] = 'repeated') =>
+  ({
+    ...one,
+    list,
+    read: (typed, flagName) => (typed as unknown[]).map((each) => one.read(each, flagName)),
+  }) as Parameter<Exclude<T, undefined>[] | undefined>;
+
+/** Milliseconds, from `90s`; `0` only if that is allowed, and nothing longer than `most`. */
+export function duration({ orZero = false, most }: { orZero?: boolean; most?: string } = {}): Form<number> {
+  const mostMs = most === undefined ? Number.POSITIVE_INFINITY : (parseDuration(most) ?? 0);
+  const limit = most === undefined ? '' : ` of at most ${most}`;
+  return {
+    what: `a duration${limit} such as 90s, 20m, 48h${orZero ? ', 7d or 0' : ' or 7d'}`,
+    parse: (typed) => {
+      const ms = parseDuration(typed);
+      return ms !== undefined && (ms > 0 || orZero) && ms <= mostMs ? ms : undefined;
+    },
+    placeholder: 'TIME',
+  };
+}

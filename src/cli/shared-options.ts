@@ -1,0 +1,77 @@
+import { choice, type Form, file, flag, folder, text, value, whole } from './parameter.js';
+
+/** Options and arguments that several commands have. */
+
+export const GLOBAL_OPTIONS = {
+  json: flag('Print one JSON object as the last line of stdout'),
+  quiet: flag('Print only warnings, errors and requested results', { alias: 'q' }),
+  verbose: { ...flag('Log every step; twice (-vv), every call as well', { alias: 'v' }), type: 'count' },
+  color: flag('Use colours; default: only on a terminal. --no-color and NO_COLOR turn them off'),
+} as const;
+
+/** `findPipeline` says which file it is. */
+export const PIPELINE = file('Pipeline file (YAML); default PRICELAKE_PIPELINE, else prices.yaml in this folder');
+
+/** For commands that read a lake; `findTarget` says which one it is. */
+export const LAKE = folder('Folder of the lake; default lake.path of the pipeline file, else ./lake');
+
+/** For commands that need a pipeline file. */
+export const OWN_LAKE = folder('Folder of the lake, instead of lake.path');
+
+/** For commands that spend calls and rows, or plan to. */
+export const CAPS = {
+  maxRows: whole('Most export rows that this run may use', { from: 0 }),
+  maxOverage: whole('Started blocks of 10,000 rows beyond the quota that this run may bill; overrides budget.overage', {
+    from: 0,
+  }),
+};
+
+/** For commands that show what changed. */
+export const SINCE_FORMS =
+  'A run (41, or its run_id), a version of the table (v14) or a time in UTC (2026-11-22T08:00:00Z); 0 means from the beginning';
+
+const BYTES: Record<string, number> = { MB: 1e6, GB: 1e9, TB: 1e12 };
+const CACHE_SIZE: Form<number> = {
+  what: 'a size such as 500MB or 10GB',
+  parse: (typed) => {
+    const [, count, unit = ''] = /^(\d+(?:\.\d+)?)(MB|GB|TB)$/.exec(typed) ?? [];
+    return count === undefined ? undefined : Number(count) * (BYTES[unit] ?? 0);
+  },
+  placeholder: 'SIZE',
+};
+
+/** For commands that can read a lake from object storage. */
+export const REMOTE = {
+  remote: text('Read the lake at this address (s3://bucket/prefix) instead of --lake, and fetch only what is needed'),
+  cache: folder('With --remote: folder for fetched files; default ~/.cache/pricelake'),
+  cacheSize: value(
+    CACHE_SIZE,
+    'With --remote: largest size of that folder, default 10GB; the least recently used files are removed',
+  ),
+};
+
+/** A currency in capitals. */
+const CURRENCY: Form<string> = { what: 'a currency', parse: (code) => code.toUpperCase(), placeholder: 'CODE' };
+
+export const currency = (describe: string) => value(CURRENCY, describe, { completes: 'currencies' });
+
+/** For commands that convert prices. */
+export const RATES = {
+  fx: file('Exchange rates, to compare shops of all currencies: a CSV file with date,currency,rate'),
+  fxBase: value(CURRENCY, 'Base currency of the rates: what one unit of it buys; default EUR'),
+};
+
+export const FORMATS = ['table', 'csv', 'json', 'ndjson', 'arrow', 'parquet'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** For commands whose result has rows. */
+export const RESULT = {
+  format: choice(FORMATS, 'Format of the result; default table, which cuts long texts'),
+  output: file('Write the result to this file'),
+};
+
+/** Says where licence texts go, in the help of the commands that write them. */
+export const CREDITS_NOTE = `Licence texts of open-data shops go with every result: below a table, and in the metadata of Arrow and Parquet files. CSV and JSON have no place for them that every parser skips, so they go to <output>-metadata.json beside the file (W3C's CSV on the Web), or to stderr if the result goes to stdout.`;
+
+/** The hint after a stop of what a later start continues. */
+export const RESUME_HINT = 'What has landed is kept: run the same command again, and it continues where it stopped.';

@@ -1,0 +1,37 @@
+import { PricelakeError } from './errors.js';
+
+/** Reasons why a file that exists can't be read, by the system's code. */
+const FAULTS: Record<string, string> = {
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'it is not in a folder',
+  ELOOP: 'it is a link that leads nowhere',
+  EACCES: 'this user may not read it',
+  EIO: 'the disk fails to read it',
+};
+
+/**
+ * For `.catch` after reading a file of the lake. A missing file is undefined; other faults of the file become errors
+ * with `hint`. All other errors are thrown unchanged.
+ */
+export function explainReadFault(path: string, hint: string): (cause: NodeJS.ErrnoException) => undefined {
+  return (cause) => {
+    const { code = '' } = cause;
+    if (code === 'ENOENT') return undefined;
+    const what = FAULTS[code];
+    if (what === undefined) throw cause;
+    const next = code === 'EACCES' ? 'Run as the user that owns the lake.' : hint;
+    throw new PricelakeError('lake_invalid', `${path}: ${what}`, { hint: next }, { cause });
+  };
+}
+
+/** A link in place of a lake's file or folder is refused, because writes and removals would happen elsewhere. */
+export function refuseLink(path: string): PricelakeError {
+  return new PricelakeError('lake_invalid', `${path}: it is a symbolic link; nothing behind it was changed`, {
+    hint: 'Remove the link: pricelake makes what belongs there. For a lake on another disk, give its folder there as lake.path.',
+  });
+}
+
+/** True for text such as `s3://bucket/lake`, which is not a path. */
+export function isAddress(path: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
+}

@@ -1,0 +1,78 @@
+import { countOf, formatCount } from '../../formats/count.js';
+import { type Chart, COLOR } from '../chart.js';
+import { formatPercent } from '../format.js';
+import type { DaySpread, HistogramStep } from '../rows.js';
+
+const LAST = 100;
+/** Half of the space between two bars, in percent of spread. */
+const GAP = 0.35;
+
+/** Number of products by spread; the last bar holds everything from 100 percent on. */
+export function histogramChart(steps: readonly HistogramStep[]): Chart {
+  const total = steps.reduce((sum, { spreads }) => sum + Number(spreads), 0);
+  const beyond = Number(steps.find(({ up_to_pct }) => up_to_pct === null)?.spreads ?? 0);
+  const peak = steps.reduce((best, step) => (step.spreads > best.spreads ? step : best), steps[0] as HistogramStep);
+  return {
+    label:
+      `Histogram of price spreads of ${countOf(total, 'product')} in steps of 5 percent. ` +
+      `The largest step begins at ${peak.from_pct} percent and holds ${formatCount(peak.spreads)}; ` +
+      `${formatCount(beyond)} lie at 100 percent or more.`,
+    height: 210,
+    padding: { left: 44, right: 14, top: 12, bottom: 40 },
+    values: steps.map(({ from_pct, up_to_pct, spreads }) => ({
+      from: from_pct + GAP,
+      to: (up_to_pct ?? LAST + 5) - GAP,
+      products: Number(spreads),
+      beyond: up_to_pct === null,
+    })),
+    layer: [
+      {
+        mark: { type: 'rect' },
+        encoding: {
+          x: {
+            field: 'from',
+            type: 'quantitative',
+            scale: { domain: [0, LAST + 5], nice: false },
+            axis: { values: [0, 20, 40, 60, 80, 100], grid: false, title: 'spread in %' },
+          },
+          x2: { field: 'to' },
+          y: {
+            field: 'products',
+            type: 'quantitative',
+            scale: { zero: true },
+            axis: { tickCount: 4, title: null, format: ',d', tickMinStep: 1 },
+          },
+          y2: { datum: 0 },
+          color: { condition: { test: { field: 'beyond', equal: true }, value: COLOR.faint }, value: COLOR.accent },
+        },
+      },
+    ],
+  };
+}
+
+/** Median spread of each closed day, with the range of the middle 50 % of the products. */
+export function spreadDaysChart(days: readonly DaySpread[]): Chart {
+  const [first, last] = [days[0], days.at(-1)];
+  const x = {
+    field: 'at',
+    type: 'temporal',
+    scale: { type: 'utc', nice: false },
+    axis: { grid: false, format: '%-d %b', tickCount: 4, title: null },
+  } as const;
+  const y = { type: 'quantitative', scale: { zero: true }, axis: { tickCount: 4, title: null } } as const;
+  return {
+    label:
+      `Median spread of ${countOf(days.length, 'day')}: ${formatPercent(first?.median ?? 0)} on ${first?.day}, ` +
+      `${formatPercent(last?.median ?? 0)} on ${last?.day}, with the range of the middle 50 %.`,
+    height: 196,
+    padding: { left: 44, right: 14, top: 12, bottom: 26 },
+    values: days.map(({ day, p25, median, p75 }) => ({ at: Date.parse(day), p25, median, p75 })),
+    layer: [
+      {
+        mark: { type: 'area', color: COLOR.accentSoft, opacity: 0.35 },
+        encoding: { x, y: { ...y, field: 'p25' }, y2: { field: 'p75' } },
+      },
+      { mark: { type: 'line', color: COLOR.accent, strokeWidth: 2.5 }, encoding: { x, y: { ...y, field: 'median' } } },
+    ],
+  };
+}

@@ -1,0 +1,82 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Command, toFlagName } from '../../src/cli/command.js';
+import { COMMANDS } from '../../src/cli/commands.js';
+import { packagePath } from '../../src/io/package-path.js';
+import { runHere } from './pricelake.js';
+
+const ROOM = packagePath('src/cli');
+const read = (file: string) => readFileSync(path.join(ROOM, file), 'utf8');
+const withInner = (command: Command): Command[] => [command, ...command.commands.flatMap(withInner)];
+const SPECS = COMMANDS.flatMap(withInner).map(({ spec }) => spec);
+
+/** Files of the actions, by the names under which `commands.ts` imports the declarations. */
+const ACTIONS = new Map(
+  [...read('commands.ts').matchAll(/joinAction\(\s*(\w+),\s*async \(\) => \(await import\('\.\/([^']+)\.js'\)/gu)].map(
+    ([, name = '', file = '']) => [toFlagName(name).replace('-', ' '), `${file}.ts`] as const,
+  ),
+);
+
+/** The text of a file and of everything in the room that it imports, without declarations and comments. */
+function readWithImports(file: string, seen = new Set<string>()): string {
+  if (seen.has(file) || file.startsWith('commands/') || !existsSync(path.join(ROOM, file))) return '';
+  seen.add(file);
+  const text = read(file);
+  const imports = [...text.matchAll(/(?:from |import\()'(\.[^']+)\.js'/gu)].map(([, name = '']) =>
+    path.normalize(path.join(path.dirname(file), `${name}.ts`)),
+  );
+  const code = text.replaceAll(/^ *(?:\/?\*|\/\/).*$/gmu, '');
+  return code + imports.map((one) => readWithImports(one, seen)).join('');
+}
+
+test('each declaration is in the list of commands', () => {
+  const files = readdirSync(path.join(ROOM, 'commands')).map((file) => read(`commands/${file}`));
+  const declared = files.flatMap((text) => [...text.matchAll(/declareCommand\(\{\s*name: '([^']+)'/gu)]);
+  expect(SPECS.map(({ name }) => name).sort()).toEqual(declared.map(([, name]) => name).sort());
+});
+
+describe.each(SPECS)('pricelake $name', ({ name, options = {}, arguments: positionals = {} }) => {
+  const all = { ...positionals, ...options };
+
+  test('has an action that reads each of its options and arguments', () => {
+    const file = ACTIONS.get(name) ?? '';
+    const code = readWithImports(file);
+    const unread = Object.keys(all).filter((key) => !new RegExp(`\\b${key}\\b`, 'u').test(code));
+    expect(unread.map((key) => `src/cli/${file} does not read ${key}`)).toEqual([]);
+  });
+
+  test('names options that it has, without defaults, where they exclude or need each other', () => {
+    for (const { excludes = [], needs = [], default: own } of Object.values(all)) {
+      const others = [...excludes, ...[needs].flat()];
+      expect(Object.keys(options)).toEqual(expect.arrayContaining(others));
+      if (excludes.length > 0)
+        expect([own, ...excludes.map((key) => options[key]?.default)].filter(Boolean)).toEqual([]);
+    }
+  });
+});
+
+describe('a value that does not fit is refused before anything else happens', () => {
+  test.each([
+    ['plan --max-rows -1', '--max-rows -1 is not a whole number (0 or more)'],
+    ['sync --deadline soon', '--deadline soon is not a duration such as 90s, 20m, 48h or 7d'],
+    ['sync --deadline 0', '--deadline 0 is not a duration'],
+    ['sync --land-only --publish-held', '--land-only and --publish-held exclude each other\n  → Give one of them.'],
+    ['spread --top 1.5', '--top 1.5 is not a whole number'],
+    ['spread --daily --since monday', '--since monday is not a day such as 2026-11-20, or a time such as 30d'],
+    ['query --memory much FROM', '--memory much is not a size such as 512MB or 2GB'],
+    ['query --set top FROM', '--set top is not of the form name=value'],
+    ['query --remote s3://a --cache-size big FROM', '--cache-size big is not a size such as 500MB or 10GB'],
+    ['report --top 100000', '--top 100000 is not a whole number (1 to 1000)'],
+    ['watch --list a.csv --own-site x', '--own-site x is not a site_id\n  → Give a site_id of table sites.'],
+    ['compact --file-size huge', '--file-size huge is not a size such as 64MB or 1GB'],
+    ['backfill history --items 1,x', '--items 1,x is not a list of item ids'],
+    ['backfill history --items 9223372036854775808', '--items 9223372036854775808 is not a list of item ids'],
+    ['status --lake a --lake b', '--lake is given more than once'],
+    ['status --no-lake', '--lake needs a value'],
+    ['sandbox --changes a.ndjson', '--changes is given without --data\n  → Give both.'],
+  ])('%s', async (line, message) => {
+    const { code, stderr } = await runHere(line.split(' '));
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`pricelake: ${message}`)]);
+  });
+});

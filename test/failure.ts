@@ -1,0 +1,18 @@
+import { expect } from 'vitest';
+import type { PricelakeError } from '../src/errors/errors.js';
+
+/** The error of work that must fail. */
+export function failure(work: Promise<unknown>): Promise<PricelakeError> {
+  return work.then(
+    () => expect.unreachable('it should have failed'),
+    (error: PricelakeError) => error,
+  );
+}
+
+/** The error of work that may fail. */
+export function faultOf(work: Promise<unknown>): Promise<PricelakeError | undefined> {
+  return work.then(
+    () => undefined,
+    (error: PricelakeError) => error,
+  );
+}
