@@ -6,7 +6,7 @@ class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const isLong = (file: TestSpecification) =>
-      /\/test\/(sync|account|backfill|compare|rebuild|sim|cli)\//.test(file.moduleId);
+      /\/test\/(sync|account|backfill|compare|front|rebuild|sim|cli)\//.test(file.moduleId);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
 }
@@ -22,6 +22,9 @@ const LONG = [
   'test/compare/compare-listing.test.ts',
   'test/compare/compare-products.test.ts',
   'test/docs/run-examples.test.ts',
+  'test/front/differences.test.ts',
+  'test/front/files.test.ts',
+  'test/front/sources.test.ts',
   'test/rebuild/rebuild-damaged.test.ts',
   'test/rebuild/rebuild.test.ts',
   'test/remote/empty-disk.test.ts',

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { parseCheck } from '../../src/check/parse.js';
 
 /** Queries that follow from a scope, each in another way. */
@@ -26,11 +28,22 @@ const FOLLOWING: [scope: string, sql: string][] = [
   ],
 ];
 
-export function parseScoped(scope: string, sql: string, name = 'own') {
+function writeScoped(scope: string, sql: string, name: string): string {
   const header = `-- name: ${name}\n-- severity: warn\n-- description: d\n-- next: n\n-- scope: ${scope}\n`;
   const parameter = sql.includes('$most') ? '-- parameter: most DOUBLE default 5: highest price\n' : '';
-  return parseCheck(`${header}${parameter}${sql}\n`, 'own.sql');
+  return `${header}${parameter}${sql}\n`;
+}
+
+export function parseScoped(scope: string, sql: string, name = 'own') {
+  return parseCheck(writeScoped(scope, sql, name), 'own.sql');
 }
 
 /** The queries as checks of their own. */
 export const FOLLOWING_CHECKS = FOLLOWING.map(([scope, sql], i) => parseScoped(scope, sql, `own_${i}`));
+
+/** Writes them into a folder for checks. */
+export function writeFollowingChecks(folder: string): void {
+  for (const [i, [scope, sql]] of FOLLOWING.entries()) {
+    writeFileSync(path.join(folder, `own_${i}.sql`), writeScoped(scope, sql, `own_${i}`));
+  }
+}

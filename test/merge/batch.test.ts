@@ -65,14 +65,6 @@ describe.each([
   });
 });
 
-test('repeated items are put in order once, not whenever some of the items are read', async () => {
-  const graph = new RelationGraph(db);
-  const { rows } = await new ItemReader(graph, null).exported(await writePages('slice', Number(FEW_ROWS) + 1));
-  const plan = await graph.rows(sql`EXPLAIN SELECT * FROM ${rows} WHERE site_id = 7`);
-  expect(String(plan[0]?.explain_value)).toContain('READ_PARQUET');
-  expect(String(plan[0]?.explain_value)).not.toContain('WINDOW');
-});
-
 test('the time of a journal is a value in the SQL of rejects, whoever wrote it', () => {
   const file: TypedFile = {
     origin: 'feed',

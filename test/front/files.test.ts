@@ -1,0 +1,160 @@
+/** Which files a run writes again, and what it counts on from. */
+import { createHash, randomUUID } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { expect, onTestFinished, test } from 'vitest';
+import { type RunReport, syncPipeline } from '../../src/sync/sync.js';
+import { writeFollowingChecks } from '../check/scoped-queries.js';
+import { step } from '../sim/life.js';
+import { openSimulation } from '../sim/simulation.js';
+import type { Item } from '../sim/world.js';
+import { listPublishedFiles } from './published-files.js';
+import { openStory, type Story, type StoryOptions } from './story.js';
+
+async function openCopied(options: StoryOptions, items: number): Promise<Story> {
+  const story = await openStory(options);
+  onTestFinished(() => story.close());
+  story.at('07:00');
+  for (let n = 0; n < items; n++) story.add({ title: `Pen ${n}` });
+  story.at('08:00');
+  await story.run();
+  return story;
+}
+
+const listFiles = ({ lakePath }: Story) => listPublishedFiles(lakePath).get('items') ?? [];
+
+/** Another program's OPTIMIZE: the rows of the only file in two, the first of them alone in the second. */
+async function splitItems(story: Story): Promise<[large: string, small: string]> {
+  const folder = path.join(story.lakePath, 'items');
+  const [file = ''] = listFiles(story);
+  const instance = await DuckDBInstance.create();
+  const db = await instance.connect();
+  const actions: object[] = [{ commitInfo: { timestamp: 0, operation: 'OPTIMIZE', engineInfo: 'delta-rs:py-1.6.6' } }];
+  actions.push({ remove: { path: path.basename(file), dataChange: false, deletionTimestamp: 0 } });
+  const names: string[] = [];
+  for (const where of ['item_id > first', 'item_id = first']) {
+    const name = `${randomUUID()}.parquet`;
+    const rows = `(SELECT *, min(item_id) OVER () AS first FROM read_parquet('${file}')) WHERE ${where}`;
+    await db.run(`COPY (SELECT * EXCLUDE (first) FROM ${rows}) TO '${path.join(folder, name)}' (FORMAT parquet)`);
+    const [[count] = []] = (await db.runAndReadAll(`SELECT count(*)::INTEGER FROM ${rows}`)).getRows();
+    const { size } = statSync(path.join(folder, name));
+    const stats = JSON.stringify({ numRecords: count });
+    const sha256 = createHash('sha256')
+      .update(readFileSync(path.join(folder, name)))
+      .digest('hex');
+    const add = {
+      path: name,
+      partitionValues: {},
+      size,
+      modificationTime: 0,
+      dataChange: false,
+      stats,
+      tags: { 'pricelake.sha256': sha256 },
+    };
+    actions.push({ add });
+    names.push(path.join(folder, name));
+  }
+  db.closeSync();
+  instance.closeSync();
+  const log = path.join(folder, '_delta_log');
+  const next = readdirSync(log).filter((name) => name.endsWith('.json')).length;
+  const lines = actions.map((action) => `${JSON.stringify(action)}\n`).join('');
+  writeFileSync(path.join(log, `${String(next).padStart(20, '0')}.json`), lines);
+  return names as [string, string];
+}
+
+test('new listings go into the smallest file, and the others stay as they are', async () => {
+  const story = await openCopied({ partitionBy: [] }, 200);
+  const [large, small] = await splitItems(story);
+  story.at('09:00');
+  story.add({ title: 'Rug' });
+  await story.run();
+  expect(listFiles(story)).toContain(large);
+  expect(listFiles(story)).not.toContain(small);
+  expect(listFiles(story)).toHaveLength(2);
+  expect(await story.read('SELECT count(*), count(DISTINCT item_id) FROM items')).toEqual(['201 | 201']);
+});
+
+test('a kept count that cannot be right, or is of older tables, is counted again over all rows', async () => {
+  const story = await openCopied({}, 0);
+  story.pipeline.checks.price_with_currency = { severity: 'warn' };
+  const found = async () => {
+    const { checks } = await story.run();
+    return checks.find(({ name }) => name === 'price_with_currency')?.violations;
+  };
+  story.at('09:00');
+  const [pen, cup] = [1, 2, 3, 4].map(() => story.add({ currency: null }));
+  expect(await found()).toBe(4n);
+  const file = path.join(story.lakePath, '_pricelake', 'check-counts.json');
+  const kept = readFileSync(file, 'utf8');
+  const wrong = kept.replace('"violations":"4"', '"violations":"2"');
+  expect(wrong).not.toBe(kept);
+  writeFileSync(file, wrong);
+  story.at('10:00');
+  story.change(pen as Item, { currency: 'EUR' });
+  expect(await found()).toBe(3n);
+  writeFileSync(file, kept);
+  story.at('11:00');
+  story.change(cup as Item, { currency: 'EUR' });
+  expect(await found()).toBe(2n);
+});
+
+test('a gate with a single violation holds the batch until somebody lets it through', async () => {
+  const story = await openCopied({}, 1);
+  const { pipeline, io } = story;
+  pipeline.checks.currency_iso_4217 = { severity: 'gate' };
+  story.at('09:00');
+  story.add({ currency: 'XXQ' });
+  await expect(story.run()).rejects.toMatchObject({ code: 'gate_failed' });
+  expect(await story.read('SELECT currency FROM items')).toEqual(['EUR']);
+  await syncPipeline(pipeline, io, undefined, { publishHeld: true });
+  expect(await story.read('SELECT currency FROM items ORDER BY ALL')).toEqual(['EUR', 'XXQ']);
+  expect(await story.read('SELECT name FROM check_results WHERE let_through')).toEqual(['currency_iso_4217']);
+});
+
+test('checks that count on from the run before find what they find over all rows', async () => {
+  const simulation = await openSimulation({ seed: 5, items: 60, habits: { gtins: 'also 12 and 8', skewMs: 90_000 } });
+  onTestFinished(() => simulation.close());
+  const { world, pipeline, io, lakePath } = simulation;
+  // Two offers with one page, and one without a currency.
+  const [a, b, c] = world.visibleItems() as [Item, Item, Item];
+  Object.assign(a, { url: 'https://shop.example/1', siteId: b.siteId, price: 5 });
+  Object.assign(b, { url: 'https://shop.example/1', price: 6 });
+  Object.assign(c, { currency: null, price: 7 });
+  for (const item of [a, b, c]) world.keep(item);
+  pipeline.checks = {};
+  pipeline.checksFolder = `${lakePath}-checks`;
+  mkdirSync(pipeline.checksFolder);
+  writeFollowingChecks(pipeline.checksFolder);
+  pipeline.proof = { sample: 0, products: false, facets: false };
+  await simulation.sync();
+  const found = new Set<string>();
+  for (let round = 1; round <= 3; round++) {
+    for (let n = 0; n < 8; n++) step(world);
+    world.settle();
+    const fresh = `${lakePath}-${round}`;
+    cpSync(lakePath, fresh, { recursive: true });
+    rmSync(path.join(fresh, '_pricelake', 'check-counts.json'));
+    const over = await syncPipeline({ ...pipeline, lake: { ...pipeline.lake, path: fresh } }, io);
+    const counts = ({ checks }: RunReport) =>
+      checks
+        .filter(({ name }) => name !== 'ledger_matches_plan')
+        .map(({ name, violations }) => `${name} ${violations}`);
+    const kept = await simulation.sync();
+    expect(counts(kept)).toEqual(counts(over));
+    for (const { name, violations } of kept.checks) if (violations > 0n) found.add(name);
+  }
+  // Without violations there is nothing to count.
+  const some = [
+    'own_1',
+    'own_3',
+    'own_10',
+    'own_12',
+    'gtin_check_digit',
+    'offer_duplicate',
+    'price_jump',
+    'price_with_currency',
+  ];
+  expect([...found]).toEqual(expect.arrayContaining(some));
+});
