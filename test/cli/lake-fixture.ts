@@ -45,6 +45,7 @@ export async function publishLake(items: Row[] = [], days?: DayRange): Promise<s
   await insertRows(db, 'runs', [
     {
       pipeline: "'prices'",
+      reason: "'first run'",
       mode: "'snapshot'",
       started_at: "TIMESTAMPTZ '2026-11-20 08:59:00Z'",
       finished_at: "TIMESTAMPTZ '2026-11-20 09:00:00Z'",

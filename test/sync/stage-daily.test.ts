@@ -142,11 +142,11 @@ async function runDaily(changes: Known[], { now, before = -DAY, days = 90, produ
     pipeline: { analysis: { daily: days }, lake: { targetFileSize: undefined } },
   } as unknown as Run;
   const next = { rows: async (table: string) => named(table) };
-    at: new Date((START + now) / 1000).toISOString(),
-    serviceAt: new Date((START + now) / 1000).toISOString(),
-  };
   const itemsBefore = before < 0 ? undefined : named('items_before');
-  const staged = await stageDays(run, new Date((START + now) / 1000), itemsBefore, { next, staging: new Staging(run, {}) });
+  const staged = await stageDays(run, new Date((START + now) / 1000), itemsBefore, {
+    next,
+    staging: new Staging(run, {}),
+  });
   if (staged.change === undefined) return undefined;
   const { run: _, ...applied } = staged.change.applied;
   const change = { ...staged.change, applied, add: await staged.sealed };

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source a844dbcbd50d4e18.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 8915747217d5af93.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT
