@@ -1,7 +1,7 @@
-import { Database } from '../src/duckdb/connection.js';
 import { commitTable } from '../src/lake/commit.js';
 import { openLake } from '../src/lake/lake.js';
 import { stageTable } from '../src/lake/stage.js';
+import { Database } from '../src/sql/connection.js';
 import { createMacros } from '../src/sql/model.js';
 import { loadTableSchema } from '../src/tables/schemas.js';
 import type { TableName } from '../src/tables/table.js';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { PricelakeError } from '../src/errors/errors.js';
+import type { PricelakeError } from '../src/io/errors.js';
 
 /** The error of work that must fail. */
 export function failure(work: Promise<unknown>): Promise<PricelakeError> {

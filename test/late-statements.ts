@@ -1,7 +1,7 @@
 /** Statements that begin late, as on a loaded machine: whatever works only because something else came first goes wrong. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { vi } from 'vitest';
-import { Database } from '../src/duckdb/connection.js';
+import { Database } from '../src/sql/connection.js';
 
 /** Whatever can go on without the statement does so meanwhile. */
 const QUIET_MS = 4;

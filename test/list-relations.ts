@@ -1,4 +1,4 @@
-import type { Database } from '../src/duckdb/connection.js';
+import type { Database } from '../src/sql/connection.js';
 
 interface Node {
   type?: string;

@@ -1,6 +1,6 @@
-import type { Database } from '../src/duckdb/connection.js';
-import { quoteIdentifier } from '../src/duckdb/quote.js';
+import type { Database } from '../src/sql/connection.js';
 import { type LoadedValue, RelationGraph } from '../src/sql/graph.js';
+import { quoteIdentifier } from '../src/sql/quote.js';
 import type { TableName } from '../src/tables/table.js';
 
 /** Makes a table of this name, in place of the one that is there, with the columns of `table`, and puts rows into it. */

@@ -1,5 +1,5 @@
 import { loadChecks } from '../../src/check/load.js';
-import { renderTable } from '../../src/contracts/markdown.js';
+import { renderTable } from '../../src/deliver/markdown.js';
 
 /** `docs/reference/checks.md`. */
 export async function renderChecks(): Promise<string> {

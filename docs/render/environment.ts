@@ -1,4 +1,4 @@
-import { renderTable } from '../../src/contracts/markdown.js';
+import { renderTable } from '../../src/deliver/markdown.js';
 
 /** Every variable that the code or a shipped pipeline file reads, with what it does. */
 export const VARIABLES: [name: string, meaning: string][] = [

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
-import { renderTable } from '../../src/contracts/markdown.js';
-import { type ErrorCode, PricelakeError } from '../../src/errors/errors.js';
+import { renderTable } from '../../src/deliver/markdown.js';
+import { type ErrorCode, PricelakeError } from '../../src/io/errors.js';
 import { packagePath } from '../../src/io/package-path.js';
 
 /** Exit codes with what happened and what to do, in the order of the page. */
@@ -31,9 +31,9 @@ const EXITS: [code: string, happened: string, next: string][] = [
   ['143', 'SIGTERM stopped the command.', 'Run it again. It continues where it stopped.'],
 ];
 
-/** Error codes with what they mean, as src/errors/errors.ts lists them. */
+/** Error codes with what they mean, as src/io/errors.ts lists them. */
 export function listErrorCodes(): { code: ErrorCode; meaning: string; exit: number }[] {
-  const source = readFileSync(packagePath('src/errors/errors.ts'), 'utf8');
+  const source = readFileSync(packagePath('src/io/errors.ts'), 'utf8');
   const [, union = ''] = /export type ErrorCode =\n((?: .*\n)+)/.exec(source) ?? [];
   return [...union.matchAll(/\| '(\w+)';?(?: \/\/ (.*))?/g)].map(([, name = '', meaning = '']) => {
     const code = name as ErrorCode;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
-import { renderTable } from '../../src/contracts/markdown.js';
+import { renderTable } from '../../src/deliver/markdown.js';
 import { packagePath } from '../../src/io/package-path.js';
 
 /** Every option with its default as a file would spell it, empty where it has none, and what it means. */

@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { toResultSet } from '../../src/cli/output/result-set.js';
 import { writeTable } from '../../src/cli/output/table.js';
-import { Database } from '../../src/duckdb/connection.js';
-import { quoteLiteral } from '../../src/duckdb/quote.js';
+import { Database } from '../../src/sql/connection.js';
+import { quoteLiteral } from '../../src/sql/quote.js';
 import { fillOutputs, listBlocks } from './fenced-blocks.js';
 
 const MOST_LINES = 10;

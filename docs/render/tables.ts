@@ -1,4 +1,4 @@
-import { renderTable, writeMarkdown } from '../../src/contracts/markdown.js';
+import { renderTable, writeMarkdown } from '../../src/deliver/markdown.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 

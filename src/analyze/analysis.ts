@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { DuckDBValue } from '@duckdb/node-api';
-import type { Database } from '../duckdb/connection.js';
-import { quoteIdentifier } from '../duckdb/quote.js';
 import { packagePath } from '../io/package-path.js';
+import type { Database } from '../sql/connection.js';
 import { readAnalysis } from '../sql/model.js';
+import { quoteIdentifier } from '../sql/quote.js';
 
 export { readAnalysis };
 

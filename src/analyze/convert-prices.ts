@@ -1,4 +1,4 @@
-import type { Database } from '../duckdb/connection.js';
+import type { Database } from '../sql/connection.js';
 import { itself, sql } from '../sql/sql.js';
 import type { DerivedTableName } from '../tables/table.js';
 import { readAnalysis, setVariables } from './analysis.js';

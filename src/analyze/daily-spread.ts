@@ -1,6 +1,6 @@
-import { quoteLiteral } from '../duckdb/quote.js';
 import type { RelationGraph } from '../sql/graph.js';
 import { bindQuery, readAnalysis, type Source } from '../sql/model.js';
+import { quoteLiteral } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, type Sql, sql, writeTyped } from '../sql/sql.js';
 

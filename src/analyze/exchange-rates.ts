@@ -1,6 +1,6 @@
-import type { Database } from '../duckdb/connection.js';
-import { quoteLiteral } from '../duckdb/quote.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Database } from '../sql/connection.js';
+import { quoteLiteral } from '../sql/quote.js';
 
 const COLUMNS = ['date', 'currency', 'rate'];
 const HINT =

@@ -1,5 +1,5 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import type { Database } from '../duckdb/connection.js';
+import type { Database } from '../sql/connection.js';
 import { bindQuery } from '../sql/model.js';
 import { itself, sql } from '../sql/sql.js';
 import { readAnalysis, setVariables } from './analysis.js';

@@ -1,6 +1,6 @@
-import type { Database } from '../duckdb/connection.js';
-import { PricelakeError } from '../errors/errors.js';
-import { suggestName } from '../errors/suggest-name.js';
+import { PricelakeError } from '../io/errors.js';
+import { suggestName } from '../io/suggest-name.js';
+import type { Database } from '../sql/connection.js';
 import { type SpreadSelection, toProductId } from './spread-selection.js';
 
 /** The nearest by DuckDB's measure, from which the one to suggest is chosen. */

@@ -1,7 +1,7 @@
 import { DuckDBDateValue, type DuckDBValue } from '@duckdb/node-api';
-import type { Database } from '../duckdb/connection.js';
-import { PricelakeError } from '../errors/errors.js';
-import { suggestName } from '../errors/suggest-name.js';
+import { PricelakeError } from '../io/errors.js';
+import { suggestName } from '../io/suggest-name.js';
+import type { Database } from '../sql/connection.js';
 import { readAnalysis, setVariables } from './analysis.js';
 
 /** How far a spread can be trusted (docs/concepts/spreads.md). */

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
-import type { Database } from '../duckdb/connection.js';
-import { quoteLiteral } from '../duckdb/quote.js';
-import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { hasSystemCode, PricelakeError } from '../io/errors.js';
+import type { Database } from '../sql/connection.js';
 import { bindQuery } from '../sql/model.js';
+import { quoteLiteral } from '../sql/quote.js';
 import { itself, sql } from '../sql/sql.js';
 import { readAnalysis, setVariables } from './analysis.js';
 

@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 
 /** Part of every path (API document, section 9). */
 const API_ROOT = '/api/v1';

@@ -1,4 +1,4 @@
-import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { BaseUrl } from './api-url.js';
 import type { EndCall } from './call-counter.js';

@@ -1,4 +1,4 @@
-import type { PricelakeError } from '../errors/errors.js';
+import type { PricelakeError } from '../io/errors.js';
 
 /** Called when a request has ended. */
 export type EndCall = (reached: boolean, answered: boolean) => void;

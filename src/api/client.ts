@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type * as z from 'zod';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { type BaseUrl, buildQuery, parseBaseUrl, type Query, resolvePath } from './api-url.js';
 import { type AttemptContext, openAnswer, type Request } from './attempt.js';

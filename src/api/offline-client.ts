@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { ApiClient } from './client.js';
 
 /** For work that makes no call: every request is refused with `offline`. */

@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { MAX_PAGE_BYTES } from '../io/limits.js';
 import type { AttemptContext, Request } from './attempt.js';
 import { collectBody, decodeBody } from './decode-body.js';

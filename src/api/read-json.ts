@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json';
 import type * as z from 'zod';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Cleaner } from './clean-text.js';
 import { parseExactJson } from './exact-json.js';
 

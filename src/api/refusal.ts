@@ -1,4 +1,4 @@
-import { type ErrorFacts, PricelakeError } from '../errors/errors.js';
+import { type ErrorFacts, PricelakeError } from '../io/errors.js';
 import type { Cleaner } from './clean-text.js';
 import { parseExactJson } from './exact-json.js';
 import { Trouble } from './retry-policy.js';

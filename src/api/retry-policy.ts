@@ -1,4 +1,4 @@
-import { type ErrorFacts, PricelakeError } from '../errors/errors.js';
+import { type ErrorFacts, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { RateBucket } from './rate-bucket.js';
 

@@ -1,7 +1,7 @@
 import { StatementType } from '@duckdb/node-api';
-import { Database } from '../duckdb/connection.js';
-import { quoteIdentifier } from '../duckdb/quote.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
+import { Database } from '../sql/connection.js';
+import { quoteIdentifier } from '../sql/quote.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import type { Check } from './check.js';

@@ -1,9 +1,9 @@
 import { BIGINT, DOUBLE, type DuckDBResult, type DuckDBType, type DuckDBValue, VARCHAR } from '@duckdb/node-api';
-import { rowToJson } from '../duckdb/value-json.js';
 import type { RelationGraph } from '../sql/graph.js';
 import { bindQuery, type Source } from '../sql/model.js';
 import type { Relation } from '../sql/relation.js';
 import { type Sql, writeTyped } from '../sql/sql.js';
+import { rowToJson } from '../sql/value-json.js';
 import type { TableName } from '../tables/table.js';
 import { explainCheckError } from './bind.js';
 import type { Check, ParameterType } from './check.js';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { quoteIdentifier } from '../duckdb/quote.js';
 import type { RelationGraph } from '../sql/graph.js';
 import { asRows, type Source } from '../sql/model.js';
+import { quoteIdentifier } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, type Sql, sql } from '../sql/sql.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';

@@ -1,4 +1,4 @@
-import type { Database } from '../duckdb/connection.js';
+import type { Database } from '../sql/connection.js';
 import { parseSelect, readColumnRef, type Tree, toName, walkTree } from './query-tree.js';
 
 /** Functions by what a check with a scope may do with them. */

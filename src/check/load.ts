@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import { packagePath } from '../io/package-path.js';
 import { bindChecks } from './bind.js';
 import type { Check } from './check.js';

@@ -1,4 +1,4 @@
-import type { Database } from '../duckdb/connection.js';
+import type { Database } from '../sql/connection.js';
 
 /** A node of DuckDB's syntax tree (`json_serialize_sql`): its members as they stand there. */
 export type Tree = Readonly<Record<string, unknown>>;

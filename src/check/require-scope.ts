@@ -1,5 +1,5 @@
-import type { Database } from '../duckdb/connection.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Database } from '../sql/connection.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { Check } from './check.js';
 import { findUnstable, type KnownFunctions, listFunctions } from './known-functions.js';

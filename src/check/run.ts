@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { type Io, realIo } from '../io/io.js';
 import { settleAll } from '../io/side-by-side.js';
 import type { RelationGraph } from '../sql/graph.js';

@@ -1,5 +1,5 @@
-import { PricelakeError } from '../errors/errors.js';
-import { suggestName } from '../errors/suggest-name.js';
+import { PricelakeError } from '../io/errors.js';
+import { suggestName } from '../io/suggest-name.js';
 import type { Severity } from '../tables/table.js';
 import { type Check, type CheckSettings, explainMisfit, type ParameterValue } from './check.js';
 

@@ -1,9 +1,9 @@
-import type { Database } from '../duckdb/connection.js';
-import { quoteIdentifier } from '../duckdb/quote.js';
+import type { Database } from '../sql/connection.js';
 import type { RelationGraph } from '../sql/graph.js';
 import { asRows, type Source } from '../sql/model.js';
+import { selectNamedColumns } from '../sql/named-columns.js';
+import { quoteIdentifier } from '../sql/quote.js';
 import { code, sql } from '../sql/sql.js';
-import { selectNamedColumns } from '../tables/named-columns.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
 import { type ChangedItems, type CheckedTables, countRows, type Violations } from './count-rows.js';

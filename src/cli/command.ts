@@ -1,5 +1,5 @@
 import type { Argv, CommandModule, Options } from 'yargs';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Parameter } from './parameter.js';
 import { type CommandContext, type CommandReport, runCommand } from './run-command.js';
 

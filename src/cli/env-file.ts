@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 
 export const ENV_FILE = '.env';
 

@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { errorCodeOf } from './exit-codes.js';
 import { toPlainLine } from './plain-text.js';
 

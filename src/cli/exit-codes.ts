@@ -1,4 +1,4 @@
-import { type ErrorCode, hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { type ErrorCode, hasSystemCode, PricelakeError } from '../io/errors.js';
 import { isOutOfMemory } from '../lake/memory-fault.js';
 
 /** Exit codes that schedulers branch on. */

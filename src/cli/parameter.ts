@@ -1,5 +1,5 @@
 import { parseDuration } from '../config/units.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 
 /** Values that completion offers: paths, or names that are looked up when somebody asks for them. */
 export type Completes = 'files' | 'checks' | 'currencies' | 'categories' | 'brands' | 'shops';

@@ -2,10 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { access, constants, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createSpellsView, readAnalysis } from '../analyze/analysis.js';
-import { quoteLiteral } from '../duckdb/quote.js';
 import { syncFile } from '../io/durable.js';
 import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
+import { quoteLiteral } from '../sql/quote.js';
 import type { OpenedLake } from './read-lake.js';
 import type { CliIo } from './terminal-io.js';
 

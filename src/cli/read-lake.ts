@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Database } from '../duckdb/connection.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { openSession } from '../lake/session.js';
 import { createTableViews } from '../lake/views.js';
 import type { CachedLake } from '../remote/cached-lake.js';
+import type { Database } from '../sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { RemoteSource } from './find-target.js';
 

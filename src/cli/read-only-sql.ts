@@ -1,7 +1,7 @@
 import { type DuckDBPreparedStatement, StatementType } from '@duckdb/node-api';
-import type { Database } from '../duckdb/connection.js';
-import { escapeGlob, quoteList } from '../duckdb/quote.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Database } from '../sql/connection.js';
+import { escapeGlob, quoteList } from '../sql/quote.js';
 
 /**
  * From now on, SQL on this database reaches only these folders and files, and can't change that. DuckDB compares patterns

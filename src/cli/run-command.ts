@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { LogLevel } from '../io/io.js';
 import { describeError, formatError } from './error-report.js';
 import { EXIT, exitCodeOf } from './exit-codes.js';

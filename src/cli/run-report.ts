@@ -1,6 +1,6 @@
 import { countOf, formatCount } from '../formats/count.js';
-import type { RunRow } from '../run/ledger.js';
-import type { RunReport } from '../sync/sync.js';
+import type { RunRow } from '../run/prove/ledger.js';
+import type { RunReport } from '../run/sync.js';
 import { RawJson } from './json-text.js';
 import { wrapText } from './output/display-width.js';
 import { toPlainLine } from './plain-text.js';

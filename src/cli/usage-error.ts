@@ -1,5 +1,5 @@
-import { PricelakeError } from '../errors/errors.js';
-import { suggestName } from '../errors/suggest-name.js';
+import { PricelakeError } from '../io/errors.js';
+import { suggestName } from '../io/suggest-name.js';
 import { describeUsage, toFlagName } from './command.js';
 import { COMMANDS, findCommand, nameOf } from './commands.js';
 import { GLOBAL_OPTIONS } from './shared-options.js';

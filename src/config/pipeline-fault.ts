@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { PricelakeError } from '../errors/errors.js';
-import { suggestName } from '../errors/suggest-name.js';
+import { PricelakeError } from '../io/errors.js';
+import { suggestName } from '../io/suggest-name.js';
 import { pipelineSchema } from './pipeline-schema.js';
 
 /** Returns `file:line:column` of a key, or of the mapping that should hold it. */

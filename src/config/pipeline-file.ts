@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { loadChecks } from '../check/load.js';
 import { planChecks } from '../check/settings.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { explainFault, type Locate, namePath } from './pipeline-fault.js';
 import {
   type KeySource,

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { isAddress } from '../errors/path-fault.js';
-import { suggestName } from '../errors/suggest-name.js';
+import { MAPPABLE_FIELDS } from '../apply/item-names.js';
+import { isAddress } from '../io/path-fault.js';
+import { suggestName } from '../io/suggest-name.js';
 import type { Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
 import { parseRemoteUrl, REMOTE_URL } from '../remote/remote-url.js';
 import { type DatasetSelection, RUN_MODES } from '../tables/table.js';
-import { MAPPABLE_FIELDS } from '../typing/item-names.js';
 import { parseDuration, parseSize } from './units.js';
 
 const DAY_MS = 24 * 3600 * 1000;

@@ -1,5 +1,5 @@
 import { type Document, type ErrorCode, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Locate } from './pipeline-fault.js';
 
 /** Our own words for faults, because the parser's repeat parts of the file, which may be secret. */

@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { isEmptyFile } from '../lake/data-file.js';
 import { readLog } from '../lake/delta-log.js';
 import type { Lake } from '../lake/layout.js';

@@ -2,14 +2,13 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Client } from 'pg';
-import { SQL_DIALECTS } from '../contracts/sql-dialects.js';
-import type { Database } from '../duckdb/connection.js';
-import { quoteIdentifier } from '../duckdb/quote.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { type Lake, tablePath } from '../lake/layout.js';
 import { requireFiles } from '../lake/partial.js';
+import type { Database } from '../sql/connection.js';
+import { quoteIdentifier } from '../sql/quote.js';
+import { tableRelation, toRelationFile } from '../sql/table-relation.js';
 import type { TableName } from '../tables/table.js';
-import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { planLoad, type TableLoad } from './load-plan.js';
 import {
   type LoadTarget,
@@ -22,6 +21,7 @@ import {
   writePicked,
 } from './load-sql.js';
 import { holdsJson, writeCopyText } from './postgres-copy.js';
+import { SQL_DIALECTS } from './sql-dialects.js';
 import { WAREHOUSE_FORMS } from './warehouses.js';
 
 interface PostgresLoad {

@@ -1,8 +1,8 @@
-import { writeSql, writeType } from '../contracts/sql.js';
-import type { SqlDialect } from '../contracts/sql-dialects.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { type ColumnType, loadTableSchema } from '../tables/schemas.js';
 import type { TableLoad } from './load-plan.js';
+import { writeSql, writeType } from './sql.js';
+import type { SqlDialect } from './sql-dialects.js';
 
 /** Place and SQL dialect of a copy. */
 export interface LoadTarget {

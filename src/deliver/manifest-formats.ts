@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { nameColumns } from '../lake/column-difference.js';
 import type { Manifest } from './manifest.js';
 

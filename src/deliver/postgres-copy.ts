@@ -1,4 +1,4 @@
-import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
+import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import type { Column } from '../tables/schemas.js';
 
 /** Descriptions tell which columns hold JSON. */

@@ -1,10 +1,10 @@
-import { quoteIdentifier, quoteList, quoteLiteral } from '../duckdb/quote.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { type Lake, tablePath } from '../lake/layout.js';
 import { requireFiles } from '../lake/partial.js';
+import { quoteIdentifier, quoteList, quoteLiteral } from '../sql/quote.js';
+import { tableRelation, toRelationFile } from '../sql/table-relation.js';
 import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
-import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { parseSince, type Since } from './since.js';
 import { areKept, readSpan, type TableSpan } from './table-span.js';
 

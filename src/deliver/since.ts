@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Lake } from '../lake/lake.js';
 import { type LogEntry, readEntriesBackwards } from '../lake/log-entries.js';
 import { readTable } from '../lake/read.js';

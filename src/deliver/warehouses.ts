@@ -1,11 +1,11 @@
-import { writeType } from '../contracts/sql.js';
-import { SQL_DIALECTS } from '../contracts/sql-dialects.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Column } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
 import type { TableLoad } from './load-plan.js';
 import { type LoadTarget, nameTable, writeApply, writeCreate, writeLoadsTable } from './load-sql.js';
 import { inLists, MAX_FILES, quoteStagePath } from './manifest-formats.js';
+import { writeType } from './sql.js';
+import { SQL_DIALECTS } from './sql-dialects.js';
 import type { Warehouse } from './warehouse-names.js';
 
 /** Statements of a warehouse for staging tables and transactions. */

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type * as z from 'zod';
-import { PricelakeError } from '../errors/errors.js';
-import { explainReadFault } from '../errors/path-fault.js';
 import { syncFolder } from '../io/durable.js';
+import { PricelakeError } from '../io/errors.js';
+import { explainReadFault } from '../io/path-fault.js';
 
 /** The lines of a kind of journal, and the state that they add up to. */
 export interface Fold<Entry, State> {

@@ -1,7 +1,7 @@
 import { link, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { PricelakeError } from '../errors/errors.js';
 import { makeFolder, syncFolder } from '../io/durable.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { Journal, readEntries, readJournal } from './journal.js';
 import type { RunEntry } from './run-entry.js';

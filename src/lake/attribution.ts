@@ -1,4 +1,4 @@
-import type { Database } from '../duckdb/connection.js';
+import type { Database } from '../sql/connection.js';
 
 /** A site whose licence asks for a credit. */
 export interface Attribution {

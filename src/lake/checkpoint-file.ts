@@ -1,6 +1,6 @@
-import { Database } from '../duckdb/connection.js';
-import { escapeGlob, quoteLiteral } from '../duckdb/quote.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
+import { Database } from '../sql/connection.js';
+import { escapeGlob, quoteLiteral } from '../sql/quote.js';
 import { MAX_LOG_BYTES } from './layout.js';
 
 /** Far more than the files that a table can have. */

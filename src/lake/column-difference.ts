@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { TableSchema } from '../tables/schemas.js';
 import { SPARK_TYPES, type SparkType } from '../tables/spark-types.js';
 import type { ColumnDifference, TableName, TableState } from '../tables/table.js';

@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pLimit from 'p-limit';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { StagedFile, TableChange } from '../tables/table.js';
 import { cleanLog, writeCheckpoint } from './checkpoint.js';

@@ -1,11 +1,11 @@
 import pLimit from 'p-limit';
-import type { Database } from '../duckdb/connection.js';
-import { quoteIdentifier } from '../duckdb/quote.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import type { Database } from '../sql/connection.js';
+import { quoteIdentifier } from '../sql/quote.js';
+import { tableRelation, toRelationFile } from '../sql/table-relation.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { type DataFile, TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
-import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { type Attribution, describeAttributions, readAttributions } from './attribution.js';
 import { commitTable } from './commit.js';
 import { isEmptyFile, isForeignFile, readFooterFacts } from './data-file.js';

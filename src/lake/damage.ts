@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { isSystemFault } from './system-fault.js';
 
 /** DuckDB's words for a Parquet file that is missing or altered. */

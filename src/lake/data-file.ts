@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { DataFile } from '../tables/table.js';
 
 /** True for a file that another program wrote: it may lack columns, or have other types. */

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, realpath, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import pLimit from 'p-limit';
-import { hasSystemCode } from '../errors/errors.js';
+import { hasSystemCode } from '../io/errors.js';
 import type { TableName } from '../tables/table.js';
 import type { LogState } from './delta-actions.js';
 import { readRetentionMs } from './delta-metadata.js';

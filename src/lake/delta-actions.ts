@@ -1,5 +1,5 @@
 import { isSafeNumber, parse as parseLossless } from 'lossless-json';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { findDataPathFault, quotePath } from '../io/inner-path.js';
 import type { DataFile, ForeignCommit, TableName } from '../tables/table.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { TableSchema } from '../tables/schemas.js';
 import type { TableChange } from '../tables/table.js';
 import { compareColumns, describeDifference, hasDifference, writeDeltaSchema } from './column-difference.js';

@@ -1,6 +1,6 @@
 import { link, readFile, rm } from 'node:fs/promises';
-import { hasSystemCode } from '../errors/errors.js';
 import { replaceFile, writeSynced } from '../io/durable.js';
+import { hasSystemCode } from '../io/errors.js';
 import { type Lake, temporaryPath } from './layout.js';
 
 export { makeFolder, syncFile, syncFolder } from '../io/durable.js';

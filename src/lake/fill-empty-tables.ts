@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
-import type { Database } from '../duckdb/connection.js';
-import { quoteLiteral } from '../duckdb/quote.js';
+import type { Database } from '../sql/connection.js';
+import { quoteLiteral } from '../sql/quote.js';
+import { writeEmptySelect } from '../sql/table-relation.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { type StagedFile, TABLE_NAMES, type TableName } from '../tables/table.js';
-import { writeEmptySelect } from '../tables/table-relation.js';
 import { type CommitInfo, commitTable } from './commit.js';
 import { sealDataFile } from './data-file.js';
 import { readLog } from './delta-log.js';

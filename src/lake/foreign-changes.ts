@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { DERIVED_TABLES, type ForeignCommit, type TableName, type TableState } from '../tables/table.js';
 import { readLog } from './delta-log.js';
 import { nameCommit } from './foreign-commit.js';

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { hashDataFile } from './data-file.js';
 import { findForeignChanges } from './foreign-changes.js';

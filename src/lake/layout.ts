@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
-import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
 import type { DataFile, TableName } from '../tables/table.js';
 

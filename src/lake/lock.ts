@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import * as z from 'zod';
-import { hasSystemCode, PricelakeError } from '../errors/errors.js';
-import { explainReadFault } from '../errors/path-fault.js';
+import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import { explainReadFault } from '../io/path-fault.js';
 import { type LakeLock, startHeartbeat } from './heartbeat.js';
 import { refuseLinks } from './lake.js';
 import { ignoreMissing, type Lake, privatePath } from './layout.js';

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { Database } from '../duckdb/connection.js';
 import type { Io } from '../io/io.js';
+import type { Database } from '../sql/connection.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { refuseOtherColumns } from './column-difference.js';
 import { explainDamage } from './damage.js';

@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 
 /** True for DuckDB's error at its memory limit. At its limit for spilling, the disk is full (system-fault.ts). */
 export function isOutOfMemory(error: unknown): error is Error {

@@ -1,7 +1,7 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import * as z from 'zod';
-import { PricelakeError } from '../errors/errors.js';
-import { explainReadFault } from '../errors/path-fault.js';
+import { PricelakeError } from '../io/errors.js';
+import { explainReadFault } from '../io/path-fault.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';

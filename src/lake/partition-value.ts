@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DuckDBValue } from '@duckdb/node-api';
-import { quoteIdentifier } from '../duckdb/quote.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
+import { quoteIdentifier } from '../sql/quote.js';
 import type { TableSchema } from '../tables/schemas.js';
 import type { ValueCount } from './slices.js';
 

@@ -1,4 +1,4 @@
-import type { Database } from '../duckdb/connection.js';
+import type { Database } from '../sql/connection.js';
 import type { TableSchema } from '../tables/schemas.js';
 import { hashPartitionTexts, type PartitionTexts } from './partition-value.js';
 import { countRows, countValues, planSlices, SLICE_PARTITIONS, SLICE_ROWS, type ValueCount } from './slices.js';

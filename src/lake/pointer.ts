@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { PricelakeError } from '../errors/errors.js';
-import { explainReadFault } from '../errors/path-fault.js';
+import { PricelakeError } from '../io/errors.js';
 import { findDataPathFault, quotePath } from '../io/inner-path.js';
+import { explainReadFault } from '../io/path-fault.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import { type Lake, tablePath } from './layout.js';
 

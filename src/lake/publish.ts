@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { quoteIdentifier } from '../duckdb/quote.js';
 import { readAnalysis } from '../sql/model.js';
+import { quoteIdentifier } from '../sql/quote.js';
+import { tableRelation, toRelationFile } from '../sql/table-relation.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
-import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { type Attribution, writeAttributions } from './attribution.js';
 import { writeDurably } from './durable.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';

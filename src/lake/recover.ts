@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import { deleteFiles, findExpiredFiles } from './delete-files.js';

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Database } from '../duckdb/connection.js';
+import { Database } from '../sql/connection.js';
 import { createMacros } from '../sql/model.js';
 import type { Lake } from './layout.js';
 import { createTableViews } from './views.js';

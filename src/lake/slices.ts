@@ -1,5 +1,5 @@
-import type { Database } from '../duckdb/connection.js';
-import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
+import type { Database } from '../sql/connection.js';
+import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import type { Column } from '../tables/schemas.js';
 
 /**

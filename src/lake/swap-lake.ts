@@ -1,7 +1,7 @@
 import { readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import { makeFolder, syncFolder, writeDurably } from './durable.js';
 import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';

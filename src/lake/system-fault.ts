@@ -1,4 +1,4 @@
-import { type ErrorCode, hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { type ErrorCode, hasSystemCode, PricelakeError } from '../io/errors.js';
 
 /** A fault of the machine, which ends any run. DuckDB reports the system's text, not its code. */
 interface SystemFault {

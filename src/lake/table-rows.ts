@@ -1,9 +1,9 @@
-import { quoteLiteral } from '../duckdb/quote.js';
 import type { RelationGraph } from '../sql/graph.js';
+import { quoteLiteral } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, join, type Sql, sql } from '../sql/sql.js';
+import { tableRelation, toRelationFile } from '../sql/table-relation.js';
 import type { DataFile, StagedFile, TableName, TableState } from '../tables/table.js';
-import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { type Lake, tablePath } from './layout.js';
 import { requireFiles } from './partial.js';
 

@@ -1,7 +1,7 @@
-import type { Database } from '../duckdb/connection.js';
-import { quoteIdentifier } from '../duckdb/quote.js';
+import type { Database } from '../sql/connection.js';
+import { quoteIdentifier } from '../sql/quote.js';
+import { tableRelation, toRelationFile } from '../sql/table-relation.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
-import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import { refuseUnreadable } from './column-difference.js';
 import { type Lake, tablePath } from './layout.js';
 import { requireFiles } from './partial.js';

@@ -1,5 +1,5 @@
 import type { PlanInfo } from '../api/account-contract.js';
-import { type ErrorCode, PricelakeError } from '../errors/errors.js';
+import { type ErrorCode, PricelakeError } from '../io/errors.js';
 
 /** A month's cap, as a share of the plan's limit or as a number. */
 export type Cap = { percent: number } | { count: number };

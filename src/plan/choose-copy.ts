@@ -1,5 +1,5 @@
 import { ITEMS_A_PAGE } from '../api/contract.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { type Allowance, countCallsLeft, RESERVED_CALLS } from './allowance.js';
 import { countPages } from './estimate.js';
 import { refuseExport } from './export-allowance.js';

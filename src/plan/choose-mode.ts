@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { RunMode } from '../tables/table.js';
 
 export interface ModeFacts {

@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { findBrokenCopy, refuseBroken } from './broken-exports.js';
 import { chooseCopy } from './choose-copy.js';
 import { chooseMode, type ModeChoice } from './choose-mode.js';

@@ -1,4 +1,4 @@
-import type { PricelakeError } from '../errors/errors.js';
+import type { PricelakeError } from '../io/errors.js';
 import { type Allowance, type Bound, countBlocks, countLeft, refuseBy } from './allowance.js';
 
 /** Cost of an export by its headers (section 4, /export). */

@@ -1,4 +1,4 @@
-import type { PricelakeError } from '../errors/errors.js';
+import type { PricelakeError } from '../io/errors.js';
 import type { BrokenExport } from '../journal/memory.js';
 import { type Allowance, countCallsLeft, countRowsLeft } from './allowance.js';
 import { explainBroken, refuseBroken } from './broken-exports.js';

@@ -1,4 +1,4 @@
-import type { PricelakeError } from '../errors/errors.js';
+import type { PricelakeError } from '../io/errors.js';
 import type { BrokenExport } from '../journal/memory.js';
 import type { DatasetSelection, RunMode } from '../tables/table.js';
 import type { Allowance } from './allowance.js';

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { pipelineSchema } from '../config/pipeline-schema.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { parseAction } from '../lake/delta-actions.js';
 import { type Lake, openDamagedLake } from '../lake/lake.js';
 import { ignoreMissing, tablePath } from '../lake/layout.js';

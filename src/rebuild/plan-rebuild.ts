@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { KeptRuns } from '../journal/landings.js';
 
 /** A row of table `runs`. */

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pipeline } from '../config/pipeline-file.js';
-import { PricelakeError } from '../errors/errors.js';
 import { makeFolder } from '../io/durable.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { type KeptRuns, type LandedRun, listSoundRuns } from '../journal/landings.js';
 import type { Inspection } from '../lake/inspect-lake.js';

@@ -1,10 +1,10 @@
-import { quoteLiteral } from '../duckdb/quote.js';
 import type { Io } from '../io/io.js';
 import { commitTable } from '../lake/commit.js';
 import type { Lake } from '../lake/lake.js';
 import { readTable } from '../lake/read.js';
 import { stageTable } from '../lake/stage.js';
 import { swapLake } from '../lake/swap-lake.js';
+import { quoteLiteral } from '../sql/quote.js';
 import { columnsOf } from '../sql/sql.js';
 import { type Applied, TABLE_NAMES } from '../tables/table.js';
 import type { OldTables } from './old-tables.js';

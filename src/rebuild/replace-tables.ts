@@ -1,5 +1,3 @@
-import type { Database } from '../duckdb/connection.js';
-import { quoteIdentifier } from '../duckdb/quote.js';
 import type { Io } from '../io/io.js';
 import { describeAttributions, readAttributions } from '../lake/attribution.js';
 import { hasDifference } from '../lake/column-difference.js';
@@ -12,6 +10,8 @@ import { publishPointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { stageTable } from '../lake/stage.js';
 import { createTableView, relateTable } from '../lake/views.js';
+import type { Database } from '../sql/connection.js';
+import { quoteIdentifier } from '../sql/quote.js';
 import { columnsOf } from '../sql/sql.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { type StagedFile, TABLE_NAMES, type TableName } from '../tables/table.js';

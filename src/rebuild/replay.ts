@@ -4,7 +4,7 @@ import type { Io } from '../io/io.js';
 import { type LandedRun, linkRun } from '../journal/landings.js';
 import { readSelection } from '../journal/run-state.js';
 import type { Lake } from '../lake/lake.js';
-import { syncPipeline } from '../sync/sync.js';
+import { syncPipeline } from '../run/sync.js';
 
 /**
  * Replays a kept run into another lake, without a call. The run's own selection holds, not the pipeline's present one.

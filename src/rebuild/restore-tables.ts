@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { commitTable } from '../lake/commit.js';
 import { readLog } from '../lake/delta-log.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { writeDurably } from '../lake/durable.js';
 import { ignoreMissing, type Lake, privatePath } from '../lake/layout.js';

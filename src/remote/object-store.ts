@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 
 /** Limit of objects that are read into memory; `lake.json` has about 200 bytes for each file. */
 export const SMALL_BYTES = 128 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { ignoreMissing, PRIVATE_FOLDER, privatePath, tablePath } from '../lake/layout.js';

@@ -1,8 +1,8 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pLimit from 'p-limit';
-import { PricelakeError } from '../errors/errors.js';
 import { makeFolder, syncFolder } from '../io/durable.js';
+import { PricelakeError } from '../io/errors.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
 import { settleAll } from '../io/side-by-side.js';
 import {

@@ -1,4 +1,4 @@
-import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { hasSystemCode, PricelakeError } from '../io/errors.js';
 
 /** For an object that differs from what pricelake wrote. */
 export const CHANGED_HINT =

@@ -4,7 +4,7 @@ import { open, readFile, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import pLimit from 'p-limit';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { quotePath } from '../io/inner-path.js';
 import type { Io } from '../io/io.js';
 import { type ListedObject, type ObjectStore, SMALL_BYTES, type StoredObject } from './object-store.js';

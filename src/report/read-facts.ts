@@ -1,6 +1,6 @@
 import { readAnalysis, setVariables } from '../analyze/analysis.js';
 import { createWatched, type WatchOptions } from '../analyze/watch-list.js';
-import type { Database } from '../duckdb/connection.js';
+import type { Database } from '../sql/connection.js';
 import { type ProductHistory, readHistories } from './read-histories.js';
 import { parseRows, readOne, readRows } from './read-rows.js';
 import * as rows from './rows.js';

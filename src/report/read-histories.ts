@@ -1,7 +1,7 @@
 import { DuckDBDateValue, listValue } from '@duckdb/node-api';
 import { readAnalysis, setVariables } from '../analyze/analysis.js';
-import type { Database } from '../duckdb/connection.js';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Database } from '../sql/connection.js';
 import { parseRows, readRows } from './read-rows.js';
 import * as rows from './rows.js';
 

@@ -9,7 +9,7 @@ import {
 } from '@duckdb/node-api';
 import * as z from 'zod';
 import { readAnalysis, setVariables } from '../analyze/analysis.js';
-import type { Database } from '../duckdb/connection.js';
+import type { Database } from '../sql/connection.js';
 
 /** Variables of an analysis; null means unset. */
 export type Variables = Record<string, DuckDBValue>;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { hasSystemCode, PricelakeError } from '../errors/errors.js';
+import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import { REPORT_MARK } from './page.js';
 
 /** The mark comes after the policy, near the beginning. */

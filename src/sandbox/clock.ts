@@ -1,4 +1,4 @@
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 
 /** The feed shows a change this long after it happened (section 4, /changes, rule 3). */
 export const FEED_DELAY_MS = 30_000;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 
 export const PLAN_CODES = ['free', 'trial', 'pro', 'unlimited'] as const;
 export type PlanCode = (typeof PLAN_CODES)[number];

@@ -1,9 +1,9 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import type { Database } from '../duckdb/connection.js';
-import { quoteIdentifier } from '../duckdb/quote.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
+import type { Database } from './connection.js';
 import { bindModel, type ModelName, type Needs, type Values } from './model.js';
+import { quoteIdentifier } from './quote.js';
 import { Relation } from './relation.js';
 import { code, type Sql, sql } from './sql.js';
 

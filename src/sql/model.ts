@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { Database } from '../duckdb/connection.js';
-import { quoteIdentifier } from '../duckdb/quote.js';
 import { packagePath } from '../io/package-path.js';
+import type { Database } from './connection.js';
 import { MODELS } from './models.js';
+import { quoteIdentifier } from './quote.js';
 import { Relation } from './relation.js';
 import { join, Sql, sql, type ValueTypes, writeTyped } from './sql.js';
 

@@ -1,6 +1,6 @@
-import { quoteIdentifier, quoteLiteral } from '../duckdb/quote.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
+import { quoteIdentifier, quoteLiteral } from './quote.js';
 import { Relation } from './relation.js';
 
 /** Text of SQL, and the relations that it reads. */

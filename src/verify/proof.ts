@@ -1,10 +1,10 @@
-import type { Database } from '../duckdb/connection.js';
-import { quoteIdentifier } from '../duckdb/quote.js';
 import type { Io } from '../io/io.js';
 import type { Lake } from '../lake/lake.js';
 import { tablePath } from '../lake/layout.js';
+import type { Database } from '../sql/connection.js';
+import { quoteIdentifier } from '../sql/quote.js';
+import { tableRelation, toRelationFile } from '../sql/table-relation.js';
 import type { TableName } from '../tables/table.js';
-import { tableRelation, toRelationFile } from '../tables/table-relation.js';
 import type { ReplayedTable } from './replayed-table.js';
 
 export interface Finding {

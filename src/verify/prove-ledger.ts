@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BIGINT } from '@duckdb/node-api';
-import { quoteIdentifier } from '../duckdb/quote.js';
 import { packagePath } from '../io/package-path.js';
+import { quoteIdentifier } from '../sql/quote.js';
 import { createReplayedViews, type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 
 export const cursorProof: Proof = {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import { readAttributions, writeAttributions } from '../lake/attribution.js';
 import { MARKER } from '../lake/lake.js';
 import { ignoreMissing, privatePath } from '../lake/layout.js';

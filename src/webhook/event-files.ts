@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { link, lstat, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { hasSystemCode } from '../errors/errors.js';
-import { refuseLink } from '../errors/path-fault.js';
 import { makeFolder, syncFolder, writeSynced } from '../io/durable.js';
+import { hasSystemCode } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import { refuseLink } from '../io/path-fault.js';
 
 /**
  * `_pricelake/webhooks/` of a lake. Each file is created whole by link(2) and never changed, so a kill tears none, and

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { PricelakeError } from '../errors/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 
 /** A secret itself, or a file with one secret in each line. */

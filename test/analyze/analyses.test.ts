@@ -5,7 +5,7 @@ import { DuckDBDateValue, DuckDBListValue } from '@duckdb/node-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readAnalysis, setVariables } from '../../src/analyze/analysis.js';
 import { loadRates } from '../../src/analyze/exchange-rates.js';
-import type { Database } from '../../src/duckdb/connection.js';
+import type { Database } from '../../src/sql/connection.js';
 import { fillDerived, insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
 import { createSeeded } from '../seeded.js';
 

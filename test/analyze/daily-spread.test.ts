@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
 import { selectDailySpreads } from '../../src/analyze/daily-spread.js';
-import { Database } from '../../src/duckdb/connection.js';
+import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { itself } from '../../src/sql/sql.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';

@@ -1,8 +1,8 @@
 import { DuckDBDecimalValue, type DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sortByReads } from '../../src/analyze/derive.js';
-import { Database } from '../../src/duckdb/connection.js';
-import { quoteIdentifier } from '../../src/duckdb/quote.js';
+import { Database } from '../../src/sql/connection.js';
+import { quoteIdentifier } from '../../src/sql/quote.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { derivedSelects } from '../check/lake-world.js';
 import { listRelations } from '../list-relations.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Database } from '../../src/duckdb/connection.js';
-import { quoteIdentifier } from '../../src/duckdb/quote.js';
+import type { Database } from '../../src/sql/connection.js';
+import { quoteIdentifier } from '../../src/sql/quote.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import type { TableName } from '../../src/tables/table.js';
 

@@ -1,7 +1,7 @@
 import { DuckDBDecimalValue, type DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
-import type { Database } from '../../src/duckdb/connection.js';
+import type { Database } from '../../src/sql/connection.js';
 import { insertRows, openEmptyTables } from '../check/lake-world.js';
 import { seedRandom } from './offer-world.js';
 import { type JudgedOffer, judgeSlowly } from './slow-judge.js';

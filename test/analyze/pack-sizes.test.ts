@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
-import { Database } from '../../src/duckdb/connection.js';
+import { Database } from '../../src/sql/connection.js';
 
 let db: Database;
 beforeAll(async () => {

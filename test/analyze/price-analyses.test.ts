@@ -1,7 +1,7 @@
 import { DuckDBDecimalValue, type DuckDBValue } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSpellsView, readAnalysis, setVariables } from '../../src/analyze/analysis.js';
-import { Database } from '../../src/duckdb/connection.js';
+import { Database } from '../../src/sql/connection.js';
 import { DAY, START } from './history-world.js';
 import {
   isSuspect,

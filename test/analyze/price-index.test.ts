@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readAnalysis, setVariables } from '../../src/analyze/analysis.js';
-import { Database } from '../../src/duckdb/connection.js';
+import { Database } from '../../src/sql/connection.js';
 
 /** What test/interop/price_index.py recorded of pyindexnum: item, month and cents, and indices of 1 in the first month. */
 const { window, panel, indices } = JSON.parse(readFileSync(new URL('./price-index.json', import.meta.url), 'utf8')) as {

@@ -2,7 +2,7 @@ import { DuckDBDecimalValue } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSpellsView } from '../../src/analyze/analysis.js';
-import { Database } from '../../src/duckdb/connection.js';
+import { Database } from '../../src/sql/connection.js';
 import {
   DAY,
   findPriceBefore,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
-import type { Database } from '../../src/duckdb/connection.js';
+import type { Database } from '../../src/sql/connection.js';
 import { insertRows, openEmptyTables } from '../check/lake-world.js';
 
 let db: Database;

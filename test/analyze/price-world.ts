@@ -1,4 +1,4 @@
-import type { Database } from '../../src/duckdb/connection.js';
+import type { Database } from '../../src/sql/connection.js';
 import { createSeeded } from '../seeded.js';
 import { DAY, HOUR, loadHistoryWorld, type PastChange, type PastItem, START } from './history-world.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { Database } from '../../src/duckdb/connection.js';
+import { Database } from '../../src/sql/connection.js';
 import { createMacros, readModel } from '../../src/sql/model.js';
 import { loadRows } from '../load-rows.js';
 

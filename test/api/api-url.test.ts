@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { buildQuery, parseBaseUrl, resolvePath } from '../../src/api/api-url.js';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 
 test('a base URL may have a prefix and a closing slash', () => {
   expect(parseBaseUrl('https://api.example.com/prices/')).toEqual({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 import { catchError, sendJson, startService } from './local-service.js';
 
 const refuse = (made: number) => new PricelakeError('budget', `${made} calls made`);

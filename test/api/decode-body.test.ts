@@ -12,7 +12,7 @@ import {
   readEncoding,
 } from '../../src/api/decode-body.js';
 import type { Answer } from '../../src/api/transport.js';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 
 async function* send(...chunks: (string | Error)[]): AsyncGenerator<Buffer> {
   for (const chunk of chunks) {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
 import { type ApiClient, type ClientOptions, createClient } from '../../src/api/client.js';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 import { createFakeIo, type FakeIo } from './fake-io.js';
 
 export const KEY = 'live_K3y-that/must+never"show';

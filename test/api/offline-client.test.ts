@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createOfflineClient } from '../../src/api/offline-client.js';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 
 test('a client without a network refuses every call, and says what for and what to do', async () => {
   const client = createOfflineClient('rebuild');

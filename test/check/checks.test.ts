@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { NAMED_TABLES } from '../../src/check/count-rows.js';
 import { loadChecks } from '../../src/check/load.js';
 import { runChecks } from '../../src/check/run.js';
-import type { Database } from '../../src/duckdb/connection.js';
+import type { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import type { TableName } from '../../src/tables/table.js';
 import { insertRows, openEmptyTables, type Row } from './lake-world.js';

@@ -6,7 +6,7 @@ import { loadChecks } from '../../src/check/load.js';
 import { parseCheck } from '../../src/check/parse.js';
 import { runChecks } from '../../src/check/run.js';
 import type { PlannedCheck } from '../../src/check/settings.js';
-import { Database } from '../../src/duckdb/connection.js';
+import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { Relation } from '../../src/sql/relation.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';

@@ -1,6 +1,6 @@
 import { listDerived, selectDerived } from '../../src/analyze/derive.js';
-import { Database } from '../../src/duckdb/connection.js';
-import { quoteIdentifier, quoteLiteral } from '../../src/duckdb/quote.js';
+import { Database } from '../../src/sql/connection.js';
+import { quoteIdentifier, quoteLiteral } from '../../src/sql/quote.js';
 import { itself } from '../../src/sql/sql.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';

@@ -3,7 +3,7 @@ import type { Check } from '../../src/check/check.js';
 import { NAMED_TABLES } from '../../src/check/count-rows.js';
 import { parseCheck } from '../../src/check/parse.js';
 import { type CheckSettings, runChecks } from '../../src/check/run.js';
-import { Database } from '../../src/duckdb/connection.js';
+import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 
 function writeCheck(name: string, sql: string, extra = ''): Check {

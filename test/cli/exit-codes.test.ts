@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { describeError, formatError } from '../../src/cli/error-report.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { toJsonText } from '../../src/cli/json-text.js';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 
 describe('the exit code', () => {
   it('of a stop tells the signal, and of anything else is 1', () => {

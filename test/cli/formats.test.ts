@@ -5,7 +5,7 @@ import { createStreamOutput } from '../../src/cli/output/output.js';
 import { toResultSet } from '../../src/cli/output/result-set.js';
 import { loadFormat } from '../../src/cli/output/write-result.js';
 import type { Format } from '../../src/cli/shared-options.js';
-import { Database } from '../../src/duckdb/connection.js';
+import { Database } from '../../src/sql/connection.js';
 import { MemoryOutput, MemoryStream } from './open-context.js';
 
 let db: Database;

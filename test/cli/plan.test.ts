@@ -2,16 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openExportMemory } from '../../src/account/export-memory.js';
 import { showPlan } from '../../src/cli/actions/show-plan.js';
 import { describeError } from '../../src/cli/error-report.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { toJsonText } from '../../src/cli/json-text.js';
-import type { PricelakeError } from '../../src/errors/errors.js';
+import type { PricelakeError } from '../../src/io/errors.js';
 import { realIo } from '../../src/io/io.js';
 import { openMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
+import { openExportMemory } from '../../src/source/export-memory.js';
 import { openContext } from './open-context.js';
 
 let sandbox: Sandbox;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { answerLines, findHistory, HISTORY_SIZE, promptQueries } from '../../src/cli/actions/query-prompt.js';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 import { openContext } from './open-context.js';
 
 test('the prompt runs statements over several lines, continues after an error, and knows tables and columns', async () => {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lockDown, prepareSelect } from '../../src/cli/read-only-sql.js';
-import { Database } from '../../src/duckdb/connection.js';
-import { escapeGlob } from '../../src/duckdb/quote.js';
+import { Database } from '../../src/sql/connection.js';
+import { escapeGlob } from '../../src/sql/quote.js';
 
 let db: Database;
 let folder: string;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { describeReport, formatReport } from '../../src/cli/run-report.js';
 import { chooseStyle } from '../../src/cli/style.js';
-import type { RunReport } from '../../src/sync/sync.js';
+import type { RunReport } from '../../src/run/sync.js';
 
 function reportOf(given: Partial<RunReport['row']> = {}): RunReport {
   const row = {

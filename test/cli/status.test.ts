@@ -4,15 +4,15 @@ import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { openExportMemory } from '../../src/account/export-memory.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { openMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
-import { syncPipeline } from '../../src/sync/sync.js';
+import { syncPipeline } from '../../src/run/sync.js';
+import { openExportMemory } from '../../src/source/export-memory.js';
 import { createFakeIo } from '../api/fake-io.js';
-import { openWorld, testIo, type World } from '../sync/world.js';
+import { openWorld, testIo, type World } from '../run/world.js';
 import { openContext } from './open-context.js';
 
 let world: World;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openWorld, readItems, readTruth, type World, type WorldOptions } from '../sync/world.js';
+import { openWorld, readItems, readTruth, type World, type WorldOptions } from '../run/world.js';
 import { type Outcome, readJsonLine, runPricelake } from './pricelake.js';
 
 const PIPELINE = `source:

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
-import { openWorld, readItems, readTruth, testIo, type World } from '../sync/world.js';
+import { openWorld, readItems, readTruth, testIo, type World } from '../run/world.js';
 import { type Outcome, readJsonLine, runHere, runPricelake } from './pricelake.js';
 
 const PIPELINE = 'source:\n  baseUrl: ${BASE_URL}\n  apiKey: ${KEY}\nlake:\n  path: ./lake\n';

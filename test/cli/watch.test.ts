@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 import { realIo } from '../../src/io/io.js';
+import { syncPipeline } from '../../src/run/sync.js';
 import { startSandbox } from '../../src/sandbox/start.js';
-import { syncPipeline } from '../../src/sync/sync.js';
 import { runHere } from './pricelake.js';
 
 /** Shops 1 to 4 and what they asked for a kettle and a lamp, day by day of November; null: not listed. */

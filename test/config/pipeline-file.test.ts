@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Pipeline, readPipeline, readReceiver } from '../../src/config/pipeline-file.js';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
-import type { PricelakeError } from '../../src/errors/errors.js';
+import type { PricelakeError } from '../../src/io/errors.js';
 import { packagePath } from '../../src/io/package-path.js';
 
 const SECRET = 'live_9f8e7d6c5b4a';

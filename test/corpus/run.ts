@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { readPipeline } from '../../src/config/pipeline-file.js';
 import { realIo } from '../../src/io/io.js';
-import { syncPipeline } from '../../src/sync/sync.js';
+import { syncPipeline } from '../../src/run/sync.js';
 import { CONTINUED, REBUILT } from './allowances.js';
 import { compareLakes } from './compare-lakes.js';
 import { type CorpusLife, LIVES } from './lives.js';

@@ -11,12 +11,12 @@ import { requireBase, writeForLoader } from '../../src/deliver/manifest-formats.
 import { selectChanges } from '../../src/deliver/select-changes.js';
 import { parseSince } from '../../src/deliver/since.js';
 import type { Warehouse } from '../../src/deliver/warehouse-names.js';
-import { Database } from '../../src/duckdb/connection.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
+import { Database } from '../../src/sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
-import { openWorld, readLake, type World } from '../sync/world.js';
+import { openWorld, readLake, type World } from '../run/world.js';
 import { loadTable, relate, TARGET } from './copy.js';
 
 const BASES: Record<Warehouse, string> = {

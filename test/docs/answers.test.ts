@@ -3,7 +3,7 @@ import { LIMIT_NAMES } from '../../src/api/account-contract.js';
 import { createCleaner } from '../../src/api/clean-text.js';
 import { explainRefusal } from '../../src/api/refusal.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 import { FAULT_KINDS } from '../../src/sandbox/faults/fault-kinds.js';
 import { readAnswersTable } from './answers-table.js';
 

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { listBlocks } from '../../docs/render/fenced-blocks.js';
-import { Database } from '../../src/duckdb/connection.js';
-import { quoteIdentifier } from '../../src/duckdb/quote.js';
 import { packagePath } from '../../src/io/package-path.js';
+import { Database } from '../../src/sql/connection.js';
+import { quoteIdentifier } from '../../src/sql/quote.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 

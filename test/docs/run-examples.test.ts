@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runHere } from '../cli/pricelake.js';
-import { openWorld, readLake, type World } from '../sync/world.js';
+import { openWorld, readLake, type World } from '../run/world.js';
 import { type Example, listExamples } from './list-examples.js';
 
 /** What can't run here; the parser takes all of it (commands.test.ts). */
@@ -12,7 +12,7 @@ const NOT_HERE: [RegExp, string][] = [
   [/ demo\b/u, 'test/cli/demo.test.ts runs it, and it takes long'],
   [/ load postgres --execute/u, 'test/postgres runs it: it needs a server'],
   [/ restore\b| --remote /u, 'test/remote runs them: they need object storage'],
-  [/ --publish-held/u, 'test/sync/held.test.ts runs it: it needs a held batch'],
+  [/ --publish-held/u, 'test/run/held.test.ts runs it: it needs a held batch'],
   [/ --openlineage https:/u, 'it sends to another machine'],
   [/ (--fx|--product|--analysis|query)$/u, 'the page leaves out what follows'],
 ];

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFi
 import path from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test } from 'vitest';
-import { type RunReport, syncPipeline } from '../../src/sync/sync.js';
+import { type RunReport, syncPipeline } from '../../src/run/sync.js';
 import { writeFollowingChecks } from '../check/scoped-queries.js';
 import { step } from '../sim/life.js';
 import { openSimulation } from '../sim/simulation.js';

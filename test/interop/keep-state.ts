@@ -1,9 +1,9 @@
 import { appendFile, cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Database } from '../../src/duckdb/connection.js';
-import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { openLake } from '../../src/lake/lake.js';
 import { createTableViews } from '../../src/lake/views.js';
+import { Database } from '../../src/sql/connection.js';
+import { quoteLiteral } from '../../src/sql/quote.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 
 export interface StateFacts {

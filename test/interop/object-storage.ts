@@ -4,7 +4,7 @@ import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
 import { openSession } from '../../src/lake/session.js';
@@ -13,13 +13,13 @@ import { refuseUnconditional } from '../../src/remote/object-store.js';
 import { openStore, withRemote } from '../../src/remote/remote.js';
 import { parseRemoteUrl, type RemoteUrl } from '../../src/remote/remote-url.js';
 import { openS3Store } from '../../src/remote/s3-store.js';
-import { syncPipeline } from '../../src/sync/sync.js';
+import { syncPipeline } from '../../src/run/sync.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
 import { FAULTS, outlastFault, outlastInParts } from '../remote/fault-scenario.js';
 import { startFaultyProxy } from '../remote/faulty-proxy.js';
 import { killAtRequests } from '../remote/kill-scenario.js';
+import { makePipeline, openWorld, readItems, testIo, type World } from '../run/world.js';
 import { createSeeded } from '../seeded.js';
-import { makePipeline, openWorld, readItems, testIo, type World } from '../sync/world.js';
 
 /**
  * Tries an object storage as the place of a lake: `object-storage.ts <endpoint> <folder>`, credentials in the environment.

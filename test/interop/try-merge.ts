@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Database } from '../../src/duckdb/connection.js';
 import { openLake } from '../../src/lake/lake.js';
 import { createTableViews } from '../../src/lake/views.js';
-import { landPipeline } from '../../src/sync/land.js';
-import type { RunReport } from '../../src/sync/sync.js';
+import { landPipeline } from '../../src/run/land-pipeline.js';
+import type { RunReport } from '../../src/run/sync.js';
+import { Database } from '../../src/sql/connection.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import type { TableName } from '../../src/tables/table.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
-import { openWorld, testIo, type World } from '../sync/world.js';
+import { openWorld, testIo, type World } from '../run/world.js';
 import { harden } from './hard-rows.js';
 
 /**

@@ -7,10 +7,10 @@ import { openLineage } from '../../src/cli/observers/lineage.js';
 import { openMetricsFile } from '../../src/cli/observers/metrics.js';
 import { watchRun } from '../../src/cli/observers/watch-run.js';
 import { WAREHOUSES, type Warehouse } from '../../src/deliver/warehouse-names.js';
-import { PricelakeError } from '../../src/errors/errors.js';
-import { syncPipeline } from '../../src/sync/sync.js';
+import { PricelakeError } from '../../src/io/errors.js';
+import { syncPipeline } from '../../src/run/sync.js';
 import { openContext } from '../cli/open-context.js';
-import { openWorld } from '../sync/world.js';
+import { openWorld } from '../run/world.js';
 
 const BASES: Record<Warehouse, string> = {
   postgres: '',

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
-import { openWorld, readItems, readTruth, type World } from '../sync/world.js';
+import { openWorld, readItems, readTruth, type World } from '../run/world.js';
 import { copyState, keepState, stateFolder, withDatabase } from './keep-state.js';
 
 /**

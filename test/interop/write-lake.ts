@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Database } from '../../src/duckdb/connection.js';
-import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { commitTable } from '../../src/lake/commit.js';
 import { type Lake, openLake } from '../../src/lake/lake.js';
 import { publishPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
+import { Database } from '../../src/sql/connection.js';
+import { quoteLiteral } from '../../src/sql/quote.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import type { DataFile, TableName } from '../../src/tables/table.js';
 

@@ -2,7 +2,7 @@ import { realIo } from '../../src/io/io.js';
 import { compactLake } from '../../src/lake/compact.js';
 import { openLake } from '../../src/lake/lake.js';
 import { createTableViews } from '../../src/lake/views.js';
-import { openWorld, type World } from '../sync/world.js';
+import { openWorld, type World } from '../run/world.js';
 import { keepState, withDatabase } from './keep-state.js';
 
 /**

@@ -2,11 +2,11 @@ import fs, { appendFile, readFile, symlink, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { PricelakeError } from '../../src/errors/errors.js';
+import type { PricelakeError } from '../../src/io/errors.js';
 import { Journal, readEntries, readJournal } from '../../src/journal/journal.js';
 import type { RunEntry } from '../../src/journal/run-entry.js';
 import { RUN_FOLD, START_AGAIN } from '../../src/journal/run-state.js';
-import { disk, mountFullDisk } from '../sync/full-disk.js';
+import { disk, mountFullDisk } from '../run/full-disk.js';
 import { listOpenFiles, makeFolder } from './folder.js';
 import { LIST, sealLines } from './list-fold.js';
 

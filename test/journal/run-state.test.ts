@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { readDatasets } from '../../src/extract/datasets.js';
 import { countKept } from '../../src/journal/exports.js';
 import type { RunEntry } from '../../src/journal/run-entry.js';
 import {
@@ -11,6 +10,7 @@ import {
   RUN_FOLD,
   sumLanded,
 } from '../../src/journal/run-state.js';
+import { readDatasets } from '../../src/source/datasets.js';
 import { foldRun } from './list-fold.js';
 
 const AT = '2026-11-20T06:00:00Z';

@@ -63,7 +63,7 @@ test('a checkpoint has a column a kind of action, compressed as every reader kno
 test('one database serves all checkpoints of the process, also behind one that could not be read or opened', async () => {
   const path = await convert(ACTIONS);
   vi.resetModules();
-  const { Database } = await import('../../src/duckdb/connection.js');
+  const { Database } = await import('../../src/sql/connection.js');
   const own = await import('../../src/lake/checkpoint-file.js');
   const open = vi.spyOn(Database, 'open');
   try {

@@ -1,7 +1,6 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/duckdb/connection.js';
 import { type Io, realIo } from '../../src/io/io.js';
 import { compactLake } from '../../src/lake/compact.js';
 import { logPath } from '../../src/lake/delta-log.js';
@@ -12,9 +11,10 @@ import { publishPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { recoverLake } from '../../src/lake/recover.js';
 import { createTableViews } from '../../src/lake/views.js';
+import type { Database } from '../../src/sql/connection.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { type DataFile, TABLE_NAMES, type TableName } from '../../src/tables/table.js';
-import { readDeltaTable } from '../sync/delta-reader.js';
+import { readDeltaTable } from '../run/delta-reader.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 import { optimize } from './foreign-writer.js';
 

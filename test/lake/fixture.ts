@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { Database } from '../../src/duckdb/connection.js';
-import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { type Lake, openLake } from '../../src/lake/lake.js';
+import { Database } from '../../src/sql/connection.js';
+import { quoteLiteral } from '../../src/sql/quote.js';
 
 export { AT, ITEM, select, write } from './items.js';
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import type { PricelakeError } from '../../src/errors/errors.js';
+import type { PricelakeError } from '../../src/io/errors.js';
 import { writeCheckpoint } from '../../src/lake/checkpoint.js';
 import { logPath, readLog } from '../../src/lake/delta-log.js';
 import {

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Database } from '../../src/duckdb/connection.js';
 import { openLake } from '../../src/lake/lake.js';
 import { refreshPointer } from '../../src/lake/publish.js';
 import { createTableViews } from '../../src/lake/views.js';
+import { Database } from '../../src/sql/connection.js';
 import type { TableName } from '../../src/tables/table.js';
-import { openWorld, type World } from '../sync/world.js';
+import { openWorld, type World } from '../run/world.js';
 import { optimize } from './foreign-writer.js';
 
 let world: World;

@@ -2,17 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Database } from '../../src/duckdb/connection.js';
-import { quoteIdentifier, quoteLiteral } from '../../src/duckdb/quote.js';
 import { listDataFiles } from '../../src/lake/delete-files.js';
 import { encodeLogPath } from '../../src/lake/delta-actions.js';
 import { logPath } from '../../src/lake/delta-log.js';
 import { type Lake, openLake } from '../../src/lake/lake.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
+import { Database } from '../../src/sql/connection.js';
+import { quoteIdentifier, quoteLiteral } from '../../src/sql/quote.js';
+import { tableRelation, toRelationFile } from '../../src/sql/table-relation.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import type { DataFile, TableName } from '../../src/tables/table.js';
-import { tableRelation, toRelationFile } from '../../src/tables/table-relation.js';
 
 export const ENGINE = 'delta-rs:py-1.6.6';
 

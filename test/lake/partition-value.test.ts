@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { quoteLiteral } from '../../src/duckdb/quote.js';
 import {
   addPartitionKeys,
   hashPartitionTexts,
   partitionKey,
   readPartitionValues,
 } from '../../src/lake/partition-value.js';
+import { quoteLiteral } from '../../src/sql/quote.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { openDatabase } from './fixture.js';
 

@@ -4,7 +4,7 @@ import { encodeLogPath, parseAction } from '../../src/lake/delta-actions.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
-import { tableRelation } from '../../src/tables/table-relation.js';
+import { tableRelation } from '../../src/sql/table-relation.js';
 import { glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
 /** Longer than the name of a file may be. */

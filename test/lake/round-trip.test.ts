@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { commitTable } from '../../src/lake/commit.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { readPointer } from '../../src/lake/pointer.js';
@@ -11,7 +10,8 @@ import { stageTable } from '../../src/lake/stage.js';
 import { TableRows } from '../../src/lake/table-rows.js';
 import { createTableViews } from '../../src/lake/views.js';
 import { RelationGraph } from '../../src/sql/graph.js';
-import { tableRelation } from '../../src/tables/table-relation.js';
+import { quoteLiteral } from '../../src/sql/quote.js';
+import { tableRelation } from '../../src/sql/table-relation.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
 const RUN = { pipeline: 'prices', runId: 'r1', runNumber: 1n, cursor: 9223372036854775807n, at: AT, attributions: [] };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 import type { BrokenExport } from '../../src/journal/memory.js';
 import { countAttempts, findRetryAt, isBreak, isLoss } from '../../src/plan/broken-exports.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 import { type Allowance, allowance } from '../../src/plan/allowance.js';
 import { type CopyFacts, chooseCopy } from '../../src/plan/choose-copy.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isComparisonWorthIt } from '../../src/account/count-usage.js';
 import { type Ahead, countPages, estimateSteps, extrapolateChanges, sumSteps } from '../../src/plan/estimate.js';
+import { isComparisonWorthIt } from '../../src/source/count-usage.js';
 
 const exact = (count: bigint) => ({ count, exact: true, calls: countPages(count) });
 

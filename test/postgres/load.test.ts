@@ -8,14 +8,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadWarehouse } from '../../src/cli/actions/load-warehouse.js';
 import { runCompact } from '../../src/cli/actions/run-compact.js';
 import { holdsJson } from '../../src/deliver/postgres-copy.js';
-import { Database } from '../../src/duckdb/connection.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
 import { createTableViews } from '../../src/lake/views.js';
+import { Database } from '../../src/sql/connection.js';
 import { type Column, loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
-import { openWorld, type World } from '../sync/world.js';
+import { openWorld, type World } from '../run/world.js';
 import { type Server, startServer } from './server.js';
 
 const INCREMENTS = 50;

@@ -1,6 +1,6 @@
-import { Database } from '../../src/duckdb/connection.js';
 import { openLake } from '../../src/lake/lake.js';
 import { createTableViews } from '../../src/lake/views.js';
+import { Database } from '../../src/sql/connection.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 
 /** Every row of every table as text, read through the logs. */

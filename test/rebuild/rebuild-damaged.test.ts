@@ -8,12 +8,12 @@ import type { Io } from '../../src/io/io.js';
 import { inspectLake } from '../../src/lake/inspect-lake.js';
 import { openLake } from '../../src/lake/lake.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
-import { syncPipeline } from '../../src/sync/sync.js';
+import { syncPipeline } from '../../src/run/sync.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { deleteRows, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
-import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from '../sync/world.js';
+import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from '../run/world.js';
 import { readLoggedTables } from './logged-tables.js';
 
 let world: World;

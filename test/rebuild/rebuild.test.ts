@@ -7,11 +7,11 @@ import type { Io } from '../../src/io/io.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readPointer } from '../../src/lake/pointer.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
-import { syncPipeline } from '../../src/sync/sync.js';
+import { syncPipeline } from '../../src/run/sync.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
-import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from '../sync/world.js';
+import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from '../run/world.js';
 import { readLoggedTables } from './logged-tables.js';
 
 let world: World;

@@ -13,11 +13,11 @@ import type { Pipeline } from '../../src/config/pipeline-file.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
 import { rebuildLake } from '../../src/rebuild/rebuild.js';
-import { backfillHistory } from '../../src/sync/backfill-history.js';
-import { syncPipeline } from '../../src/sync/sync.js';
+import { backfillHistory } from '../../src/run/backfill-history.js';
+import { syncPipeline } from '../../src/run/sync.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
-import { makePipeline, testIo } from '../sync/world.js';
+import { makePipeline, testIo } from '../run/world.js';
 import { isDataFile, openS3World, readCurrentItems, type S3World } from './s3-world.js';
 
 const CHILD = fileURLToPath(new URL('./killed-run.ts', import.meta.url));

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { runRestore } from '../../src/cli/actions/run-restore.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
-import { Database } from '../../src/duckdb/connection.js';
-import { syncPipeline } from '../../src/sync/sync.js';
+import { syncPipeline } from '../../src/run/sync.js';
+import { Database } from '../../src/sql/connection.js';
 import { openContext } from '../cli/open-context.js';
 import { faultOf as fault } from '../failure.js';
 import { sealLines } from '../journal/list-fold.js';
-import { testIo } from '../sync/world.js';
+import { testIo } from '../run/world.js';
 import { openS3World, type S3World } from './s3-world.js';
 
 // Whoever can write to the bucket may break the copy, and reaches nothing else of the machine.

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Database } from '../../src/duckdb/connection.js';
 import { type Lake, openLake } from '../../src/lake/lake.js';
 import { publishPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import type { ObjectStore } from '../../src/remote/object-store.js';
 import { holdRemote, type Remote } from '../../src/remote/remote.js';
+import { Database } from '../../src/sql/connection.js';
 import { select, write } from '../lake/items.js';
 import { makeIo } from './quiet-io.js';
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
-import { makePipeline, openWorld, readItems, type World, type WorldOptions } from '../sync/world.js';
+import { makePipeline, openWorld, readItems, type World, type WorldOptions } from '../run/world.js';
 import { type S3Server, startS3, withCredentials } from './s3-server.js';
 
 /** A service, and an S3 server that machines share. */

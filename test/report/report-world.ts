@@ -1,7 +1,7 @@
-import type { Database } from '../../src/duckdb/connection.js';
-import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { type ReportHead, renderReport } from '../../src/report/page.js';
 import { type LakeFacts, type ReportSelection, readFacts } from '../../src/report/read-facts.js';
+import type { Database } from '../../src/sql/connection.js';
+import { quoteLiteral } from '../../src/sql/quote.js';
 import { fillDerived, insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
 
 export const text = quoteLiteral;

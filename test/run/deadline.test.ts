@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
-import type { PricelakeError } from '../../src/errors/errors.js';
+import type { PricelakeError } from '../../src/io/errors.js';
 import type { Io } from '../../src/io/io.js';
-import { setDeadline } from '../../src/run/deadline.js';
-import { syncPipeline } from '../../src/sync/sync.js';
-import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from '../sync/world.js';
+import { setDeadline } from '../../src/run/open/deadline.js';
+import { syncPipeline } from '../../src/run/sync.js';
+import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from './world.js';
 
 const MINUTE = 60_000;
 let world: World;

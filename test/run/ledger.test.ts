@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Database } from '../../src/duckdb/connection.js';
+import { Database } from '../../src/sql/connection.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { loadRows } from '../load-rows.js';
 

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { change, dataset, facets, item } from '../../src/api/contract.js';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { parse, Service } from './service.js';
 

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { limitErrorBody } from '../../src/api/account-contract.js';
 import { item, itemPage } from '../../src/api/contract.js';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { parse, Service } from './service.js';
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { World } from '../sync/world.js';
-import { openWorld, readItems, readTruth, type WorldOptions } from '../sync/world.js';
+import type { World } from '../run/world.js';
+import { openWorld, readItems, readTruth, type WorldOptions } from '../run/world.js';
 
 /** A lake over a small sandbox holds what the service holds, after a first copy and two syncs. */
 async function expectCopy(options: WorldOptions, prepare: (world: World) => void = () => {}): Promise<void> {

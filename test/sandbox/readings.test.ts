@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { planInfo } from '../../src/api/account-contract.js';
 import { changePage, dataset, facets, item, itemPage, productDetail, productPage } from '../../src/api/contract.js';
-import { PricelakeError } from '../../src/errors/errors.js';
+import { PricelakeError } from '../../src/io/errors.js';
 import { SimulatedClock } from '../../src/sandbox/clock.js';
 import { Readings } from '../../src/sandbox/readings/readings.js';
 import { describeReadings, describeValues, factsOf, READING_NAMES } from '../../src/sandbox/readings/registry.js';

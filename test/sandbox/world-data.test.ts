@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { quoteLiteral } from '../../src/duckdb/quote.js';
 import { SimulatedClock } from '../../src/sandbox/clock.js';
 import { advanceWorld } from '../../src/sandbox/world/advance-world.js';
 import { generateWorld } from '../../src/sandbox/world/generate-world.js';
 import { World } from '../../src/sandbox/world/world.js';
+import { quoteLiteral } from '../../src/sql/quote.js';
 
 const ITEMS = 6000;
 const START = Date.parse('2026-11-20T06:00:00Z');

@@ -1,7 +1,7 @@
 /** Tables of a lake as text, for comparisons: read by plain glob, as anyone would. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { Database } from '../../src/duckdb/connection.js';
+import { Database } from '../../src/sql/connection.js';
 
 export type TextRow = Record<string, string | null>;
 

@@ -18,8 +18,8 @@
  * a change shows in the feed 30 s after it was observed and in other answers at once, or by a constant lag of each
  * kind later; only replicas may show an older state after a newer one. No answer shows what has not happened.
  */
-import { PricelakeError } from '../../src/errors/errors.js';
-import { type RunReport, syncPipeline } from '../../src/sync/sync.js';
+import { PricelakeError } from '../../src/io/errors.js';
+import { type RunReport, syncPipeline } from '../../src/run/sync.js';
 import { Mismatch } from './compare.js';
 import { type Habits, largestLag } from './habits.js';
 import { hideOne, leaveAndReturn, renameDataset, renameSite, step } from './life.js';

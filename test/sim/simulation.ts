@@ -5,11 +5,11 @@ import path from 'node:path';
 import { loadChecks } from '../../src/check/load.js';
 import type { Pipeline } from '../../src/config/pipeline-file.js';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
-import type { Drift } from '../../src/drift/list-drift.js';
-import { Database } from '../../src/duckdb/connection.js';
 import { type Io, realIo } from '../../src/io/io.js';
 import { openLake } from '../../src/lake/lake.js';
-import { type RunReport, syncPipeline } from '../../src/sync/sync.js';
+import { type RunReport, syncPipeline } from '../../src/run/sync.js';
+import type { Drift } from '../../src/source/list-drift.js';
+import { Database } from '../../src/sql/connection.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
 import { createSeeded } from '../seeded.js';
 import {

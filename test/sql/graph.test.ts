@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Database } from '../../src/duckdb/connection.js';
+import { Database } from '../../src/sql/connection.js';
 import { FEW_ROWS, RelationGraph } from '../../src/sql/graph.js';
 import { bindQuery } from '../../src/sql/model.js';
 import { code, sql, writeTyped } from '../../src/sql/sql.js';

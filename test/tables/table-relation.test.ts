@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { Database } from '../../src/duckdb/connection.js';
-import { quoteIdentifier, quoteLiteral } from '../../src/duckdb/quote.js';
+import { Database } from '../../src/sql/connection.js';
+import { quoteIdentifier, quoteLiteral } from '../../src/sql/quote.js';
+import { type RelationFile, tableRelation } from '../../src/sql/table-relation.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
-import { type RelationFile, tableRelation } from '../../src/tables/table-relation.js';
 import { ITEM, makeFolder, openDatabase, select } from '../lake/fixture.js';
 
 type Values = Record<string, string | null>;

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
-import type { PricelakeError } from '../../src/errors/errors.js';
+import type { PricelakeError } from '../../src/io/errors.js';
 import type { ProofResult } from '../../src/verify/verify-lake.js';
 import { openContext } from '../cli/open-context.js';
 

@@ -5,7 +5,7 @@ import { writeCheckpoint } from '../../src/lake/checkpoint.js';
 import { openLake } from '../../src/lake/lake.js';
 import type { TableName } from '../../src/tables/table.js';
 import { deleteRows, ENGINE, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
-import { openWorld, type World } from '../sync/world.js';
+import { openWorld, type World } from '../run/world.js';
 import { edit, findFaults, readProofs } from './proofs.js';
 
 let world: World;

@@ -2,10 +2,10 @@ import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
-import type { PricelakeError } from '../../src/errors/errors.js';
+import type { PricelakeError } from '../../src/io/errors.js';
 import type { ProofResult } from '../../src/verify/verify-lake.js';
 import { openContext } from '../cli/open-context.js';
-import { openWorld, type World } from '../sync/world.js';
+import { openWorld, type World } from '../run/world.js';
 import { edit } from './proofs.js';
 
 let world: World;

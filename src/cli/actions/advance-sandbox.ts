@@ -1,4 +1,4 @@
-import { PricelakeError } from '../../errors/errors.js';
+import { PricelakeError } from '../../io/errors.js';
 import type { Arguments } from '../command.js';
 import type { sandboxAdvance } from '../commands/sandbox.js';
 import type { CommandContext, CommandReport } from '../run-command.js';

@@ -1,8 +1,8 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fetchPlan, type SeenPlan } from '../../account/read-plan.js';
 import { createClient } from '../../api/client.js';
-import { PricelakeError } from '../../errors/errors.js';
+import { PricelakeError } from '../../io/errors.js';
+import { fetchPlan, type SeenPlan } from '../../source/read-plan.js';
 import { ENV_FILE, formatVariable } from '../env-file.js';
 import { formatError } from '../error-report.js';
 import { toPlainLine } from '../plain-text.js';

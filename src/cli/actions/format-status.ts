@@ -1,7 +1,7 @@
-import { valueToText } from '../../duckdb/value-json.js';
 import { countOf, formatCount } from '../../formats/count.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { nameDatasets } from '../../plan/find-added.js';
+import { valueToText } from '../../sql/value-json.js';
 import type { DatasetSelection } from '../../tables/table.js';
 import { wrapText } from '../output/display-width.js';
 import { layOutTable, right } from '../output/table-layout.js';

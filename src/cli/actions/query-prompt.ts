@@ -2,8 +2,8 @@ import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { quoteIdentifier } from '../../duckdb/quote.js';
-import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
+import { hasSystemCode, PricelakeError } from '../../io/errors.js';
+import { quoteIdentifier } from '../../sql/quote.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { formatError } from '../error-report.js';
 import type { CommandContext } from '../run-command.js';

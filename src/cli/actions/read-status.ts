@@ -1,9 +1,6 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuckDBValue } from '@duckdb/node-api';
-import type { ServiceState } from '../../account/ask-service.js';
-import { recallPlan } from '../../account/seen-plan.js';
-import type { Database } from '../../duckdb/connection.js';
 import type { Io } from '../../io/io.js';
 import { type LakeMemory, listBrokenExports, listIdleRuns, readMemory } from '../../journal/memory.js';
 import type { Lake } from '../../lake/lake.js';
@@ -13,8 +10,11 @@ import { type Pointer, readPointer } from '../../lake/pointer.js';
 import { allowance, type Bound, type Budget, countLeft } from '../../plan/allowance.js';
 import { findRetryAt } from '../../plan/broken-exports.js';
 import type { CachedLake } from '../../remote/cached-lake.js';
-import { inspectActivity } from '../../run/inspect-runs.js';
-import type { RunRow } from '../../run/ledger.js';
+import { inspectActivity } from '../../run/open/inspect-runs.js';
+import type { RunRow } from '../../run/prove/ledger.js';
+import type { ServiceState } from '../../source/ask-service.js';
+import { recallPlan } from '../../source/seen-plan.js';
+import type { Database } from '../../sql/connection.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { countFiles } from '../../webhook/event-files.js';
 

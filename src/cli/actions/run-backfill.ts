@@ -1,5 +1,5 @@
-import { PricelakeError } from '../../errors/errors.js';
-import { backfillHistory } from '../../sync/backfill-history.js';
+import { PricelakeError } from '../../io/errors.js';
+import { backfillHistory } from '../../run/backfill-history.js';
 import type { Arguments } from '../command.js';
 import type { backfill } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';

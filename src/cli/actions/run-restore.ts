@@ -1,7 +1,7 @@
 import { findPipeline } from '../../config/find-pipeline.js';
 import { readReadingSettings } from '../../config/pipeline-file.js';
-import { PricelakeError } from '../../errors/errors.js';
 import { formatCount } from '../../formats/count.js';
+import { PricelakeError } from '../../io/errors.js';
 import { explainSystemFault } from '../../lake/system-fault.js';
 import { withRemote } from '../../remote/remote.js';
 import type { Arguments } from '../command.js';

@@ -1,8 +1,8 @@
 import type { Pipeline } from '../../config/pipeline-file.js';
 import { formatCount } from '../../formats/count.js';
-import { setDeadline } from '../../run/deadline.js';
-import { landPipeline } from '../../sync/land.js';
-import { type RunReport, type SyncOptions, syncPipeline } from '../../sync/sync.js';
+import { landPipeline } from '../../run/land-pipeline.js';
+import { setDeadline } from '../../run/open/deadline.js';
+import { type RunReport, type SyncOptions, syncPipeline } from '../../run/sync.js';
 import type { Arguments } from '../command.js';
 import type { sync } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';

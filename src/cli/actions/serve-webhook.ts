@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { findPipeline } from '../../config/find-pipeline.js';
 import { readPipeline, readReceiver } from '../../config/pipeline-file.js';
-import { PricelakeError } from '../../errors/errors.js';
+import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { openLake } from '../../lake/lake.js';
 import { listEvents } from '../../webhook/event-files.js';

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { PricelakeError } from '../../errors/errors.js';
-import { suggestName } from '../../errors/suggest-name.js';
+import { PricelakeError } from '../../io/errors.js';
 import { packagePath } from '../../io/package-path.js';
+import { suggestName } from '../../io/suggest-name.js';
 import type { Arguments } from '../command.js';
 import { ALL_TOPICS, type help } from '../commands/shell.js';
 import { layOutTable } from '../output/table-layout.js';

@@ -1,6 +1,6 @@
-import { PricelakeError } from '../../errors/errors.js';
-import { estimateRun, type RunEstimate } from '../../estimate/estimate-run.js';
 import { countOf, formatCount } from '../../formats/count.js';
+import { PricelakeError } from '../../io/errors.js';
+import { estimateRun, type RunEstimate } from '../../run/plan/estimate-run.js';
 import type { Arguments } from '../command.js';
 import type { plan } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';

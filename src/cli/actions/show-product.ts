@@ -4,11 +4,11 @@ import { type Conversion, prepareConversion } from '../../analyze/convert-prices
 import { findNewestTime } from '../../analyze/newest-time.js';
 import { type ProductDay, readProductDays } from '../../analyze/product-view.js';
 import { toProductId } from '../../analyze/spread-selection.js';
-import type { Database } from '../../duckdb/connection.js';
-import { valueToText } from '../../duckdb/value-json.js';
-import { PricelakeError } from '../../errors/errors.js';
+import { PricelakeError } from '../../io/errors.js';
+import type { Database } from '../../sql/connection.js';
 import { RelationGraph } from '../../sql/graph.js';
 import { itself } from '../../sql/sql.js';
+import { valueToText } from '../../sql/value-json.js';
 import { wrapText } from '../output/display-width.js';
 import { drawPriceChart } from '../output/price-chart.js';
 import { readTableResult, showMoney } from '../output/result-set.js';

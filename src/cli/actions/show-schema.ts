@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import type { ContractFormat } from '../../contracts/contract-formats.js';
-import { PricelakeError } from '../../errors/errors.js';
+import type { ContractFormat } from '../../deliver/contract-formats.js';
+import { PricelakeError } from '../../io/errors.js';
 import { PRICELAKE_VERSION } from '../../lake/version.js';
 import { loadTableSchema, type TableSchema } from '../../tables/schemas.js';
 import { TABLE_NAMES } from '../../tables/table.js';
@@ -39,31 +39,31 @@ async function renderContracts(
 ): Promise<string | Uint8Array> {
   switch (format) {
     case 'markdown': {
-      const { writeMarkdown } = await import('../../contracts/markdown.js');
+      const { writeMarkdown } = await import('../../deliver/markdown.js');
       return schemas.map(writeMarkdown).join('\n');
     }
     case 'json': {
-      const { describeJson } = await import('../../contracts/json-schema.js');
+      const { describeJson } = await import('../../deliver/json-schema.js');
       return `${toJsonText(describeJson(schemas, isOne))}\n`;
     }
     case 'spark': {
-      const { describeSparkSchema } = await import('../../contracts/json-schema.js');
+      const { describeSparkSchema } = await import('../../deliver/json-schema.js');
       const [first] = schemas.map(describeSparkSchema);
       const all = schemas.map((schema) => [schema.table, describeSparkSchema(schema)]);
       return `${toJsonText(isOne ? first : Object.fromEntries(all))}\n`;
     }
     case 'odcs': {
-      const { writeOdcs } = await import('../../contracts/odcs.js');
+      const { writeOdcs } = await import('../../deliver/odcs.js');
       return writeOdcs(schemas, PRICELAKE_VERSION);
     }
     case 'arrow': {
-      const { writeArrowSchema } = await import('../../contracts/arrow-schema.js');
+      const { writeArrowSchema } = await import('../../deliver/arrow-schema.js');
       return writeArrowSchema(schemas[0] as TableSchema);
     }
     default: {
       const [{ writeSql }, { SQL_DIALECTS }] = await Promise.all([
-        import('../../contracts/sql.js'),
-        import('../../contracts/sql-dialects.js'),
+        import('../../deliver/sql.js'),
+        import('../../deliver/sql-dialects.js'),
       ]);
       return schemas.map((schema) => writeSql(schema, SQL_DIALECTS[format])).join('\n');
     }

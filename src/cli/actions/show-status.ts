@@ -1,11 +1,11 @@
-import { askService } from '../../account/ask-service.js';
 import { seekPipeline } from '../../config/find-pipeline.js';
 import { readPipeline, readReadingSettings } from '../../config/pipeline-file.js';
-import { rowToJson } from '../../duckdb/value-json.js';
-import { PricelakeError } from '../../errors/errors.js';
+import { PricelakeError } from '../../io/errors.js';
 import { readTable } from '../../lake/read.js';
 import type { Budget } from '../../plan/allowance.js';
-import { readLakeSelection } from '../../run/dataset-selection.js';
+import { readLakeSelection } from '../../run/open/dataset-selection.js';
+import { askService } from '../../source/ask-service.js';
+import { rowToJson } from '../../sql/value-json.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments } from '../command.js';
 import type { status } from '../commands/keep.js';

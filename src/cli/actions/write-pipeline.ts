@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { PIPELINE_FILE } from '../../config/find-pipeline.js';
-import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
+import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { packagePath } from '../../io/package-path.js';
 import type { Arguments } from '../command.js';
 import type { init } from '../commands/copy.js';

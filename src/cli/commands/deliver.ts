@@ -1,4 +1,4 @@
-import { CONTRACT_FORMATS } from '../../contracts/contract-formats.js';
+import { CONTRACT_FORMATS } from '../../deliver/contract-formats.js';
 import { WAREHOUSES } from '../../deliver/warehouse-names.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { declareCommand } from '../command.js';

@@ -1,5 +1,5 @@
+import { ITEM_VALUES } from '../../apply/item-names.js';
 import type { TableName } from '../../tables/table.js';
-import { ITEM_VALUES } from '../../typing/item-names.js';
 
 /** `items.price` is a column of the lake, `api:Item.price` a field of the service. */
 type Source = `${TableName}.${string}` | `api:${'Item' | 'Change' | 'Product' | 'Dataset'}.${string}`;

@@ -1,16 +1,16 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { recallPlan } from '../../account/seen-plan.js';
-import { Database } from '../../duckdb/connection.js';
-import { PricelakeError } from '../../errors/errors.js';
 import { replaceFile } from '../../io/durable.js';
+import { PricelakeError } from '../../io/errors.js';
 import { listIdleRuns, readMemory } from '../../journal/memory.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { createTableView } from '../../lake/views.js';
 import { allowance, countLeft } from '../../plan/allowance.js';
-import type { RunReport } from '../../sync/sync.js';
+import type { RunReport } from '../../run/sync.js';
+import { recallPlan } from '../../source/seen-plan.js';
+import { Database } from '../../sql/connection.js';
 import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { Io } from '../../io/io.js';
 import type { Budget } from '../../plan/allowance.js';
-import type { RunReport } from '../../sync/sync.js';
+import type { RunReport } from '../../run/sync.js';
 import { errorCodeOf, exitCodeOf } from '../exit-codes.js';
 
 export interface WatchedPipeline {

@@ -1,8 +1,8 @@
 import type { DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import * as duckdb from '@duckdb/node-api';
 import * as arrow from 'apache-arrow';
-import { valueToText } from '../../duckdb/value-json.js';
-import { PricelakeError } from '../../errors/errors.js';
+import { PricelakeError } from '../../io/errors.js';
+import { valueToText } from '../../sql/value-json.js';
 import type { Output } from './output.js';
 import type { ResultSet } from './result-set.js';
 

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { DuckDBTypeId } from '@duckdb/node-api';
-import { quoteIdentifier, quoteLiteral } from '../../duckdb/quote.js';
+import { quoteIdentifier, quoteLiteral } from '../../sql/quote.js';
 import type { Output } from './output.js';
 import type { Relation, ResultColumn, ResultSet } from './result-set.js';
 

@@ -5,7 +5,7 @@ import {
   DuckDBTypeId,
   type DuckDBValue,
 } from '@duckdb/node-api';
-import type { Database } from '../../duckdb/connection.js';
+import type { Database } from '../../sql/connection.js';
 import type { OpenedLake } from '../read-lake.js';
 
 /** Datatypes of the W3C's "Metadata Vocabulary for Tabular Data". All other types are text. */

@@ -1,7 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { isLosslessNumber } from 'lossless-json';
 import { parseExactJson } from '../../api/exact-json.js';
-import { valueToText } from '../../duckdb/value-json.js';
+import { valueToText } from '../../sql/value-json.js';
 import { toJsonText } from '../json-text.js';
 import { toPlainLine } from '../plain-text.js';
 import { truncateToWidth } from './display-width.js';

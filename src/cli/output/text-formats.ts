@@ -1,5 +1,5 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import { rowToJson, valueToText } from '../../duckdb/value-json.js';
+import { rowToJson, valueToText } from '../../sql/value-json.js';
 import { escapeControls } from '../plain-text.js';
 import type { Output } from './output.js';
 import type { ResultSet } from './result-set.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { LIMIT_NAMES } from '../../api/account-contract.js';
-import { PricelakeError } from '../../errors/errors.js';
+import { PricelakeError } from '../../io/errors.js';
 import { fraction } from '../catalogue/shops.js';
 import { FAULT_ENDPOINTS, FAULT_KINDS, type FaultEndpoint, type FaultKind, factsOf } from './fault-kinds.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { PricelakeError } from '../../errors/errors.js';
+import { PricelakeError } from '../../io/errors.js';
 import type { SimulatedClock } from '../clock.js';
 import { OVERDUE_DAYS, PLAN_CODES, PLANS, type Plan, type PlanLimits, planLimits, TRIAL_DAYS } from '../plans.js';
 

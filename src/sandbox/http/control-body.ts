@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import * as z from 'zod';
-import { PricelakeError } from '../../errors/errors.js';
+import { PricelakeError } from '../../io/errors.js';
 import { ApiError } from './answers.js';
 
 /** Reads the body of a control call. @param parse for numbers that a double does not hold */

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
-import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
+import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { ApiError } from './answers.js';
 
 export type Handler = (request: Request) => Promise<Response>;

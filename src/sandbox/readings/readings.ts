@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { PricelakeError } from '../../errors/errors.js';
-import { suggestName } from '../../errors/suggest-name.js';
+import { PricelakeError } from '../../io/errors.js';
+import { suggestName } from '../../io/suggest-name.js';
 import { describeValues, factsOf, MAX_LAG, READING_NAMES, type ReadingName, type ReadingValue } from './registry.js';
 
 type Values = Record<string, string | number>;

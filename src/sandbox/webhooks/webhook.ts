@@ -1,4 +1,4 @@
-import { PricelakeError } from '../../errors/errors.js';
+import { PricelakeError } from '../../io/errors.js';
 import type { Service } from '../http/caller.js';
 import { type DeliveryTime, hasFailedTooLong, planNextAttempt, ScaledTime } from './retry-schedule.js';
 import { SigningSecrets } from './signing-secrets.js';

@@ -1,4 +1,4 @@
-import { quoteLiteral } from '../../duckdb/quote.js';
+import { quoteLiteral } from '../../sql/quote.js';
 import type { RowFormat } from './row-file.js';
 
 const EXPORT_SHAPES = ['item', 'flat-camel', 'flat-snake', 'dotted'] as const;

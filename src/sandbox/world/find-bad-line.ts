@@ -3,7 +3,7 @@ import { isLosslessNumber } from 'lossless-json';
 import type * as z from 'zod';
 import { change, item } from '../../api/contract.js';
 import { parseExactJson } from '../../api/exact-json.js';
-import { PricelakeError } from '../../errors/errors.js';
+import { PricelakeError } from '../../io/errors.js';
 
 /** All other fields may be left out: DuckDB reads them as null or empty. */
 const NEEDED = {

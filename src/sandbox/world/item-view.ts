@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { quoteLiteral } from '../../duckdb/quote.js';
+import { quoteLiteral } from '../../sql/quote.js';
 import { type DatasetEntry, maskOf } from '../catalogue/datasets.js';
 import { type RowStyle, rowText } from './export-rows.js';
 import { RowFile, type RowFormat } from './row-file.js';

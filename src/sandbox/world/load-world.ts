@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { listValue } from '@duckdb/node-api';
 import { item } from '../../api/contract.js';
-import { PricelakeError } from '../../errors/errors.js';
+import { PricelakeError } from '../../io/errors.js';
 import { type Category, PATH_SEPARATOR, slugify } from '../catalogue/categories.js';
 import { type DatasetEntry, MAX_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
 import { createCategoryChoice } from '../readings/readings.js';

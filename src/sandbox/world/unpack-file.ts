@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { hasSystemCode, PricelakeError } from '../../errors/errors.js';
+import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 
 /** Returns the path of the plain file. Node unpacks gzip, because DuckDB takes a damaged file for a shorter one. */
 export async function unpackFile(directory: string, file: string, row: 'Item' | 'Change'): Promise<string> {

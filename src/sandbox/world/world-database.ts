@@ -2,9 +2,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBDataChunk, DuckDBPreparedStatement, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
-import { Database } from '../../duckdb/connection.js';
-import { quoteLiteral } from '../../duckdb/quote.js';
-import { hasSystemCode } from '../../errors/errors.js';
+import { hasSystemCode } from '../../io/errors.js';
+import { Database } from '../../sql/connection.js';
+import { quoteLiteral } from '../../sql/quote.js';
 
 /** Values by parameter name: `{ step: 3 }` for `$step`. */
 export type SqlValues = Record<string, DuckDBValue>;

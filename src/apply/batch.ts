@@ -1,0 +1,143 @@
+import type { RelationGraph } from '../sql/graph.js';
+import { quoteIdentifier, quoteList } from '../sql/quote.js';
+import type { Relation } from '../sql/relation.js';
+import { code, columnsOf, type Sql, sql } from '../sql/sql.js';
+import { loadTableSchema } from '../tables/schemas.js';
+import type { ItemValue } from './item-names.js';
+import type { Origin, TypedFile } from './type-file.js';
+
+/** Rows of a kind: all that were typed, and how many of them repeat another. */
+export interface Tally {
+  typed: bigint;
+  repeated: bigint;
+}
+
+/** Whole rows of items that were read. */
+export interface ItemReads {
+  /** One row an item, the newest, with the columns of table items. */
+  rows: Relation;
+  /** Each typed row, with its part and the credit of its website. */
+  typed: Relation;
+  tally: Tally;
+}
+
+export const countTyped = (files: readonly TypedFile[]) => files.reduce((sum, { rows }) => sum + BigInt(rows), 0n);
+
+/** A relation of the typed rows of these files that fit, each with its place: `filename` and `file_row_number`. */
+export function goodRows(files: readonly TypedFile[]): Sql {
+  const paths = code(quoteList(files.map((file) => file.typedPath)));
+  return sql`(SELECT * FROM read_parquet(${paths}, filename = true, file_row_number = true) WHERE reject_reason IS NULL)`;
+}
+
+/**
+ * A relation without the rows that another of the same `key` stands for, the first by `order`. Few rows are repeated:
+ * those that moved while parts were read. They are found once: a view that put rows in order would do so for each slice.
+ */
+export function leaveOutRepeated(
+  graph: RelationGraph,
+  { rows, key, order }: { rows: Sql | Relation; key: string; order: string },
+): Sql {
+  const repeated = graph.table(
+    'repeated',
+    sql`SELECT filename, file_row_number FROM ${rows}
+    SEMI JOIN (SELECT ${code(key)} FROM ${rows} GROUP BY ${code(key)} HAVING count(*) > 1) USING (${code(key)})
+    QUALIFY row_number() OVER (PARTITION BY ${code(key)} ORDER BY ${code(order)}) > 1`,
+  );
+  return sql`${rows} ANTI JOIN ${repeated} USING (filename, file_row_number)`;
+}
+
+export async function countRepeated(graph: RelationGraph, rows: Sql | Relation, key: string): Promise<Tally> {
+  const row = await graph.row(
+    sql`SELECT count(*) AS typed, count(*) - count(DISTINCT ${code(key)}) AS repeated FROM ${rows}`,
+  );
+  return { typed: row?.typed as bigint, repeated: row?.repeated as bigint };
+}
+
+/** What typed rows of items have beside the table's columns. */
+const TYPED_COLUMNS = [
+  { name: 'part', type: 'VARCHAR' },
+  { name: 'site_attribution', type: 'VARCHAR' },
+];
+
+/** Fields that no export row has, and the lake whose values stand for them: a field left out is no null. */
+export interface AbsentFields {
+  names: readonly ItemValue[];
+  items: Relation;
+}
+
+/** Reads typed files of items. The same files are read once: they never change. */
+export class ItemReader {
+  readonly #graph: RelationGraph;
+  /** Finds names of datasets in texts (dataset-names.ts); null where none is known. */
+  readonly #datasetPattern: string | null;
+  readonly #read = new Map<string, Promise<ItemReads>>();
+
+  constructor(graph: RelationGraph, datasetPattern: string | null) {
+    this.#graph = graph;
+    this.#datasetPattern = datasetPattern;
+  }
+
+  /** Rows of exports and pages, read before the changes. */
+  exported(files: readonly TypedFile[], absent?: AbsentFields): Promise<ItemReads> {
+    return this.#readOnce('exported_items', ['export', 'page'], files, absent);
+  }
+
+  /** Rows of items that were read whole after the changes. */
+  reread(files: readonly TypedFile[]): Promise<ItemReads> {
+    return this.#readOnce('reread_items', ['reread'], files, undefined);
+  }
+
+  #readOnce(
+    label: string,
+    origins: readonly Origin[],
+    files: readonly TypedFile[],
+    absent: AbsentFields | undefined,
+  ): Promise<ItemReads> {
+    const own = files.filter((file) => origins.includes(file.origin));
+    const key = JSON.stringify([label, own.map(({ typedPath }) => typedPath), absent?.names]);
+    const before = this.#read.get(key);
+    if (before !== undefined) return before;
+    const read = this.#readFiles(label, own, absent);
+    this.#read.set(key, read);
+    return read;
+  }
+
+  async #readFiles(label: string, own: readonly TypedFile[], absent: AbsentFields | undefined): Promise<ItemReads> {
+    const graph = this.#graph;
+    if (own.length === 0) return noReads(graph, label);
+    const count = countTyped(own);
+    const names = sql`dataset_names(datasets, ${this.#datasetPattern})`;
+    const good = sql`SELECT * REPLACE (${names} AS datasets) FROM ${goodRows(own)}`;
+    const typed = graph.rowsOf(`typed_${label}`, good, count);
+    const tally = await countRepeated(graph, typed, 'item_id');
+    const order = 'last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, read_at DESC, part DESC';
+    const newest =
+      tally.repeated === 0n ? sql`${typed}` : leaveOutRepeated(graph, { rows: typed, key: 'item_id', order });
+    const rows = sql`SELECT ${columnsOf('items')} FROM ${newest}`;
+    const hasWork = tally.repeated > 0n || absent !== undefined;
+    const select = absent === undefined ? rows : keepAbsent(rows, absent);
+    return { rows: hasWork ? graph.rowsOf(label, select, count) : graph.view(label, select), typed, tally };
+  }
+}
+
+/** No whole row was read. */
+export function noReads(graph: RelationGraph, label: string): ItemReads {
+  const { columns } = loadTableSchema('items');
+  return {
+    rows: graph.empty(label, 'items'),
+    typed: graph.empty(`typed_${label}`, [...columns, ...TYPED_COLUMNS]),
+    tally: { typed: 0n, repeated: 0n },
+  };
+}
+
+/** Items keep what the lake has in absent fields, and what follows from these is made again. */
+function keepAbsent(rows: Sql, { names, items }: AbsentFields): Sql {
+  const value = (name: ItemValue) => (names.includes(name) ? `coalesce(e.${name}, k.${name})` : `e.${name}`);
+  const replaced = [
+    ...names.map((name) => `${value(name)} AS ${quoteIdentifier(name)}`),
+    `valid_gtin14(${value('gtin')}) AS gtin14`,
+    `product_key(${value('gtin')}, ${value('brand')}, ${value('mpn')}) AS product_id`,
+  ];
+  return sql`SELECT e.* REPLACE (${code(replaced.join(', '))})
+    FROM (${rows}) AS e LEFT JOIN ${items} AS k ON k.item_id = e.item_id`;
+}

@@ -1,0 +1,169 @@
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { code, columnsOf, join, type Sql, sql } from '../sql/sql.js';
+import { type CursorWindow, findHeld } from '../tables/cursor-window.js';
+import { loadTableSchema } from '../tables/schemas.js';
+import { LAG_MS } from '../tables/table.js';
+import { countRepeated, countTyped, goodRows, leaveOutRepeated, type Tally } from './batch.js';
+import type { TypedFile } from './type-file.js';
+
+/** What typed changes have beside the columns of history. */
+const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map((name) => ({ name, type: 'VARCHAR' }));
+
+/** The landed changes of a run. */
+export interface LandedChanges {
+  /** All of them. */
+  typed: Relation;
+  /** What the feed brought, each change once. */
+  feed: Relation;
+  /** What only webhooks brought. */
+  webhook: Relation;
+  /** What only items' histories brought. */
+  backfill: Relation;
+  /** The changes that history lacks, each once. */
+  fresh: Relation;
+  tally: Tally;
+}
+
+/** Tables of the lake that changes are compared with. */
+export interface KnownRows {
+  items: Relation;
+  history: Relation;
+  stale_items: Relation;
+}
+
+export interface ChangesOptions {
+  runId: string;
+  /** True where the lake is of some datasets: what webhooks bring of items that it lacks may be of others. */
+  isSelected: boolean;
+}
+
+/**
+ * Reads the landed changes. Where the feed and webhooks brought the same, the feed's counts. Of several datasets some
+ * feeds come past the common cursor: what they brought ahead of it is new to history as well.
+ */
+export async function readChanges(
+  graph: RelationGraph,
+  files: readonly TypedFile[],
+  window: CursorWindow,
+  { items, history }: Pick<KnownRows, 'items' | 'history'>,
+  { runId, isSelected }: ChangesOptions,
+): Promise<LandedChanges> {
+  if (files.length === 0) return noChanges(graph);
+  const { from, to } = window;
+  const count = countTyped(files);
+  const good = goodRows(files);
+  const own = sql`origin <> 'webhook' OR item_id IN (SELECT item_id FROM ${items} WHERE gone_at IS NULL)`;
+  const kept = isSelected ? sql`SELECT * FROM ${good} WHERE ${own}` : sql`SELECT * FROM ${good}`;
+  const typed = graph.rowsOf('typed_changes', kept, count);
+  const all = sql`(FROM ${typed} WHERE origin = 'feed')`;
+  const { typed: ofFeed, repeated } = await countRepeated(graph, all, 'change_id');
+  const first = { rows: all, key: 'change_id', order: 'item_id IS NULL, observed_at' };
+  const once = repeated === 0n ? all : leaveOutRepeated(graph, first);
+  const has = (origin: TypedFile['origin']) => files.some((file) => file.origin === origin);
+  const named = has('webhook') ? nameItems(once, typed) : once;
+  const feed = graph.rowsOf('feed_changes', sql`SELECT * FROM ${named} WHERE change_id > ${from}`, count);
+  const held = findHeld(window);
+  const mayOverlap = has('webhook') || held > from;
+  const known = mayOverlap
+    ? graph.model('known_changes', { history, typed_changes: typed }, { held_up_to: held, run_id: runId })
+    : graph.empty('known_changes', [{ name: 'change_id', type: 'BIGINT' }]);
+  const heard = { feed_changes: feed, history, typed_changes: typed };
+  const webhook = has('webhook')
+    ? graph.model('webhook_changes', { ...heard, known_changes: known }, { run_id: runId })
+    : graph.empty('webhook_changes', 'history');
+  const backfill = has('history')
+    ? graph.model(
+        'backfill_changes',
+        { ...heard, items, webhook_changes: webhook },
+        { feed_cursor: to ?? null, run_id: runId, with_feed: to !== undefined },
+      )
+    : graph.empty('backfill_changes', 'history');
+  const select = sql`SELECT ${columnsOf('history')} FROM`;
+  const unheld = mayOverlap ? sql`${feed} ANTI JOIN ${known} USING (change_id)` : sql`${feed}`;
+  const fresh = graph.rowsOf(
+    'new_changes',
+    join(
+      [unheld, sql`${webhook}`, sql`${backfill}`].map((rows) => sql`${select} ${rows}`),
+      ' UNION ALL ',
+    ),
+    count,
+  );
+  const others = has('webhook') || has('history') ? await graph.count(sql`FROM ${good} WHERE origin <> 'feed'`) : 0n;
+  const total = ofFeed + others;
+  return {
+    typed,
+    feed,
+    webhook,
+    backfill,
+    fresh,
+    tally: { typed: total, repeated: total - (await graph.count(fresh)) },
+  };
+}
+
+function noChanges(graph: RelationGraph): LandedChanges {
+  const typed = graph.empty('typed_changes', [...loadTableSchema('history').columns, ...TYPED_COLUMNS]);
+  const none = graph.empty('no_changes', 'history');
+  return { typed, feed: typed, webhook: none, backfill: none, fresh: none, tally: { typed: 0n, repeated: 0n } };
+}
+
+/** Changes of the feed. Where their item is null by now, a webhook may have named it while the caller still saw it. */
+function nameItems(changes: Sql, typed: Relation): Sql {
+  const values = ['item_id', 'title', 'url', 'currency', 'site_id', 'site_name', 'site_host', 'site_attribution'];
+  const named = code(values.map((name) => `coalesce(f.${name}, w.${name}) AS ${name}`).join(', '));
+  return sql`(SELECT f.* REPLACE (${named})
+    FROM (FROM ${changes}) AS f
+    LEFT JOIN (
+      SELECT DISTINCT ON (change_id) change_id, ${code(values.join(', '))} FROM ${typed}
+      WHERE origin = 'webhook' AND item_id IS NOT NULL ORDER BY change_id
+    ) AS w ON f.item_id IS NULL AND w.change_id = f.change_id)`;
+}
+
+/**
+ * Changes that are not yet in items, landed now or standing in history. Whole rows may lag behind the feed: the changes
+ * shortly before they were read belong to them as well, of items that are new to the lake.
+ */
+export function findPendingChanges(
+  graph: RelationGraph,
+  window: CursorWindow,
+  { feed, webhook }: Pick<LandedChanges, 'feed' | 'webhook'>,
+  { items, history, stale_items }: KnownRows,
+): Relation {
+  const { applyFrom, to, watermark, isApplied } = window;
+  const isPassed = to === undefined ? sql`origin <> 'webhook'` : sql`change_id <= ${to}`;
+  const select = (from: Relation) =>
+    sql`SELECT ${columnsOf('history')} FROM ${from} WHERE change_id > ${applyFrom} AND ${isPassed}`;
+  const parts = [select(feed), select(webhook)];
+  if (findHeld(window) > applyFrom) parts.push(sql`${select(history)} AND item_id IS NOT NULL`);
+  if (watermark !== undefined) {
+    const unknown = isApplied ? sql`ANTI JOIN ${items} USING (item_id)` : sql``;
+    parts.push(sql`SELECT ${columnsOf('history')} FROM ${feed} ${unknown} ANTI JOIN ${stale_items} USING (item_id)
+      WHERE change_id <= ${watermark} AND ${isPassed} AND item_id IS NOT NULL AND observed_at >= (
+        SELECT max(observed_at) FROM ${feed} WHERE change_id <= ${watermark}
+      ) - INTERVAL ${LAG_MS} MILLISECOND`);
+  }
+  return graph.table(
+    'pending_changes',
+    sql`SELECT * FROM (${join(parts, ' UNION ALL ')})
+    QUALIFY row_number() OVER (PARTITION BY change_id ORDER BY item_id IS NULL, origin = 'webhook', run_id) = 1`,
+  );
+}
+
+/**
+ * The newest change that is in history ahead of `to` after the run: webhooks brought it, or the feed of one of several
+ * datasets, or items' histories where there is no feed; 0 where there is none.
+ */
+export async function findAhead(
+  graph: RelationGraph,
+  { ahead, to = 0n }: Pick<CursorWindow, 'ahead' | 'to'>,
+  { feed, webhook, backfill }: Pick<LandedChanges, 'feed' | 'webhook' | 'backfill'>,
+): Promise<bigint> {
+  const row = await graph.row(
+    sql`SELECT max(change_id) AS newest
+     FROM (SELECT change_id FROM ${feed} UNION ALL SELECT change_id FROM ${webhook}
+       UNION ALL SELECT change_id FROM ${backfill})
+     WHERE change_id > ${to}`,
+  );
+  const newest = (row?.newest as bigint | null) ?? 0n;
+  return newest > ahead ? newest : ahead;
+}

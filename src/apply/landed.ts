@@ -1,0 +1,211 @@
+import { MAX_ROW_BYTES } from '../io/limits.js';
+import { quoteIdentifier, quoteList, quoteLiteral } from '../sql/quote.js';
+import { NAMES_MARK } from './dataset-names.js';
+import { ITEM_VALUE_NAMES } from './item-names.js';
+import { NUMBER_MARK } from './long-numbers.js';
+import { readJsonColumns, type Shape, structType } from './shape.js';
+
+/** How a landed file holds its rows, one a line. */
+export type Layout =
+  | 'lines' // JSON, as it came
+  | 'csv' // as it came: a header, then records
+  | 'separated'; // wrapped with place and raw text: {"n": 1, "raw": "…", "row": {…}}
+
+export interface LandedFile {
+  /** Absolute path. */
+  path: string;
+  layout: Layout;
+  /** Long numbers are quoted behind NUMBER_MARK. */
+  marked: boolean;
+  /** True where a row is larger than may be typed: DuckDB takes it or not, by where it is in the file. */
+  hasTooLarge?: boolean;
+  /** Name that rejects give as their place. */
+  part: string;
+  /** When its rows were read, ISO 8601. */
+  readAt: string;
+  /** Names of the columns of CSV, in order, no two alike. */
+  columns?: readonly string[];
+}
+
+/** Landed files that are read as one: alike in layout and shape. */
+type LandedFiles = readonly [LandedFile, ...LandedFile[]];
+
+/** SQL of view landed_items over these files. */
+export function landedItemsSql(files: LandedFiles, shape: Shape): string {
+  const file = { ...files[0], marked: files.some(({ marked }) => marked) };
+  const prefix = rowPrefix(file);
+  const values = ITEM_VALUE_NAMES.map((name) => {
+    const sql = shape.values.get(name);
+    if (sql === undefined) return `CAST(NULL AS ${name === 'datasets' ? 'VARCHAR[]' : 'VARCHAR'}) AS ${name}`;
+    const value = `${prefix}${sql}`;
+    if (shape.texts.has(name)) return `${readText(name, value)} AS ${name}`;
+    if (name === 'datasets') return `${value} AS ${name}`;
+    if (name === 'attributes') return `${restoreNumbers(`CAST(${value} AS VARCHAR)`, file)} AS ${name}`;
+    return `${stripMark(value, file)} AS ${name}`;
+  });
+  return `SELECT ${[...placeSql(files), ...values, `${extraSql(shape, prefix, file)} AS extra`].join(',\n  ')}
+FROM ${rowsSql(files, shape.fields)}`;
+}
+
+/** The value of a JSON text or a list of names. */
+function readText(name: string, value: string): string {
+  if (name === 'attributes') {
+    // Printed as attributes that are JSON are, so that both are one text; with a long number, as it came.
+    const json = `CASE WHEN ${hasLongNumber(value)} THEN ${value} ELSE CAST(json(${value}) AS VARCHAR) END`;
+    return `CASE WHEN json_valid(${value}) THEN ${json} ELSE CAST(to_json(${value}) AS VARCHAR) END`;
+  }
+  // Text that lists names is parted once they are known (dataset-names.ts).
+  const names = `CASE WHEN ${value} IS NOT NULL THEN [${quoteLiteral(NAMES_MARK)} || ${value}] END`;
+  return `CASE WHEN starts_with(${value}, '[') AND json_valid(${value}) THEN from_json(${value}, '["VARCHAR"]') ELSE ${names} END`;
+}
+
+/** Fields of a change as the document names them (section 2, Change, ChangeItem, SiteRef). */
+export const CHANGE_FIELDS = new Map([
+  ['id', 'VARCHAR'],
+  ['kind', 'VARCHAR'],
+  ['observedAt', 'VARCHAR'],
+  ['price', 'VARCHAR'],
+  ['previousPrice', 'VARCHAR'],
+  ['changes', 'JSON'],
+  [
+    'item',
+    'STRUCT(id VARCHAR, title VARCHAR, url VARCHAR, currency VARCHAR, site STRUCT(id VARCHAR, "name" VARCHAR, host VARCHAR, attribution VARCHAR))',
+  ],
+]);
+
+const CHANGE_VALUES: [string, string][] = [
+  ['id', 'id'],
+  ['kind', 'kind'],
+  ['observed_at', '"observedAt"'],
+  ['price', 'price'],
+  ['previous_price', '"previousPrice"'],
+  ['item_id', 'item.id'],
+  ['title', 'item.title'],
+  ['url', 'item.url'],
+  ['currency', 'item.currency'],
+  ['site_id', 'item.site.id'],
+  ['site_name', 'item.site."name"'],
+  ['site_host', 'item.site.host'],
+  ['site_attribution', 'item.site.attribution'],
+];
+
+/** SQL of view landed_changes over one file. */
+export function landedChangesSql(file: LandedFile): string {
+  const prefix = rowPrefix(file);
+  const values = CHANGE_VALUES.map(([name, path]) => `${stripMark(prefix + path, file)} AS ${name}`);
+  const changes = `${restoreNumbers(`CAST(${prefix}changes AS VARCHAR)`, file)} AS changes`;
+  return `SELECT ${[...placeSql([file]), ...values, changes].join(',\n  ')}
+FROM ${rowsSql([file], CHANGE_FIELDS)}`;
+}
+
+export const PRODUCT_FIELDS = new Map([
+  ...['id', 'title', 'brand', 'mpn', 'gtin', 'offers', 'shops'].map((name): [string, string] => [name, 'VARCHAR']),
+  ['category', 'STRUCT(slug VARCHAR)'],
+  ['prices', 'STRUCT(currency VARCHAR, "min" VARCHAR, "max" VARCHAR, offers VARCHAR)[]'],
+]);
+
+/** SQL of view landed_products over one file (section 2, Product, PriceRange). */
+export function landedProductsSql(file: LandedFile): string {
+  const prefix = rowPrefix(file);
+  const texts = ['title', 'brand', 'mpn', 'gtin'].map((name) => `${prefix}${name} AS ${name}`).join(', ');
+  const counts = ['id', 'offers', 'shops'].map((name) => `${stripMark(prefix + name, file)} AS ${name}`).join(', ');
+  const amounts = ['min', 'max', 'offers'].map((name) => `'${name}': ${stripMark(`p."${name}"`, file)}`).join(', ');
+  return `SELECT ${texts}, ${counts}, ${prefix}category.slug AS category_slug,
+  list_transform(${prefix}prices, lambda p: {'currency': p.currency, ${amounts}}) AS prices
+FROM ${rowsSql([file], PRODUCT_FIELDS)}`;
+}
+
+function placeSql(files: LandedFiles): string[] {
+  const separated = files[0].layout === 'separated';
+  return [
+    `${eachFile(files, ({ part }) => part)} AS part`,
+    `${eachFile(files, ({ readAt }) => readAt)} AS read_at`,
+    `${separated ? 'n' : 'CAST(NULL AS BIGINT)'} AS line_number`,
+    `${separated ? 'raw' : 'CAST(NULL AS VARCHAR)'} AS raw`,
+  ];
+}
+
+/** The path of a row's file; no field of a service has a reason to be named so. */
+const FILE_COLUMN = 'pricelake_landed_file';
+
+/** A fact of the file that the row is in. A CASE compares the path once for each vector of rows, a list once for each row. */
+function eachFile(files: LandedFiles, fact: (file: LandedFile) => string): string {
+  if (files.length === 1) return quoteLiteral(fact(files[0]));
+  const cases = files.map((file) => `WHEN ${quoteLiteral(file.path)} THEN ${quoteLiteral(fact(file))}`);
+  return `CASE ${FILE_COLUMN} ${cases.join(' ')} END`;
+}
+
+function rowPrefix(file: LandedFile): string {
+  return file.layout === 'separated' ? 'row.' : '';
+}
+
+/** Every column is declared, and nothing is guessed: a guess would read the file a second time. */
+function rowsSql(files: LandedFiles, fields: Map<string, string>): string {
+  if (files[0].layout === 'csv') return csvRowsSql(files, files[0].columns ?? []);
+  const columns =
+    files[0].layout === 'separated'
+      ? `{n: 'BIGINT', raw: 'VARCHAR', row: ${quoteLiteral(structType(fields))}}`
+      : readJsonColumns(fields);
+  const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;
+  return `read_json(${quoteList(files.map(({ path }) => path))}, format = 'newline_delimited', records = true,
+  auto_detect = false, ${filename}columns = ${columns})`;
+}
+
+/**
+ * Strictly RFC 4180, all as text: an empty cell is null, a quoted empty one is a text. Nothing is guessed, and a record
+ * of another number of cells is an error.
+ */
+function csvRowsSql(files: LandedFiles, columns: readonly string[]): string {
+  const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;
+  const types = new Map(columns.map((name) => [name, 'VARCHAR']));
+  return `read_csv(${quoteList(files.map(({ path }) => path))}, auto_detect = false, header = true, delim = ',',
+  quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false, max_line_size = ${MAX_ROW_BYTES},
+  buffer_size = ${2 * MAX_ROW_BYTES}, ${filename}columns = ${readJsonColumns(types)})`;
+}
+
+function stripMark(sql: string, file: LandedFile): string {
+  if (!file.marked) return sql;
+  return `CASE WHEN starts_with(${sql}, ${quoteLiteral(NUMBER_MARK)}) THEN substr(${sql}, 2) ELSE ${sql} END`;
+}
+
+/** Makes quoted numbers inside JSON text numbers again. */
+function restoreNumbers(sql: string, file: LandedFile): string {
+  if (!file.marked) return sql;
+  return `regexp_replace(${sql}, ${quoteLiteral(`"${NUMBER_MARK}([^"]*)"`)}, '\\1', 'g')`;
+}
+
+/** JSON text of the fields that the document does not name; null when the row has none. */
+function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
+  if (shape.unknown.size === 0) return 'CAST(NULL AS VARCHAR)';
+  const members = [...shape.unknown].map(([name, sql]) => {
+    const object = [...shape.objects].find((field) => name.startsWith(`${field}.`));
+    let value = `CAST(${prefix}${sql} AS VARCHAR)`;
+    if (shape.fields.get(name) === 'VARCHAR') value = textAsJson(prefix + sql);
+    else if (object !== undefined && file.layout === 'csv') value = refuseLongNumbers(object, value);
+    return `${quoteLiteral(`${JSON.stringify(name)}:`)} || ${value}`;
+  });
+  return restoreNumbers(`nullif('{' || concat_ws(',', ${members.join(', ')}) || '}', '{}')`, file);
+}
+
+/** Members of an object that CSV holds as text would be printed again, and long numbers would change. The bad-row reader keeps them. */
+function refuseLongNumbers(object: string, value: string): string {
+  const refusal = "error('a number that is not exact in a double')";
+  return `CASE WHEN ${hasLongNumber(quoteIdentifier(object))} THEN ${refusal} ELSE ${value} END`;
+}
+
+/** True for a text that may hold a number which is not exact in a double. */
+function hasLongNumber(text: string): string {
+  return `regexp_matches(${text}, '[0-9][0-9.eE+-]{15}')`;
+}
+
+/** A cell of CSV has no type: what looks like an object or a list is one, anything else is a text. */
+function textAsJson(cell: string): string {
+  return `CASE WHEN regexp_matches(${cell}, '^[\\[{]') AND json_valid(${cell}) THEN ${cell} ELSE CAST(to_json(${cell}) AS VARCHAR) END`;
+}
+
+/** Paths of the values that must be objects or null, outer before inner: anything else is a reject. */
+export function structPaths(fields: Map<string, string>): string[] {
+  const isStruct = (type: string) => type.startsWith('STRUCT(') && type.endsWith(')');
+  const paths = [...fields].filter(([, type]) => isStruct(type)).map(([name]) => name);
+  return fields === CHANGE_FIELDS ? [...paths, 'item.site'] : paths;
+}

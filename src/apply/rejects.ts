@@ -1,0 +1,84 @@
+/** Rows that could not be typed: what they leave behind, and which items they are of. */
+
+import type { RelationGraph } from '../sql/graph.js';
+import { quoteList, quoteLiteral } from '../sql/quote.js';
+import type { Relation } from '../sql/relation.js';
+import { code, type Sql, sql } from '../sql/sql.js';
+import type { TableName } from '../tables/table.js';
+import { isChangeOrigin, type TypedFile } from './type-file.js';
+
+/** Rows of table `rejects`: those that could not be typed, with place, reason and raw text; undefined where none is. */
+export function selectRejects(
+  files: readonly TypedFile[],
+  { runId, at }: { runId: string; at: string },
+): Sql | undefined {
+  const parts = files.filter(({ rejected }) => rejected > 0).flatMap(rejectParts);
+  if (parts.length === 0) return undefined;
+  return sql`SELECT ${runId} AS run_id, table_name, part, line_number, reason, raw,
+    CAST(${at} AS TIMESTAMP WITH TIME ZONE) AS rejected_at FROM (${code(parts.join(' UNION ALL '))})`;
+}
+
+function rejectParts({ origin, part, typedPath, badPath }: TypedFile): string[] {
+  const table: TableName = isChangeOrigin(origin) ? 'history' : 'items';
+  const place = `'${table}' AS table_name, ${quoteList([part])}[1] AS part`;
+  const typed = `SELECT ${place}, line_number, reject_reason AS reason, raw
+      FROM read_parquet(${quoteList([typedPath])}) WHERE reject_reason IS NOT NULL`;
+  if (badPath === undefined) return [typed];
+  return [typed, `SELECT ${place}, n AS line_number, reason, raw FROM ${badRows(badPath)}`];
+}
+
+function badRows(badPath: string): string {
+  return `read_json(${quoteList([badPath])}, format = 'newline_delimited',
+    columns = {n: 'BIGINT', raw: 'VARCHAR', reason: 'VARCHAR', id: 'VARCHAR'})`;
+}
+
+const ROW_COLUMNS = [
+  { name: 'origin', type: 'VARCHAR' },
+  { name: 'item_id', type: 'BIGINT' },
+  { name: 'change_id', type: 'BIGINT' },
+  { name: 'kind', type: 'VARCHAR' },
+  { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },
+];
+
+/** Rejected rows as far as they can be read. */
+export interface RejectedRows {
+  /** `item_id` is null where nothing says which item a row is of. */
+  rows: Relation;
+  /** The items that they should have told of, and that nothing else shows. */
+  items: Relation;
+}
+
+/** Reads what can be read of rejected rows. Items' histories are left out: they tell nothing that items need. */
+export function readRejectedRows(graph: RelationGraph, files: readonly TypedFile[]): Relation {
+  const parts = files.filter(({ rejected, origin }) => rejected > 0 && origin !== 'history').flatMap(readableParts);
+  if (parts.length === 0) return graph.empty('rejected_rows', ROW_COLUMNS);
+  return graph.table('rejected_rows', code(parts.join(' UNION ALL ')));
+}
+
+function readableParts({ origin, typedPath, badPath }: TypedFile): string[] {
+  const of = `SELECT ${quoteLiteral(origin)} AS origin`;
+  const told = isChangeOrigin(origin)
+    ? 'change_id, kind, observed_at'
+    : 'NULL::BIGINT AS change_id, NULL::VARCHAR AS kind, last_changed_at AS observed_at';
+  const typed = `${of}, item_id, ${told} FROM read_parquet(${quoteList([typedPath])}) WHERE reject_reason IS NOT NULL`;
+  if (badPath === undefined) return [typed];
+  return [typed, `${of}, exact_bigint(id), NULL, NULL, NULL FROM ${badRows(badPath)}`];
+}
+
+/**
+ * Counts changes and rows of items that nothing names: changes whose item is null (section 2, Change), and rows whose id
+ * can't be read. Whole rows that were read behind a change show it.
+ */
+export async function countUnnamed(
+  graph: RelationGraph,
+  { pending, rejected, watermark }: { pending: Relation; rejected: Relation; watermark: bigint | undefined },
+): Promise<bigint> {
+  const row = await graph.row(sql`SELECT (
+      SELECT count(*) FROM ${pending} WHERE item_id IS NULL AND change_id > ${watermark ?? 0n}
+    ) + (
+      SELECT count(*) FROM ${rejected}
+      WHERE item_id IS NULL AND origin IN ('export', 'page', 'feed')
+        AND ${watermark === undefined ? sql`true` : sql`NOT coalesce(change_id <= ${watermark}, false)`}
+    ) AS n`);
+  return row?.n as bigint;
+}

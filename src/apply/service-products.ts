@@ -1,0 +1,68 @@
+import path from 'node:path';
+import type { RelationGraph } from '../sql/graph.js';
+import { bindModel } from '../sql/model.js';
+import type { Relation } from '../sql/relation.js';
+import { code, type Sql } from '../sql/sql.js';
+import type { LookAtRow } from '../tables/table.js';
+import { separateBadRows } from './bad-row-reader.js';
+import { type LandedFile, landedProductsSql, PRODUCT_FIELDS } from './landed.js';
+import { observeRows } from './observe.js';
+import { quoteFile } from './quote-file.js';
+import { isFaultOfRows } from './type-file.js';
+
+interface ProductFile {
+  path: string;
+  readAt: string;
+}
+
+/** Typed products of the service. */
+export interface ServiceProducts {
+  rows: Relation;
+  /** Rows that can't be read: these are left out. */
+  unreadable: number;
+}
+
+export async function typeServiceProducts(
+  graph: RelationGraph,
+  files: readonly ProductFile[],
+  { runId, workFolder, look }: { runId: string; workFolder: string; look: LookAtRow },
+): Promise<ServiceProducts> {
+  await observeRows(
+    files.map(({ path }) => path),
+    (row) => look('/products', row),
+  );
+  const landed: LandedFile[] = [];
+  for (const { path, readAt } of files) landed.push(await quoteFile(path, readAt, workFolder));
+  const readAt = files.at(-1)?.readAt ?? new Date(0).toISOString();
+  const type = async (some: readonly LandedFile[]) => {
+    const rows = graph.table('service_products', bindProducts(some, readAt, runId));
+    await rows.made;
+    return rows;
+  };
+  try {
+    return { rows: await type(landed), unreadable: 0 };
+  } catch (error) {
+    if (!isFaultOfRows(error)) throw error;
+  }
+  const separated = await Promise.all(files.map((file) => separateProducts(file, workFolder)));
+  const rows = await type(separated.map(({ good }) => good));
+  return { rows, unreadable: separated.reduce((sum, { bad }) => sum + bad, 0) };
+}
+
+function bindProducts(files: readonly LandedFile[], readAt: string, runId: string): Sql {
+  const empty = `SELECT CAST(NULL AS VARCHAR) AS id, CAST(NULL AS VARCHAR) AS title, CAST(NULL AS VARCHAR) AS brand,
+    CAST(NULL AS VARCHAR) AS mpn, CAST(NULL AS VARCHAR) AS gtin, CAST(NULL AS VARCHAR) AS offers,
+    CAST(NULL AS VARCHAR) AS shops, CAST(NULL AS VARCHAR) AS category_slug, [] AS prices WHERE false`;
+  const rows = files.length === 0 ? empty : files.map(landedProductsSql).join('\nUNION ALL BY NAME ');
+  return bindModel('service_products', { landed_products: code(rows) }, { read_at: readAt, run_id: runId });
+}
+
+/** The rows of a file that can be read. */
+async function separateProducts({ path: source, readAt }: ProductFile, workFolder: string) {
+  const part = path.basename(source);
+  const [goodPath, badPath] = [path.join(workFolder, `${part}.good`), path.join(workFolder, `${part}.bad`)];
+  const isId = (name: string) => name === 'id';
+  const { bad } = await separateBadRows({ path: source, fields: PRODUCT_FIELDS, goodPath, badPath, isId });
+  const good: LandedFile = { path: goodPath, layout: 'separated', marked: true, part, readAt };
+  return { good, bad };
+}

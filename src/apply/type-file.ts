@@ -1,0 +1,176 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
+import type { IsId } from '../formats/row-id.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Database } from '../sql/connection.js';
+import { bindModel } from '../sql/model.js';
+import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
+import { code } from '../sql/sql.js';
+import { separateBadRows } from './bad-row-reader.js';
+import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from './landed.js';
+import type { Shape } from './shape.js';
+
+/** A landed file typed: Parquet with the model's columns, and the rows that could not even be read. */
+export interface TypedFile {
+  typedPath: string;
+  /** NDJSON of {"n", "raw", "reason", "id"}, where there are any; `id` is that of the item, where it can be read. */
+  badPath?: string;
+  /** The landed file, or the first of several. */
+  part: string;
+  origin: Origin;
+  /** Rows of typedPath, those with a reject_reason included, plus rows of badPath. */
+  rows: number;
+  /** Rows that could not be typed. */
+  rejected: number;
+  /** Landed files whose rows it holds. */
+  sources: string[];
+}
+
+/**
+ * Where landed rows come from: whole rows of an export or a page, read before the run's changes; rereads, items read
+ * whole after them; and the changes themselves, of the feed, of webhooks, or of items' histories.
+ */
+export type Origin = 'export' | 'page' | 'reread' | ChangeOrigin;
+const CHANGE_ORIGINS = ['feed', 'webhook', 'history'] as const;
+export type ChangeOrigin = (typeof CHANGE_ORIGINS)[number];
+
+export function isChangeOrigin(origin: Origin): origin is ChangeOrigin {
+  return (CHANGE_ORIGINS as readonly Origin[]).includes(origin);
+}
+
+/** A landed file to type. */
+export interface TypingSource {
+  /** As it came; the bad-row reader reads it. */
+  path: string;
+  /** The same with its long numbers quoted (quote-file.ts). */
+  landed: LandedFile;
+  /** Rows that landed: a typed file with another number is refused. */
+  rows: number;
+}
+
+export interface TypingTask {
+  origin: Origin;
+  sources: readonly [TypingSource, ...TypingSource[]];
+  /** Needed for items; holds for all sources. */
+  shape?: Shape;
+  /** Tells the field of a row that holds the item's id; default `id`, and `item.id` for changes. */
+  isId?: IsId;
+  /** True for items where each source is of one website. */
+  isBySite?: boolean;
+  runId: string;
+  workFolder: string;
+}
+
+/**
+ * Types landed files: all at once, the strict bulk way, and where a row does not fit it, file by file and then row by
+ * row with places and reasons. Removes what it wrote on the way. Throws `contract` when the rows do not add up.
+ */
+export async function typeFiles(db: Database, task: TypingTask): Promise<TypedFile[]> {
+  const [first, ...others] = task.sources;
+  const typed = await typeStrictly(db, task);
+  if (typed !== undefined) {
+    await removeCopies(task.sources);
+    return [typed];
+  }
+  if (others.length === 0) {
+    const separated = await typeRowByRow(db, task, first);
+    await removeCopies(task.sources);
+    return [separated];
+  }
+  const files: TypedFile[] = [];
+  for (const source of task.sources) files.push(...(await typeFiles(db, { ...task, sources: [source] })));
+  return files;
+}
+
+async function removeCopies(sources: readonly TypingSource[]): Promise<void> {
+  for (const { path: source, landed } of sources) if (landed.path !== source) await rm(landed.path);
+}
+
+async function typeStrictly(db: Database, task: TypingTask): Promise<TypedFile | undefined> {
+  const { sources, origin } = task;
+  const { part } = sources[0].landed;
+  const typedPath = path.join(task.workFolder, `${part}.parquet`);
+  const rows = sources.reduce((sum, source) => sum + source.rows, 0);
+  if (sources.some(({ landed }) => landed.hasTooLarge === true)) return undefined;
+  // Columns of CSV are read by their place.
+  if (new Set(sources.map(({ landed }) => JSON.stringify(landed.columns))).size > 1) return undefined;
+  try {
+    const counts = await copyTyped(
+      db,
+      task,
+      sources.map(({ landed }) => landed),
+      typedPath,
+    );
+    if (counts.rejected > 0 || counts.rows !== rows) return undefined;
+  } catch (error) {
+    if (isFaultOfRows(error)) return undefined;
+    throw error;
+  }
+  return { typedPath, part, origin, rows, rejected: 0, sources: sources.map((source) => source.path) };
+}
+
+/** True for malformed JSON, and for a value that no column takes. Other errors are not the rows' fault. */
+export function isFaultOfRows(error: unknown): boolean {
+  return error instanceof Error && /^(Invalid Input|Conversion) Error/.test(error.message);
+}
+
+async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource): Promise<TypedFile> {
+  const { part, readAt, columns } = source.landed;
+  const place = path.join(task.workFolder, part);
+  const [typedPath, goodPath, badPath] = [`${place}.parquet`, `${place}.good`, `${place}.bad`];
+  const fields = task.shape?.fields ?? CHANGE_FIELDS;
+  const objects = task.shape?.objects ?? new Set<string>();
+  const csv = columns === undefined ? {} : { csv: { columns, objects } };
+  const onRow = () => db.throwIfStopped();
+  const separated = await separateBadRows({
+    ...{ path: source.path, fields, goodPath, badPath, onRow, ...csv },
+    isId: task.isId ?? ((name) => name === 'id'),
+  });
+  const counts = await copyTyped(
+    db,
+    task,
+    [{ path: goodPath, layout: 'separated', marked: true, part, readAt }],
+    typedPath,
+  );
+  await rm(goodPath);
+  const rows = counts.rows + separated.bad;
+  if (rows !== source.rows) {
+    throw new PricelakeError('contract', `${part}: ${source.rows} rows landed, but ${rows} could be separated`, {
+      hint: 'Nothing was published. The raw bytes are kept in the landing.',
+    });
+  }
+  const bad = separated.bad > 0 ? { badPath } : {};
+  const rejected = counts.rejected + separated.bad;
+  return { typedPath, part, origin: task.origin, rows, rejected, sources: [source.path], ...bad };
+}
+
+/** Small, and websites apart: staging reads the typed files by slices of websites. */
+const ROW_GROUP_ROWS = 8_192;
+
+async function copyTyped(
+  db: Database,
+  task: TypingTask,
+  landed: readonly LandedFile[],
+  typedPath: string,
+): Promise<{ rows: number; rejected: number }> {
+  const [first, ...others] = landed as [LandedFile, ...LandedFile[]];
+  const { origin, runId: run_id } = task;
+  const rows = isChangeOrigin(origin)
+    ? bindModel('history', { landed_changes: code(landedChangesSql(first)) }, { origin, run_id })
+    : bindModel('items', { landed_items: code(landedItemsSql([first, ...others], task.shape as Shape)) }, { run_id });
+  const order = isChangeOrigin(origin) || task.isBySite === true ? '' : ' ORDER BY site_id';
+  const [written] = await db.rows(`COPY (${rows.text}${order}) TO ${quoteLiteral(typedPath)}
+    (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}, RETURN_STATS true)`);
+  const count = Number(written?.count ?? 0);
+  return { rows: count, rejected: count - countNulls(written?.column_statistics, 'reject_reason', count) };
+}
+
+/** Of a column, by the statistics that COPY returns; a file without rows has none. */
+function countNulls(statistics: DuckDBValue | undefined, column: string, rows: number): number {
+  if (rows === 0 || !(statistics instanceof DuckDBMapValue)) return rows;
+  const own = statistics.entries.find(({ key }) => key === quoteIdentifier(column))?.value;
+  const nulls = own instanceof DuckDBMapValue ? own.entries.find(({ key }) => key === 'null_count')?.value : undefined;
+  if (nulls === undefined) throw new Error(`COPY returned no statistics of ${column}`);
+  return Number(nulls);
+}

@@ -1,0 +1,360 @@
+/** Applies what has landed to the items so far. Nothing here asks the service: what is to be read is returned. */
+
+import { countTyped, ItemReader, type ItemReads } from '../../apply/batch.js';
+import { findAhead, findPendingChanges, type LandedChanges, readChanges } from '../../apply/changes.js';
+import { type ComparedRows, type Comparison, compareItems } from '../../apply/compare-rows.js';
+import { writeDatasetPattern } from '../../apply/dataset-names.js';
+import { describeSkew, type FeedSkew, measureFeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
+import type { ItemValue } from '../../apply/item-names.js';
+import { findStaleItems, type JudgedReads, judgeReads, type StaleItems } from '../../apply/judge-reads.js';
+import { findNeeds, type Merge, mergeItems, type NeededItems } from '../../apply/merge.js';
+import { type BaseRows, type MergeBase, readBase, type TouchedItems } from '../../apply/merge-base.js';
+import { countUnnamed, type RejectedRows, readRejectedRows, selectRejects } from '../../apply/rejects.js';
+import {
+  type DatasetName,
+  type DatasetRename,
+  findRenamedDatasets,
+  loadRenames,
+} from '../../apply/renamed-datasets.js';
+import { findSites, type NextSites } from '../../apply/sites.js';
+import { extendHistory } from '../../apply/supersede-diffs.js';
+import type { TypedFile } from '../../apply/type-file.js';
+import type { TableChange } from '../../lake/table-change.js';
+import type { LandedDatasets } from '../../source/datasets.js';
+import type { Relation } from '../../sql/relation.js';
+import { code, type Sql, sql } from '../../sql/sql.js';
+import { loadTableSchema } from '../../tables/schemas.js';
+import type { DatasetNames } from '../land/compare-listing.js';
+import type { Extract } from '../land/landed-run.js';
+import type { Run } from '../open/open-run.js';
+import type { RowTally } from '../prove/ledger.js';
+import { hasTooManySites } from './items-layout.js';
+import type { Moment } from './service-time.js';
+
+/** The lake before the run, as far as applying reads it. */
+interface LakeBefore {
+  items: Relation;
+  history: Relation;
+  stale_items: Relation;
+  sites: Relation;
+  runs: Relation;
+}
+
+/** The changes of a run beside the lake before it. */
+export interface ReadChanges {
+  lake: LakeBefore;
+  /** Files of changes, typed. */
+  files: readonly TypedFile[];
+  changes: LandedChanges;
+  /** Changes that are not yet in items. */
+  pending: Relation;
+  names: DatasetNames;
+  renames: readonly DatasetRename[];
+  datasetPattern: string | null;
+  reader: ItemReader;
+}
+
+/** Reads the landed changes, and finds those that are not yet in items. */
+export async function readLandedChanges(
+  run: Run,
+  extract: Extract,
+  { datasets }: LandedDatasets,
+  files: readonly TypedFile[],
+): Promise<ReadChanges> {
+  const { graph, before, landing, selection } = run;
+  const [items, history, stale_items] = [
+    await before.rows('items'),
+    await before.rows('history'),
+    await before.rows('stale_items'),
+  ];
+  const lake = { items, history, stale_items, sites: await before.rows('sites'), runs: await before.rows('runs') };
+  const { window } = extract;
+  const changes = await readChanges(graph, files, window, lake, {
+    runId: landing.runId,
+    isSelected: selection !== 'all',
+  });
+  const pending = findPendingChanges(graph, window, changes, lake);
+  const known = await readKnownDatasets(run);
+  const datasetPattern = writeDatasetPattern([...datasets, ...known].map(({ name }) => name));
+  return {
+    ...{ lake, files, changes, pending, datasetPattern },
+    names: nameDatasets(run, datasets, known),
+    renames: findRenamedDatasets(known, datasets),
+    reader: new ItemReader(graph, datasetPattern),
+  };
+}
+
+/** Whole rows of a run beside the lake, and the items that are to be read whole. */
+export interface ComparedRun extends ReadChanges {
+  base: MergeBase;
+  baseRows: BaseRows;
+  /** Typed files of whole rows. */
+  typed: readonly TypedFile[];
+  exported: ItemReads;
+  reread: ItemReads;
+  compared: ComparedRows;
+  rejected: RejectedRows;
+  renamedDatasets: Relation;
+  skew: FeedSkew;
+  /** True where changes could not be typed, in this run or before. */
+  lacksChanges: boolean;
+  needed: NeededItems;
+  /** Changes and rows of items that nothing names: whether these are listed is not known. */
+  unnamed: bigint;
+  moment: Moment;
+}
+
+/** Compares whole rows with the lake, and finds the items about which all of it says too little. */
+export async function compareRun(
+  run: Run,
+  extract: Extract,
+  read: ReadChanges,
+  { typed, unlisted, moment }: { typed: readonly TypedFile[]; unlisted: readonly bigint[]; moment: Moment },
+): Promise<ComparedRun> {
+  const { graph, landing } = run;
+  const { lake, changes, pending, names, renames, reader } = read;
+  const { watermark, to } = extract.window;
+  const base = await chooseMergeBase(run, extract);
+  const absent = base.kind === 'reload' ? await findAbsent(run, lake.items) : [];
+  const exported = await reader.exported(typed, absent.length === 0 ? undefined : { names: absent, items: lake.items });
+  const reread = await reader.reread(typed);
+  const lacksChanges = run.tables.rejects.files.length > 0 || read.files.some(({ rejected }) => rejected > 0);
+  const isMeasured = watermark !== undefined && exported.tally.typed + reread.tally.typed > 0n;
+  const skew = isMeasured ? await measureSkew(run, read, { exported, reread, lacksChanges }) : UNKNOWN_SKEW;
+  const found = await compareItems(
+    graph,
+    base,
+    { ...lake, exported_items: exported.rows, pending_changes: pending, fresh: changes.fresh },
+    {
+      ...{ runId: landing.runId, at: moment.at, skew, cursor: to, unlisted },
+      datasets: names.readable,
+      added: extract.added.flatMap((id) => names.byId.get(id) ?? []),
+      isReadWhole: countTyped(typed) === exported.tally.typed,
+    },
+  );
+  // What another program did to items is no change of them.
+  const isRepaired = Object.keys(run.repairs).length > 0;
+  const compared = isRepaired ? { ...found, changes: graph.empty('diff_changes', 'history') } : found;
+  const { unreadable } = compared.counts;
+  if (unreadable > 0n) run.io.log('warn', 'copy.datasets_locked', { kept: unreadable });
+  const rejected = findRejected(run, extract, { ...read, exported }, typed);
+  const renamedDatasets = loadRenames(graph, renames);
+  const baseRows = await readBase(graph, base, listTouched({ ...read, exported, compared, rejected }));
+  const unnamed = await countUnnamed(graph, { pending, rejected: rejected.rows, watermark });
+  const needed = await findNeeds(
+    graph,
+    {
+      base_items: baseRows.rows,
+      doubted_items: compared.doubted,
+      pending_changes: pending,
+      rejected_items: rejected.items,
+      stale_items: lake.stale_items,
+    },
+    { feed_skew: skew.us, read_at: moment.at, run_id: landing.runId, watermark: watermark ?? null },
+  );
+  const rows = { base, baseRows, typed, exported, reread, compared, rejected, renamedDatasets };
+  return { ...read, ...rows, skew, lacksChanges, needed, unnamed, moment };
+}
+
+/** Whole reads of the needed items, judged by the changes. */
+export interface JudgedRun extends ComparedRun {
+  reads: JudgedReads;
+}
+
+/** Judges what was read whole; `typed` are the files of all whole rows by now. */
+export async function judgeRun(run: Run, compared: ComparedRun, typed: readonly TypedFile[]): Promise<JudgedRun> {
+  const next = await addReads(run, compared, typed);
+  const skew = next.reread.tally.typed > 0n ? await measureSkew(run, next, next) : next.skew;
+  return judge(run, { ...next, skew });
+}
+
+/** Judges again, with what was read once more. */
+export async function judgeAgain(run: Run, judged: JudgedRun, typed: readonly TypedFile[]): Promise<JudgedRun> {
+  return judge(run, await addReads(run, judged, typed));
+}
+
+async function addReads({ graph }: Run, compared: ComparedRun, typed: readonly TypedFile[]): Promise<ComparedRun> {
+  if (typed.length === compared.typed.length) return compared;
+  const rows = readRejectedRows(graph, [...typed, ...compared.files]);
+  const reread = await compared.reader.reread(typed);
+  return { ...compared, typed, reread, rejected: { ...compared.rejected, rows } };
+}
+
+async function judge({ graph }: Run, compared: ComparedRun): Promise<JudgedRun> {
+  const { lake, pending, baseRows, needed, rejected, reread, moment, skew } = compared;
+  const reads = await judgeReads(
+    graph,
+    {
+      ...{ base_items: baseRows.rows, needed_items: needed.rows, pending_changes: pending, rejected, reread },
+      ...{ history: lake.history, stale_items: lake.stale_items },
+    },
+    { at: moment.at, skew },
+  );
+  return { ...compared, reads };
+}
+
+/** What a run does to the tables of the service's rows. */
+export interface Batch {
+  merge: Merge;
+  comparison: Comparison;
+  /** Changes that history does not hold yet. */
+  newChanges: bigint;
+  /** Newest change that is in history ahead of the cursor; 0 when there is none. */
+  ahead: bigint;
+  /** Items that the next run reads again. */
+  stale: StaleItems;
+  unnamed: bigint;
+  history: TableChange;
+  sites: NextSites;
+  /** Undefined when nothing was rejected. */
+  rejects: Sql | undefined;
+  tally: Omit<RowTally, 'received'>;
+  moment: Moment;
+  skew: FeedSkew;
+  names: DatasetNames;
+  datasetPattern: string | null;
+}
+
+/** Applies changes and reads to the rows so far. */
+export async function mergeRun(run: Run, extract: Extract, judged: JudgedRun): Promise<Batch> {
+  const { graph, landing } = run;
+  const { runId } = landing;
+  const { lake, files, changes, pending, base, typed, exported, reread, compared, reads, skew, moment } = judged;
+  const { at } = moment;
+  const { applyFrom, watermark } = extract.window;
+  const stale = await findStaleItems(graph, reads, {
+    stale_items: lake.stale_items,
+    exported_items: exported.rows,
+    runId,
+  });
+  if (stale.count > 0n) run.io.log('warn', 'items.stale', { items: stale.count });
+  const sources = { sites: lake.sites, changes: changes.typed, exported, reread };
+  const sites = await findSites(graph, sources, { runId, at, applyFrom: watermark ?? applyFrom });
+  const renamed = { sites: sites.renamed, datasets: judged.renamedDatasets };
+  const isRenamed = sites.renamedCount > 0n || judged.renames.length > 0;
+  const baseRows = isRenamed ? await readBase(graph, base, { ...listTouched(judged), renamed }) : judged.baseRows;
+  const { gone, differences, missed } = compared.counts;
+  const merge = await mergeItems(
+    graph,
+    base,
+    baseRows,
+    {
+      ...{ different_items: compared.different, missing_items: compared.missing, pending_changes: pending },
+      ...{ renamed_datasets: renamed.datasets, renamed_sites: renamed.sites, taken_reads: reads.taken },
+    },
+    { ...describeSkew(skew), run_id: runId, watermark: watermark ?? null, gone },
+  );
+  const typedRows = countTyped(typed) + countTyped(files);
+  const good = exported.tally.typed + reread.tally.typed + changes.tally.typed;
+  const newChanges = changes.tally.typed - changes.tally.repeated;
+  const written = newChanges + (await countWritten(run, judged));
+  const history = await extendHistory(
+    graph,
+    await run.before.table('history'),
+    // An item that is new and removed has two rows.
+    { fresh: changes.fresh, diffs: compared.changes, maxRows: newChanges + 2n * (differences + missed) },
+    skew,
+  );
+  return {
+    ...{ merge, comparison: compared.counts, newChanges, stale, history, sites, moment, skew },
+    ...{ unnamed: judged.unnamed, names: judged.names, datasetPattern: judged.datasetPattern },
+    ahead: await findAhead(graph, extract.window, changes),
+    rejects: typedRows === good ? undefined : selectRejects([...typed, ...files], { runId, at }),
+    tally: { written, rejected: typedRows - good, deduplicated: good - written },
+  };
+}
+
+function listTouched({
+  lake,
+  pending,
+  exported,
+  compared,
+  rejected,
+}: Pick<ComparedRun, 'lake' | 'pending' | 'exported' | 'compared' | 'rejected'>): TouchedItems {
+  const { different, doubted } = compared;
+  return { exported: exported.rows, pending, different, doubted, stale: lake.stale_items, rejected: rejected.items };
+}
+
+function findRejected(
+  { graph }: Run,
+  { window }: Extract,
+  { lake, files, changes, exported }: Pick<ComparedRun, 'lake' | 'files' | 'changes' | 'exported'>,
+  typed: readonly TypedFile[],
+): RejectedRows {
+  const rows = readRejectedRows(graph, [...typed, ...files]);
+  const items = graph.model(
+    'rejected_items',
+    { exported_items: exported.rows, feed_changes: changes.feed, items: lake.items, rejected_rows: rows },
+    { watermark: window.watermark ?? null },
+  );
+  return { rows, items };
+}
+
+function measureSkew(
+  { graph }: Run,
+  { lake, pending }: Pick<ReadChanges, 'lake' | 'pending'>,
+  { exported, reread, lacksChanges }: Pick<ComparedRun, 'exported' | 'reread' | 'lacksChanges'>,
+): Promise<FeedSkew> {
+  const { history, runs } = lake;
+  return measureFeedSkew(graph, { pending, history, runs, exported, reread }, { lacksChanges });
+}
+
+/** So many values of a field are not gone at once because a service leaves out what is null. */
+const KEPT_VALUES = 20n;
+
+/** Fields that no export row has, though the lake has many values in them: these are kept. */
+async function findAbsent({ graph, typing, io }: Run, items: Relation): Promise<ItemValue[]> {
+  // Whether an item is listed is never kept: that no row has a removal time may just be so.
+  const names = typing.listAbsent().filter((name) => name !== 'removed_at');
+  const absent: ItemValue[] = [];
+  for (const name of names) {
+    if (!loadTableSchema('items').columns.some((column) => column.name === name)) continue;
+    if ((await graph.count(sql`FROM ${items} WHERE ${code(name)} IS NOT NULL`)) >= KEPT_VALUES) absent.push(name);
+  }
+  if (absent.length > 0) io.log('warn', 'export.fields_missing', { kept: absent.join(', ') });
+  return absent;
+}
+
+/** Whole rows that are in the table: a reread takes the place of the item's exported row. */
+async function countWritten({ graph }: Run, { base, exported, compared, reads }: JudgedRun): Promise<bigint> {
+  const rereads = await graph.count(reads.taken);
+  if (base.kind === 'lake') return rereads;
+  const rows = base.kind === 'first' ? exported.rows : compared.different;
+  const replaced = await graph.count(sql`FROM ${rows} SEMI JOIN ${reads.taken} USING (item_id)`);
+  const whole =
+    base.kind === 'first' ? exported.tally.typed - exported.tally.repeated : await graph.count(compared.different);
+  return whole - replaced + rereads;
+}
+
+async function chooseMergeBase(run: Run, { mode, lowWatermark }: Extract): Promise<MergeBase> {
+  const { items } = run.tables;
+  const lake = { before: await run.before.table('items'), isRewritten: false };
+  // Whole rows that an earlier try has committed are part of the lake.
+  if (lowWatermark === undefined || run.standing.items === 'committed') return { kind: 'lake', ...lake };
+  if (items.version < 0n) return { kind: 'first' };
+  if (mode !== 'snapshot') return { kind: 'poll', ...lake };
+  return { kind: 'reload', ...lake, isRewritten: hasTooManySites(run.pipeline, items) };
+}
+
+/** Datasets as the last run has noted them. */
+async function readKnownDatasets({ graph, before }: Run): Promise<DatasetName[]> {
+  const datasets = await before.rows('datasets');
+  const rows = await graph.rows(sql`SELECT dataset_id AS id, name FROM ${datasets}`);
+  return rows.map(({ id, name }) => ({ id: id as bigint, name: String(name) }));
+}
+
+/** The datasets that can be read, by their names as items give them. Rows of the lake may give one its former name. */
+function nameDatasets(
+  { selection }: Run,
+  visible: readonly DatasetName[],
+  known: readonly DatasetName[],
+): DatasetNames {
+  const byId = new Map<bigint, string[]>();
+  for (const { id, name } of visible) {
+    const before = known.filter((one) => one.id === id).map((one) => one.name);
+    byId.set(id, [...new Set([name, ...before])]);
+  }
+  // All datasets of the list are readable: whatever an item was in beside, it is in none of them any more.
+  const isWhole = selection !== 'all' && selection.every((id) => byId.has(id));
+  return { readable: isWhole ? undefined : [...byId.values()].flat(), byId };
+}

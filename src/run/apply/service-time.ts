@@ -1,0 +1,57 @@
+import { findNewestTime } from '../../analyze/newest-time.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import type { Relation } from '../../sql/relation.js';
+import type { Run } from '../open/open-run.js';
+
+export const DAY_MS = 24 * 3600 * 1000;
+
+/** The moment that dates what the run finds. */
+export interface Moment {
+  /** By this machine's clock, ISO 8601. */
+  at: string;
+  /** By the service's; null if its answers don't say. */
+  serviceAt: string | null;
+}
+
+/** The moment that dates what the run finds: the same in each of its tries, and when it is done again from its bytes. */
+export async function fixMoment({ landing: { journal }, client, io }: Run): Promise<Moment> {
+  const fixed = journal.state.moment;
+  if (fixed !== undefined) return fixed;
+  const moment = { at: io.now().toISOString(), serviceAt: client.serviceTime()?.toISOString() ?? null };
+  await journal.append({ type: 'normalize', ...moment });
+  return moment;
+}
+
+/** What the service's time is read from. */
+export interface TimeEvidence {
+  /** By the `Date` headers of its answers; undefined where none was valid. */
+  date: Date | undefined;
+  /** The newest instant that the service has written into a row. */
+  seen: Date | undefined;
+  /** By this machine's clock. */
+  local: Date;
+}
+
+/**
+ * The time by which days close. The `Date` headers show it, but a proxy may write them: where the rows are more than a
+ * day behind, they hold. Without headers it is what the rows show, up to this machine's time, and that where there are
+ * none. Of clocks that contradict each other the one behind holds: a day that closes late is whole.
+ */
+export function chooseServiceTime({ date, seen, local }: TimeEvidence): Date {
+  if (date === undefined) return seen !== undefined && seen < local ? seen : local;
+  return seen !== undefined && date.getTime() - seen.getTime() > DAY_MS ? seen : date;
+}
+
+/** The service's time at the run's moment. */
+export async function settleServiceTime(
+  graph: RelationGraph,
+  tables: { history: Relation; items: Relation },
+  { at, serviceAt }: Moment,
+): Promise<Date> {
+  const local = new Date(at);
+  return chooseServiceTime({
+    date: serviceAt === null ? undefined : new Date(serviceAt),
+    seen: await findNewestTime(graph, tables),
+    local,
+  });
+}

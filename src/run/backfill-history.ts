@@ -1,0 +1,85 @@
+import { createClient } from '../api/client.js';
+import type { Pipeline } from '../config/pipeline-file.js';
+import { makeFolder } from '../io/durable.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Io } from '../io/io.js';
+import type { Lake } from '../lake/layout.js';
+import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
+import { readTable } from '../lake/read.js';
+import { createTableViews } from '../lake/views.js';
+import { withRemote } from '../remote/remote.js';
+import { backfillFolder, landHistories } from '../source/land-histories.js';
+import { fetchAllowance, fetchPlan, pickUsage } from '../source/read-plan.js';
+import type { Database } from '../sql/connection.js';
+import { refuseNarrowing } from './open/dataset-selection.js';
+import { type RunReport, syncPipeline } from './sync.js';
+
+/** Items whose history is wanted: by id, or by a condition over table `items`. */
+export type HistorySelection = { itemIds: readonly bigint[] } | { where: string };
+
+export interface BackfillReport {
+  items: number;
+  /** Histories that were asked for now; the others had landed before. */
+  asked: number;
+  /** The run that took them over. */
+  run: RunReport;
+}
+
+/**
+ * Reads the history of chosen items from the service, one call each (section 4, /items/{id}/history: as far back as the
+ * plan's historyDays), and lets a run add to `history` what it lacks. A backfill that was interrupted continues with the
+ * items that are missing.
+ * @throws PricelakeError `usage` when the condition is no SQL or chooses nothing, `budget` or `quota` when the calls that
+ * are left don't suffice; what has landed is kept.
+ */
+export async function backfillHistory(
+  pipeline: Pipeline,
+  selection: HistorySelection,
+  io: Io,
+  signal: AbortSignal,
+): Promise<BackfillReport> {
+  const land = async ({ lake, db, stop }: LockedLake, bring: Lake['bring']) => {
+    await createTableViews(db, { ...lake, bring });
+    refuseNarrowing(pipeline, await readTable(lake, 'items'), undefined);
+    const itemIds = await selectItemIds(db, selection);
+    const { baseUrl, apiKey } = pipeline.source;
+    const client = createClient({ baseUrl, apiKey, signal: stop }, io);
+    try {
+      const { plan } = await fetchAllowance(client, pipeline.budget);
+      await makeFolder(backfillFolder(lake.root));
+      const usage = { before: pickUsage(plan), ask: () => fetchPlan(client).then(pickUsage, () => null) };
+      const asked = await landHistories(client, backfillFolder(lake.root), itemIds, usage, io);
+      return { items: itemIds.length, asked };
+    } finally {
+      await client.close();
+    }
+  };
+  const landed = await withRemote(pipeline.lake, io, signal, (remote, stop = signal) =>
+    withLockedLake(pipeline.lake.path, io, stop, (locked) => land(locked, remote?.bring), pipeline.lake.memory),
+  );
+  const run = await syncPipeline(pipeline, io, signal);
+  return { ...landed, run };
+}
+
+async function selectItemIds(db: Database, selection: HistorySelection): Promise<readonly bigint[]> {
+  const itemIds = 'itemIds' in selection ? selection.itemIds : await queryItemIds(db, selection.where);
+  if (itemIds.length > 0) return itemIds;
+  throw new PricelakeError('usage', 'no item is chosen', { hint: '`pricelake query` shows what table items holds.' });
+}
+
+async function queryItemIds(db: Database, where: string): Promise<bigint[]> {
+  const sql = `SELECT item_id FROM items WHERE (${where}\n) ORDER BY item_id`;
+  try {
+    const statements = await db.connection.extractStatements(sql);
+    if (statements.count !== 1) throw new Error('one condition is due');
+    return (await db.rows(sql)).map((row) => row.item_id as bigint);
+  } catch (cause) {
+    const reason = cause instanceof Error ? (cause.message.split('\n', 1)[0] as string) : String(cause);
+    throw new PricelakeError(
+      'usage',
+      `--where ${where}: ${reason}`,
+      { hint: 'Give an SQL condition over items.' },
+      { cause },
+    );
+  }
+}

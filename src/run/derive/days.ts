@@ -1,0 +1,250 @@
+import { selectDailySpreads } from '../../analyze/daily-spread.js';
+import { isEmptyFile } from '../../lake/data-file.js';
+import { KEEP, replaceAll, replaceRows, type TableChange } from '../../lake/table-change.js';
+import type { Relation } from '../../sql/relation.js';
+import { columnsOf, join, type Sql, sql } from '../../sql/sql.js';
+import type { Applied, DataFile, TableState } from '../../tables/table.js';
+import { DAY_MS } from '../apply/service-time.js';
+import type { Run } from '../open/open-run.js';
+import type { NextLake, StagedTable, Staging } from './stage.js';
+
+/** The parts of a run that days need. */
+export type DaysRun = Pick<Run, 'graph' | 'before' | 'tables' | 'landing' | 'standing'> & {
+  pipeline: { analysis: Pick<Run['pipeline']['analysis'], 'daily'> };
+};
+
+const TABLE = 'price_spread_daily';
+
+/** What the closed days follow from. */
+export interface DaySources {
+  /** The lake as it would be. */
+  items: Relation;
+  history: Relation;
+  sites: Relation;
+  runs: Relation;
+  /** The rows before the run of the items that it changed; undefined where there was no table. */
+  itemsBefore: Relation | undefined;
+}
+
+/**
+ * Adds the days (UTC) that have closed since, and makes earlier ones again where the run learned something about them.
+ * Licence texts of a day stay as they were when it closed.
+ * @param now by the service's clock
+ */
+export async function stageDays(
+  run: DaysRun,
+  now: Date,
+  itemsBefore: Relation | undefined,
+  { next, staging }: { next: Pick<NextLake, 'rows'>; staging: Staging },
+): Promise<StagedTable> {
+  if (run.standing[TABLE] === 'committed') return staging.keep(TABLE);
+  const table = run.tables[TABLE];
+  const days = run.pipeline.analysis.daily;
+  if (days === 0) {
+    const none = { day: 0n, firstDay: 0n };
+    return table.files.every(isEmptyFile)
+      ? staging.keep(TABLE)
+      : staging.stage(TABLE, replaceAll(table, undefined), none);
+  }
+  const [items, history, sites] = [await next.rows('items'), await next.rows('history'), await next.rows('sites')];
+  const sources = { items, history, sites, itemsBefore, runs: await next.rows('runs') };
+  const kept = table.applied.day;
+  const closed = BigInt(Math.floor(now.getTime() / DAY_MS)) - 1n;
+  const redone = kept > 0n ? await redoDays(run, sources, kept) : KEEP;
+  const first = await findFirstDay(run, sources, kept, closed - BigInt(days) + 1n);
+  const hasNew = first !== undefined && first <= closed;
+  const marks: Partial<Applied> = hasNew ? { day: closed, ...(kept === 0n ? { firstDay: first } : {}) } : {};
+  const staged = await staging.stageParts(
+    TABLE,
+    redone,
+    listParts(run, sources, redone, hasNew ? [first, closed] : undefined),
+    marks,
+  );
+  const { change } = staged;
+  const isSame = change !== undefined && change.add.length + change.remove.length + Object.keys(marks).length === 0;
+  return isSame ? staging.keep(TABLE) : staged;
+}
+
+async function* listParts(
+  run: DaysRun,
+  sources: DaySources,
+  redone: TableChange,
+  days: readonly [bigint, bigint] | undefined,
+): AsyncGenerator<Sql> {
+  if (redone.rows !== undefined) yield redone.rows;
+  if (days === undefined) return;
+  const [first, last] = days;
+  yield* selectDays(run, sources, formatDay(first), formatDay(last));
+}
+
+function selectDays(
+  { graph, landing }: DaysRun,
+  sources: Omit<DaySources, 'items'> & { items: Relation | Sql },
+  first: string,
+  last: string,
+) {
+  return selectDailySpreads(graph, sources, { first, last, runId: landing.runId });
+}
+
+/** The first day to be added: behind those kept, or as far as history and `daily` reach. */
+async function findFirstDay(
+  { graph }: DaysRun,
+  { history, runs }: DaySources,
+  kept: bigint,
+  limit: bigint,
+): Promise<bigint | undefined> {
+  if (kept > 0n) return kept + 1n > limit ? kept + 1n : limit;
+  const row = await graph.row(sql`SELECT epoch(least(
+      (SELECT min(observed_date) FROM ${history}),
+      (SELECT min(timezone('UTC', started_at)::DATE) FROM ${runs})
+    ))::BIGINT // 86400 AS day`);
+  const reach = row?.day as bigint | null | undefined;
+  if (reach === null || reach === undefined) return undefined;
+  return reach > limit ? reach : limit;
+}
+
+/**
+ * Makes the kept days again of the products that the run learned something about: a change that came after its day was
+ * closed, or an item that is new, or of another product, website or currency than before. Only rows that differ are
+ * replaced, so files that show the same stay as they are.
+ */
+async function redoDays(run: DaysRun, sources: DaySources, kept: bigint): Promise<TableChange> {
+  const { graph, before, landing } = run;
+  const state = run.tables[TABLE];
+  const last = formatDay(kept);
+  const products = await findTouchedProducts(run, sources, last);
+  const touched = await graph.row(sql`SELECT strftime(min(from_day), '%Y-%m-%d') AS first FROM ${products}`);
+  if (touched?.first === null || touched?.first === undefined) return KEEP;
+  const first = String(touched.first);
+  const values = columnsOf(TABLE, ['run_id']);
+  const remade = await remakeDays(run, sources, products, first, last);
+  const old = await before.part(
+    TABLE,
+    withRows(state).filter((file) => (readDays(file)?.last ?? first) >= first),
+  );
+  const oldDays = graph.table(
+    'old_days',
+    sql`SELECT ${values} FROM ${old.rows} JOIN ${products} USING (product_id)
+    WHERE day >= CAST(${first} AS DATE) AND day >= from_day`,
+  );
+  const gone = graph.table(
+    'void_days',
+    sql`SELECT product_id, currency, day FROM (FROM ${oldDays} EXCEPT FROM ${remade})`,
+  );
+  return replaceRows(graph, old, {
+    key: 'product_id, currency, day',
+    gone,
+    added: sql`SELECT ${values}, ${landing.runId} AS run_id FROM (FROM ${remade} EXCEPT FROM ${oldDays})`,
+  });
+}
+
+/**
+ * Products and the first of the kept days that may be different. The first change that is known of an item also says
+ * what was before it.
+ */
+async function findTouchedProducts(
+  run: DaysRun,
+  { items, history, itemsBefore }: DaySources,
+  last: string,
+): Promise<Relation> {
+  const { graph, landing } = run;
+  const { runId } = landing;
+  const first = (await readFirstDay(run)) ?? last;
+  // Without items before there is nothing to compare with: a rebuild begins with a copy.
+  const isCompared = itemsBefore !== undefined;
+  const before = itemsBefore ?? graph.empty('items_before', 'items');
+  return graph.table(
+    'touched_products',
+    sql`WITH news AS (
+       -- A change may take the place of a difference that was dated up to two minutes before it.
+       SELECT item_id, timezone('UTC', observed_at - INTERVAL 2 MINUTE)::DATE AS day FROM ${history}
+       WHERE run_id = ${runId}
+     ),
+     late AS (
+       SELECT item_id, min(day) AS day FROM news WHERE day <= CAST(${last} AS DATE) GROUP BY item_id
+     ),
+     late_items AS (
+       SELECT item_id, min(late.day) AS day, arg_min(run_id, observed_at) = ${runId} AS is_first
+       FROM ${history} JOIN late USING (item_id)
+       GROUP BY item_id
+     ),
+     present AS NOT MATERIALIZED (
+       SELECT item_id, product_id, site_id, currency, run_id,
+         greatest(coalesce(timezone('UTC', first_seen_at)::DATE, CAST(${first} AS DATE)), CAST(${first} AS DATE)) AS seen_day
+       FROM ${items}
+     )
+     SELECT product_id, min(from_day) AS from_day FROM (
+       SELECT product_id, CASE WHEN is_first THEN least(day, seen_day) ELSE day END AS from_day
+       FROM late_items JOIN present USING (item_id)
+       UNION ALL
+       SELECT unnest([before.product_id, present.product_id]), seen_day
+       FROM present
+       LEFT JOIN ${before} AS before USING (item_id)
+       WHERE present.run_id = ${runId} AND ${isCompared}
+         AND (before.item_id IS NULL OR (before.product_id, before.site_id, before.currency)
+           IS DISTINCT FROM (present.product_id, present.site_id, present.currency))
+     )
+     WHERE product_id IS NOT NULL AND from_day <= CAST(${last} AS DATE)
+     GROUP BY product_id`,
+  );
+}
+
+/** The first day that the table reaches back to. Only files of which the log does not say it are read. */
+async function readFirstDay({ graph, before, tables }: DaysRun): Promise<string | undefined> {
+  const { firstDay } = tables[TABLE].applied;
+  const files = withRows(tables[TABLE]);
+  const noted = files.flatMap((file) => readDays(file)?.first ?? []);
+  const known = [...noted, ...(firstDay === undefined ? [] : [formatDay(firstDay)])].sort()[0];
+  const others = await before.part(
+    TABLE,
+    files.filter((file) => readDays(file) === undefined),
+  );
+  const row = await graph.row(
+    sql`SELECT least(min(day), CAST(${known ?? null} AS DATE))::VARCHAR AS day FROM ${others.rows}`,
+  );
+  return row?.day === null || row === undefined ? undefined : String(row.day);
+}
+
+/** The rows of the touched products, as they are by what is known now. */
+async function remakeDays(
+  run: DaysRun,
+  sources: DaySources,
+  products: Relation,
+  first: string,
+  last: string,
+): Promise<Relation> {
+  const { graph } = run;
+  const values = columnsOf(TABLE, ['run_id']);
+  const items = sql`SELECT * FROM ${sources.items} SEMI JOIN ${products} USING (product_id)`;
+  const parts: Relation[] = [];
+  for await (const rows of selectDays(run, { ...sources, items }, first, last)) {
+    const part = graph.table(
+      'remade_days',
+      sql`SELECT ${values} FROM (${rows}) JOIN ${products} USING (product_id) WHERE day >= from_day`,
+    );
+    await part.made;
+    parts.push(part);
+  }
+  if (parts.length === 0) return graph.view('remade_days', sql`SELECT ${values} FROM ${graph.empty(TABLE, TABLE)}`);
+  return graph.view(
+    'remade_days',
+    join(
+      parts.map((part) => sql`FROM ${part}`),
+      ' UNION ALL ',
+    ),
+  );
+}
+
+const withRows = ({ files }: TableState) => files.filter((file) => !isEmptyFile(file));
+
+/** The first and the last day of a file's rows, by its statistics; undefined where there are none. */
+function readDays({ stats }: DataFile): { first: string; last: string } | undefined {
+  const { minValues, maxValues } = JSON.parse(stats) as Record<'minValues' | 'maxValues', { day?: string } | undefined>;
+  const [first, last] = [minValues?.day, maxValues?.day];
+  return first === undefined || last === undefined ? undefined : { first, last };
+}
+
+/** A number of days since 1970 as `2026-11-20`. */
+function formatDay(day: bigint): string {
+  return new Date(Number(day) * DAY_MS).toISOString().slice(0, 10);
+}

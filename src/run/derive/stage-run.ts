@@ -1,0 +1,136 @@
+import { openStep } from '../../io/io.js';
+import { settleAll } from '../../io/side-by-side.js';
+import { type Attribution, describeAttributions, readAttributions } from '../../lake/attribution.js';
+import { append, KEEP, replaceAll } from '../../lake/table-change.js';
+import type { LandedDatasets } from '../../source/datasets.js';
+import { quoteIdentifier } from '../../sql/quote.js';
+import type { Relation } from '../../sql/relation.js';
+import { columnsOf, sql } from '../../sql/sql.js';
+import type { CopiedDatasets } from '../../tables/table.js';
+import type { Batch } from '../apply/apply.js';
+import { settleServiceTime } from '../apply/service-time.js';
+import type { Extract } from '../land/landed-run.js';
+import type { Run } from '../open/open-run.js';
+import { chooseRunSample, compareSample, readRunSample, type SampleComparison } from '../prove/compare-sample.js';
+import { stageDays } from './days.js';
+import { deriveTables } from './derive.js';
+import { NextLake, type StagedTable, Staging } from './stage.js';
+
+/** The next version of the lake's tables but for those that describe the run itself. */
+export interface StagedRun {
+  next: NextLake;
+  attributions: Attribution[];
+  /** What a sample of the service's items has shown meanwhile. */
+  compared: SampleComparison;
+}
+
+/** Writes the next files of every table beside the lake. The service is asked for a sample of items meanwhile. */
+export async function stageRun(run: Run, extract: Extract, datasets: LandedDatasets, batch: Batch): Promise<StagedRun> {
+  const { rows: sites } = batch.sites;
+  await sites.made;
+  const attributions = await readAttributions(run.db, quoteIdentifier(sites.name));
+  const metadata = describeAttributions(attributions);
+  const landing = openStep(run.io, 'staging');
+  const landed = await new Staging(run, metadata, landing).guard((staging) =>
+    stageLanded(run, extract, datasets, batch, staging),
+  );
+  landing.done();
+  const deriving = openStep(run.io, 'deriving');
+  const next = new NextLake(run, landed);
+  // Chosen while tables are derived, the sample would take memory beside them.
+  const chosen = await chooseRunSample(run, extract, await next.rows('items'));
+  const compare = async () =>
+    compareSample(run, chosen, chosen && (await readRunSample(run, chosen)), {
+      ...{ items: await next.rows('items'), history: await next.rows('history') },
+      stale_items: await next.rows('stale_items'),
+      cursor: extract.window.to,
+      lowWatermark: extract.lowWatermark?.changedAt ?? null,
+      ...{ skew: batch.skew, datasetPattern: batch.datasetPattern },
+    });
+  const derive = () =>
+    new Staging(run, metadata, deriving).guard(async (staging) => {
+      const sitesStay = batch.sites.changed === undefined;
+      const derived = await deriveTables(run, batch.merge, { next, staging, sitesStay });
+      const before = run.tables.items.version < 0n ? undefined : batch.merge.before;
+      const seen = { history: await next.rows('history'), items: await next.rows('items') };
+      const now = await settleServiceTime(run.graph, seen, batch.moment);
+      return [...derived, await stageDays(run, now, before, { next, staging })];
+    });
+  const [compared, derived] = await settleAll([compare(), derive()]);
+  deriving.done();
+  return { next: next.with(...derived), attributions, compared };
+}
+
+/** Stages the tables of what landed. */
+async function stageLanded(
+  run: Run,
+  extract: Extract,
+  datasets: LandedDatasets,
+  batch: Batch,
+  staging: Staging,
+): Promise<StagedTable[]> {
+  const { tables } = run;
+  const cursor = extract.window.to;
+  const { merge, history, stale, sites, rejects, ahead } = batch;
+  const noted = { cursor, polledAt: readPolled(extract), datasets: noteDatasets(run, extract, datasets) };
+  const known = sites.changed === undefined ? KEEP : replaceAll(tables.sites, sites.changed);
+  const staged = await settleAll([
+    staging.stage('items', merge.change, noted),
+    staging.stage('history', history, { cursor, ahead }),
+    staging.stage('sites', known),
+    staging.stage('datasets', replaceAll(tables.datasets, selectDatasets(run, datasets))),
+    staging.stage('rejects', append(rejects)),
+  ]);
+  if (stale.rows === undefined) return staged;
+  return [...staged, await staging.stage('stale_items', replaceAll(tables.stale_items, stale.rows))];
+}
+
+/** Up to when items were polled: the next run needs it where this one did not come to the feed's end. */
+function readPolled({ feed, lowWatermark }: Extract): bigint {
+  if (feed?.complete === true || lowWatermark?.changedAt === undefined) return 0n;
+  return BigInt(Date.parse(lowWatermark.changedAt)) * 1000n;
+}
+
+/** The datasets that the items are a copy of by now: of those that can be read, the ones that were copied whole, now or before. */
+function noteDatasets(
+  { selection, tables }: Run,
+  { mode, added }: Extract,
+  { datasets }: LandedDatasets,
+): CopiedDatasets {
+  if (selection !== 'all') return { isList: true, ids: selection };
+  const visible = datasets.map(({ id }) => id);
+  const before = tables.items.applied.datasets.ids;
+  // A lake that does not note them yet has a copy of all.
+  const isWhole = mode === 'snapshot' || before.length === 0;
+  return { isList: false, ids: visible.filter((id) => isWhole || added.includes(id) || before.includes(id)) };
+}
+
+function selectDatasets({ graph, selection, landing }: Run, { datasets, readAt }: LandedDatasets) {
+  const copied = datasets.filter(({ id }) => selection === 'all' || selection.includes(id));
+  const rows = copied.map((dataset) => ({
+    dataset_id: dataset.id,
+    name: dataset.name,
+    description: dataset.description,
+    items: dataset.items,
+    sites: dataset.sites,
+    models: dataset.models,
+    healthy_models: dataset.healthyModels,
+    newest_scrape_at: dataset.newestScrapeAt,
+    oldest_scrape_at: dataset.oldestScrapeAt,
+    read_at: readAt,
+    run_id: landing.runId,
+  }));
+  return sql`SELECT ${columnsOf('datasets')} FROM ${graph.load('datasets', 'datasets', rows)}`;
+}
+
+/** Stages the service's own products, where the pipeline asks for them. */
+export async function stageServiceProducts(
+  run: Run,
+  rows: Relation | undefined,
+  attributions: Attribution[],
+): Promise<StagedTable[]> {
+  const table = 'service_products';
+  if (run.pipeline.source.products === 'none' || rows === undefined) return [];
+  const change = replaceAll(run.tables[table], sql`SELECT ${columnsOf(table)} FROM ${rows}`);
+  return [await new Staging(run, describeAttributions(attributions)).stage(table, change)];
+}

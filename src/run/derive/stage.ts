@@ -1,0 +1,161 @@
+import type { OpenStep } from '../../io/io.js';
+import { settleAll } from '../../io/side-by-side.js';
+import { beginStage, type Stage } from '../../lake/stage.js';
+import type { TableChange } from '../../lake/table-change.js';
+import type { TableRows } from '../../lake/table-rows.js';
+import { FEW_ROWS } from '../../sql/graph.js';
+import type { Relation } from '../../sql/relation.js';
+import { code, type Sql } from '../../sql/sql.js';
+import { tableRelation } from '../../sql/table-relation.js';
+import type { Applied, TableChange as FileChange, StagedFile, TableName } from '../../tables/table.js';
+import { chooseItemsLayout } from '../apply/items-layout.js';
+import type { Run } from '../open/open-run.js';
+
+/** A table's next version, written beside the lake. */
+export interface StagedTable {
+  table: TableName;
+  /** Undefined where an earlier try has committed the table. */
+  change: FileChange | undefined;
+  /** The added files as soon as they are synced and checked. */
+  sealed: Promise<StagedFile[]>;
+  /** The table as it will be. */
+  rows: () => Promise<TableRows>;
+}
+
+/** Writes the next files of tables beside the lake. */
+export class Staging {
+  readonly #run: Run;
+  /** Key-value metadata of each file. */
+  readonly #metadata: Record<string, string>;
+  readonly #progress: OpenStep | undefined;
+  readonly #sealing: Promise<StagedFile[]>[] = [];
+
+  constructor(run: Run, metadata: Record<string, string>, progress?: OpenStep) {
+    this.#run = run;
+    this.#metadata = metadata;
+    this.#progress = progress;
+  }
+
+  /** Writes the rows of a change. What the commit notes with them is `applied`. */
+  stage(table: TableName, change: TableChange, applied: Partial<Applied> = {}): Promise<StagedTable> {
+    return this.stageParts(table, change, change.rows === undefined ? [] : [change.rows], applied);
+  }
+
+  /** As `stage`, with rows that are made part by part, each before the next. */
+  async stageParts(
+    table: TableName,
+    { remove, maxRows }: Pick<TableChange, 'remove' | 'maxRows'>,
+    parts: readonly Sql[] | AsyncIterable<Sql>,
+    applied: Partial<Applied> = {},
+  ): Promise<StagedTable> {
+    const { before, landing, repairs, io } = this.#run;
+    if (this.#run.standing[table] === 'committed') return this.keep(table);
+    const add: StagedFile[] = [];
+    const sealing: Promise<StagedFile[]>[] = [];
+    for await (const rows of maxRows === 0n ? [] : parts) {
+      const { files, sealed } = await this.#write(table, rows, { maxRows }, remove);
+      add.push(...files);
+      sealing.push(sealed);
+      this.#sealing.push(sealed);
+    }
+    io.log('debug', 'staged', { table, files: add.length });
+    for (const { rows, bytes } of add) this.#progress?.add(rows, bytes);
+    const marks = { run: landing.runNumber, accepted: repairs[table], ...applied };
+    const sealed = Promise.all(sealing).then((files) => files.flat());
+    sealed.catch(() => {}); // reported to whoever waits for it
+    return {
+      table,
+      change: { table, add, remove: [...remove], applied: marks },
+      sealed,
+      rows: once(async () => {
+        const now = await before.table(table);
+        return add.length + remove.length === 0 ? now : now.after({ add, remove }, FEW_ROWS);
+      }),
+    };
+  }
+
+  /** Does work that stages tables. A file that can't be sealed is removed: statements that read it fail as a consequence. */
+  async guard<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
+    const [made] = await Promise.allSettled([work(this)]);
+    if (made.status === 'fulfilled') return made.value;
+    await settleAll(this.#sealing);
+    throw made.reason;
+  }
+
+  /** The table as an earlier try has committed it. */
+  keep(table: TableName): StagedTable {
+    return { table, change: undefined, sealed: Promise.resolve([]), rows: () => this.#run.before.table(table) };
+  }
+
+  async #write(table: TableName, rows: Sql, more: Partial<Stage>, remove: TableChange['remove']) {
+    const { graph, lake, landing, pipeline, tables } = this.#run;
+    await graph.ready(rows);
+    const layout =
+      table === 'items'
+        ? { ...chooseItemsLayout(pipeline, tables.items, remove), sliceBy: 'site_id', inLanes: true }
+        : {};
+    const { runId } = landing;
+    const targetBytes = pipeline.lake.targetFileSize;
+    const stage = { table, runId, select: rows.text, metadata: this.#metadata, targetBytes, ...layout, ...more };
+    return beginStage(graph.db, lake, stage);
+  }
+}
+
+/** The tables of a run's next version. */
+export class NextLake {
+  readonly #run: Run;
+  readonly #staged = new Map<TableName, StagedTable>();
+
+  constructor(run: Run, staged: readonly StagedTable[]) {
+    this.#run = run;
+    for (const one of staged) this.#staged.set(one.table, one);
+  }
+
+  /** As it would be, with these tables beside. */
+  with(...staged: readonly StagedTable[]): NextLake {
+    return new NextLake(this.#run, [...this.#staged.values(), ...staged]);
+  }
+
+  table(name: TableName): Promise<TableRows> {
+    return this.#staged.get(name)?.rows() ?? this.#run.before.table(name);
+  }
+
+  async rows(name: TableName): Promise<Relation> {
+    return (await this.table(name)).rows;
+  }
+
+  /** The rows of a table that the run adds, as far as it stages them. */
+  added(name: TableName): Sql {
+    const files = this.#staged.get(name)?.change?.add ?? [];
+    return code(
+      `SELECT * FROM ${tableRelation(
+        name,
+        files.map(({ stagedAt }) => stagedAt),
+      )}`,
+    );
+  }
+
+  /** What will be committed: the files are synced and checked. */
+  async seal(): Promise<FileChange[]> {
+    const sealed = await Promise.all(
+      [...this.#staged.values()].map(async ({ change, sealed }) => {
+        const add = await sealed;
+        return change === undefined ? [] : [{ ...change, add }];
+      }),
+    );
+    return sealed.flat();
+  }
+
+  /** Changes of tables, before their files are sealed. */
+  get changes(): FileChange[] {
+    return [...this.#staged.values()].flatMap(({ change }) => change ?? []);
+  }
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,69 @@
+import type { Pipeline } from '../config/pipeline-file.js';
+import type { Io } from '../io/io.js';
+import { sumLanded } from '../journal/run-state.js';
+import { explainSystemFault } from '../lake/system-fault.js';
+import { withRemote } from '../remote/remote.js';
+import { extractDatasets, extractRun } from './land/extract.js';
+import { closeRun, dropIdleRun } from './open/close-run.js';
+import { NO_DEADLINE } from './open/deadline.js';
+import { openRun, type Run } from './open/open-run.js';
+import { isIdle } from './prove/run-record.js';
+import type { SyncOptions } from './sync.js';
+
+/** What a run has landed. */
+export interface LandReport {
+  /** False where nothing is new: the run is forgotten. */
+  landed: boolean;
+  /** True when the run continued an interrupted one. */
+  resumed: boolean;
+  runId: string;
+  runNumber: bigint;
+  /** The folder of the landing: the journal, and the files that it names. */
+  folder: string;
+  /** Of all its tries. */
+  rows: bigint;
+  bytes: number;
+  calls: number;
+}
+
+/**
+ * The first step of a run alone: lands what is new, and leaves the tables as they are. Nothing is typed. The next run
+ * continues from the journal as after a crash, and asks for nothing that has landed. Items about which changes say too little are
+ * read whole by that run.
+ * @throws PricelakeError as `syncPipeline` does until bytes have landed
+ */
+export function landPipeline(
+  pipeline: Pipeline,
+  io: Io,
+  signal?: AbortSignal,
+  {
+    deadline = NO_DEADLINE,
+    connect = deadline.connect,
+    caps = {},
+  }: Pick<SyncOptions, 'deadline' | 'connect' | 'caps'> = {},
+): Promise<LandReport> {
+  return explainSystemFault(pipeline.lake.path, () =>
+    withRemote(pipeline.lake, io, signal, async (remote, stop) => {
+      const run = await openRun(pipeline, deadline.limitIo(io), { signal: stop, caps, connect, bring: remote?.bring });
+      try {
+        run.typing.leaveItems();
+        const extract = await extractRun(run);
+        if (await isIdle(run, extract)) {
+          await dropIdleRun(run);
+          return describe(run, false);
+        }
+        await extractDatasets(run);
+        await remote?.saveLanding();
+        return describe(run, true);
+      } finally {
+        await closeRun(run);
+      }
+    }),
+  );
+}
+
+function describe({ landing, resumed }: Run, landed: boolean): LandReport {
+  const { runId, runNumber, folder, journal } = landing;
+  const { state } = journal;
+  return { landed, resumed, runId, runNumber, folder, ...sumLanded(state), calls: state.calls.made };
+}

@@ -1,0 +1,120 @@
+import { PricelakeError } from '../../io/errors.js';
+import { dropRun } from '../../journal/landings.js';
+import type { ExportGate } from '../../plan/export-gate.js';
+import type { CopyPlan } from '../../plan/plan-copy.js';
+import type { PollPlan } from '../../plan/plan-polls.js';
+import { listParts } from '../../source/dataset-client.js';
+import { isOfOneSite, listCutSegments } from '../../source/export-segments.js';
+import type { SnapshotEvents } from '../../source/export-shard.js';
+import type { ItemFile } from '../../source/item-files.js';
+import { landPoll, reopenPoll } from '../../source/poll.js';
+import { landSnapshot } from '../../source/snapshot.js';
+import type { Run } from '../open/open-run.js';
+import type { RunPlanner } from '../plan/run-planner.js';
+
+/** Copies items of a run by its plan, and hands what lands to the typing. */
+export class ItemCopy {
+  readonly #run: Run;
+  readonly #planner: RunPlanner;
+  readonly #gate: ExportGate;
+  /** Files that are being typed: a plan that is made again may name them again. */
+  readonly #handed = new Set<string>();
+
+  constructor(run: Run, planner: RunPlanner, gate: ExportGate) {
+    this.#run = run;
+    this.#planner = planner;
+    this.#gate = gate;
+  }
+
+  /**
+   * Copies all items by the route of the plan; what an export that was cut brought is kept. A run that is refused before
+   * anything has landed is forgotten.
+   */
+  landAll(): Promise<void> {
+    return this.#landAll().catch((error) => dropRefused(this.#run, error));
+  }
+
+  async #landAll(): Promise<void> {
+    for (const segment of listCutSegments(this.#run.landing)) this.#type(segment, 'export');
+    for (;;) {
+      const { copy } = await this.#planner.plan('counts', 'listed');
+      if (copy === undefined) return;
+      if (copy.choice.route === 'wait') throw copy.choice.refusal;
+      await this.#noteChoice(copy);
+      if (copy.shards === undefined) return this.#readPages(copy);
+      try {
+        return await this.#export(copy, copy.shards);
+      } catch (error) {
+        // The quota may run out while shards download side by side: one is cut, and the others are refused.
+        if (!isOutOfRows(error)) throw error;
+        this.#planner.note({ cut: error });
+      }
+    }
+  }
+
+  async #noteChoice({ choice, isChosen }: CopyPlan): Promise<void> {
+    const { landing, client, io } = this.#run;
+    if (isChosen || choice.route === 'wait') return;
+    io.log(choice.route === 'export' ? 'debug' : 'info', 'copy.chosen', { ...choice });
+    const { route: way, reason } = choice;
+    await landing.journal.append({ type: 'chosen', what: 'copy', way, reason, calls: client.calls() });
+  }
+
+  #readPages({ datasets }: CopyPlan): Promise<void> {
+    const { client, landing, io } = this.#run;
+    const poll = { changedSince: undefined, untilSettled: true };
+    return landPoll(listParts(client, datasets), landing, poll, (file) => this.#type(file, 'page'), io);
+  }
+
+  async #export(copy: CopyPlan, shards: NonNullable<CopyPlan['shards']>): Promise<void> {
+    const { client, landing, io, typing, pipeline } = this.#run;
+    await this.#noteShards(copy, shards);
+    const events: SnapshotEvents = {
+      onSegment: (segment, facts) => this.#type(segment, 'export', facts),
+      onVoid: (paths) => {
+        for (const path of paths) this.#handed.delete(path);
+        typing.forget(paths);
+      },
+      whenRoom: () => typing.whenRoom(),
+    };
+    const options = { shards, format: pipeline.source.export, gate: this.#gate };
+    await landSnapshot(listParts(client, copy.datasets), landing, options, events, io);
+    if (copy.settling !== undefined) await this.poll(copy.settling);
+  }
+
+  /** Decided once for all tries: the shards that have landed fit no other plan. */
+  async #noteShards({ shardReason: reason }: CopyPlan, shards: NonNullable<CopyPlan['shards']>): Promise<void> {
+    if (reason === undefined) return;
+    const { landing, client, io } = this.#run;
+    const entry = shards.map(({ site, ...shard }) => ({ ...shard, site: site ?? null }));
+    await landing.journal.append({ type: 'shards', shards: entry, reason, calls: client.calls() });
+    io.log(shards.length > 1 ? 'info' : 'debug', 'export.planned', { exports: shards.length, reason });
+  }
+
+  /** Lands items that changed since a time. */
+  async poll({ datasets, since: changedSince, untilSettled, reopens }: PollPlan): Promise<void> {
+    const { client, landing, io } = this.#run;
+    const parts = listParts(client, datasets);
+    if (reopens && changedSince !== undefined) await reopenPoll(landing, parts, changedSince);
+    await landPoll(parts, landing, { changedSince, untilSettled }, (file) => this.#type(file, 'page'), io);
+  }
+
+  #type(file: ItemFile, origin: 'export' | 'page', facts?: { mayBecomeVoid: boolean }): void {
+    if (this.#handed.has(file.path)) return;
+    this.#handed.add(file.path);
+    this.#run.typing.addItems({ ...file, origin, isOfOneSite: isOfOneSite(file) }, facts);
+  }
+}
+
+/** The service cut an export at the month's rows, or the gate refuses one that it would cut. */
+function isOutOfRows(error: unknown): error is PricelakeError {
+  return error instanceof PricelakeError && (error.facts.cut === true || error.facts.rule === 'exportRowsPerMonth');
+}
+
+/** Drops a run whose export is refused before anything has landed, so that the next run decides for itself. */
+async function dropRefused({ landing }: Run, error: unknown): Promise<never> {
+  const isRefused = error instanceof PricelakeError && ['budget', 'quota', 'snapshot_incomplete'].includes(error.code);
+  const { exports, pages } = landing.journal.state;
+  if (isRefused && exports.begun === 0 && pages.poll.rows === 0n) await dropRun(landing);
+  throw error;
+}

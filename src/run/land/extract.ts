@@ -1,0 +1,177 @@
+import { isItemId } from '../../apply/item-names.js';
+import type { TypingQueue } from '../../apply/typing-queue.js';
+import { PricelakeError } from '../../io/errors.js';
+import { isComplete } from '../../journal/run-state.js';
+import { countCallsLeft, NO_EXPORTS } from '../../plan/allowance.js';
+import { createExportGate } from '../../plan/export-gate.js';
+import type { RunPlan } from '../../plan/plan-run.js';
+import { listParts, listSelectedParts } from '../../source/dataset-client.js';
+import { type LandedDatasets, landDatasets } from '../../source/datasets.js';
+import { type LandedEvents, landEvents } from '../../source/events.js';
+import { type FeedPart, isCursorRefused, type LandedFeed, landFeed, least } from '../../source/feed.js';
+import { type HydrationNeed, landHydration } from '../../source/hydrate.js';
+import { isExportFile } from '../../source/hydrate-export.js';
+import { cutItemTails, type ItemFile, listItemFiles } from '../../source/item-files.js';
+import { takeBackfill } from '../../source/land-histories.js';
+import { type PlannedRun, readPlan } from '../../source/read-plan.js';
+import { hasReadLists, landRereads } from '../../source/reread.js';
+import { listUnnamedChanges } from '../../source/unnamed-changes.js';
+import { landLowWatermark } from '../../source/watermark.js';
+import { code, sql } from '../../sql/sql.js';
+import { openWindow } from '../../tables/cursor-window.js';
+import { listEvents } from '../../webhook/event-files.js';
+import { checkSelection } from '../open/dataset-selection.js';
+import type { Run } from '../open/open-run.js';
+import { reportPace } from '../plan/report-pace.js';
+import { RunPlanner } from '../plan/run-planner.js';
+import { ItemCopy } from './copy-items.js';
+import type { Extract } from './landed-run.js';
+
+/**
+ * Lands what is new, by its plan: whole rows behind a low watermark (all items, or those that changed since), then the
+ * feed; or the feed alone. Segments of whole rows are typed while the rest downloads.
+ */
+export async function extractRun(run: Run): Promise<Extract> {
+  const planning = readPlanOfRun(run);
+  const source = { ...run, journal: run.landing.journal, isAtWork: true };
+  const planner = await RunPlanner.open(source, planning);
+  const planned = await planning;
+  if (planned !== undefined) run.drift.look('/plan', { status: planned.plan.status ?? null });
+  const copy = new ItemCopy(run, planner, planned?.gate ?? createExportGate(NO_EXPORTS, run.io));
+  for (;;) {
+    const extract = await landByPlan(run, planner, planned, copy);
+    if (extract !== undefined) return extract;
+  }
+}
+
+/** Undefined where the feed asks for another plan: the service refuses its cursor, or it does not name items. */
+async function landByPlan(
+  run: Run,
+  planner: RunPlanner,
+  planned: PlannedRun | undefined,
+  copy: ItemCopy,
+): Promise<Extract | undefined> {
+  const { client, landing, io } = run;
+  const { decision, lowWatermark: mark, checksDatasets } = await decide(run, planner);
+  const { mode, added = [] } = decision;
+  const reporting = reportPace(run, mode);
+  reporting.catch(() => {}); // reported below
+  if (checksDatasets && planned !== undefined) await checkSelection(client, run.selection, planned.plan);
+  const events = await landEvents(landing, () => listEvents(run.lake.root), io);
+  const backfill = await takeBackfill(landing, run.lake.root);
+  const lowWatermark = mark && (await landLowWatermark(client, landing, listParts(client, mark.parts), mark.feed, io));
+  if (lowWatermark !== undefined) await landWholeRows(planner, copy);
+  const plan = await planner.plan();
+  const feeds = plan.feed.starts.flatMap(({ dataset, from = 0n, ...start }): FeedPart[] =>
+    listParts(client, [dataset]).map((part) => ({ ...part, from, ...start })),
+  );
+  const feed = await landFeed(client, landing, feeds, plan.feed.isRead, io).catch((error: unknown) => {
+    if (mode !== 'feed' || !isCursorRefused(error)) throw error;
+    planner.note({ cursorRefused: error.message });
+    return 'refused' as const;
+  });
+  await reporting;
+  if (feed === 'refused') return undefined;
+  if (mode === 'feed' && planned !== undefined && feed !== undefined && feed.unnamed > 0) {
+    const unnamed = await countUnnamed(run, feed, events);
+    if (unnamed > 0n) {
+      planner.note({ unnamed });
+      return undefined;
+    }
+  }
+  const applied = run.tables.items.applied.cursor;
+  const start = lowWatermark?.cursor ?? 0n;
+  const watermark = mode !== 'feed' && lowWatermark !== undefined ? start : added.length > 0 ? applied : undefined;
+  const window = openWindow(run.tables, { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark });
+  return { mode, lowWatermark, events, backfill, feed, window, added, planned, plan };
+}
+
+/** Counts changes of the feed whose items nothing names: no feed, no webhook, and not history. */
+async function countUnnamed({ graph, before }: Run, feed: LandedFeed, events: LandedEvents): Promise<bigint> {
+  const ids = await listUnnamedChanges(feed, events);
+  const history = await before.rows('history');
+  const known = sql`FROM ${history} WHERE item_id IS NOT NULL AND change_id IN (${code(ids.join(', ') || 'NULL')})`;
+  return BigInt(ids.length) - (await graph.count(known));
+}
+
+/** What was decided holds for all tries, so it is journaled. */
+async function decide({ landing, client, io }: Run, planner: RunPlanner): Promise<RunPlan> {
+  const plan = await planner.plan('readable', 'polledAt');
+  if (plan.isDecisionNew) {
+    io.log('info', 'decided', { ...plan.decision });
+    await landing.journal.append({ type: 'decision', ...plan.decision, calls: client.calls() });
+  }
+  return plan;
+}
+
+/** The copy first: where it is refused, nothing has landed that would bind the next run. */
+async function landWholeRows(planner: RunPlanner, copy: ItemCopy): Promise<void> {
+  await copy.landAll();
+  for (const poll of (await planner.plan()).polls) await copy.poll(poll);
+}
+
+/**
+ * The plan for the calls that are left to make; undefined when the run has made all of them. Publishing what has
+ * landed needs no call: then a run continues although the service refuses, and skips comparisons.
+ */
+async function readPlanOfRun(run: Run): Promise<PlannedRun | undefined> {
+  const { client, landing } = run;
+  const { state } = landing.journal;
+  if (!isComplete(state)) return readPlan(run);
+  const makeNoCall = (reason: string) => {
+    client.setCallLimit(0, () => new PricelakeError('budget', `what the run needs has landed; ${reason}`));
+    return undefined;
+  };
+  if (state.usage.after !== undefined) return makeNoCall('its calls are made');
+  return readPlan(run).catch((error: unknown) => {
+    if (!(error instanceof PricelakeError) || ['stopped', 'deadline'].includes(error.code)) throw error;
+    return makeNoCall(error.message);
+  });
+}
+
+/** Lands whole reads of the items about which the changes say too little, and passes each file to the typing. */
+export async function hydrateRun(
+  run: Run,
+  planned: PlannedRun | undefined,
+  need: HydrationNeed | undefined,
+): Promise<void> {
+  const { client, landing, io, typing } = run;
+  const { journal } = landing;
+  const onFile = (file: ItemFile) => typeReread(typing, file);
+  if (isComplete(journal.state)) {
+    await cutItemTails(landing, 'hydrate');
+    for (const file of listItemFiles(landing, 'hydrate')) onFile(file);
+    return;
+  }
+  if (need === undefined) await journal.append({ type: 'hydrate.done', calls: client.calls() });
+  else {
+    const ratePerSecond = planned?.plan.limits.ratePerSecond ?? null;
+    const parts = listSelectedParts(client, run.selection);
+    const { export: format, mapping } = run.pipeline.source;
+    const exports = { format, isId: (name: string) => isItemId(name, mapping) };
+    await landHydration(client, landing, need, onFile, io, { gate: planned?.gate, exports, ratePerSecond, parts });
+  }
+}
+
+function typeReread(typing: TypingQueue, file: ItemFile): void {
+  typing.addItems({ ...file, origin: 'reread', isExport: isExportFile(file) });
+}
+
+/** Reads items one by one of which a list showed less than the feed. True if any was read. */
+export async function rereadStale(run: Run, planned: PlannedRun | undefined, itemIds: bigint[]): Promise<boolean> {
+  const { client, landing, io, typing } = run;
+  if (planned === undefined || !hasReadLists(landing)) return false;
+  const left = countCallsLeft(planned.gate.left(), BigInt(client.calls()));
+  const before = listItemFiles(landing, 'hydrate').length;
+  await landRereads(client, landing, itemIds, left, io);
+  const files = listItemFiles(landing, 'hydrate').slice(before);
+  for (const file of files) typeReread(typing, file);
+  return files.length > 0;
+}
+
+/** Datasets as the service describes them at the run's end. */
+export async function extractDatasets(run: Run): Promise<LandedDatasets> {
+  const landed = await landDatasets(run.client, run.landing, run.io);
+  for (const row of landed.rows) run.drift.look('/datasets', row);
+  return landed;
+}

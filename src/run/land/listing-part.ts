@@ -1,0 +1,206 @@
+import type { ItemReads } from '../../apply/batch.js';
+import type { PricelakeError } from '../../io/errors.js';
+import { findListing, findPlan, type ListingPlan, type ListingProgress } from '../../journal/listing.js';
+import { countCallsLeft } from '../../plan/allowance.js';
+import { chooseReadings, type Reading, type SiteCount } from '../../plan/choose-readings.js';
+import { reachBack } from '../../plan/plan-polls.js';
+import type { DatasetPart } from '../../source/dataset-client.js';
+import { landCounts, landReading, landSingles } from '../../source/listing.js';
+import { landPoll, reopenPoll } from '../../source/poll.js';
+import { allowSkipping } from '../../source/sample.js';
+import type { Run } from '../open/open-run.js';
+import { readPollStart } from '../plan/poll-start.js';
+import type { Extract } from './landed-run.js';
+import type { ListingPages } from './listing-pages.js';
+import {
+  compareListing,
+  countListedOf,
+  countRead,
+  countUnread,
+  findEvidence,
+  findMissing,
+  type ListingRows,
+} from './listing-states.js';
+import type { OpenListing } from './listing-words.js';
+
+/** The service's counts are asked for so often: after two readings that contradict them nothing more is read. */
+const COUNTS = 2;
+
+/** The current state, by the last counts. */
+interface ListingState {
+  sites: SiteCount[];
+  isSuspect: boolean;
+  returnsRemovals: boolean;
+  /** Websites of which all pages were read; null is all. */
+  read: Set<bigint | null>;
+}
+
+export interface ListingPartOptions {
+  /** The part's items as the lake would be, with what was read so far. */
+  readRows: (typed: ItemReads) => Promise<ListingRows>;
+  /** Names of the datasets that can be read; undefined is all. */
+  readable: readonly string[] | undefined;
+}
+
+/** Establishes the listing states of a part: all that the key can read, or a dataset. */
+export class ListingPart {
+  readonly #run: Run;
+  readonly #extract: Extract;
+  readonly #part: DatasetPart;
+  readonly #pages: ListingPages;
+  readonly #options: ListingPartOptions;
+
+  constructor(run: Run, extract: Extract, part: DatasetPart, pages: ListingPages, options: ListingPartOptions) {
+    this.#run = run;
+    this.#extract = extract;
+    this.#part = part;
+    this.#pages = pages;
+    this.#options = options;
+  }
+
+  /** What the journal says of the part. */
+  get #progress(): ListingProgress {
+    return findListing(this.#run.landing.journal.state.listing, this.#part.dataset);
+  }
+
+  async establish(): Promise<OpenListing> {
+    let failure: PricelakeError | undefined;
+    let state = await this.#askAndRead().catch((error: unknown) => {
+      failure = allowSkipping(error);
+      return undefined;
+    });
+    if (state === undefined) {
+      const rows = await this.#type();
+      if (this.#progress.counts === undefined) {
+        return { sites: [], unread: await countUnread(this.#run.graph, rows.items), wanted: undefined, failure };
+      }
+      state = await this.#look(rows);
+    }
+    const sites = findOpen(state).map((site) => ({ ...site, isRead: hasRead(state, site) }));
+    return { sites, unread: 0n, wanted: this.#progress.plans.at(-1), failure };
+  }
+
+  async #askAndRead(): Promise<ListingState> {
+    if (this.#progress.counts === undefined) {
+      await this.#ask(await this.#options.readRows(await this.#pages.typePoll()));
+    }
+    return this.#read();
+  }
+
+  /** Reads until nothing is open, or nothing more may be read. */
+  async #read(): Promise<ListingState> {
+    for (;;) {
+      const rows = await this.#type();
+      const state = await this.#look(rows);
+      if (findOpen(state).length === 0) return state;
+      if (this.#progress.step === 'acted') {
+        const plan = this.#progress.plans.at(-1);
+        const isStuck = plan === undefined || (!plan.news && plan.readings.length === 0);
+        if (isStuck || this.#progress.timesCounted >= COUNTS || !findOpen(state).some(isDifferent)) return state;
+        await this.#ask(rows);
+      } else await this.#act(state, rows);
+    }
+  }
+
+  async #ask({ items }: ListingRows): Promise<void> {
+    const { graph, landing, drift } = this.#run;
+    const before = this.#progress.counts;
+    // Items of a dataset that is copied whole were not returned by `changedSince`.
+    const since = this.#extract.added.length > 0 ? undefined : reachBack(await readPollStart(this.#run));
+    const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(graph, items, since));
+    await landCounts(this.#part, landing, returnsRemovals);
+    drift.look('/facets', JSON.parse(this.#progress.counts?.answer ?? '{}'));
+  }
+
+  async #look(rows: ListingRows): Promise<ListingState> {
+    const { counts } = this.#progress;
+    const { readable } = this.#options;
+    const { sites, isSuspect } = await compareListing(this.#run.graph, rows.items, counts?.answer ?? '{}', readable);
+    return { sites, isSuspect, returnsRemovals: counts?.returnsRemovals ?? false, read: await this.#findRead(rows) };
+  }
+
+  async #type(): Promise<ListingRows> {
+    return this.#options.readRows(await this.#pages.type());
+  }
+
+  /** What of the plans was read to the end, with each item that was missing there. */
+  async #findRead(rows: ListingRows): Promise<Set<bigint | null>> {
+    const read = new Set<bigint | null>();
+    for (const plan of this.#progress.plans) {
+      for (const [place, reading] of plan.readings.entries()) {
+        const { total = null, files = [] } = plan.ended[place] ?? {};
+        if (total === null || (await countRead(this.#run.graph, rows.typed, files)) < total) continue;
+        const missing = await findMissing(this.#run.graph, rows, reading, plan.files);
+        if (missing.length === 0) read.add(reading.site);
+      }
+    }
+    return read;
+  }
+
+  async #act(state: ListingState, before: ListingRows): Promise<void> {
+    const { client, dataset } = this.#part;
+    const { landing, io } = this.#run;
+    const { journal } = landing;
+    if (findPlan(this.#progress) === undefined) await journal.append(this.#plan(state));
+    const plan = findPlan(this.#progress);
+    if (plan === undefined) return;
+    if (plan.news) await this.#pollNews(plan);
+    const pages = plan.limit === null ? Number.POSITIVE_INFINITY : Number(plan.limit);
+    const countListed = (ids: readonly bigint[]) => countListedOf(this.#run.graph, before.items, ids);
+    for (const reading of plan.readings.slice(plan.ended.length)) {
+      await landReading(this.#part, landing, reading, { countListed, pages }, io);
+    }
+    const rows = await this.#type();
+    let left = plan.limit;
+    for (const reading of plan.readings.filter(({ removals }) => removals === null)) {
+      const missing = await findMissing(this.#run.graph, rows, reading, findPlan(this.#progress)?.files ?? []);
+      const some = left === null ? missing : missing.slice(0, Number(left));
+      await landSingles(this.#part, landing, some, io);
+      if (left !== null) left -= BigInt(some.length);
+    }
+    await journal.append({ type: 'listing.acted', dataset, calls: client.calls() });
+  }
+
+  #plan(state: ListingState) {
+    const { client, dataset } = this.#part;
+    const isSecond = this.#progress.timesCounted > 1;
+    const allowance = this.#extract.planned?.gate.left();
+    const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, BigInt(client.calls()));
+    const chosen = chooseReadings({ ...state, isSecond, callsLeft });
+    // Where removals come with the poll, a difference is most likely news.
+    const news = state.returnsRemovals && !isSecond;
+    const readings: Reading[] = news ? [] : chosen.readings;
+    const { limit, wanted } = chosen;
+    this.#run.io.log('info', 'listing.chosen', { news, readings: readings.length, limit, wanted });
+    return { type: 'listing.plan' as const, dataset, news, readings, limit, wanted, calls: client.calls() };
+  }
+
+  /** What changed since the newest item that the poll has shown. */
+  async #pollNews({ isPolled }: ListingPlan): Promise<void> {
+    const { landing, io } = this.#run;
+    const findRound = () => landing.journal.state.polls.get(this.#part.dataset)?.round;
+    if (!isPolled) {
+      const newest = findRound()?.newest;
+      await reopenPoll(
+        landing,
+        [this.#part],
+        reachBack(newest == null ? await readPollStart(this.#run) : Date.parse(newest)),
+      );
+    }
+    const changedSince = findRound()?.since ?? undefined;
+    await landPoll([this.#part], landing, { changedSince, untilSettled: false }, () => {}, io);
+  }
+}
+
+function isDifferent({ service, lake }: SiteCount): boolean {
+  return service !== lake;
+}
+
+function hasRead({ read }: ListingState, { site }: SiteCount): boolean {
+  return read.has(null) || read.has(site);
+}
+
+/** Websites of which it is not established which items are listed. */
+function findOpen(state: ListingState): SiteCount[] {
+  return state.sites.filter((site) => isDifferent(site) || !(state.returnsRemovals || hasRead(state, site)));
+}

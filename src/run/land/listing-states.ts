@@ -1,0 +1,109 @@
+/** Listing states by SQL: the lake's items beside the service's counts and the pages that were read. */
+
+import type { Reading, SiteCount } from '../../plan/choose-readings.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import { bindModel } from '../../sql/model.js';
+import { quoteList } from '../../sql/quote.js';
+import type { Relation } from '../../sql/relation.js';
+import { code, sql } from '../../sql/sql.js';
+import { loadFacets } from '../prove/compare-facets.js';
+
+/** The items of the lake as it would be, as far as it matters whether they are listed. */
+export interface ListingRows {
+  items: Relation;
+  /** Rows of items that were read, each with its file. */
+  typed: Relation;
+}
+
+export interface ListingSources {
+  items: Relation;
+  exported_items: Relation;
+  pending_changes: Relation;
+}
+
+/** Items of all datasets or of those with these names; `gone` are no longer visible. */
+export async function readListingItems(
+  graph: RelationGraph,
+  sources: ListingSources,
+  names: readonly string[] | undefined,
+  gone: readonly bigint[],
+): Promise<Relation> {
+  const ids = code(`SELECT unnest(CAST([${gone.join(', ')}] AS BIGINT[])) AS item_id`);
+  const listing = bindModel('listing_items', { ...sources, gone_reads: ids }, { listing_datasets: names ?? null });
+  const count = (await graph.count(sources.items)) + (await graph.count(sources.exported_items));
+  return graph.rowsOf('listing_items', listing, count);
+}
+
+/** Whether the service is seen to return removals by `changedSince`; `since` is what all that was read was polled by. */
+export async function findEvidence(graph: RelationGraph, items: Relation, since: string | undefined): Promise<boolean> {
+  const row = await graph.row(bindModel('listing_evidence', { listing_items: items }, { polled_since: since ?? null }));
+  return row?.returned !== 0n || (row.hiding === 0n && row.moving !== 0n);
+}
+
+/** Listed items by website, and whether other counts than those differ. */
+export interface ListingCounts {
+  sites: SiteCount[];
+  isSuspect: boolean;
+}
+
+/** Compares the answer of `/facets` with the items. `readable` are the datasets that can be read; undefined is all. */
+export async function compareListing(
+  graph: RelationGraph,
+  items: Relation,
+  answer: string,
+  readable: readonly string[] | undefined,
+): Promise<ListingCounts> {
+  const compared = graph.model(
+    'compare_facets',
+    { counted_items: items, landed_facets: loadFacets(graph, answer) },
+    { readable_datasets: readable ?? null },
+  );
+  const rows = await graph.rows(sql`SELECT CAST(c.id AS BIGINT) AS site, c.name, c.service, c.lake,
+      coalesce(removed, 0) AS removed, coalesce(unread, 0) AS unread
+    FROM ${compared} AS c
+    LEFT JOIN (SELECT site_id, count(*) FILTER (NOT is_listed) AS removed, count(*) FILTER (NOT is_read) AS unread
+      FROM ${items} GROUP BY site_id) AS l ON CAST(l.site_id AS VARCHAR) = c.id
+    WHERE c.facet = 'site' AND c.id IS NOT NULL ORDER BY site`);
+  const others = await graph.count(sql`FROM ${compared} WHERE facet <> 'site' AND service <> lake`);
+  return { sites: rows as unknown as SiteCount[], isSuspect: others > 0n };
+}
+
+/** Items of each website as the lake has them, the service's counts taken for the same. */
+export async function countLakeSites(graph: RelationGraph, items: Relation): Promise<SiteCount[]> {
+  const rows =
+    await graph.rows(sql`SELECT site_id AS site, '' AS name, count(*) FILTER (is_listed) AS lake, lake AS service,
+      count(*) FILTER (NOT is_listed) AS removed, count(*) FILTER (NOT is_read) AS unread
+    FROM ${items} WHERE site_id IS NOT NULL GROUP BY site_id ORDER BY site_id`);
+  return rows as unknown as SiteCount[];
+}
+
+/** Items that the lake may have wrong where nothing was compared: those that the run has not read. */
+export function countUnread(graph: RelationGraph, items: Relation): Promise<bigint> {
+  return graph.count(sql`FROM ${items} WHERE NOT is_read`);
+}
+
+/** Counts those of these items that the lake lists. */
+export function countListedOf(graph: RelationGraph, items: Relation, ids: readonly bigint[]): Promise<bigint> {
+  return graph.count(sql`FROM ${items} WHERE is_listed AND item_id IN (${code(ids.join(', ') || 'NULL')})`);
+}
+
+/** Items that a reading of all pages should have shown as the lake has them, and that none of these files holds. */
+export async function findMissing(
+  graph: RelationGraph,
+  { items, typed }: ListingRows,
+  { status, site }: Reading,
+  files: readonly string[],
+): Promise<bigint[]> {
+  const ofSite = site === null ? sql`` : sql` AND site_id = ${site}`;
+  const rows = await graph.rows(sql`SELECT item_id FROM ${items} WHERE is_listed = ${status === 'active'}${ofSite}
+    AND item_id NOT IN (SELECT item_id FROM ${typed} WHERE list_contains(${code(quoteList([...files]))}, part))
+    ORDER BY item_id`);
+  return rows.map(({ item_id }) => item_id as bigint);
+}
+
+/** Different items that these files hold. */
+export async function countRead(graph: RelationGraph, typed: Relation, files: readonly string[]): Promise<bigint> {
+  const row = await graph.row(sql`SELECT count(DISTINCT item_id) AS n FROM ${typed}
+    WHERE list_contains(${code(quoteList([...files]))}, part)`);
+  return row?.n as bigint;
+}

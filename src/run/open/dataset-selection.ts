@@ -1,0 +1,93 @@
+import * as z from 'zod';
+import type { ApiClient } from '../../api/client.js';
+import { int64 } from '../../api/wire-types.js';
+import type { Pipeline } from '../../config/pipeline-file.js';
+import { PricelakeError } from '../../io/errors.js';
+import { hasAsked, type RunState, readSelection } from '../../journal/run-state.js';
+import { nameDatasets } from '../../plan/find-added.js';
+import type { Dataset } from '../../plan/plan-shards.js';
+import { listParts } from '../../source/dataset-client.js';
+import type { SeenPlan } from '../../source/seen-plan.js';
+import type { DatasetSelection, TableState } from '../../tables/table.js';
+
+/** What the lake is a copy of; undefined where it holds nothing yet. */
+export function readLakeSelection({ version, applied }: TableState): DatasetSelection | undefined {
+  if (version < 0n) return undefined;
+  return applied.datasets.isList ? applied.datasets.ids : 'all';
+}
+
+/**
+ * Refuses, before any call, to copy less than a lake holds: rows that no run keeps in sync any more would lie. What an
+ * unfinished run has begun holds as well.
+ * @throws PricelakeError `config`
+ */
+export function refuseNarrowing(
+  { file, source }: Pick<Pipeline, 'file' | 'source'>,
+  items: TableState,
+  unfinished: RunState | undefined,
+): void {
+  const wanted = source.datasets;
+  const begun = unfinished !== undefined && hasAsked(unfinished) ? readSelection(unfinished.begin) : undefined;
+  for (const [had, who] of [
+    [readLakeSelection(items), 'the lake holds'],
+    [begun, 'the run that was interrupted copies'],
+  ] as const) {
+    if (had === undefined || wanted === 'all') continue;
+    const lost = had === 'all' ? 'all datasets' : nameDatasets(had.filter((id) => !wanted.includes(id)));
+    if (lost === '') continue;
+    throw new PricelakeError(
+      'config',
+      `${file}: source.datasets is [${wanted.join(', ')}], but ${who} ${lost}: rows that no run keeps in sync would lie`,
+      { hint: `Go back to datasets: ${showSelection(had)}, or take another folder as lake.path for a copy of fewer.` },
+    );
+  }
+}
+
+/** As a pipeline file has it. */
+export function showSelection(selection: DatasetSelection): string {
+  return selection === 'all' ? 'all' : `[${selection.join(', ')}]`;
+}
+
+const visible = z.array(z.looseObject({ id: int64, name: z.string(), items: int64 }));
+const counted = z.looseObject({ totalElements: int64 });
+
+/** Datasets that the key can read now (section 4, /datasets). */
+export function fetchDatasets(client: ApiClient): Promise<z.output<typeof visible>> {
+  return client.json('/datasets', {}, visible);
+}
+
+/**
+ * Checks the datasets of a list, before anything is paid for. Where the plan locks some, the service is asked for one
+ * that it does not list: it answers 402 if that is locked.
+ * @throws PricelakeError `config` for one that the key can't read, `plan_refuses` for one that is beyond the plan.
+ */
+export async function checkSelection(
+  client: ApiClient,
+  wanted: DatasetSelection,
+  { lockedDatasets, name }: Pick<SeenPlan, 'lockedDatasets' | 'name'>,
+): Promise<void> {
+  if (wanted === 'all') return;
+  const readable = (await fetchDatasets(client)).map(({ id }) => id).sort(compareIds);
+  const missing = wanted.filter((id) => !readable.includes(id));
+  if (missing.length === 0) return;
+  const locked = lockedDatasets;
+  if (locked > 0) await askForLocked(client, missing);
+  const beyond = locked > 0 ? `; ${locked} more of the account are beyond the plan "${name}"` : '';
+  throw new PricelakeError(
+    'config',
+    `source.datasets: the key can't read ${nameDatasets(missing)}; it can read ${nameDatasets(readable) || 'none'}${beyond}`,
+    { hint: 'Correct the list, or see the datasets of the account in the portal.' },
+  );
+}
+
+async function askForLocked(client: ApiClient, datasets: readonly Dataset[]): Promise<void> {
+  for (const part of listParts(client, datasets)) {
+    await part.client.json('/items', { size: 1 }, counted).catch((error: unknown) => {
+      if (!(error instanceof PricelakeError) || !['bad_request', 'not_found'].includes(error.code)) throw error;
+    });
+  }
+}
+
+function compareIds(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

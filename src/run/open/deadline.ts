@@ -1,0 +1,61 @@
+import { type ApiClient, createClient } from '../../api/client.js';
+import { PricelakeError } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
+
+/** A moment after which a run begins nothing new. */
+export interface Deadline {
+  /** False as long as there is time. */
+  hasPassed(): boolean;
+  /** Throws `deadline` when the moment has passed. Called where stopping loses nothing. */
+  check(): void;
+  /** The world, in which a wait that would outlast the deadline ends at once with `deadline`. */
+  limitIo(io: Io): Io;
+  /** Makes a client that begins no call after the deadline; an answer that is on its way is still taken. */
+  connect: typeof createClient;
+}
+
+/** Without end. */
+export const NO_DEADLINE: Deadline = {
+  hasPassed: () => false,
+  check: () => {},
+  limitIo: (io) => io,
+  connect: createClient,
+};
+
+/** A deadline `ms` from now; `text` is how the user wrote it. */
+export function setDeadline(ms: number, text: string, io: Io): Deadline {
+  const end = io.now().getTime() + ms;
+  const refuse = (): never => {
+    throw new PricelakeError('deadline', `the deadline of ${text} has passed; what has landed is kept`, {
+      hint: 'Run the same command again: it continues where this run stopped.',
+    });
+  };
+  const hasPassed = () => io.now().getTime() >= end;
+  const check = () => {
+    if (hasPassed()) refuse();
+  };
+  /** A call begins where everything before it is journaled, or will be. */
+  const first =
+    <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      check();
+      return call(...args);
+    };
+  return {
+    hasPassed,
+    check,
+    limitIo: (world) => ({
+      ...world,
+      sleep: async (wait, signal) => (world.now().getTime() + wait > end ? refuse() : world.sleep(wait, signal)),
+    }),
+    connect: (options, world) => {
+      const client = createClient(options, world);
+      return {
+        ...client,
+        json: first(client.json) as ApiClient['json'],
+        bytes: first(client.bytes),
+        stream: first(client.stream),
+      };
+    },
+  };
+}

@@ -1,0 +1,205 @@
+import { type ApiClient, type ClientOptions, createClient } from '../../api/client.js';
+import { findItemPath } from '../../apply/item-names.js';
+import { TypingQueue } from '../../apply/typing-queue.js';
+import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Io } from '../../io/io.js';
+import { beginRun, dropRun, findUnfinishedRun, type Landing, readBegin } from '../../journal/landings.js';
+import { type LakeMemory, listIdleRuns, type Memory, openMemory } from '../../journal/memory.js';
+import { hasAsked, readSelection } from '../../journal/run-state.js';
+import { type Lake, openLake } from '../../lake/lake.js';
+import { privatePath } from '../../lake/layout.js';
+import { type LakeLock, lockLake } from '../../lake/lock.js';
+import { refusePartial } from '../../lake/partial.js';
+import { recoverLake } from '../../lake/recover.js';
+import { openSession, type Session } from '../../lake/session.js';
+import { finishSwap } from '../../lake/swap-lake.js';
+import { LakeRows } from '../../lake/table-rows.js';
+import type { RunCaps } from '../../plan/allowance.js';
+import { DriftWatch } from '../../source/drift-watch.js';
+import type { Database } from '../../sql/connection.js';
+import { FEW_ROWS, RelationGraph } from '../../sql/graph.js';
+import type { DatasetSelection } from '../../tables/table.js';
+import { refuseOtherPartitions } from '../apply/items-layout.js';
+import { refuseNarrowing, showSelection } from './dataset-selection.js';
+import {
+  acceptTables,
+  planRepairs,
+  type Repairs,
+  readStates,
+  rewriteForeignFiles,
+  type Tables,
+} from './open-tables.js';
+import { findStandings, type Standings } from './standing.js';
+
+/** DuckDB's own ceiling unless the pipeline says another: with five million items, the process as a whole needs about 1.1 GB. */
+const MEMORY_LIMIT = 600 * 1024 ** 2;
+
+/** Statements that work side by side: two, and a third while one table is written in lanes. */
+const SESSIONS = 3;
+
+/** Few statements read the lake before the run but for its items: a larger table is quicker left in its files. */
+const FEW_ROWS_BEFORE = 5_000n;
+
+/** A run at work: what its steps share. */
+export interface Run {
+  pipeline: Pipeline;
+  /** The datasets that it copies. */
+  selection: DatasetSelection;
+  /** What the command line allows this run. */
+  caps: RunCaps;
+  io: Io;
+  lake: Lake;
+  lock: LakeLock;
+  /** Aborted when the process has to stop, or when the lock is lost. */
+  stop: AbortSignal;
+  session: Session;
+  db: Database;
+  graph: RelationGraph;
+  /** The tables as the run found them. */
+  before: LakeRows;
+  client: ApiClient;
+  landing: Landing;
+  typing: TypingQueue;
+  /** What the rows of the run show, to compare with the document. */
+  drift: DriftWatch;
+  workFolder: string;
+  /** What the lake remembers of the runs before. */
+  memory: Memory;
+  /** Tables as the run found them. */
+  tables: Tables;
+  /** How it stands with each of them. */
+  standing: Standings;
+  repairs: Repairs;
+  /** True when an interrupted run is continued. */
+  resumed: boolean;
+}
+
+export interface OpenOptions {
+  signal?: AbortSignal | undefined;
+  /** Makes the client; default: of the service that the pipeline names. */
+  connect?: (options: ClientOptions, io: Io) => ApiClient;
+  /** Refuses an unfinished run that is not wanted, or that there is none, before anything is begun. */
+  accept?: (unfinished: Landing | undefined) => void;
+  caps?: RunCaps;
+  /** Fetches data files that are on the lake's remote only. */
+  bring?: Lake['bring'];
+}
+
+/** Opens and locks the lake, puts right what a crash left, and continues the unfinished run or begins one. */
+export async function openRun(pipeline: Pipeline, world: Io, options: OpenOptions = {}): Promise<Run> {
+  const { baseUrl, apiKey } = pipeline.source;
+  const { signal, connect = createClient, accept, caps = {}, bring } = options;
+  const stop = new AbortController();
+  // Every wait of the run ends when it has to stop.
+  const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
+  const client = connect({ baseUrl, apiKey, signal: stop.signal }, io);
+  const lake: Lake = { ...(await openLake(pipeline.lake.path, { create: true })), bring };
+  const lock = await lockLake(lake, io);
+  for (const source of [signal, lock.lost]) {
+    if (source?.aborted) stop.abort(source.reason);
+    source?.addEventListener('abort', () => stop.abort(source.reason), { once: true });
+  }
+  let landing: Landing | undefined;
+  let session: Session | undefined;
+  let memory: Memory | undefined;
+  try {
+    await finishSwap(lake);
+    if (bring === undefined) await refusePartial(lake);
+    const states = await readStates(lake);
+    const repairs = await planRepairs(lake, states, pipeline);
+    const found = acceptTables(lake, states);
+    await recoverLake(lake, io);
+    refuseOtherPartitions(pipeline, found.items);
+    memory = await openMemory(lake);
+    const unfinished = await findRun(lake, pipeline, found, accept);
+    landing = unfinished ?? (await beginNewRun(pipeline, lake, found, memory.state, io));
+    const selection = readSelection(readBegin(landing));
+    if (unfinished !== undefined) {
+      await landing.journal.append({ type: 'try', at: io.now().toISOString() });
+      io.log('info', 'run.resumed', { runId: landing.runId, datasets: showSelection(selection) });
+    }
+    const { runId } = landing;
+    session = await openSession({
+      hasModels: true,
+      sessions: SESSIONS,
+      workFolder: privatePath(lake, 'work', runId),
+      memoryLimit: pipeline.lake.memory ?? MEMORY_LIMIT,
+      signal: stop.signal,
+    });
+    const { db, workFolder } = session;
+    await db.run('SET preserve_insertion_order = false');
+    const tables = await rewriteForeignFiles(db, lake, found, repairs, io);
+    const graph = new RelationGraph(db);
+    const before = new LakeRows(graph, lake, tables, (table) => (table === 'items' ? FEW_ROWS : FEW_ROWS_BEFORE));
+    const { mapping } = pipeline.source;
+    const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
+    const typing = new TypingQueue(db, { runId, workFolder }, mapping, drift.look);
+    const shared = { pipeline, caps, io, stop: stop.signal, lake, lock, session, db, graph, before, client };
+    const standing = findStandings(tables, landing.runNumber, repairs);
+    return {
+      ...shared,
+      selection,
+      landing,
+      typing,
+      drift,
+      workFolder,
+      memory,
+      tables,
+      standing,
+      repairs,
+      resumed: unfinished !== undefined,
+    };
+  } catch (error) {
+    await session?.close();
+    await landing?.journal.close();
+    await memory?.close();
+    await lock.release();
+    await client.close();
+    throw error;
+  }
+}
+
+/** The run to continue. One that has asked for nothing yet starts over if the pipeline copies other datasets now. */
+async function findRun(
+  lake: Lake,
+  pipeline: Pipeline,
+  tables: Tables,
+  accept: OpenOptions['accept'],
+): Promise<Landing | undefined> {
+  const unfinished = await findUnfinishedRun(lake.root, tables.runs.applied.run ?? 0n);
+  try {
+    accept?.(unfinished);
+    const state = unfinished?.journal.state;
+    refuseNarrowing(pipeline, tables.items, state);
+    if (unfinished === undefined || state === undefined || hasAsked(state)) return unfinished;
+    if (String(readSelection(readBegin(unfinished))) === String(pipeline.source.datasets)) return unfinished;
+    await dropRun(unfinished);
+    return undefined;
+  } catch (error) {
+    await unfinished?.journal.close();
+    throw error;
+  }
+}
+
+async function beginNewRun(
+  pipeline: Pipeline,
+  lake: Lake,
+  tables: Tables,
+  memory: LakeMemory,
+  io: Io,
+): Promise<Landing> {
+  const idle = listIdleRuns(memory);
+  // A run that lost its landing midway has left its number in some tables: it is not given twice.
+  const numbers = [idle.at(-1)?.run_number, ...Object.values(tables).map(({ applied }) => applied.run)];
+  const lastNumber = numbers.reduce<bigint>((last, number = 0n) => (number > last ? number : last), 0n);
+  return beginRun(
+    lake.root,
+    {
+      runNumber: lastNumber + 1n,
+      pipeline: pipeline.name,
+      cursorFrom: tables.history.applied.cursor ?? null,
+      ...(pipeline.source.datasets === 'all' ? {} : { datasets: [...pipeline.source.datasets] }),
+    },
+    io,
+  );
+}

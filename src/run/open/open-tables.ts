@@ -1,0 +1,68 @@
+import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Io } from '../../io/io.js';
+import { peekUnfinishedRun } from '../../journal/landings.js';
+import { refuseOtherColumns } from '../../lake/column-difference.js';
+import { compactLake } from '../../lake/compact.js';
+import { isForeignFile } from '../../lake/data-file.js';
+import {
+  findForeignChanges,
+  isRepairedByCopy,
+  markAccepted,
+  refuseForeignChanges,
+} from '../../lake/foreign-changes.js';
+import type { Lake } from '../../lake/lake.js';
+import { readPointer } from '../../lake/pointer.js';
+import { readTable } from '../../lake/read.js';
+import type { Database } from '../../sql/connection.js';
+import { TABLE_NAMES, type TableName, type TableState } from '../../tables/table.js';
+import { hasCommitted } from './standing.js';
+
+/** Every table as its log says it is. */
+export type Tables = Record<TableName, TableState>;
+
+/** Tables that other programs changed, and up to which version: the run's complete copy repairs them. */
+export type Repairs = Partial<Record<TableName, bigint>>;
+
+/** Every table. @throws PricelakeError `lake_invalid` for other columns than the contract has */
+export async function readTables(lake: Lake): Promise<Tables> {
+  return acceptTables(lake, await readStates(lake));
+}
+
+export function readStates(lake: Lake): Promise<TableState[]> {
+  return Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
+}
+
+/**
+ * What other programs changed, where this run repairs it: it takes a complete copy, and has not committed the tables.
+ * @throws PricelakeError `lake_invalid` where it does not
+ */
+export async function planRepairs(lake: Lake, states: readonly TableState[], { source }: Pipeline): Promise<Repairs> {
+  const changes = await findForeignChanges(lake, states, await readPointer(lake));
+  if (changes.length === 0) return {};
+  const published = states.find(({ table }) => table === 'runs')?.applied.run ?? 0n;
+  const unfinished = await peekUnfinishedRun(lake.root, published);
+  const takesCopy = source.mode === 'snapshot' || unfinished?.state.decision?.mode === 'snapshot';
+  const isCommitted = states.some((state) => unfinished !== undefined && hasCommitted(state, unfinished.runNumber));
+  if (!takesCopy || isCommitted || !isRepairedByCopy(changes)) refuseForeignChanges(lake, changes);
+  return markAccepted(changes);
+}
+
+export function acceptTables(lake: Lake, states: TableState[]): Tables {
+  refuseOtherColumns(lake, states);
+  return Object.fromEntries(states.map((state) => [state.table, state])) as Tables;
+}
+
+/** Plain reads err on files of other programs: before anything else they are written again. */
+export async function rewriteForeignFiles(
+  db: Database,
+  lake: Lake,
+  found: Tables,
+  repairs: Repairs,
+  io: Io,
+): Promise<Tables> {
+  // Until a table is repaired, nothing of the lake is pointed at: the next run does it.
+  if (Object.keys(repairs).length > 0) return found;
+  if (!Object.values(found).some(({ files }) => files.some(isForeignFile))) return found;
+  await compactLake(db, lake, 'foreign', io);
+  return readTables(lake);
+}

@@ -1,0 +1,165 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { ITEMS_A_PAGE } from '../../api/contract.js';
+import { findPendingChanges, readChanges } from '../../apply/changes.js';
+import { DOUBTED_COLUMNS } from '../../apply/compare-rows.js';
+import { findNeeds } from '../../apply/merge.js';
+import { readRejectedRows } from '../../apply/rejects.js';
+import type { BrokenExport, Memory } from '../../journal/memory.js';
+import { countBesideRun, countCallsLeft } from '../../plan/allowance.js';
+import { changedExport, explainBroken } from '../../plan/broken-exports.js';
+import { chooseReadings } from '../../plan/choose-readings.js';
+import { type Ahead, countPages } from '../../plan/estimate.js';
+import { planHydration } from '../../plan/plan-hydration.js';
+import { listSelectedParts } from '../../source/dataset-client.js';
+import { findMissingHistories } from '../../source/fetch-histories.js';
+import type { PlannedRun } from '../../source/read-plan.js';
+import { sql } from '../../sql/sql.js';
+import type { CursorWindow } from '../../tables/cursor-window.js';
+import { countLakeSites, findEvidence, readListingItems } from '../land/listing-states.js';
+import type { Run } from '../open/open-run.js';
+import type { WaitingFeed } from './estimate-feed.js';
+import type { FactSource } from './gather-facts.js';
+import { readPollStart } from './poll-start.js';
+import { countItems } from './run-planner.js';
+
+/** An estimate reads the same things as a run, without a lock. */
+export interface EstimateSource extends FactSource, Pick<Run, 'typing' | 'workFolder' | 'caps'> {
+  memory: Pick<Memory, 'state' | 'append'>;
+}
+
+/**
+ * Prices whole reads of items. Finds those that the first page of the feed needs as a run does, and extrapolates if
+ * more changes wait. One call counts the changed items (section 4, /items, `changedSince`).
+ */
+export async function estimateNeeds(
+  source: EstimateSource,
+  { plan, gate }: PlannedRun,
+  feed: WaitingFeed,
+): Promise<Ahead['hydration']> {
+  const need = await findPageNeeds(source, feed);
+  if (need === undefined) return undefined;
+  const rowsOfPage = BigInt(feed.page?.changes.length ?? 1);
+  const needed = Number((BigInt(need.itemIds.size) * feed.changes.count + rowsOfPage - 1n) / rowsOfPage);
+  if (needed === 1) return { calls: 1, rows: 0n, exact: feed.changes.exact, reason: 'an item' };
+  let changed = 0n;
+  let broken: BrokenExport | undefined;
+  for (const part of listSelectedParts(source.client, source.selection)) {
+    broken ??= changedExport(gate.memory, part.dataset).findBroken(source.io.now());
+    changed += await countItems(part, { changedSince: new Date(need.changedSince) });
+  }
+  const pages = countPages(changed, ITEMS_A_PAGE);
+  const { choice } = planHydration(
+    { needed, pages: Math.max(0, pages - 1), rows: changed },
+    {
+      allowance: gate.left(),
+      callsMade: BigInt(source.client.calls()),
+      ratePerSecond: plan.limits.ratePerSecond ?? null,
+      broken,
+    },
+  );
+  // A run reads the first page before it chooses a way, and that page may be enough.
+  const isOnePage = pages <= 1;
+  const rest = isOnePage ? { calls: 0, rows: 0n } : choice;
+  return {
+    calls: 1 + rest.calls,
+    rows: rest.rows,
+    exact: false,
+    reason: `about ${needed} items of ${changed} changed${broken === undefined ? '' : `; ${explainBroken(broken)}`}`,
+  };
+}
+
+/** Finds needed items as a run does, over the present lake. */
+async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed) {
+  const { graph, before, typing, tables, workFolder, io } = source;
+  if (body === undefined || page === undefined || page.changes.length === 0) return undefined;
+  const file = path.join(workFolder, 'feed-page.ndjson');
+  const lines = page.changes.map(({ start, end }) => body.toString('utf8', start, end).replaceAll(/[\r\n]/g, ' '));
+  await writeFile(file, lines.map((line) => `${line}\n`).join(''));
+  const typed = await typing.typeChanges({ path: file, rows: lines.length, origin: 'feed' });
+  const window: CursorWindow = {
+    known: undefined,
+    from: 0n,
+    applyFrom: tables.items.applied.cursor ?? 0n,
+    to: page.nextCursor,
+    ahead: 0n,
+    watermark: undefined,
+    isApplied: true,
+  };
+  const lake = {
+    items: await before.rows('items'),
+    history: await before.rows('history'),
+    stale_items: await before.rows('stale_items'),
+  };
+  const runId = 'plan';
+  const changes = await readChanges(graph, [typed], window, lake, { runId, isSelected: false });
+  const pending_changes = findPendingChanges(graph, window, changes, lake);
+  const rejected_rows = readRejectedRows(graph, [typed]);
+  const exported_items = graph.empty('exported_items', 'items');
+  const rejected_items = graph.model(
+    'rejected_items',
+    { exported_items, feed_changes: changes.feed, items: lake.items, rejected_rows },
+    { watermark: null },
+  );
+  const doubted_items = graph.empty('doubted_items', DOUBTED_COLUMNS);
+  const needs = {
+    base_items: lake.items,
+    doubted_items,
+    pending_changes,
+    rejected_items,
+    stale_items: lake.stale_items,
+  };
+  const values = { feed_skew: null, read_at: io.now().toISOString(), run_id: runId, watermark: null };
+  return (await findNeeds(graph, needs, values)).wanted;
+}
+
+/** Prices how a poll finds out which items are listed: a call for counts, and pages if counts may hide something. */
+export async function estimateListing(source: EstimateSource, { gate }: PlannedRun): Promise<Ahead['listing']> {
+  const { graph, before, client, selection, journal } = source;
+  if (journal.state.listing.done !== undefined) return undefined;
+  const exported_items = graph.empty('exported_items', 'items');
+  const pending_changes = graph.empty('pending_changes', 'history');
+  const lake = { items: await before.rows('items'), exported_items, pending_changes };
+  const items = await readListingItems(graph, lake, undefined, []);
+  const counts = listSelectedParts(client, selection).length;
+  const since = new Date(await readPollStart(source)).toISOString();
+  if (await findEvidence(graph, items, since)) {
+    return { calls: counts, basis: 'counts of listed items; more if they do not agree with the lake' };
+  }
+  const callsLeft = countCallsLeft(gate.left(), BigInt(client.calls()));
+  const sites = await countLakeSites(graph, items);
+  const facts = { sites, returnsRemovals: false, isSuspect: false, isSecond: false, callsLeft };
+  const { calls, limit, wanted } = chooseReadings(facts);
+  const why = 'nothing shows that changedSince returns removals';
+  return calls === 0n
+    ? {
+        calls: counts,
+        basis: `counts of listed items; ${why}, and reading all takes ${wanted} calls of ${limit} allowed`,
+      }
+    : { calls: counts + Number(calls), basis: `counts of listed items, and reading them: ${why}` };
+}
+
+/** Calls of the run that adds the histories after a first copy: plan twice, feed or poll, datasets. */
+const RUN_BEHIND = 5;
+
+/** Prices reads of items' histories one by one, if the pipeline asks for them. */
+export async function estimateHistories(
+  { pipeline, tables, graph, before, lake, journal }: EstimateSource,
+  { gate }: PlannedRun,
+  copied: bigint | undefined,
+): Promise<Ahead['histories']> {
+  if (pipeline.source.history !== 'items') return undefined;
+  const isFirst = tables.items.version < 0n;
+  // Histories wait for the end of an unfinished run.
+  if (!isFirst && journal.state.stage !== 'none') return undefined;
+  const rows = isFirst
+    ? []
+    : await graph.rows(sql`SELECT item_id FROM ${await before.rows('items')} WHERE gone_at IS NULL`);
+  const missing = isFirst ? Number(copied ?? 0n) : (await findMissingHistories(lake, rows)).length;
+  if (missing === 0) return undefined;
+  const asked = countBesideRun(missing, countCallsLeft(gate.left(), 0n));
+  const { sample, products } = pipeline.proof;
+  const behind = isFirst ? RUN_BEHIND + sample + (products ? 1 : 0) : 0;
+  // Plus a call for the plan before and after them.
+  return { calls: asked + 2 + behind, left: missing - asked };
+}

@@ -1,0 +1,65 @@
+import { listParts } from '../../source/dataset-client.js';
+import { landFacets } from '../../source/facets.js';
+import { skipSample } from '../../source/sample.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import type { Relation } from '../../sql/relation.js';
+import { sql } from '../../sql/sql.js';
+import type { Extract } from '../land/landed-run.js';
+import type { Run } from '../open/open-run.js';
+import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './found-differences.js';
+
+/**
+ * Asks for the service's counts, one call, right after a complete copy has landed: they test all of it. Only
+ * complete copies of one dataset, or of all, are compared: an item in two datasets counts in each. A run without a call
+ * left skips it.
+ */
+export async function askFacets(
+  { client, landing, io, drift }: Run,
+  { plan: { comparisons, parts } }: Extract,
+): Promise<string | undefined> {
+  const [part] = listParts(client, parts);
+  if (!comparisons.facets || part === undefined) return undefined;
+  const answer = await landFacets(part.client, landing, io).catch((error: unknown) => skipSample(error, io));
+  if (answer !== undefined) drift.look('/facets', JSON.parse(answer));
+  return answer;
+}
+
+/**
+ * Compares the counts of listed items that the service gives by website, category and currency with `items`, the lake as
+ * it would be. Of each difference: facet, id, name, service, lake; the widest first.
+ */
+export async function compareFacets(
+  { graph, io }: Pick<Run, 'graph' | 'io'>,
+  items: Relation,
+  answer: string | undefined,
+  readable: readonly string[] | undefined,
+): Promise<FoundDifferences> {
+  if (answer === undefined) return NOTHING_COMPARED;
+  const compared = graph.model(
+    'compare_facets',
+    { counted_items: items, landed_facets: loadFacets(graph, answer) },
+    { readable_datasets: readable ?? null },
+  );
+  const found = await readDifferences(
+    graph,
+    sql`SELECT count(*) AS compared, count(*) FILTER (service <> lake) AS different,
+    (SELECT coalesce(CAST(to_json(list(d)) AS VARCHAR), '[]')
+     FROM (FROM ${compared} WHERE service <> lake ORDER BY abs(service - lake) DESC, facet, id LIMIT 100) AS d) AS differences
+    FROM ${compared}`,
+  );
+  io.log('debug', 'facets.compared', { compared: found.compared, different: found.different });
+  return found;
+}
+
+/** The service's counts as rows, ids as text: those of currencies are codes. */
+export function loadFacets(graph: RelationGraph, answer: string): Relation {
+  return graph.table(
+    'landed_facets',
+    sql`WITH answer AS (SELECT from_json(${answer}, '{"sites": [{"id": "VARCHAR", "name": "VARCHAR", "items": "BIGINT"}],
+      "currencies": [{"code": "VARCHAR", "items": "BIGINT"}],
+      "categories": [{"id": "VARCHAR", "name": "VARCHAR", "slug": "VARCHAR", "parentId": "VARCHAR", "items": "BIGINT"}]}') AS f)
+    SELECT 'site' AS facet, s.id, s.name, NULL AS slug, NULL AS parent_id, s.items FROM (SELECT unnest(f.sites) AS s FROM answer)
+    UNION ALL SELECT 'currency', c.code, c.code, NULL, NULL, c.items FROM (SELECT unnest(f.currencies) AS c FROM answer)
+    UNION ALL SELECT 'category', c.id, c.name, c.slug, c.parentId, c.items FROM (SELECT unnest(f.categories) AS c FROM answer)`,
+  );
+}

@@ -1,0 +1,236 @@
+import { version as duckdbVersion } from '@duckdb/node-api';
+import { type Comparison, NO_COMPARISON } from '../../apply/compare-rows.js';
+import { UNKNOWN_SKEW } from '../../apply/feed-skew.js';
+import { countKept } from '../../journal/exports.js';
+import { readBegin, readPublishable } from '../../journal/landings.js';
+import { isPublishable, type Publishable, type RunProgress, sumLanded } from '../../journal/run-state.js';
+import { readPointer } from '../../lake/pointer.js';
+import { PRICELAKE_VERSION } from '../../lake/version.js';
+import { NO_USAGE, type Usage } from '../../source/count-usage.js';
+import { listDrift } from '../../source/list-drift.js';
+import { DERIVED_TABLES, type TableState } from '../../tables/table.js';
+import type { Batch } from '../apply/apply.js';
+import type { Extract } from '../land/landed-run.js';
+import { noteCalls } from '../open/close-run.js';
+import { readLakeSelection } from '../open/dataset-selection.js';
+import type { Run } from '../open/open-run.js';
+import { NO_SAMPLE, type SampleComparison } from './compare-sample.js';
+import { type FoundDifferences, NOTHING_COMPARED } from './found-differences.js';
+import type { RowTally, RunRow } from './ledger.js';
+
+/** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
+export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
+  const { lowWatermark, feed, events, backfill } = extract;
+  if (lowWatermark !== undefined || feed?.changes !== 0 || events.changes + backfill.changes > 0) return false;
+  return isAtRest(run);
+}
+
+/** True where the lake needs no run but for news: no item waits for another read, and all of it is published. */
+export async function isAtRest(run: Pick<Run, 'lake' | 'tables' | 'repairs'>): Promise<boolean> {
+  if (run.tables.stale_items.files.some(({ rows }) => rows > 0n) || !isWhole(run)) return false;
+  return isPointed(run);
+}
+
+/** True when whole rows were read that show what the lake holds already: no file has to be written. */
+export async function isUnchanged(
+  run: Run,
+  { merge, sites, stale, tally, newChanges, comparison }: Batch,
+): Promise<boolean> {
+  const isSame =
+    merge.change.rows === undefined &&
+    sites.changed === undefined &&
+    stale.rows === undefined &&
+    tally.rejected === 0n &&
+    newChanges === 0n;
+  if (!isSame || !isSelectionNoted(run) || comparison.differences + comparison.missed > 0n || !isWhole(run))
+    return false;
+  return isPointed(run);
+}
+
+/** False where lake.json does not say what the tables do: a run that publishes writes it again. */
+async function isPointed({ lake, tables }: Pick<Run, 'lake' | 'tables'>): Promise<boolean> {
+  const pointer = await readPointer(lake);
+  const { runs, history } = tables;
+  return pointer?.runNumber === (runs.applied.run ?? 0n) && pointer.cursor === (history.applied.cursor ?? null);
+}
+
+/** The lake notes what the run is a copy of. */
+function isSelectionNoted({ selection, tables, landing }: Run): boolean {
+  if ((landing.journal.state.decision?.added ?? []).length > 0) return false;
+  return String(readLakeSelection(tables.items) ?? '') === String(selection);
+}
+
+/** Every table is where the others are: a run that lost its landing midway leaves them apart. */
+function isWhole({ tables, repairs }: Pick<Run, 'tables' | 'repairs'>): boolean {
+  if (Object.keys(repairs).length > 0) return false;
+  return (
+    tables.items.applied.cursor === tables.history.applied.cursor &&
+    DERIVED_TABLES.every((table) => tables[table].applied.itemsVersion === tables.items.version)
+  );
+}
+
+/** Rows that the run was sent, counted as the bytes landed. */
+export function countReceived({ landing }: Pick<Run, 'landing'>): bigint {
+  return sumLanded(landing.journal.state).rows;
+}
+
+/** The row equation as it was before anything was published: a later try finds rows in place and would miscount. */
+export async function settleTally(run: Run, counted: Batch['tally']): Promise<Publishable> {
+  const { landing, io } = run;
+  if (!isPublishable(landing.journal.state)) {
+    // Counted as the bytes landed, not from the tables: the row equation compares the two.
+    const tally = { received: countReceived(run), ...counted };
+    await landing.journal.append({ type: 'tally', ...tally }, noteCalls(run));
+    io.log('debug', 'settled', { ...tally });
+  }
+  return readPublishable(landing);
+}
+
+const NO_ROWS: RowTally = { received: 0n, written: 0n, rejected: 0n, deduplicated: 0n };
+
+/** What comparisons with the service found. */
+export interface Findings extends Comparison {
+  compared: SampleComparison;
+  products: FoundDifferences;
+  facets: FoundDifferences;
+  usage: Usage;
+  /** Items of the lake as it will be; undefined where they stay as they are. */
+  items: bigint | undefined;
+}
+
+const NO_FINDINGS: Findings = {
+  ...NO_COMPARISON,
+  compared: NO_SAMPLE,
+  products: NOTHING_COMPARED,
+  facets: NOTHING_COMPARED,
+  usage: NO_USAGE,
+  items: undefined,
+};
+
+const countRows = ({ files }: TableState) => files.reduce((sum, { rows }) => sum + rows, 0n);
+
+/** The run's row of the ledger. What it `found` is undefined for a run that leaves the items as they are. */
+export async function describeRun(
+  run: Run,
+  extract: Extract,
+  tally: RowTally = NO_ROWS,
+  batch: Pick<Batch, 'stale' | 'unnamed' | 'skew'> | undefined = undefined,
+  found?: Findings,
+): Promise<RunRow> {
+  const { landing, io } = run;
+  const { journal } = landing;
+  await journal.append(noteCalls(run));
+  const progress = journal.state;
+  const begin = readBegin(landing);
+  const finished = io.now();
+  const { skew = UNKNOWN_SKEW } = batch ?? {};
+  return {
+    run_number: landing.runNumber,
+    run_id: landing.runId,
+    pipeline: begin.pipeline,
+    mode: extract.mode,
+    reason: explainRun(extract, progress, batch?.unnamed ?? 0n),
+    started_at: begin.at,
+    finished_at: finished.toISOString(),
+    seconds: (finished.getTime() - Date.parse(begin.at)) / 1000,
+    tries: BigInt(progress.calls.tries),
+    cursor_from: begin.cursorFrom,
+    cursor_to: extract.window.to ?? begin.cursorFrom,
+    ...describeCurrency(extract, progress, batch?.stale.count ?? 0n, batch?.unnamed ?? 0n),
+    feed_skew_us: skew.isKnown ? skew.us : null,
+    calls: BigInt(progress.calls.made),
+    calls_refused: BigInt(progress.calls.refused),
+    ...describeExports(progress),
+    ...(found ?? NO_FINDINGS).usage,
+    bytes_received: BigInt(sumLanded(progress).bytes),
+    ...pickTally(tally),
+    ...describeFindings(found ?? NO_FINDINGS),
+    schema_drift: reportDrift(run),
+    items: found?.items ?? countRows(run.tables.items),
+    pricelake_version: PRICELAKE_VERSION,
+    duckdb_version: duckdbVersion(),
+  };
+}
+
+/** Why the run went as it did, and what it left for want of calls, or does not know. */
+function explainRun({ mode, plan }: Extract, { histories, decision, listing }: RunProgress, unnamed: bigint): string {
+  const before = mode === 'feed' ? plan.unknownListing : 0n;
+  const left = histories?.left ?? 0;
+  const reasons = [
+    decision?.reason ?? '',
+    left === 0 ? '' : `the histories of ${left} items are left`,
+    listing.done?.reason ?? '',
+    mode === 'poll' || unnamed === 0n ? '' : `${unnamed} changes or rows do not name their items`,
+    before === 0n ? '' : `an earlier run could not establish whether up to ${before} items are listed`,
+  ];
+  return reasons.filter((reason) => reason !== '').join('; ');
+}
+
+/**
+ * Up to when the lake is current: where the feed ended, or where items were read without it. Polled items alone don't
+ * tell: the poll may have missed removals. Nor do changes and rows that don't name their items. What an earlier run did
+ * not establish, a run by the feed alone does not either.
+ */
+function describeCurrency(
+  { mode, feed, lowWatermark, plan }: Extract,
+  { listing }: RunProgress,
+  stale: bigint,
+  unnamed: bigint,
+): Pick<RunRow, 'caught_up' | 'caught_up_at' | 'listing_unknown' | 'stale_items'> {
+  const before = mode === 'feed' ? plan.unknownListing : 0n;
+  const unknown = mode === 'poll' ? (listing.done?.unknown ?? null) : before + unnamed;
+  const at = feed?.complete === true ? feed.at : lowWatermark?.at;
+  const known = unknown === 0n ? at : undefined;
+  return {
+    caught_up: known !== undefined && stale === 0n,
+    caught_up_at: known ?? null,
+    listing_unknown: unknown,
+    stale_items: stale,
+  };
+}
+
+function describeFindings({ differences, columns, missed, gone, compared, products, facets }: Findings) {
+  return {
+    differences,
+    difference_columns: columns,
+    missed,
+    gone,
+    sampled: compared.sampled,
+    sample_mismatches: compared.mismatches,
+    mismatch_bound: compared.bound,
+    sample_differences: compared.differences,
+    products_compared: products.compared,
+    products_different: products.different,
+    product_differences: products.differences,
+    facets_compared: facets.compared,
+    facets_different: facets.different,
+    facet_differences: facets.differences,
+  };
+}
+
+/** What exports took, and what of it was kept: of an export of changed items all or nothing, as of a complete copy. */
+function describeExports({ exports }: RunProgress) {
+  const { kept, landed, lost } = countKept(exports);
+  const { overage, blocks } = exports;
+  return {
+    export_rows: kept,
+    export_rows_landed: landed,
+    export_rows_lost: lost,
+    overage,
+    overage_blocks: blocks,
+  };
+}
+
+function pickTally({ received, written, rejected, deduplicated }: RowTally): RowTally {
+  return { received, written, rejected, deduplicated };
+}
+
+/**
+ * Logs, once a run, in which ways the answers were not as the API document describes them. Returns them as JSON text for
+ * the ledger, where check `schema_drift` looks; none where the pipeline allows drift.
+ */
+function reportDrift({ drift, pipeline, io }: Pick<Run, 'drift' | 'pipeline' | 'io'>): string {
+  const found = listDrift(drift.seen);
+  if (found.length > 0) io.log('info', 'schema.drift', { found });
+  return pipeline.checks.schema_drift?.severity === 'off' ? '[]' : JSON.stringify(found);
+}

@@ -1,0 +1,51 @@
+import * as z from 'zod';
+import { type ApiClient, type ClientOptions, createClient } from '../api/client.js';
+import { int64 } from '../api/wire-types.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Io } from '../io/io.js';
+import type { DatasetSelection } from '../tables/table.js';
+import { listSelectedParts } from './dataset-client.js';
+import { fetchPlan } from './read-plan.js';
+import type { SeenPlan } from './seen-plan.js';
+
+const recent = z.looseObject({ changes: z.array(z.looseObject({ id: int64, observedAt: z.string() })) });
+
+/** The service's present state. */
+export interface ServiceState {
+  plan: SeenPlan;
+  /** The feed's newest change; undefined if there is none, or if the plan does not show it. */
+  newest: { id: bigint; observedAt: string } | undefined;
+}
+
+/**
+ * Asks for the plan, and for the newest change once or for each dataset of a list (section 4, /plan, /changes/recent).
+ */
+export async function askService(
+  service: Omit<ClientOptions, 'signal'>,
+  selection: DatasetSelection,
+  io: Io,
+  signal: AbortSignal,
+): Promise<ServiceState> {
+  const client = createClient({ ...service, signal }, io);
+  try {
+    const plan = await fetchPlan(client);
+    client.setRate(plan.limits.ratePerSecond ?? null);
+    let newest: ServiceState['newest'];
+    for (const part of listSelectedParts(client, selection)) {
+      const change = await readNewest(part.client);
+      if (change !== undefined && (newest === undefined || change.id > newest.id)) newest = change;
+    }
+    return { plan, newest };
+  } finally {
+    await client.close();
+  }
+}
+
+async function readNewest(client: ApiClient): Promise<ServiceState['newest']> {
+  const page = await client.json('/changes/recent', { limit: 1 }, recent).catch((error: unknown) => {
+    if (error instanceof PricelakeError && error.code === 'plan_refuses') return undefined;
+    throw error;
+  });
+  const [change] = page?.changes ?? [];
+  return change === undefined ? undefined : { id: change.id, observedAt: change.observedAt };
+}

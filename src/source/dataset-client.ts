@@ -1,0 +1,41 @@
+import type { ApiClient, Query } from '../api/client.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Dataset } from '../plan/plan-shards.js';
+import type { DatasetSelection } from '../tables/table.js';
+
+/** A part, and the client whose calls are about it. */
+export interface DatasetPart {
+  dataset: Dataset;
+  client: ApiClient;
+}
+
+/** Endpoints with a parameter `dataset` (section 4). */
+const OF_A_DATASET = new Set(['/facets', '/items', '/changes', '/changes/recent', '/products', '/export']);
+
+/** The parts that a client has to ask for: one call takes one dataset. */
+export function listParts(client: ApiClient, datasets: readonly Dataset[]): DatasetPart[] {
+  return datasets.map((dataset) => ({ dataset, client: dataset === undefined ? client : askFor(client, dataset) }));
+}
+
+/** The parts of a selection. */
+export function listSelectedParts(client: ApiClient, selection: DatasetSelection): DatasetPart[] {
+  return listParts(client, selection === 'all' ? [undefined] : selection);
+}
+
+/** The same client, asking for one dataset wherever an endpoint knows datasets. A refusal of it names it. */
+function askFor(client: ApiClient, dataset: bigint): ApiClient {
+  const narrow = (path: string, query: Query): Query => (OF_A_DATASET.has(path) ? { ...query, dataset } : query);
+  const named = <T>(answer: Promise<T>) => answer.catch((error: unknown) => nameDataset(error, dataset));
+  return {
+    ...client,
+    json: (path, query, schema) => named(client.json(path, narrow(path, query), schema)),
+    bytes: (path, query) => named(client.bytes(path, narrow(path, query))),
+    stream: (path, query) => named(client.stream(path, narrow(path, query))),
+  };
+}
+
+function nameDataset(error: unknown, dataset: bigint): never {
+  if (!(error instanceof PricelakeError) || error.facts.limit !== 'datasets') throw error;
+  const message = `dataset ${dataset} is beyond the plan: ${error.message}`;
+  throw new PricelakeError(error.code, message, { ...error.facts, dataset: String(dataset) }, { cause: error });
+}

@@ -1,0 +1,81 @@
+import { statfs } from 'node:fs/promises';
+import { PricelakeError } from '../io/errors.js';
+import { EXPORT_LIMITS, type ExportLimits } from '../io/limits.js';
+
+/** What of a body has come. */
+interface Landed {
+  rows: bigint;
+  bytes: number;
+  /** Bytes of the row that is not yet ended. */
+  openBytes: number;
+}
+
+/** Holds the body of an export to what its header announced, and to the room on the disk. */
+export class ExportBounds {
+  readonly #announced: bigint;
+  readonly #folder: string;
+  readonly #limits: ExportLimits;
+  readonly #maxBytes: number;
+  #checkedAt = 0;
+
+  constructor(announced: bigint, folder: string, limits: ExportLimits = EXPORT_LIMITS) {
+    this.#announced = announced;
+    this.#folder = folder;
+    this.#limits = limits;
+    this.#maxBytes = limits.baseBytes + limits.bytesARow * Number(announced);
+  }
+
+  /**
+   * Asked before bytes are written. Throws `snapshot_incomplete` for rows beyond those announced, which can't make the
+   * export complete any more, and `contract` for an endless row or body.
+   */
+  admit({ rows, bytes, openBytes }: Landed): void {
+    if (rows > this.#announced) {
+      throw new PricelakeError(
+        'snapshot_incomplete',
+        `/export: more than the ${this.#announced} rows arrived that X-Export-Rows announced`,
+        { hint: 'Nothing was published. Run the same command again.' },
+      );
+    }
+    const hint = 'Nothing was published. Tell the service; limits: docs/reference/answers.md, "Limits".';
+    if (openBytes > this.#limits.lineBytes) {
+      throw new PricelakeError(
+        'contract',
+        `/export: row ${rows + 1n}, which begins at byte ${bytes - openBytes}, has no end after ${openBytes} bytes; ${this.#limits.lineBytes} are allowed`,
+        { hint },
+      );
+    }
+    if (bytes > this.#maxBytes) {
+      throw new PricelakeError(
+        'contract',
+        `/export: ${bytes} bytes arrived for ${this.#announced} rows; ${this.#maxBytes} are allowed`,
+        { hint },
+      );
+    }
+  }
+
+  /** Throws `disk_full` when what is free does not suffice for what a run makes of the landed bytes. */
+  async requireRoom({ rows, bytes }: Omit<Landed, 'openBytes'>): Promise<void> {
+    const { stepBytes, reserveBytes, workShare } = this.#limits;
+    if (bytes < this.#checkedAt + stepBytes) return;
+    this.#checkedAt = bytes;
+    const { bavail, bsize } = await statfs(this.#folder);
+    const free = bavail * bsize;
+    if (free >= reserveBytes + bytes * workShare) return;
+    const whole = rows === 0n ? bytes : Math.max(bytes, (bytes / Number(rows)) * Number(this.#announced));
+    const needed = Math.ceil(whole - bytes + whole * workShare + reserveBytes);
+    throw new PricelakeError(
+      'disk_full',
+      `${this.#folder}: ${showMegabytes(free)} are free, and the rest of the export and the files made of it need about ${showMegabytes(needed)}; what was published stays`,
+      {
+        freeBytes: free,
+        neededBytes: needed,
+        hint: 'Free so much space or move the lake to a larger disk, then run the same command again.',
+      },
+    );
+  }
+}
+
+function showMegabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1e6)} MB`;
+}

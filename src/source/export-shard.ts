@@ -1,0 +1,217 @@
+import path from 'node:path';
+import type { ApiClient } from '../api/client.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Io } from '../io/io.js';
+import type { Landing } from '../journal/landings.js';
+import { countAttempts, findRetryAt, isBreak, isLoss, refuseBroken } from '../plan/broken-exports.js';
+import { type ExportGate, readCut, readTakenExport } from '../plan/export-gate.js';
+import type { Shard } from '../plan/plan-shards.js';
+import { readExportRows } from './export-rows.js';
+import { type LandedSegment, removeSegments } from './export-segments.js';
+import type { ExportFormat } from './row-scanner.js';
+import { type Segment, writeSegments } from './segment-writer.js';
+
+const SEGMENT_BYTES = 128 * 1024 * 1024;
+/** An export that breaks off is asked for at most this often in one process: its rows cost money. */
+const ATTEMPTS = 3;
+const RETRY_WAIT_MS = 2_000;
+
+/** Who works on what lands, while more of it downloads. */
+export interface SnapshotEvents {
+  /** A synced segment. Until its export is complete it may become void. */
+  onSegment(segment: LandedSegment, facts: { mayBecomeVoid: boolean }): void;
+  /** These segments are void: their export broke off. */
+  onVoid(paths: string[]): void;
+  /** Resolves when more may land. */
+  whenRoom(): Promise<void>;
+}
+
+/** What of an export has come. */
+export interface Progress {
+  rows: bigint;
+  bytes: number;
+}
+
+/** An export, and what lets it through or not. */
+export interface GatedShard {
+  shard: Shard;
+  format: ExportFormat;
+  gate: ExportGate;
+}
+
+/**
+ * Lands one export (section 4). Complete only if its rows equal `X-Export-Rows`; one that breaks off is taken again.
+ * Throws `snapshot_incomplete`, or `quota` with `facts.cut` when the service cut it at the monthly limit: its rows are
+ * kept. One that would pass what the gate lets through is not asked for.
+ */
+export async function exportShard(
+  client: ApiClient,
+  landing: Landing,
+  asked: GatedShard,
+  events: SnapshotEvents & { onProgress(progress: Progress): void },
+  io: Io,
+): Promise<void> {
+  const { name, rows } = asked.shard;
+  const { memory } = asked.gate;
+  const broken = memory.find(name);
+  const attempts = countAttempts(broken, ATTEMPTS, io.now());
+  if (broken !== undefined && attempts === 0) throw refuseBroken(broken);
+  let lost = 0n;
+  for (let tries = 1; ; tries++) {
+    try {
+      await removeSegments(landing, name);
+      await events.whenRoom();
+      await new ShardExport(client, landing, asked, events, io).take();
+      return await memory.forget(name);
+    } catch (error) {
+      if (error instanceof PricelakeError && error.code === 'disk_full') await removeSegments(landing, name);
+      if (isLoss(error)) lost += rows;
+      if (!isBreak(error) || tries >= attempts) throw await rememberLoss(asked, lost, error, io);
+      io.log('warn', 'export.again', { shard: name, attempt: tries, reason: error.message });
+      await io.sleep(RETRY_WAIT_MS * tries);
+    }
+  }
+}
+
+/** Ends for a passing reason of our own, such as a signal, say nothing of the export. */
+const OWN_ENDS: readonly string[] = ['stopped', 'deadline', 'disk_full'];
+
+/** The run gives the export up: the next ones know. Returns the error, with the time to try again. */
+async function rememberLoss({ shard, gate }: GatedShard, lost: bigint, error: unknown, io: Io): Promise<unknown> {
+  if (lost === 0n || !(error instanceof PricelakeError) || OWN_ENDS.includes(error.code)) return error;
+  const noted = await gate.memory.note(shard.name, { rows: lost, reason: error.message });
+  const nextRunAt = findRetryAt(noted);
+  io.log('warn', 'export.broken', { shard: shard.name, runs: noted.runs, rows: noted.rows, nextRunAt });
+  if (!isBreak(error)) return error;
+  return new PricelakeError(error.code, error.message, { ...error.facts, nextRunAt }, { cause: error.cause });
+}
+
+/** One attempt at an export. */
+class ShardExport {
+  readonly #client: ApiClient;
+  readonly #landing: Landing;
+  readonly #shard: Shard;
+  readonly #format: ExportFormat;
+  readonly #gate: ExportGate;
+  readonly #events: SnapshotEvents & { onProgress(progress: Progress): void };
+  readonly #io: Io;
+  readonly #attempt: number;
+  #readAt = '';
+  /** Segments that are being typed already. */
+  readonly #handed: string[] = [];
+  /** Segments that wait until the export is complete: small ones are typed together. */
+  readonly #small: LandedSegment[] = [];
+
+  constructor(...[client, landing, { shard, format, gate }, events, io]: Parameters<typeof exportShard>) {
+    this.#client = client;
+    this.#landing = landing;
+    this.#shard = shard;
+    this.#format = format;
+    this.#gate = gate;
+    this.#events = events;
+    this.#io = io;
+    this.#attempt = (landing.journal.state.exports.attempts.get(shard.name)?.length ?? 0) + 1;
+  }
+
+  async take(): Promise<void> {
+    let cut: PricelakeError | undefined;
+    try {
+      const { announced, body, matching } = await this.#open();
+      const landed = await this.#write(body, announced);
+      if (landed.rows !== announced) {
+        throw new PricelakeError(
+          'snapshot_incomplete',
+          `/export: ${landed.rows} rows arrived, X-Export-Rows announced ${announced}`,
+          { hint: 'Nothing was published. Run the same command again.' },
+        );
+      }
+      const entry = { ...this.#place(), announced, landed: landed.rows, calls: this.#client.calls() };
+      if (matching !== undefined) cut = this.#explainCut(announced, matching);
+      // From here on the shard, or what of it came, is never asked for again.
+      await this.#landing.journal.append(
+        matching === undefined ? { type: 'export.done', ...entry } : { type: 'export.cut', ...entry, matching },
+      );
+      this.#io.log('debug', 'landed', { what: 'export', shard: this.#shard.name, ...landed });
+    } catch (error) {
+      this.#events.onVoid(this.#handed);
+      throw error;
+    }
+    for (const segment of this.#small) this.#events.onSegment(segment, { mayBecomeVoid: false });
+    if (cut !== undefined) throw cut;
+  }
+
+  #explainCut(announced: bigint, matching: string): PricelakeError {
+    const { resetsAt } = this.#gate.left();
+    return new PricelakeError(
+      'quota',
+      `/export: the service cut the export at the monthly limit: ${announced} of ${matching} rows`,
+      {
+        limit: 'exportRowsPerMonth',
+        cut: true,
+        ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
+        hint: 'A truncated export is never taken for a copy. Wait for the next month, or choose a larger plan.',
+      },
+    );
+  }
+
+  async #open() {
+    this.#readAt = this.#io.now().toISOString();
+    const { body, headers, hold } = await this.#ask();
+    const announced = readExportRows(headers);
+    const matching = readCut(headers);
+    const taken = readTakenExport(headers, announced);
+    const begun = { announced, overage: taken.overage, blocks: hold.take(taken), calls: this.#client.calls() };
+    await this.#landing.journal.append({ type: 'export.begin', ...this.#place(), readAt: this.#readAt, ...begun });
+    return { body, announced, matching };
+  }
+
+  async #ask() {
+    const { rows, status, site } = this.#shard;
+    const hold = this.#gate.hold(rows);
+    try {
+      const { body, headers } = await this.#client.stream('/export', { format: this.#format, status, site });
+      return { body, headers, hold };
+    } catch (error) {
+      // One that was asked for and never answered may have been counted.
+      if (error instanceof PricelakeError && error.facts.midStream === true) hold.take({ rows, overage: false });
+      else hold.release();
+      throw error;
+    }
+  }
+
+  #write(body: AsyncIterable<Buffer>, announced: bigint): Promise<Progress> {
+    const progress: Progress = { rows: 0n, bytes: 0 };
+    const { shard, attempt } = this.#place();
+    return writeSegments(body, {
+      folder: this.#landing.folder,
+      prefix: `export-${shard}-${attempt}-`,
+      format: this.#format,
+      targetBytes: SEGMENT_BYTES,
+      announced,
+      onBytes: (bytes, rows) => {
+        progress.rows += BigInt(rows);
+        progress.bytes += bytes;
+        this.#events.onProgress(progress);
+      },
+      onSegment: (segment) => this.#keep(segment),
+    });
+  }
+
+  async #keep(written: Segment): Promise<void> {
+    await this.#landing.journal.append({ type: 'export.segment', ...this.#place(), ...written });
+    this.#io.log('debug', 'landed', { what: 'segment', ...written });
+    const { file, rows, bytes } = written;
+    const segment = { path: path.join(this.#landing.folder, file), rows, bytes, readAt: this.#readAt };
+    if (bytes < SEGMENT_BYTES) {
+      this.#small.push(segment);
+      return;
+    }
+    this.#handed.push(segment.path);
+    this.#events.onSegment(segment, { mayBecomeVoid: true });
+    await this.#events.whenRoom();
+  }
+
+  #place() {
+    return { shard: this.#shard.name, attempt: this.#attempt };
+  }
+}

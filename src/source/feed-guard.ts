@@ -1,0 +1,80 @@
+import { PricelakeError } from '../io/errors.js';
+import { FEED_PACE, LONG_FEED_PAGES, MAX_EMPTY_PAGES } from '../io/limits.js';
+import type { FeedPage } from './page.js';
+
+/** The end of the whole feed at a time: it shows every change up to the newest one. */
+export interface FeedEnd {
+  newest: bigint;
+  /** ISO 8601. */
+  at: string;
+}
+
+/** Lets pages of a feed through, one after the other, while they lead to its end. */
+export interface FeedGuard {
+  /**
+   * True where more of the feed is to be read. Throws `contract` for a page that leads nowhere, or past changes that the
+   * lake would then never see.
+   */
+  admit(page: FeedPage, after: bigint): Promise<boolean>;
+  /** The end that was reached although more waits: what came later is the next run's. */
+  reached(): FeedEnd | undefined;
+}
+
+/**
+ * @param findEnd where the feed is now (section 4, /changes/recent); asked only once a feed is long, and where a cursor is
+ *   beyond all that its page and the answers before have shown
+ */
+export function createFeedGuard(findEnd: () => Promise<FeedEnd>): FeedGuard {
+  let newest = 0n;
+  let goal: FeedEnd | undefined;
+  let isReached = false;
+  /** Pages that say that more waits, the changes that they brought, and how many of them brought none at last. */
+  let pages = 0;
+  let changes = 0;
+  let emptyPages = 0;
+
+  function count({ readable }: FeedPage, after: bigint): void {
+    pages += 1;
+    changes += readable;
+    emptyPages = readable === 0 ? emptyPages + 1 : 0;
+    if (emptyPages >= MAX_EMPTY_PAGES) {
+      throw refuse(after, `${emptyPages} pages in a row have hasMore true and bring no change`);
+    }
+    const { freePages, changesAPage } = FEED_PACE;
+    if (pages <= freePages + changes / changesAPage) return;
+    const hint = 'Nothing was published. What has landed is kept, and the same command reads on. Tell the service.';
+    throw refuse(
+      after,
+      `${pages} pages have hasMore true and bring ${changes} changes: the end can't be reached`,
+      hint,
+    );
+  }
+
+  return {
+    async admit(page, after) {
+      const { shown, hasMore, nextCursor } = page;
+      if (hasMore) count(page, after);
+      if (nextCursor > shown && nextCursor > newest) ({ newest } = await findEnd());
+      if (nextCursor > shown && nextCursor > newest) {
+        throw refuse(after, `nextCursor ${nextCursor} is beyond the newest change of /changes/recent, ${newest}`);
+      }
+      if (!hasMore) return false;
+      if (pages === LONG_FEED_PAGES) {
+        const end = await findEnd();
+        // One that is behind what has been read is no end.
+        if (end.newest >= nextCursor) goal = end;
+      }
+      isReached = goal !== undefined && nextCursor >= goal.newest;
+      return !isReached;
+    },
+    reached: () => (isReached ? goal : undefined),
+  };
+}
+
+function refuse(
+  after: bigint,
+  what: string,
+  hint = 'Nothing was published. Tell the service; if it has mended its feed, run the same command again.',
+): PricelakeError {
+  return new PricelakeError('contract', `/changes?after=${after}: ${what}`, { hint });
+}

@@ -1,0 +1,198 @@
+import path from 'node:path';
+import * as z from 'zod';
+import type { ApiClient } from '../api/client.js';
+import { int64 } from '../api/wire-types.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Io } from '../io/io.js';
+import type { FeedProgress } from '../journal/feed.js';
+import type { Landing } from '../journal/landings.js';
+import type { EntryOf } from '../journal/run-entry.js';
+import type { DatasetPart } from './dataset-client.js';
+import { createFeedGuard, type FeedEnd, type FeedGuard } from './feed-guard.js';
+import { readFeedPage } from './page.js';
+import { RowFile } from './row-file.js';
+
+const FEED_FILE = 'feed.ndjson';
+const PAGE_LIMIT = 1000;
+
+/** What of the feed is landed. */
+export interface LandedFeed {
+  file: string;
+  changes: number;
+  /** Changes that don't name their item. */
+  unnamed: number;
+  bytes: number;
+  /** Every change up to it has landed. Of several datasets, some behind it may have: they come again. */
+  cursor: bigint;
+  /** False when the plan lost the feed before its end was reached. */
+  complete: boolean;
+  /** When its end was reached, ISO 8601. */
+  at: string;
+}
+
+/** A part of the feed, and the change behind which it begins. */
+export interface FeedPart extends DatasetPart {
+  from: bigint;
+  /**
+   * Set where whole rows are read beside: a refused cursor is no error then, and what the feed still has begins again.
+   * The newest change before these were read: at the end, the feed is read up to there as well.
+   */
+  beginsAgain?: bigint;
+}
+
+const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
+
+/** Id of the newest change that shows (section 4, /changes/recent): every change up to it shows in the feed by now. */
+export async function readNewestChange(client: ApiClient): Promise<bigint | undefined> {
+  // Parse only the id, so drift in other fields can't stop a run.
+  const { changes } = await client.json('/changes/recent', { limit: 1 }, newestChange);
+  return changes[0]?.id;
+}
+
+async function findEnd(client: ApiClient, io: Io): Promise<FeedEnd> {
+  const at = io.now().toISOString();
+  return { newest: (await readNewestChange(client)) ?? 0n, at };
+}
+
+/**
+ * Pulls the feed until nothing more waits (section 4, /changes); each change lands as it came, a line each. Of several
+ * datasets, one after the other; their common cursor is where the feed was before, or the least that all of them reached
+ * behind it. A run that was interrupted continues behind the last page that its journal names. Without the feed, what has
+ * landed of it is all there will be; undefined when that is nothing.
+ * @param client asks about all datasets
+ */
+export async function landFeed(
+  client: ApiClient,
+  landing: Landing,
+  parts: readonly FeedPart[],
+  hasFeed: boolean,
+  io: Io,
+): Promise<LandedFeed | undefined> {
+  const { journal } = landing;
+  const landed = journal.state.feed;
+  if (landed.done === undefined && !hasFeed && landed.changes === 0) return undefined;
+  const { cursor, complete, at } = landed.done ?? (await pullFeed(client, landing, parts, hasFeed, io));
+  const { changes, unnamed, bytes } = journal.state.feed;
+  return { file: path.join(landing.folder, FEED_FILE), changes, unnamed, bytes, cursor, complete, at };
+}
+
+/** Reads what the run lacks of the feed, and journals up to where it is read. */
+async function pullFeed(
+  client: ApiClient,
+  landing: Landing,
+  parts: readonly FeedPart[],
+  hasFeed: boolean,
+  io: Io,
+): Promise<Pick<LandedFeed, 'cursor' | 'complete' | 'at'>> {
+  const bound = parts.length > 1 && hasFeed ? await landBound(client, landing, io) : undefined;
+  const guard = createFeedGuard(() => findEnd(client, io));
+  const cursors = hasFeed
+    ? await pullParts(landing, parts, bound?.newest, guard, io)
+    : parts.map((part) => findProgress(landing, part)?.nextCursor ?? part.from);
+  const done = {
+    cursor: least(cursors),
+    complete: hasFeed,
+    at: (bound ?? guard.reached())?.at ?? io.now().toISOString(),
+  };
+  await landing.journal.append({ type: 'feed.done', ...done, calls: client.calls() });
+  io.log('debug', 'landed', { what: 'feed', cursor: done.cursor });
+  return done;
+}
+
+/** Where the feed is before those of several datasets are read: each try asks again, because the run may have paused. */
+async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
+  if (journal.state.feed.bound?.isOfThisTry !== true) {
+    await journal.append({ type: 'feed.bound', ...(await findEnd(client, io)), calls: client.calls() });
+  }
+  return journal.state.feed.bound;
+}
+
+function findProgress({ journal }: Landing, { dataset }: FeedPart): FeedProgress | undefined {
+  return journal.state.feed.parts.get(dataset);
+}
+
+const larger = (a: bigint, b: bigint) => (a > b ? a : b);
+
+/** The least of some ids. */
+export function least(ids: readonly bigint[]): bigint {
+  let found = ids[0] ?? 0n;
+  for (const id of ids) if (id < found) found = id;
+  return found;
+}
+
+/** Reads each part to its end, unless none can have news. Returns up to where each is read. */
+async function pullParts(
+  landing: Landing,
+  parts: readonly FeedPart[],
+  newest: bigint | undefined,
+  guard: FeedGuard,
+  io: Io,
+): Promise<bigint[]> {
+  const { journal } = landing;
+  if (newest !== undefined && parts.every(({ from }) => newest <= from)) return parts.map(({ from }) => from);
+  const cursors: bigint[] = [];
+  for (const part of parts) {
+    const { dataset, client } = part;
+    const ended = findProgress(landing, part)?.end;
+    const cursor = ended ?? (await pullPart(landing, part, guard, io));
+    if (newest !== undefined && ended === undefined) {
+      await journal.append({ type: 'feed.part', dataset, cursor, calls: client.calls() });
+    }
+    // What was read to its end has no change up to the earlier position of the feed that has not landed.
+    cursors.push(larger(newest ?? 0n, cursor));
+  }
+  return cursors;
+}
+
+/** True where the service refuses a cursor that its history no longer reaches: the document leaves that open. */
+export function isCursorRefused(error: unknown): error is PricelakeError {
+  return error instanceof PricelakeError && [400, 410].includes(error.facts.status ?? 0);
+}
+
+/** The page behind a cursor; behind one that is refused, where the history begins, if the caller reads all else whole. */
+async function readChanges({ client, beginsAgain }: FeedPart, cursor: bigint, io: Io) {
+  const read = async (after: bigint) => {
+    const { body } = await client.bytes('/changes', { after, limit: PAGE_LIMIT });
+    return { body, after };
+  };
+  return read(cursor).catch((error: unknown) => {
+    if (beginsAgain === undefined || cursor === 0n || !isCursorRefused(error)) throw error;
+    io.log('warn', 'feed.cursor_refused', { cursor, reason: error.message });
+    return read(0n);
+  });
+}
+
+/** Reads the pages of a part until nothing more waits, or a feed that grows is where it was. Returns its cursor. */
+async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: Io): Promise<bigint> {
+  const { client, dataset, from } = part;
+  const last = findProgress(landing, part);
+  let { changes: rows, bytes } = landing.journal.state.feed;
+  const file = await RowFile.open<EntryOf<'feed.page'>>(path.join(landing.folder, FEED_FILE), landing.journal, bytes);
+  let cursor = last?.nextCursor ?? from;
+  // A feed that begins again never takes the cursor back.
+  let known = from;
+  // What was its end in an earlier try may not be by now.
+  let hasMore = last?.isSinceBound === true ? last.hasMore : true;
+  try {
+    while (hasMore) {
+      const { body, after } = await readChanges(part, cursor, io);
+      if (after !== cursor) known = larger(known, part.beginsAgain ?? 0n);
+      cursor = after;
+      const page = readFeedPage(body, cursor);
+      const goesOn = await guard.admit(page, cursor);
+      const { changes, nextCursor } = page;
+      if (changes.length > 0) {
+        const counts = { rows: changes.length, ...(page.unnamed === 0 ? {} : { unnamed: page.unnamed }) };
+        const entry = { after: cursor, nextCursor, hasMore: page.hasMore, ...counts, calls: client.calls() };
+        bytes = await file.land(body, changes, (mark) => ({ type: 'feed.page', dataset, ...entry, ...mark }));
+        rows += changes.length;
+      }
+      cursor = nextCursor;
+      hasMore = goesOn;
+      io.progress({ step: 'feed', rows: BigInt(rows), bytes, done: !hasMore });
+    }
+    return larger(cursor, known);
+  } finally {
+    await file.close();
+  }
+}

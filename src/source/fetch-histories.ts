@@ -1,0 +1,87 @@
+import type { createClient } from '../api/client.js';
+import type { Pipeline } from '../config/pipeline-file.js';
+import { makeFolder } from '../io/durable.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Io } from '../io/io.js';
+import { peekUnfinishedRun } from '../journal/landings.js';
+import { listReadHistories, readMemory } from '../journal/memory.js';
+import { findForeignChanges } from '../lake/foreign-changes.js';
+import { findLake, type Lake } from '../lake/lake.js';
+import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
+import { readPointer } from '../lake/pointer.js';
+import { readTable } from '../lake/read.js';
+import { createTableViews } from '../lake/views.js';
+import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
+import { backfillFolder, hasOpenBackfill, landHistories, listWaitingHistories } from './land-histories.js';
+import { fetchAllowance, fetchPlan, pickUsage } from './read-plan.js';
+
+/** Histories of items that were read before a run, one call each. */
+export interface TakenHistories {
+  asked: number;
+  /** Items whose histories wait for lack of calls. */
+  left: number;
+}
+
+const NONE: TakenHistories = { asked: 0, left: 0 };
+
+/**
+ * For `source.history: items`, lands unread histories of the lake's items (section 4, /items/{id}/history) with the
+ * calls that a run does not need. The next run takes them over. Does nothing before the end of an unfinished run.
+ * Undefined if the lake holds no items yet.
+ */
+export async function takeHistories(
+  pipeline: Pipeline,
+  io: Io,
+  signal: AbortSignal,
+  connect: typeof createClient,
+  bring: Lake['bring'],
+): Promise<TakenHistories | undefined> {
+  const lake = await findLake(pipeline.lake.path);
+  const items = await readTable(lake, 'items');
+  if (items.version < 0n) return undefined;
+  // The next run repairs or refuses the changes of another program.
+  if ((await findForeignChanges(lake, [items], await readPointer(lake))).length > 0) return NONE;
+  const { applied } = await readTable(lake, 'runs');
+  if ((await peekUnfinishedRun(lake.root, applied.run ?? 0n)) !== undefined) return NONE;
+  return withLockedLake(pipeline.lake.path, io, signal, async (locked) => {
+    const missing = await listMissingHistories({ ...locked, lake: { ...lake, bring } });
+    if (missing.length === 0 && !(await hasOpenBackfill(lake.root))) return NONE;
+    const { baseUrl, apiKey } = pipeline.source;
+    const client = connect({ baseUrl, apiKey, signal: locked.stop }, io);
+    try {
+      const { plan, allowed } = await fetchAllowance(client, pipeline.budget);
+      const waiting = await listWaitingHistories(lake.root);
+      const portion = choosePortion(missing, waiting, countCallsLeft(allowed, 0n));
+      const left = missing.length + waiting.length - portion.length;
+      const usage = { before: pickUsage(plan), ask: () => fetchPlan(client).then(pickUsage, () => null) };
+      await makeFolder(backfillFolder(lake.root));
+      const asked = await landHistories(client, backfillFolder(lake.root), portion, usage, io, left);
+      io.log('info', 'histories', { asked, left });
+      return { asked, left };
+    } catch (error) {
+      // Landed histories wait for a later run. The run that follows may still work without them.
+      if (!(error instanceof PricelakeError) || !['budget', 'quota'].includes(error.code)) throw error;
+      io.log('warn', 'histories.waiting', { left: missing.length, reason: error.message });
+      return { asked: 0, left: missing.length };
+    } finally {
+      await client.close();
+    }
+  });
+}
+
+async function listMissingHistories({ lake, db }: Pick<LockedLake, 'lake' | 'db'>): Promise<bigint[]> {
+  await createTableViews(db, lake, ['items']);
+  return findMissingHistories(lake, await db.rows('SELECT item_id FROM items WHERE gone_at IS NULL ORDER BY item_id'));
+}
+
+/** Keeps items whose histories are neither read nor waiting. */
+export async function findMissingHistories(lake: Lake, items: Record<string, unknown>[]): Promise<bigint[]> {
+  const known = listReadHistories(await readMemory(lake));
+  for (const id of await listWaitingHistories(lake.root)) known.add(id);
+  return items.map((row) => row.item_id as bigint).filter((id) => !known.has(id));
+}
+
+/** Takes all waiting items, and others for the calls that a run does not need. */
+function choosePortion(missing: readonly bigint[], waiting: readonly bigint[], calls: bigint | null): bigint[] {
+  return [...waiting, ...missing.slice(0, countBesideRun(missing.length, calls))];
+}

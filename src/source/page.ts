@@ -1,0 +1,160 @@
+import {
+  findField,
+  parseInt64,
+  readElements,
+  readFields,
+  readInt64,
+  type Slice,
+  showValue,
+} from '../formats/json-scan.js';
+import { PricelakeError } from '../io/errors.js';
+
+/** What a page of the feed says of itself (section 2, ChangePage). */
+export interface FeedPage {
+  /** Where each change is in the body. */
+  changes: Slice[];
+  /** Id of the newest change that it shows; `after` where it shows none. */
+  shown: bigint;
+  /** Changes whose item is null: it is gone from the caller's data (section 2, Change). */
+  unnamed: number;
+  /** Changes whose id is one. */
+  readable: number;
+  hasMore: boolean;
+  nextCursor: bigint;
+}
+
+/** What a page of items says of itself (section 2, PageDtoItem). */
+export interface ItemPage {
+  /** Each item's id, and where it is in the body. */
+  items: { id: bigint; slice: Slice }[];
+  totalElements: bigint;
+  totalPages: number;
+}
+
+/** What a page of products says of itself (section 2, PageDtoProduct). */
+export interface ProductPage {
+  /** Where each product is in the body. */
+  rows: Slice[];
+  totalElements: bigint;
+  totalPages: number;
+}
+
+/** Reads a ChangePage's envelope; the changes stay bytes. Throws `contract` when the answer is no ChangePage. */
+export function readFeedPage(body: Buffer, after: bigint): FeedPage {
+  return readPage(body, `/changes?after=${after}`, (fields) => {
+    const changes = readElements(body, required(fields, 'changes').start);
+    const hasMore = readBoolean(body, required(fields, 'hasMore'));
+    const seen = readIds(body, changes, after);
+    const nextCursor = readNextCursor(body, fields.get('nextCursor'), hasMore ? undefined : seen.shown);
+    const unnamed = changes.filter((slice) => !hasItem(body, slice)).length;
+    const page = { changes, ...seen, unnamed, hasMore, nextCursor };
+    if (page.nextCursor < after) throw new SyntaxError(`nextCursor ${page.nextCursor} is before the cursor ${after}`);
+    if (page.nextCursor < page.shown)
+      throw new SyntaxError(`nextCursor ${page.nextCursor} is before change ${page.shown} of the page`);
+    if (page.hasMore && page.nextCursor === after)
+      throw new SyntaxError('hasMore is true, but nextCursor does not move');
+    return page;
+  });
+}
+
+/**
+ * Where nothing waits the cursor may be null, 0 or left out, as the document doesn't show a last page: then the last
+ * change of the page is `end`.
+ */
+function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | undefined): bigint {
+  const text = field === undefined ? undefined : showValue(body, field);
+  if (end !== undefined && (text === undefined || text === 'null' || text === '0')) return end;
+  const cursor = field === undefined ? undefined : parseInt64(body, field);
+  if (cursor !== undefined) return cursor;
+  throw new SyntaxError(
+    `${end === undefined ? 'hasMore is true, but ' : ''}nextCursor is ${text ?? 'missing'}, not a 64-bit integer`,
+  );
+}
+
+/**
+ * The ids of a page, which must increase from the cursor on (section 2, Change: "increasing"). A change whose id can't be
+ * read is left to typing, which rejects it alone.
+ */
+function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<FeedPage, 'shown' | 'readable'> {
+  let shown = after;
+  let readable = 0;
+  for (const slice of changes) {
+    const field = findField(body, slice.start, (name) => name === 'id');
+    const id = field === undefined ? undefined : parseInt64(body, field);
+    if (id === undefined) continue;
+    if (id <= shown) throw new SyntaxError(`change ${id} comes after ${shown}: ids have to increase`);
+    shown = id;
+    readable += 1;
+  }
+  return { shown, readable };
+}
+
+/** True for a change that names its item. @throws SyntaxError where there is no object at `change` */
+export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {
+  const item = findField(body, change.start, (name) => name === 'item');
+  return item !== undefined && body.toString('latin1', item.start, item.end) !== 'null';
+}
+
+/** Reads a PageDtoItem's envelope and the ids of its items. Throws `contract` when the answer is no PageDtoItem. */
+export function readItemPage(body: Buffer, path: string): ItemPage {
+  return readPage(body, path, (fields) => ({
+    items: readElements(body, required(fields, 'content').start).map((slice) => ({
+      id: readItemId(body, slice),
+      slice,
+    })),
+    totalElements: readInt64(body, required(fields, 'totalElements')),
+    totalPages: Number(readInt64(body, required(fields, 'totalPages'))),
+  }));
+}
+
+/** Reads a PageDtoProduct's envelope; the products stay bytes. Throws `contract` when the answer is no PageDtoProduct. */
+export function readProductPage(body: Buffer, path: string): ProductPage {
+  return readPage(body, path, (fields) => ({
+    rows: readElements(body, required(fields, 'content').start),
+    totalElements: readInt64(body, required(fields, 'totalElements')),
+    totalPages: Number(readInt64(body, required(fields, 'totalPages'))),
+  }));
+}
+
+/** The id of the item at `slice`. */
+export function readItemId(body: Buffer, slice: Slice): bigint {
+  const id = findField(body, slice.start, (name) => name === 'id');
+  if (id === undefined) throw new SyntaxError(`the item at byte ${slice.start} has no "id"`);
+  return readInt64(body, id);
+}
+
+/** When the item at `slice` says it last changed; undefined without a readable date. */
+export function readLastChanged(body: Buffer, slice: Slice): string | undefined {
+  const field = findField(body, slice.start, (name) => name === 'lastChangedAt');
+  const value: unknown = field === undefined ? undefined : JSON.parse(body.toString('utf8', field.start, field.end));
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? value : undefined;
+}
+
+function readPage<T>(body: Buffer, path: string, read: (fields: Map<string, Slice>) => T): T {
+  try {
+    return read(readFields(body));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const start = body.toString('utf8', 0, 80).replaceAll(/\s+/g, ' ');
+    throw new PricelakeError(
+      'contract',
+      `${path}: the answer is not the page that the API document describes: ${error.message}; it begins: ${start}`,
+      { hint: 'Check source.baseUrl, and that no proxy rewrites answers.' },
+      { cause: error },
+    );
+  }
+}
+
+function required(fields: Map<string, Slice>, name: string): Slice {
+  const slice = fields.get(name);
+  if (slice === undefined) throw new SyntaxError(`"${name}" is missing`);
+  return slice;
+}
+
+function readBoolean(body: Buffer, slice: Slice): boolean {
+  const text = body.toString('latin1', slice.start, slice.end);
+  if (text !== 'true' && text !== 'false') {
+    throw new SyntaxError(`${showValue(body, slice)} at byte ${slice.start} is not a boolean`);
+  }
+  return text === 'true';
+}

@@ -1,0 +1,180 @@
+import { basename } from 'node:path';
+import { ITEMS_A_PAGE } from '../api/contract.js';
+import { readLines } from '../formats/ndjson.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Io } from '../io/io.js';
+import { countBytes } from '../journal/item-pages.js';
+import type { Landing } from '../journal/landings.js';
+import type { PolledPart } from '../journal/polls.js';
+import type { DatasetPart } from './dataset-client.js';
+import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
+import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
+
+/** Rounds of a poll until nothing moves any more; a world that moves on faster is caught up with by the next run. */
+const ROUNDS = 5;
+/** Readings of all items until none is missing: items of one moment may be in another order on each page. */
+const READINGS = 2;
+/** How far before the newest change of a round the next one reaches: changes of one moment come together. */
+const ROUND_OVERLAP_MS = 60 * 1000;
+
+export interface Poll {
+  /** Items that changed after this time, ISO 8601; undefined for all items. */
+  changedSince: string | undefined;
+  /**
+   * True when no item may be missed that changes meanwhile: it moves to a page that was read before. Then what changed
+   * during a round is polled again, until nothing has or it is one page: a single answer shows one moment.
+   */
+  untilSettled: boolean;
+}
+
+/**
+ * Lands the items that changed since a time, or all (section 4, /items), pages of 500, those that changed last first:
+ * in that order an item that changes meanwhile can push others to a later page, never past the reader. What changes
+ * behind the low watermark comes with the next run. Each part is polled by itself, one after the other. An interrupted run goes
+ * on at the page it had come to. Throws
+ * `snapshot_incomplete` when pages of all items show fewer than the service counts.
+ */
+export async function landPoll(
+  parts: readonly DatasetPart[],
+  landing: Landing,
+  poll: Poll,
+  onFile: (file: ItemFile) => void,
+  io: Io,
+): Promise<void> {
+  const { journal } = landing;
+  await cutItemTails(landing, 'poll');
+  for (const part of parts) {
+    const { dataset, client } = part;
+    if (journal.state.polls.get(dataset)?.isDone === true) continue;
+    await new Rounds(part, landing, io).read(poll);
+    await journal.append({ type: 'poll.done', dataset, calls: client.calls() });
+  }
+  for (const file of listItemFiles(landing, 'poll')) onFile(file);
+}
+
+/** Polls again, since another time: the whole reads are older than the feed reaches. */
+export function reopenPoll({ journal }: Landing, parts: readonly DatasetPart[], since: string): Promise<void> {
+  return journal.append(...parts.map(({ dataset }) => ({ type: 'poll.round' as const, since, newest: null, dataset })));
+}
+
+class Rounds {
+  readonly #part: DatasetPart;
+  readonly #landing: Landing;
+  readonly #io: Io;
+  #rows = 0n;
+  #bytes = 0;
+  #roundPages = 0;
+  /** Where all items are read: those that have landed. */
+  #ids: Set<bigint> | undefined;
+
+  constructor(part: DatasetPart, landing: Landing, io: Io) {
+    this.#part = part;
+    this.#landing = landing;
+    this.#io = io;
+  }
+
+  /** What the journal says of the part. */
+  get #polled(): PolledPart | undefined {
+    return this.#landing.journal.state.polls.get(this.#part.dataset);
+  }
+
+  async read({ changedSince, untilSettled }: Poll): Promise<void> {
+    const { poll } = this.#landing.journal.state.pages;
+    this.#rows = poll.rows;
+    this.#bytes = countBytes(poll);
+    if (changedSince === undefined) this.#ids = await this.#readIds();
+    const begun = this.#polled?.round;
+    await this.#readRound(begun === undefined ? changedSince : (begun.since ?? undefined), begun !== undefined);
+    if (untilSettled) await this.#settle();
+    if (changedSince === undefined) await this.#complete();
+  }
+
+  /** Pages of items that changed since a time, or of all; of news no more than one when there is none. */
+  async #readRound(changedSince: string | undefined, isBegun = false): Promise<void> {
+    const { journal } = this.#landing;
+    const { client, dataset } = this.#part;
+    const files = new ItemFiles(this.#landing, 'poll');
+    try {
+      for (let page = isBegun ? (this.#polled?.round.pages ?? 0) : 0; ; page++) {
+        const since = changedSince === undefined ? undefined : new Date(changedSince);
+        const query = { changedSince: since, status: 'all', sort: '-lastChanged', size: ITEMS_A_PAGE, page };
+        const { body } = await client.bytes('/items', query);
+        const answer = readItemPage(body, `/items?page=${page}`);
+        const slices = answer.items.map(({ slice }) => slice);
+        let isUnmoved = false;
+        if (page === 0 && !isBegun) {
+          const [first] = slices;
+          const newest = (first === undefined ? undefined : readLastChanged(body, first)) ?? null;
+          // What changes comes to the front: with the front of the round before, nothing has moved since.
+          isUnmoved = changedSince !== undefined && newest !== null && newest === this.#polled?.round.newest;
+          await journal.append({ type: 'poll.round', since: changedSince ?? null, newest, dataset });
+        }
+        const entry = { rows: slices.length, readAt: this.#io.now().toISOString(), dataset, calls: client.calls() };
+        if (slices.length > 0) await files.land(body, slices, entry);
+        this.#roundPages = page + 1;
+        const done = slices.length === 0 || page + 1 >= answer.totalPages || isUnmoved;
+        this.#count(answer, done);
+        if (done) return;
+      }
+    } finally {
+      await files.close(); // journals its last pages, before the next round is
+    }
+  }
+
+  /** Reads what changed during the last round, and again, until it is one page. */
+  async #settle(): Promise<void> {
+    for (let round = 1; this.#roundPages > 1; round++) {
+      if (round > ROUNDS) return this.#io.log('warn', 'poll.unsettled', { rounds: round });
+      await this.#readNews();
+    }
+  }
+
+  async #readNews(): Promise<void> {
+    const newest = this.#polled?.round.newest ?? new Date(0).toISOString();
+    await this.#readRound(new Date(Date.parse(newest) - ROUND_OVERLAP_MS).toISOString());
+  }
+
+  /** All items have landed: what the service counts, or more. News aside, those that are missing need another reading. */
+  async #complete(): Promise<void> {
+    for (let look = 1; ; look++) {
+      const total = await this.#countItems();
+      const seen = BigInt(this.#ids?.size ?? 0);
+      if (seen >= total) return;
+      this.#io.log('warn', 'pages.short', { seen, total });
+      if (look === READINGS * 2) {
+        throw new PricelakeError(
+          'snapshot_incomplete',
+          `/items: the pages show ${seen} different items, and the service counts ${total}`,
+          { hint: 'Nothing was published. Run the same command again.' },
+        );
+      }
+      if (look % 2 === 1) await this.#readNews();
+      else await this.#readRound(undefined);
+      await this.#settle();
+    }
+  }
+
+  async #countItems(): Promise<bigint> {
+    const { body } = await this.#part.client.bytes('/items', { status: 'all', size: 1 });
+    return readItemPage(body, '/items?size=1').totalElements;
+  }
+
+  #count({ items, totalElements }: ItemPage, done: boolean): void {
+    this.#rows += BigInt(items.length);
+    for (const { id, slice } of items) {
+      this.#ids?.add(id);
+      this.#bytes += slice.end - slice.start + 1;
+    }
+    this.#io.progress({ step: 'poll', rows: this.#rows, totalRows: totalElements, bytes: this.#bytes, done });
+  }
+
+  async #readIds(): Promise<Set<bigint>> {
+    const ids = new Set<bigint>();
+    const own = new Set(this.#polled?.files);
+    for (const { path } of listItemFiles(this.#landing, 'poll')) {
+      if (!own.has(basename(path))) continue;
+      for await (const line of readLines(path)) ids.add(readItemId(line, { start: 0, end: line.length }));
+    }
+    return ids;
+  }
+}

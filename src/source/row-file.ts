@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, stat, truncate } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncFolder } from '../io/durable.js';
+import { hasSystemCode, PricelakeError } from '../io/errors.js';
+
+/** Where a row is in the bytes of an answer. */
+export interface RowSlice {
+  start: number;
+  end: number;
+}
+
+const NEWLINE = 0x0a;
+const SPACE = 0x20;
+
+/** The mark of landed rows, by which a journal names them: where they end in the file, and their checksum. */
+export interface RowMark {
+  end: number;
+  sha256: string;
+}
+
+/** The journal that names the rows of a file. */
+interface RowJournal<Entry> {
+  append(...entries: Entry[]): Promise<void>;
+  readonly advice: string;
+}
+
+/**
+ * A file of landed rows, one JSON object a line, from the pages of an answer. Opened at the end that the journal
+ * vouches for; what comes after it is cut off. Rows are synced and then named in the journal while the next page
+ * is already on its way.
+ */
+export class RowFile<Entry> {
+  readonly #file: FileHandle;
+  readonly #folder: string;
+  /** True when a power cut leaves the file its name. */
+  #isNamed = false;
+  readonly #journal: RowJournal<Entry>;
+  #end: number;
+  #waiting: Entry[] = [];
+  #saving: Promise<void> | undefined;
+  #error: unknown;
+
+  private constructor(file: FileHandle, folder: string, journal: RowJournal<Entry>, end: number) {
+    this.#file = file;
+    this.#folder = folder;
+    this.#journal = journal;
+    this.#end = end;
+  }
+
+  static async open<Entry>(path: string, journal: RowJournal<Entry>, end: number): Promise<RowFile<Entry>> {
+    await cutTail(path, end, journal);
+    return new RowFile(await open(path, 'a+'), dirname(path), journal, end);
+  }
+
+  /** Appends the rows of a page; the entry that names them is journaled when they are on disk. Returns where they end. One at a time. */
+  async land(body: Buffer, rows: readonly RowSlice[], name: (mark: RowMark) => Entry): Promise<number> {
+    if (this.#error !== undefined) throw this.#error;
+    const lines = writeLines(body, rows);
+    await this.#file.appendFile(lines);
+    this.#end += lines.length;
+    const sha256 = createHash('sha256').update(lines).digest('hex');
+    this.#waiting.push(name({ end: this.#end, sha256 }));
+    this.#saving ??= this.#save();
+    return this.#end;
+  }
+
+  async #save(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const entries = this.#waiting;
+        this.#waiting = [];
+        await this.#file.datasync();
+        if (!this.#isNamed) await syncFolder(this.#folder);
+        this.#isNamed = true;
+        await this.#journal.append(...entries);
+      }
+    } catch (error) {
+      this.#error = error;
+    } finally {
+      this.#saving = undefined;
+    }
+  }
+
+  /** All that was landed is durable when it resolves. */
+  async close(): Promise<void> {
+    await this.#saving;
+    await this.#file.close();
+    if (this.#error !== undefined) throw this.#error;
+  }
+}
+
+/**
+ * Cuts off what a killed process had written behind the last row that the journal names.
+ * @throws PricelakeError `lake_invalid` where rows are missing that it names
+ */
+export async function cutTail(path: string, end: number, { advice: hint }: { advice: string }): Promise<void> {
+  const info = await stat(path).catch((error: unknown) => {
+    if (!hasSystemCode(error, 'ENOENT')) throw error;
+  });
+  const size = info?.size ?? 0;
+  if (size < end)
+    throw new PricelakeError('lake_invalid', `${path}: it has ${size} bytes, the journal names ${end}`, { hint });
+  if (size > end) await truncate(path, end);
+}
+
+/** A newline inside a row is white space of JSON (a raw one can't be in a string) and becomes a space. */
+function writeLines(body: Buffer, rows: readonly RowSlice[]): Buffer {
+  const lines = Buffer.allocUnsafe(rows.reduce((sum, row) => sum + row.end - row.start + 1, 0));
+  let at = 0;
+  for (const { start, end } of rows) {
+    const row = lines.subarray(at, at + body.copy(lines, at, start, end));
+    for (let i = row.indexOf(NEWLINE); i >= 0; i = row.indexOf(NEWLINE, i + 1)) row[i] = SPACE;
+    at += row.length;
+    lines[at++] = NEWLINE;
+  }
+  return lines;
+}

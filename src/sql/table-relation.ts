@@ -1,0 +1,109 @@
+import { type Column, loadTableSchema } from '../tables/schemas.js';
+import type { DataFile, TableName } from '../tables/table.js';
+import { escapeGlob, quoteIdentifier, quoteLiteral } from './quote.js';
+
+type PartitionValues = DataFile['partitionValues'];
+/** What the log says of a file; our own have a checksum there. */
+type FileOrigin = { partitionValues: PartitionValues; sha256?: string | undefined };
+
+/** A file to read: its path; with the log's partition values where the file may lack their columns. */
+export type RelationFile = string | { path: string; partitionValues: PartitionValues };
+
+/** How a file at `path` is read. Other writers (OPTIMIZE, say) leave partition columns to the log. */
+export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: string): RelationFile {
+  const isOurs = sha256 !== undefined;
+  return isOurs || Object.keys(partitionValues).length === 0 ? path : { path, partitionValues };
+}
+
+export interface RelationOptions {
+  /** With `filename = true`, each row has its file in a column `filename`. */
+  more?: 'filename = true';
+  /** False where every file is known to have all columns: DuckDB then binds each use of the relation a millisecond faster. */
+  hasOlderFiles?: boolean;
+}
+
+/**
+ * SQL of a relation over exactly these files, or a typed one without rows where there is none. Its columns are the
+ * contract's, in its order: null where a file is older than a column. Partition columns come from the files, or from
+ * the log where another program wrote the file; never from the names of folders.
+ */
+export function tableRelation(table: TableName, files: readonly RelationFile[], options: RelationOptions = {}): string {
+  if (files.length === 0) return `(${writeEmptySelect(table)})`;
+  const whole = files.filter((file) => typeof file === 'string');
+  const others = files.filter((file) => typeof file !== 'string');
+  if (others.length === 0) return readFiles(table, whole, options);
+  const parts = groupByColumns(others).map((group) => selectWithPartitions(table, group, options));
+  if (whole.length > 0) parts.unshift(`SELECT * FROM ${readFiles(table, whole, options)}`);
+  return `(${parts.join('\n  UNION ALL ')})`;
+}
+
+function readFiles(table: TableName, paths: string[], { more, hasOlderFiles = true }: RelationOptions): string {
+  const parameters = [
+    `[${paths.map((path) => quoteLiteral(escapeGlob(path))).join(',\n  ')}]`,
+    'hive_partitioning = false',
+    ...(hasOlderFiles ? [`\n  schema = ${writeReadSchema(table)}`] : []),
+    ...(more === undefined ? [] : [more]),
+  ];
+  return `read_parquet(${parameters.join(', ')})`;
+}
+
+/** Files whose partition values are in the log. */
+type LoggedFile = Exclude<RelationFile, string>;
+
+/** The files of a table are partitioned alike, unless a writer erred. */
+function groupByColumns(files: LoggedFile[]): LoggedFile[][] {
+  const groups = new Map<string, LoggedFile[]>();
+  for (const file of files) {
+    const key = Object.keys(file.partitionValues).join();
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [file]);
+    else group.push(file);
+  }
+  return [...groups.values()];
+}
+
+/** One read of all files, and their values beside it: with a read for each partition, DuckDB would keep buffers for each. */
+function selectWithPartitions(table: TableName, files: LoggedFile[], { more }: RelationOptions): string {
+  const columns = loadTableSchema(table).columns.filter(({ name }) => name in (files[0]?.partitionValues ?? {}));
+  const paths = files.map(({ path }) => path);
+  const rows = readFiles(table, paths, { more: 'filename = true', hasOlderFiles: true });
+  const values = files.map(({ path, partitionValues }) => {
+    const texts = columns.map((column) => writeText(column, partitionValues[column.name]));
+    return `(${[quoteLiteral(pathInTable(table, path)), ...texts].join(', ')})`;
+  });
+  const names = columns.map((_, index) => `value_${index}`);
+  const replaced = columns.map(
+    ({ name, type }, index) => `CAST(logged.value_${index} AS ${type}) AS ${quoteIdentifier(name)}`,
+  );
+  return `SELECT stored.*${more === undefined ? ' EXCLUDE (filename)' : ''} REPLACE (${replaced.join(', ')})
+    FROM ${rows} AS stored
+    JOIN (VALUES ${values.join(',\n      ')}) AS logged(path, ${names.join(', ')})
+      ON string_split('/' || stored.filename, ${quoteLiteral(`/${table}/`)})[-1] = logged.path`;
+}
+
+/** DuckDB names a file by its absolute path, even where it was given a relative one. */
+const pathInTable = (table: TableName, path: string) => `/${path}`.split(`/${table}/`).at(-1) ?? path;
+
+/** The log's text (protocol, "Partition Value Serialization"): an empty one is null, an instant is in UTC. */
+function writeText({ type }: Column, text: string | null | undefined): string {
+  if (text == null || text === '') return 'CAST(NULL AS VARCHAR)';
+  const isLocal = type === 'TIMESTAMP WITH TIME ZONE' && !/(Z|[+-]\d\d(:?\d\d)?)$/i.test(text);
+  return quoteLiteral(isLocal ? `${text}Z` : text);
+}
+
+/** The contract as an option of read_parquet: by name, so that DuckDB need not open files to find their columns. */
+function writeReadSchema(table: TableName): string {
+  const columns = loadTableSchema(table).columns.map(({ name, type }) => {
+    const text = quoteLiteral(name);
+    return `${text}: {name: ${text}, type: ${quoteLiteral(type)}, default_value: NULL}`;
+  });
+  return `MAP {\n    ${columns.join(',\n    ')}}`;
+}
+
+/** A select of the table's columns and types without rows. */
+export function writeEmptySelect(table: TableName): string {
+  const columns = loadTableSchema(table).columns.map(
+    (column) => `CAST(NULL AS ${column.type}) AS ${quoteIdentifier(column.name)}`,
+  );
+  return `SELECT ${columns.join(', ')} WHERE false`;
+}

@@ -1,0 +1,480 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../src/sql/connection.js';
+import { readModel } from '../../src/sql/model.js';
+import {
+  at,
+  change,
+  fullItem,
+  loadWorld,
+  type ModelWorld,
+  openModels,
+  type Row,
+  readTexts,
+  shown,
+} from './model-world.js';
+
+let db: Database;
+beforeAll(async () => {
+  db = await openModels();
+});
+afterAll(() => db.close());
+
+async function apply(world: ModelWorld): Promise<Record<string, unknown>[]> {
+  await loadWorld(db, world);
+  return readTexts(db, `(${readModel('apply')})`);
+}
+
+/** The row that becomes of a full item, and what in it differs from the row before: every other column stays. */
+async function differences(base: Row, world: ModelWorld): Promise<Record<string, unknown>> {
+  const [after, ...others] = await apply({ ...world, base: [fullItem(base)] });
+  expect(others).toEqual([]);
+  return differing(after, (await readTexts(db, 'base_items'))[0]);
+}
+
+function differing(after: Record<string, unknown> = {}, before: Record<string, unknown> = {}): Record<string, unknown> {
+  expect(Object.keys(after).sort()).toEqual(Object.keys(before).sort());
+  return Object.fromEntries(Object.entries(after).filter(([column, value]) => value !== before[column]));
+}
+
+const applied = { change_id: '101', run_id: 'this run' };
+const plain = { previous_price: null, changes: '{}', price: 10 };
+const REMOVED = { ...plain, kind: 'REMOVED' };
+const RELISTED = { ...plain, kind: 'RELISTED' };
+const NEW = { ...plain, kind: 'NEW' };
+const gone = { is_listed: false, last_seen_at: at(3) };
+
+describe('a change sets in the row', () => {
+  test('of a price: the price, the one before, when it changed and when the item was seen', async () => {
+    expect(await differences({}, { changes: [change({ price: 12, previous_price: 11 })] })).toEqual({
+      ...applied,
+      price: '12.0000',
+      previous_price: '11.0000',
+      price_changed_at: shown(6),
+      last_seen_at: shown(6),
+      last_changed_at: shown(6),
+    });
+  });
+
+  test('of another value: when the item was seen and changed, and nothing of the price', async () => {
+    const other = change({ ...plain, price: 12, changes: '{"stock":[1,2]}' });
+    expect(await differences({}, { changes: [other] })).toEqual({
+      ...applied,
+      last_seen_at: shown(6),
+      last_changed_at: shown(6),
+    });
+  });
+
+  test('of the title: the title', async () => {
+    const renamed = change({ ...plain, title: 'B', changes: '{"title":["A","B"]}' });
+    expect(await differences({}, { changes: [renamed] })).toMatchObject({ title: 'B' });
+  });
+
+  test('of a title that vanished: none', async () => {
+    const renamed = change({ ...plain, title: null, changes: '{"title":["A",null]}' });
+    expect(await differences({}, { changes: [renamed] })).toMatchObject({ title: null });
+  });
+
+  test('that names another title beside the price: not the title', async () => {
+    expect(await differences({}, { changes: [change({ title: 'B' })] })).not.toHaveProperty('title');
+  });
+
+  test('of an attribute called title: not the title', async () => {
+    const attribute = change({ ...plain, changes: '{"title":["Dr","Prof"]}' });
+    expect(await differences({}, { changes: [attribute] })).not.toHaveProperty('title');
+  });
+
+  test('that removes: when, and neither the price nor when the item was seen or changed', async () => {
+    expect(await differences({}, { changes: [change({ ...REMOVED, price: 12 })] })).toEqual({
+      ...applied,
+      removed_at: shown(6),
+      is_listed: 'false',
+    });
+  });
+
+  test('that lists again: the price, when the item was seen, and not when it changed', async () => {
+    const base = { ...gone, removed_at: at(4) };
+    expect(await differences(base, { changes: [change({ ...RELISTED, price: 12 })] })).toEqual({
+      ...applied,
+      price: '12.0000',
+      last_seen_at: shown(6),
+      removed_at: null,
+      is_listed: 'true',
+    });
+  });
+
+  test('that reports a removed item as new: that it is listed, its price, when it was seen and changed', async () => {
+    const base = { ...gone, removed_at: at(4) };
+    expect(await differences(base, { changes: [change({ ...NEW, price: 12 })] })).toEqual({
+      ...applied,
+      price: '12.0000',
+      last_seen_at: shown(6),
+      last_changed_at: shown(6),
+      removed_at: null,
+      is_listed: 'true',
+    });
+  });
+
+  test('of an item that was gone: that it is there', async () => {
+    const base = { gone_at: at(5), is_listed: false };
+    expect(await differences(base, { changes: [change({})] })).toMatchObject({ gone_at: null, is_listed: 'true' });
+  });
+
+  test('that removes an item that was gone: that it is removed, not listed', async () => {
+    const base = { gone_at: at(5), is_listed: false };
+    expect(await differences(base, { changes: [change(REMOVED)] })).toEqual({
+      ...applied,
+      gone_at: null,
+      removed_at: shown(6),
+    });
+  });
+});
+
+describe('of several changes', () => {
+  test('each value comes from the last that tells it, by id', async () => {
+    const changes = [
+      change({ change_id: 105, ...plain, changes: '{"stock":[1,2]}', observed_at: at(8), title: 'C' }),
+      change({ change_id: 104, ...plain, title: 'C', changes: '{"title":["B","C"]}', observed_at: at(7) }),
+      change({ change_id: 103, ...plain, title: 'B', changes: '{"title":["A","B"]}', observed_at: at(7) }),
+      change({ change_id: 102, price: 13, previous_price: 12, observed_at: at(6) }),
+      change({ change_id: 101, price: 12, previous_price: 10, observed_at: at(7) }),
+    ];
+    expect(await differences({}, { changes })).toEqual({
+      change_id: '105',
+      run_id: 'this run',
+      title: 'C',
+      price: '13.0000',
+      previous_price: '12.0000',
+      price_changed_at: shown(6),
+      last_seen_at: shown(8),
+      last_changed_at: shown(8),
+    });
+  });
+
+  test('a price change counts before the price of a listing, whatever comes last', async () => {
+    const changes = [
+      change({ change_id: 101, price: 12 }),
+      change({ ...RELISTED, change_id: 102, price: 13, observed_at: at(7) }),
+    ];
+    expect(await differences({}, { changes })).toMatchObject({ price: '12.0000', price_changed_at: shown(6) });
+  });
+
+  test('of two listings the last has the price', async () => {
+    const changes = [
+      change({ ...NEW, change_id: 101, price: 13 }),
+      change({ ...RELISTED, change_id: 102, price: 12, observed_at: at(7) }),
+    ];
+    expect(await differences({}, { changes })).toMatchObject({ price: '12.0000' });
+  });
+
+  test.each([
+    ['a removal and a change after it leave the item removed', [REMOVED, {}], shown(6)],
+    ['a removal and a relisting after it leave it listed', [REMOVED, RELISTED], undefined],
+    ['a relisting and a removal after it leave it removed', [RELISTED, REMOVED], shown(7)],
+    ['a removal and a new listing after it leave it listed', [REMOVED, NEW], undefined],
+    ['two removals date it by the last', [REMOVED, REMOVED], shown(7)],
+  ])('%s', async (_name, [first, second], removedAt) => {
+    const changes = [
+      change({ ...first, change_id: 101, observed_at: at(6) }),
+      change({ ...second, change_id: 102, observed_at: at(7) }),
+    ];
+    expect((await differences({}, { changes })).removed_at).toBe(removedAt);
+  });
+});
+
+describe('times of the row', () => {
+  test('last_seen_at never goes backwards', async () => {
+    expect(await differences({ last_seen_at: at(9) }, { changes: [change({})] })).not.toHaveProperty('last_seen_at');
+  });
+
+  test('last_seen_at and last_changed_at that are unknown are those of the change', async () => {
+    const base = { last_seen_at: null, last_changed_at: null };
+    expect(await differences(base, { changes: [change({})] })).toMatchObject({
+      last_seen_at: shown(6),
+      last_changed_at: shown(6),
+    });
+  });
+
+  test('a removal leaves last_seen_at as it is, even when it is unknown', async () => {
+    const change_ = change({ ...REMOVED });
+    expect(await differences({ last_seen_at: null }, { changes: [change_] })).not.toHaveProperty('last_seen_at');
+  });
+
+  test.each([
+    ['found since the removal that was told stays listed', { last_seen_at: at(7) }, [REMOVED], null],
+    ['found at the moment of the removal is removed', { last_seen_at: at(6) }, [REMOVED], shown(6)],
+    ['removed already keeps when', { ...gone, removed_at: at(4) }, [REMOVED], shown(4)],
+    [
+      'removed after a relisting that was told keeps when',
+      { ...gone, removed_at: at(7) },
+      [RELISTED, REMOVED],
+      shown(7),
+    ],
+    [
+      'removed before a relisting that was told, and again, gets the later',
+      { ...gone, removed_at: at(4) },
+      [RELISTED, REMOVED],
+      shown(8),
+    ],
+    [
+      'removed between two relistings that were told gets the last removal',
+      { ...gone, removed_at: at(9) },
+      [RELISTED, REMOVED, RELISTED, REMOVED],
+      shown(12),
+    ],
+    ['removed after the relisting stays removed', { ...gone, removed_at: at(7) }, [RELISTED], shown(7)],
+    ['removed at the moment of the relisting is listed', { ...gone, removed_at: at(6) }, [RELISTED], null],
+    ['removed after it was told as new stays removed', { ...gone, removed_at: at(7) }, [NEW], shown(7)],
+  ])('an item %s', async (_name, base, told, removedAt) => {
+    const changes = told.map((values, n) => change({ ...values, change_id: 101 + n, observed_at: at(6 + 2 * n) }));
+    const [row] = await apply({ base: [fullItem(base)], changes });
+    expect([row?.removed_at, row?.is_listed]).toEqual([removedAt, String(removedAt === null)]);
+  });
+});
+
+describe('changes that are not applied', () => {
+  test.each([
+    ['one that the row has', { change_id: 100 }, {}],
+    ['one observed before what the row shows', { observed_at: at(4) }, {}],
+    ['one of an unknown item', { item_id: null }, {}],
+    ['one of another item', { item_id: 2 }, {}],
+  ])('%s', async (_name, values, base) => {
+    expect(await apply({ base: [fullItem(base)], changes: [change(values)] })).toEqual([]);
+  });
+
+  const sameMoment = { observed_at: at(5), price: 12, previous_price: 11 };
+
+  test('one up to the watermark, at the time that a row of this run shows', async () => {
+    const base = [fullItem({ run_id: 'this run', change_id: null })];
+    expect(await apply({ base, changes: [change(sameMoment)], watermark: 101 })).toEqual([]);
+  });
+
+  test.each([
+    ['behind the watermark', { run_id: 'this run' }, {}, 100],
+    ['with no watermark', { run_id: 'this run' }, {}, undefined],
+    ['of a row that an earlier run read', { run_id: 'earlier run' }, {}, 101],
+    ['at a later time than the row shows', { run_id: 'this run' }, { observed_at: at(6) }, 101],
+    ['of a row without a time', { run_id: 'this run', last_changed_at: null }, {}, 101],
+    ['of a row that no change was applied to', { change_id: null }, {}, undefined],
+  ])('but the same %s is applied', async (_name, base, values, watermark) => {
+    const rows = await apply({
+      base: [fullItem(base)],
+      changes: [change({ ...sameMoment, ...values })],
+      ...(watermark === undefined ? {} : { watermark }),
+    });
+    expect(rows).toMatchObject([{ price: '12.0000', change_id: '101' }]);
+  });
+});
+
+describe('a whole read', () => {
+  const other: Row = {
+    title: 'B',
+    brand: 'Other',
+    mpn: 'M-2',
+    gtin: '96385074',
+    gtin14: '00000096385074',
+    product_id: '96385074',
+    price: 20,
+    previous_price: 19,
+    price_changed_at: at(7),
+    currency: 'CHF',
+    url: 'v',
+    image: 'j',
+    attributes: '{"stock":2}',
+    category_name: 'Ink',
+    category_path: 'Office > Ink',
+    category_slug: 'ink',
+    category_source: 'service',
+    datasets: '[c]',
+    site_id: 8,
+    site_name: 'Store',
+    site_host: 'store.example',
+    source_id: 4,
+    source_name: 'Other source',
+    first_seen_at: at(2),
+    last_seen_at: at(8),
+    last_changed_at: at(7),
+    extra: '{"y":1}',
+    read_at: at(9),
+    run_id: 'this run',
+    change_id: null,
+  };
+  const stock = change({ ...plain, changes: '{"stock":[1,2]}' });
+
+  test('that shows what was told replaces every column, and keeps the last change', async () => {
+    const rows = await apply({ base: [fullItem({})], reread: [fullItem(other)], changes: [stock] });
+    const [read] = await readTexts(db, 'reread_items');
+    expect(rows).toEqual([{ ...read, change_id: '101' }]);
+  });
+
+  test('that shows a later price than the change at the same time keeps it', async () => {
+    const reread = [fullItem({ ...other, last_changed_at: at(6) })];
+    const told = change({ price: 12, previous_price: 11, changes: '{"price":[11,12],"stock":[1,2]}' });
+    expect(await apply({ base: [fullItem({})], reread, changes: [told] })).toMatchObject([{ price: '20.0000' }]);
+  });
+
+  test('of an item that the lake has not is its row', async () => {
+    const rows = await apply({ reread: [fullItem(other)], changes: [change({ ...NEW })] });
+    expect(rows).toMatchObject([{ item_id: '1', title: 'B', change_id: '101', is_listed: 'true' }]);
+  });
+
+  test('of an earlier run that lagged is replaced without a change', async () => {
+    const stale = {
+      item_id: 1,
+      reason: 'a change is not shown',
+      change_id: 101,
+      observed_at: at(6),
+      first_read_at: '2026-11-20T11:50:00Z',
+      run_id: 'earlier run',
+    };
+    const base = [fullItem({ change_id: 101, last_changed_at: at(6) })];
+    const rows = await apply({ base, stale: [stale], history: [stock], reread: [fullItem(other)] });
+    expect(rows).toMatchObject([{ title: 'B', change_id: '101', run_id: 'this run' }]);
+  });
+});
+
+describe('a whole row of the merge base that the lake has otherwise', () => {
+  test('is taken as it is, though no change tells of it', async () => {
+    expect(await differences({}, { different: [1] })).toEqual({ run_id: 'this run' });
+  });
+
+  test('that no change was applied to gets the id of the change that is', async () => {
+    const world = { different: [1], changes: [change({})] };
+    expect(await differences({ change_id: null }, world)).toMatchObject({ change_id: '101', price: '11.0000' });
+  });
+
+  test('is not listed while it is gone or removed', async () => {
+    const base = [
+      fullItem({ item_id: 1 }),
+      fullItem({ item_id: 2, gone_at: at(6) }),
+      fullItem({ item_id: 3, removed_at: at(6) }),
+      fullItem({ item_id: 4, gone_at: at(6), removed_at: at(6) }),
+    ];
+    const rows = await apply({ base, different: [1, 2, 3, 4] });
+    expect(rows.map(({ is_listed }) => is_listed)).toEqual(['true', 'false', 'false', 'false']);
+    expect(rows.map(({ gone_at }) => gone_at)).toEqual([null, shown(6), null, shown(6)]);
+  });
+
+  test('leaves other rows alone', async () => {
+    const base = [fullItem({}), fullItem({ item_id: 2 })];
+    expect(await apply({ base, different: [2] })).toMatchObject([{ item_id: '2' }]);
+  });
+});
+
+describe('a dataset with another name', () => {
+  const renamedDatasets = [
+    { former: 'a', name: 'b' },
+    { former: 'b', name: 'a' },
+    { former: 'c', name: 'd' },
+  ];
+
+  test('has it in every row that gives it the former one, and nothing else changes', async () => {
+    const base = [
+      fullItem({}),
+      fullItem({ item_id: 2, datasets: '[x, c]' }),
+      fullItem({ item_id: 3, datasets: '[x]' }),
+    ];
+    const rows = await apply({ base: [...base, fullItem({ item_id: 4, datasets: null })], renamedDatasets });
+    expect(rows.map((row) => [row.item_id, row.datasets])).toEqual([
+      ['1', '[b, a]'],
+      ['2', '[x, d]'],
+    ]);
+    expect(await differences({ datasets: '[c]' }, { renamedDatasets })).toEqual({
+      datasets: '[d]',
+      run_id: 'this run',
+    });
+  });
+
+  test('has it in a row that also changes', async () => {
+    const world = { changes: [change({})], renamedDatasets };
+    expect(await differences({ datasets: '[c]' }, world)).toMatchObject({ price: '11.0000', datasets: '[d]' });
+  });
+
+  test('has it in rows of this run as they were read', async () => {
+    const row = { datasets: '[a]', run_id: 'this run' };
+    expect(await apply({ base: [fullItem(row)], renamedDatasets })).toEqual([]);
+    const read = { base: [fullItem({ datasets: '[c]' })], changes: [change(NEW)], reread: [fullItem(row)] };
+    expect(await apply({ ...read, renamedDatasets })).toMatchObject([{ datasets: '[a]' }]);
+  });
+
+  test('lists none of its items that a complete copy lacks, but those that are read again', async () => {
+    const lacked = fullItem({ datasets: '[c]' });
+    const missing = [fullItem({ gone_at: at(9), is_listed: false })];
+    const gone = { datasets: '[d]', gone_at: shown(9), is_listed: 'false', run_id: 'this run' };
+    expect(await differences({ datasets: '[c]' }, { missing, renamedDatasets })).toEqual(gone);
+    const told = { base: [lacked], missing, renamedDatasets, changes: [change({})] };
+    expect(await apply(told)).toMatchObject([{ datasets: '[d]', gone_at: null, is_listed: 'true' }]);
+    const read = fullItem({ datasets: '[d]', run_id: 'this run', last_changed_at: at(7), last_seen_at: at(7) });
+    expect(await apply({ ...told, reread: [read] })).toMatchObject([{ gone_at: null, is_listed: 'true' }]);
+  });
+});
+
+describe('a website', () => {
+  const site = (row: Row): Row => ({ site_id: 7, name: 'Shop', host: 'shop.example', is_current: true, ...row });
+
+  test('with another name or host is renamed in every row of it, and in no other', async () => {
+    const base = [fullItem({}), fullItem({ item_id: 2 }), fullItem({ item_id: 3, site_id: 8 })];
+    const rows = await apply({ base, renamed: [site({ name: 'Store', host: 'store.example' })] });
+    expect(rows.map((row) => [row.item_id, row.site_name, row.site_host, row.run_id])).toEqual([
+      ['1', 'Store', 'store.example', 'this run'],
+      ['2', 'Store', 'store.example', 'this run'],
+    ]);
+  });
+
+  test('with another host alone changes nothing but the host', async () => {
+    expect(await differences({}, { renamed: [site({ host: 'store.example' })] })).toEqual({
+      site_host: 'store.example',
+      run_id: 'this run',
+    });
+  });
+
+  test('with another name alone changes nothing but the name', async () => {
+    expect(await differences({}, { renamed: [site({ name: 'Store' })] })).toEqual({
+      site_name: 'Store',
+      run_id: 'this run',
+    });
+  });
+
+  test('that is as the row has it leaves the row alone', async () => {
+    expect(await apply({ base: [fullItem({})], renamed: [site({})] })).toEqual([]);
+  });
+
+  test('without a name or host takes none from the row', async () => {
+    const world = { changes: [change({})], renamed: [site({ name: null, host: null })] };
+    const changed = await differences({}, world);
+    expect(changed).toMatchObject({ price: '11.0000' });
+    expect(changed).not.toHaveProperty('site_name');
+    expect(changed).not.toHaveProperty('site_host');
+  });
+
+  test('is renamed in a row that also changes', async () => {
+    const world = { changes: [change({})], renamed: [site({ name: 'Store', host: 'store.example' })] };
+    expect(await differences({}, world)).toMatchObject({
+      price: '11.0000',
+      site_name: 'Store',
+      site_host: 'store.example',
+    });
+  });
+
+  test('leaves the name and host of others in a row that changes', async () => {
+    const base = [fullItem({}), fullItem({ item_id: 2, site_id: 8, site_name: 'Other', site_host: 'other.example' })];
+    const changes = [change({}), change({ change_id: 102, item_id: 2, site_id: 8 })];
+    const renamed = [site({ name: 'Store' }), site({ site_id: 9, name: 'Third', host: 'third.example' })];
+    const rows = await apply({ base, changes, renamed });
+    expect(rows.map((row) => [row.item_id, row.site_name, row.site_host])).toEqual([
+      ['1', 'Store', 'shop.example'],
+      ['2', 'Other', 'other.example'],
+    ]);
+  });
+
+  test('of an item that is gone or removed is renamed, and lists neither', async () => {
+    const base = [
+      fullItem({ gone_at: at(5), is_listed: false }),
+      fullItem({ item_id: 2, removed_at: at(5), is_listed: false }),
+    ];
+    const rows = await apply({ base, renamed: [site({ name: 'Store' })] });
+    expect(rows).toMatchObject([
+      { site_name: 'Store', gone_at: shown(5), is_listed: 'false' },
+      { site_name: 'Store', removed_at: shown(5), is_listed: 'false' },
+    ]);
+  });
+});

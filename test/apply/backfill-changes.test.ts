@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../src/sql/connection.js';
+import { loadRows } from '../load-rows.js';
+import { at, change, item, openModels, type Row, readModelRows } from './model-world.js';
+
+let db: Database;
+beforeAll(async () => {
+  db = await openModels();
+});
+afterAll(() => db.close());
+
+interface World {
+  /** Entries of items' histories, landed now. */
+  entries: Row[];
+  history?: Row[];
+  feed?: Row[];
+  webhooks?: Row[];
+  items?: Row[];
+  /** Change up to which the feed is applied; without it there is no feed. */
+  cursor?: number;
+}
+
+const entry = (id: number, hour: number, row: Row = {}): Row =>
+  change({ change_id: id, observed_at: at(hour), origin: 'history', ...row });
+const known = (id: number | null, hour: number, row: Row = {}): Row =>
+  change({ change_id: id, observed_at: at(hour), origin: 'feed', run_id: 'earlier run', ...row });
+
+async function load({ entries, history, feed, webhooks, items, cursor }: World): Promise<void> {
+  await loadRows(db, 'typed_changes', 'history', [...entries, ...(feed ?? []), ...(webhooks ?? [])]);
+  await loadRows(db, 'history', 'history', history ?? []);
+  await loadRows(db, 'feed_changes', 'history', feed ?? []);
+  await loadRows(db, 'webhook_changes', 'history', webhooks ?? []);
+  await loadRows(db, 'items', 'items', items ?? []);
+  await db.run('SET VARIABLE with_feed = $1', [cursor !== undefined]);
+  await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor === undefined ? null : BigInt(cursor)]);
+}
+
+/** What is new to history: item, change id, kind and hour. */
+async function fill(world: World): Promise<unknown[]> {
+  await load(world);
+  const text = "concat_ws(' ', item_id, coalesce(change_id::VARCHAR, '-'), kind, hour(observed_at)) AS text";
+  return (await readModelRows(db, 'backfill_changes', text)).map((row) => row.text);
+}
+
+describe('entries of items’ histories', () => {
+  test('are those that history lacks, be it an entry of another kind, time or item', async () => {
+    const entries = [entry(11, 3), entry(12, 5), entry(13, 5, { kind: 'REMOVED' }), entry(12, 5, { item_id: 2 })];
+    expect(await fill({ entries, history: [known(null, 5)] })).toEqual([
+      '1 - CHANGED 3',
+      '1 - REMOVED 5',
+      '2 - CHANGED 5',
+    ]);
+  });
+
+  test('count once where they come twice', async () => {
+    expect(await fill({ entries: [entry(11, 3), entry(11, 3), entry(12, 4)] })).toEqual([
+      '1 - CHANGED 3',
+      '1 - CHANGED 4',
+    ]);
+  });
+
+  test('of an earlier try of the same run are new, still', async () => {
+    const history = [known(null, 3, { run_id: 'this run' })];
+    expect(await fill({ entries: [entry(11, 3)], history })).toEqual(['1 - CHANGED 3']);
+  });
+
+  test('are left to the feed and to webhooks where these bring them', async () => {
+    const entries = [entry(11, 3), entry(12, 4), entry(13, 5)];
+    expect(await fill({ entries, feed: [known(31, 3)], webhooks: [known(32, 4, { origin: 'webhook' })] })).toEqual([
+      '1 - CHANGED 5',
+    ]);
+  });
+
+  test('have what the item has now, or nothing where it is gone', async () => {
+    const now = { title: 'now', url: 'there', currency: 'PLN', site_id: 8 };
+    await load({ entries: [entry(11, 3), entry(12, 4, { item_id: 2 })], items: [item(now)] });
+    expect(await readModelRows(db, 'backfill_changes', 'item_id, title, url, currency, site_id, origin')).toEqual([
+      { item_id: '1', title: 'now', url: 'there', currency: 'PLN', site_id: '8', origin: 'history' },
+      { item_id: '2', title: null, url: null, currency: null, site_id: null, origin: 'history' },
+    ]);
+  });
+});
+
+describe('the id of an entry', () => {
+  const entries = [entry(11, 3), entry(12, 4), entry(13, 5)];
+
+  test.each<[string, Row[], string]>([
+    ['is that of its change where all that are known agree', [known(11, 3), known(12, 4)], '1 13 CHANGED 5'],
+    ['is none where one of them differs', [known(11, 3), known(92, 4)], '1 - CHANGED 5'],
+    ['is none where none is known', [known(null, 3), known(null, 4)], '1 - CHANGED 5'],
+    [
+      'is that of its change where some are not known',
+      [known(11, 3), known(null, 4, { origin: 'diff' })],
+      '1 13 CHANGED 5',
+    ],
+  ])('%s', async (_name, history, expected) => {
+    expect(await fill({ entries, history })).toEqual([expected]);
+  });
+
+  test('shows that history has it with another time, where ids are those of changes', async () => {
+    expect(await fill({ entries, history: [known(11, 3), known(12, 4), known(13, 9)] })).toEqual([]);
+    expect(await fill({ entries, history: [known(91, 3), known(12, 4), known(13, 9)] })).toEqual(['1 - CHANGED 5']);
+  });
+});
+
+describe('where there is a feed, entries', () => {
+  test('are those up to its cursor where their ids are those of changes', async () => {
+    const entries = [entry(11, 3), entry(20, 9), entry(21, 4)];
+    expect(await fill({ entries, feed: [known(11, 3)], cursor: 20 })).toEqual(['1 20 CHANGED 9']);
+  });
+
+  const entries = [entry(1, 5), entry(2, 6), entry(3, 7)];
+  test.each<[string, Omit<World, 'entries'>, string[]]>([
+    [
+      'are else those up to the time that it has reached',
+      {
+        feed: [known(20, 6, { item_id: 2 }), known(21, 8, { item_id: 2 })],
+        items: [item({ last_changed_at: at(9) })],
+      },
+      ['1 - CHANGED 5', '1 - CHANGED 6'],
+    ],
+    [
+      'are those up to the time that history has by it',
+      { history: [known(20, 6, { item_id: 2 }), known(19, 5, { item_id: 2 })] },
+      ['1 - CHANGED 5', '1 - CHANGED 6'],
+    ],
+    [
+      'are not counted by what else is known of other items',
+      {
+        history: [known(19, 5, { item_id: 2 }), known(null, 8, { item_id: 2, origin: 'diff' })],
+        webhooks: [known(18, 8, { item_id: 2, origin: 'webhook' })],
+      },
+      ['1 - CHANGED 5'],
+    ],
+    [
+      'are those up to the newest that is known of the item, also without an id',
+      { history: [known(null, 6, { origin: 'diff', kind: 'RELISTED' })] },
+      ['1 - CHANGED 5', '1 - CHANGED 6'],
+    ],
+    [
+      'are those up to a minute before the newest change of the items where nothing else is known',
+      { items: [item({ last_changed_at: '2026-11-20T06:01:00Z' }), item({ item_id: 2, last_changed_at: at(3) })] },
+      ['1 - CHANGED 5', '1 - CHANGED 6'],
+    ],
+    [
+      'are none of the minute before it',
+      { items: [item({ last_changed_at: '2026-11-20T06:00:59Z' })] },
+      ['1 - CHANGED 5'],
+    ],
+    ['are none where nothing at all is known', {}, []],
+  ])('%s', async (_name, world, expected) => {
+    expect(await fill({ entries, cursor: 20, ...world })).toEqual(expected);
+  });
+});

@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ItemReader } from '../../src/apply/batch.js';
+import { selectRejects } from '../../src/apply/rejects.js';
+import type { TypedFile } from '../../src/apply/type-file.js';
+import type { Database } from '../../src/sql/connection.js';
+import { FEW_ROWS, RelationGraph } from '../../src/sql/graph.js';
+import { quoteLiteral } from '../../src/sql/quote.js';
+import { sql } from '../../src/sql/sql.js';
+import { loadRows } from '../load-rows.js';
+import { at, item, openModels, type Row, shown } from './model-world.js';
+
+let db: Database;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-batch-'));
+  db = await openModels();
+});
+afterAll(async () => {
+  await db.close();
+  await rm(folder, { recursive: true });
+});
+
+/** A typed file of these rows; `rows` says how many it counts as. */
+async function writeTyped(part: string, items: Row[], rows: number): Promise<TypedFile> {
+  await loadRows(db, 'typed', 'items', items);
+  const typedPath = path.join(folder, `${part}.parquet`);
+  await db.run(`COPY (SELECT *, ${quoteLiteral(part)} AS part, NULL::VARCHAR AS site_attribution, NULL::VARCHAR AS reject_reason
+    FROM typed) TO ${quoteLiteral(typedPath)} (FORMAT parquet)`);
+  return { typedPath, part, origin: 'page', rows, rejected: 0, sources: [part] };
+}
+
+/** Item 1 moved while pages were read, so that two of them have it; item 3 is twice on one page. */
+const PAGES: Row[][] = [
+  [item({ item_id: 1, title: 'before', last_changed_at: at(5) }), item({ item_id: 2, title: 'once' })],
+  [
+    item({ item_id: 1, title: 'after', last_changed_at: at(6) }),
+    item({ item_id: 3, title: 'seen later', last_seen_at: at(7) }),
+    item({ item_id: 3, title: 'seen earlier', last_seen_at: at(6) }),
+  ],
+];
+
+async function writePages(name: string, rows: number): Promise<TypedFile[]> {
+  const files: TypedFile[] = [];
+  for (const [i, page] of PAGES.entries()) files.push(await writeTyped(`${name}-${i}`, page, rows));
+  return files;
+}
+
+describe.each([
+  ['few', 'table', 5],
+  ['many', 'view', Number(FEW_ROWS) + 1],
+])('of %s items, which are a %s,', (_, kind, rows) => {
+  test('each is there once, in its newest row', async () => {
+    const graph = new RelationGraph(db);
+    const read = await new ItemReader(graph, null).exported(await writePages(kind, rows));
+    expect(read.tally).toEqual({ typed: 5n, repeated: 2n });
+    const found = await graph.rows(sql`SELECT item_id, title, last_changed_at FROM ${read.rows} ORDER BY item_id`);
+    expect(found.map((row) => Object.values(row).map(String))).toEqual([
+      ['1', 'after', shown(6)],
+      ['2', 'once', shown(5)],
+      ['3', 'seen later', shown(5)],
+    ]);
+  });
+});
+
+test('the time of a journal is a value in the SQL of rejects, whoever wrote it', () => {
+  const file: TypedFile = {
+    origin: 'feed',
+    part: 'p',
+    typedPath: 'typed.parquet',
+    rows: 1,
+    rejected: 1,
+    sources: [],
+  };
+  const at = "2026-11-20' AS TIMESTAMP); COPY (SELECT 1) TO 'outside'; --";
+  expect(selectRejects([file], { runId: 'r', at })?.text).toContain(
+    "CAST('2026-11-20'' AS TIMESTAMP); COPY (SELECT 1) TO ''outside''; --' AS TIMESTAMP",
+  );
+});

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../src/sql/connection.js';
+import { readModel } from '../../src/sql/model.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
+import { loadRows } from '../load-rows.js';
+import { at, fullItem, openModels, type Row } from './model-world.js';
+
+let db: Database;
+beforeAll(async () => {
+  db = await openModels();
+});
+afterAll(() => db.close());
+
+/** Items that differ, as texts: `1 new`, or `1 title,price`. */
+async function compare(exported: Row[], lake: Row[]): Promise<string[]> {
+  await loadRows(db, 'exported_items', 'items', exported);
+  await loadRows(db, 'items', 'items', lake);
+  const rows =
+    await db.rows(`SELECT item_id || ' ' || CASE WHEN is_new THEN 'new' ELSE array_to_string(differences, ',') END
+    AS text FROM (${readModel('compare')}) ORDER BY item_id`);
+  return rows.map(({ text }) => String(text));
+}
+
+const whole = (row: Row) => [fullItem(row)];
+
+test('rows that are as the lake has them are no difference', async () => {
+  expect(await compare(whole({}), whole({}))).toEqual([]);
+});
+
+test('rows that the lake lacks are new; rows that only the lake has are none', async () => {
+  expect(await compare([fullItem({ item_id: 2 }), fullItem({})], [fullItem({}), fullItem({ item_id: 3 })])).toEqual([
+    '2 new',
+  ]);
+});
+
+/** Values, and by which name a difference in them goes. */
+const DIFFERENCES: [string, Row][] = [
+  ['title', { title: 'B' }],
+  ['brand', { brand: 'B' }],
+  ['mpn', { mpn: 'B' }],
+  ['gtin', { gtin: '96385074' }],
+  ['price', { price: 10.0001 }],
+  ['previousPrice', { previous_price: 8 }],
+  ['priceChangedAt', { price_changed_at: at(3) }],
+  ['currency', { currency: 'CHF' }],
+  ['url', { url: 'v' }],
+  ['image', { image: 'j' }],
+  ['attributes', { attributes: '{"stock":2,"colour":"red"}' }],
+  ['category', { category_name: 'Ink' }],
+  ['category', { category_path: 'Ink' }],
+  ['category', { category_slug: 'ink' }],
+  ['category', { category_source: 'service' }],
+  ['datasets', { datasets: '[a]' }],
+  ['site', { site_id: 8 }],
+  ['source', { source_id: 4 }],
+  ['source', { source_name: 'Other' }],
+  ['firstSeenAt', { first_seen_at: at(2) }],
+  ['lastChangedAt', { last_changed_at: at(6) }],
+  ['removedAt', { removed_at: at(6) }],
+];
+
+/** Values that are no difference, and why. */
+const NO_DIFFERENCES: [string, Row][] = [
+  ['when the item was last seen', { last_seen_at: at(9) }],
+  ['the order of attributes', { attributes: '{"colour": "red", "stock": 1}' }],
+  ['the order of datasets', { datasets: '[b, a]' }],
+  ['the website’s name and host', { site_name: 'Store', site_host: 'store.example' }],
+  ['what follows from the GTIN', { gtin14: null, product_id: null }],
+  ['what belongs to the reading', { extra: null, read_at: at(9), run_id: 'this run', change_id: null }],
+];
+
+describe('a difference is named as the API names the value:', () => {
+  test.each(DIFFERENCES)('%s %j', async (name, values) => {
+    expect(await compare(whole(values), whole({}))).toEqual([`1 ${name}`]);
+    // Either side may have none.
+    const none = Object.fromEntries(Object.keys(values).map((column) => [column, null]));
+    if (name !== 'removedAt') expect(await compare(whole(none), whole(values))).toEqual([`1 ${name}`]);
+    expect(await compare(whole({ ...values, last_seen_at: at(8) }), whole(none))).toEqual([`1 ${name}`]);
+    expect(await compare(whole(none), whole(none))).toEqual([]);
+  });
+
+  test('all of a row that differs in all', async () => {
+    const row = { title: 'B', price: 11, attributes: null, datasets: '[c]', site_id: 8, last_changed_at: at(6) };
+    expect(await compare(whole(row), whole({}))).toEqual(['1 title,price,attributes,datasets,site,lastChangedAt']);
+  });
+});
+
+test.each(NO_DIFFERENCES)('%s is no difference', async (_name, values) => {
+  expect(await compare(whole(values), whole({}))).toEqual([]);
+});
+
+test('every column of items is compared, or makes no difference', () => {
+  const named = [...DIFFERENCES, ...NO_DIFFERENCES].flatMap(([, values]) => Object.keys(values));
+  // The key; and what follows from times that are compared.
+  const others = ['item_id', 'is_listed', 'gone_at'];
+  const columns = loadTableSchema('items').columns.map(({ name }) => name);
+  expect([...new Set([...named, ...others])].sort()).toEqual(columns.sort());
+});
+
+test('a row of an item that was gone is a difference by itself', async () => {
+  expect(await compare(whole({}), whole({ gone_at: at(6) }))).toEqual(['1 gone']);
+  expect(await compare(whole({ title: 'B' }), whole({ gone_at: at(6) }))).toEqual(['1 title,gone']);
+});
+
+describe('a row that is older than the lake’s is no difference', () => {
+  const almost = '2026-11-20T04:59:00Z';
+
+  test.each<[string, Row, Row, string[]]>([
+    ['by lastChangedAt', { brand: 'B', last_changed_at: at(4) }, {}, []],
+    ['by lastChangedAt, in its title', { title: 'B', last_changed_at: almost }, {}, []],
+    ['by lastChangedAt, in its price', { price: 11, last_changed_at: almost }, {}, []],
+    ['by lastChangedAt, in a title that it lacks', { title: null, last_changed_at: almost }, {}, []],
+    ['by the removal that came since', { brand: 'B' }, { removed_at: at(6) }, []],
+    ['by when it was found again', { brand: 'B', removed_at: at(4) }, {}, []],
+  ])('%s', async (_name, exported, lake, expected) => {
+    expect(await compare(whole(exported), whole(lake))).toEqual(expected);
+  });
+
+  test('but one that agrees in price and title may be dated a little earlier', async () => {
+    expect(await compare(whole({ brand: 'B', last_changed_at: almost }), whole({}))).toEqual(['1 brand,lastChangedAt']);
+    const unpriced = { price: null, title: null };
+    expect(await compare(whole({ ...unpriced, brand: 'B', last_changed_at: almost }), whole(unpriced))).toEqual([
+      '1 brand,lastChangedAt',
+    ]);
+  });
+
+  test('while one seen since the lake’s removal is', async () => {
+    expect(await compare(whole({ last_seen_at: at(7) }), whole({ removed_at: at(6) }))).toEqual(['1 removedAt']);
+    expect(await compare(whole({ removed_at: at(6) }), whole({ last_seen_at: at(5) }))).toEqual(['1 removedAt']);
+  });
+});

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NAMES_MARK, writeDatasetPattern } from '../../src/apply/dataset-names.js';
+import { type MacroDatabase, openMacros } from './macro-database.js';
+
+let macros: MacroDatabase;
+beforeAll(async () => {
+  macros = await openMacros();
+});
+afterAll(() => macros.db.close());
+
+/** The datasets that a cell lists, given the names that are known. */
+async function readNames(known: string[], cell: string | null): Promise<string[] | null> {
+  const row = await macros.db.row('SELECT to_json(dataset_names([$1 || $2::VARCHAR], $3))::VARCHAR AS names', [
+    NAMES_MARK,
+    cell,
+    writeDatasetPattern(known),
+  ]);
+  return JSON.parse(String(row?.names)) as string[] | null;
+}
+
+describe('a cell that lists datasets', () => {
+  it.each([
+    [
+      'a name that holds a semicolon is one dataset',
+      ['Tools; Garden', 'Books'],
+      'Books;Tools; Garden',
+      ['Books', 'Tools; Garden'],
+    ],
+    ['also with the separator of the list', ['A;B', 'C'], 'A;B;C;A;B', ['A;B', 'C', 'A;B']],
+    ['also with pipes', ['A|B', 'C'], 'C | A|B', ['C', 'A|B']],
+    ['also with commas', ['Home, Garden', 'Tools'], 'Tools,Home, Garden', ['Tools', 'Home, Garden']],
+    ['the longest of two names counts', ['Tools', 'Tools; Garden', 'Garden'], 'Tools; Garden', ['Tools; Garden']],
+    [
+      'a name that begins another is told apart',
+      ['Tool', 'Tools', 'Tools 2'],
+      'Tools 2;Tool;Tools',
+      ['Tools 2', 'Tool', 'Tools'],
+    ],
+    ['a name is not found inside another', ['Tools'], 'Power Tools;Tools', ['Power Tools', 'Tools']],
+    [
+      'signs of patterns are texts',
+      ['C++ (a.b)*', '\\E $1 [x] _ - # ü'],
+      'C++ (a.b)*; \\E $1 [x] _ - # ü',
+      ['C++ (a.b)*', '\\E $1 [x] _ - # ü'],
+    ],
+    [
+      'names that are not known are parted by semicolons and pipes',
+      [],
+      'New; Other | Third',
+      ['New', 'Other', 'Third'],
+    ],
+    [
+      'names that are not known stay readable among others',
+      ['Tools; Garden'],
+      'New, old;Tools; Garden;Other',
+      ['New, old', 'Tools; Garden', 'Other'],
+    ],
+    ['a comma parts where a known name stands next to it', ['Garden'], 'New,Garden', ['New', 'Garden']],
+    ['spaces and empty places are nothing', ['A'], ' ; A ;; B ; ', ['A', 'B']],
+    ['an empty text lists none', ['A'], '', []],
+  ])('%s', async (_name, known, cell, expected) => {
+    expect(await readNames(known, cell)).toEqual(expected);
+  });
+
+  it('keeps each name whole where a thousand are known', async () => {
+    const known = Array.from({ length: 1000 }, (_, index) => `Dataset ${index}; part ${'x'.repeat(1 + (index % 200))}`);
+    const chosen = [known[999], known[0], known[500]] as string[];
+    expect(await readNames(known, chosen.join(';'))).toEqual(chosen);
+  });
+});
+
+describe('lists of names that came as lists', () => {
+  it('stay as they are', async () => {
+    const pattern = writeDatasetPattern(['A', 'B']);
+    const row = await macros.db.row(
+      `SELECT dataset_names(['A; B', 'C'], $1)::VARCHAR AS some, dataset_names([]::VARCHAR[], $1)::VARCHAR AS none,
+        dataset_names(NULL::VARCHAR[], $1) AS gone`,
+      [pattern],
+    );
+    expect(row).toEqual({ some: '[A; B, C]', none: '[]', gone: null });
+  });
+});

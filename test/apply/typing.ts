@@ -1,0 +1,105 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Mapping } from '../../src/apply/item-names.js';
+import type { TypedFile } from '../../src/apply/type-file.js';
+import { TypingQueue } from '../../src/apply/typing-queue.js';
+import { Database } from '../../src/sql/connection.js';
+import { createMacros } from '../../src/sql/model.js';
+import { quoteLiteral } from '../../src/sql/quote.js';
+
+/** Types bytes as a run does, in a folder of its own. */
+export interface Typing {
+  folder: string;
+  /** Types an export's lines; `rows` is what the landing counted, default: the lines that hold anything. */
+  items(bytes: string | Buffer, rows?: number): Promise<TypedRows>;
+  /** Types an export of CSV, header and all, of so many rows. */
+  csv(bytes: string | Buffer, rows: number, mapping?: Mapping): Promise<TypedRows>;
+  /** Types changes, one a line. */
+  changes(lines: string[]): Promise<TypedRows>;
+  close(): Promise<void>;
+}
+
+export interface TypedRows {
+  /** Rows that fit, `sql` over them, each value as text, null for NULL. */
+  select(sql: string): Promise<(string | null)[][]>;
+  /** Place, reason and raw text of those that don't. */
+  rejects(): Promise<{ line: string | null; reason: string | null; raw: string | null }[]>;
+}
+
+export async function openTyping(): Promise<Typing> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-typing-'));
+  const db = await Database.open();
+  await db.run('SET preserve_insertion_order = false');
+  await createMacros(db);
+  let files = 0;
+  const newTypingQueue = (mapping?: Mapping) => new TypingQueue(db, { runId: 'run', workFolder: folder }, mapping);
+  const land = async (bytes: string | Buffer, format: 'ndjson' | 'csv' = 'ndjson') => {
+    const file = path.join(folder, `landed-${++files}.${format}`);
+    await writeFile(file, bytes);
+    return file;
+  };
+  return {
+    folder,
+    async items(bytes, rows) {
+      const landed =
+        rows ??
+        bytes
+          .toString()
+          .split('\n')
+          .filter((line) => line.trim() !== '').length;
+      const typing = newTypingQueue();
+      typing.addItems({ path: await land(bytes), rows: landed, bytes: bytes.length, readAt: '2026-11-20T06:00:00Z' });
+      return openRows(db, await typing.finish());
+    },
+    async csv(bytes, rows, mapping) {
+      const typing = newTypingQueue(mapping);
+      typing.addItems({ path: await land(bytes, 'csv'), rows, bytes: bytes.length, readAt: '2026-11-20T06:00:00Z' });
+      return openRows(db, await typing.finish());
+    },
+    async changes(lines) {
+      const file = await land(lines.map((line) => `${line}\n`).join(''));
+      return openRows(db, [await newTypingQueue().typeChanges({ path: file, rows: lines.length, origin: 'feed' })]);
+    },
+    async close() {
+      await db.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+function openRows(db: Database, files: TypedFile[]): TypedRows {
+  const [file] = files as [TypedFile];
+  const typed = `read_parquet(${quoteLiteral(file.typedPath)})`;
+  const readText = async (sql: string) => {
+    const reader = await db.connection.runAndReadAll(sql);
+    return reader.getRows().map((row) => row.map((value) => (value === null ? null : String(value))));
+  };
+  return {
+    select: (sql) => readText(`WITH typed AS (SELECT * FROM ${typed} WHERE reject_reason IS NULL) ${sql}`),
+    async rejects() {
+      const bad =
+        file.badPath === undefined
+          ? ''
+          : `UNION ALL SELECT n, reason, raw FROM read_json(${quoteLiteral(file.badPath)}, format = 'newline_delimited',
+               columns = {n: 'BIGINT', raw: 'VARCHAR', reason: 'VARCHAR'})`;
+      const rows = await readText(
+        `SELECT line_number, reject_reason, raw FROM ${typed} WHERE reject_reason IS NOT NULL ${bad} ORDER BY 1`,
+      );
+      return rows.map(([line = null, reason = null, raw = null]) => ({ line, reason, raw }));
+    },
+  };
+}
+
+/** An export row with the fields that a typed row needs, and `members` beside or instead of them, as JSON text. */
+export function itemLine(members: Record<string, string>): string {
+  const all = {
+    id: '1',
+    title: '"A"',
+    site: '{"id":7,"name":"Shop","host":"shop.example","attribution":null}',
+    ...members,
+  };
+  return `{${Object.entries(all)
+    .map(([name, json]) => `${JSON.stringify(name)}:${json}`)
+    .join(',')}}`;
+}

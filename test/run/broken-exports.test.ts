@@ -1,0 +1,129 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import type { PricelakeError } from '../../src/io/errors.js';
+import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import { openWorld, readItems, readTruth, testIo, type World } from './world.js';
+
+let world: World;
+afterEach(() => world.close());
+
+const HOUR_MS = 3600 * 1000;
+const exports = () => world.requests.filter((request) => request.startsWith('/export')).length;
+
+/** 60 items, and exports that break off from now on. */
+async function openBroken(): Promise<void> {
+  world = await openWorld({ items: 60, sites: 2, history: 'none' });
+  world.sandbox.armFaults(['export:drop=0.5']);
+}
+
+async function syncError(): Promise<PricelakeError> {
+  world.requests.length = 0;
+  return world.sync().then(
+    () => expect.unreachable('the run should have failed'),
+    (error: PricelakeError) => error,
+  );
+}
+
+async function sync() {
+  world.requests.length = 0;
+  return world.sync();
+}
+
+const estimate = () => {
+  const now = () => new Date(Date.now() + world.clock.days * 24 * HOUR_MS);
+  return estimateRun(world.pipeline, { ...testIo, now });
+};
+
+/** Too few for pages. */
+async function leaveCalls(left: number): Promise<void> {
+  const { usage } = await askPlan();
+  world.pipeline.budget.calls = { count: usage.apiCalls + left };
+}
+
+async function askPlan(): Promise<{ usage: { apiCalls: number } }> {
+  const headers = { authorization: `Bearer ${world.sandbox.keys.live}` };
+  const answer = await fetch(`${world.sandbox.baseUrl}/api/v1/plan`, { headers });
+  return (await answer.json()) as { usage: { apiCalls: number } };
+}
+
+async function expectExactCopy(): Promise<void> {
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+}
+
+describe('an export that always breaks off', () => {
+  test('is bought three times by one run and once by the next; then pages bring the copy', async () => {
+    await openBroken();
+    const first = await syncError();
+    expect([exports(), exitCodeOf(first), first.facts.nextRunAt]).toEqual([3, 75, expect.any(Date)]);
+    const second = await syncError();
+    expect([exports(), exitCodeOf(second)]).toEqual([1, 75]);
+    expect((second.facts.nextRunAt as Date).getTime() - Date.now()).toBeGreaterThan(HOUR_MS - 60_000);
+    const ahead = await estimate();
+    expect(ahead.steps.map(({ step }) => step)).toContain('pages');
+    expect(ahead.steps.find(({ step }) => step === 'pages')?.basis).toContain('export all broke off in 2 runs');
+    const { row } = await sync();
+    expect(exports()).toBe(0);
+    expect(row.export_rows_lost).toBe(240n);
+    await expectExactCopy();
+  });
+
+  test('is tried again when the wait is over, and one that comes whole is trusted again', async () => {
+    await openBroken();
+    await syncError();
+    await syncError();
+    await sync();
+    world.pipeline.source.mode = 'snapshot';
+    await sync();
+    expect(exports()).toBe(0);
+    world.clock.days = 1.1 / 24;
+    expect((await estimate()).steps.find(({ step }) => step === 'export')?.basis).toContain('broke off in 2 runs');
+    await syncError();
+    expect(exports()).toBe(1);
+    world.clock.days = 2 / 24;
+    await sync();
+    expect(exports()).toBe(0); // two hours more
+    world.clock.days = 3.5 / 24;
+    world.sandbox.armFaults([]);
+    await sync();
+    expect(exports()).toBe(1);
+    world.sandbox.armFaults(['export:drop=0.5']);
+    await syncError();
+    expect(exports()).toBe(3);
+  });
+
+  test('ends the run until then where the calls do not suffice for pages, and plan says so without a row', async () => {
+    await openBroken();
+    await leaveCalls(40);
+    await syncError();
+    await syncError();
+    const error = await syncError();
+    expect([exports(), error.code, exitCodeOf(error)]).toEqual([0, 'snapshot_incomplete', 75]);
+    expect(error.message).toMatch(/^export all broke off in 2 runs, .* 1 pages of \/items would bring the same/);
+    const { nextRunAt } = error.facts;
+    expect((nextRunAt as Date).getTime() - Date.now()).toBeGreaterThan(HOUR_MS - 60_000);
+    const { refusal } = await estimate();
+    expect(refusal).toMatchObject({ code: 'snapshot_incomplete', facts: { nextRunAt } });
+    expect(exports()).toBe(0);
+    world.sandbox.armFaults([]);
+    world.clock.days = 1.1 / 24;
+    await sync();
+    await expectExactCopy();
+  });
+
+  test('does not keep a lake from the feed that a comparison is due for', async () => {
+    world = await openWorld({ items: 60, sites: 2, history: 'none' });
+    await sync();
+    world.sandbox.armFaults(['export:drop=0.5']);
+    world.pipeline.reconcile = 1;
+    await leaveCalls(45);
+    await syncError();
+    await syncError();
+    await world.sandbox.advance({ hours: 1, changes: 5 });
+    const { row } = await sync();
+    expect(exports()).toBe(0);
+    expect(row.mode).toBe('feed');
+    expect(row.reason).toMatch(/a complete comparison is due, but export all broke off in 2 runs/);
+    expect(row.export_rows_lost).toBe(240n);
+    await expectExactCopy();
+  });
+});

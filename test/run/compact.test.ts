@@ -1,0 +1,100 @@
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCompact } from '../../src/cli/actions/run-compact.js';
+import type { Io } from '../../src/io/io.js';
+import { type Lake, openLake } from '../../src/lake/lake.js';
+import { readPointer } from '../../src/lake/pointer.js';
+import { readTable } from '../../src/lake/read.js';
+import { syncPipeline } from '../../src/run/sync.js';
+import { Database } from '../../src/sql/connection.js';
+import { openContext } from '../cli/open-context.js';
+import { select, write } from '../lake/items.js';
+import { openWorld, readItems, readTruth, testIo, type World } from './world.js';
+
+let world: World;
+let lake: Lake;
+
+beforeAll(async () => {
+  world = await openWorld({ items: 60, sites: 2, limits: { historyDays: 3 } });
+  await world.sync();
+  lake = await openLake(world.lakePath, { create: false });
+});
+afterAll(() => world.close());
+
+/** As many runs would leave them: files of one row each. */
+async function addRejects(count: number): Promise<void> {
+  const db = await Database.open();
+  for (let i = 0; i < count; i++) {
+    const texts = { table_name: "'items'", part: "'p'", reason: "'r'", raw: "'x'", run_id: `'${i}'` };
+    const row = { ...texts, line_number: '1', rejected_at: "TIMESTAMPTZ '2026-11-01 00:00:00+00'" };
+    await write(db, lake, { table: 'rejects', select: select('rejects', row) });
+  }
+  await db.close();
+}
+
+const countFiles = async () => (await readTable(lake, 'rejects')).files.length;
+
+test('a sync joins the files of a table that has too many, after it has published; the copy stays exact', async () => {
+  await addRejects(17);
+  await world.sandbox.advance({ hours: 1, changes: 10 });
+  const report = await world.sync();
+  expect(report.published).toBe(true);
+  expect(await countFiles()).toBe(1);
+  // History is not due, and no day of it is rewritten.
+  expect((await readTable(lake, 'history')).version).toBe(1n);
+  const pointer = await readPointer(lake);
+  expect(pointer).toMatchObject({ runId: report.row.run_id });
+  expect(pointer?.tables.rejects).toMatchObject({ rows: 17n, files: [{ rows: 17n }] });
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+});
+
+test('a process that dies between a compaction and lake.json leaves the table whole; the next sync points at it', async () => {
+  await addRejects(3);
+  const dying: Io = {
+    ...testIo,
+    log: (_level, event) => {
+      if (event === 'lake.compacted') throw new Error('the process dies');
+    },
+  };
+  const context = openContext();
+  await expect(runCompact({ lake: world.lakePath }, { ...context, io: { ...context.io, ...dying } })).rejects.toThrow();
+  const { version } = await readTable(lake, 'rejects');
+  expect((await readPointer(lake))?.tables.rejects?.version).toBeLessThan(version);
+  expect((await syncPipeline(world.pipeline, testIo)).published).toBe(false);
+  expect((await readPointer(lake))?.tables.rejects?.version).toBe(version);
+});
+
+test('the command joins what there is, says so, and finds nothing the next time', async () => {
+  const context = openContext();
+  await runCompact({ lake: world.lakePath }, context);
+  expect(context.output.text).toMatch(/runs +2 +2 +1 +2\n/);
+  const again = openContext();
+  await runCompact({ lake: world.lakePath }, again);
+  expect(again.output.text).toBe('No table has small files to join.\n');
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+  await expect(runCompact({ lake: path.join(world.folder, 'nowhere') }, openContext())).rejects.toMatchObject({
+    code: 'lake_invalid',
+  });
+});
+
+test('lake.retention keeps superseded files; without it a plain glob is the table again after the next run', async () => {
+  world.pipeline.lake.retention = 24 * 3_600_000;
+  await world.sandbox.advance({ hours: 1, changes: 10 });
+  await world.sync();
+  const { size } = await readTruth(world.sandbox);
+  expect((await readTable(lake, 'items')).files.reduce((sum, file) => sum + Number(file.rows), 0)).toBe(size);
+  const glob = async () => Number((await readGlob('items/*.parquet'))[0]);
+  expect(await glob()).toBeGreaterThan(size);
+  world.pipeline.lake.retention = 0;
+  await world.sandbox.advance({ hours: 1, changes: 10 });
+  await world.sync();
+  await world.sync();
+  expect(await glob()).toBe((await readTruth(world.sandbox)).size);
+});
+
+async function readGlob(pattern: string): Promise<unknown[]> {
+  const db = await Database.open();
+  const row = await db.row(`SELECT count(*) AS n FROM read_parquet('${path.join(world.lakePath, pattern)}')`);
+  await db.close();
+  return [row?.n];
+}

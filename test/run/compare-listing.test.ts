@@ -1,0 +1,239 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { showStatus } from '../../src/cli/actions/show-status.js';
+import { toJsonText } from '../../src/cli/json-text.js';
+import { pipelineSchema } from '../../src/config/pipeline-schema.js';
+import { type Io, realIo } from '../../src/io/io.js';
+import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import { syncPipeline } from '../../src/run/sync.js';
+import { openContext } from '../cli/open-context.js';
+import { expectItems, expectLedger, expectProducts } from '../sim/compare.js';
+import { events, record, relist } from '../sim/events.js';
+import { PLAIN } from '../sim/habits.js';
+import { readLakeRows } from '../sim/lake-rows.js';
+import { populate } from '../sim/life.js';
+import { SIM_KEY, startService } from '../sim/service.js';
+import { type Item, SECOND, World } from '../sim/world.js';
+import { GATES_ALONE } from './world.js';
+
+/** First copies by the world that they are of: the same world has the same one. */
+const firstCopies = new Map<string, { folder: string; now: bigint }>();
+afterAll(async () => {
+  for (const { folder } of firstCopies.values()) await rm(folder, { recursive: true });
+});
+
+/** Runs for the first time, or takes what such a run made of the same world. */
+async function takeFirstCopy(name: string, world: World, lakePath: string, run: () => Promise<unknown>): Promise<void> {
+  const known = firstCopies.get(name);
+  if (known !== undefined) {
+    await cp(known.folder, lakePath, { recursive: true });
+    world.now = known.now;
+    return;
+  }
+  await run();
+  const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-listing-first-'));
+  await cp(lakePath, folder, { recursive: true });
+  firstCopies.set(name, { folder, now: world.now });
+}
+
+/** A service without the feed whose removals and relistings `changedSince` does not return, and a copy of it. */
+async function openCopied({ moves = false, isNew = false } = {}) {
+  const world = new World(15, { ...PLAIN, feed: false, fraction: 3, stateTimes: moves ? 'moved' : 'kept' });
+  populate(world, 40, 3);
+  if (isNew) for (const item of unlisted(world)) item.sight = 'gone';
+  // What the first copy shows lies further back than a poll reaches.
+  world.now += 4n * 3_600n * SECOND;
+  record(world, listed(world)[0] as Item, 'CHANGED', {}, 7);
+  world.now += SECOND;
+  let onRequest = (_path: string) => {};
+  const service = await startService(world, 3, { onMoment: (_moment, path) => onRequest(path) });
+  const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-listing-'));
+  const values = pipelineSchema.parse({
+    name: 'listing',
+    source: { baseUrl: service.baseUrl, apiKey: 'key', history: 'none' },
+    lake: { path: path.join(folder, 'lake') },
+    landing: { keep: 0 },
+    checks: GATES_ALONE,
+    proof: { sample: 0, products: false, facets: false },
+  });
+  const pipeline = { ...values, file: 'listing.yaml', source: { ...values.source, apiKey: SIM_KEY } };
+  const io: Io = { ...realIo, sleep: async () => {} };
+  onTestFinished(async () => {
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  await takeFirstCopy(`${moves} ${isNew}`, world, pipeline.lake.path, () => syncPipeline(pipeline, io));
+  pipeline.budget.calls = { count: 1_000 };
+  world.now += 4n * 3_600n * SECOND;
+  return {
+    world,
+    pipeline,
+    io,
+    /** Sees the path of each request before it is answered. */
+    watch: (look: (path: string) => void) => {
+      onRequest = look;
+    },
+    /** A run, and what it asked for. */
+    run: async (signal?: AbortSignal) => {
+      service.requests.length = 0;
+      service.used.calls = 4; // the first call of a run, for the plan, is the fifth
+      const { row } = await syncPipeline(pipeline, io, signal);
+      return { row, requests: [...service.requests] };
+    },
+    requests: service.requests,
+    readLake: () => readLakeRows(pipeline.lake.path),
+    expectCopy: async () => {
+      const lake = await readLakeRows(pipeline.lake.path);
+      expectItems(world, lake, { cursor: null, settled: true, withoutLeft: false });
+      expectProducts(lake);
+      expectLedger(lake);
+    },
+  };
+}
+
+const listed = (world: World) => world.visibleItems().filter((item) => item.removedAt === null);
+const unlisted = (world: World) => world.visibleItems().filter((item) => item.removedAt !== null);
+const asked = (requests: string[], start: string) => requests.filter((request) => request.startsWith(start));
+
+describe('a poll whose changedSince leaves out removals and relistings', () => {
+  test('finds them, swaps within a website included: items, history and products are as the service has them', async () => {
+    const { world, run, expectCopy, readLake } = await openCopied();
+    const removed = listed(world).slice(0, 5);
+    const back = unlisted(world).slice(0, 3);
+    for (const item of removed) events.remove(world, item);
+    for (const item of back) relist(world, item);
+    const { row, requests } = await run();
+    expect(row).toMatchObject({
+      mode: 'poll',
+      caught_up: true,
+      listing_unknown: 0n,
+      reason: 'the plan has no change feed',
+    });
+    expect(asked(requests, '/facets')).toHaveLength(1);
+    await expectCopy();
+    const { history } = await readLake();
+    const kinds = (items: Item[]) => history.filter(({ item_id: id }) => items.some((item) => String(item.id) === id));
+    expect(kinds(removed).map(({ kind }) => kind)).toEqual(removed.map(() => 'REMOVED'));
+    expect(kinds(back).map(({ kind }) => kind)).toEqual(back.map(() => 'RELISTED'));
+    // Which leaves the count of its website alone.
+    const [returned] = back as [Item];
+    events.remove(world, returned);
+    relist(world, removed.find(({ siteId }) => siteId === returned.siteId) ?? (removed[0] as Item));
+    expect((await run()).row).toMatchObject({ caught_up: true, listing_unknown: 0n });
+    await expectCopy();
+  });
+
+  test('finds an item that left the data without a word, and calls it gone', async () => {
+    const { world, run, readLake } = await openCopied();
+    const [lost] = listed(world) as [Item];
+    lost.sight = 'hidden';
+    expect((await run()).row).toMatchObject({ caught_up: true, listing_unknown: 0n, gone: 1n });
+    const row = (await readLake()).items.find(({ item_id: id }) => id === String(lost.id));
+    expect(row).toMatchObject({ is_listed: 'false', gone_at: expect.any(String) });
+  });
+
+  test('says what it does not know when no call is left for the counts, and does not claim to be caught up', async () => {
+    const { world, run, pipeline } = await openCopied();
+    for (const item of listed(world).slice(-2)) events.remove(world, item);
+    // Behind the plan: the low watermark, a page and the datasets. The service had counted five before.
+    pipeline.budget.calls = { count: 5 + 3 };
+    const { row, requests } = await run();
+    expect(asked(requests, '/facets')).toHaveLength(0);
+    expect(row).toMatchObject({ caught_up: false, caught_up_at: null });
+    expect(row.listing_unknown).toBeGreaterThan(30n);
+    expect(row.reason).toMatch(/which of \d+ items are still listed is not known: budget.calls allows/);
+    pipeline.budget.calls = { count: 5 + 4 };
+    const counted = (await run()).row;
+    expect(counted).toMatchObject({ caught_up: false, caught_up_at: null });
+    expect(counted.reason).toMatch(
+      /counts of listed items differ by 2 on Shop \d \(service \d+, lake \d+\).* 0 may be used/,
+    );
+    const context = openContext();
+    const status = await showStatus({ lake: pipeline.lake.path }, context);
+    expect(context.output.text).toMatch(
+      /^not caught up: run 3 could not establish whether up to \d+ items are still listed .*counts of/m,
+    );
+    expect(JSON.parse(toJsonText(status))).toMatchObject({
+      listing: { run: 3, unknown: Number(counted.listing_unknown) },
+    });
+    pipeline.budget.calls = { count: 1_000 };
+    expect((await run()).row).toMatchObject({ caught_up: true, listing_unknown: 0n });
+  });
+
+  test('goes on with what it had read when it is stopped in the middle', async () => {
+    const { world, run, watch, requests, expectCopy } = await openCopied();
+    for (const item of listed(world).slice(-3)) events.remove(world, item);
+    for (const item of unlisted(world).slice(0, 3)) relist(world, item);
+    const stop = new AbortController();
+    let singles = 0;
+    watch((path) => {
+      if (/^\/items\/\d/.test(path) && ++singles === 2) stop.abort(new Error('killed'));
+    });
+    await expect(run(stop.signal)).rejects.toThrow();
+    const before = requests.filter((request) => /^\/(facets|items\?)/.test(request));
+    watch(() => {});
+    const { row, requests: after } = await run();
+    expect(after.filter((request) => before.includes(request))).toEqual([]);
+    expect(row).toMatchObject({ tries: 2n, caught_up: true, listing_unknown: 0n });
+    await expectCopy();
+  });
+
+  test('invents no removal when the counts lag: it reads twice, reports the difference and stops', async () => {
+    const { world, run, watch, expectCopy } = await openCopied();
+    const shown = world.visibleItems.bind(world);
+    const [late] = listed(world) as [Item];
+    watch((path) => {
+      world.visibleItems = path === '/facets' ? () => shown().filter((item) => item !== late) : shown;
+    });
+    const { row, requests } = await run();
+    watch(() => {});
+    world.visibleItems = shown;
+    expect(row).toMatchObject({ caught_up: false, listing_unknown: 1n, gone: 0n, differences: 0n });
+    expect(row.reason).toContain('counts of listed items differ by 1 on');
+    expect(row.reason).toContain('though all pages were read');
+    expect(asked(requests, '/facets')).toHaveLength(2);
+    expect(requests.length).toBeLessThan(15);
+    await expectCopy();
+  });
+});
+
+describe('a poll whose changedSince returns removals and relistings', () => {
+  test('is caught up by one call when the counts agree, and by the news when they do not', async () => {
+    const { world, run, watch, expectCopy } = await openCopied({ moves: true });
+    events.remove(world, listed(world)[0] as Item);
+    const quiet = await run();
+    expect(quiet.row).toMatchObject({ caught_up: true, listing_unknown: 0n });
+    expect(asked(quiet.requests, '/facets')).toHaveLength(1);
+    expect(asked(quiet.requests, '/items')).toHaveLength(2);
+    let isMoving = true;
+    watch((path) => {
+      if (path !== '/facets' || !isMoving) return;
+      isMoving = false;
+      world.tick(2);
+      events.remove(world, listed(world)[0] as Item);
+    });
+    const busy = await run();
+    expect(busy.row).toMatchObject({ caught_up: true, listing_unknown: 0n });
+    expect(asked(busy.requests, '/facets')).toHaveLength(1);
+    await expectCopy();
+    expect(asked(busy.requests, '/items/')).toEqual([]);
+  });
+
+  test('is not relied on before a removal has shown it', async () => {
+    const { world, run } = await openCopied({ moves: true, isNew: true });
+    events.changePrice(world, listed(world)[0] as Item);
+    const { row, requests } = await run();
+    expect(row).toMatchObject({ caught_up: true, listing_unknown: 0n });
+    expect(asked(requests, '/items?status=active')).toHaveLength(1);
+  });
+});
+
+test('plan prices the counts, and what reading all takes where they may hide something', async () => {
+  const { world, pipeline, io, run } = await openCopied();
+  events.remove(world, listed(world)[0] as Item);
+  const said = await estimateRun(pipeline, io);
+  expect(said.steps.find(({ step }) => step === 'listing')).toMatchObject({ calls: 2, exact: false });
+  expect((await run()).row.calls).toBe(BigInt(said.calls));
+});

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { choosePage } from '../../src/source/products.js';
+import { openWorld, readLake, type World } from './world.js';
+
+let world: World;
+/** True when the service shows one shop more of each product. */
+let hasMore = false;
+beforeAll(async () => {
+  world = await openWorld({
+    checks: 'all',
+    items: 1000,
+    history: 'none',
+    intercept: (request, next) => (hasMore && request.url.includes('/products?') ? addShop(request, next) : undefined),
+  });
+  world.pipeline.proof.products = true;
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  world.requests.length = 0;
+});
+
+const asked = () => world.requests.filter((request) => request.startsWith('/products'));
+
+describe('the products of the service', () => {
+  test('are compared with ours, a page in a run: offers, shops and prices are the same', async () => {
+    const { row, checks } = await world.sync();
+    expect(asked()).toHaveLength(1);
+    expect(row.products_compared).toBeGreaterThan(50n);
+    expect(row).toMatchObject({ products_different: 0n, product_differences: '[]' });
+    expect(checks.find(({ name }) => name === 'products_match')?.violations).toBe(0n);
+  });
+
+  test('that are not ours are named with what differs', async () => {
+    hasMore = true;
+    await world.sandbox.advance({ hours: 1, changes: 5 });
+    const { row, checks } = await world.sync();
+    hasMore = false;
+    expect(row.products_different).toBe(row.products_compared);
+    expect(JSON.parse(row.product_differences)[0]).toEqual({ product: expect.any(String), differences: ['shops'] });
+    expect(checks.find(({ name }) => name === 'products_match')?.violations).toBeGreaterThan(0n);
+  });
+
+  test('are all in table service_products when they are asked for', async () => {
+    world.pipeline.source.products = 'all';
+    await world.sandbox.advance({ hours: 1, changes: 5 });
+    await world.sync();
+    const [[rows, ours] = []] = await readLake(
+      world.lakePath,
+      (glob) =>
+        `SELECT count(*), (SELECT count(*) FROM ${glob('products')}) FROM ${glob('service_products')} SEMI JOIN ${glob('products')} USING (product_id)`,
+    );
+    expect(rows).toBe(ours);
+    expect(asked()).toHaveLength(Math.ceil(Number(rows) / 200));
+    await world.sync();
+    expect(asked()).toHaveLength(Math.ceil(Number(rows) / 200));
+  });
+});
+
+test('the pages of a sample go through all pages, one a run', () => {
+  const pages = Array.from({ length: 10 }, (_, run) => choosePage(2000n, BigInt(run + 1)));
+  expect([...new Set(pages)].sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(choosePage(0n, 5n)).toBe(0);
+});
+
+async function addShop(request: Request, next: (request: Request) => Promise<Response>): Promise<Response> {
+  const text = (await (await next(request)).text()).replaceAll(
+    /"shops":(\d+)/g,
+    (_, shops) => `"shops":${Number(shops) + 1}`,
+  );
+  return new Response(text, { headers: { 'content-type': 'application/json' } });
+}

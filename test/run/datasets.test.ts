@@ -1,0 +1,327 @@
+import path from 'node:path';
+import { parse } from 'lossless-json';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import type { PricelakeError } from '../../src/io/errors.js';
+import { readEntries } from '../../src/journal/journal.js';
+import { listSoundRuns, peekUnfinishedRun } from '../../src/journal/landings.js';
+import { RUN_FOLD } from '../../src/journal/run-state.js';
+import { rebuildLake } from '../../src/rebuild/rebuild.js';
+import { backfillHistory } from '../../src/run/backfill-history.js';
+import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import type { RunReport } from '../../src/run/sync.js';
+import { askService } from '../../src/source/ask-service.js';
+import type { DatasetSelection } from '../../src/tables/table.js';
+import { EventStore } from '../../src/webhook/event-store.js';
+import { openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
+
+/** Two of the account's datasets that share shops, and the names that items give them. */
+const [ELECTRONICS, CENTRAL] = [11n, 26n];
+const NAMES = new Map([
+  [ELECTRONICS, 'Consumer electronics'],
+  [CENTRAL, 'Central Europe'],
+]);
+
+let world: World;
+/** What happens in the service when the n-th request that matches arrives. */
+let happen: { matches: (url: URL) => boolean; nth: number; what: () => unknown } | undefined;
+
+let pageLimit: number;
+
+beforeAll(async () => {
+  world = await openWorld({
+    items: 110,
+    sites: 6,
+    intercept: async (request, next) => {
+      const url = new URL(request.url);
+      if (happen?.matches(url) && --happen.nth === 0) {
+        const { what } = happen;
+        happen = undefined;
+        const answer = await what();
+        if (answer instanceof Response) return answer;
+      }
+      return next(new Request(request.url.replace('limit=1000', `limit=${pageLimit}`), { headers: request.headers }));
+    },
+  });
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  happen = undefined;
+  pageLimit = 1000;
+  world.sandbox.changeAccount({ plan: 'pro', limits: { ratePerSecond: null } });
+  world.renew();
+});
+
+function choose(datasets: DatasetSelection): void {
+  world.pipeline.source.datasets = datasets;
+}
+
+const asked = (endpoint: string) => world.requests.filter((request) => request.startsWith(`${endpoint}?`));
+const datasetsOf = (endpoint: string) =>
+  asked(endpoint).map((request) => new URLSearchParams(request.slice(endpoint.length)).get('dataset') ?? 'all');
+/** Datasets of the exports that bring all of one, and not what changed in it. */
+const copies = () => {
+  const whole = asked('/export').map((request) => new URLSearchParams(request.slice('/export'.length)));
+  return whole.filter((query) => !query.has('changedSince')).map((query) => query.get('dataset'));
+};
+const ofDataset = (endpoint: string, id: bigint) => (url: URL) =>
+  url.pathname.endsWith(endpoint) && url.searchParams.get('dataset') === String(id);
+
+/** Items of these datasets as the service has them. */
+async function readScope(datasets: readonly bigint[]): Promise<Map<string, string[]>> {
+  const names = datasets.map((id) => NAMES.get(id) as string);
+  const truth = await readTruth(world.sandbox);
+  return new Map(
+    [...truth].filter(([, row]) => row.some((text) => text.split('|').some((name) => names.includes(name)))),
+  );
+}
+
+/** The lake has these datasets' items and nothing else, and each change of them once. */
+async function expectExactCopy(datasets: readonly bigint[], withHistory = true): Promise<void> {
+  const truth = await readScope(datasets);
+  expect(truth.size).toBeGreaterThan(10);
+  expect(await readItems(world.lakePath)).toEqual(truth);
+  if (!withHistory) return;
+  const { changes } = await world.sandbox.dump();
+  const rows = changes.map(
+    (line) => parse(line, undefined, { parseNumber: String }) as { id: string; item: { id: string } },
+  );
+  const wanted = rows.filter(({ item }) => truth.has(item.id)).map(({ id }) => id);
+  const ids = await readLake(world.lakePath, (glob) => `SELECT change_id FROM ${glob('history')} ORDER BY 1`);
+  expect(ids.flat()).toEqual(wanted);
+}
+
+async function syncError(): Promise<PricelakeError> {
+  return world.sync().then(
+    () => expect.unreachable('the run should have failed'),
+    (error: PricelakeError) => error,
+  );
+}
+
+/** The world moves on. Returns the new changes as the service words them. */
+async function moveOn(changes: number): Promise<string[]> {
+  const known = (await world.sandbox.dump()).changes.length;
+  await world.sandbox.advance({ hours: 2, changes });
+  return (await world.sandbox.dump()).changes.slice(known);
+}
+
+/** What a receiver does with an event of these changes. */
+async function landEvent(changes: string[]): Promise<void> {
+  const store = await EventStore.open(world.lakePath, testIo);
+  const head = '{"id":"e1","type":"changes","createdAt":"2026-11-20T06:00:00Z","cursor":null,';
+  await store.land('e1', Buffer.from(`${head}"changes":[${changes.join(',')}]}`));
+}
+
+async function expectNoOtherSites(): Promise<void> {
+  const sites = await readLake(
+    world.lakePath,
+    (glob) => `SELECT site_id FROM ${glob('sites')} WHERE site_id NOT IN (SELECT site_id FROM ${glob('items')})`,
+  );
+  expect(sites).toEqual([]);
+}
+
+/** Calls of this month. */
+async function countUsed(): Promise<number> {
+  const headers = { authorization: `Bearer ${world.sandbox.keys.live}` };
+  const plan = await (await fetch(`${world.sandbox.baseUrl}/api/v1/plan`, { headers })).json();
+  return (plan as { usage: { apiCalls: number } }).usage.apiCalls;
+}
+
+function expectEquation({ received, written, rejected, deduplicated }: RunReport['row']): void {
+  expect(received).toBe(written + rejected + deduplicated);
+}
+
+/** A refusal of the key. */
+const refuse = () => {
+  const body = '{"status":401,"error":"","message":"no","docsUrl":""}';
+  return new Response(body, { status: 401, headers: { 'content-type': 'application/json' } });
+};
+
+const lockAllBut = (datasets: number | null) =>
+  world.sandbox.changeAccount({ limits: { ratePerSecond: null, ...(datasets === null ? {} : { datasets }) } });
+
+test('a list that grows copies what is new to it alone, with its history; one that shrinks is refused', async () => {
+  choose([ELECTRONICS]);
+  Object.assign(world.pipeline.proof, { products: true, sample: 5 });
+  const { row } = await world.sync();
+  await expectExactCopy([ELECTRONICS]);
+  expect(row).toMatchObject({ products_different: 0n, sample_mismatches: 0n });
+  expect(row.products_compared).toBeGreaterThan(0n);
+  for (const endpoint of ['/export', '/items', '/changes', '/changes/recent', '/products']) {
+    expect(new Set(datasetsOf(endpoint))).toEqual(new Set(['11']));
+  }
+  Object.assign(world.pipeline.proof, { products: false, sample: 0 });
+
+  await landEvent(await moveOn(60));
+  expectEquation((await world.sync()).row);
+  await expectExactCopy([ELECTRONICS]);
+  await expectNoOtherSites();
+
+  await moveOn(40);
+  choose([ELECTRONICS, CENTRAL]);
+  const { budget } = world.pipeline;
+  world.pipeline.budget = { ...budget, exportRows: { count: 0 }, calls: { count: (await countUsed()) + 30 } };
+  expect(exitCodeOf(await syncError())).toBe(5);
+  expect(await peekUnfinishedRun(world.lakePath, 0n)).toBeUndefined(); // with the old list, runs go on
+  world.pipeline.budget = budget;
+  const said = await estimateRun(world.pipeline, testIo);
+  world.requests.length = 0;
+  const widened = (await world.sync()).row;
+  expect(widened).toMatchObject({ mode: 'feed', missed: 0n, differences: 0n });
+  expect(widened.reason).toContain('dataset 26 is new to the lake');
+  expect(copies()).toEqual(['26']);
+  expect(said.reason).toBe(widened.reason);
+  await expectExactCopy([ELECTRONICS, CENTRAL]);
+  const before = await readItems(world.lakePath);
+  await rebuildLake(world.pipeline, testIo, new AbortController().signal);
+  expect(await readItems(world.lakePath)).toEqual(before);
+  await expectExactCopy([ELECTRONICS, CENTRAL]);
+
+  world.requests.length = 0;
+  choose([CENTRAL]);
+  const error = await syncError();
+  expect([error.code, exitCodeOf(error)]).toEqual(['config', 2]);
+  expect(error.message).toContain('source.datasets is [26], but the lake holds dataset 11');
+  await expect(estimateRun(world.pipeline, testIo)).rejects.toMatchObject({ code: 'config' });
+  const backfill = backfillHistory(world.pipeline, { where: 'true' }, testIo, new AbortController().signal);
+  await expect(backfill).rejects.toMatchObject({ code: 'config' });
+  expect(world.requests).toEqual([]);
+
+  await moveOn(30);
+  choose('all');
+  expect((await world.sync()).row).toMatchObject({ mode: 'feed', missed: 0n, differences: 0n });
+  expect(copies().sort()).toEqual(['14', '17', '20', '23', '29']);
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+  const ids = await readLake(
+    world.lakePath,
+    (glob) => `SELECT count(*), count(DISTINCT change_id) FROM ${glob('history')}`,
+  );
+  const changes = String((await world.sandbox.dump()).changes.length);
+  expect(ids).toEqual([[changes, changes]]);
+
+  // Datasets that the plan locks are no removals; when it has them again, they are copied again.
+  const all = await readItems(world.lakePath);
+  lockAllBut(2);
+  world.pipeline.source.mode = 'snapshot';
+  expect((await world.sync()).row).toMatchObject({ gone: 0n });
+  expect([...(await readItems(world.lakePath)).keys()].sort()).toEqual([...all.keys()].sort());
+  await moveOn(40);
+  world.pipeline.source.mode = 'auto';
+  lockAllBut(null);
+  await world.sync(); // sees that they are there
+  const { reason } = (await world.sync()).row;
+  expect(reason).toContain('datasets 17, 20, 23, 26 and 29 are new to the lake');
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+});
+
+test('several datasets are one copy: an item in two of them is one row, a change one change, no news one look', async () => {
+  choose([ELECTRONICS, CENTRAL]);
+  const said = await estimateRun(world.pipeline, testIo);
+  world.requests.length = 0;
+  const { row } = await world.sync();
+  await expectExactCopy([ELECTRONICS, CENTRAL]);
+  // What both exports brought is billed twice and kept once.
+  expect(copies().sort()).toEqual(['11', '26']);
+  expect(row.export_rows).toBeGreaterThan(row.items);
+  expectEquation(row);
+  expect([said.exportRows, said.mode, BigInt(said.calls)]).toEqual([row.export_rows, 'snapshot', row.calls]);
+
+  world.requests.length = 0;
+  expect((await world.sync()).published).toBe(false);
+  expect(world.requests).toEqual(['/plan', '/changes/recent?limit=1']);
+
+  const service = { baseUrl: world.sandbox.baseUrl, apiKey: world.sandbox.keys.live };
+  const { newest } = await askService(service, [ELECTRONICS, CENTRAL], testIo, new AbortController().signal);
+  expect([newest?.id, datasetsOf('/changes/recent')]).toEqual([row.cursor_to, ['all', '11', '26']]);
+  const table = await readLake(world.lakePath, (glob) => `SELECT dataset_id FROM ${glob('datasets')} ORDER BY 1`);
+  expect(table).toEqual([['11'], ['26']]);
+
+  await moveOn(40);
+  happen = { matches: ofDataset('/changes', CENTRAL), nth: 1, what: () => moveOn(60) };
+  expectEquation((await world.sync()).row);
+  await world.sync(); // what came behind where the feed had stood
+  await expectExactCopy([ELECTRONICS, CENTRAL]);
+
+  await moveOn(40);
+  const before = await readItems(world.lakePath);
+  lockAllBut(2);
+  const error = await syncError();
+  expect([error.code, exitCodeOf(error), error.facts.dataset]).toEqual(['plan_refuses', 4, '26']);
+  expect(await readItems(world.lakePath)).toEqual(before);
+  lockAllBut(null);
+  await world.sync();
+  await expectExactCopy([ELECTRONICS, CENTRAL]);
+});
+
+test('a run that was stopped goes on where it was in each dataset', async () => {
+  pageLimit = 60;
+  choose([ELECTRONICS, CENTRAL]);
+  world.pipeline.source.splitAbove = 20;
+  happen = { matches: ofDataset('/export', CENTRAL), nth: 1, what: refuse };
+  expect((await syncError()).code).toBe('unauthorized');
+  happen = { matches: ofDataset('/changes', CENTRAL), nth: 2, what: refuse };
+  expect((await syncError()).code).toBe('unauthorized');
+  await moveOn(30);
+  await world.sync();
+  const repeated = (endpoint: string) => asked(endpoint).filter((one, at, all) => all.indexOf(one) !== at);
+  expect(repeated('/export')).toHaveLength(1); // that was refused
+  expect(repeated('/changes')).toHaveLength(1);
+  expect(asked('/export').filter((one) => one.includes('removed')).length).toBe(2);
+  await expectExactCopy([ELECTRONICS, CENTRAL]);
+});
+
+test('several datasets without a feed are read by pages, polled and compared, each for itself', async () => {
+  world.sandbox.changeAccount({ plan: 'pro', limits: { ratePerSecond: null, changeFeed: false } });
+  choose([ELECTRONICS, CENTRAL]);
+  world.pipeline.budget.exportRows = { count: 0 };
+  for (const mode of ['snapshot', 'poll'] as const) {
+    world.pipeline.source.mode = mode;
+    const { row } = await world.sync();
+    expect(row).toMatchObject({ mode, export_rows: 0n });
+    expectEquation(row);
+    expect(new Set(datasetsOf('/items'))).toEqual(new Set(['11', '26']));
+    await expectExactCopy([ELECTRONICS, CENTRAL], false);
+    await moveOn(40);
+  }
+  const [first] = (await listSoundRuns(world.lakePath, 0n)).runs;
+  const entries = await readEntries(path.join(first?.folder ?? '', 'journal.ndjson'), RUN_FOLD);
+  expect(entries.findLast(({ type }) => type === 'chosen')).toMatchObject({
+    what: 'copy',
+    way: 'pages',
+    reason: expect.stringContaining('budget.exportRows'),
+  });
+});
+
+test('a dataset that the key can not read is told before anything is paid for', async () => {
+  choose([ELECTRONICS, 12n]);
+  const error = await syncError();
+  expect([error.code, exitCodeOf(error)]).toEqual(['config', 2]);
+  expect(error.message).toBe(
+    "source.datasets: the key can't read dataset 12; it can read datasets 11, 14, 17, 20, 23, 26 and 29",
+  );
+  lockAllBut(2);
+  expect((await syncError()).message).toMatch(
+    /it can read datasets 11 and 14; 5 more of the account are beyond the plan/,
+  );
+  choose([ELECTRONICS, CENTRAL]);
+  const locked = await syncError();
+  expect([locked.code, exitCodeOf(locked)]).toEqual(['plan_refuses', 4]);
+  expect(locked.facts).toMatchObject({ limit: 'datasets', dataset: '26' });
+  expect(asked('/export')).toEqual([]);
+});
+
+test('a run that has copied a new dataset and turns to a complete copy copies the others, too', async () => {
+  choose([ELECTRONICS]);
+  await world.sync();
+  await moveOn(40);
+  choose([ELECTRONICS, CENTRAL]);
+  world.requests.length = 0;
+  const tooOld = { status: 410, error: 'Gone', message: 'the cursor is too old', docsUrl: 'https://docs.example' };
+  const what = () => Response.json(tooOld, { status: 410 });
+  happen = { matches: ofDataset('/changes', ELECTRONICS), nth: 1, what };
+  const { row } = await world.sync();
+  expect(row).toMatchObject({ mode: 'snapshot', gone: 0n });
+  expect(copies()).toEqual(['26', '11']);
+  expectEquation(row);
+  await expectExactCopy([ELECTRONICS, CENTRAL]);
+});

@@ -1,0 +1,142 @@
+import { readdirSync, symlinkSync } from 'node:fs';
+import { cp, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import type { PricelakeError } from '../../src/io/errors.js';
+import { explainSystemFault } from '../../src/lake/system-fault.js';
+import { syncPipeline } from '../../src/run/sync.js';
+import { Database } from '../../src/sql/connection.js';
+import { disk, mountFullDisk } from './full-disk.js';
+import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from './world.js';
+
+let unmount: () => void;
+let world: World;
+/** A lake after its first run, while the service has moved on. */
+let before: string;
+let published: Map<string, string[]>;
+let truth: Map<string, string[]>;
+
+beforeAll(async () => {
+  unmount = mountFullDisk();
+  world = await openWorld({ items: 60, sites: 2 });
+  before = path.join(world.folder, 'before');
+  await syncPipeline(makePipeline(world.sandbox, before), testIo);
+  published = await readItems(before);
+  await world.sandbox.advance({ hours: 12, changes: 40 });
+  truth = await readTruth(world.sandbox);
+});
+afterAll(async () => {
+  await world.close();
+  unmount();
+});
+afterEach(() => {
+  disk.isFull = () => false;
+});
+
+async function syncError(lakePath: string, io = testIo): Promise<PricelakeError> {
+  return syncPipeline(makePipeline(world.sandbox, lakePath), io).then(
+    () => expect.unreachable('the run should have failed'),
+    (reason: PricelakeError) => reason,
+  );
+}
+
+/** Expects the run to have failed for want of space, and the lake to be as it was. */
+async function expectFull(lakePath: string, error: PricelakeError, items: Map<string, string[]>): Promise<void> {
+  expect([error.code, exitCodeOf(error)]).toEqual(['disk_full', 1]);
+  expect(error.message).toMatch(/no space left on the disk/);
+  disk.isFull = () => false;
+  if (items.size > 0) expect(await readItems(lakePath)).toEqual(items);
+  else expect((await readdir(lakePath)).filter((name) => name !== '_pricelake')).toEqual([]);
+}
+
+/** Expects the next run to go on. @param failed runs before it, each of which may have had one request under way */
+async function expectRecovery(lakePath: string, failed = 1): Promise<void> {
+  await syncPipeline(makePipeline(world.sandbox, lakePath), testIo);
+  expect(await readItems(lakePath)).toEqual(truth);
+  const paid = world.requests.filter((request) => /^\/(changes\?|items)/.test(request));
+  expect(paid.length - new Set(paid).size, paid.join(' ')).toBeLessThanOrEqual(failed);
+}
+
+let lakes = 0;
+
+describe('a disk that is full', () => {
+  test('for the journal or while the export lands ends a first run; the next one copies everything', async () => {
+    const lakePath = path.join(world.folder, `lake-${++lakes}`);
+    world.requests.length = 0;
+    for (const full of [/journal\.ndjson$/, /export-all-1-\d+\.ndjson$/]) {
+      disk.refused.length = 0;
+      disk.isFull = (file) => full.test(file);
+      const error = await syncError(lakePath);
+      expect(disk.refused).not.toEqual([]);
+      await expectFull(lakePath, error, new Map());
+    }
+    await expectRecovery(lakePath, 2);
+  });
+
+  test('at any step ends a run with the lake as it was; the next run goes on and pays for nothing again', async () => {
+    const lakePath = path.join(world.folder, `lake-${++lakes}`);
+    await cp(before, lakePath, { recursive: true });
+    world.requests.length = 0;
+    // A page of changes, items read whole, a staged file that is moved into its table, an entry of a log, lake.json.
+    const steps = [
+      /feed\.ndjson#sync$/,
+      /hydrate-\d+\.ndjson$/,
+      /\/items\/[^/]*\.parquet$/,
+      /tmp\/[^/]*\.json$/,
+      /lake\.json$/,
+    ];
+    for (const full of steps) {
+      disk.refused.length = 0;
+      disk.isFull = (file) => file.startsWith(lakePath) && full.test(file);
+      const error = await syncError(lakePath);
+      expect(disk.refused, full.source).not.toEqual([]);
+      // lake.json comes last: by then the tables are committed.
+      await expectFull(lakePath, error, /lake/.test(full.source) ? truth : published);
+    }
+    // Only what was under way when the disk was full, a page of changes and items read whole, is asked for again.
+    await expectRecovery(lakePath, 2);
+  });
+
+  test('while DuckDB types the export ends the run as well', async () => {
+    const lakePath = path.join(world.folder, `lake-${++lakes}`);
+    world.requests.length = 0;
+    const linked: string[] = [];
+    const io: typeof testIo = {
+      ...testIo,
+      log: (_level, event, facts = {}) => {
+        // Before a byte of the export has come, the file it will be typed into leads to a full device.
+        if (event === 'landed' && facts.what === 'watermark') linked.push(linkTypedFile(lakePath));
+      },
+    };
+    const error = await syncError(lakePath, io);
+    expect(linked).toHaveLength(1);
+    await expectFull(lakePath, error, new Map());
+    await expectRecovery(lakePath);
+    expect(world.requests.filter((request) => request.startsWith('/export'))).toHaveLength(1);
+  });
+
+  test('is told from other errors by the texts of DuckDB, for want of room to spill as well', async () => {
+    const db = await Database.open({ memoryLimit: '20MB', tempDirectory: path.join(world.folder, 'spill') });
+    try {
+      const explain = (sql: string) => explainSystemFault('lake', () => db.run(sql));
+      const copy = "COPY (FROM range(1000)) TO '/dev/full' (FORMAT parquet)";
+      await expect(explain(copy)).rejects.toMatchObject({ code: 'disk_full' });
+      await db.run("SET max_temp_directory_size = '1MB'");
+      const sort = 'CREATE TABLE t AS SELECT md5(CAST(range AS VARCHAR)) AS x FROM range(1000000) ORDER BY x';
+      await expect(explain(sort)).rejects.toMatchObject({ code: 'disk_full' });
+      await expect(explain('SELECT 1 / oops')).rejects.not.toHaveProperty('code', 'disk_full');
+    } finally {
+      await db.close();
+    }
+  });
+});
+
+/** At once, so that the run can't be quicker. */
+function linkTypedFile(lakePath: string): string {
+  const work = path.join(lakePath, '_pricelake', 'work');
+  const [runId = ''] = readdirSync(work);
+  const file = path.join(work, runId, 'export-all-1-00001.ndjson.parquet');
+  symlinkSync('/dev/full', file);
+  return file;
+}

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import type { PricelakeError } from '../../src/io/errors.js';
+import { openWorld, readItems, readTruth, type World } from './world.js';
+
+type ChangeExport = (answer: Response) => Response | Promise<Response>;
+
+let world: World;
+/** What becomes of the answers of exports. */
+let change: ChangeExport;
+
+beforeAll(async () => {
+  world = await openWorld({
+    items: 40,
+    sites: 2,
+    history: 'none',
+    intercept: async (request, next) => {
+      const answer = await next(request);
+      return new URL(request.url).pathname.endsWith('/export') ? change(answer) : answer;
+    },
+  });
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  change = (answer) => answer;
+  world.renew();
+});
+
+const exports = () => world.requests.filter((request) => request.startsWith('/export')).length;
+
+async function expectExactCopy(): Promise<void> {
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+}
+
+/** The quota is used up, though nobody knew: nothing of the export comes. */
+const cutToNothing: ChangeExport = async (answer) => {
+  const type = answer.headers.get('content-type') ?? '';
+  const [header = ''] = (await answer.text()).split('\n');
+  return new Response(type.startsWith('text/csv') ? `${header}\n` : '', {
+    headers: {
+      'content-type': type,
+      'X-Export-Rows': '0',
+      'X-Export-Rows-Remaining': '0',
+      'X-Export-Truncated': 'true',
+      'X-Export-Matching': '40',
+    },
+  });
+};
+
+describe('the headers X-Export-*', () => {
+  test.each([
+    ['always sent', { 'X-Export-Overage': 'false', 'X-Export-Truncated': 'false', 'X-Export-Matching': '40' }],
+    ['sent only when true', { 'X-Export-Overage': undefined, 'X-Export-Truncated': undefined }],
+  ])('%s tell of a whole export that nobody is billed for', async (_how, sent) => {
+    change = (answer) => {
+      const headers = new Headers(answer.headers);
+      for (const [name, value] of Object.entries(sent)) value ? headers.set(name, value) : headers.delete(name);
+      return new Response(answer.body, { headers });
+    };
+    const { row } = await world.sync();
+    expect(row).toMatchObject({ export_rows: 40n, export_rows_landed: 40n, overage: false, overage_blocks: 0n });
+    expect(exports()).toBe(1);
+    await expectExactCopy();
+  });
+});
+
+describe('an export that the service cuts to no row at all', () => {
+  test.each(['ndjson', 'csv'] as const)('in %s is no copy of nothing: pages bring all items', async (format) => {
+    change = cutToNothing;
+    world.pipeline.source.export = format;
+    const { row } = await world.sync();
+    expect(row).toMatchObject({ items: 40n, export_rows: 0n, export_rows_landed: 0n, export_rows_lost: 0n });
+    expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
+    expect(exports()).toBe(1);
+    await expectExactCopy();
+  });
+
+  test('ends the run until the next month where the calls do not suffice for pages, and removes no item', async () => {
+    await world.sync();
+    change = cutToNothing;
+    world.pipeline.source.mode = 'snapshot';
+    world.pipeline.budget.calls = { count: (await countUsed()) + 40 };
+    const error: PricelakeError = await world.sync().then(
+      () => expect.unreachable('the run should have failed'),
+      (reason) => reason,
+    );
+    expect([error.code, exitCodeOf(error), error.facts.limit]).toEqual(['quota', 5, 'exportRowsPerMonth']);
+    expect(error.facts.nextRunAt).toEqual(new Date('2026-12-01T00:00:00Z'));
+    await expectExactCopy();
+  });
+});
+
+async function countUsed(): Promise<number> {
+  const headers = { authorization: `Bearer ${world.sandbox.keys.live}` };
+  const answer = await fetch(`${world.sandbox.baseUrl}/api/v1/plan`, { headers });
+  return ((await answer.json()) as { usage: { apiCalls: number } }).usage.apiCalls;
+}

@@ -1,0 +1,276 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { PricelakeError } from '../../src/io/errors.js';
+import { openLake } from '../../src/lake/lake.js';
+import { lockLake } from '../../src/lake/lock.js';
+import { openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
+
+/** Answers to a path of the API, changed. */
+type Change = (answer: Response) => Promise<Response> | Response;
+
+let world: World;
+let fault: { path: string; change: Change } | undefined;
+
+beforeAll(async () => {
+  world = await openWorld({
+    items: 40,
+    sites: 2,
+    history: 'none',
+    intercept: async (request, next) => {
+      const answer = await next(request);
+      return fault !== undefined && new URL(request.url).pathname === `/api/v1${fault.path}`
+        ? fault.change(answer)
+        : answer;
+    },
+  });
+});
+beforeEach(() => {
+  fault = undefined;
+  world.sandbox.changeAccount({ plan: 'pro' });
+  world.renew();
+});
+afterAll(() => world.close());
+
+/** From now on, answers to `path` are changed by `change`. */
+function breakAnswers(path: string, change: Change): void {
+  fault = { path, change };
+}
+
+/** From now on, exports have their lines changed. */
+function changeExport(change: (lines: string[]) => string[]): void {
+  breakAnswers('/export', (answer) => changeLines(answer, change));
+}
+
+async function changeLines(answer: Response, change: (lines: string[]) => string[], rows?: number): Promise<Response> {
+  const lines = change((await answer.text()).trimEnd().split('\n'));
+  const headers = new Headers(answer.headers);
+  headers.set('X-Export-Rows', String(rows ?? lines.filter((line) => line !== '').length));
+  headers.delete('content-length');
+  return new Response(`${lines.join('\n')}\n`, { headers });
+}
+
+async function syncError(): Promise<PricelakeError> {
+  return world.sync().then(
+    () => {
+      throw new Error('the run should have failed');
+    },
+    (error: PricelakeError) => error,
+  );
+}
+
+async function expectEmptyLake(): Promise<void> {
+  expect((await readdir(world.lakePath)).filter((name) => name !== '_pricelake')).toEqual([]);
+}
+
+async function expectCopy(): Promise<void> {
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+}
+
+describe('an export that is not whole', () => {
+  test('that the service cut at the monthly limit is no copy: pages bring the rest', async () => {
+    breakAnswers('/export', (answer) => {
+      const headers = new Headers(answer.headers);
+      headers.set('X-Export-Truncated', 'true');
+      headers.set('X-Export-Matching', '999');
+      return new Response(answer.body, { headers });
+    });
+    await world.sync();
+    expect(world.requests.filter((request) => request.includes('size=500')).length).toBeGreaterThan(0);
+    expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+  });
+
+  test('without X-Export-Rows is refused', async () => {
+    breakAnswers('/export', (answer) => {
+      const headers = new Headers(answer.headers);
+      headers.delete('X-Export-Rows');
+      return new Response(answer.body, { headers });
+    });
+    expect(await syncError()).toMatchObject({ code: 'contract' });
+    await expectEmptyLake();
+  });
+});
+
+describe('rows that cannot be typed', () => {
+  test('go to rejects with their places, raw texts and reasons, and the rest is kept', async () => {
+    const damages: [(line: string) => string, RegExp][] = [
+      [() => '{"id": 12, "title": "cut', /not valid JSON/],
+      [(line) => line.replace(/"id":\d+/, '"id":1.5'), /id "1\.5" is not an int64/],
+      [(line) => line.replace(/"price":[^,]+/, '"price":1.23456'), /price "1\.23456" does not fit/],
+      [(line) => line.replace(/"lastSeenAt":"[^"]+"/, '"lastSeenAt":"soon"'), /lastSeenAt "soon" is not a date-time/],
+      [(line) => line.replace(/"site":\{[^}]+\}/, '"site":7'), /site is not an object/],
+      [() => '[1, 2]', /not a JSON object/],
+    ];
+    let damaged: string[] = [];
+    changeExport((lines) => {
+      damaged = damages.map(([damage], n) => damage(lines[n * 2] as string));
+      return lines.map((line, n) => (n % 2 === 0 ? (damaged[n / 2] ?? line) : line));
+    });
+    const report = await world.sync();
+    const { size } = await readTruth(world.sandbox);
+    expect(report.row).toMatchObject({ rejected: 6n });
+    // An item that the feed told of within the last hour is read by itself.
+    expect(report.row.items).toBeGreaterThanOrEqual(BigInt(size - 6));
+    expect(report.row.items).toBeLessThan(BigInt(size));
+    expect(report.row.received).toBe(report.row.written + report.row.rejected + report.row.deduplicated);
+    const rejects = await readLake(
+      world.lakePath,
+      (glob) => `SELECT table_name, line_number, raw, reason FROM ${glob('rejects')} ORDER BY line_number`,
+    );
+    expect(rejects).toEqual(
+      damages.map(([, reason], n) => ['items', String(n * 2 + 1), damaged[n], expect.stringMatching(reason)]),
+    );
+  });
+
+  test('a change that cannot be typed goes to rejects, and the feed goes on', async () => {
+    await world.sync();
+    await world.sandbox.advance({ hours: 1, changes: 10 });
+    breakAnswers('/changes', async (answer) => {
+      const text = (await answer.text()).replace(/"kind":"\w+"/, '"kind":null');
+      return new Response(text, { headers: { 'content-type': 'application/json' } });
+    });
+    const report = await world.sync();
+    expect(report.row).toMatchObject({ mode: 'feed', rejected: 1n, caught_up: true });
+    const [[table, reason] = []] = await readLake(
+      world.lakePath,
+      (glob) => `SELECT table_name, reason FROM ${glob('rejects')}`,
+    );
+    expect(table).toBe('history');
+    expect(reason).toBe('kind is missing');
+  });
+});
+
+describe('values at the edge', () => {
+  test('long numbers arrive exactly: prices of 18 digits, numbers inside attributes', async () => {
+    changeExport((lines) => {
+      const line = (lines[0] as string)
+        .replace(/"price":[^,]+/, '"price":98765432109876.5432')
+        .replace('"attributes":{', '"attributes":{"serial":12345678901234567890123,"ratio":0.12345678901234567890,');
+      return lines.with(0, line);
+    });
+    await world.sync();
+    const [[attributes] = []] = await readLake(
+      world.lakePath,
+      (glob) => `SELECT attributes FROM ${glob('items')} WHERE price = 98765432109876.5432`,
+    );
+    expect(attributes).toContain('"serial":12345678901234567890123,"ratio":0.12345678901234567890');
+  });
+
+  test('numbers beyond every double stay what they are, row by row as well', async () => {
+    changeExport((lines) => {
+      const huge = (lines[0] as string).replace(/"price":[^,]+/, '"price":1e400');
+      const tiny = (lines[1] as string).replace(/"price":[^,]+/, '"price":1e-400');
+      return ['', huge, tiny, ...lines.slice(2), '{"cut', ''];
+    });
+    const report = await world.sync();
+    const reasons = await readLake(
+      world.lakePath,
+      (glob) => `SELECT reason FROM ${glob('rejects')} ORDER BY line_number`,
+    );
+    expect(report.row.rejected).toBe(3n);
+    expect(reasons.slice(0, 2)).toEqual([
+      ['price "1e400" does not fit DECIMAL(18,4)'],
+      ['price "1e-400" does not fit DECIMAL(18,4)'],
+    ]);
+  });
+
+  test('a field without a name stops no run', async () => {
+    changeExport((lines) => lines.map((line) => line.replace(/^\{/, '{"":1,')));
+    await world.sync();
+    await expectCopy();
+  });
+
+  test('fields that the document does not name are kept in extra', async () => {
+    changeExport((lines) =>
+      lines.with(3, (lines[3] as string).replace(/^\{/, '{"energyLabel":"A++","score":{"a":[1.50]},')),
+    );
+    await world.sync();
+    const extras = await readLake(
+      world.lakePath,
+      (glob) => `SELECT extra FROM ${glob('items')} WHERE extra IS NOT NULL`,
+    );
+    expect(extras).toEqual([['{"energyLabel":"A++","score":{"a":[1.5]}}']]);
+  });
+
+  test.each(['flat snake', 'dotted'])('export rows with %s names are recognized', async (style) => {
+    changeExport((lines) => lines.map((line) => flatten(line, style)));
+    await world.sync();
+    await expectCopy();
+  });
+});
+
+const TIMES = ['previousPrice', 'priceChangedAt', 'firstSeenAt', 'lastSeenAt', 'lastChangedAt', 'removedAt'];
+
+/** A nested Item line → flat names; null objects vanish, as flat writers do. Works on text, so that ids stay exact. */
+function flatten(line: string, style: string): string {
+  const spell = (name: string) =>
+    style === 'flat snake' ? name.replace(/[A-Z]/g, (char) => `_${char.toLowerCase()}`) : name;
+  const join = (parent: string, child: string) =>
+    style === 'dotted' ? `${parent}.${child}` : spell(parent + child.charAt(0).toUpperCase() + child.slice(1));
+  const flat = line.replace(
+    /"(category|site|source)":(?:\{([^}]*)\}|null),?/g,
+    (_match, parent: string, members = '') =>
+      members === ''
+        ? ''
+        : `${String(members).replace(/"(\w+)":(?=["\d-]|null)/g, (_m, name: string) => `"${join(parent, name)}":`)},`,
+  );
+  return TIMES.reduce((text, name) => text.replace(`"${name}":`, `"${spell(name)}":`), flat);
+}
+
+describe('a run that must not go on', () => {
+  test('a wrong key is refused', async () => {
+    world.pipeline.source.apiKey = 'wrong-key-0000';
+    const error = await syncError();
+    expect(error.code).toBe('unauthorized');
+    expect(JSON.stringify([error.message, error.facts])).not.toContain('wrong-key-0000');
+    await expectEmptyLake();
+  });
+
+  test('a plan without the feed, where the feed is asked for, is refused before an export row is paid for', async () => {
+    world.sandbox.changeAccount({ plan: 'free' });
+    world.pipeline.source.mode = 'feed';
+    expect(await syncError()).toMatchObject({ code: 'plan_refuses', facts: { limit: 'changeFeed' } });
+    expect(world.requests.filter((request) => request.startsWith('/export'))).toEqual([]);
+  });
+
+  test('a second run at the same time gets an error of its own', async () => {
+    const lock = await lockLake(await openLake(world.lakePath, { create: true }), testIo);
+    try {
+      expect(await syncError()).toMatchObject({ code: 'lake_locked' });
+      await expectEmptyLake();
+    } finally {
+      await lock.release();
+    }
+    await world.sync();
+  });
+
+  test('a folder that holds something else is left untouched', async () => {
+    await mkdir(world.lakePath);
+    await writeFile(path.join(world.lakePath, 'thesis.tex'), 'mine');
+    expect(await syncError()).toMatchObject({ code: 'lake_invalid' });
+    expect(await readdir(world.lakePath)).toEqual(['thesis.tex']);
+  });
+
+  test('another partitioning than the lake has is refused before a call is made', async () => {
+    await world.sync();
+    world.requests.length = 0;
+    world.pipeline.lake.tables = { items: { partitionBy: ['currency'] } };
+    const error = await syncError();
+    expect(error).toMatchObject({ code: 'config' });
+    expect(error.message).toContain('partitionBy is [currency], but the lake has [site_id]');
+    expect(world.requests).toEqual([]);
+  });
+
+  test('a failing gate holds the batch; when the check is changed it is published without a call', async () => {
+    changeExport((lines) => lines.map((line) => line.replace(/"currency":"[A-Z]+"/, '"currency":"XXQ"')));
+    world.pipeline.checks = { currency_iso_4217: { severity: 'gate' } };
+    const error = await syncError();
+    expect(error).toMatchObject({ code: 'gate_failed' });
+    expect(error.message).toContain('currency_iso_4217');
+    await expectEmptyLake();
+    world.requests.length = 0;
+    world.pipeline.checks = {};
+    expect(await world.sync()).toMatchObject({ published: true, resumed: true });
+    expect(world.requests).toEqual([]);
+  });
+});

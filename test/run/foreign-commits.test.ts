@@ -1,0 +1,187 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runCompact } from '../../src/cli/actions/run-compact.js';
+import type { Pipeline } from '../../src/config/pipeline-file.js';
+import type { PricelakeError } from '../../src/io/errors.js';
+import type { Io } from '../../src/io/io.js';
+import { writeCheckpoint } from '../../src/lake/checkpoint.js';
+import { openLake } from '../../src/lake/lake.js';
+import { readTable } from '../../src/lake/read.js';
+import { syncPipeline } from '../../src/run/sync.js';
+import { openContext } from '../cli/open-context.js';
+import { commitForeign, deleteRows, ENGINE, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
+import { makePipeline, openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
+
+let world: World;
+let original: string;
+let lakes = 0;
+let pipeline: Pipeline;
+
+beforeAll(async () => {
+  world = await openWorld({ items: 30, sites: 2, pastDays: 2 });
+  await world.sync();
+  await world.sandbox.advance({ hours: 6, changes: 10 });
+  await world.sync();
+  original = world.lakePath;
+});
+afterAll(() => world.close());
+
+beforeEach(async () => {
+  pipeline = makePipeline(world.sandbox, path.join(world.folder, `lake-${++lakes}`));
+  await cp(original, pipeline.lake.path, { recursive: true });
+});
+
+const sync = () => syncPipeline(pipeline, testIo);
+const failure = (run: Promise<unknown>) =>
+  run.then(
+    () => expect.unreachable('it should have failed'),
+    (error: PricelakeError) => error,
+  );
+const countHistory = () => readLake(pipeline.lake.path, (glob) => `SELECT count(*) FROM ${glob('history')}`);
+
+test('OPTIMIZE and VACUUM of history and items by another program are accepted, and the next sync goes on', async () => {
+  const before = Number((await countHistory())[0]?.[0]);
+  for (const table of ['history', 'items', 'runs'] as const) {
+    await optimize(pipeline.lake.path, table);
+    await vacuum(pipeline.lake.path, table);
+  }
+  await world.sandbox.advance({ hours: 1, changes: 6 });
+  expect((await sync()).row.mode).toBe('feed');
+  await runCompact({ lake: pipeline.lake.path }, openContext(true));
+  expect(Number((await countHistory())[0]?.[0])).toBeGreaterThan(before);
+  expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
+  expect((await sync()).published).toBe(false);
+});
+
+test('a DELETE of items by another program is refused with table, version, program and way out; a complete copy repairs it', async () => {
+  const version = await deleteRows(pipeline.lake.path, 'items', 'item_id % 3 = 0');
+  const files = (await readTable(await openLake(original, { create: false }), 'items')).files;
+  const error = await failure(sync());
+  expect(error).toMatchObject({ code: 'lake_invalid', facts: { table: 'items', engine: ENGINE, operation: 'DELETE' } });
+  expect(error.message).toMatch(
+    new RegExp(`items: .*version ${version} \\(DELETE by ${ENGINE}\\), which changed rows`),
+  );
+  expect(error.facts.hint).toContain('sync --reconcile');
+  // Nothing was deleted that a restore needs.
+  for (const file of files) await readFile(path.join(pipeline.lake.path, 'items', file.path));
+  const [[before = '']] = (await countHistory()) as [string[]];
+  pipeline.source.mode = 'snapshot';
+  const { row } = await sync();
+  expect(row).toMatchObject({ mode: 'snapshot' });
+  expect(row.missed).toBeGreaterThan(0n);
+  expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
+  // It is no change of the items.
+  const [[diffs = '']] = (await readLake(
+    pipeline.lake.path,
+    (glob) => `SELECT count(*) FROM ${glob('history')} WHERE origin = 'diff'`,
+  )) as [string[]];
+  expect(diffs).toBe('0');
+  expect(Number((await countHistory())[0]?.[0])).toBeGreaterThanOrEqual(Number(before));
+  pipeline.source.mode = 'auto';
+  expect((await sync()).row.mode).toBe('feed');
+});
+
+test('a repair that is killed before and after it has committed items goes on', async () => {
+  await deleteRows(pipeline.lake.path, 'items', 'item_id % 3 = 0');
+  pipeline.source.mode = 'snapshot';
+  for (const event of ['audited', 'committed', 'pointed']) {
+    const log = (_level: string, name: string, facts?: object) => {
+      const table = (facts as { table?: string } | undefined)?.table;
+      if (name === event && (table === undefined || table === 'items')) throw new Error('the process dies');
+    };
+    await expect(syncPipeline(pipeline, { ...testIo, log })).rejects.toThrow('the process dies');
+    pipeline.source.mode = 'auto';
+  }
+  await sync();
+  expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
+});
+
+test('a change of history by another program leaves a rebuild alone as the way out', async () => {
+  await deleteRows(pipeline.lake.path, 'history', 'true');
+  pipeline.source.mode = 'snapshot';
+  const error = await failure(sync());
+  expect(error.message).toMatch(/history: another program wrote version \d+ \(DELETE by delta-rs/);
+  expect(error.facts.hint).toMatch(/^`pricelake rebuild`/);
+});
+
+test('rows that another program deleted from a hundred partitions are repaired by a complete copy', async () => {
+  const many = await openWorld({ items: 4000, sites: 200, pastDays: 2, history: 'none' });
+  try {
+    await many.sync();
+    await deleteRows(many.lakePath, 'items', 'item_id % 50 = 0');
+    await expect(many.sync()).rejects.toMatchObject({ code: 'lake_invalid' });
+    many.pipeline.source.mode = 'snapshot';
+    await many.sync();
+    expect(await readItems(many.lakePath)).toEqual(await readTruth(many.sandbox));
+  } finally {
+    await many.close();
+  }
+});
+
+describe('a commit by another program is refused', () => {
+  test('that says no row changed, and has other rows', async () => {
+    const version = await optimize(pipeline.lake.path, 'items');
+    const entry = (await listLog(pipeline.lake.path, 'items')).at(-1) ?? '';
+    const text = await readFile(entry, 'utf8');
+    await writeFile(entry, text.replace(/\\"numRecords\\":\d+/, '\\"numRecords\\":3'));
+    expect((await failure(sync())).message).toMatch(
+      new RegExp(
+        `version ${version} \\(OPTIMIZE by ${ENGINE}\\), which says that no row changed, but \\d+ rows became \\d+`,
+      ),
+    );
+  });
+
+  test('that raises the protocol, by name and with its features', async () => {
+    const protocol = { minReaderVersion: 3, minWriterVersion: 7, readerFeatures: ['deletionVectors'] };
+    const version = await commitForeign(pipeline.lake.path, 'items', 'SET TBLPROPERTIES', [{ protocol }]);
+    const error = await failure(sync());
+    expect(error.message).toContain(
+      `version ${version} (SET TBLPROPERTIES by ${ENGINE}) raised the table to Delta reader 3, writer 7 (deletionVectors)`,
+    );
+    expect(error.facts.hint).toContain('rebuild');
+  });
+
+  test('that lies behind a checkpoint of its own', async () => {
+    const version = await deleteRows(pipeline.lake.path, 'items', 'item_id % 3 = 0');
+    const lake = await openLake(pipeline.lake.path, { create: false });
+    await writeCheckpoint(lake, 'items', new Date());
+    expect((await failure(sync())).message).toContain(`version ${version} (DELETE`);
+  });
+
+  // I7 of SPEC.md
+  test('that comes while a run works, before its own and before lake.json', async () => {
+    for (const [event, code] of [
+      ['audited', 'lake_locked'],
+      ['committed', 'lake_invalid'],
+    ] as const) {
+      pipeline.lake.path = path.join(world.folder, `lake-${++lakes}`);
+      await cp(original, pipeline.lake.path, { recursive: true });
+      await world.sandbox.advance({ hours: 1, changes: 4 });
+      const log: Io['log'] = (_level, name, facts) => {
+        if (name === event && (facts?.table ?? 'runs') === 'runs') intrude(pipeline.lake.path);
+      };
+      const error = await failure(syncPipeline(pipeline, { ...testIo, log }));
+      expect(error).toMatchObject({ code, message: expect.stringContaining(`(DELETE by ${ENGINE})`) });
+      expect((await failure(sync())).message).toContain(`(DELETE by ${ENGINE})`);
+    }
+  });
+});
+
+/** Another program takes the rows of history away, at once. */
+function intrude(root: string): void {
+  const folder = path.join(root, 'history', '_delta_log');
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort();
+  const text = readFileSync(path.join(folder, names[0] ?? ''), 'utf8');
+  const first = text.split('\n').find((line) => line.startsWith('{"add"')) ?? '{}';
+  const { path: file } = (JSON.parse(first) as { add: { path: string } }).add;
+  const lines = [
+    { commitInfo: { timestamp: 0, operation: 'DELETE', engineInfo: ENGINE } },
+    { remove: { path: file, dataChange: true, deletionTimestamp: 0 } },
+  ];
+  const name = `${String(names.length).padStart(20, '0')}.json`;
+  writeFileSync(path.join(folder, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}

@@ -1,0 +1,182 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runCompact } from '../../src/cli/actions/run-compact.js';
+import { runQuery } from '../../src/cli/actions/run-query.js';
+import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
+import { runVerify } from '../../src/cli/actions/run-verify.js';
+import { showStatus } from '../../src/cli/actions/show-status.js';
+import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import type { TableName } from '../../src/tables/table.js';
+import { openContext } from '../cli/open-context.js';
+import { openWorld, readItems, readTruth, testIo, type World } from './world.js';
+
+let world: World;
+/** A lake after two runs; the service has not moved on since. */
+let original: string;
+let expected: Map<string, string[]>;
+
+beforeAll(async () => {
+  world = await openWorld({ items: 40, sites: 2 });
+  await world.sync();
+  await world.sandbox.advance({ hours: 6, changes: 10 });
+  await world.sync();
+  original = world.lakePath;
+  expected = await readItems(original);
+});
+afterAll(() => world.close());
+beforeEach(() => world.renew(original));
+
+type Action = (context: ReturnType<typeof openContext>) => Promise<unknown>;
+
+/** What a command writes. */
+async function run(action: Action): Promise<string> {
+  const context = openContext();
+  await action(context);
+  return context.output.text;
+}
+
+const query = (sql = 'SELECT count(*) AS n FROM runs') =>
+  run((context) => runQuery({ sql, lake: world.lakePath, memory: '1GB', format: 'ndjson' }, context));
+const verify = () => run((context) => runVerify({ lake: world.lakePath }, context));
+const rebuild = () => run((context) => runRebuild({ lake: world.lakePath }, context));
+const WRITERS: [string, () => Promise<unknown>][] = [
+  ['sync', () => world.sync()],
+  ['plan', () => estimateRun(world.pipeline, testIo)],
+  ['compact', () => run((context) => runCompact({ lake: world.lakePath }, context))],
+];
+const READERS: [string, () => Promise<unknown>][] = [
+  ['query', () => query()],
+  ['status', () => run((context) => showStatus({ lake: world.lakePath }, context))],
+];
+
+const inLake = (...names: string[]) => path.join(world.lakePath, ...names);
+const readFiles = () => readdir(world.lakePath, { recursive: true });
+
+/** Each command exits with 2, names what differs and `rebuild`, asks for nothing and changes nothing. */
+async function expectRefused(commands: [string, () => Promise<unknown>][], message: RegExp): Promise<void> {
+  const before = await readFiles();
+  for (const [name, work] of commands) {
+    const error = await work().then(
+      () => expect.unreachable(`${name} should have failed`),
+      (error: unknown) => error,
+    );
+    expect([name, error, exitCodeOf(error)]).toMatchObject([
+      name,
+      {
+        code: 'lake_invalid',
+        message: expect.stringMatching(message),
+        facts: { hint: expect.stringContaining('pricelake rebuild') },
+      },
+      2,
+    ]);
+  }
+  expect(world.requests).toEqual([]);
+  expect(await readFiles()).toEqual(before);
+}
+
+/** A rebuild makes the lake again without a call, and runs go on behind it. */
+async function expectRebuilt(): Promise<void> {
+  const written = await rebuild();
+  expect(world.requests).toEqual([]);
+  expect(await readItems(world.lakePath)).toEqual(expected);
+  await verify();
+  expect(written).not.toMatch(/is lost|are lost/);
+  await world.sync();
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+}
+
+describe('a lake whose marker names another format', () => {
+  const mark = (version: number) =>
+    writeFile(inLake('_pricelake', 'format.json'), `{"format":"pricelake","version":${version}}\n`);
+
+  test.each([0, 2])('format %j: is refused by every command but rebuild, which makes it again', async (version) => {
+    await mark(version);
+    const message = new RegExp(
+      `format.json: the lake has format ${version}, this version of pricelake reads format 1$`,
+    );
+    await expectRefused([...WRITERS, ...READERS, ['verify', verify]], message);
+    await expectRebuilt();
+  });
+
+  test('is made again from its raw bytes alone, whatever its tables are', async () => {
+    await mark(0);
+    for (const table of ['items', 'runs']) {
+      const log = inLake(table, '_delta_log');
+      for (const name of await readdir(log)) await writeFile(path.join(log, name), 'another format');
+    }
+    await writeFile(inLake('lake.json'), '{"version":0}');
+    const written = await rebuild();
+    expect(written).toContain('the lake has format 0');
+    expect(await readItems(world.lakePath)).toEqual(expected);
+    await world.sandbox.advance({ hours: 1, changes: 5 });
+    expect((await world.sync()).row.mode).toBe('feed');
+    expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+  });
+});
+
+interface Field {
+  name: string;
+  type: unknown;
+  nullable: boolean;
+}
+
+/** Gives a table other columns in its log, as a program with another contract would have written it. */
+async function editColumns(table: TableName, edit: (fields: Field[]) => Field[]): Promise<void> {
+  const log = inLake(table, '_delta_log', '00000000000000000000.json');
+  const lines = (await readFile(log, 'utf8')).split('\n').map((line) => {
+    if (!line.startsWith('{"metaData"')) return line;
+    const action = JSON.parse(line) as { metaData: { schemaString: string } };
+    const { type, fields } = JSON.parse(action.metaData.schemaString) as { type: string; fields: Field[] };
+    action.metaData.schemaString = JSON.stringify({ type, fields: edit(fields) });
+    return JSON.stringify(action);
+  });
+  await writeFile(log, lines.join('\n'));
+}
+
+describe('a table with other columns than the contract', () => {
+  test('one that it lacks', async () => {
+    await editColumns('items', (fields) => fields.filter(({ name }) => name !== 'gone_at'));
+    await expectRefused([...WRITERS, ...READERS], /items: it lacks column gone_at of schemas\/items.yaml/);
+    await expect(verify()).rejects.toMatchObject({ message: expect.stringContaining('logs (1)') });
+    await expectRebuilt();
+  });
+
+  test('one that the results of checks lack, which a rebuild keeps', async () => {
+    const count = () => query('SELECT count(*) AS n, count(let_through) AS told FROM check_results');
+    const before = await count();
+    await editColumns('check_results', (fields) => fields.filter(({ name }) => name !== 'let_through'));
+    await expectRefused(WRITERS, /check_results: it lacks column let_through/);
+    await rebuild();
+    expect(before).not.toContain('"n":0,');
+    expect(await count()).toBe(before);
+  });
+
+  test('one of another type', async () => {
+    await editColumns('items', (fields) =>
+      fields.map((field) => (field.name === 'source_id' ? { ...field, type: 'string' } : field)),
+    );
+    await expectRefused(
+      [...WRITERS, ...READERS],
+      /items: column source_id is string, schemas\/items.yaml .* says long$/,
+    );
+    await expectRebuilt();
+  });
+
+  test('one that is not known, which does not stop a reader', async () => {
+    await editColumns('runs', (fields) => [...fields, { name: 'mood', type: 'string', nullable: true }]);
+    await expectRefused(WRITERS, /runs: it has column mood, which schemas\/runs.yaml .* does not know$/);
+    expect(await query()).toBe('{"n":2}\n');
+    await rebuild();
+    expect(await query()).toBe('{"n":2}\n');
+    await verify();
+  });
+});
+
+test('a table that is not known is not dropped from lake.json', async () => {
+  const pointer = inLake('lake.json');
+  await writeFile(pointer, (await readFile(pointer, 'utf8')).replace('"items": {', '"forecasts": {'));
+  await expectRefused(WRITERS, /lake.json: damaged, or of another format$/);
+  await expectRebuilt();
+});

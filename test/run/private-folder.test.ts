@@ -1,0 +1,176 @@
+import { appendFile, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
+import { showStatus } from '../../src/cli/actions/show-status.js';
+import { realIo } from '../../src/io/io.js';
+import { deleteFiles } from '../../src/lake/delete-files.js';
+import { openLake } from '../../src/lake/lake.js';
+import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import { EventStore } from '../../src/webhook/event-store.js';
+import { openContext } from '../cli/open-context.js';
+import { openWorld, readItems, readTruth, testIo, type World } from './world.js';
+
+let world: World;
+let original: string;
+/** A folder of somebody else. */
+let target: string;
+let targets = 0;
+
+beforeAll(async () => {
+  world = await openWorld({ items: 20, sites: 2, pastDays: 2 });
+  await world.sync();
+  await world.sync();
+  original = world.lakePath;
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  world.renew(original);
+  target = path.join(world.folder, `target-${++targets}`);
+  for (const name of ['lake', 'folder/lake', 'x.parquet', 'export-all-1-00001.ndjson', '00000000000000000000.json']) {
+    await mkdir(path.dirname(path.join(target, name)), { recursive: true });
+    await writeFile(path.join(target, name), 'precious');
+  }
+});
+
+const inLake = (...parts: string[]) => path.join(world.lakePath, ...parts);
+const listTarget = async () => (await readdir(target, { recursive: true })).sort();
+
+describe('a symbolic link in the place of', () => {
+  test.each([
+    ...['tmp', 'staging', 'work', 'landing', 'rebuild', 'replaced', 'backfill', 'webhooks', 'memory.ndjson'].map(
+      (name) => `_pricelake/${name}`,
+    ),
+    '_pricelake/landing/000009-20261120T060000Z',
+    'items',
+    'history/_delta_log',
+  ])('%s is refused, and what is behind it stays', async (name) => {
+    const before = await listTarget();
+    await mkdir(path.dirname(inLake(name)), { recursive: true });
+    await rename(inLake(name), inLake('away')).catch(() => {});
+    await symlink(target, inLake(name));
+    const error = {
+      code: 'lake_invalid',
+      message: `${inLake(name)}: it is a symbolic link; nothing behind it was changed`,
+    };
+    await expect(world.sync()).rejects.toMatchObject(error);
+    await expect(runRebuild({ lake: world.lakePath }, openContext(true))).rejects.toMatchObject({
+      code: 'lake_invalid',
+    });
+    expect(await listTarget()).toEqual(before);
+    expect(await readFile(path.join(target, 'lake'), 'utf8')).toBe('precious');
+  });
+
+  test('_pricelake of a lake that is still to be made is refused as well', async () => {
+    world.renew();
+    await mkdir(world.lakePath);
+    const before = await listTarget();
+    await symlink(target, inLake('_pricelake'));
+    await expect(world.sync()).rejects.toMatchObject({ code: 'lake_invalid' });
+    expect(await listTarget()).toEqual(before);
+  });
+
+  test('a folder of the webhook receiver is refused when it begins', async () => {
+    await mkdir(inLake('_pricelake', 'webhooks'));
+    await symlink(target, inLake('_pricelake', 'webhooks', 'tmp'));
+    await expect(EventStore.open(world.lakePath, realIo)).rejects.toMatchObject({ code: 'lake_invalid' });
+    expect(await readdir(inLake('_pricelake', 'webhooks'))).toEqual(['tmp']);
+  });
+
+  test('a partition of a table leads no deletion out of the lake', async () => {
+    const lake = await openLake(world.lakePath, { create: false });
+    await symlink(target, inLake('items', 'site_id=1'));
+    await deleteFiles(lake, 'items', ['site_id=1/x.parquet']);
+    expect(await readFile(path.join(target, 'x.parquet'), 'utf8')).toBe('precious');
+  });
+});
+
+test('a file in the place of a private folder is refused with its name', async () => {
+  await rename(inLake('_pricelake', 'landing'), inLake('away'));
+  await writeFile(inLake('_pricelake', 'landing'), 'x');
+  await expect(world.sync()).rejects.toMatchObject({
+    code: 'lake_invalid',
+    message: `${inLake('_pricelake', 'landing')}: it is no folder`,
+  });
+});
+
+test('an address in the place of the folder is refused, and says where a bucket goes', async () => {
+  const error = { code: 'usage', message: 's3://bucket/lake: a lake is a folder of this machine, not an address' };
+  await expect(showStatus({ lake: 's3://bucket/lake' }, openContext(true))).rejects.toMatchObject(error);
+  world.pipeline.lake.path = 's3://bucket/lake';
+  await expect(world.sync()).rejects.toMatchObject({
+    ...error,
+    facts: { hint: expect.stringContaining('lake.remote') },
+  });
+  await expect(estimateRun(world.pipeline, testIo)).rejects.toMatchObject(error);
+});
+
+test('a lake that is itself behind a link is a lake', async () => {
+  await symlink(world.lakePath, `${world.lakePath}-link`);
+  world.pipeline.lake.path = `${world.lakePath}-link`;
+  await world.sandbox.advance({ hours: 1, changes: 5 });
+  await world.sync();
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+});
+
+describe('garbage', () => {
+  const GARBAGE = Buffer.from('\0\u0007{"run_number":"7"}\n{"a\n');
+
+  test('in memory.ndjson is named with its line, and what to do, by every command that reads it', async () => {
+    const file = inLake('_pricelake', 'memory.ndjson');
+    for (const text of [GARBAGE, '{"type":"idle","row":{"run_number":"x"}}\n', '7\n', '{"type":"histories"}\n']) {
+      await writeFile(file, text);
+      const error = {
+        code: 'lake_invalid',
+        message: expect.stringContaining(`${file}: line 1 `),
+        facts: { hint: expect.stringContaining('Move it away: table runs then lacks') },
+      };
+      await expect(world.sync()).rejects.toMatchObject(error);
+      await expect(showStatus({ lake: world.lakePath }, openContext(true))).rejects.toMatchObject(error);
+      await expect(estimateRun(world.pipeline, testIo)).rejects.toMatchObject(error);
+    }
+    await rename(file, inLake('away'));
+    await world.sync();
+  });
+
+  test('in what is a help alone stops nothing', async () => {
+    await writeFile(inLake('_pricelake', 'swap.json'), GARBAGE);
+    const text = String(GARBAGE);
+    const lines = [
+      { type: 'plan', seenAt: '2026-11-20T12:00:00.000Z', text },
+      { type: 'counts', text },
+    ];
+    await appendFile(inLake('_pricelake', 'memory.ndjson'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    await showStatus({ lake: world.lakePath }, openContext(true));
+    await world.sandbox.advance({ hours: 1, changes: 5 });
+    await world.sync();
+    expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+    expect(await readdir(inLake('_pricelake'))).not.toContain('swap.json');
+  });
+
+  test.each([
+    ['memory.ndjson', 'with `source.history: items`, all histories are read again'],
+    ['backfill/journal.ndjson', 'Move its folder away.'],
+    ['partial.json', 'pricelake restore'],
+    ['lock', 'Make sure that no run is working on the lake'],
+    ['format.json', 'pricelake rebuild'],
+  ])('in %s is named, with what to do', async (name, hint) => {
+    const file = inLake('_pricelake', name);
+    world.pipeline.source.history = 'items';
+    for (const damage of [
+      () => writeFile(file, GARBAGE),
+      async () => {
+        await rename(file, inLake('away'));
+        await mkdir(file);
+      },
+    ]) {
+      await mkdir(path.dirname(file), { recursive: true });
+      await damage();
+      await expect(world.sync()).rejects.toMatchObject({
+        code: 'lake_invalid',
+        message: expect.stringContaining(file),
+        facts: { hint: expect.stringContaining(hint) },
+      });
+    }
+  });
+});

@@ -1,0 +1,51 @@
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { ProductParts } from '../../src/run/derive/product-parts.js';
+import { Database } from '../../src/sql/connection.js';
+import { RelationGraph } from '../../src/sql/graph.js';
+import { code, type Sql, sql } from '../../src/sql/sql.js';
+import { makeFolder } from '../journal/folder.js';
+
+/** Products and their items in each part that is made of the items of a SELECT. */
+async function divide(items: string, { partItems = 30n } = {}): Promise<string[][]> {
+  const db = await Database.open();
+  const graph = new RelationGraph(db);
+  try {
+    const folder = path.join(await makeFolder(), 'parts');
+    const rows = graph.view('items', code(items));
+    const plan = { folder, queries: ['SELECT product_id FROM items'], wholeItems: 50n, partItems };
+    const parts = new ProductParts(graph, plan);
+    const tables = await parts.divide({ items: rows }, parts.count(await graph.count(rows)));
+    return await Promise.all(tables.map((part) => readProducts(graph, part.items as Sql)));
+  } finally {
+    await db.close();
+  }
+}
+
+async function readProducts(graph: RelationGraph, items: Sql): Promise<string[]> {
+  const rows = await graph.rows(sql`SELECT product_id, count(*) AS n FROM (${items}) GROUP BY ALL ORDER BY ALL`);
+  return rows.map((row) => `${row.product_id} ${row.n}`);
+}
+
+test('items are grouped in parts that hold each product whole, and all of them', async () => {
+  const parts = await divide('SELECT i AS item_id, CAST(i % 40 AS VARCHAR) AS product_id FROM range(100) AS t(i)');
+  expect(parts).toHaveLength(4);
+  const whole = Array.from({ length: 40 }, (_, product) => `${product} ${product < 20 ? 3 : 2}`);
+  expect(parts.flat().sort()).toEqual(whole.sort());
+});
+
+test('items without a product are in no part, and a part may be empty', async () => {
+  const parts = await divide("SELECT i AS item_id, CASE WHEN i < 5 THEN 'a' END AS product_id FROM range(100) AS t(i)");
+  expect(parts).toHaveLength(4);
+  expect(parts.flat()).toEqual(['a 5']);
+});
+
+test('there are no more parts than a table may have small files, unless they would be too large', async () => {
+  const items = (count: number) => `SELECT i AS item_id, CAST(i AS VARCHAR) AS product_id FROM range(${count}) AS t(i)`;
+  expect(await divide(items(100), { partItems: 3n })).toHaveLength(16);
+  expect(await divide(items(1000), { partItems: 30n })).toHaveLength(20);
+});
+
+test('few items are grouped at once', async () => {
+  expect(await divide("SELECT 1 AS item_id, 'a' AS product_id")).toEqual([['a 1']]);
+});

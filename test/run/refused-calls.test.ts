@@ -1,0 +1,68 @@
+import { afterEach, expect, test } from 'vitest';
+import type { PricelakeError } from '../../src/io/errors.js';
+import { openWorld, type World } from './world.js';
+
+let world: World;
+afterEach(() => world.close());
+
+const BODIES = {
+  429: { status: 429, error: 'Too Many Requests', message: 'slow down', docsUrl: '', limit: 'ratePerSecond' },
+  401: { status: 401, error: 'Unauthorized', message: 'revoked', docsUrl: '' },
+};
+
+/** Refuses the calls from one on, so many of them; `counted`: the service counts them like all others. */
+async function openRefusing(status: 401 | 429, from: number, counted: boolean): Promise<{ left: number }> {
+  const refuse = { left: 0 };
+  world = await openWorld({
+    items: 40,
+    sites: 2,
+    history: 'none',
+    checks: 'all',
+    intercept: async (request, next) => {
+      if (world.requests.length < from || refuse.left === 0) return next(request);
+      refuse.left--;
+      if (counted) await next(new Request(new URL('/api/v1/plan', request.url), { headers: request.headers }));
+      const headers = { 'content-type': 'application/json' };
+      return new Response(JSON.stringify(BODIES[status]), { status, headers });
+    },
+  });
+  return refuse;
+}
+
+async function expectMatchingLedger(refused: bigint, counted: boolean): Promise<void> {
+  const { row, checks } = await world.sync();
+  expect(row).toMatchObject({ calls_refused: refused, calls: BigInt(world.requests.length) });
+  expect((row.usage_calls ?? 0n) - (counted ? row.calls : row.calls - refused)).toBeLessThanOrEqual(1n);
+  expect(checks.find(({ name }) => name === 'ledger_matches_plan')).toMatchObject({ violations: 0n });
+}
+
+test.each([
+  ['counts them', true],
+  ['does not count them', false],
+])('the ledger matches a service that refuses 15 calls with 429 and %s', async (_how, counted) => {
+  const refuse = await openRefusing(429, 2, counted);
+  refuse.left = 15;
+  await expectMatchingLedger(15n, counted);
+});
+
+test.each([
+  ['counts it', true],
+  ['does not count it', false],
+])('and one that ends a try with 401 and %s', async (_how, counted) => {
+  const refuse = await openRefusing(401, 3, counted);
+  refuse.left = 1;
+  const error: PricelakeError = await world.sync().then(
+    () => expect.unreachable('the run should have stopped'),
+    (reason) => reason,
+  );
+  expect(error.code).toBe('unauthorized');
+  await expectMatchingLedger(1n, counted);
+});
+
+test('a budget of calls holds for the refused ones as well: if they count, it is not passed', async () => {
+  const refuse = await openRefusing(429, 2, true);
+  refuse.left = 15;
+  world.pipeline.budget.calls = { count: 10 };
+  await expect(world.sync()).rejects.toMatchObject({ code: 'budget' });
+  expect(world.requests).toHaveLength(10);
+});

@@ -1,0 +1,154 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { PricelakeError } from '../../src/io/errors.js';
+import { addItem, events, record, setPrice } from '../sim/events.js';
+import type { Habits } from '../sim/habits.js';
+import { readLakeRows } from '../sim/lake-rows.js';
+import { step } from '../sim/life.js';
+import { openSimulation, type Simulation } from '../sim/simulation.js';
+import { type Item, SECOND } from '../sim/world.js';
+
+const HOUR = 3600n * SECOND;
+/** A row with half a character can't be typed, wherever it is read. */
+const HALF = 'half \ud83d';
+
+async function openAtRest(habits: Partial<Habits>, items = 30): Promise<Simulation> {
+  const simulation = await openSimulation({ seed: 7, items, habits });
+  onTestFinished(() => simulation.close());
+  return simulation;
+}
+
+async function openCopied(habits: Partial<Habits> = {}, items = 30): Promise<Simulation> {
+  const simulation = await openAtRest(habits, items);
+  await simulation.sync();
+  return simulation;
+}
+
+const listed = ({ world }: Simulation): Item[] => world.visibleItems().filter(({ removedAt }) => removedAt === null);
+const holds = async ({ lakePath }: Simulation, { id }: Item) =>
+  (await readLakeRows(lakePath)).items.some((row) => row.item_id === String(id));
+
+async function runAfter(simulation: Simulation, nanoseconds = 0n) {
+  simulation.world.now += nanoseconds;
+  simulation.world.settle();
+  return simulation.sync();
+}
+
+test('changes of kinds that the document does not name are kept as drift, and their items are read whole', async () => {
+  const simulation = await openCopied({ kinds: 'some' });
+  delete simulation.pipeline.checks.schema_drift;
+  for (let n = 0; n < 40; n++) step(simulation.world);
+  const report = await runAfter(simulation);
+  expect(report.row).toMatchObject({ rejected: 0n, caught_up: true });
+  expect(JSON.parse(report.row.schema_drift)).toContainEqual(
+    expect.objectContaining({ answer: '/changes', finding: 'value', field: 'kind' }),
+  );
+  await simulation.expectCopy(report, true);
+});
+
+test('the item of a change that can not be typed is read whole in the same run', async () => {
+  const simulation = await openCopied({ badRows: 'in the feed' });
+  for (let n = 0; n < 40; n++) step(simulation.world);
+  const report = await runAfter(simulation);
+  expect(report.row.rejected).toBeGreaterThan(0n);
+  expect(report.row).toMatchObject({ caught_up: true, stale_items: 0n, listing_unknown: 0n });
+  await simulation.expectCopy(report, true);
+});
+
+test('the item of an export line without its end is read whole in the same run', async () => {
+  const simulation = await openAtRest({ badRows: 'in exports' });
+  const report = await simulation.sync();
+  expect(report.row.rejected).toBeGreaterThan(0n);
+  expect(report.row).toMatchObject({ caught_up: true, stale_items: 0n, listing_unknown: 0n });
+  await simulation.expectCopy(report, true);
+});
+
+test('items of export rows whose id can not be read are looked for by the next run', async () => {
+  const simulation = await openAtRest({ badRows: 'in exports', format: 'csv' });
+  const first = await simulation.sync();
+  expect(first.row).toMatchObject({ caught_up: false, listing_unknown: first.row.rejected, caught_up_at: null });
+  const second = await runAfter(simulation);
+  expect(second.row).toMatchObject({ mode: 'poll', caught_up: true, listing_unknown: 0n });
+  expect(second.row.reason).toBe(`which of ${first.row.rejected} items are still listed is not known`);
+  await simulation.expectCopy(second, true);
+});
+
+test('an item whose row can not be typed is stale, and no run has caught up, until a row can be typed', async () => {
+  const simulation = await openCopied();
+  const { world, service } = simulation;
+  const added = addItem(world);
+  added.title = HALF;
+  world.keep(added);
+  expect((await runAfter(simulation)).row).toMatchObject({ caught_up: false, stale_items: 1n });
+  const { stale_items: stale } = await readLakeRows(simulation.lakePath);
+  expect(stale).toMatchObject([{ item_id: String(added.id), reason: 'its row cannot be typed' }]);
+
+  const readsOf = (requests: string[]) => requests.filter((path) => path.startsWith(`/items/${added.id}`)).length;
+  service.requests.length = 0;
+  expect((await runAfter(simulation, 5n * HOUR)).row).toMatchObject({ caught_up: false, stale_items: 1n });
+  expect(readsOf(service.requests)).toBe(1);
+
+  // After a day, it waits for a change or a complete copy.
+  service.requests.length = 0;
+  expect((await runAfter(simulation, 48n * HOUR)).row).toMatchObject({ caught_up: false, stale_items: 1n });
+  expect(readsOf(service.requests)).toBe(0);
+
+  added.title = 'whole';
+  record(world, added, 'CHANGED', { title: [HALF, 'whole'] }, undefined);
+  const mended = await runAfter(simulation);
+  expect(mended.row).toMatchObject({ caught_up: true, stale_items: 0n });
+  expect(await holds(simulation, added)).toBe(true);
+});
+
+test('a complete copy brings an item whose row can be typed again, though no change tells of it', async () => {
+  const simulation = await openCopied();
+  const { world, pipeline } = simulation;
+  const added = addItem(world);
+  added.title = HALF;
+  world.keep(added);
+  await runAfter(simulation);
+  await runAfter(simulation, 48n * HOUR);
+  added.title = 'whole';
+  world.keep(added);
+  expect(await holds(simulation, added)).toBe(false);
+  pipeline.source.mode = 'snapshot';
+  expect((await runAfter(simulation)).row).toMatchObject({ caught_up: true, stale_items: 0n });
+  expect(await holds(simulation, added)).toBe(true);
+});
+
+test('a large share of rejected rows holds the batch', async () => {
+  const simulation = await openAtRest({}, 60);
+  for (const item of simulation.world.visibleItems().slice(0, 25)) item.title = HALF;
+  const error = await simulation.sync().catch((thrown: unknown) => thrown as PricelakeError);
+  expect(error).toBeInstanceOf(PricelakeError);
+  expect(error).toMatchObject({ code: 'gate_failed', message: expect.stringContaining('rejects_many') });
+});
+
+test('more items than can be worth it are not read again for rows that can not be typed, and stay stale', async () => {
+  const simulation = await openAtRest({ titleInFeed: 'now' }, 1_200);
+  simulation.pipeline.checks.rejects_many = { severity: 'off' };
+  for (const item of simulation.world.visibleItems().slice(0, 1_001)) item.title = HALF;
+  const { row } = await simulation.sync();
+  expect(row).toMatchObject({ caught_up: false, stale_items: 1_001n });
+  expect(simulation.service.requests.filter((path) => path.startsWith('/items/')).length).toBeLessThan(100);
+});
+
+test('a price and an attribute of its name that change at once are both new, though `changes` names them alike', async () => {
+  const simulation = await openCopied({ namesake: 'price' });
+  const item = listed(simulation).find(({ price }) => price !== null) as Item;
+  events.changePriceAndNamesake(simulation.world, item);
+  const report = await runAfter(simulation);
+  expect(report.row.caught_up).toBe(true);
+  await simulation.expectCopy(report, true);
+});
+
+test('a row that a page brought beside the needed ones is taken, where it shows more than its changes name', async () => {
+  const simulation = await openCopied();
+  const { world } = simulation;
+  const item = listed(simulation).find(({ price }) => price !== null) as Item;
+  item.attributes = { ...item.attributes, stock: 77 };
+  record(world, item, 'CHANGED', {}, setPrice(item, (item.price as number) + 100));
+  for (let n = 0; n < 3; n++) addItem(world);
+  const report = await runAfter(simulation);
+  expect(report.row.caught_up).toBe(true);
+  await simulation.expectCopy(report, true);
+});

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { readPipeline } from '../../src/config/pipeline-file.js';
+import type { PricelakeError } from '../../src/io/errors.js';
+import { packagePath } from '../../src/io/package-path.js';
+import type { Drift } from '../../src/source/list-drift.js';
+import { openWorld, readItems, readLake, readTruth, type World } from './world.js';
+
+let world: World;
+/** Of the plan, in place of the service's. */
+let status: unknown;
+beforeAll(async () => {
+  world = await openWorld({
+    items: 80,
+    sites: 2,
+    history: 'none',
+    intercept: (request, next) => {
+      if (status === undefined || !request.url.endsWith('/plan')) return undefined;
+      return next(request).then(async (answer) => Response.json({ ...((await answer.json()) as object), status }));
+    },
+  });
+});
+afterAll(() => world.close());
+
+const DRIFT = ['export:unknown=energy', 'datasets:unknown=colour', 'changes:unknown=why', 'changes:missing=price'];
+
+const readDrift = async () =>
+  JSON.parse(
+    (await readLake(world.lakePath, (g) => `SELECT schema_drift FROM ${g('runs')} ORDER BY run_number DESC`))[0]?.[0] ??
+      '',
+  ) as Drift[];
+
+test('a held drift is published without a call when it is allowed, and what it was stands in the ledger', async () => {
+  world.sandbox.armFaults(DRIFT);
+  world.pipeline.checks = { schema_drift: { severity: 'gate' } };
+  const error = await world.sync().then(
+    () => expect.unreachable(),
+    (reason: PricelakeError) => reason,
+  );
+  expect(error).toMatchObject({ code: 'gate_failed', message: expect.stringContaining('schema_drift (rows: 3)') });
+  expect(JSON.stringify(error.facts)).toContain('energy');
+  world.requests.length = 0;
+  world.pipeline.checks = {};
+  const { checks } = await world.sync();
+  expect(world.requests).toEqual([]);
+  expect(checks.find(({ name }) => name === 'schema_drift')).toMatchObject({ severity: 'warn', violations: 3n });
+  const items = (await world.sandbox.dump()).items.length;
+  expect(await readDrift()).toMatchObject([
+    { answer: '/export', finding: 'unknown', field: 'energy', rows: items, looked_at: items, sample: '{"is":["new"]}' },
+    { answer: '/changes', finding: 'unknown', field: 'why' },
+    { answer: '/datasets', finding: 'unknown', field: 'colour' },
+  ]);
+});
+
+test('changes and the items that they name are looked at as well; a run without drift says so', async () => {
+  await world.sandbox.advance({ hours: 2, changes: 30 });
+  const { row, checks } = await world.sync();
+  expect(row.mode).toBe('feed');
+  expect(checks.find(({ name }) => name === 'schema_drift')).toMatchObject({ violations: 3n });
+  expect(await readDrift()).toMatchObject([
+    { answer: '/changes', finding: 'unknown', field: 'why', rows: 30, looked_at: 30 },
+    { answer: '/changes', finding: 'missing', field: 'price', described: 'number|null' },
+    { answer: '/datasets' },
+  ]);
+  world.sandbox.armFaults([]);
+  await world.sandbox.advance({ hours: 2, changes: 5 });
+  await world.sync();
+  expect(await readDrift()).toEqual([]);
+});
+
+test('where drift is allowed nothing is recorded, and unknown fields are kept all the same', async () => {
+  world.renew();
+  world.sandbox.armFaults(DRIFT.slice(0, 2));
+  world.pipeline.checks = { schema_drift: { severity: 'off' } };
+  const { checks } = await world.sync();
+  expect(checks.map(({ name }) => name)).not.toContain('schema_drift');
+  expect(await readDrift()).toEqual([]);
+  expect([...(await readItems(world.lakePath)).keys()].sort()).toEqual(
+    [...(await readTruth(world.sandbox)).keys()].sort(),
+  );
+});
+
+test('checks.schemaDrift of the pipeline file is the severity of the check', async () => {
+  const env = { PRICELAKE_BASE_URL: 'http://localhost', PRICELAKE_API_KEY: 'key' };
+  const { checks } = await readPipeline(packagePath('pipelines/prices.yaml'), env);
+  expect(checks).toEqual({ schema_drift: { severity: 'warn' } });
+});
+
+test('a plan status that the document does not list ends no run: it is drift, and the limits count', async () => {
+  status = 'PAUSED';
+  onTestFinished(() => {
+    status = undefined;
+  });
+  world.sandbox.armFaults([]);
+  world.pipeline.checks = {};
+  await world.sandbox.advance({ hours: 2, changes: 5 });
+  const { published } = await world.sync();
+  expect(published).toBe(true);
+  expect(await readDrift()).toEqual([
+    expect.objectContaining({ answer: '/plan', finding: 'value', field: 'status', sample: '"PAUSED"' }),
+  ]);
+});

@@ -1,0 +1,128 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RunReport } from '../../src/run/sync.js';
+import { openWorld, readItems, readLake, readTruth, type World } from './world.js';
+
+/** One service, whose world moves on from test to test, and a lake after its first run. */
+let world: World;
+let first: RunReport;
+let copied: string;
+/** What happens in the middle of the next export. */
+let midExport: (() => Promise<unknown>) | undefined;
+
+beforeAll(async () => {
+  world = await openWorld({
+    items: 120,
+    sites: 4,
+    intercept: async (request, next) => {
+      const answer = await next(request);
+      if (midExport === undefined || !request.url.includes('/export')) return answer;
+      const body = Buffer.from(await answer.arrayBuffer());
+      await midExport();
+      midExport = undefined;
+      return new Response(body, { headers: answer.headers });
+    },
+  });
+  first = await world.sync();
+  copied = world.lakePath;
+});
+afterAll(() => world.close());
+
+/** The lake's items are the service's, value by value. */
+async function expectExactCopy(): Promise<void> {
+  const [lake, truth] = await Promise.all([readItems(world.lakePath), readTruth(world.sandbox)]);
+  expect([...lake.keys()].sort()).toEqual([...truth.keys()].sort());
+  for (const [id, row] of truth) expect(lake.get(id)).toEqual(row);
+}
+
+describe('sync', () => {
+  test('the first run copies every item, removed ones included, and the whole history', async () => {
+    await expectExactCopy();
+    const { changes } = await world.sandbox.dump();
+    const history = await readLake(copied, (glob) => `SELECT change_id FROM ${glob('history')} ORDER BY 1`);
+    expect(history.map(([id]) => id)).toEqual(changes.map((line) => /"id":\s*(\d+)/.exec(line)?.[1]));
+    expect(first).toMatchObject({ published: true, resumed: false });
+    expect(first.row.received).toBe(first.row.written + first.row.rejected + first.row.deduplicated);
+    expect(first.checks.filter((check) => check.severity === 'gate' && check.violations > 0n)).toEqual([]);
+  });
+
+  // I8 of SPEC.md
+  test('a run without news writes no file', async () => {
+    world.renew(copied);
+    const before = await listFiles(world.lakePath);
+    const report = await world.sync();
+    expect(report.published).toBe(false);
+    expect(report.row.received).toBe(0n);
+    expect(await listFiles(world.lakePath)).toEqual(before);
+  });
+
+  test('later runs bring price changes, new, removed and re-listed items, and the copy stays exact', async () => {
+    world.renew(copied);
+    for (let run = 0; run < 2; run++) {
+      const moved = await world.sandbox.advance({ hours: 6, changes: 80 });
+      const report = await world.sync();
+      expect(report.row.mode).toBe('feed');
+      expect(report.row.written).toBeGreaterThanOrEqual(BigInt(moved.changes));
+      expect(report.row.received).toBe(report.row.written + report.row.rejected + report.row.deduplicated);
+      await expectExactCopy();
+    }
+  });
+
+  test('the ledger of a run without news is written by the next run that writes', async () => {
+    world.renew(copied);
+    await world.sync();
+    await world.sync();
+    await world.sandbox.advance({ hours: 1, changes: 10 });
+    await world.sync();
+    const runs = await readLake(
+      world.lakePath,
+      (glob) => `SELECT run_number, mode, received FROM ${glob('runs')} ORDER BY run_number`,
+    );
+    expect(runs.map(([number, mode]) => `${number} ${mode}`)).toEqual(['1 snapshot', '2 feed', '3 feed', '4 feed']);
+    expect(runs[2]?.[2]).toBe('0');
+  });
+
+  test('a deleted lake.json is derived again, without reading a row', async () => {
+    world.renew(copied);
+    await world.sync();
+    const pointer = path.join(world.lakePath, 'lake.json');
+    await rm(pointer);
+    const report = await world.sync();
+    expect(report).toMatchObject({ published: true });
+    expect(report.row.received).toBe(0n);
+    expect(JSON.parse(await readFile(pointer, 'utf8'))).toMatchObject({ runNumber: 3 });
+    await expectExactCopy();
+    expect((await world.sync()).published).toBe(false);
+  });
+
+  test('history: none takes the feed from an hour before the watermark on', async () => {
+    world.renew();
+    world.pipeline.source.history = 'none';
+    const report = await world.sync();
+    expect(report.row.cursor_from).toBeNull();
+    expect(world.requests.filter((request) => request.startsWith('/changes?'))).toHaveLength(1);
+    await world.sandbox.advance({ hours: 6, changes: 100 });
+    await world.sync();
+    await expectExactCopy();
+    const [[before, after] = []] = await readLake(
+      world.lakePath,
+      (glob) => `SELECT count(*) FILTER (run_id = '${report.row.run_id}'), count(*) FROM ${glob('history')}`,
+    );
+    expect(Number(after) - Number(before)).toBe(100);
+    expect(Number(before)).toBeLessThan(40);
+  });
+
+  test('the world may move on while the export runs: what it shows is not applied twice', async () => {
+    world.renew();
+    midExport = () => world.sandbox.advance({ hours: 1, changes: 50 });
+    await world.sync();
+    expect(midExport).toBeUndefined();
+    await expectExactCopy();
+  });
+});
+
+async function listFiles(folder: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true });
+  return names.filter((name) => !name.startsWith('_pricelake')).sort();
+}

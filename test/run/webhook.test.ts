@@ -1,0 +1,278 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { type LosslessNumber, parse, stringify } from 'lossless-json';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type RunReport, syncPipeline } from '../../src/run/sync.js';
+import { listEvents } from '../../src/webhook/event-files.js';
+import { EventStore } from '../../src/webhook/event-store.js';
+import { startReceiver } from '../../src/webhook/receiver.js';
+import { DeliveryClock } from '../sandbox/delivery-clock.js';
+import { openWorld, readItems, readLake, readTruth, testIo, type World, type WorldOptions } from './world.js';
+
+interface FeedPage {
+  changes: { id: LosslessNumber }[];
+  hasMore: boolean;
+  nextCursor: LosslessNumber;
+}
+
+let world: World;
+/** Changes that the feed keeps from the runs: those behind an id for now, or some for ever. */
+let late: bigint | undefined;
+let lost: (id: bigint) => boolean = () => false;
+/** Where the feed says that it ends, beyond its last change. */
+let jump: bigint | undefined;
+beforeEach(() => {
+  jump = undefined;
+  late = undefined;
+  lost = () => false;
+});
+
+/** A world of one published run. */
+async function startWorld(options: WorldOptions): Promise<void> {
+  world = await openWorld({
+    items: 60,
+    sites: 3,
+    ...options,
+    intercept: (request, next) => {
+      const { pathname } = new URL(request.url);
+      if (pathname.endsWith('/changes')) return next(request).then(spoilFeed);
+      return jump !== undefined && pathname.endsWith('/changes/recent') ? next(request).then(showJump) : undefined;
+    },
+  });
+  await world.sync();
+}
+
+/** The tests of a group share a world: each goes on where the one before ended. */
+function openPublished(options: WorldOptions = {}): void {
+  beforeAll(() => startWorld(options));
+  afterAll(() => world.close());
+}
+
+async function spoilFeed(answer: Response): Promise<Response> {
+  if (!answer.ok) return answer;
+  const page = parse(await answer.text()) as FeedPage;
+  const idOf = (change: FeedPage['changes'][number]) => BigInt(change.id.value);
+  const end = late;
+  const isLate = end !== undefined && page.changes.some((change) => idOf(change) > end);
+  const changes = page.changes.filter((change) => !lost(idOf(change)) && (end === undefined || idOf(change) <= end));
+  const cut = isLate ? { hasMore: false, nextCursor: end } : jump === undefined ? {} : { nextCursor: jump };
+  const headers = { 'content-type': 'application/json' };
+  return new Response(stringify({ ...page, changes, ...cut }), { headers });
+}
+
+/** The newest change is the one up to which the feed jumps. */
+async function showJump(answer: Response): Promise<Response> {
+  const page = parse(await answer.text()) as FeedPage;
+  const changes = page.changes.map((change, index) => (index === 0 ? { ...change, id: jump } : change));
+  return new Response(stringify({ ...page, changes }), { headers: { 'content-type': 'application/json' } });
+}
+
+/** The world moves on. Returns the new changes as the service words them. */
+async function advance(changes: number): Promise<string[]> {
+  const before = (await world.sandbox.dump()).changes.length;
+  await world.sandbox.advance({ hours: 1, changes });
+  return (await world.sandbox.dump()).changes.slice(before);
+}
+
+const idOf = (line: string) => BigInt(/"id":(\d+)/.exec(line)?.[1] ?? 0);
+
+/** What a receiver does with an event of these changes. */
+async function land(eventId: string, changes: string[]): Promise<void> {
+  const store = await EventStore.open(world.lakePath, testIo);
+  const cursor = changes.length === 0 ? 'null' : idOf(changes.at(-1) ?? '');
+  const head = `{"id":"${eventId}","type":"changes","createdAt":"2026-11-20T06:00:00Z","cursor":${cursor},`;
+  await store.land(eventId, Buffer.from(`${head}"changes":[${changes.join(',')}]}`));
+}
+
+/** Rows of history by origin. That every change of the service stands in it once, is expected. */
+async function readWholeHistory(): Promise<Record<string, number>> {
+  const rows = await readLake(
+    world.lakePath,
+    (glob) => `SELECT change_id, origin FROM ${glob('history')} ORDER BY change_id NULLS LAST`,
+  );
+  const ids = rows.map(([id]) => id).filter((id) => id !== '∅');
+  expect(ids).toEqual((await world.sandbox.dump()).changes.map((line) => String(idOf(line))));
+  const counts: Record<string, number> = {};
+  for (const [, origin = ''] of rows) counts[origin] = (counts[origin] ?? 0) + 1;
+  return counts;
+}
+
+async function expectExactCopy(): Promise<void> {
+  const [lake, truth] = await Promise.all([readItems(world.lakePath), readTruth(world.sandbox)]);
+  expect([...lake.keys()].sort()).toEqual([...truth.keys()].sort());
+  for (const [id, row] of truth) expect(lake.get(id)).toEqual(row);
+}
+
+function expectRowsAddUp({ row, checks }: RunReport): void {
+  expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
+  expect(checks.filter(({ severity, violations }) => severity === 'gate' && violations > 0n)).toEqual([]);
+}
+
+/** Stops a run when it logs the event; what it did until then stays, as after a kill. */
+function stopAt(event: string): Promise<RunReport> {
+  const log = (_level: string, logged: string) => {
+    if (logged === event) throw new Error('stopped');
+  };
+  return syncPipeline(world.pipeline, { ...testIo, log });
+}
+
+describe('the changes of webhooks', () => {
+  const time = new DeliveryClock();
+  openPublished({ webhook: { secrets: ['whsec_1'], time } });
+
+  test('the whole way: the service sends, the receiver lands, a run publishes, and each change stands once', async () => {
+    const store = await EventStore.open(world.lakePath, testIo);
+    const address = { host: '127.0.0.1', port: 0, path: '/webhook', maxBodyBytes: 1_000_000 };
+    const ages = { maxAgeMs: 3_600_000, maxSkewMs: 60_000 };
+    const secrets = { current: async () => ['whsec_1'] };
+    const receiver = await startReceiver({ ...address, ...ages, secrets, store }, testIo);
+    const { webhook } = world.sandbox;
+    try {
+      await webhook.set({ url: receiver.url });
+      await advance(120);
+      await time.passUntil(() => webhook.status.deliveries.length === 2);
+      expect(webhook.status.deliveries.map(({ status }) => status)).toEqual([204, 204]);
+      const report = await world.sync();
+      expect(report.row.deduplicated).toBeGreaterThanOrEqual(120n);
+      expectRowsAddUp(report);
+      expect(Object.keys(await readWholeHistory())).toEqual(['feed']); // the feed's are what counts
+      await expectExactCopy();
+      expect(await listEvents(world.lakePath)).toEqual([]);
+      const [sent] = webhook.status.deliveries;
+      expect(await webhook.resend(sent?.eventId ?? '')).toMatchObject({ status: 204 });
+      expect(await listEvents(world.lakePath)).toEqual([]);
+    } finally {
+      await webhook.remove();
+      await receiver.close();
+    }
+  });
+
+  test('that a run has read in the feed are nothing new: no file is written, and the events go', async () => {
+    const changes = await advance(30);
+    await world.sync();
+    // A retry shows the world as it was a day ago.
+    await land(
+      'evt_late',
+      changes.map((line) => line.replaceAll(/"name":"[^"]*","host"/g, '"name":"Old name","host"')),
+    );
+    await land('evt_empty', []);
+    const log = path.join(world.lakePath, 'history', '_delta_log');
+    const files = await readdir(log);
+    const { published, row } = await world.sync();
+    expect(published).toBe(false);
+    expect(row).toMatchObject({ received: 30n, written: 0n, rejected: 0n, deduplicated: 30n });
+    expect(await readdir(log)).toEqual(files);
+    expect(await listEvents(world.lakePath)).toEqual([]);
+  });
+
+  // I2 of SPEC.md
+  test('ahead of the feed go into history; the feed moves the cursor, is applied, and repeats none', async () => {
+    const changes = await advance(40);
+    late = idOf(changes[14] ?? '');
+    await land('evt_ahead', changes);
+    const ahead = await world.sync();
+    expect(ahead.row.cursor_to).toBe(late);
+    expectRowsAddUp(ahead);
+    expect(await readWholeHistory()).toMatchObject({ webhook: 25 });
+
+    late = idOf(changes[24] ?? '');
+    await land('evt_overlap', changes.slice(20)); // the same again, in another event
+    expectRowsAddUp(await world.sync());
+
+    late = undefined;
+    const after = await world.sync();
+    expectRowsAddUp(after);
+    expect(after.row.cursor_to).toBe(idOf(changes.at(-1) ?? ''));
+    expect(await readWholeHistory()).toMatchObject({ webhook: 25 });
+    await expectExactCopy();
+  });
+
+  test('that the feed has skipped fill the gap, and those that can not be typed are named', async () => {
+    const changes = await advance(40);
+    lost = (id) => id <= idOf(changes[20] ?? '');
+    const bad = (changes[30] ?? '').replace(/"kind":"\w+"/, '"kind":null');
+    await land('evt_gap', [...changes.slice(0, 21), bad, '[]']);
+    const report = await world.sync();
+    expectRowsAddUp(report);
+    expect(report.row.rejected).toBe(2n);
+    const rejects = await readLake(
+      world.lakePath,
+      (glob) => `SELECT table_name, part, line_number FROM ${glob('rejects')} ORDER BY line_number`,
+    );
+    expect(rejects).toEqual([
+      ['history', 'webhook.ndjson', '22'],
+      ['history', 'webhook.ndjson', '23'],
+    ]);
+    expect(await readWholeHistory()).toMatchObject({ webhook: 25 + 21 });
+    await expectExactCopy();
+  });
+
+  test("are published once by a run that is stopped and goes on; what comes meanwhile is the next run's", async () => {
+    const changes = await advance(20);
+    late = idOf(changes[9] ?? '');
+    await land('evt_before', changes.slice(0, 15));
+    await expect(stopAt('committed')).rejects.toThrow('stopped'); // between history and items
+    await land('evt_meanwhile', changes.slice(15));
+    await expect(stopAt('pointed')).rejects.toThrow('stopped'); // before the events are removed
+    expect(await listEvents(world.lakePath)).toHaveLength(2);
+    expect((await world.sync()).resumed).toBe(true);
+    expect(await listEvents(world.lakePath)).toHaveLength(1);
+    late = undefined;
+    expectRowsAddUp(await world.sync());
+    expect(await listEvents(world.lakePath)).toEqual([]);
+    expect(await readWholeHistory()).toMatchObject({ webhook: 25 + 21 + 5 });
+    await expectExactCopy();
+  });
+
+  // I4 of SPEC.md
+  test('ahead of the feed are not in items before the feed has come past them, and then they are', async () => {
+    const { changes, items } = await world.sandbox.dump();
+    const busy = new Set(changes.slice(-60).map((line) => /"item":\{"id":(\d+)/.exec(line)?.[1]));
+    const quiet = items.find((line) => !busy.has(String(idOf(line))) && /"removedAt":null/.test(line)) ?? '';
+    const { id, title, url, currency, site, price } = parse(quiet) as Record<string, unknown>;
+    const ahead = idOf(changes.at(-1) ?? '') + 1000n;
+    const [observedAt, observed] = ['2027-01-01T00:00:00Z', { kind: 'CHANGED', price: 0.25, previousPrice: price }];
+    const item = { id, title, url, currency, site };
+    const change = stringify({ id: ahead, observedAt, ...observed, changes: { price: [price, 0.25] }, item });
+    await land('evt_far', [change ?? '']);
+    const readPrice = async () =>
+      (await readLake(world.lakePath, (glob) => `SELECT price FROM ${glob('items')} WHERE item_id = ${id}`)).flat();
+    expectRowsAddUp(await world.sync());
+    expect(await readPrice()).not.toEqual(['0.2500']);
+    await advance(1);
+    jump = ahead;
+    expect((await world.sync()).row.cursor_to).toBe(ahead);
+    expect(await readPrice()).toEqual(['0.2500']);
+  });
+});
+
+test('on a plan without the feed they go into history as they are, once, and so when the plan gets the feed', async () => {
+  const limits = { exportRowsPerMonth: 5_000, datasets: null, delayHours: 0 };
+  await startWorld({ plan: 'free', limits });
+  try {
+    const polled = await advance(10);
+    await world.sync();
+    const fresh = await advance(30);
+    await land('evt_polled', polled);
+    await land('evt_fresh', fresh);
+    const report = await world.sync();
+    expect(report.row).toMatchObject({ mode: 'poll', cursor_to: null });
+    expectRowsAddUp(report);
+    const rows = await readLake(
+      world.lakePath,
+      (glob) => `SELECT change_id, item_id, kind, observed_at, origin, run_id FROM ${glob('history')}`,
+    );
+    const ids = new Set(rows.map(([id]) => id));
+    expect(fresh.map((line) => String(idOf(line))).filter((id) => !ids.has(id))).toEqual([]);
+    // What a poll had seen, and what it sees together with the webhooks, are no second row.
+    expect(new Set(rows.map((row) => row.slice(1, 4).join())).size).toBe(rows.length);
+    expect(rows.filter((row) => row[4] === 'diff' && row[5] === report.row.run_id)).toEqual([]);
+    await expectExactCopy();
+    world.sandbox.changeAccount({ plan: 'pro' });
+    expectRowsAddUp(await world.sync());
+    await readWholeHistory();
+    await expectExactCopy();
+  } finally {
+    await world.close();
+  }
+});

@@ -1,0 +1,212 @@
+import { parse, stringify } from 'lossless-json';
+import { afterEach, describe, expect, test } from 'vitest';
+import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import { failure } from '../failure.js';
+import { expectExactCopy, listExports } from '../run/exact-copy.js';
+import { openWorld, readItems, readLake, type World, type WorldOptions } from '../run/world.js';
+
+let world: World;
+afterEach(() => world.close());
+
+/** What happens in the service when the run's n-th request of a kind arrives. */
+let happen: { path: string; nth: number; what: (request: Request) => unknown } | undefined;
+
+/** Pages of the feed hold 20 changes; `happen` comes before its request is answered. */
+async function openSmall(options: WorldOptions = {}): Promise<void> {
+  let seen = 0;
+  world = await openWorld({
+    items: 80,
+    sites: 2,
+    ...options,
+    intercept: async (request, next) => {
+      if (happen !== undefined && request.url.includes(happen.path) && ++seen === happen.nth) {
+        const { what } = happen;
+        happen = undefined;
+        seen = 0;
+        const answer = await what(request);
+        if (answer instanceof Response) return answer;
+      }
+      return next(new Request(request.url.replace('limit=1000', 'limit=20'), { headers: request.headers }));
+    },
+  });
+  world.pipeline.proof = { sample: 0, products: false, facets: false };
+}
+
+async function syncError(): Promise<[string, number, Record<string, unknown>]> {
+  const error = await failure(world.sync());
+  return [error.code, exitCodeOf(error), error.facts];
+}
+
+/** What the service answers, to be answered otherwise. */
+async function ask({ url, headers }: Request): Promise<{ headers: Record<string, string>; text: string }> {
+  const answer = await fetch(url, { headers });
+  const kept = ['content-type', 'x-export-rows'].map((name) => [name, answer.headers.get(name) ?? '']);
+  return { headers: Object.fromEntries(kept), text: await answer.text() };
+}
+
+describe('in the middle of a run', () => {
+  test('the feed goes: exit 4, then what has landed is used and the next runs poll, until it comes back', async () => {
+    await openSmall();
+    await world.sync();
+    await world.sandbox.advance({ hours: 4, changes: 90 });
+    const loseFeed = () => world.sandbox.changeAccount({ limits: { changeFeed: false } });
+    happen = { path: '/changes?', nth: 3, what: loseFeed };
+    expect(await syncError()).toMatchObject(['plan_refuses', 4, { limit: 'changeFeed' }]);
+    await world.sandbox.advance({ hours: 4, changes: 60 });
+    expect((await world.sync()).row).toMatchObject({ mode: 'poll', caught_up: true, tries: 2n });
+    await expectExactCopy(world);
+    world.sandbox.changeAccount({ limits: {} });
+    await world.sandbox.advance({ hours: 4, changes: 30 });
+    expect((await world.sync()).row).toMatchObject({ mode: 'feed', caught_up: true });
+    await expectExactCopy(world);
+    const feed = await readLake(
+      world.lakePath,
+      (glob) => `SELECT count(*), count(DISTINCT change_id) FROM ${glob('history')} WHERE origin = 'feed'`,
+    );
+    const changes = String((await world.sandbox.dump()).changes.length);
+    expect(feed).toEqual([[changes, changes]]);
+  });
+});
+
+describe('a plan that became smaller', () => {
+  test('at the end of a trial is Free: later runs poll, and what it does not show any more stays', async () => {
+    await openSmall({ plan: 'trial' });
+    await world.sync();
+    const before = await readItems(world.lakePath);
+    await world.sandbox.advance({ hours: 15 * 24, changes: 60 });
+    expect((await world.sync()).row).toMatchObject({ mode: 'poll', reason: 'the plan has no change feed' });
+    const after = await readItems(world.lakePath);
+    expect([...before.keys()].filter((id) => !after.has(id))).toEqual([]);
+    expect([...after].filter(([id, row]) => row.join() !== before.get(id)?.join()).length).toBeGreaterThan(0);
+  });
+
+  test('locks datasets: a complete copy leaves their items as they are, and marks none as gone', async () => {
+    await openSmall({ limits: { datasets: null } });
+    await world.sync();
+    const before = await readItems(world.lakePath);
+    world.sandbox.changeAccount({ limits: { datasets: 1 } });
+    world.pipeline.source.mode = 'snapshot';
+    const { row } = await world.sync();
+    expect(row).toMatchObject({ mode: 'snapshot', gone: 0n });
+    expect(row.export_rows).toBeLessThan(BigInt(before.size));
+    const after = await readItems(world.lakePath);
+    expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
+    const locked = await readLake(
+      world.lakePath,
+      (glob) => `SELECT count(*), count(gone_at) FROM ${glob('items')} WHERE len(datasets) > 0`,
+    );
+    expect(locked).toEqual([[String(before.size), '0']]);
+  });
+});
+
+describe('a cursor older than the history of the plan', () => {
+  test('is not gone on from: the run takes a complete copy, or what changed since where no copy is allowed', async () => {
+    await openSmall({ limits: { historyDays: 7 } });
+    await world.sync();
+    for (const [days, mode] of [
+      [8, 'snapshot'],
+      [17, 'poll'],
+    ] as const) {
+      await world.sandbox.advance({ hours: 24 * (days - world.clock.days), changes: 50 });
+      world.clock.days = days;
+      if (mode === 'poll') {
+        // Fewer calls than a copy by pages would leave for the rest of a run.
+        Object.assign(world.pipeline.budget, { exportRows: { count: 0 }, calls: { count: 45 } });
+      }
+      const { row } = await world.sync();
+      expect(row).toMatchObject({ mode, reason: expect.stringContaining('reaches back 7') });
+      await expectExactCopy(world);
+    }
+    expect(listExports(world)).toHaveLength(2);
+  });
+});
+
+describe('a cursor that the service refuses', () => {
+  test('as a bad request is followed by a complete copy, and no change is lost', async () => {
+    await openSmall();
+    await world.sync();
+    await world.sandbox.advance({ hours: 2, changes: 50 });
+    const body = { status: 400, error: 'Refused', message: 'after: the cursor is too old', docsUrl: '' };
+    happen = { path: '/changes?', nth: 1, what: async () => Response.json(body, { status: 400 }) };
+    const { row } = await world.sync();
+    expect(row).toMatchObject({ mode: 'snapshot', reason: expect.stringContaining('refuses the cursor') });
+    await expectExactCopy(world);
+    const rows = await readLake(
+      world.lakePath,
+      (glob) => `SELECT count(*), count(DISTINCT change_id) FROM ${glob('history')}`,
+    );
+    expect(rows[0]?.[0]).toBe(rows[0]?.[1]);
+    expect((await world.sync()).published).toBe(false);
+  });
+});
+
+describe('a run that stood still for longer than the history of the plan reaches back', () => {
+  const standStill = async (days: number, nth: number) => {
+    happen = { path: '/changes?', nth, what: () => world.sandbox.changeAccount({ revoked: ['live'] }) };
+    await syncError();
+    for (let step = 0; step < 2; step++) await world.sandbox.advance({ hours: 12 * days, changes: 60 });
+    world.clock.days += days;
+    world.sandbox.changeAccount({ revoked: [] });
+  };
+
+  test('reads what the feed can tell no more in other ways, and keeps the rows that it paid for', async () => {
+    await openSmall({ limits: { historyDays: 7 } });
+    await standStill(10, 1);
+    expect((await world.sync()).row).toMatchObject({ mode: 'snapshot', tries: 2n });
+    expect(listExports(world)).toHaveLength(1);
+    await expectExactCopy(world);
+    await world.sandbox.advance({ hours: 1, changes: 90 });
+    await standStill(10, 2);
+    expect((await world.sync()).row).toMatchObject({ mode: 'snapshot', tries: 2n });
+    await expectExactCopy(world);
+  });
+
+  test('and was held, is not what the next run goes on from', async () => {
+    await openSmall({ limits: { historyDays: 7 } });
+    world.pipeline.checks = { currency_iso_4217: { severity: 'gate' } };
+    happen = {
+      path: '/export',
+      nth: 1,
+      what: async (request) => {
+        const { headers, text } = await ask(request);
+        return new Response(text.replace(/"currency":"\w+"/, '"currency":"euro"'), { headers });
+      },
+    };
+    expect(await syncError()).toMatchObject(['gate_failed', 3, {}]);
+    for (let step = 0; step < 2; step++) await world.sandbox.advance({ hours: 120, changes: 60 });
+    world.clock.days += 10;
+    await world.sync({ publishHeld: true });
+    expect((await world.sync()).row).toMatchObject({
+      mode: 'snapshot',
+      reason: expect.stringContaining('10.0 days ago'),
+    });
+    await expectExactCopy(world);
+  });
+});
+
+describe('a change whose item is gone from the data of the key', () => {
+  test('stands in history without an item, and the run looks for the item', async () => {
+    await openSmall({ history: 'none' });
+    await world.sync();
+    await world.sandbox.advance({ hours: 2, changes: 10 });
+    happen = {
+      path: '/changes?',
+      nth: 1,
+      what: async (request) => {
+        const { headers, text } = await ask(request);
+        const page = parse(text) as { changes: { item: unknown }[] };
+        if (page.changes[0] !== undefined) page.changes[0].item = null;
+        return new Response(stringify(page), { headers });
+      },
+    };
+    const { row } = await world.sync();
+    expect(row).toMatchObject({ mode: 'poll', rejected: 0n, caught_up: true, listing_unknown: 0n });
+    const rows = await readLake(
+      world.lakePath,
+      (glob) =>
+        `SELECT count(*) FILTER (item_id IS NULL), count(*) FROM ${glob('history')} WHERE run_id = '${row.run_id}'`,
+    );
+    // The item's difference has a row beside the change that does not name it.
+    expect(rows).toEqual([['1', '11']]);
+  });
+});

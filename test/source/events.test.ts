@@ -1,0 +1,77 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { landEvents, listLandedEvents } from '../../src/source/events.js';
+import { createFakeIo } from '../api/fake-io.js';
+import { listOpenFiles, makeFolder } from '../journal/folder.js';
+import { listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
+
+/** Events as the receiver keeps them, by their keys. */
+async function keep(events: Record<string, string>) {
+  const folder = await makeFolder();
+  const kept = Object.entries(events).map(([key, text]) => ({ key, text, path: path.join(folder, `${key}.json`) }));
+  for (const { path, text } of kept) await writeFile(path, text);
+  return async () => kept;
+}
+const event = (...ids: number[]) => JSON.stringify({ id: 'x', changes: ids.map((id) => ({ id })) });
+
+test('changes of waiting events land as they came, a line each, once a run', async () => {
+  const [landing, io] = [await openLanding(), createFakeIo()];
+  const listEvents = await keep({
+    a: event(1, 2),
+    b: '{"changes":null}',
+    c: '{}',
+    d: '{"changes":[{"id":3,\n"t":"ä"}]}',
+  });
+  const landed = await landEvents(landing, listEvents, io);
+  const text = ['{"id":1}', '{"id":2}', '{"id":3, "t":"ä"}'];
+  expect(landed).toEqual({
+    file: path.join(landing.folder, 'webhook.ndjson'),
+    changes: 3,
+    bytes: Buffer.byteLength(`${text.join('\n')}\n`),
+  });
+  expect(await readLanded(landing, 'webhook.ndjson')).toEqual(text);
+  expect(listEntries(landing, 'event').map(({ key, rows }) => [key, rows])).toEqual([
+    ['a', 2],
+    ['b', 0],
+    ['c', 0],
+    ['d', 1],
+  ]);
+  expect(listLandedEvents(landing)).toEqual(['a', 'b', 'c', 'd']);
+  expect(io.events).toEqual([{ level: 'debug', event: 'landed', facts: { what: 'events', events: 4 } }]);
+  expect(await listOpenFiles(landing.folder)).toEqual(['journal.ndjson']);
+  // Those that come later are the next run's.
+  expect(await landEvents(landing, await keep({ e: event(9) }), io)).toEqual(landed);
+  expect(listEntries(landing, 'events.done')).toHaveLength(1);
+});
+
+test('without events there is no file, and nothing is told', async () => {
+  const [landing, io] = [await openLanding(), createFakeIo()];
+  expect(await landEvents(landing, async () => [], io)).toMatchObject({ changes: 0, bytes: 0 });
+  expect([io.events, listEntries(landing, 'events.done').length]).toEqual([[], 1]);
+  await expect(readLanded(landing, 'webhook.ndjson')).rejects.toThrow('ENOENT');
+});
+
+test.each([
+  ['that is no JSON', 'oops'],
+  ['whose changes are no list', '{"changes":7}'],
+])(
+  'a file of an event %s is refused by its name; the run goes on where it was when it is away',
+  async (_what, text) => {
+    const listEvents = await keep({ a: event(1), b: text });
+    const [, damaged] = await listEvents();
+    const first = await openLanding();
+    await expect(landEvents(first, listEvents, createFakeIo())).rejects.toMatchObject({
+      code: 'lake_invalid',
+      message: `${damaged?.path}: not the event that was received`,
+      facts: { hint: 'Move the file away; the feed brings its changes as well.' },
+      cause: expect.any(SyntaxError),
+    });
+    expect(await listOpenFiles(first.folder)).toEqual(['journal.ndjson']);
+    const landing = await reopenLanding();
+    const io = createFakeIo();
+    await landEvents(landing, await keep({ a: event(7, 7), c: event(2) }), io);
+    expect(await readLanded(landing, 'webhook.ndjson')).toEqual(['{"id":1}', '{"id":2}']);
+    expect(io.events).toMatchObject([{ facts: { events: 1 } }]);
+  },
+);

@@ -1,0 +1,216 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import type { PricelakeError } from '../../src/io/errors.js';
+import { EXPORT_LIMITS, type ExportLimits } from '../../src/io/limits.js';
+import { ExportBounds } from '../../src/source/export-bounds.js';
+import type { ExportFormat } from '../../src/source/row-scanner.js';
+import { writeSegments } from '../../src/source/segment-writer.js';
+import { startService } from '../api/local-service.js';
+import { makeFolder } from '../journal/folder.js';
+
+/** Small ones; room enough. */
+const LIMITS: ExportLimits = { ...EXPORT_LIMITS, lineBytes: 1000, baseBytes: 5000, bytesARow: 100, stepBytes: 1000 };
+
+async function* repeat(text: string): AsyncGenerator<Buffer> {
+  for (;;) yield Buffer.from(text);
+}
+
+/** What the body comes to, and the bytes of it that landed. */
+async function land(
+  body: AsyncIterable<Buffer>,
+  { announced = 30n, limits = LIMITS, format = 'ndjson' as ExportFormat, targetBytes = 400 } = {},
+): Promise<{ error: unknown; landedBytes: number }> {
+  const folder = await makeFolder();
+  const options = { folder, prefix: 'e-', targetBytes, announced, limits, format };
+  const written = writeSegments(body, { ...options, onBytes: () => {}, onSegment: async () => {} });
+  const error = await written.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  const files = await Promise.all((await readdir(folder)).map((name) => stat(path.join(folder, name))));
+  return { error, landedBytes: files.reduce((sum, { size }) => sum + size, 0) };
+}
+
+describe('the body of an export', () => {
+  test.each(['ndjson', 'csv'] as const)('that is endless ends with the rows that %s announced', async (format) => {
+    const { error, landedBytes } = await land(repeat('{"id":1}\n'), { format });
+    expect(error).toMatchObject({
+      code: 'snapshot_incomplete',
+      message: '/export: more than the 30 rows arrived that X-Export-Rows announced',
+    });
+    expect(landedBytes).toBeLessThanOrEqual(31 * 9);
+  });
+
+  test.each([1, 100, 1_000_000])(
+    'may have all the rows that were announced and not one more (segments of %i bytes)',
+    async (targetBytes) => {
+      const chunkings = [[30], [10, 10, 10], Array.from({ length: 30 }, () => 1)];
+      for (const chunks of chunkings) {
+        async function* body(more: number) {
+          for (const rows of chunks) yield Buffer.from('{"id":1}\n'.repeat(rows));
+          if (more > 0) yield Buffer.from('{"id":1}\n'.repeat(more));
+        }
+        expect((await land(body(0), { targetBytes })).error).toBeUndefined();
+        expect((await land(body(1), { targetBytes })).error).toMatchObject({ code: 'snapshot_incomplete' });
+      }
+      expect((await land([Buffer.from('1\n'.repeat(31))].values() as never, { targetBytes })).error).toMatchObject({
+        code: 'snapshot_incomplete',
+      });
+    },
+  );
+
+  test.each([1, 100, 1_000_000])(
+    'may have its size and not a byte more (segments of %i bytes)',
+    async (targetBytes) => {
+      for (const chunks of [[8000], [4000, 4000], [2500, 2500, 3000]]) {
+        async function* body(more: number) {
+          for (const [n, bytes] of chunks.entries()) yield Buffer.from('\n'.repeat(bytes + (n === 0 ? more : 0)));
+        }
+        expect((await land(body(0), { targetBytes })).error).toBeUndefined();
+        expect((await land(body(1), { targetBytes })).error).toMatchObject({ code: 'contract' });
+      }
+    },
+  );
+
+  test('that is one endless line ends at the longest line, and the error says where it begins', async () => {
+    async function* body() {
+      yield Buffer.from('{"id":1}\n{"id":2,"title":"');
+      yield* repeat('x'.repeat(100));
+    }
+    const { error, landedBytes } = await land(body());
+    expect(error).toMatchObject({
+      code: 'contract',
+      message: expect.stringMatching(
+        /^\/export: row 2, which begins at byte 9, has no end after 10\d\d bytes; 1000 are allowed$/,
+      ),
+    });
+    expect(landedBytes).toBeLessThan(1200);
+  });
+
+  test('of CSV with a quote that nothing closes ends at the longest line', async () => {
+    async function* body() {
+      yield Buffer.from('id,title\n1,a\n2,"');
+      yield* repeat('x\n'.repeat(50));
+    }
+    const { error } = await land(body(), { format: 'csv' });
+    expect(error).toMatchObject({
+      code: 'contract',
+      message: expect.stringContaining('row 2, which begins at byte 13'),
+    });
+  });
+
+  test('that is blank lines, or long rows without end, ends at its size', async () => {
+    for (const line of ['\n'.repeat(90), `{"title":"${'x'.repeat(900)}"}\n`]) {
+      const { error, landedBytes } = await land(repeat(line));
+      expect(error).toMatchObject({
+        code: 'contract',
+        message: expect.stringMatching(/bytes arrived for 30 rows; 8000 are allowed$/),
+      });
+      expect(landedBytes).toBeLessThanOrEqual(8000);
+    }
+  });
+
+  test('that is a gzip bomb ends before it is decompressed', async () => {
+    const bomb = gzipSync(Buffer.alloc(4_000_000, 'x'));
+    const service = await startService((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' }).end(bomb);
+    });
+    const { body } = await service.client.stream('/export', { format: 'ndjson' });
+    const { error, landedBytes } = await land(body);
+    expect(error).toMatchObject({ code: 'contract' });
+    expect(landedBytes).toBe(0);
+  });
+
+  test('ends before the disk is full, and the error says how much is needed', async () => {
+    const limits = { ...LIMITS, lineBytes: 1e9, baseBytes: 1e9, reserveBytes: 1e15 };
+    const { error, landedBytes } = await land(repeat(`{"title":"${'x'.repeat(87)}"}\n`), { limits });
+    expect(error).toMatchObject({
+      code: 'disk_full',
+      message: expect.stringMatching(
+        /\d MB are free, and the rest of the export and the files made of it need about 1000000001 MB/,
+      ),
+      facts: { neededBytes: 1e15 + 2000 + 1500, freeBytes: expect.any(Number) },
+    });
+    expect(landedBytes).toBeLessThanOrEqual(1000);
+  });
+});
+
+describe('the room for an export', () => {
+  const refuse = async (limits: Partial<ExportLimits>, landed: { rows: bigint; bytes: number }) => {
+    const bounds = new ExportBounds(30n, await makeFolder(), { ...LIMITS, ...limits });
+    return bounds.requireRoom(landed).then(
+      () => undefined,
+      (error: unknown) => (error as PricelakeError).facts.neededBytes,
+    );
+  };
+
+  test('is what the rest of the rows take, and what a run makes of all', async () => {
+    const limits = { reserveBytes: 1e15, workShare: 1.5 };
+    expect(await refuse(limits, { rows: 10n, bytes: 2000 })).toBe(1e15 + 4000 + 9000);
+    expect(await refuse(limits, { rows: 30n, bytes: 2000 })).toBe(1e15 + 3000);
+    expect(await refuse(limits, { rows: 0n, bytes: 2000 })).toBe(1e15 + 3000);
+    // Rows that were not announced don't make the rest negative.
+    expect(await refuse(limits, { rows: 60n, bytes: 2000 })).toBe(1e15 + 3000);
+    expect(await refuse({ ...limits, workShare: 0.0001 }, { rows: 30n, bytes: 2000 })).toBe(1e15 + 1);
+  });
+
+  test('need not be more than a reserve and what a run makes of the bytes that landed', async () => {
+    const landed = { rows: 1n, bytes: 2000 };
+    expect(await refuse({ reserveBytes: 0, workShare: 1e15 }, landed)).toBeGreaterThan(1e15);
+    expect(await refuse({ reserveBytes: 0, workShare: 1 }, landed)).toBeUndefined();
+  });
+
+  test('is looked at once a step', async () => {
+    const folder = await makeFolder();
+    const bounds = new ExportBounds(30n, folder, { ...LIMITS, reserveBytes: 0 });
+    await bounds.requireRoom({ rows: 1n, bytes: 1000 });
+    await rm(folder, { recursive: true });
+    await bounds.requireRoom({ rows: 1n, bytes: 1999 });
+    await expect(bounds.requireRoom({ rows: 1n, bytes: 2000 })).rejects.toMatchObject({ code: 'ENOENT' });
+    const other = new ExportBounds(30n, folder, LIMITS);
+    await other.requireRoom({ rows: 1n, bytes: 999 });
+    await expect(other.requireRoom({ rows: 1n, bytes: 1000 })).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('is named in megabytes, rounded up, with what to do', async () => {
+    const bounds = new ExportBounds(1n, await makeFolder(), { ...LIMITS, reserveBytes: 1e15, workShare: 0 });
+    await expect(bounds.requireRoom({ rows: 1n, bytes: 1000 })).rejects.toMatchObject({
+      message: expect.stringMatching(/: \d+ MB are free, .* need about 1000000000 MB; what was published stays$/),
+      facts: { hint: 'Free so much space or move the lake to a larger disk, then run the same command again.' },
+    });
+    const more = new ExportBounds(1n, await makeFolder(), { ...LIMITS, reserveBytes: 1e15, workShare: 0.001 });
+    await expect(more.requireRoom({ rows: 1n, bytes: 1000 })).rejects.toThrow('about 1000000001 MB');
+  });
+});
+
+describe('what arrives', () => {
+  const admit = (rows: bigint, bytes: number, openBytes: number) => () =>
+    new ExportBounds(30n, '/none', LIMITS).admit({ rows, bytes, openBytes });
+
+  test('is taken up to each limit', () => {
+    expect(admit(30n, 8000, 1000)).not.toThrow();
+  });
+
+  test.each([
+    [31n, 1, 0, 'snapshot_incomplete', 'Nothing was published. Run the same command again.'],
+    [1n, 1001, 1001, 'contract', 'Tell the service; limits: docs/reference/answers.md, "Limits".'],
+    [1n, 8001, 0, 'contract', 'Tell the service; limits: docs/reference/answers.md, "Limits".'],
+  ])('of %i rows, %i bytes and %i of an open row is refused as %s', (rows, bytes, openBytes, code, hint) => {
+    expect(admit(rows, bytes, openBytes)).toThrow(
+      expect.objectContaining({ code, facts: { hint: expect.stringMatching(/^Nothing was published\. /) } }),
+    );
+    expect(admit(rows, bytes, openBytes)).toThrow(
+      expect.objectContaining({ facts: { hint: expect.stringContaining(hint) } }),
+    );
+  });
+
+  test('without limits of its own has those of every export', () => {
+    const bounds = new ExportBounds(1n, '/none');
+    expect(() =>
+      bounds.admit({ rows: 0n, bytes: EXPORT_LIMITS.lineBytes, openBytes: EXPORT_LIMITS.lineBytes }),
+    ).not.toThrow();
+    expect(() => bounds.admit({ rows: 0n, bytes: 1e12, openBytes: 0 })).toThrow('bytes arrived for 1 rows');
+  });
+});

@@ -1,0 +1,318 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import type { ApiClient, Query } from '../../src/api/client.js';
+import { type ErrorCode, PricelakeError } from '../../src/io/errors.js';
+import type { Landing } from '../../src/journal/landings.js';
+import type { BrokenExport } from '../../src/journal/memory.js';
+import type { RunEntry } from '../../src/journal/run-entry.js';
+import { allowance } from '../../src/plan/allowance.js';
+import type { ExportMemory, LostExport } from '../../src/plan/broken-exports.js';
+import { createExportGate } from '../../src/plan/export-gate.js';
+import { planExports, type Shard } from '../../src/plan/plan-shards.js';
+import { isOfOneSite, listCutSegments, listSegments } from '../../src/source/export-segments.js';
+import { exportShard, type Progress, type SnapshotEvents } from '../../src/source/export-shard.js';
+import { createFakeIo, type FakeIo } from '../api/fake-io.js';
+import { lastEntry, listEntries, openLanding } from './landing.js';
+
+const HOUR = 3_600_000;
+const ROWS = '{"id":1}\n{"id":2}\n{"id":3}\n';
+const shard: Shard = { name: 'site-7', dataset: undefined, status: 'active', site: 7n, rows: 3n };
+
+type Answer =
+  | { rows?: string; body?: Buffer[]; headers?: Record<string, string>; breaks?: boolean | PricelakeError }
+  | PricelakeError;
+
+/** A client without a network: `answers` are those to /export, the last one for all further. */
+function fakeExports(...answers: [Answer, ...Answer[]]) {
+  const asked: Query[] = [];
+  async function* send(body: Buffer[], breaks: boolean | PricelakeError) {
+    yield* body;
+    if (breaks instanceof PricelakeError) throw breaks;
+    if (breaks) throw new PricelakeError('unavailable', 'broke off', { midStream: true }, { cause: 'reset' });
+  }
+  const client = {
+    async stream(_path: string, query: Query) {
+      asked.push(query);
+      const answer = answers[Math.min(asked.length, answers.length) - 1] as Answer;
+      if (answer instanceof PricelakeError) throw answer;
+      const { rows = '3', body = [Buffer.from(ROWS)], headers = {}, breaks = false } = answer;
+      return { body: send(body, breaks), headers: { 'x-export-rows': rows, ...headers } };
+    },
+    calls: () => asked.length,
+  };
+  return { client: client as unknown as ApiClient, asked };
+}
+
+/** What is remembered from run to run, here from call to call. */
+function fakeMemory(io: FakeIo, broken?: BrokenExport) {
+  const noted: (LostExport & { name: string })[] = [];
+  const forgotten: string[] = [];
+  const memory: ExportMemory = {
+    find: (name) => (broken?.name === name ? broken : undefined),
+    list: () => [],
+    note: async (name, lost) => {
+      noted.push({ name, ...lost });
+      return { name, at: io.now(), ...lost, runs: (broken?.runs ?? 0) + 1 };
+    },
+    forget: async (name) => void forgotten.push(name),
+  };
+  return { memory, noted, forgotten };
+}
+
+interface Setup {
+  landing: Landing;
+  broken?: BrokenExport;
+  /** Export rows of the month. */
+  left?: number;
+  /** False where the plan shows no usage. */
+  isCounted?: boolean;
+}
+
+/** Lands the shard; what came of it. */
+async function land(client: ApiClient, { landing, broken, left, isCounted = true }: Setup) {
+  const io = createFakeIo();
+  const { memory, noted, forgotten } = fakeMemory(io, broken);
+  const happened: string[] = [];
+  const told: Progress[] = [];
+  const events: SnapshotEvents & { onProgress(progress: Progress): void } = {
+    onSegment: ({ path: file, rows }, { mayBecomeVoid }) =>
+      void happened.push(`${path.basename(file)}: ${rows} rows${mayBecomeVoid ? ', may become void' : ''}`),
+    onVoid: (paths) => void happened.push(...paths.map((one) => `void ${path.basename(one)}`)),
+    whenRoom: async () => void happened.push('room'),
+    onProgress: (progress) => void told.push({ ...progress }),
+  };
+  const limits = left === undefined ? {} : { exportRowsPerMonth: left };
+  const usage = isCounted ? { apiCalls: 0n, exportRows: 0n, resetsAt: '2026-12-01T00:00:00Z' } : null;
+  const budget = { calls: { percent: 100 }, exportRows: { percent: 100 }, overage: 0 };
+  const gate = createExportGate(allowance({ status: 'ACTIVE', limits, usage }, budget), io, memory);
+  const error = await exportShard(client, landing, { shard, format: 'ndjson', gate }, events, io).then(
+    () => undefined,
+    (reason: unknown) => reason as PricelakeError,
+  );
+  return { error, io, gate, happened, told, noted, forgotten };
+}
+
+const listExports = async ({ folder }: Landing) =>
+  (await readdir(folder)).filter((name) => name.startsWith('export-')).sort();
+
+const brokenAt = (runs: number, ago: number): BrokenExport => ({
+  name: shard.name,
+  runs,
+  rows: 9n,
+  at: new Date(createFakeIo().now().getTime() - ago),
+  reason: 'broke off',
+});
+
+test('an export that came whole is journaled from its beginning to its end, and nobody remembers it as broken', async () => {
+  const landing = await openLanding();
+  const { client, asked } = fakeExports({});
+  const { error, io, happened, told, noted, forgotten } = await land(client, { landing });
+  expect([error, noted, forgotten, asked]).toEqual([
+    undefined,
+    [],
+    ['site-7'],
+    [{ format: 'ndjson', status: 'active', site: 7n }],
+  ]);
+  const place = { shard: 'site-7', attempt: 1 };
+  expect(lastEntry(landing, 'export.begin')).toEqual({
+    type: 'export.begin',
+    ...place,
+    readAt: io.now().toISOString(),
+    announced: 3n,
+    overage: false,
+    blocks: 0n,
+    calls: 1,
+  });
+  expect(lastEntry(landing, 'export.segment')).toMatchObject({ ...place, rows: 3, bytes: ROWS.length });
+  expect(lastEntry(landing, 'export.done')).toEqual({
+    type: 'export.done',
+    ...place,
+    announced: 3n,
+    landed: 3n,
+    calls: 1,
+  });
+  expect(happened).toEqual(['room', 'export-site-7-1-00001.ndjson: 3 rows']);
+  expect(told).toEqual([{ rows: 3n, bytes: ROWS.length }]);
+  expect(listSegments(landing, 'site-7')).toMatchObject([{ rows: 3, readAt: io.now().toISOString() }]);
+  expect(io.events).toMatchObject([
+    { level: 'debug', event: 'landed', facts: { what: 'segment', file: 'export-site-7-1-00001.ndjson', rows: 3 } },
+    { level: 'debug', event: 'landed', facts: { what: 'export', shard: 'site-7', rows: 3n, bytes: ROWS.length } },
+  ]);
+});
+
+test('an export that breaks off is asked for again after longer and longer waits, then remembered with what it announced', async () => {
+  const landing = await openLanding();
+  const { client, asked } = fakeExports({ breaks: true });
+  const { error, io, happened, noted, forgotten } = await land(client, { landing });
+  expect(asked).toHaveLength(3);
+  expect(io.slept).toEqual([2000, 4000]);
+  expect(noted).toEqual([{ name: 'site-7', rows: 9n, reason: 'broke off' }]);
+  expect(forgotten).toEqual([]);
+  expect(error).toMatchObject({
+    code: 'unavailable',
+    message: 'broke off',
+    facts: { midStream: true, nextRunAt: io.now() },
+    cause: 'reset',
+  });
+  expect(io.events.filter(({ level }) => level === 'warn')).toMatchObject([
+    { event: 'export.again', facts: { shard: 'site-7', attempt: 1, reason: 'broke off' } },
+    { event: 'export.again', facts: { attempt: 2 } },
+    { event: 'export.broken', facts: { shard: 'site-7', runs: 1, rows: 9n, nextRunAt: io.now() } },
+  ]);
+  // Its pieces were small, so nobody has begun to type them.
+  expect(happened).toEqual(['room', 'room', 'room']);
+  expect(listEntries(landing, 'export.begin').map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+});
+
+test('an export that broke off in a run before has one attempt when its wait is over', async () => {
+  const { client, asked } = fakeExports({ breaks: true });
+  const { error, io } = await land(client, { landing: await openLanding(), broken: brokenAt(2, HOUR) });
+  expect([asked.length, io.slept]).toEqual([1, []]);
+  expect(error?.facts.nextRunAt).toEqual(new Date(io.now().getTime() + 2 * HOUR));
+});
+
+test('an export that has to wait is not asked for', async () => {
+  const { client, asked } = fakeExports({});
+  const { error, noted } = await land(client, { landing: await openLanding(), broken: brokenAt(2, HOUR - 1) });
+  expect([asked, noted]).toEqual([[], []]);
+  expect(error).toMatchObject({ code: 'snapshot_incomplete', facts: { brokenRuns: 2 } });
+});
+
+test('an answer that is no export is remembered, and not asked for again', async () => {
+  const refusal = new PricelakeError('contract', 'no export');
+  const { client, asked } = fakeExports(refusal);
+  const { error, noted } = await land(client, { landing: await openLanding() });
+  expect(asked).toHaveLength(1);
+  expect(error).toBe(refusal);
+  expect(noted).toEqual([{ name: 'site-7', rows: 3n, reason: 'no export' }]);
+});
+
+test.each<ErrorCode>(['stopped', 'deadline', 'disk_full'])(
+  'a run that ends with %s remembers nothing against the export, also after it broke off',
+  async (code) => {
+    const end = new PricelakeError(code, 'the run ends');
+    const { error, noted } = await land(fakeExports({ breaks: true }, end).client, { landing: await openLanding() });
+    expect([error, noted]).toEqual([end, []]);
+  },
+);
+
+test('an export that is refused without a loss is not remembered, and its rows are free for others', async () => {
+  const refusal = new PricelakeError('plan_refuses', 'no exports');
+  const { error, gate, noted } = await land(fakeExports(refusal).client, { landing: await openLanding(), left: 5 });
+  expect([error, noted]).toEqual([refusal, []]);
+  gate.require(5n);
+});
+
+test('an export that was asked for and not answered takes its rows', async () => {
+  const silence = new PricelakeError('unavailable', 'no answer', { midStream: true });
+  const landing = await openLanding();
+  const { error, gate, noted } = await land(fakeExports(silence).client, { landing, left: 5 });
+  expect(error?.code).toBe('budget');
+  // One attempt was asked for; a second would have passed what is left.
+  expect(noted).toEqual([{ name: 'site-7', rows: 3n, reason: error?.message }]);
+  gate.require(2n);
+  expect(() => gate.require(3n)).toThrow();
+});
+
+test('a piece of full size is typed while more arrives, and void when its export breaks off', async () => {
+  const line = Buffer.from(`${'x'.repeat(1024 * 1024 - 1)}\n`);
+  const body = Array.from({ length: 129 }, () => line);
+  const landing = await openLanding();
+  const whole = await land(fakeExports({ rows: '129', body }).client, { landing });
+  expect(whole.happened).toEqual([
+    'room',
+    'export-site-7-1-00001.ndjson: 128 rows, may become void',
+    'room',
+    'export-site-7-1-00002.ndjson: 1 rows',
+  ]);
+  expect(whole.told.at(-1)).toEqual({ rows: 129n, bytes: 129 * line.length });
+  const broken = await land(fakeExports({ rows: '130', body, breaks: true }).client, {
+    landing,
+    broken: brokenAt(1, 1),
+  });
+  expect(broken.happened).toEqual([
+    'room',
+    'export-site-7-2-00001.ndjson: 128 rows, may become void',
+    'room',
+    'void export-site-7-2-00001.ndjson',
+  ]);
+});
+
+test('an export that the service cut is handed over and kept, is no copy, and says when to come back', async () => {
+  const landing = await openLanding();
+  const headers = { 'x-export-truncated': 'true', 'x-export-matching': '900' };
+  const cut = await land(fakeExports({ headers }).client, { landing, left: 900 });
+  expect(cut.error).toMatchObject({
+    code: 'quota',
+    facts: {
+      limit: 'exportRowsPerMonth',
+      cut: true,
+      nextRunAt: new Date('2026-12-01T00:00:00Z'),
+      hint: expect.stringContaining('Wait for the next month'),
+    },
+  });
+  expect([cut.noted, cut.forgotten]).toEqual([[], []]);
+  expect(cut.happened).toEqual(['room', 'export-site-7-1-00001.ndjson: 3 rows']);
+  expect(lastEntry(landing, 'export.cut')).toEqual({
+    type: 'export.cut',
+    shard: 'site-7',
+    attempt: 1,
+    announced: 3n,
+    landed: 3n,
+    calls: 1,
+    matching: '900',
+  });
+  expect(lastEntry(landing, 'export.done')).toBeUndefined();
+  // The next try begins anew and leaves the rows that were paid for.
+  await land(fakeExports({ breaks: true }, {}).client, { landing });
+  expect(await listExports(landing)).toEqual(['export-site-7-1-00001.ndjson', 'export-site-7-3-00001.ndjson']);
+  expect(listCutSegments(landing).map((one) => path.basename(one.path))).toEqual(['export-site-7-1-00001.ndjson']);
+  expect(listSegments(landing, 'site-7')?.map((one) => path.basename(one.path))).toEqual([
+    'export-site-7-3-00001.ndjson',
+  ]);
+});
+
+test('an attempt removes what earlier ones left, and nothing of other exports', async () => {
+  const landing = await openLanding();
+  const cut = { type: 'export.cut', shard: 'site-77', attempt: 1, announced: 1n, landed: 1n, matching: '9', calls: 1 };
+  await landing.journal.append(cut as RunEntry);
+  for (const name of ['export-site-7-1-00001.ndjson', 'export-site-77-1-1.ndjson', 'page-site-7.json']) {
+    await writeFile(path.join(landing.folder, name), '');
+  }
+  await land(fakeExports(new PricelakeError('unauthorized', 'no')).client, { landing });
+  expect(await listExports(landing)).toEqual(['export-site-77-1-1.ndjson']);
+  expect(await readdir(landing.folder)).toContain('page-site-7.json');
+});
+
+test('of an export for which the disk is too small nothing is left', async () => {
+  const landing = await openLanding();
+  const full = new PricelakeError('disk_full', 'full');
+  const { error } = await land(fakeExports({ breaks: full }).client, { landing });
+  expect([error, await listExports(landing)]).toEqual([full, []]);
+  expect(listEntries(landing, 'export.begin')).toHaveLength(1);
+});
+
+test('a cut export says no time to come back where the service counts nothing', async () => {
+  const headers = { 'x-export-truncated': 'true' };
+  const { error } = await land(fakeExports({ headers }).client, { landing: await openLanding(), isCounted: false });
+  expect(error?.message).toBe('/export: the service cut the export at the monthly limit: 3 of more rows');
+  expect(error?.facts).not.toHaveProperty('nextRunAt');
+});
+
+test('a file says by the name of its export whether it is of one website', async () => {
+  const options = { calls: undefined, quota: undefined };
+  const listed = { items: 2n, sites: [{ id: 7n, items: 2n }] };
+  const names = [undefined, 15n].flatMap((dataset) =>
+    [0n, 100n].flatMap((above) => planExports([{ dataset, items: 3n, listed }], options, above).shards),
+  );
+  const segment = (name: string) => ({ path: `/lake/site-1-1-1/export-${name}-1-00001.ndjson` });
+  expect(names.map(({ name }) => [name, isOfOneSite(segment(name))])).toEqual([
+    ['site-7', true],
+    ['removed', false],
+    ['all', false],
+    ['dataset-15-site-7', true],
+    ['dataset-15-removed', false],
+    ['dataset-15-all', false],
+  ]);
+});

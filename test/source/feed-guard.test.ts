@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest';
+import { FEED_PACE, LONG_FEED_PAGES, MAX_EMPTY_PAGES } from '../../src/io/limits.js';
+import { landFeed } from '../../src/source/feed.js';
+import { type LocalService, sendJson, startService } from '../api/local-service.js';
+import { openLanding, readLanded, reopenLanding } from './landing.js';
+
+const NEWEST = 60n;
+/** A newest change that no run comes to. */
+const FAR = 2n ** 60n;
+
+interface Page {
+  ids?: (bigint | null)[];
+  hasMore: boolean;
+  nextCursor: bigint;
+}
+
+/** The newest change as /changes/recent tells, and the pages of the feed as `answer` words them. */
+function startFeed(
+  answer: (after: bigint, page: number) => Page,
+  newest: bigint | ((page: number) => bigint) = NEWEST,
+) {
+  let pages = 0;
+  return startService((request, response) => {
+    const url = new URL(request.url ?? '', 'http://x');
+    const asked = url.pathname.endsWith('/recent')
+      ? { ids: [typeof newest === 'bigint' ? newest : newest(pages)], hasMore: true, nextCursor: NEWEST }
+      : answer(BigInt(url.searchParams.get('after') ?? ''), ++pages);
+    const changes = (asked.ids ?? []).map((id) => `{"id":${id}}`).join(',');
+    sendJson(response, 200, `{"changes":[${changes}],"hasMore":${asked.hasMore},"nextCursor":${asked.nextCursor}}`);
+  });
+}
+
+async function pull(service: LocalService, from = 0n) {
+  return landFeed(
+    service.client,
+    await openLanding(),
+    [{ dataset: undefined, client: service.client, from }],
+    true,
+    service.io,
+  );
+}
+
+const countRecent = ({ urls }: LocalService) => urls.filter((url) => url.includes('/changes/recent')).length;
+
+describe('the feed', () => {
+  test('that says without end that more waits, and brings empty pages, is refused after a few calls', async () => {
+    const service = await startFeed((after) => ({ hasMore: true, nextCursor: after + 1n }), FAR);
+    await expect(pull(service)).rejects.toMatchObject({
+      code: 'contract',
+      message: `/changes?after=${MAX_EMPTY_PAGES - 1}: ${MAX_EMPTY_PAGES} pages in a row have hasMore true and bring no change`,
+    });
+    expect(service.urls.length).toBeLessThanOrEqual(MAX_EMPTY_PAGES + 2);
+  });
+
+  test('may send empty pages between others, as one that looks through all changes for those of a dataset', async () => {
+    const service = await startFeed(
+      (after, page) =>
+        page % MAX_EMPTY_PAGES === 0
+          ? { ids: [after + 1n], hasMore: page < 2 * MAX_EMPTY_PAGES, nextCursor: after + 1n }
+          : { hasMore: true, nextCursor: after + 1n },
+      FAR,
+    );
+    expect(await pull(service)).toMatchObject({ changes: 2, cursor: BigInt(2 * MAX_EMPTY_PAGES) });
+    expect(countRecent(service)).toBeLessThan(3);
+  });
+
+  test.each<[string, (after: bigint, page: number) => (bigint | null)[]]>([
+    ['one change a page', (after) => [after + 1n]],
+    ['a change in every ninth page', (after, page) => (page % 9 === 0 ? [after + 1n] : [])],
+    [
+      'changes without an id, and one with it now and then',
+      (after, page) => [null, null, ...(page % 9 === 0 ? [after + 1n] : [])],
+    ],
+  ])('that crawls towards its newest change by %s is refused after a number of calls', async (_name, list) => {
+    const service = await startFeed(
+      (after, page) => ({ ids: list(after, page), hasMore: true, nextCursor: after + 1n }),
+      FAR,
+    );
+    await expect(pull(service)).rejects.toMatchObject({
+      code: 'contract',
+      message: expect.stringMatching(/: \d+ pages have hasMore true and bring \d+ changes: the end can't be reached$/),
+      facts: { hint: expect.stringContaining('the same command reads on') },
+    });
+    expect(service.urls.length).toBeLessThan(1.2 * FEED_PACE.freePages);
+  });
+
+  test('that is refused for its pace is read on from there by the same command', async () => {
+    const service = await startFeed((after) => ({ ids: [after + 1n], hasMore: true, nextCursor: after + 1n }), FAR);
+    await expect(pull(service)).rejects.toMatchObject({ code: 'contract' });
+    const asked = () => service.urls.filter((url) => url.includes('after='));
+    const last = asked().at(-1);
+    const part = { dataset: undefined, client: service.client, from: 0n };
+    const next = await reopenLanding();
+    const before = asked().length;
+    await expect(landFeed(service.client, next, [part], true, service.io)).rejects.toMatchObject({ code: 'contract' });
+    expect(asked()[before]).toBe(last);
+    expect(new Set(await readLanded(next, 'feed.ndjson')).size).toBe(2 * (before - 1));
+  });
+
+  test('that grows as fast as it is read is read up to where it was, and as of then', async () => {
+    const service = await startFeed(
+      (after) => ({
+        ids: Array.from({ length: 20 }, (_, n) => after + BigInt(n) + 1n),
+        hasMore: true,
+        nextCursor: after + 20n,
+      }),
+      (page) => BigInt(page) * 20n + 55n,
+    );
+    service.io.now = () => new Date(Date.UTC(2026, 10, 20, 12, 0, service.urls.length));
+    const landed = await pull(service);
+    const pages = LONG_FEED_PAGES + 3;
+    expect(landed).toMatchObject({ complete: true, changes: 20 * pages, cursor: BigInt(20 * pages) });
+    expect(landed?.at).toBe(new Date(Date.UTC(2026, 10, 20, 12, 0, LONG_FEED_PAGES)).toISOString());
+    expect(service.urls).toHaveLength(pages + 1);
+  });
+
+  test('that is long is read to its end where /changes/recent is behind it', async () => {
+    const pages = 2 * LONG_FEED_PAGES;
+    const service = await startFeed(
+      (after, page) => ({ ids: [after + 1n], hasMore: page < pages, nextCursor: after + 1n }),
+      7n,
+    );
+    expect(await pull(service)).toMatchObject({ complete: true, changes: pages, cursor: BigInt(pages) });
+  });
+
+  test('whose nextCursor is beyond the newest change would blind the lake for ever, and is refused', async () => {
+    for (const ids of [[], [1n, 2n]]) {
+      const service = await startFeed(() => ({ ids, hasMore: false, nextCursor: 9223372036854775807n }));
+      await expect(pull(service)).rejects.toMatchObject({
+        code: 'contract',
+        message: expect.stringContaining(
+          'nextCursor 9223372036854775807 is beyond the newest change of /changes/recent, 60',
+        ),
+        facts: { hint: expect.stringContaining('Nothing was published.') },
+      });
+    }
+  });
+
+  test('whose nextCursor is beyond the changes of its page is taken up to the newest change of all', async () => {
+    const service = await startFeed(() => ({ ids: [3n], hasMore: false, nextCursor: NEWEST }));
+    expect(await pull(service)).toMatchObject({ changes: 1, cursor: NEWEST });
+    expect(countRecent(service)).toBe(1);
+  });
+
+  test('asks for the newest change once, however many pages have a nextCursor up to it', async () => {
+    const service = await startFeed((after, page) => ({
+      ids: [after + 1n],
+      hasMore: page === 1,
+      nextCursor: page === 1 ? 30n : NEWEST,
+    }));
+    expect(await pull(service)).toMatchObject({ cursor: NEWEST });
+    expect(countRecent(service)).toBe(1);
+  });
+
+  test('whose nextCursor is the last change of its page costs no call more', async () => {
+    const service = await startFeed((after) => ({ ids: [after + 1n], hasMore: after < 4n, nextCursor: after + 1n }));
+    expect(await pull(service)).toMatchObject({ changes: 5, cursor: 5n });
+    expect(service.urls).toHaveLength(5);
+  });
+});

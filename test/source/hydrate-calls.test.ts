@@ -1,0 +1,269 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test, vi } from 'vitest';
+import type { ApiClient, Query } from '../../src/api/client.js';
+import { PricelakeError } from '../../src/io/errors.js';
+import type { Progress } from '../../src/io/io.js';
+import type { Landing } from '../../src/journal/landings.js';
+import { NO_EXPORTS } from '../../src/plan/allowance.js';
+import type { ExportMemory, LostExport } from '../../src/plan/broken-exports.js';
+import { createExportGate } from '../../src/plan/export-gate.js';
+import { type HydrationMeans, landHydration } from '../../src/source/hydrate.js';
+import { landHydrationExport } from '../../src/source/hydrate-export.js';
+import { createFakeIo } from '../api/fake-io.js';
+import { fakeClient } from './fake-client.js';
+import { lastEntry, listEntries, openLanding } from './landing.js';
+
+const SINCE = '2026-11-20T05:00:00.000Z';
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
+const needOf = (ids: number[]) => ({ itemIds: new Set(ids.map(BigInt)), changedSince: SINCE });
+
+/** Pages of these items, or one that is read alone. */
+function answer(changed: readonly number[], at: string, { page, size }: Query) {
+  const single = /^\/items\/(\d+)$/.exec(at)?.[1];
+  if (single !== undefined) return { id: Number(single) };
+  const [from, rows] = [Number(page) * Number(size), Number(size)];
+  const content = changed.slice(from, from + rows).map((id) => ({ id }));
+  return { content, totalElements: changed.length, totalPages: Math.ceil(changed.length / rows) };
+}
+const serve = (changed: readonly number[]) => fakeClient((at, query) => answer(changed, at, query));
+const urlsOf = ({ asked }: ReturnType<typeof fakeClient>) =>
+  asked.map(({ path, query }) => (query.page === undefined ? path : Number(query.page)));
+
+async function hydrate(client: ApiClient, ids: number[], more: Partial<HydrationMeans> = {}, landing?: Landing) {
+  const [opened, io, told] = [landing ?? (await openLanding('landed')), createFakeIo(), [] as Progress[]];
+  const means = { gate: undefined, ratePerSecond: null, ...more };
+  io.progress = (update) => told.push(update);
+  await landHydration(client, opened, needOf(ids), () => {}, io, means);
+  return { landing: opened, io, told };
+}
+
+test('reading items whole tells what it chose, what has come and how far it is', async () => {
+  const service = serve(range(0, 2000));
+  const { landing, io, told } = await hydrate(service.client, range(0, 1999));
+  expect(service.asked[0]).toEqual({
+    path: '/items',
+    query: { changedSince: SINCE, status: 'all', sort: '-firstSeen', size: 500, page: 0 },
+  });
+  const reason = expect.stringMatching(/^3 calls/);
+  expect(listEntries(landing, 'chosen')).toEqual([
+    { type: 'chosen', what: 'hydration', way: 'pages', reason, calls: 1 },
+  ]);
+  expect(lastEntry(landing, 'hydrate.done')).toEqual({ type: 'hydrate.done', calls: 4 });
+  expect(io.events[1]).toEqual({
+    level: 'info',
+    event: 'hydration.chosen',
+    facts: { way: 'pages', calls: 3, rows: 0n, reason },
+  });
+  const landed = { level: 'debug', event: 'landed', facts: { what: 'hydration', rows: 500 } };
+  expect(io.events.filter(({ event }) => event === 'landed')).toEqual([landed, landed, landed, landed]);
+  const bytes = listEntries(landing, 'hydrate.page').map(({ end }) => end);
+  // Before a page is synced and journaled, its bytes are not told.
+  expect(told.map(({ step, rows, totalRows, done }) => [step, rows, totalRows, done])).toEqual([
+    ...[500n, 1000n, 1500n, 1999n].map((rows) => ['hydrate', rows, 1999n, undefined]),
+    ['hydrate', 1999n, 1999n, true],
+  ]);
+  expect(told.at(-1)?.bytes).toBe(bytes.at(-1));
+});
+
+/** The landing of a try that was killed behind the first page of dataset 5. */
+async function landFirstPage(): Promise<Landing> {
+  const landing = await openLanding('landed');
+  await writeFile(path.join(landing.folder, 'hydrate-00001.ndjson'), '{"id":9}\n{"id":8}\n');
+  const page = { type: 'hydrate.page', file: 'hydrate-00001.ndjson', end: 18, readAt: SINCE, calls: 1 } as const;
+  await landing.journal.append({ ...page, rows: 2, dataset: 5n, page: 0, sha256: 'a' });
+  return landing;
+}
+
+test('what an earlier try has landed is told from the first item on', async () => {
+  const { told } = await hydrate(serve([2]).client, [2], {}, await landFirstPage());
+  expect(told[0]?.bytes).toBeGreaterThanOrEqual(18);
+});
+
+test('of several parts each is asked for while its pages are worth a call', async () => {
+  const hydrateParts = async (ids: number[], ...shown: number[][]) => {
+    const services = shown.map(serve);
+    const own = serve([]);
+    const parts = services.map(({ client }, n) => ({ dataset: BigInt(n), client }));
+    await hydrate(own.client, ids, { parts });
+    return [...services, own].map(urlsOf);
+  };
+  // As many single reads as parts.
+  expect(await hydrateParts([1, 2], [1, 2], [])).toEqual([[], [], ['/items/1', '/items/2']]);
+  expect(await hydrateParts([1, 2, 3, 4, 5], [1, 2, 3], [4, 5])).toEqual([[0], [0], []]);
+  expect(await hydrateParts([1, 2, 3], [1, 2], [3])).toEqual([[0], [], ['/items/3']]);
+});
+
+test('a page that may hold two of the needed items is asked for, by the pages that are left', async () => {
+  const service = serve(range(0, 1500));
+  await hydrate(service.client, range(1000, 1005));
+  expect(urlsOf(service)).toEqual([0, 1, 2]);
+  const far = serve(range(0, 3000));
+  await hydrate(far.client, [2990, 2991]);
+  expect(urlsOf(far)).toEqual([0, '/items/2990', '/items/2991']);
+});
+
+/** Pages of which only these hold anything; an item that is read alone is not there. */
+const servePages = (pages: Record<number, { ids: number[]; total?: number }>, total: number) =>
+  fakeClient((at, { page }) => {
+    if (page === undefined) throw new PricelakeError('not_found', at);
+    const shown = pages[Number(page)];
+    const content = (shown?.ids ?? []).map((id) => ({ id }));
+    return { content, totalElements: 9, totalPages: shown?.total ?? total };
+  });
+const pagesOf = (service: ReturnType<typeof fakeClient>) => urlsOf(service).filter((one) => typeof one === 'number');
+
+test('of pages side by side that announce different totals, the least holds', async () => {
+  const totals = [20, 20, 6, 20, 20, 6];
+  const pages = totals.map((total, page) => ({ ids: range(page * 500, page * 500 + 500), total }));
+  const service = servePages(pages, 20);
+  await hydrate(service.client, range(0, 3600));
+  expect(pagesOf(service)).toEqual([0, 1, 2, 3, 4, 5]);
+});
+
+test('pages side by side that find fewer than two items each are the last', async () => {
+  const service = servePages({ 0: { ids: [1, 2, 3] }, 1: { ids: [4, 5] }, 2: { ids: [6] } }, 1000);
+  await hydrate(service.client, range(1, 604));
+  expect(pagesOf(service)).toEqual([0, 1, 2]);
+});
+
+test('what has landed of another dataset is asked for of this one', async () => {
+  const service = serve([1, 2, 3]);
+  await hydrate(service.client, [1, 2, 3], { parts: [{ dataset: 6n, client: service.client }] }, await landFirstPage());
+  expect(urlsOf(service)).toEqual([0]);
+  await hydrate(service.client, [4, 5], { parts: [{ dataset: 5n, client: service.client }] }, await landFirstPage());
+  expect(pagesOf(service)).toEqual([0, 1]);
+});
+
+test('a file that is full is handed over while more items are read', async () => {
+  const landing = await openLanding('landed');
+  const handed: string[] = [];
+  let handedBefore: number | undefined;
+  const client = {
+    calls: () => 0,
+    async bytes(at: string) {
+      if (at === '/items/1') return { body: Buffer.from(`{"id":1,"text":"${'x'.repeat(48 * 1024 * 1024)}"}`) };
+      while (need.itemIds.has(1n)) await new Promise(setImmediate);
+      handedBefore = handed.length;
+      return { body: Buffer.from('{"id":2}') };
+    },
+  } as unknown as ApiClient;
+  const need = needOf([1, 2]);
+  const parts = [1n, 2n].map((dataset) => ({ dataset, client }));
+  const means = { gate: undefined, ratePerSecond: null, parts };
+  await landHydration(client, landing, need, (file) => handed.push(path.basename(file.path)), createFakeIo(), means);
+  expect([handedBefore, handed]).toEqual([1, ['hydrate-00001.ndjson', 'hydrate-00002.ndjson']]);
+});
+
+test('a file of an export is handed over while the rest of it is on its way', async () => {
+  const landing = await openLanding('landed');
+  const handed: string[] = [];
+  let handedBefore: string[] | undefined;
+  const page = { content: [{ id: 1 }], totalElements: 3, totalPages: 900 };
+  const body = (async function* () {
+    yield Buffer.from(`{"id":2,"text":"${'x'.repeat(48 * 1024 * 1024)}"}\n`);
+    yield Buffer.from('{"id":3}\n');
+    await vi.waitFor(() => expect(handed).toHaveLength(2), { timeout: 10_000 });
+    handedBefore = [...handed];
+  })();
+  const client = {
+    calls: () => 0,
+    bytes: async () => ({ body: Buffer.from(JSON.stringify(page)) }),
+    stream: async () => ({ body, headers: { 'x-export-rows': '2' } }),
+  } as unknown as ApiClient;
+  const gate = createExportGate({ ...NO_EXPORTS, rows: undefined }, createFakeIo());
+  const onFile = (file: { path: string }) => void handed.push(path.basename(file.path));
+  await landHydration(client, landing, needOf(range(1, 4)), onFile, createFakeIo(), { gate, ratePerSecond: null });
+  const [first, second] = ['hydrate-export-1-00001.ndjson', 'hydrate-export-1-00002.ndjson'];
+  expect([handedBefore, handed]).toEqual([
+    ['hydrate-00001.ndjson', first],
+    ['hydrate-00001.ndjson', first, second],
+  ]);
+});
+
+test('pages alone take no export, whatever is allowed', async () => {
+  const service = serve(range(0, 1000));
+  const calls = { rule: 'budget.calls', allowed: 1_000_000n, used: 0n, monthly: true };
+  const gate = createExportGate({ ...NO_EXPORTS, calls }, createFakeIo());
+  await hydrate(service.client, range(0, 1000), { gate });
+  expect(urlsOf(service)).toEqual([0, 1]);
+  const single = serve(range(0, 1000));
+  await hydrate(single.client, [7], { gate });
+  expect(urlsOf(single)).toEqual(['/items/7']);
+});
+
+test('an answer that is no page is refused by its number', async () => {
+  const { client } = fakeClient(() => ({ content: 7 }));
+  await expect(hydrate(client, [1, 2])).rejects.toThrow('/items?page=0: the answer is not the page');
+});
+
+test.each([
+  ['a page of one item', { rows: 1, page: 7 }],
+  ['a page of an older version, which has no number', { rows: 3 }],
+])('%s that an earlier try landed does not end the pages', async (_what, entry) => {
+  const landing = await openLanding('landed');
+  await mkdir(landing.folder, { recursive: true });
+  await writeFile(path.join(landing.folder, 'hydrate-00001.ndjson'), '{"id":9}\n');
+  const page = { type: 'hydrate.page', file: 'hydrate-00001.ndjson', end: 9, readAt: SINCE, calls: 1 } as const;
+  await landing.journal.append({ ...page, ...entry });
+  const service = serve([1, 2, 3]);
+  await hydrate(service.client, [1, 2, 3, 9], {}, landing);
+  expect(urlsOf(service)).toEqual([0]);
+});
+
+/** Lands an export of changed items whose answer has these lines and announces so many rows. */
+async function landExport(lines: string[], announced: string, dataset?: bigint, failure?: Error) {
+  const noted: unknown[] = [];
+  const memory: ExportMemory = {
+    list: () => [],
+    find: () => undefined,
+    note: async (name: string, lost: LostExport) => {
+      noted.push([name, lost]);
+      return { name, runs: 1, at: new Date(0), ...lost };
+    },
+    forget: async (name: string) => void noted.push(name),
+  };
+  const [landing, io, asked] = [await openLanding('landed'), createFakeIo(), [] as unknown[]];
+  const stream = async (at: string, query: Query) => {
+    asked.push([at, query]);
+    if (failure !== undefined) throw failure;
+    const body = (async function* () {
+      yield Buffer.from(lines.map((line) => `${line}\n`).join(''));
+    })();
+    return { body, headers: { 'x-export-rows': announced } };
+  };
+  const client = { stream, calls: () => 1 } as unknown as ApiClient;
+  const gate = createExportGate({ ...NO_EXPORTS, rows: undefined }, io, memory);
+  const need = { itemIds: new Set([1n, 2n, 3n]), changedSince: SINCE };
+  const onLanded = () => {};
+  const exports = { format: 'ndjson', isId: (name: string) => name === 'id', gate } as const;
+  const error = await landHydrationExport({ client, dataset }, landing, need, exports, onLanded, io).catch(
+    (error) => error,
+  );
+  return { landing, io, asked, noted, error, left: [...need.itemIds] };
+}
+
+test('an export of changed items takes them all, removed ones too, and is remembered as whole', async () => {
+  const { landing, io, asked, noted, error, left } = await landExport(['{"id":1}', '{"id":2}'], '2');
+  expect(asked).toEqual([['/export', { format: 'ndjson', status: 'all', changedSince: new Date(SINCE) }]]);
+  expect([error, left, noted]).toEqual([undefined, [3n], ['changed-items']]);
+  expect(lastEntry(landing, 'hydrate.page')).toMatchObject({ file: 'hydrate-export-1-00001.ndjson', rows: 2 });
+  expect(lastEntry(landing, 'hydrate.export')).toMatchObject({ announced: 2n, overage: false, calls: 1 });
+  expect(io.events).toEqual([{ level: 'debug', event: 'landed', facts: { what: 'hydration', rows: 2 } }]);
+});
+
+test('one that lacks rows keeps those that came, and is noted with what it may have cost', async () => {
+  const { io, noted, error, left } = await landExport(['{"id":1}'], '2');
+  const reason = '/export: 1 rows arrived of 2 announced';
+  expect([error, left]).toEqual([undefined, [2n, 3n]]);
+  expect(noted).toEqual([['changed-items', { rows: 2n, reason }]]);
+  expect(io.events.at(-1)).toEqual({ level: 'warn', event: 'hydration.export_cut', facts: { reason } });
+});
+
+test('a refusal ends the run: only what may have been paid for in vain is noted', async () => {
+  const refused = new PricelakeError('unauthorized', 'no');
+  expect(await landExport([], '0', undefined, refused)).toMatchObject({ error: refused, noted: [] });
+  const uncounted = await landExport([], 'many', 5n);
+  expect(uncounted.error).toMatchObject({ code: 'contract' });
+  expect(uncounted.noted).toMatchObject([[expect.stringContaining('5'), { rows: 0n }]]);
+});

@@ -1,0 +1,269 @@
+import { appendFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Io } from '../../src/io/io.js';
+import type { Landing } from '../../src/journal/landings.js';
+import { listBrokenExports, openMemory, readMemory } from '../../src/journal/memory.js';
+import type { Lake } from '../../src/lake/layout.js';
+import { NO_EXPORTS } from '../../src/plan/allowance.js';
+import { NO_MEMORY } from '../../src/plan/broken-exports.js';
+import { createExportGate } from '../../src/plan/export-gate.js';
+import { openExportMemory } from '../../src/source/export-memory.js';
+import { isAnotherPageWorthIt, landHydration, planWave } from '../../src/source/hydrate.js';
+import { type ItemFile, ItemFiles, listItemFiles } from '../../src/source/item-files.js';
+import { createFakeIo } from '../api/fake-io.js';
+import { type LocalService, sendJson, startService } from '../api/local-service.js';
+import { listOpenFiles } from '../journal/folder.js';
+import { makeLake } from '../lake/fixture.js';
+import { listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
+
+const SINCE = '2026-11-20T05:00:00.123999Z';
+
+/** Items that changed, newest listing first, in pages of the size asked for; 404 for what is not among `visible`. */
+function startItems(changed: number[], visible: number[] = changed, breakAt = 0): Promise<LocalService> {
+  return startService((request, response, count) => {
+    const url = new URL(request.url ?? '', 'http://x');
+    if (count === breakAt) return sendJson(response, 401, { status: 401, error: '', message: '', docsUrl: '' });
+    const [, id] = /\/items\/(\d+)$/.exec(url.pathname) ?? [];
+    if (id !== undefined) {
+      if (visible.includes(Number(id))) return sendJson(response, 200, { id: Number(id) });
+      return sendJson(response, 404, { status: 404, error: 'Not Found', message: 'no such item', docsUrl: '' });
+    }
+    const size = Number(url.searchParams.get('size'));
+    const page = Number(url.searchParams.get('page'));
+    const content = changed.slice(page * size, (page + 1) * size).map((item) => ({ id: item }));
+    const totalPages = Math.ceil(changed.length / size);
+    sendJson(response, 200, { content, page, size, totalElements: changed.length, totalPages });
+  });
+}
+
+/** What a lake remembers of exports. */
+async function openRemembered(lake: Lake, io: Io) {
+  const memory = await openMemory(lake);
+  onTestFinished(() => memory.close());
+  return openExportMemory(memory, io);
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
+const needOf = (ids: number[]) => ({ itemIds: new Set(ids.map(BigInt)), changedSince: SINCE });
+
+async function landedIds(service: LocalService, ids: number[], landing = openLanding('landed')): Promise<number[]> {
+  const opened = await landing;
+  const files: ItemFile[] = [];
+  await landHydration(service.client, opened, needOf(ids), (file) => files.push(file), service.io);
+  expect(files).toEqual(listItemFiles(opened, 'hydrate'));
+  return readItems(opened);
+}
+
+async function readItems(landing: Landing): Promise<number[]> {
+  const files = listItemFiles(landing, 'hydrate').map((file) => path.basename(file.path));
+  const lines = (await Promise.all(files.map((file) => readLanded(landing, file)))).flat();
+  return lines.filter((line) => line !== '').map((line) => (JSON.parse(line) as { id: number }).id);
+}
+
+describe('reading items whole', () => {
+  test('takes one page for many of them, however many there are beside', async () => {
+    const service = await startItems(range(0, 400));
+    const ids = await landedIds(service, range(10, 60));
+    expect(service.urls).toHaveLength(1);
+    expect(service.urls[0]).toContain('changedSince=2026-11-20T05%3A00%3A00.123Z&');
+    expect(service.urls[0]).toMatch(/status=all&sort=-firstSeen&size=500&page=0/);
+    expect(ids).toEqual(range(0, 400));
+  });
+
+  test('takes a single call for a single item', async () => {
+    const service = await startItems(range(0, 5000));
+    expect(await landedIds(service, [4999])).toEqual([4999]);
+    expect(service.urls).toEqual(['/api/v1/items/4999']);
+  });
+
+  test('leaves the pages when single calls are fewer', async () => {
+    const service = await startItems(range(0, 5000));
+    const ids = await landedIds(service, [4000, 4990, 4999]);
+    expect(ids.sort()).toEqual([4000, 4990, 4999]);
+    expect(service.urls).toHaveLength(4);
+  });
+
+  test('goes on with pages while they hold what is needed', async () => {
+    const service = await startItems(range(0, 2000));
+    const ids = await landedIds(service, range(0, 1800));
+    expect(new Set(ids).size).toBe(2000);
+    expect(service.urls).toHaveLength(4);
+  });
+
+  test('leaves out items that are not visible any more', async () => {
+    const service = await startItems([], [7]);
+    expect(await landedIds(service, [6, 7, 8])).toEqual([7]);
+  });
+
+  test('that was interrupted asks for nothing again that has landed', async () => {
+    const needed = [7001, 7002, 7003, 7004, 7005, 7006];
+    const broken = await startItems(range(0, 500), needed, 5);
+    await expect(landedIds(broken, [...range(0, 100), ...needed])).rejects.toMatchObject({ code: 'unauthorized' });
+    const service = await startItems(range(0, 500), needed);
+    const landing = await reopenLanding();
+    // Killed between a row and its line in the journal.
+    await appendFile(listItemFiles(landing, 'hydrate').at(-1)?.path ?? '', '{"id":1');
+    const before = listEntries(landing, 'hydrate.page').reduce((sum, page) => sum + page.rows, 0);
+    expect(before).toBeGreaterThanOrEqual(500);
+    const ids = await landedIds(service, [...range(0, 100), ...needed], Promise.resolve(landing));
+    expect([...new Set(ids)].sort((a, b) => a - b)).toEqual([...range(0, 500), ...needed]);
+    expect(ids).toHaveLength(506);
+    const singles = service.urls.filter((url) => /items\/\d+$/.test(url));
+    expect(singles).toHaveLength(506 - before);
+    const rows = listEntries(landing, 'hydrate.page').reduce((sum, page) => sum + page.rows, 0);
+    expect(rows).toBe(506);
+  });
+
+  test('begins nothing more after a failure, and throws when all that was under way has ended', async () => {
+    const needed = range(7000, 7040);
+    const service = await startItems([], needed, 6);
+    const landing = await openLanding('landed');
+    const need = needOf(needed);
+    await expect(landHydration(service.client, landing, need, () => {}, service.io)).rejects.toMatchObject({
+      code: 'unauthorized',
+    });
+    const asked = service.urls.length;
+    const landed = needed.length - need.itemIds.size;
+    expect(asked).toBeLessThanOrEqual(6 + 3); // those side by side with the one that failed
+    for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve));
+    expect(service.urls).toHaveLength(asked);
+    expect(listEntries(landing, 'hydrate.page')).toHaveLength(landed);
+    expect(await listOpenFiles(landing.folder)).toEqual(['journal.ndjson']);
+  });
+
+  test('lands in files that are closed when they are full, and never goes on with one of an earlier try', async () => {
+    const landing = await openLanding('landed');
+    const land = async (files: ItemFiles, id: number) => {
+      const body = Buffer.from(`{"id":${id}}`);
+      return files.land(body, [{ start: 0, end: body.length }], { rows: 1, readAt: SINCE, calls: 1 });
+    };
+    const files = new ItemFiles(landing, 'hydrate', 20);
+    expect([await land(files, 1), await land(files, 2), await land(files, 3)]).toEqual([false, false, true]);
+    await land(files, 4);
+    await files.close();
+    const later = new ItemFiles(landing, 'hydrate', 20);
+    await land(later, 5);
+    await later.close();
+    expect(listItemFiles(landing, 'hydrate').map((file) => file.rows)).toEqual([3, 1, 1]);
+    expect(await readItems(landing)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test('refuses an answer that is no item', async () => {
+    const service = await startService((_request, response) => sendJson(response, 200, '["not an item"]'));
+    await expect(landedIds(service, [7])).rejects.toMatchObject({
+      code: 'contract',
+      message: expect.stringContaining('/items/7: the answer is not a JSON object'),
+    });
+  });
+});
+
+describe('an export of changed items, where calls are scarce', () => {
+  const CHANGED = range(0, 1200);
+  const LACKING = range(7001, 7007);
+
+  /** Shows changed items by pages and export; the export holds the first `exported` of them, and says 1,200. */
+  async function startExports(breakAt = 0, exported = CHANGED.length): Promise<LocalService> {
+    const pages = await startItems(CHANGED, LACKING);
+    return startService(async (request, response, count) => {
+      if (count === breakAt) return sendJson(response, 401, { status: 401, error: '', message: '', docsUrl: '' });
+      if (!request.url?.startsWith('/api/v1/export')) {
+        const answer = await fetch(`http://127.0.0.1:${pages.port}${request.url}`);
+        return sendJson(response, answer.status, await answer.json());
+      }
+      response.writeHead(200, { 'content-type': 'application/x-ndjson', 'X-Export-Rows': String(CHANGED.length) });
+      response.write(
+        range(0, exported)
+          .map((id) => `{"id":${id}}\n`)
+          .join(''),
+      );
+      if (exported === CHANGED.length) return response.end();
+      return setImmediate(() => request.socket.destroySoon());
+    });
+  }
+
+  async function hydrate(
+    service: LocalService,
+    landing: Landing,
+    { memory = NO_MEMORY, left = 100n } = {},
+  ): Promise<void> {
+    const calls = { rule: 'budget.calls', allowed: left, used: 0n, monthly: true };
+    const gate = createExportGate({ ...NO_EXPORTS, rows: undefined, calls }, createFakeIo(), memory);
+    const need = needOf([...CHANGED, ...LACKING]);
+    await landHydration(service.client, landing, need, () => {}, service.io, { gate, ratePerSecond: null });
+  }
+
+  const count = (service: LocalService, part: RegExp) => service.urls.filter((url) => part.test(url)).length;
+
+  test('is not bought again, nor its first page, when the run stops during the single reads that follow it', async () => {
+    const broken = await startExports(8);
+    await expect(hydrate(broken, await openLanding('landed'))).rejects.toMatchObject({ code: 'unauthorized' });
+    expect([count(broken, /export/), count(broken, /page=0/)]).toEqual([1, 1]);
+    const landing = await reopenLanding();
+    const before = new Set(await readItems(landing));
+    expect(before.size).toBeGreaterThan(CHANGED.length);
+    const service = await startExports();
+    await hydrate(service, landing);
+    expect(service.urls.filter((url) => !/items\/\d+$/.test(url))).toEqual([]);
+    expect(service.urls).toHaveLength(CHANGED.length + LACKING.length - before.size);
+    expect(new Set(await readItems(landing))).toEqual(new Set([...CHANGED, ...LACKING]));
+  });
+
+  test('that broke off is not bought again by the next try: pages that have not landed bring the rest', async () => {
+    const broken = await startExports(4, 600);
+    await expect(hydrate(broken, await openLanding('landed'))).rejects.toMatchObject({ code: 'unauthorized' });
+    expect([count(broken, /export/), count(broken, /page=0/)]).toEqual([1, 1]);
+    const landing = await reopenLanding();
+    const service = await startExports();
+    await hydrate(service, landing);
+    expect(count(service, /export/)).toBe(0);
+    expect(count(service, /page=0/)).toBe(0);
+    expect(new Set(await readItems(landing))).toEqual(new Set([...CHANGED, ...LACKING]));
+  });
+
+  test('that breaks off run by run is tried once by the next run, and then pages take its place for a while', async () => {
+    const lake = await makeLake();
+    const run = async (left?: bigint) => {
+      const service = await startExports(0, 600);
+      const memory = await openRemembered(lake, service.io);
+      await hydrate(service, await openLanding('landed'), { memory, ...(left === undefined ? {} : { left }) });
+      return count(service, /export/);
+    };
+    expect([await run(), await run(), await run()]).toEqual([1, 1, 0]);
+    expect(listBrokenExports(await readMemory(lake))).toMatchObject([{ name: 'changed-items', runs: 2, rows: 2400n }]);
+    await expect(run(2n)).rejects.toMatchObject({
+      code: 'snapshot_incomplete',
+      facts: { nextRunAt: expect.any(Date) },
+    });
+  });
+
+  test('that comes whole is trusted again', async () => {
+    const lake = await makeLake();
+    const service = await startExports();
+    const memory = await openRemembered(lake, service.io);
+    await memory.note('changed-items', { rows: 9n, reason: 'cut' });
+    await hydrate(service, await openLanding('landed'), { memory });
+    expect(listBrokenExports(await readMemory(lake))).toEqual([]);
+  });
+});
+
+describe('another page of changed items', () => {
+  test.each([
+    [0, 500, 10, false],
+    [5, 2, 0, false],
+    [5, 2, 100, true],
+    [5, 1, 3, false],
+    [6, 1, 3, true],
+    [1, 0, 1, false],
+    [2, 0, 1, true],
+  ])('with %i needed, %i found on the last and %i left: %j', (needed, found, left, worth) => {
+    expect(isAnotherPageWorthIt(needed, found, left)).toBe(worth);
+  });
+
+  test('is asked for alone at first, then side by side with no more than the needed items can fill', () => {
+    expect(planWave(10_000, 0, Number.POSITIVE_INFINITY)).toEqual([0]);
+    expect(planWave(10_000, 1, 100)).toEqual([1, 2, 3, 4]);
+    expect(planWave(600, 1, 100)).toEqual([1, 2]);
+    expect(planWave(10_000, 9, 11)).toEqual([9, 10]);
+  });
+});

@@ -1,0 +1,126 @@
+import { afterEach, expect, test } from 'vitest';
+import { rebuildLake } from '../../src/rebuild/rebuild.js';
+import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import { openWorld, readItems, readLake, readTruth, testIo, type World, type WorldOptions } from '../run/world.js';
+
+let world: World;
+/** What happens in the service before a request is answered. */
+let happen: ((request: Request) => Promise<void>) | undefined;
+afterEach(() => world.close());
+
+const FREE: WorldOptions = {
+  plan: 'free',
+  limits: { exportRowsPerMonth: 5000, datasets: null, historyDays: 365, delayHours: 0, ratePerSecond: null },
+};
+
+async function open(options: WorldOptions): Promise<void> {
+  happen = undefined;
+  const intercept: WorldOptions['intercept'] = async (request, next) => {
+    await happen?.(request);
+    return next(request);
+  };
+  world = await openWorld({ items: 90, sites: 2, pastDays: 6, intercept, ...options });
+  world.pipeline.source.history = 'items';
+}
+
+const asked = () => world.requests.filter((request) => request.endsWith('/history'));
+
+/** Item, kind and time of each row of history, in order. */
+async function readHistory(): Promise<string[]> {
+  const rows = await readLake(
+    world.lakePath,
+    (glob) => `SELECT item_id, kind, epoch_us(observed_at) FROM ${glob('history')}`,
+  );
+  return rows.map((row) => row.join(' ')).sort();
+}
+
+/** The same of all changes of the service. */
+async function readChanges(): Promise<string[]> {
+  const { changes } = await world.sandbox.dump();
+  return changes
+    .map((line) => {
+      const pick = (pattern: RegExp) => pattern.exec(line)?.[1] as string;
+      const time = pick(/"observedAt":"([^"]+)"/);
+      const micros = (/\.(\d+)/.exec(time)?.[1] ?? '').padEnd(6, '0').slice(0, 6);
+      const at = BigInt(Date.parse(`${time.slice(0, 19)}Z`)) * 1000n + BigInt(micros);
+      return `${pick(/"item":\{"id":(\d+)/)} ${pick(/"kind":"(\w+)"/)} ${at}`;
+    })
+    .sort();
+}
+
+test('a first copy without the feed gets the history of each item by one call, and new items get theirs later', async () => {
+  await open(FREE);
+  const said = await estimateRun(world.pipeline, testIo);
+  const { row, histories } = await world.sync();
+  expect(row).toMatchObject({ mode: 'snapshot', items: 90n });
+  expect(histories).toMatchObject({ asked: 90, left: 0 });
+  expect(asked()).toHaveLength(90);
+  expect(said.steps.find(({ step }) => step === 'histories')?.calls).toBeGreaterThanOrEqual(92);
+  expect(await readHistory()).toEqual(await readChanges());
+  const ledger = await readLake(
+    world.lakePath,
+    (glob) =>
+      `SELECT count(*), count(usage_calls), bool_and(calls = coalesce(usage_calls, calls)) FROM ${glob('runs')}`,
+  );
+  expect(ledger).toEqual([['2', '2', 'true']]);
+
+  await world.sandbox.advance({ hours: 3, changes: 60 });
+  const second = await world.sync();
+  expect(second.row.mode).toBe('poll');
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+  const fresh = Number(second.row.items) - 90;
+  expect(fresh).toBeGreaterThan(0);
+  expect(asked()).toHaveLength(90);
+  expect((await world.sync()).histories).toMatchObject({ asked: fresh, left: 0 });
+  expect(asked()).toHaveLength(90 + fresh);
+  expect(new Set(asked()).size).toBe(90 + fresh);
+});
+
+test('the calls that are left take a portion; the rest goes on when there are calls again, and none is asked twice', async () => {
+  await open({ ...FREE, limits: { ...FREE.limits, apiCallsPerMonth: 120 } });
+  const { histories } = await world.sync();
+  const { asked: first = 0, left = 0 } = histories ?? {};
+  expect(first).toBeGreaterThan(10);
+  expect(first + left).toBe(90);
+  const reasons = () => readLake(world.lakePath, (glob) => `SELECT reason FROM ${glob('runs')} ORDER BY run_number`);
+  expect((await reasons()).at(-1)?.[0]).toContain(`; the histories of ${left} items are left`);
+  expect(await world.sync()).toMatchObject({ published: false, histories: { asked: 0, left } });
+  await world.sandbox.advance({ hours: 11 * 24, changes: 1 });
+  const said = await estimateRun(world.pipeline, testIo);
+  const next = await world.sync();
+  expect(next.histories).toMatchObject({ asked: Math.min(left, 58 - 2), left: expect.any(Number) });
+  expect(said.steps.find(({ step }) => step === 'histories')?.calls).toBe((next.histories?.asked ?? 0) + 2);
+  expect(asked()).toHaveLength(new Set(asked()).size);
+});
+
+test('what changes between the histories and the poll of the run behind them is told by the poll', async () => {
+  await open(FREE);
+  let polls = 0;
+  const moved: string[] = [];
+  happen = async (request) => {
+    if (!request.url.includes('changedSince') || polls++ > 0) return;
+    const before = (await world.sandbox.dump()).changes.length;
+    await world.sandbox.advance({ hours: 3, changes: 20 });
+    moved.push(...(await world.sandbox.dump()).changes.slice(before));
+  };
+  await world.sync();
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+  const history = new Set((await readHistory()).map((row) => row.split(' ')[0]));
+  expect(moved.length).toBe(20);
+  expect(history.size).toBe((await readTruth(world.sandbox)).size);
+  const last = new Map((await readChanges()).map((row) => [row.split(' ')[0], row]));
+  const told = new Set(await readHistory());
+  expect([...last.values()].filter((row) => !told.has(row))).toEqual([]);
+});
+
+test('with the feed, nothing is lost or twice between what items tell and what the feed brings', async () => {
+  await open({ limits: { ratePerSecond: null } });
+  await world.sync();
+  expect(await readHistory()).toEqual(await readChanges());
+  await world.sandbox.advance({ hours: 3, changes: 60 });
+  await world.sync();
+  expect(await readHistory()).toEqual(await readChanges());
+  await rebuildLake(world.pipeline, testIo, new AbortController().signal);
+  expect(await readHistory()).toEqual(await readChanges());
+  expect(asked()).toHaveLength(new Set(asked()).size);
+});

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import type { PricelakeError } from '../../src/io/errors.js';
+import { readFeedPage, readItemPage, readLastChanged, readProductPage } from '../../src/source/page.js';
+
+function catchError(work: () => unknown): PricelakeError {
+  try {
+    work();
+  } catch (error) {
+    return error as PricelakeError;
+  }
+  return expect.unreachable('it should have thrown');
+}
+
+describe('a page of the feed', () => {
+  test('tells where its changes stand, whether more wait, and the cursor, exactly', () => {
+    const body = Buffer.from(
+      '{"changes":[{"id":9007199254740992},{"kind":"NEW","id":9007199254740993}],"hasMore":true,"nextCursor":9007199254740993,"new":[1]}',
+    );
+    const page = readFeedPage(body, 9007199254740991n);
+    expect(page).toMatchObject({ hasMore: true, shown: 9007199254740993n, nextCursor: 9007199254740993n });
+    expect(page.changes.map(({ start, end }) => body.toString('utf8', start, end))).toEqual([
+      '{"id":9007199254740992}',
+      '{"kind":"NEW","id":9007199254740993}',
+    ]);
+  });
+
+  test('may be the empty one at the end', () => {
+    for (const nextCursor of [',"nextCursor":7', ',"nextCursor":0', ',"nextCursor":null', '']) {
+      const body = Buffer.from(`{"changes":[],"hasMore":false${nextCursor}}`);
+      expect(readFeedPage(body, 7n)).toMatchObject({ changes: [], shown: 7n, hasMore: false, nextCursor: 7n });
+    }
+  });
+
+  test('may be the last one, with changes and no cursor: the feed continues behind its last change', () => {
+    for (const nextCursor of [',"nextCursor":0', ',"nextCursor":null', '']) {
+      const body = Buffer.from(`{"changes":[{"id":8},{"id":9},{"id":null}],"hasMore":false${nextCursor}}`);
+      expect(readFeedPage(body, 7n)).toMatchObject({ shown: 9n, hasMore: false, nextCursor: 9n });
+    }
+  });
+
+  test('may hold a change whose id is none: typing rejects that change alone', () => {
+    const body = Buffer.from(
+      '{"changes":[{"id":8},{"id":"9"},{"kind":"NEW"},{"id":10},{"id":null}],"hasMore":false,"nextCursor":10}',
+    );
+    const page = readFeedPage(body, 7n);
+    expect([page.changes.length, page.shown]).toEqual([5, 10n]);
+  });
+
+  test.each([
+    ['<html>Welcome</html>', 'not JSON at byte 0'],
+    ['{"hasMore":false,"nextCursor":7}', '"changes" is missing'],
+    ['{"changes":[],"nextCursor":7}', '"hasMore" is missing'],
+    ['{"changes":[],"hasMore":"no","nextCursor":7}', '"no" at byte 24 is not a boolean'],
+    ['{"changes":{},"hasMore":false,"nextCursor":7}', 'not JSON at byte 11'],
+    [
+      '{"changes":[],"hasMore":true,"nextCursor":null}',
+      'hasMore is true, but nextCursor is null, not a 64-bit integer',
+    ],
+    ['{"changes":[{"id":8}],"hasMore":true}', 'hasMore is true, but nextCursor is missing, not a 64-bit integer'],
+    ['{"changes":[{"id":8}],"hasMore":true,"nextCursor":0}', 'nextCursor 0 is before the cursor 7'],
+    ['{"changes":[{"id":8}],"hasMore":false,"nextCursor":"8"}', ': nextCursor is "8", not a 64-bit integer'],
+    [
+      '{"changes":[],"hasMore":false,"nextCursor":9223372036854775808}',
+      ': nextCursor is 9223372036854775808, not a 64-bit integer',
+    ],
+    ['{"changes":[],"hasMore":false,"nextCursor":6}', 'nextCursor 6 is before the cursor 7'],
+    ['{"changes":[],"hasMore":true,"nextCursor":7}', 'nextCursor does not move'],
+    ['{"changes":[{"id":8},"hasMore":false,"nextCursor":8}', 'not JSON'],
+    ['{"changes":[{"id":9},{"id":8}],"hasMore":false,"nextCursor":9}', 'change 8 comes after 9'],
+    ['{"changes":[{"id":8},{"id":8}],"hasMore":false,"nextCursor":8}', 'change 8 comes after 8'],
+    ['{"changes":[{"id":7}],"hasMore":false,"nextCursor":9}', 'change 7 comes after 7'],
+    ['{"changes":[{"id":8},{"id":9}],"hasMore":false,"nextCursor":8}', 'nextCursor 8 is before change 9'],
+  ])('that is %s is refused and shown', (body, reason) => {
+    const error = catchError(() => readFeedPage(Buffer.from(body), 7n));
+    expect(error).toMatchObject({ code: 'contract', facts: { hint: expect.stringContaining('source.baseUrl') } });
+    expect(error.message).toContain(`/changes?after=7: the answer is not the page`);
+    expect(error.message).toContain(reason);
+    expect(error.message).toContain(`it begins: ${body.slice(0, 20)}`);
+  });
+
+  test('is shown by its first characters only, in one line', () => {
+    const error = catchError(() => readFeedPage(Buffer.from(`<p>\n\n\t${'x'.repeat(500)}`), 0n));
+    expect(error.message).toContain('it begins: <p> xxx');
+    expect(error.cause).toBeInstanceOf(SyntaxError);
+    expect(error.message.length).toBeLessThan(250);
+  });
+});
+
+describe('a page of items', () => {
+  test('tells ids and places of its items, exactly', () => {
+    const body = Buffer.from(
+      '{"content":[{"title":"\\"id\\":5","id":9223372036854775807},{"id":2,"site":{"id":3}}],"totalElements":2,"totalPages":1}',
+    );
+    const page = readItemPage(body, '/items');
+    expect(page.items.map((item) => item.id)).toEqual([9223372036854775807n, 2n]);
+    expect(JSON.parse(body.toString('utf8', page.items[1]?.slice.start, page.items[1]?.slice.end))).toEqual({
+      id: 2,
+      site: { id: 3 },
+    });
+    expect(page).toMatchObject({ totalElements: 2n, totalPages: 1 });
+  });
+
+  test.each([
+    ['{"content":[{"title":"A"}],"totalElements":1,"totalPages":1}', 'has no "id"'],
+    ['{"content":[{"id":"1"}],"totalElements":1,"totalPages":1}', '"1" at byte 18 is not a 64-bit integer'],
+    ['{"content":[1],"totalElements":1,"totalPages":1}', 'not JSON at byte 12'],
+    ['{"content":[],"totalPages":1}', '"totalElements" is missing'],
+    ['{"content":[],"totalElements":1}', '"totalPages" is missing'],
+  ])('that is %s is refused', (body, reason) => {
+    const error = catchError(() => readItemPage(Buffer.from(body), '/items?page=0'));
+    expect(error.code).toBe('contract');
+    expect(error.message).toContain(reason);
+  });
+});
+
+test('a page of products tells where its products stand', () => {
+  const body = Buffer.from('{"content":[{"id":"a"},{"id":"b"}],"totalElements":9007199254740993,"totalPages":3}');
+  const page = readProductPage(body, '/products');
+  expect(page.rows.map(({ start, end }) => body.toString('utf8', start, end))).toEqual(['{"id":"a"}', '{"id":"b"}']);
+  expect(page).toMatchObject({ totalElements: 9007199254740993n, totalPages: 3 });
+  for (const name of ['content', 'totalElements', 'totalPages']) {
+    const without = Buffer.from(body.toString().replace(`"${name}"`, '"x"'));
+    expect(catchError(() => readProductPage(without, '/products')).message).toContain(
+      `/products: the answer is not the page that the API document describes: "${name}" is missing`,
+    );
+  }
+});
+
+test('an item without a date that can be read has not said when it changed', () => {
+  const read = (body: string) => readLastChanged(Buffer.from(body), { start: 0, end: body.length });
+  expect(read('{"lastSeenAt":"2026-11-19T12:00:00Z","lastChangedAt":"2026-11-20T12:00:00Z"}')).toBe(
+    '2026-11-20T12:00:00Z',
+  );
+  for (const body of ['{}', '{"lastChangedAt":null}', '{"lastChangedAt":5}', '{"lastChangedAt":"yesterday"}']) {
+    expect(read(body)).toBeUndefined();
+  }
+});
+
+test('a defect of our own is no contract error', () => {
+  const body = Buffer.from('{"content":[],"totalElements":1,"totalPages":1}');
+  const original = body.toString;
+  body.toString = () => {
+    body.toString = original;
+    throw new TypeError('a defect');
+  };
+  expect(catchError(() => readItemPage(body, '/items'))).toBeInstanceOf(TypeError);
+});

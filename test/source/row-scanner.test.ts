@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { createRowScanner, type ExportFormat } from '../../src/source/row-scanner.js';
+
+/** What is told of chunks that come one after the other: rows, where they end, and the bytes that are open behind. */
+function scan(format: ExportFormat, ...chunks: string[]) {
+  const scanner = createRowScanner(format);
+  const told = chunks.map((chunk) => {
+    const { rows, end } = scanner.scan(Buffer.from(chunk));
+    return [rows, end, scanner.openBytes];
+  });
+  return { told, last: scanner.finish(), header: scanner.header.toString() };
+}
+
+test('lines are counted where they end, and what is behind the last end is open', () => {
+  expect(scan('ndjson', '{"a', '":1}\n{}\n{"b"', ':2}')).toEqual({
+    told: [
+      [0, 0, 3],
+      [2, 8, 4],
+      [0, 0, 7],
+    ],
+    last: 1,
+    header: '',
+  });
+  expect(scan('ndjson', '{}\n')).toEqual({ told: [[1, 3, 0]], last: 0, header: '' });
+});
+
+test.each([
+  [['\r\n'], 0, 0],
+  [['\r', '\n'], 0, 0],
+  [['\r'], 0, 0],
+  [['\r\r\n'], 0, 0],
+  [['\r', '\r\n'], 0, 0],
+  [['  \n', '\t', ' \r\n', ' '], 0, 0],
+  [['  \n', '\t', ' {}\r\n', ' '], 1, 0],
+  [['\u00a0\n'], 1, 0],
+  [['\f\n'], 1, 0],
+  [['\r{}\n'], 1, 0],
+  [['7\n'], 1, 0],
+  [['\r', '{}'], 0, 1],
+  [['{}\r', '\n\r', '\n'], 1, 0],
+])('a line is blank when it holds no more than white space of JSON: %j', (chunks, rows, last) => {
+  const found = scan('ndjson', ...chunks);
+  expect([found.told.reduce((sum, [count = 0]) => sum + count, 0), found.last]).toEqual([rows, last]);
+});
+
+test('records of CSV are counted behind the header, which is kept as it came', () => {
+  expect(scan('csv', 'id,na', 'me\r\n1,"a\nb"\r\n2', ',x\r\n3')).toEqual({
+    told: [
+      [0, 0, 5],
+      [1, 13, 1],
+      [1, 4, 1],
+    ],
+    last: 1,
+    header: 'id,name\r\n',
+  });
+  expect(scan('csv', 'id\n1\n')).toEqual({ told: [[1, 5, 0]], last: 0, header: 'id\n' });
+});
+
+test('a header that nothing ends is no row', () => {
+  expect(scan('csv', 'id,name')).toEqual({ told: [[0, 0, 7]], last: 0, header: '' });
+  expect(scan('csv', 'id\n')).toEqual({ told: [[0, 0, 0]], last: 0, header: 'id\n' });
+});

@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Segment, writeSegments } from '../../src/source/segment-writer.js';
+import { listOpenFiles, makeFolder } from '../journal/folder.js';
+import { createSeeded } from '../seeded.js';
+
+/** `bytes` in chunks of the sizes that `next` gives. */
+async function* chunk(bytes: Buffer, next: () => number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; ) {
+    const size = next();
+    yield bytes.subarray(at, at + size);
+    at += size;
+  }
+}
+
+const MIB = 1024 * 1024;
+
+interface Written {
+  segments: Segment[];
+  texts: string[];
+  total: { rows: bigint; bytes: number };
+  /** Bytes that onBytes told of. */
+  told: number;
+}
+
+async function write(bytes: Buffer, targetBytes: number, next: () => number): Promise<Written> {
+  const folder = await makeFolder();
+  const segments: Segment[] = [];
+  const texts: string[] = [];
+  let told = 0;
+  const total = await writeSegments(chunk(bytes, next), {
+    folder,
+    prefix: 'export-1-',
+    targetBytes,
+    announced: 10_000_000n,
+    onBytes: (count) => {
+      told += count;
+    },
+    onSegment: async (segment) => {
+      segments.push(segment);
+      texts.push(await readFile(path.join(folder, segment.file), 'latin1'));
+    },
+  });
+  expect((await readdir(folder)).sort()).toEqual(segments.map((segment) => segment.file));
+  const sums = texts.map((text) => createHash('sha256').update(Buffer.from(text, 'latin1')).digest('hex'));
+  expect(segments.map((segment) => segment.fileSha256)).toEqual(sums);
+  return { segments, texts, total, told };
+}
+
+/** Takes the place of functions of every opened file, until the test ends. */
+async function replace(change: (real: Pick<FileHandle, 'write'>) => Partial<FileHandle>): Promise<void> {
+  const probe = await open('/dev/null');
+  const prototype = Object.getPrototypeOf(probe) as FileHandle;
+  await probe.close();
+  const { write, datasync } = prototype;
+  Object.assign(prototype, change({ write }));
+  onTestFinished(() => void Object.assign(prototype, { write, datasync }));
+}
+
+/** The sizes of all writes from now on; each takes `atMost` bytes. */
+async function noteWrites(atMost = Number.POSITIVE_INFINITY): Promise<number[]> {
+  const sizes: number[] = [];
+  await replace(({ write }) => {
+    const writeReal = write as (...bytes: [Buffer, number, number]) => unknown;
+    async function writeSome(this: FileHandle, bytes: Buffer, offset = 0, length = bytes.length - offset) {
+      sizes.push(length);
+      return writeReal.call(this, bytes, offset, Math.min(atMost, length));
+    }
+    return { write: writeSome as unknown as FileHandle['write'] };
+  });
+  return sizes;
+}
+
+/** Lines that hold anything beside white space. */
+function countLines(text: string): number {
+  return text.split('\n').filter((line) => !/^[ \t\r]*$/.test(line)).length;
+}
+
+const BODIES: Record<string, string> = {
+  'plain lines': '{"id":1}\n{"id":22}\n{"id":333}\n',
+  'no last newline': '{"id":1}\n{"id":22}\n{"id":333}',
+  CRLF: '{"id":1}\r\n{"id":22}\r\n{"id":333}\r\n',
+  'CRLF without the last': '{"id":1}\r\n{"id":22}',
+  'blank lines': '\n\n{"id":1}\n\n\n{"id":22}\n\n',
+  'blank lines with CRLF': '\r\n{"id":1}\r\n\r\n\r\n{"id":22}\r\n\r\n',
+  'lines of white space': ' \n{"id":1}\n\t \r\n{"id":22} \n\r\r\n   ',
+  'a lone carriage return at the end': '{"id":1}\n\r',
+  'one long line': `{"id":1,"title":"${'x'.repeat(100)}"}`,
+  'letters of several bytes': '{"t":"äöü"}\n{"t":"😀😀"}\n{"t":"ß"}\n',
+  'one-letter lines': 'a\nb\r\nc\n\r\nd',
+};
+
+describe('segments', () => {
+  test.each(Object.keys(BODIES))('of %s hold whole lines and count their rows, whatever the chunks', async (name) => {
+    const bytes = Buffer.from(BODIES[name] as string);
+    const random = createSeeded(21);
+    const chunkings = [() => 1, () => 2, () => 3, () => 7, () => bytes.length, () => 1 + random.integer(12)];
+    for (const next of chunkings) {
+      for (const targetBytes of [1, 10, 25, 1000]) {
+        const { segments, texts, total, told } = await write(bytes, targetBytes, next);
+        expect(texts.join('')).toBe(bytes.toString('latin1'));
+        for (const text of texts.slice(0, -1)) expect(text.endsWith('\n')).toBe(true);
+        expect(segments.map((segment) => segment.rows)).toEqual(texts.map(countLines));
+        expect(segments.map((segment) => segment.bytes)).toEqual(texts.map((text) => text.length));
+        const rows = countLines(bytes.toString('latin1'));
+        expect(total).toEqual({ rows: BigInt(rows), bytes: bytes.length });
+        expect(told).toBe(bytes.length);
+      }
+    }
+  });
+
+  test('end at the first line end behind the target size', async () => {
+    const line = '{"id":1}\n';
+    const { segments } = await write(Buffer.from(line.repeat(100)), 90, () => 9);
+    expect(segments).toHaveLength(10);
+    expect(segments.every((segment) => segment.bytes === 90 && segment.rows === 10)).toBe(true);
+    expect(segments.map((segment) => segment.file).slice(0, 2)).toEqual([
+      'export-1-00001.ndjson',
+      'export-1-00002.ndjson',
+    ]);
+  });
+
+  test('are written a mebibyte at a time, the last bytes when the segment ends', async () => {
+    const bytes = Buffer.from(`${'x'.repeat(99)}\n`.repeat(30_000));
+    const sizes = await noteWrites();
+    await write(bytes, 2_000_000, () => 1000);
+    expect(sizes).toEqual([MIB, 2_000_000 - MIB, 1_000_000]);
+  });
+
+  test('hold every byte once, however much more than a write a chunk is', async () => {
+    const random = createSeeded(22);
+    const text = random.text('abcdefghijklmno\n', 7000).repeat(500);
+    const [bytes, rows] = [Buffer.from(text), BigInt(countLines(text))];
+    for (const size of [MIB - 1, MIB, MIB + 1, 3 * MIB]) {
+      for (const targetBytes of [MIB, 10 * MIB]) {
+        const { segments, texts, total } = await write(bytes, targetBytes, () => size);
+        expect(texts.join('') === text).toBe(true);
+        expect(segments.map((segment) => segment.bytes)).toEqual(texts.map((one) => one.length));
+        expect(total).toEqual({ rows, bytes: bytes.length });
+      }
+    }
+  });
+
+  test('of an empty body are none', async () => {
+    const { segments, total } = await write(Buffer.alloc(0), 10, () => 1);
+    expect(segments).toEqual([]);
+    expect(total).toEqual({ rows: 0n, bytes: 0 });
+  });
+
+  test('of a body of empty chunks are none', async () => {
+    const folder = await makeFolder();
+    async function* body() {
+      yield Buffer.alloc(0);
+    }
+    const options = {
+      folder,
+      prefix: 'e-',
+      targetBytes: 10,
+      announced: 9n,
+      onBytes: () => {},
+      onSegment: async () => {},
+    };
+    expect(await writeSegments(body(), options)).toEqual({ rows: 0n, bytes: 0 });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('of an earlier process are removed first: the journal does not name them', async () => {
+    const folder = await makeFolder();
+    await writeFile(path.join(folder, 'export-1-00001.ndjson'), 'old');
+    await writeFile(path.join(folder, 'export-2-00001.ndjson'), 'of another attempt');
+    async function* body() {
+      yield Buffer.from('new\n');
+    }
+    const options = {
+      folder,
+      prefix: 'export-1-',
+      targetBytes: 10,
+      announced: 9n,
+      onBytes: () => {},
+      onSegment: async () => {},
+    };
+    await writeSegments(body(), options);
+    expect(await readFile(path.join(folder, 'export-1-00001.ndjson'), 'utf8')).toBe('new\n');
+    expect(await readFile(path.join(folder, 'export-2-00001.ndjson'), 'utf8')).toBe('of another attempt');
+  });
+
+  test('that are finished stay when the body breaks off, and the error comes through', async () => {
+    const folder = await makeFolder();
+    const landed: Segment[] = [];
+    async function* body() {
+      yield Buffer.from('1234567890\n');
+      yield Buffer.from('12345');
+      throw new Error('the line is dead');
+    }
+    const onSegment = async (segment: Segment) => void landed.push(segment);
+    const options = { folder, prefix: 'e-', targetBytes: 10, announced: 9n, onBytes: () => {}, onSegment };
+    await expect(writeSegments(body(), options)).rejects.toThrow('the line is dead');
+    expect(landed).toMatchObject([{ file: 'e-00001.ndjson', bytes: 11, rows: 1 }]);
+  });
+
+  test('are handed over in order, and what fails there fails the whole and leaves no file open', async () => {
+    const folder = await makeFolder();
+    const onSegment = async ({ file }: Segment) => {
+      if (file === 'e-00002.ndjson') throw new Error('the journal is full');
+    };
+    const body = chunk(Buffer.from('1\n2\n3\n4\n'), () => 2);
+    const options = { folder, prefix: 'e-', targetBytes: 1, announced: 9n, onBytes: () => {}, onSegment };
+    await expect(writeSegments(body, options)).rejects.toThrow('the journal is full');
+    expect(await listOpenFiles(folder)).toEqual([]);
+  });
+});
+
+describe('segments of CSV', () => {
+  test('begin each with the header, which is no row of theirs, and hold every record once', async () => {
+    const folder = await makeFolder();
+    const segments: Segment[] = [];
+    const records = ['1,"a\nb"', '2,c', '3,"d""e"', '4,f'];
+    const options = { folder, prefix: 'e-', format: 'csv' as const, targetBytes: 6, announced: 4n, onBytes: () => {} };
+    const body = chunk(Buffer.from(['id,t', ...records, ''].join('\n')), () => 5);
+    const total = await writeSegments(body, { ...options, onSegment: async (one) => void segments.push(one) });
+    const texts = await Promise.all(segments.map(({ file }) => readFile(path.join(folder, file), 'utf8')));
+    expect(texts.length).toBeGreaterThan(2);
+    for (const text of texts) expect(text.startsWith('id,t\n')).toBe(true);
+    expect(texts.map((text) => text.slice('id,t\n'.length)).join('')).toBe(`${records.join('\n')}\n`);
+    expect(segments.reduce((rows, one) => rows + one.rows, 0)).toBe(4);
+    expect(total.rows).toBe(4n);
+  });
+});
+
+describe('on a disk that fails', () => {
+  test('writes that take a part of the bytes are gone on with until all are there', async () => {
+    const writes = await noteWrites(3);
+    const bytes = Buffer.from('{"id":1}\n{"id":22}\n{"id":333}\n');
+    const { texts, segments } = await write(bytes, 12, () => 20);
+    expect(texts.join('')).toBe(bytes.toString());
+    expect(segments.map(({ bytes }) => bytes)).toEqual(texts.map((text) => text.length));
+    expect(writes.length).toBeGreaterThan(10);
+  });
+
+  test('a segment that cannot be synced fails the whole, is not handed over, and no file stays open', async () => {
+    const folder = await makeFolder();
+    const landed: Segment[] = [];
+    const datasync = () => Promise.reject(Object.assign(new Error('EIO: fdatasync'), { code: 'EIO' }));
+    await replace(() => ({ datasync }));
+    const body = chunk(Buffer.from('1\n2\n3\n4\n'), () => 2);
+    const options = { folder, prefix: 'e-', targetBytes: 1, announced: 100n, onBytes: () => {} };
+    const written = writeSegments(body, { ...options, onSegment: async (one) => void landed.push(one) });
+    await expect(written).rejects.toMatchObject({ code: 'EIO' });
+    expect(landed).toEqual([]);
+    expect(await listOpenFiles(folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,245 @@
+import { readdir, readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { basename } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { ApiClient } from '../../src/api/client.js';
+import type { Progress } from '../../src/io/io.js';
+import type { Landing } from '../../src/journal/landings.js';
+import { type Allowance, allowance } from '../../src/plan/allowance.js';
+import { createExportGate } from '../../src/plan/export-gate.js';
+import type { Shard } from '../../src/plan/plan-shards.js';
+import type { LandedSegment } from '../../src/source/export-segments.js';
+import type { SnapshotEvents } from '../../src/source/export-shard.js';
+import { landSnapshot } from '../../src/source/snapshot.js';
+import { createFakeIo } from '../api/fake-io.js';
+import { type LocalService, startService } from '../api/local-service.js';
+import { lastEntry, listEntries, openLanding, reopenLanding } from './landing.js';
+
+const ROWS = Array.from({ length: 50 }, (_, id) => `{"id":${id}}\n`).join('');
+
+interface Export {
+  rows?: string | undefined;
+  body?: string;
+  headers?: Record<string, string>;
+  /** Ends the connection after the body instead of the answer. */
+  cut?: boolean;
+}
+
+/** A service; `exports` are its answers to /export, the last one for all further. */
+function startExport(...exports: [Export, ...Export[]]): Promise<LocalService> {
+  let asked = 0;
+  return startService((_request, response) =>
+    sendExport(response, exports[Math.min(asked++, exports.length - 1)] as Export),
+  );
+}
+
+function sendExport(response: ServerResponse, { rows = '50', body = ROWS, headers = {}, cut = false }: Export): void {
+  const count = rows === '' ? {} : { 'x-export-rows': rows };
+  response.writeHead(200, { 'content-type': 'application/x-ndjson', ...count, ...headers });
+  if (!cut) return void response.end(body);
+  response.write(body);
+  setTimeout(() => response.destroy(), 20);
+}
+
+/** `left`: export rows of the month. */
+async function land(service: LocalService, landing: Landing, left?: number): Promise<LandedSegment[]> {
+  const segments: LandedSegment[] = [];
+  const events: SnapshotEvents = {
+    onSegment: (segment) => void segments.push(segment),
+    onVoid: (paths) => expect(paths).toEqual([]),
+    whenRoom: async () => {},
+  };
+  const options = {
+    shards: [{ name: 'all', dataset: undefined, status: 'all' as const, site: undefined, rows: 50n }],
+    format: 'ndjson' as const,
+    gate: createExportGate(allowRows(left), service.io),
+  };
+  await landSnapshot([{ dataset: undefined, client: service.client }], landing, options, events, service.io);
+  return segments;
+}
+
+function allowRows(left?: number): Allowance {
+  const limits = left === undefined ? {} : { exportRowsPerMonth: left };
+  const usage = { apiCalls: 0n, exportRows: 0n, resetsAt: '2026-12-01T00:00:00Z' };
+  const budget = { calls: { percent: 100 }, exportRows: { percent: 100 }, overage: 0 };
+  return allowance({ status: 'ACTIVE', limits, usage }, budget);
+}
+
+const countExports = ({ urls }: LocalService) => urls.filter((url) => url.startsWith('/api/v1/export')).length;
+
+const shardOf = (name: string, dataset?: bigint): Shard => ({
+  name,
+  dataset,
+  status: 'all',
+  site: undefined,
+  rows: 2n,
+});
+
+/** Lands shards whose exports have two rows each, over clients by dataset; what was asked for and told. */
+async function landShards(landing: Landing, shards: Shard[], options: { left?: number; datasets?: bigint[] } = {}) {
+  const io = createFakeIo();
+  const told: Progress[] = [];
+  const handed: string[] = [];
+  const asked: string[] = [];
+  async function* send() {
+    yield Buffer.from('{"id":1}\n{"id":2}\n');
+  }
+  const clientOf = (dataset: bigint | undefined) => {
+    const stream = async () => {
+      asked.push(String(dataset));
+      return { body: send(), headers: { 'x-export-rows': '2' } };
+    };
+    return { stream, calls: () => asked.length } as unknown as ApiClient;
+  };
+  const parts = (options.datasets ?? [undefined]).map((dataset) => ({ dataset, client: clientOf(dataset) }));
+  const events: SnapshotEvents = {
+    onSegment: ({ path }, { mayBecomeVoid }) => void handed.push(`${basename(path)} ${mayBecomeVoid}`),
+    onVoid: () => {},
+    whenRoom: async () => {},
+  };
+  const gate = createExportGate(allowRows(options.left), io);
+  await landSnapshot(parts, landing, { shards, format: 'ndjson', gate }, events, {
+    ...io,
+    progress: (progress) => void told.push(progress),
+  });
+  return { told, asked, handed };
+}
+
+describe('a snapshot', () => {
+  test('in shards tells how much of the whole has come, what had landed before included', async () => {
+    const landing = await openLanding();
+    const [a, b] = [shardOf('a'), shardOf('b')];
+    await landShards(landing, [a]);
+    const { told, asked, handed } = await landShards(landing, [a, b], { left: 2 });
+    expect(asked).toHaveLength(1);
+    expect(handed).toEqual(['export-a-1-00001.ndjson false', 'export-b-1-00001.ndjson false']);
+    expect(told).toEqual([
+      { step: 'snapshot', rows: 4n, bytes: 36, totalRows: 4n, done: false },
+      { step: 'snapshot', rows: 4n, bytes: 36, totalRows: 4n, done: true },
+    ]);
+    const again = await landShards(landing, [b, a], { left: 0 });
+    expect([again.asked, again.handed]).toEqual([[], handed.toReversed()]);
+  });
+
+  test('of which only a part may be taken is not begun', async () => {
+    const landing = await openLanding();
+    const shards = [shardOf('a'), shardOf('b')];
+    await expect(landShards(landing, shards, { left: 3 })).rejects.toMatchObject({ code: 'budget' });
+    expect(listEntries(landing, 'export.begin')).toEqual([]);
+  });
+
+  test('asks for each export with the client of its dataset', async () => {
+    const shards = [shardOf('dataset-6-all', 6n), shardOf('dataset-5-all', 5n)];
+    const { asked } = await landShards(await openLanding(), shards, { datasets: [5n, 6n] });
+    expect(asked.sort()).toEqual(['5', '6']);
+    await expect(landShards(await openLanding(), [shardOf('dataset-7-all', 7n)], { datasets: [5n] })).rejects.toThrow(
+      'no client for shard dataset-7-all',
+    );
+  });
+
+  test('takes all items, removed ones too, and hands over its segments', async () => {
+    const service = await startExport({});
+    const segments = await land(service, await openLanding());
+    expect(service.urls).toEqual(['/api/v1/export?format=ndjson&status=all']);
+    expect(segments).toMatchObject([{ rows: 50, bytes: ROWS.length, readAt: expect.stringMatching(/^2026-/) }]);
+    expect(await readFile(segments[0]?.path ?? '', 'utf8')).toBe(ROWS);
+  });
+
+  test('that is landed costs no call again: segments come from the journal', async () => {
+    const service = await startExport({});
+    const first = await land(service, await openLanding());
+    const again = await land(service, await reopenLanding());
+    expect(again).toEqual(first);
+    expect(service.urls).toHaveLength(1);
+  });
+
+  test('whose stream broke off is taken again in the same run; only the whole one counts', async () => {
+    const service = await startExport({ body: ROWS.slice(0, 200), cut: true }, {});
+    const landing = await openLanding();
+    const segments = await land(service, landing);
+    expect(segments).toMatchObject([{ rows: 50 }]);
+    expect((await readdir(landing.folder)).filter((name) => name.startsWith('export-'))).toHaveLength(1);
+    expect(listEntries(landing, 'export.begin')).toHaveLength(2);
+    expect(await land(service, await reopenLanding())).toEqual(segments);
+  });
+
+  test('with other rows than announced is asked for three times at most, then refused', async () => {
+    const service = await startExport({ rows: '51' });
+    await expect(land(service, await openLanding())).rejects.toMatchObject({
+      code: 'snapshot_incomplete',
+      message: '/export: 50 rows arrived, X-Export-Rows announced 51',
+      facts: { hint: expect.stringContaining('Nothing was published.') },
+    });
+    expect(countExports(service)).toBe(3);
+  });
+
+  test('that an earlier run could not complete is taken again', async () => {
+    const broken = await startExport({ rows: '51' });
+    await expect(land(broken, await openLanding())).rejects.toMatchObject({ code: 'snapshot_incomplete' });
+    const service = await startExport({});
+    const segments = await land(service, await reopenLanding());
+    expect(service.urls).toEqual(['/api/v1/export?format=ndjson&status=all']);
+    expect(segments).toMatchObject([{ rows: 50 }]);
+  });
+
+  test('of nothing is whole', async () => {
+    const service = await startExport({ rows: '0', body: '' });
+    const landing = await openLanding();
+    expect(await land(service, landing)).toEqual([]);
+    expect(lastEntry(landing, 'export.done')).toMatchObject({ announced: 0n, landed: 0n });
+  });
+
+  test('that the service cut at the monthly limit is refused before its rows are read', async () => {
+    const service = await startExport({ headers: { 'x-export-truncated': 'true', 'x-export-matching': '900' } });
+    await expect(land(service, await openLanding())).rejects.toMatchObject({
+      code: 'quota',
+      message: '/export: the service cut the export at the monthly limit: 50 of 900 rows',
+      facts: { limit: 'exportRowsPerMonth' },
+    });
+    expect(countExports(service)).toBe(1);
+  });
+
+  test('beyond the quota is journaled as billed', async () => {
+    const service = await startExport({ headers: { 'x-export-overage': 'true' } });
+    const landing = await openLanding();
+    await land(service, landing, 50);
+    expect(lastEntry(landing, 'export.begin')).toMatchObject({ overage: true, blocks: 1n, announced: 50n });
+    expect(lastEntry(landing, 'export.done')).toMatchObject({ landed: 50n });
+    expect(service.io.events.map(({ level, event }) => [level, event])).toContainEqual([
+      'warn',
+      'export.overage_not_agreed',
+    ]);
+  });
+
+  test('of more rows than are allowed is not asked for', async () => {
+    const service = await startExport({});
+    await expect(land(service, await openLanding(), 49)).rejects.toMatchObject({ code: 'budget' });
+    expect(countExports(service)).toBe(0);
+  });
+
+  test('that breaks off is paid for: it is asked for again only while the rows of the month last', async () => {
+    const service = await startExport({ body: ROWS.slice(0, 200), cut: true });
+    const landing = await openLanding();
+    await expect(land(service, landing, 149)).rejects.toMatchObject({ code: 'budget', facts: { used: 100 } });
+    expect(countExports(service)).toBe(2);
+    expect(listEntries(landing, 'export.begin').map(({ announced }) => announced)).toEqual([50n, 50n]);
+  });
+
+  test('that was asked for and never answered counts as paid for', async () => {
+    const service = await startService((request) => void request.socket.destroy());
+    await expect(land(service, await openLanding(), 99)).rejects.toMatchObject({ code: 'budget' });
+    expect(countExports(service)).toBe(1);
+  });
+
+  test.each(['', '-1', '5.0', 'many', '1e3', '9999999999999999999'])(
+    'with the header X-Export-Rows: %j is refused: a cut one could not be told from a whole one',
+    async (rows) => {
+      const service = await startExport({ rows });
+      await expect(land(service, await openLanding())).rejects.toMatchObject({
+        code: 'contract',
+        message: expect.stringContaining(`X-Export-Rows is "${rows}"`),
+        facts: { hint: expect.stringContaining('source.baseUrl') },
+      });
+    },
+  );
+});

@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import type { ApiClient } from '../../src/api/client.js';
+import type { Landing } from '../../src/journal/landings.js';
+import { landLowWatermark } from '../../src/source/watermark.js';
+import { createFakeIo } from '../api/fake-io.js';
+import { fakeClient } from './fake-client.js';
+import { lastEntry, openLanding } from './landing.js';
+
+const NOON = '2026-11-20T12:00:00.000Z';
+const TIME = (minute: number) => `2026-11-20T10:${String(minute).padStart(2, '0')}:00.000001Z`;
+
+/** Items that changed last at a minute, and the newest change of the feed. */
+const serve = (total: number, minute?: number, newest = [70n]) =>
+  fakeClient((path) => {
+    if (path !== '/items') return { changes: newest.map((id) => ({ id, observedAt: NOON })), hasMore: false };
+    const content = minute === undefined ? [] : [{ lastChangedAt: TIME(minute) }];
+    return { content, totalElements: BigInt(total) };
+  });
+const take = (
+  landing: Landing,
+  client: ApiClient,
+  feed: 'none' | 'known' | 'new',
+  parts: { dataset: bigint | undefined; client: ApiClient }[] = [{ dataset: undefined, client }],
+  io = createFakeIo(),
+) => landLowWatermark(client, landing, parts, feed, io);
+
+test('the low watermark is the newest change, the newest item and how many there are; it is taken once', async () => {
+  const { client, asked } = serve(5, 30);
+  const [landing, io] = [await openLanding(), createFakeIo()];
+  const wanted = { cursor: 70n, from: undefined, changedAt: TIME(30), items: 5n, at: NOON };
+  const counts = new Map([[undefined, 5n]]);
+  expect(landing.journal.state.watermark).toBeUndefined();
+  expect(await take(landing, client, 'known', undefined, io)).toEqual({ ...wanted, counts });
+  expect(asked).toEqual([
+    { path: '/changes/recent', query: { limit: 1 } },
+    { path: '/items', query: { status: 'all', sort: '-lastChanged', size: 1 } },
+  ]);
+  expect(lastEntry(landing, 'watermark')).toStrictEqual({
+    type: 'watermark',
+    cursor: 70n,
+    changedAt: TIME(30),
+    items: 5n,
+    at: NOON,
+    calls: 2,
+  });
+  expect(io.events).toEqual([
+    { level: 'debug', event: 'landed', facts: { what: 'watermark', cursor: 70n, changedAt: TIME(30), items: 5n } },
+  ]);
+  expect(await take(landing, client, 'known')).toEqual({ ...wanted, counts });
+  expect(asked).toHaveLength(2);
+});
+
+test('without a feed nothing asks for changes; without an item nothing has changed', async () => {
+  const { client, asked } = serve(0);
+  const landing = await openLanding();
+  const landed = await take(landing, client, 'none');
+  expect(landed).toMatchObject({ cursor: undefined, from: undefined, changedAt: undefined, items: 0n });
+  expect(landed.counts).toEqual(new Map([[undefined, 0n]]));
+  expect(asked.map(({ path }) => path)).toEqual(['/items']);
+  expect(lastEntry(landing, 'watermark')?.cursor).toBeNull();
+});
+
+test.each([
+  [{ content: [{ lastChangedAt: 7 }], totalElements: 1n }],
+  [{ content: [{}], totalElements: 1n }],
+  [{ content: [] }],
+])('an answer that does not tell is refused: %o', async (answer) => {
+  await expect(take(await openLanding(), fakeClient(() => answer).client, 'none')).rejects.toThrow();
+});
+
+test('a feed without changes begins at 0', async () => {
+  expect(await take(await openLanding(), serve(1, 1, []).client, 'known')).toMatchObject({ cursor: 0n });
+});
+
+test('a new feed is read from an hour before its newest change', async () => {
+  const landing = await openLanding();
+  const { client, asked } = serve(1, 1, [70n, 60n]);
+  expect(await take(landing, client, 'new')).toMatchObject({ cursor: 70n, from: 59n });
+  expect(lastEntry(landing, 'watermark')).toMatchObject({ cursor: 70n, from: 59n });
+  expect(asked[0]).toEqual({ path: '/changes/recent', query: { limit: 200 } });
+});
+
+test('of several datasets the newest item holds, whichever has it, and each is counted', async () => {
+  const all = serve(99, 59);
+  for (const minutes of [
+    [10, 40, undefined],
+    [40, 10, undefined],
+    [undefined, 40, 40],
+  ]) {
+    const landing = await openLanding();
+    const parts = minutes.map((minute, n) => ({ dataset: BigInt(n), client: serve(n + 1, minute).client }));
+    const landed = await take(landing, all.client, 'known', parts);
+    expect(landed).toMatchObject({ cursor: 70n, changedAt: TIME(40), items: 6n });
+    expect(landed.counts).toEqual(
+      new Map([
+        [0n, 1n],
+        [1n, 2n],
+        [2n, 3n],
+      ]),
+    );
+  }
+  expect(all.asked.map(({ path }) => path)).toEqual(['/changes/recent', '/changes/recent', '/changes/recent']);
+});
+
+test('a single dataset is asked for its own feed', async () => {
+  const [all, one] = [serve(9, 9, [90n]), serve(2, 9, [20n])];
+  const landed = await take(await openLanding(), all.client, 'known', [{ dataset: 4n, client: one.client }]);
+  expect(landed).toMatchObject({ cursor: 20n, items: 2n });
+  expect([landed.counts, all.asked]).toEqual([new Map([[4n, 2n]]), []]);
+});
+
+test('items beside those of datasets count for all that the key can read', async () => {
+  const { journal } = await openLanding();
+  const counts = [{ dataset: 4n, items: 2n }];
+  const landed = { type: 'watermark' as const, cursor: null, changedAt: null, items: 5n, counts, at: NOON, calls: 1 };
+  await journal.append(landed);
+  expect(journal.state.watermark?.counts).toEqual(
+    new Map([
+      [4n, 2n],
+      [undefined, 3n],
+    ]),
+  );
+  await journal.append({ ...landed, items: 2n });
+  expect(journal.state.watermark?.counts).toEqual(new Map([[4n, 2n]]));
+});
