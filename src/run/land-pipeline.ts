@@ -3,14 +3,14 @@ import type { Io } from '../io/io.js';
 import { sumLanded } from '../journal/run-state.js';
 import { explainSystemFault } from '../lake/system-fault.js';
 import { withRemote } from '../remote/remote.js';
-import { extractDatasets, extractRun } from './land/extract.js';
+import { landRun, landRunDatasets } from './land/land-run.js';
 import { closeRun, dropIdleRun } from './open/close-run.js';
 import { NO_DEADLINE } from './open/deadline.js';
 import { openRun, type Run } from './open/open-run.js';
 import { isIdle } from './prove/run-record.js';
 import type { SyncOptions } from './sync.js';
 
-/** What a run has landed. */
+/** The news that a run has landed. */
 export interface LandReport {
   /** False where nothing is new: the run is forgotten. */
   landed: boolean;
@@ -20,7 +20,7 @@ export interface LandReport {
   runNumber: bigint;
   /** The folder of the landing: the journal, and the files that it names. */
   folder: string;
-  /** Of all its tries. */
+  /** Counted over all tries of the run. */
   rows: bigint;
   bytes: number;
   calls: number;
@@ -47,12 +47,12 @@ export function landPipeline(
       const run = await openRun(pipeline, deadline.limitIo(io), { signal: stop, caps, connect, bring: remote?.bring });
       try {
         run.typing.leaveItems();
-        const extract = await extractRun(run);
-        if (await isIdle(run, extract)) {
+        const landed = await landRun(run);
+        if (await isIdle(run, landed)) {
           await dropIdleRun(run);
           return describe(run, false);
         }
-        await extractDatasets(run);
+        await landRunDatasets(run);
         await remote?.saveLanding();
         return describe(run, true);
       } finally {

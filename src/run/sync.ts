@@ -1,11 +1,8 @@
 import type { Pipeline } from '../config/pipeline-file.js';
-import { type Io, reportStep } from '../io/io.js';
-import { settleAll } from '../io/side-by-side.js';
-import { listIdleRuns } from '../journal/memory.js';
+import type { Io } from '../io/io.js';
 import { type Attribution, readAttributions } from '../lake/attribution.js';
 import { compactLake } from '../lake/compact.js';
 import { explainDamage } from '../lake/damage.js';
-import { loadFooterReader } from '../lake/data-file.js';
 import { explainMemory } from '../lake/memory-fault.js';
 import { readPartial } from '../lake/partial.js';
 import { refreshPointer } from '../lake/publish.js';
@@ -13,26 +10,23 @@ import { explainSystemFault } from '../lake/system-fault.js';
 import { relateTable } from '../lake/views.js';
 import type { RunCaps } from '../plan/allowance.js';
 import { type Remote, withRemote } from '../remote/remote.js';
-import { countUsage } from '../source/count-usage.js';
 import { type TakenHistories, takeHistories } from '../source/fetch-histories.js';
 import type { CheckResult } from '../tables/table.js';
 import type { Batch } from './apply/apply.js';
-import { normalizeRun } from './apply/normalize.js';
-import { stageRun, stageServiceProducts } from './derive/stage-run.js';
-import { extractDatasets, extractRun } from './land/extract.js';
-import type { Extract } from './land/landed-run.js';
+import { applyRun } from './apply/apply-run.js';
+import { deriveRun } from './derive/derive-run.js';
+import { landRun } from './land/land-run.js';
+import type { LandedInput } from './land/landed-run.js';
 import { closeRun, dropIdleRun } from './open/close-run.js';
 import { type Deadline, NO_DEADLINE } from './open/deadline.js';
 import { type OpenOptions, openRun, type Run } from './open/open-run.js';
-import { auditRun, keepCounts } from './prove/audit.js';
-import { askFacets, compareFacets } from './prove/compare-facets.js';
-import { compareProducts, landServiceProducts } from './prove/compare-products.js';
 import type { RunRow } from './prove/ledger.js';
-import { countReceived, describeRun, isIdle, isUnchanged, settleTally } from './prove/run-record.js';
+import { proveRun } from './prove/prove-run.js';
+import { countReceived, describeRun, isIdle, isUnchanged } from './prove/run-record.js';
 import { publishRun } from './publish/publish.js';
 import { openHeld } from './publish/publish-held.js';
 
-/** What a run did. */
+/** The outcome of a run. */
 export interface RunReport {
   /** False when nothing had changed: no file was written. */
   published: boolean;
@@ -49,7 +43,7 @@ export interface SyncOptions {
   publishHeld?: boolean;
   /** When to stop at the next point where stopping loses nothing. */
   deadline?: Deadline;
-  /** What the command line allows this run. */
+  /** Limits from the command line. */
   caps?: RunCaps;
   /** Makes the client; default: of the service that the pipeline names. */
   connect?: OpenOptions['connect'];
@@ -57,13 +51,15 @@ export interface SyncOptions {
   onStep?: (step: SyncStep, seconds: number) => void;
 }
 
-/** The steps that are timed; a run without news has no more than the first two. */
-export type SyncStep = 'open' | 'extract' | 'normalize' | 'stage' | 'compare' | 'audit' | 'publish' | 'compact';
+/** The steps that are timed. A run without news has no more than the first three. */
+export type SyncStep = 'open' | 'land' | 'apply' | 'derive' | 'prove' | 'publish' | 'compact';
 
 /**
- * The story of a run: land what is new, type and merge it, stage every table beside the lake, check the lake as it
- * would be, and publish. Every step is journaled or repeatable: a run that was stopped anywhere continues from there.
- * @throws PricelakeError `disk_full`, `open_files`, `out_of_memory` or `lake_read_only` for what the machine refuses, `lake_invalid` for damaged files of tables; what the stages throw passes through.
+ * The story of a run: open the lake, land what is new by its plan, apply it to the rows so far, derive the tables of the
+ * next version beside the lake, prove them, and publish. Each step takes the values of those before it. What lasts is
+ * journaled, so a run that was stopped anywhere continues from there.
+ * @throws PricelakeError `disk_full`, `open_files`, `out_of_memory` or `lake_read_only` for what the machine refuses,
+ * `lake_invalid` for damaged files of tables, and what the steps throw
  */
 export function syncPipeline(
   pipeline: Pipeline,
@@ -118,47 +114,22 @@ async function runSteps(
     deadline.check();
   };
   try {
-    if (run.landing.journal.state.isMerged && run.standing.items === 'committed') run.typing.leaveItems();
-    const extract = await step('extract', () => extractRun(run));
-    if (await isIdle(run, extract)) return await endIdle(run, extract);
+    const landed = await step('land', () => landRun(run));
+    if (await isIdle(run, landed)) return await endIdle(run, landed);
     pause();
-    loadFooterReader().catch(() => {}); // whoever reads a footer gets its error
-    const datasets = await extractDatasets(run);
-    const answer = await askFacets(run, extract);
-    const batch = await step('normalize', () => reportStep(io, 'typing', () => normalizeRun(run, extract, datasets)));
+    const applied = await step('apply', () => applyRun(run, landed));
     pause();
-    if (await isUnchanged(run, batch)) return await endIdle(run, extract, batch);
-    const settled = await settleTally(run, batch.tally);
-    // The service answers while the tables are made.
-    const [{ next: staged, attributions, compared }, landedProducts] = await settleAll([
-      step('stage', () => stageRun(run, extract, datasets, batch)),
-      landServiceProducts(run, extract),
-    ]);
-    const { products, facets } = await step('compare', () =>
-      reportStep(io, 'comparing', async () => {
-        const own = { products: await staged.rows('products'), product_prices: await staged.rows('product_prices') };
-        const products = await compareProducts(run, own, landedProducts);
-        const facets = await compareFacets(run, await staged.rows('items'), answer, batch.names.readable);
-        return { products, facets };
-      }),
-    );
-    const next = staged.with(...(await stageServiceProducts(run, products.rows, attributions)));
-    const items = await run.graph.count(await next.rows('items'));
-    const usage = await countUsage(run);
-    const found = { ...batch.comparison, compared, products: products.found, facets, usage, items };
-    const row = await describeRun(run, extract, settled.tally, batch, found);
-    const rows = [...listIdleRuns(run.memory.state, run.tables.runs.applied.run), row];
-    const audited = { next, merge: batch.merge, rows, waived: publishHeld };
-    const audit = await step('audit', () => auditRun(run, audited));
+    if (await isUnchanged(run, applied)) return await endIdle(run, landed, applied);
+    const derived = await step('derive', () => deriveRun(run, landed, applied));
+    const proved = await step('prove', () => proveRun(run, landed, applied, derived, { waived: publishHeld }));
     pause();
-    await remote?.saveLanding();
     await step('publish', async () => {
-      await publishRun(run, settled, next, { rows, checks: audit.checks, attributions });
-      await keepCounts(run, audit);
+      await remote?.saveLanding();
+      await publishRun(run, derived.settled, proved);
       await remote?.publish();
     });
     if (!deadline.hasPassed()) await step('compact', () => compactRun(run));
-    return { published: true, resumed: run.resumed, row, checks: audit.checks };
+    return { published: true, resumed: run.resumed, row: proved.row, checks: proved.checks };
   } finally {
     await closeRun(run);
   }
@@ -176,9 +147,9 @@ function timeSteps(io: Io, onStep: SyncOptions['onStep']) {
 }
 
 /** Nothing is new: no file is written, and the run's row of the ledger waits for the next run that writes. */
-async function endIdle(run: Run, extract: Extract, batch?: Batch): Promise<RunReport> {
-  const tally = batch && { received: countReceived(run), ...batch.tally };
-  const row = await describeRun(run, extract, tally, batch);
+async function endIdle(run: Run, landed: LandedInput, applied?: Batch): Promise<RunReport> {
+  const tally = applied && { received: countReceived(run), ...applied.tally };
+  const row = await describeRun(run, landed, tally, applied);
   await dropIdleRun(run);
   await run.memory.append({ type: 'idle', row });
   await refreshPointer(run.lake, await readCredits(run));

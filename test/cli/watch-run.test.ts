@@ -53,8 +53,8 @@ const REPORT = {
 async function watch(observers: RunObserver[], outcome: RunReport | Error, context = openContext()): Promise<unknown> {
   return watchRun(observers, context.io, context.signal, async (run) => {
     await run.begin(pipeline());
-    run.onStep('extract', 1.5);
-    run.onStep('extract', 0.5);
+    run.onStep('land', 1.5);
+    run.onStep('land', 0.5);
     if (outcome instanceof Error) throw outcome;
     return outcome;
   }).catch((error: unknown) => error);
@@ -92,7 +92,7 @@ describe('metrics', () => {
       'pricelake_checks{severity="warn",result="failed"}': '1',
       'pricelake_checks{severity="gate",result="passed"}': '1',
       'pricelake_checks{severity="error",result="failed"}': '0',
-      'pricelake_step_duration_seconds{step="extract"}': '2',
+      'pricelake_step_duration_seconds{step="land"}': '2',
       pricelake_last_success_timestamp_seconds: String(Date.parse('2026-11-20T09:00:00Z') / 1000),
       pricelake_items: '4',
     };

@@ -1,88 +1,29 @@
 /** Applies what has landed to the items so far. Nothing here asks the service: what is to be read is returned. */
 
-import { countTyped, ItemReader, type ItemReads } from '../../apply/batch.js';
-import { findAhead, findPendingChanges, type LandedChanges, readChanges } from '../../apply/changes.js';
+import { countTyped, type ItemReads } from '../../apply/batch.js';
+import { findAhead } from '../../apply/changes.js';
 import { type ComparedRows, type Comparison, compareItems } from '../../apply/compare-rows.js';
-import { writeDatasetPattern } from '../../apply/dataset-names.js';
 import { describeSkew, type FeedSkew, measureFeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
 import type { ItemValue } from '../../apply/item-names.js';
 import { findStaleItems, type JudgedReads, judgeReads, type StaleItems } from '../../apply/judge-reads.js';
 import { findNeeds, type Merge, mergeItems, type NeededItems } from '../../apply/merge.js';
 import { type BaseRows, type MergeBase, readBase, type TouchedItems } from '../../apply/merge-base.js';
 import { countUnnamed, type RejectedRows, readRejectedRows, selectRejects } from '../../apply/rejects.js';
-import {
-  type DatasetName,
-  type DatasetRename,
-  findRenamedDatasets,
-  loadRenames,
-} from '../../apply/renamed-datasets.js';
+import { loadRenames } from '../../apply/renamed-datasets.js';
 import { findSites, type NextSites } from '../../apply/sites.js';
 import { extendHistory } from '../../apply/supersede-diffs.js';
 import type { TypedFile } from '../../apply/type-file.js';
 import type { TableChange } from '../../lake/table-change.js';
-import type { LandedDatasets } from '../../source/datasets.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, sql } from '../../sql/sql.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { DatasetNames } from '../land/compare-listing.js';
-import type { Extract } from '../land/landed-run.js';
+import type { LandedInput } from '../land/landed-run.js';
 import type { Run } from '../open/open-run.js';
 import type { RowTally } from '../prove/ledger.js';
 import { hasTooManySites } from './items-layout.js';
+import type { ReadChanges } from './read-changes.js';
 import type { Moment } from './service-time.js';
-
-/** The lake before the run, as far as applying reads it. */
-interface LakeBefore {
-  items: Relation;
-  history: Relation;
-  stale_items: Relation;
-  sites: Relation;
-  runs: Relation;
-}
-
-/** The changes of a run beside the lake before it. */
-export interface ReadChanges {
-  lake: LakeBefore;
-  /** Files of changes, typed. */
-  files: readonly TypedFile[];
-  changes: LandedChanges;
-  /** Changes that are not yet in items. */
-  pending: Relation;
-  names: DatasetNames;
-  renames: readonly DatasetRename[];
-  datasetPattern: string | null;
-  reader: ItemReader;
-}
-
-/** Reads the landed changes, and finds those that are not yet in items. */
-export async function readLandedChanges(
-  run: Run,
-  extract: Extract,
-  { datasets }: LandedDatasets,
-  files: readonly TypedFile[],
-): Promise<ReadChanges> {
-  const { graph, before, landing, selection } = run;
-  const [items, history, stale_items] = [
-    await before.rows('items'),
-    await before.rows('history'),
-    await before.rows('stale_items'),
-  ];
-  const lake = { items, history, stale_items, sites: await before.rows('sites'), runs: await before.rows('runs') };
-  const { window } = extract;
-  const changes = await readChanges(graph, files, window, lake, {
-    runId: landing.runId,
-    isSelected: selection !== 'all',
-  });
-  const pending = findPendingChanges(graph, window, changes, lake);
-  const known = await readKnownDatasets(run);
-  const datasetPattern = writeDatasetPattern([...datasets, ...known].map(({ name }) => name));
-  return {
-    ...{ lake, files, changes, pending, datasetPattern },
-    names: nameDatasets(run, datasets, known),
-    renames: findRenamedDatasets(known, datasets),
-    reader: new ItemReader(graph, datasetPattern),
-  };
-}
 
 /** Whole rows of a run beside the lake, and the items that are to be read whole. */
 export interface ComparedRun extends ReadChanges {
@@ -107,14 +48,14 @@ export interface ComparedRun extends ReadChanges {
 /** Compares whole rows with the lake, and finds the items about which all of it says too little. */
 export async function compareRun(
   run: Run,
-  extract: Extract,
+  landed: LandedInput,
   read: ReadChanges,
   { typed, unlisted, moment }: { typed: readonly TypedFile[]; unlisted: readonly bigint[]; moment: Moment },
 ): Promise<ComparedRun> {
   const { graph, landing } = run;
   const { lake, changes, pending, names, renames, reader } = read;
-  const { watermark, to } = extract.window;
-  const base = await chooseMergeBase(run, extract);
+  const { watermark, to } = landed.window;
+  const base = await chooseMergeBase(run, landed);
   const absent = base.kind === 'reload' ? await findAbsent(run, lake.items) : [];
   const exported = await reader.exported(typed, absent.length === 0 ? undefined : { names: absent, items: lake.items });
   const reread = await reader.reread(typed);
@@ -128,16 +69,16 @@ export async function compareRun(
     {
       ...{ runId: landing.runId, at: moment.at, skew, cursor: to, unlisted },
       datasets: names.readable,
-      added: extract.added.flatMap((id) => names.byId.get(id) ?? []),
+      added: landed.added.flatMap((id) => names.byId.get(id) ?? []),
       isReadWhole: countTyped(typed) === exported.tally.typed,
     },
   );
-  // What another program did to items is no change of them.
+  // Another program changed the rows, not the shop: history must not say so.
   const isRepaired = Object.keys(run.repairs).length > 0;
   const compared = isRepaired ? { ...found, changes: graph.empty('diff_changes', 'history') } : found;
   const { unreadable } = compared.counts;
   if (unreadable > 0n) run.io.log('warn', 'copy.datasets_locked', { kept: unreadable });
-  const rejected = findRejected(run, extract, { ...read, exported }, typed);
+  const rejected = findRejected(run, landed, { ...read, exported }, typed);
   const renamedDatasets = loadRenames(graph, renames);
   const baseRows = await readBase(graph, base, listTouched({ ...read, exported, compared, rejected }));
   const unnamed = await countUnnamed(graph, { pending, rejected: rejected.rows, watermark });
@@ -193,7 +134,7 @@ async function judge({ graph }: Run, compared: ComparedRun): Promise<JudgedRun> 
   return { ...compared, reads };
 }
 
-/** What a run does to the tables of the service's rows. */
+/** The changes of the tables that hold the service's rows. */
 export interface Batch {
   merge: Merge;
   comparison: Comparison;
@@ -216,12 +157,12 @@ export interface Batch {
 }
 
 /** Applies changes and reads to the rows so far. */
-export async function mergeRun(run: Run, extract: Extract, judged: JudgedRun): Promise<Batch> {
+export async function mergeRun(run: Run, landed: LandedInput, judged: JudgedRun): Promise<Batch> {
   const { graph, landing } = run;
   const { runId } = landing;
   const { lake, files, changes, pending, base, typed, exported, reread, compared, reads, skew, moment } = judged;
   const { at } = moment;
-  const { applyFrom, watermark } = extract.window;
+  const { applyFrom, watermark } = landed.window;
   const stale = await findStaleItems(graph, reads, {
     stale_items: lake.stale_items,
     exported_items: exported.rows,
@@ -258,7 +199,7 @@ export async function mergeRun(run: Run, extract: Extract, judged: JudgedRun): P
   return {
     ...{ merge, comparison: compared.counts, newChanges, stale, history, sites, moment, skew },
     ...{ unnamed: judged.unnamed, names: judged.names, datasetPattern: judged.datasetPattern },
-    ahead: await findAhead(graph, extract.window, changes),
+    ahead: await findAhead(graph, landed.window, changes),
     rejects: typedRows === good ? undefined : selectRejects([...typed, ...files], { runId, at }),
     tally: { written, rejected: typedRows - good, deduplicated: good - written },
   };
@@ -277,7 +218,7 @@ function listTouched({
 
 function findRejected(
   { graph }: Run,
-  { window }: Extract,
+  { window }: LandedInput,
   { lake, files, changes, exported }: Pick<ComparedRun, 'lake' | 'files' | 'changes' | 'exported'>,
   typed: readonly TypedFile[],
 ): RejectedRows {
@@ -304,7 +245,7 @@ const KEPT_VALUES = 20n;
 
 /** Fields that no export row has, though the lake has many values in them: these are kept. */
 async function findAbsent({ graph, typing, io }: Run, items: Relation): Promise<ItemValue[]> {
-  // Whether an item is listed is never kept: that no row has a removal time may just be so.
+  // An export may really have no removed items, so removal times are never kept.
   const names = typing.listAbsent().filter((name) => name !== 'removed_at');
   const absent: ItemValue[] = [];
   for (const name of names) {
@@ -326,7 +267,7 @@ async function countWritten({ graph }: Run, { base, exported, compared, reads }:
   return whole - replaced + rereads;
 }
 
-async function chooseMergeBase(run: Run, { mode, lowWatermark }: Extract): Promise<MergeBase> {
+async function chooseMergeBase(run: Run, { mode, lowWatermark }: LandedInput): Promise<MergeBase> {
   const { items } = run.tables;
   const lake = { before: await run.before.table('items'), isRewritten: false };
   // Whole rows that an earlier try has committed are part of the lake.
@@ -334,27 +275,4 @@ async function chooseMergeBase(run: Run, { mode, lowWatermark }: Extract): Promi
   if (items.version < 0n) return { kind: 'first' };
   if (mode !== 'snapshot') return { kind: 'poll', ...lake };
   return { kind: 'reload', ...lake, isRewritten: hasTooManySites(run.pipeline, items) };
-}
-
-/** Datasets as the last run has noted them. */
-async function readKnownDatasets({ graph, before }: Run): Promise<DatasetName[]> {
-  const datasets = await before.rows('datasets');
-  const rows = await graph.rows(sql`SELECT dataset_id AS id, name FROM ${datasets}`);
-  return rows.map(({ id, name }) => ({ id: id as bigint, name: String(name) }));
-}
-
-/** The datasets that can be read, by their names as items give them. Rows of the lake may give one its former name. */
-function nameDatasets(
-  { selection }: Run,
-  visible: readonly DatasetName[],
-  known: readonly DatasetName[],
-): DatasetNames {
-  const byId = new Map<bigint, string[]>();
-  for (const { id, name } of visible) {
-    const before = known.filter((one) => one.id === id).map((one) => one.name);
-    byId.set(id, [...new Set([name, ...before])]);
-  }
-  // All datasets of the list are readable: whatever an item was in beside, it is in none of them any more.
-  const isWhole = selection !== 'all' && selection.every((id) => byId.has(id));
-  return { readable: isWhole ? undefined : [...byId.values()].flat(), byId };
 }

@@ -22,7 +22,7 @@ export async function fixMoment({ landing: { journal }, client, io }: Run): Prom
   return moment;
 }
 
-/** What the service's time is read from. */
+/** Evidence of the service's time. */
 export interface TimeEvidence {
   /** By the `Date` headers of its answers; undefined where none was valid. */
   date: Date | undefined;

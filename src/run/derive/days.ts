@@ -15,7 +15,7 @@ export type DaysRun = Pick<Run, 'graph' | 'before' | 'tables' | 'landing' | 'sta
 
 const TABLE = 'price_spread_daily';
 
-/** What the closed days follow from. */
+/** The tables that closed days follow from. */
 export interface DaySources {
   /** The lake as it would be. */
   items: Relation;

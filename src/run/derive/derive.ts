@@ -78,7 +78,7 @@ export async function deriveTables(
   return (await settleAll([...made.values()])).flatMap(({ staged }) => staged ?? []);
 }
 
-/** What a derived table is made with. */
+/** All that a derived table is made with. */
 interface Deriving {
   run: Run;
   merge: Merge;
@@ -117,7 +117,7 @@ function isMadeOfItems({ tables, repairs }: Run, { table, hash }: DerivedTable):
   return isOfItems && !hasOlderFiles && Object.keys(repairs).length === 0;
 }
 
-/** What the commit of a derived table notes. */
+/** The origin that the commit of a derived table notes. */
 function noteOrigin({ run, next, one }: Deriving) {
   const isItemsChanged = next.changes.some(({ table }) => table === 'items');
   return { itemsVersion: run.tables.items.version + (isItemsChanged ? 1n : 0n), query: one.hash };

@@ -13,10 +13,10 @@ import type { TableName } from '../../tables/table.js';
 
 /** So many items are grouped by product at once: what groups hold can't all be spilled. */
 const WHOLE_ITEMS = 1_100_000n;
-/** Of more, so many at a time. */
+/** If there are more, so many at a time. */
 const PART_ITEMS = 600_000n;
 
-/** Where parts are kept, and how large they are. */
+/** The folder of parts, and their size. */
 export interface PartPlan {
   folder: string;
   /** Queries over the parts: only the columns that they name are kept. */
@@ -42,7 +42,7 @@ export class ProductParts {
     this.#plan = plan;
   }
 
-  /** How many parts so many items make; few are one. */
+  /** Counts the parts that so many items make. Few are one. */
   count(items: bigint): number {
     const { wholeItems = WHOLE_ITEMS, partItems = PART_ITEMS } = this.#plan;
     if (items <= wholeItems) return 1;

@@ -135,7 +135,7 @@ export class NextLake {
     );
   }
 
-  /** What will be committed: the files are synced and checked. */
+  /** The changes to commit. Their files are synced and checked. */
   async seal(): Promise<FileChange[]> {
     const sealed = await Promise.all(
       [...this.#staged.values()].map(async ({ change, sealed }) => {

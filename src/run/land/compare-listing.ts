@@ -3,7 +3,7 @@ import { listSelectedParts } from '../../source/dataset-client.js';
 import { cutItemTails, listItemFiles } from '../../source/item-files.js';
 import type { Relation } from '../../sql/relation.js';
 import type { Run } from '../open/open-run.js';
-import type { Extract } from './landed-run.js';
+import type { LandedInput } from './landed-run.js';
 import { ListingPages } from './listing-pages.js';
 import { ListingPart } from './listing-part.js';
 import { readListingItems } from './listing-states.js';
@@ -23,15 +23,15 @@ export interface DatasetNames {
  */
 export async function compareListingStates(
   run: Run,
-  extract: Extract,
+  landed: LandedInput,
   names: DatasetNames,
   { reader, ...sources }: { reader: ItemReader; items: Relation; pending_changes: Relation },
 ): Promise<bigint[]> {
-  if (extract.mode !== 'poll') return [];
+  if (landed.mode !== 'poll') return [];
   const { landing, client } = run;
   const { journal } = landing;
   const listGone = () => [...journal.state.listing.gone];
-  if (journal.state.listing.done !== undefined || extract.planned === undefined) {
+  if (journal.state.listing.done !== undefined || landed.planned === undefined) {
     for (const file of listItemFiles(landing, 'listing')) run.typing.addItems({ ...file, origin: 'page' });
     return listGone();
   }
@@ -44,7 +44,7 @@ export async function compareListingStates(
       const items = await readListingItems(run.graph, { ...sources, exported_items: rows }, own, listGone());
       return { items, typed };
     };
-    open.push(await new ListingPart(run, extract, part, pages, { readRows, readable: names.readable }).establish());
+    open.push(await new ListingPart(run, landed, part, pages, { readRows, readable: names.readable }).establish());
   }
   const { unknown, reason } = explainOpen(open);
   await journal.append({ type: 'listing.done', unknown, reason, calls: client.calls() });

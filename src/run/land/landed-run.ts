@@ -7,12 +7,12 @@ import type { PlannedRun } from '../../source/read-plan.js';
 import type { CursorWindow } from '../../tables/cursor-window.js';
 import type { RunMode } from '../../tables/table.js';
 
-/** What of a run is landed before hydration. */
-export interface Extract {
+/** All that a run lands before it reads items whole. */
+export interface LandedInput {
   mode: RunMode;
   /** Undefined for a run that continues by the feed alone. */
   lowWatermark: LowWatermark | undefined;
-  /** What webhooks brought before the service was read. */
+  /** Webhook events from before the service was read. */
   events: LandedEvents;
   /** Histories of items that a backfill asked for. */
   backfill: LandedBackfill;
@@ -22,7 +22,7 @@ export interface Extract {
   window: CursorWindow;
   /** Datasets that are new to the lake: their items are copied whole, and history may hold some of their changes. */
   added: readonly bigint[];
-  /** What may still be taken; undefined where all has landed. */
+  /** The account, for further calls; undefined if all has landed. */
   planned: PlannedRun | undefined;
   /** The run's plan when the feed was read. */
   plan: RunPlan;

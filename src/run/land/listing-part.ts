@@ -10,7 +10,7 @@ import { landPoll, reopenPoll } from '../../source/poll.js';
 import { allowSkipping } from '../../source/sample.js';
 import type { Run } from '../open/open-run.js';
 import { readPollStart } from '../plan/poll-start.js';
-import type { Extract } from './landed-run.js';
+import type { LandedInput } from './landed-run.js';
 import type { ListingPages } from './listing-pages.js';
 import {
   compareListing,
@@ -45,20 +45,20 @@ export interface ListingPartOptions {
 /** Establishes the listing states of a part: all that the key can read, or a dataset. */
 export class ListingPart {
   readonly #run: Run;
-  readonly #extract: Extract;
+  readonly #landed: LandedInput;
   readonly #part: DatasetPart;
   readonly #pages: ListingPages;
   readonly #options: ListingPartOptions;
 
-  constructor(run: Run, extract: Extract, part: DatasetPart, pages: ListingPages, options: ListingPartOptions) {
+  constructor(run: Run, landed: LandedInput, part: DatasetPart, pages: ListingPages, options: ListingPartOptions) {
     this.#run = run;
-    this.#extract = extract;
+    this.#landed = landed;
     this.#part = part;
     this.#pages = pages;
     this.#options = options;
   }
 
-  /** What the journal says of the part. */
+  /** The journal of the part. */
   get #progress(): ListingProgress {
     return findListing(this.#run.landing.journal.state.listing, this.#part.dataset);
   }
@@ -106,7 +106,7 @@ export class ListingPart {
     const { graph, landing, drift } = this.#run;
     const before = this.#progress.counts;
     // Items of a dataset that is copied whole were not returned by `changedSince`.
-    const since = this.#extract.added.length > 0 ? undefined : reachBack(await readPollStart(this.#run));
+    const since = this.#landed.added.length > 0 ? undefined : reachBack(await readPollStart(this.#run));
     const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(graph, items, since));
     await landCounts(this.#part, landing, returnsRemovals);
     drift.look('/facets', JSON.parse(this.#progress.counts?.answer ?? '{}'));
@@ -123,7 +123,7 @@ export class ListingPart {
     return this.#options.readRows(await this.#pages.type());
   }
 
-  /** What of the plans was read to the end, with each item that was missing there. */
+  /** Lists the websites that were read to the end, with every item that was missing there. */
   async #findRead(rows: ListingRows): Promise<Set<bigint | null>> {
     const read = new Set<bigint | null>();
     for (const plan of this.#progress.plans) {
@@ -164,10 +164,10 @@ export class ListingPart {
   #plan(state: ListingState) {
     const { client, dataset } = this.#part;
     const isSecond = this.#progress.timesCounted > 1;
-    const allowance = this.#extract.planned?.gate.left();
+    const allowance = this.#landed.planned?.gate.left();
     const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, BigInt(client.calls()));
     const chosen = chooseReadings({ ...state, isSecond, callsLeft });
-    // Where removals come with the poll, a difference is most likely news.
+    // If the poll returns removals, a difference is most likely news.
     const news = state.returnsRemovals && !isSecond;
     const readings: Reading[] = news ? [] : chosen.readings;
     const { limit, wanted } = chosen;
@@ -175,7 +175,7 @@ export class ListingPart {
     return { type: 'listing.plan' as const, dataset, news, readings, limit, wanted, calls: client.calls() };
   }
 
-  /** What changed since the newest item that the poll has shown. */
+  /** Polls what changed since the newest item that the poll has shown. */
   async #pollNews({ isPolled }: ListingPlan): Promise<void> {
     const { landing, io } = this.#run;
     const findRound = () => landing.journal.state.polls.get(this.#part.dataset)?.round;

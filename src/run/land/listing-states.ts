@@ -34,7 +34,7 @@ export async function readListingItems(
   return graph.rowsOf('listing_items', listing, count);
 }
 
-/** Whether the service is seen to return removals by `changedSince`; `since` is what all that was read was polled by. */
+/** True if the service was seen to return removals by `changedSince`. All that was read was polled since `since`. */
 export async function findEvidence(graph: RelationGraph, items: Relation, since: string | undefined): Promise<boolean> {
   const row = await graph.row(bindModel('listing_evidence', { listing_items: items }, { polled_since: since ?? null }));
   return row?.returned !== 0n || (row.hiding === 0n && row.moving !== 0n);

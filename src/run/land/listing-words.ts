@@ -1,7 +1,7 @@
 import type { PricelakeError } from '../../io/errors.js';
 import type { SiteCount } from '../../plan/choose-readings.js';
 
-/** What stays unknown of listing states. */
+/** Listing states that stay unknown. */
 export interface OpenListing {
   /** Websites; `isRead` where all their pages were read. */
   sites: (SiteCount & { isRead: boolean })[];

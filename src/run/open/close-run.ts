@@ -12,7 +12,7 @@ export async function dropIdleRun(run: Run): Promise<void> {
   await dropRun(run.landing);
 }
 
-/** What this process has called so far. */
+/** Counts the calls of this process. */
 export function noteCalls({ client }: Pick<Run, 'client'>): EntryOf<'calls'> {
   return { type: 'calls', calls: client.calls(), refused: client.refusedCalls() };
 }

@@ -10,7 +10,7 @@ import { listParts } from '../../source/dataset-client.js';
 import type { SeenPlan } from '../../source/seen-plan.js';
 import type { DatasetSelection, TableState } from '../../tables/table.js';
 
-/** What the lake is a copy of; undefined where it holds nothing yet. */
+/** The datasets that the lake is a copy of; undefined while it is empty. */
 export function readLakeSelection({ version, applied }: TableState): DatasetSelection | undefined {
   if (version < 0n) return undefined;
   return applied.datasets.isList ? applied.datasets.ids : 'all';

@@ -19,7 +19,7 @@ export interface OpenRun {
   landed: { exportRows: bigint; changes: bigint; items: bigint };
 }
 
-/** What a lake is at, without a word to the service. */
+/** The activity of a lake. The service is not asked. */
 export interface LakeActivity {
   lock: LockState | undefined;
   open: OpenRun | undefined;

@@ -45,7 +45,7 @@ export interface Run {
   pipeline: Pipeline;
   /** The datasets that it copies. */
   selection: DatasetSelection;
-  /** What the command line allows this run. */
+  /** Limits from the command line. */
   caps: RunCaps;
   io: Io;
   lake: Lake;
@@ -60,14 +60,14 @@ export interface Run {
   client: ApiClient;
   landing: Landing;
   typing: TypingQueue;
-  /** What the rows of the run show, to compare with the document. */
+  /** Sees the rows of the run, and compares them with the API document. */
   drift: DriftWatch;
   workFolder: string;
-  /** What the lake remembers of the runs before. */
+  /** The lake remembers some things from run to run. */
   memory: Memory;
   /** Tables as the run found them. */
   tables: Tables;
-  /** How it stands with each of them. */
+  /** Standing of each table, computed once. */
   standing: Standings;
   repairs: Repairs;
   /** True when an interrupted run is continued. */

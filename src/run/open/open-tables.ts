@@ -33,7 +33,7 @@ export function readStates(lake: Lake): Promise<TableState[]> {
 }
 
 /**
- * What other programs changed, where this run repairs it: it takes a complete copy, and has not committed the tables.
+ * Finds changes of other programs that this run repairs: it takes a complete copy, and has not committed the tables.
  * @throws PricelakeError `lake_invalid` where it does not
  */
 export async function planRepairs(lake: Lake, states: readonly TableState[], { source }: Pipeline): Promise<Repairs> {

@@ -1,6 +1,6 @@
 import { TABLE_NAMES, type TableName, type TableState } from '../../tables/table.js';
 
-/** How a run finds a table, by its log (SPEC.md). */
+/** The standing of a table in a run, by its log (SPEC.md). */
 export type Standing = 'absent' | 'before' | 'committed' | 'foreign';
 export type Standings = Readonly<Record<TableName, Standing>>;
 

@@ -65,7 +65,7 @@ export async function estimateRun(
     const state = unfinished?.state ?? RUN_FOLD.start;
     refuseNarrowing(pipeline, tables.items, state);
     const selection = hasAsked(state) ? readSelection(state.begin) : pipeline.source.datasets;
-    // What it would remember is a run's to write down.
+    // Only a run writes to the memory.
     const memory = { state: await readMemory(lake), append: async () => {} };
     const journal = { state };
     const graph = new RelationGraph(db);

@@ -11,7 +11,7 @@ import { code, sql } from '../../sql/sql.js';
 import { readLakeSelection } from '../open/dataset-selection.js';
 import type { Run } from '../open/open-run.js';
 
-/** What facts are gathered from: a run at work, or a look at the next one. */
+/** A run at work, or a look at the next one. */
 export interface FactSource
   extends Pick<Run, 'pipeline' | 'selection' | 'io' | 'lake' | 'graph' | 'before' | 'tables' | 'client' | 'repairs'> {
   journal: { readonly state: RunState };
@@ -20,7 +20,7 @@ export interface FactSource
   isAtWork: boolean;
 }
 
-/** What is known before anything is asked but the plan, which is undefined for a run whose calls are made. */
+/** Gathers the facts that need no call. `planning` gives undefined for a run that has made its calls. */
 export async function gatherFacts(source: FactSource, planning: Promise<PlannedRun | undefined>): Promise<RunFacts> {
   const { pipeline, selection } = source;
   const { mode, history, splitAbove, products } = pipeline.source;
@@ -36,7 +36,7 @@ export async function gatherFacts(source: FactSource, planning: Promise<PlannedR
   };
 }
 
-/** What changes while a run lands: the time, what is left of the plan, and what its journal says. */
+/** Reads the facts that change while a run lands: the time, the rest of the plan, the journal. */
 export function readProgress(source: FactSource, planned: PlannedRun | undefined) {
   const { io, client, journal } = source;
   const { watermark: lowWatermark } = journal.state;

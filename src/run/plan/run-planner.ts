@@ -17,7 +17,7 @@ export class RunPlanner {
   readonly #source: FactSource;
   readonly #planned: PlannedRun | undefined;
   readonly facts: RunFacts;
-  /** What was asked for. */
+  /** Lacks of a plan for which the service was asked. */
   readonly asked = new Set<Lack>();
 
   private constructor(source: FactSource, planned: PlannedRun | undefined, facts: RunFacts) {

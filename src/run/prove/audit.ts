@@ -17,13 +17,14 @@ import type { Run } from '../open/open-run.js';
 import type { Tables } from '../open/open-tables.js';
 import type { RunRow } from './ledger.js';
 
-/** What the checks found, and their counts for the next run. */
+/** Results of the checks. */
 export interface Audit {
   checks: CheckResult[];
-  kept: KeptCounts;
+  /** Notes their counts, from which the next run counts on. Call it after the publication. */
+  keepCounts: () => Promise<void>;
 }
 
-/** What is audited. */
+/** A batch before it is published. */
 export interface AuditedRun {
   next: NextLake;
   merge: Merge;
@@ -56,7 +57,10 @@ export async function auditRun(run: Run, { next, merge, rows, waived }: AuditedR
   const holding = failed.filter(({ name }) => !passed.has(name));
   logResults(results, holding, checks, io);
   if (holding.length > 0) await holdBatch(run, holding);
-  return { checks: results.map((result) => ({ ...result, waived: failed.includes(result) })), kept: scope.kept };
+  return {
+    checks: results.map((result) => ({ ...result, waived: failed.includes(result) })),
+    keepCounts: () => keepCounts(run, scope.kept),
+  };
 }
 
 /** The tables that checks read. Of those that are read only as far as the run writes them, the other files need not be there. */
@@ -79,7 +83,7 @@ async function readCheckedTables(
   return { ...tables, runs: sql`FROM ${before} UNION ALL FROM ${graph.load('next_runs', 'runs', rows)}` };
 }
 
-/** What checks may leave out. Where many items changed, or another program changed them, all rows are looked at. */
+/** Lets checks leave out rows. If many items changed, or another program changed some, checks read all rows. */
 async function openScope({ memory, graph, tables, repairs }: Run, next: NextLake, merge: Merge): Promise<RunScope> {
   const { items } = tables;
   const { changes } = next;
@@ -87,7 +91,7 @@ async function openScope({ memory, graph, tables, repairs }: Run, next: NextLake
   const changed = await graph.count(merge.merged);
   const hasFewChanges = changed <= FEW_ROWS && repairs.items === undefined && items.version >= 0n && isItemsChanged;
   const others = changes.filter(({ add, remove }) => add.length + remove.length > 0);
-  // What describes the run itself is not staged yet.
+  // The tables that describe the run are staged later.
   const changedTables = new Set<TableName>([...others.map(({ table }) => table), 'check_results', 'runs']);
   const kept = new KeptCounts(hasFewChanges ? memory.state.counts : undefined, listFiles(tables));
   const after = sql`SELECT ${columnsOf('items')} FROM ${merge.merged}`;
@@ -98,8 +102,7 @@ async function openScope({ memory, graph, tables, repairs }: Run, next: NextLake
   };
 }
 
-/** After the run has published: the next one counts on from here. */
-export async function keepCounts({ lake, memory }: Pick<Run, 'lake' | 'memory'>, { kept }: Audit): Promise<void> {
+async function keepCounts({ lake, memory }: Pick<Run, 'lake' | 'memory'>, kept: KeptCounts): Promise<void> {
   const states = await Promise.all(kept.tables.map((table) => readTable(lake, table)));
   const text = kept.write(listFiles(Object.fromEntries(states.map((state) => [state.table, state]))));
   if (text !== memory.state.counts) await memory.append({ type: 'counts', text });

@@ -4,7 +4,7 @@ import { skipSample } from '../../source/sample.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { sql } from '../../sql/sql.js';
-import type { Extract } from '../land/landed-run.js';
+import type { LandedInput } from '../land/landed-run.js';
 import type { Run } from '../open/open-run.js';
 import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './found-differences.js';
 
@@ -15,7 +15,7 @@ import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './foun
  */
 export async function askFacets(
   { client, landing, io, drift }: Run,
-  { plan: { comparisons, parts } }: Extract,
+  { plan: { comparisons, parts } }: LandedInput,
 ): Promise<string | undefined> {
   const [part] = listParts(client, parts);
   if (!comparisons.facets || part === undefined) return undefined;

@@ -5,7 +5,7 @@ import { choosePage, landProducts } from '../../source/products.js';
 import { skipSample } from '../../source/sample.js';
 import type { Relation } from '../../sql/relation.js';
 import { sql } from '../../sql/sql.js';
-import type { Extract } from '../land/landed-run.js';
+import type { LandedInput } from '../land/landed-run.js';
 import type { Run } from '../open/open-run.js';
 import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './found-differences.js';
 
@@ -15,7 +15,7 @@ import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './foun
  */
 export async function landServiceProducts(
   run: Run,
-  { plan: { comparisons, parts } }: Extract,
+  { plan: { comparisons, parts } }: LandedInput,
 ): Promise<ItemFile[] | undefined> {
   const { landing, io, tables } = run;
   const isWanted = comparisons.products === 'all';

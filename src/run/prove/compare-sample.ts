@@ -6,7 +6,7 @@ import { type LandedSample, landSample, skipSample } from '../../source/sample.j
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, sql } from '../../sql/sql.js';
-import type { Extract } from '../land/landed-run.js';
+import type { LandedInput } from '../land/landed-run.js';
 import type { Run } from '../open/open-run.js';
 
 /** A sample of items of the lake as it would be, compared with the service. */
@@ -48,7 +48,7 @@ export interface ChosenSample {
 /** Chooses a run's seeded sample: another one in each run, the same in each of its tries. Undefined where none is wanted. */
 export async function chooseRunSample(
   { graph, landing }: Pick<Run, 'graph' | 'landing'>,
-  { plan }: Extract,
+  { plan }: LandedInput,
   items: Relation,
 ): Promise<ChosenSample | undefined> {
   const size = plan.comparisons.sample;

@@ -1,7 +1,7 @@
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Sql } from '../../sql/sql.js';
 
-/** What a comparison of the service's own counts or groups with the lake found. */
+/** Differences between the service's own counts or groups and the lake's. */
 export interface FoundDifferences {
   compared: bigint;
   different: bigint;

@@ -10,7 +10,7 @@ import { NO_USAGE, type Usage } from '../../source/count-usage.js';
 import { listDrift } from '../../source/list-drift.js';
 import { DERIVED_TABLES, type TableState } from '../../tables/table.js';
 import type { Batch } from '../apply/apply.js';
-import type { Extract } from '../land/landed-run.js';
+import type { LandedInput } from '../land/landed-run.js';
 import { noteCalls } from '../open/close-run.js';
 import { readLakeSelection } from '../open/dataset-selection.js';
 import type { Run } from '../open/open-run.js';
@@ -19,8 +19,8 @@ import { type FoundDifferences, NOTHING_COMPARED } from './found-differences.js'
 import type { RowTally, RunRow } from './ledger.js';
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
-export async function isIdle(run: Run, extract: Extract): Promise<boolean> {
-  const { lowWatermark, feed, events, backfill } = extract;
+export async function isIdle(run: Run, landed: LandedInput): Promise<boolean> {
+  const { lowWatermark, feed, events, backfill } = landed;
   if (lowWatermark !== undefined || feed?.changes !== 0 || events.changes + backfill.changes > 0) return false;
   return isAtRest(run);
 }
@@ -88,7 +88,7 @@ export async function settleTally(run: Run, counted: Batch['tally']): Promise<Pu
 
 const NO_ROWS: RowTally = { received: 0n, written: 0n, rejected: 0n, deduplicated: 0n };
 
-/** What comparisons with the service found. */
+/** Findings of the comparisons with the service. */
 export interface Findings extends Comparison {
   compared: SampleComparison;
   products: FoundDifferences;
@@ -112,7 +112,7 @@ const countRows = ({ files }: TableState) => files.reduce((sum, { rows }) => sum
 /** The run's row of the ledger. What it `found` is undefined for a run that leaves the items as they are. */
 export async function describeRun(
   run: Run,
-  extract: Extract,
+  landed: LandedInput,
   tally: RowTally = NO_ROWS,
   batch: Pick<Batch, 'stale' | 'unnamed' | 'skew'> | undefined = undefined,
   found?: Findings,
@@ -128,15 +128,15 @@ export async function describeRun(
     run_number: landing.runNumber,
     run_id: landing.runId,
     pipeline: begin.pipeline,
-    mode: extract.mode,
-    reason: explainRun(extract, progress, batch?.unnamed ?? 0n),
+    mode: landed.mode,
+    reason: explainRun(landed, progress, batch?.unnamed ?? 0n),
     started_at: begin.at,
     finished_at: finished.toISOString(),
     seconds: (finished.getTime() - Date.parse(begin.at)) / 1000,
     tries: BigInt(progress.calls.tries),
     cursor_from: begin.cursorFrom,
-    cursor_to: extract.window.to ?? begin.cursorFrom,
-    ...describeCurrency(extract, progress, batch?.stale.count ?? 0n, batch?.unnamed ?? 0n),
+    cursor_to: landed.window.to ?? begin.cursorFrom,
+    ...describeCurrency(landed, progress, batch?.stale.count ?? 0n, batch?.unnamed ?? 0n),
     feed_skew_us: skew.isKnown ? skew.us : null,
     calls: BigInt(progress.calls.made),
     calls_refused: BigInt(progress.calls.refused),
@@ -153,7 +153,11 @@ export async function describeRun(
 }
 
 /** Why the run went as it did, and what it left for want of calls, or does not know. */
-function explainRun({ mode, plan }: Extract, { histories, decision, listing }: RunProgress, unnamed: bigint): string {
+function explainRun(
+  { mode, plan }: LandedInput,
+  { histories, decision, listing }: RunProgress,
+  unnamed: bigint,
+): string {
   const before = mode === 'feed' ? plan.unknownListing : 0n;
   const left = histories?.left ?? 0;
   const reasons = [
@@ -172,7 +176,7 @@ function explainRun({ mode, plan }: Extract, { histories, decision, listing }: R
  * not establish, a run by the feed alone does not either.
  */
 function describeCurrency(
-  { mode, feed, lowWatermark, plan }: Extract,
+  { mode, feed, lowWatermark, plan }: LandedInput,
   { listing }: RunProgress,
   stale: bigint,
   unnamed: bigint,
@@ -208,7 +212,7 @@ function describeFindings({ differences, columns, missed, gone, compared, produc
   };
 }
 
-/** What exports took, and what of it was kept: of an export of changed items all or nothing, as of a complete copy. */
+/** Counts rows that exports took and that the run kept. An export of changed items counts whole or not at all. */
 function describeExports({ exports }: RunProgress) {
   const { kept, landed, lost } = countKept(exports);
   const { overage, blocks } = exports;

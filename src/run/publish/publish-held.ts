@@ -5,7 +5,7 @@ import { openLake } from '../../lake/lake.js';
 import type { OpenOptions } from '../open/open-run.js';
 
 /**
- * How a run is opened that publishes the held batch: without a client, and only where a batch is held.
+ * Opens a run that publishes the held batch: it has no client, and needs a held batch.
  * @throws PricelakeError `lake_invalid` when there is no lake; opening throws `nothing_held` when no batch is held.
  */
 export async function openHeld(lakePath: string): Promise<Pick<OpenOptions, 'connect' | 'accept'>> {

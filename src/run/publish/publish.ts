@@ -12,16 +12,10 @@ import type { LoadedValue } from '../../sql/graph.js';
 import { columnsOf, sql } from '../../sql/sql.js';
 import { type CheckResult, COMMIT_STEPS, TABLE_NAMES, type TableChange, type TableName } from '../../tables/table.js';
 import { removeEvents } from '../../webhook/event-files.js';
-import { type NextLake, type StagedTable, Staging } from '../derive/stage.js';
+import { type StagedTable, Staging } from '../derive/stage.js';
 import type { Run } from '../open/open-run.js';
 import type { RunRow } from '../prove/ledger.js';
-
-/** What the run's own tables and the pointer say of it. */
-export interface Published {
-  rows: readonly RunRow[];
-  checks: readonly CheckResult[];
-  attributions: Attribution[];
-}
+import type { ProvedRun } from '../prove/prove-run.js';
 
 /**
  * Commits the tables in COMMIT_STEPS, those of a step side by side: a commit mostly waits for the disk.
@@ -30,8 +24,7 @@ export interface Published {
 export async function publishRun(
   run: Run,
   { begin: { runId, runNumber } }: Publishable,
-  next: NextLake,
-  { rows, checks, attributions }: Published,
+  { next, rows, checks, attributions, keepCounts }: ProvedRun,
 ): Promise<void> {
   const { lake, io, landing, pipeline } = run;
   const info = { runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
@@ -71,9 +64,10 @@ export async function publishRun(
   await removeBackfill(landing, lake.root, run.memory);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);
+  await keepCounts();
 }
 
-/** Of the tables that may have no rows; each log takes some milliseconds to read. */
+/** Gives tables without rows a file. Only tables that may have none are read: each log takes some milliseconds. */
 async function fillTables(
   { db, lake, pipeline, tables }: Run,
   changes: readonly TableChange[],

@@ -1,60 +1,76 @@
 import { openStep } from '../../io/io.js';
 import { settleAll } from '../../io/side-by-side.js';
+import type { Publishable } from '../../journal/run-state.js';
 import { type Attribution, describeAttributions, readAttributions } from '../../lake/attribution.js';
 import { append, KEEP, replaceAll } from '../../lake/table-change.js';
 import type { LandedDatasets } from '../../source/datasets.js';
+import type { ItemFile } from '../../source/item-files.js';
 import { quoteIdentifier } from '../../sql/quote.js';
 import type { Relation } from '../../sql/relation.js';
 import { columnsOf, sql } from '../../sql/sql.js';
 import type { CopiedDatasets } from '../../tables/table.js';
-import type { Batch } from '../apply/apply.js';
+import type { AppliedRun } from '../apply/apply-run.js';
 import { settleServiceTime } from '../apply/service-time.js';
-import type { Extract } from '../land/landed-run.js';
+import type { LandedInput } from '../land/landed-run.js';
 import type { Run } from '../open/open-run.js';
+import { landServiceProducts } from '../prove/compare-products.js';
 import { chooseRunSample, compareSample, readRunSample, type SampleComparison } from '../prove/compare-sample.js';
+import { settleTally } from '../prove/run-record.js';
 import { stageDays } from './days.js';
 import { deriveTables } from './derive.js';
 import { NextLake, type StagedTable, Staging } from './stage.js';
 
 /** The next version of the lake's tables but for those that describe the run itself. */
-export interface StagedRun {
+export interface DerivedRun {
+  /** The row equation stands: from now on the run may be published. */
+  settled: Publishable;
   next: NextLake;
   attributions: Attribution[];
-  /** What a sample of the service's items has shown meanwhile. */
+  /** A sample of the service's items, compared meanwhile. */
   compared: SampleComparison;
+  /** Files of the service's own products; undefined where none are compared. */
+  products: ItemFile[] | undefined;
 }
 
-/** Writes the next files of every table beside the lake. The service is asked for a sample of items meanwhile. */
-export async function stageRun(run: Run, extract: Extract, datasets: LandedDatasets, batch: Batch): Promise<StagedRun> {
-  const { rows: sites } = batch.sites;
+/** Writes the next files of every table beside the lake. The service answers meanwhile. */
+export async function deriveRun(run: Run, landed: LandedInput, applied: AppliedRun): Promise<DerivedRun> {
+  const settled = await settleTally(run, applied.tally);
+  const [staged, products] = await settleAll([stageTables(run, landed, applied), landServiceProducts(run, landed)]);
+  return { ...staged, settled, products };
+}
+
+async function stageTables(
+  run: Run,
+  landed: LandedInput,
+  applied: AppliedRun,
+): Promise<Omit<DerivedRun, 'settled' | 'products'>> {
+  const { rows: sites } = applied.sites;
   await sites.made;
   const attributions = await readAttributions(run.db, quoteIdentifier(sites.name));
   const metadata = describeAttributions(attributions);
-  const landing = openStep(run.io, 'staging');
-  const landed = await new Staging(run, metadata, landing).guard((staging) =>
-    stageLanded(run, extract, datasets, batch, staging),
-  );
-  landing.done();
+  const staging = openStep(run.io, 'staging');
+  const tables = await new Staging(run, metadata, staging).guard((own) => stageLanded(run, landed, applied, own));
+  staging.done();
   const deriving = openStep(run.io, 'deriving');
-  const next = new NextLake(run, landed);
+  const next = new NextLake(run, tables);
   // Chosen while tables are derived, the sample would take memory beside them.
-  const chosen = await chooseRunSample(run, extract, await next.rows('items'));
+  const chosen = await chooseRunSample(run, landed, await next.rows('items'));
   const compare = async () =>
     compareSample(run, chosen, chosen && (await readRunSample(run, chosen)), {
       ...{ items: await next.rows('items'), history: await next.rows('history') },
       stale_items: await next.rows('stale_items'),
-      cursor: extract.window.to,
-      lowWatermark: extract.lowWatermark?.changedAt ?? null,
-      ...{ skew: batch.skew, datasetPattern: batch.datasetPattern },
+      cursor: landed.window.to,
+      lowWatermark: landed.lowWatermark?.changedAt ?? null,
+      ...{ skew: applied.skew, datasetPattern: applied.datasetPattern },
     });
   const derive = () =>
-    new Staging(run, metadata, deriving).guard(async (staging) => {
-      const sitesStay = batch.sites.changed === undefined;
-      const derived = await deriveTables(run, batch.merge, { next, staging, sitesStay });
-      const before = run.tables.items.version < 0n ? undefined : batch.merge.before;
+    new Staging(run, metadata, deriving).guard(async (own) => {
+      const sitesStay = applied.sites.changed === undefined;
+      const derived = await deriveTables(run, applied.merge, { next, staging: own, sitesStay });
+      const before = run.tables.items.version < 0n ? undefined : applied.merge.before;
       const seen = { history: await next.rows('history'), items: await next.rows('items') };
-      const now = await settleServiceTime(run.graph, seen, batch.moment);
-      return [...derived, await stageDays(run, now, before, { next, staging })];
+      const now = await settleServiceTime(run.graph, seen, applied.moment);
+      return [...derived, await stageDays(run, now, before, { next, staging: own })];
     });
   const [compared, derived] = await settleAll([compare(), derive()]);
   deriving.done();
@@ -64,15 +80,15 @@ export async function stageRun(run: Run, extract: Extract, datasets: LandedDatas
 /** Stages the tables of what landed. */
 async function stageLanded(
   run: Run,
-  extract: Extract,
-  datasets: LandedDatasets,
-  batch: Batch,
+  landed: LandedInput,
+  applied: AppliedRun,
   staging: Staging,
 ): Promise<StagedTable[]> {
+  const { datasets } = applied;
   const { tables } = run;
-  const cursor = extract.window.to;
-  const { merge, history, stale, sites, rejects, ahead } = batch;
-  const noted = { cursor, polledAt: readPolled(extract), datasets: noteDatasets(run, extract, datasets) };
+  const cursor = landed.window.to;
+  const { merge, history, stale, sites, rejects, ahead } = applied;
+  const noted = { cursor, polledAt: readPolled(landed), datasets: noteDatasets(run, landed, datasets) };
   const known = sites.changed === undefined ? KEEP : replaceAll(tables.sites, sites.changed);
   const staged = await settleAll([
     staging.stage('items', merge.change, noted),
@@ -86,7 +102,7 @@ async function stageLanded(
 }
 
 /** Up to when items were polled: the next run needs it where this one did not come to the feed's end. */
-function readPolled({ feed, lowWatermark }: Extract): bigint {
+function readPolled({ feed, lowWatermark }: LandedInput): bigint {
   if (feed?.complete === true || lowWatermark?.changedAt === undefined) return 0n;
   return BigInt(Date.parse(lowWatermark.changedAt)) * 1000n;
 }
@@ -94,7 +110,7 @@ function readPolled({ feed, lowWatermark }: Extract): bigint {
 /** The datasets that the items are a copy of by now: of those that can be read, the ones that were copied whole, now or before. */
 function noteDatasets(
   { selection, tables }: Run,
-  { mode, added }: Extract,
+  { mode, added }: LandedInput,
   { datasets }: LandedDatasets,
 ): CopiedDatasets {
   if (selection !== 'all') return { isList: true, ids: selection };

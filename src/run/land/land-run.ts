@@ -25,13 +25,15 @@ import type { Run } from '../open/open-run.js';
 import { reportPace } from '../plan/report-pace.js';
 import { RunPlanner } from '../plan/run-planner.js';
 import { ItemCopy } from './copy-items.js';
-import type { Extract } from './landed-run.js';
+import type { LandedInput } from './landed-run.js';
 
 /**
  * Lands what is new, by its plan: whole rows behind a low watermark (all items, or those that changed since), then the
  * feed; or the feed alone. Segments of whole rows are typed while the rest downloads.
  */
-export async function extractRun(run: Run): Promise<Extract> {
+export async function landRun(run: Run): Promise<LandedInput> {
+  // Another program has typed and committed them.
+  if (run.landing.journal.state.isMerged && run.standing.items === 'committed') run.typing.leaveItems();
   const planning = readPlanOfRun(run);
   const source = { ...run, journal: run.landing.journal, isAtWork: true };
   const planner = await RunPlanner.open(source, planning);
@@ -39,8 +41,8 @@ export async function extractRun(run: Run): Promise<Extract> {
   if (planned !== undefined) run.drift.look('/plan', { status: planned.plan.status ?? null });
   const copy = new ItemCopy(run, planner, planned?.gate ?? createExportGate(NO_EXPORTS, run.io));
   for (;;) {
-    const extract = await landByPlan(run, planner, planned, copy);
-    if (extract !== undefined) return extract;
+    const landed = await landByPlan(run, planner, planned, copy);
+    if (landed !== undefined) return landed;
   }
 }
 
@@ -50,7 +52,7 @@ async function landByPlan(
   planner: RunPlanner,
   planned: PlannedRun | undefined,
   copy: ItemCopy,
-): Promise<Extract | undefined> {
+): Promise<LandedInput | undefined> {
   const { client, landing, io } = run;
   const { decision, lowWatermark: mark, checksDatasets } = await decide(run, planner);
   const { mode, added = [] } = decision;
@@ -94,7 +96,7 @@ async function countUnnamed({ graph, before }: Run, feed: LandedFeed, events: La
   return BigInt(ids.length) - (await graph.count(known));
 }
 
-/** What was decided holds for all tries, so it is journaled. */
+/** A decision holds for all tries, so it is journaled. */
 async function decide({ landing, client, io }: Run, planner: RunPlanner): Promise<RunPlan> {
   const plan = await planner.plan('readable', 'polledAt');
   if (plan.isDecisionNew) {
@@ -170,7 +172,7 @@ export async function rereadStale(run: Run, planned: PlannedRun | undefined, ite
 }
 
 /** Datasets as the service describes them at the run's end. */
-export async function extractDatasets(run: Run): Promise<LandedDatasets> {
+export async function landRunDatasets(run: Run): Promise<LandedDatasets> {
   const landed = await landDatasets(run.client, run.landing, run.io);
   for (const row of landed.rows) run.drift.look('/datasets', row);
   return landed;
