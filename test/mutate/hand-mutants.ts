@@ -168,7 +168,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   {
     name: 'a poll does not say what it does not know',
     file: 'src/run/prove/run-record.ts',
-    find: "const unknown = mode === 'poll' ? (journal.last('listing.done')?.unknown ?? null) : before + unnamed;",
+    find: "const unknown = mode === 'poll' ? (listing.done?.unknown ?? null) : before + unnamed;",
     replace: "const unknown = mode === 'poll' ? 0n : before + unnamed;",
     tests: ['test/run/unnamed-changes.test.ts'],
     only: 'contradict',
@@ -204,15 +204,15 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'the row of a run without news is forgotten',
-    file: 'src/run/idle-runs.ts',
-    find: 'row.run_number > published',
-    replace: 'row.run_number < published',
+    file: 'src/journal/memory.ts',
+    find: 'filter(({ run_number }) => run_number > published);',
+    replace: 'filter(({ run_number }) => run_number < published);',
     tests: CHANGES,
   },
   {
     name: 'the cursor is told to be that of the run before',
     file: 'src/run/prove/run-record.ts',
-    find: 'cursor_to: extract.window.to ?? begin.cursorFrom,',
+    find: 'cursor_to: landed.window.to ?? begin.cursorFrom,',
     replace: 'cursor_to: begin.cursorFrom,',
     tests: CHANGES,
   },
@@ -266,7 +266,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   {
     name: 'the counts of listings are not compared',
     file: 'src/run/land/compare-listing.ts',
-    find: "if (extract.mode !== 'poll') return [];",
+    find: "if (landed.mode !== 'poll') return [];",
     replace: "if (extract.mode !== 'feed') return [];",
     tests: DIFFERENCES,
     only: 'without the feed',
