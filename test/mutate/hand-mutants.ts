@@ -267,7 +267,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
     name: 'the counts of listings are not compared',
     file: 'src/run/land/compare-listing.ts',
     find: "if (landed.mode !== 'poll') return [];",
-    replace: "if (extract.mode !== 'feed') return [];",
+    replace: "if (landed.mode !== 'feed') return [];",
     tests: DIFFERENCES,
     only: 'without the feed',
   },
