@@ -224,23 +224,6 @@ describe('the pack', () => {
   });
 });
 
-describe('unit prices', () => {
-  const readUnits = async () => {
-    const row = await db.row(`SELECT unit, unit_min, unit_max, unit_spread_pct FROM (${readAnalysis('price_spread')})`);
-    return Object.values(row ?? {}).map((value) => (value === null ? null : String(value)));
-  };
-
-  it('of a piece and of a kilogram are not compared', async () => {
-    await judge({ price: '2.10', title: 'Tea 20 pcs' }, { price: '2.20', title: 'Tea 40 g' });
-    expect(await readUnits()).toEqual([null, null, null, null]);
-  });
-
-  it('that one shop alone has are not compared', async () => {
-    await judge({ price: '2.10', title: 'Tea' }, { price: '2.20', title: 'Tea 40 g' });
-    expect(await readUnits()).toEqual([null, null, null, null]);
-  });
-});
-
 describe('an offer', () => {
   it('that was not seen for more than 14 days when it was read is stale', async () => {
     expect(await reasons({ price: '4', daysUnseen: 14 }, { price: '5', daysUnseen: 15 })).toEqual([
@@ -305,31 +288,6 @@ describe('an offer', () => {
       expect(await judgeItems()).toEqual([]);
     },
   );
-});
-
-it('of trusted prices that are equal, the shop with the lowest id has the lowest, or the highest', async () => {
-  await judge(...priced('12', '10', '12', '10'));
-  const row = await db.row(
-    `SELECT trusted_cheapest_site_id, trusted_dearest_site_id FROM (${readAnalysis('price_spread')})`,
-  );
-  expect(Object.values(row ?? {})).toEqual([2n, 1n]);
-});
-
-describe('the grade', () => {
-  it.each([
-    [['4', '4.20', '4.40', '5'], 'A 4 shops'],
-    [['4', '4.20', '4.40'], 'B 3 shops'],
-    [['4', '9'], 'C a gap of factor 2.2 between two prices'],
-    [['4', '4.10', '4.20', '11', '11.50', '12'], 'C a gap of factor 2.6 between two prices'],
-  ])('of %s is %s', async (prices, expected) => {
-    await judge(...priced(...prices));
-    expect(await grade()).toBe(expected);
-  });
-
-  it('is C where most shops are left out', async () => {
-    await judge(...priced('4', '4.10'), ...[1, 2, 3].map(() => ({ price: '4', daysUnseen: 30 })));
-    expect(await grade()).toBe('C most shops left out; left out: stale');
-  });
 });
 
 it('what is found of random products equals what loops over their offers find', async () => {

@@ -48,22 +48,6 @@ describe('a daily price spread', () => {
     expect(await spread(['offers', 'shops'], [1, '4', 1, 3], [1, '4.50', 1, 3], [2, '5', 2, 5])).toEqual(['02 3 2']);
   });
 
-  it('is by currency', async () => {
-    const zlotys: Price[] = [
-      [1, '20', 1, 2, 'PLN'],
-      [2, '30', 1, 2, 'PLN'],
-    ];
-    expect(await spread(['currency', 'max'], [1, '4', 1, 2], [2, '5', 1, 2], ...zlotys)).toEqual([
-      '01 EUR 5.0000',
-      '01 PLN 30.0000',
-    ]);
-  });
-
-  it('names the shop with the lowest id where several have the lowest price, or the highest', async () => {
-    const prices: Price[] = ['12', '10', '12', '10'].map((price, index) => [index + 1, price, 1, 2]);
-    expect(await spread(['cheapest_site_id', 'dearest_site_id'], ...prices)).toEqual(['01 2 1']);
-  });
-
   it('names the licences, as they are now, of the shops of that day', async () => {
     expect(await spread(['attribution'], [1, '4', 1, 3], [2, '5', 1, 6], [3, '6', 2, 4], [9, '7', 4, 6])).toEqual([
       "01 ['CC BY 4.0']",

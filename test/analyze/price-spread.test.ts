@@ -55,23 +55,6 @@ const priced = (...prices: string[]): Offer[] => prices.map((price) => ({ price 
 const stale = (...prices: string[]): Offer[] => prices.map((price) => ({ price, found: 'stale' }));
 
 describe('a price spread', () => {
-  it('is of a product in two shops or more, by prices above zero', async () => {
-    expect(await spread({ price: '4', site: 1 }, { price: '5', site: 1 })).toEqual([]);
-    expect(await spread(...priced('0', '5'))).toEqual([]);
-    expect(await spread(...priced('0', '5', '6'))).toMatchObject([
-      { offers: '2', shops: '2', outliers: '0', min: '5.0000' },
-    ]);
-  });
-
-  it('is by currency, which are never mixed', async () => {
-    const zlotys = priced('20', '30').map((one) => ({ ...one, currency: 'PLN' }));
-    expect(await spread(...priced('4', '5'), ...zlotys)).toMatchObject([
-      { currency: 'EUR', min: '4.0000', max: '5.0000' },
-      { currency: 'PLN', min: '20.0000', max: '30.0000' },
-    ]);
-    expect(await spread({ price: '4' }, { price: '5', currency: 'PLN' })).toEqual([]);
-  });
-
   it('without outliers leaves out prices below half and above twice the middle, not those at them', async () => {
     const [row] = await spread(...priced('1.9999', '2', '4', '4', '4', '4', '4', '4', '8', '8.0001'));
     expect(row).toMatchObject({

@@ -80,12 +80,3 @@ test('after an abort no more of an export is handed out, though more of it has c
   expect(await catchError(read())).toMatchObject({ code: 'stopped', message: 'GET /api/v1/export: stopped' });
   expect(pieces).toBe(1);
 });
-
-test('an export that breaks off has the fault as its cause', async () => {
-  const { client } = await startService((request, response) => {
-    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-    response.write('{}\n', () => request.socket.destroySoon());
-  });
-  const { body } = await client.stream('/export', { format: 'ndjson' });
-  expect((await catchError(readAll(body))).cause).toBeInstanceOf(Error);
-});

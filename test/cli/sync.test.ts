@@ -174,11 +174,6 @@ describe('sync exits with', () => {
     expect(readJsonLine(outcome)).toMatchObject({ error: { nextRunAt: expect.stringMatching(/^20\d\d-.*Z$/) } });
   });
 
-  test('75 when nothing at the address speaks TLS', async () => {
-    const outcome = await sync(PIPELINE, { BASE_URL: world.sandbox.baseUrl.replace('http:', 'https:') });
-    expectError(outcome, 75, 'unavailable', /cannot be reached/);
-  });
-
   test('1 when the answer is not what the API document describes', async () => {
     intercept = replace(
       '/plan',

@@ -231,16 +231,6 @@ test('only who compacts always gets files for tables without rows; one that has 
   expect(await compactLake(db, lake, 'always', io, { targetBytes: 1 })).toEqual([]);
 });
 
-test('commits of a compaction say so', async () => {
-  const { lake, db } = await makeManyFiles();
-  await compactLake(db, lake, 'always', io);
-  const entries = [logPath(lake, 'history', 3n, 'json'), logPath(lake, 'rejects', 0n, 'json')];
-  for (const entry of entries) {
-    const [line = ''] = (await readFile(entry, 'utf8')).split('\n');
-    expect(JSON.parse(line).commitInfo).toMatchObject({ operation: 'OPTIMIZE', runId: 'compact' });
-  }
-});
-
 test('where nothing is done nothing is published', async () => {
   const { lake, db } = await makeManyFiles();
   const catalog = join(lake.root, 'catalog.sql');
@@ -264,11 +254,4 @@ test('a table that is behind items stays behind: it follows what a compaction do
     ['products', 2n],
   ]);
   expect((await readTable(lake, 'products')).applied.itemsVersion).toBe(2n);
-});
-
-test('a table that is due is not joined by who only rewrites files of other programs', async () => {
-  const { lake, db } = await makeManyFiles();
-  for (let part = 0; part < 15; part += 1)
-    await write(db, lake, { select: select('items', { ...ITEM, site_id: '1' }) });
-  expect(await compactLake(db, lake, 'foreign', io)).toEqual([]);
 });

@@ -12,21 +12,6 @@ const explain = (error: unknown) =>
   );
 
 test.each([
-  ['a read-only file system', systemError('EROFS', '/lake/_pricelake/tmp')],
-  ['a folder of another user', systemError('EACCES', '/lake/_pricelake/tmp')],
-  ['one that DuckDB may not write', new Error('IO Error: Cannot open file "/lake/a.parquet": Permission denied')],
-])('a lake on %s is lake_read_only, with a hint', async (_what, cause) => {
-  const error = await explain(cause);
-  expect(error).toMatchObject({
-    code: 'lake_read_only',
-    cause,
-    facts: { hint: expect.stringContaining('owns the folder') },
-  });
-  expect((error as Error).message).toMatch(/^\/lake.*: the lake can be read, but not written$/);
-  expect(exitCodeOf(error)).toBe(2);
-});
-
-test.each([
   ['of a file', systemError('EMFILE', '/lake/items/a.parquet')],
   ['of a file in DuckDB', new Error('IO Error: Cannot open file "/lake/a.parquet": Too many open files')],
   [
