@@ -1,6 +1,6 @@
 import { DuckDBDecimalValue, type DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
 import { selectDailySpreads } from '../../src/analyze/daily-spread.js';
 import { Database } from '../../src/sql/connection.js';
@@ -13,12 +13,9 @@ import { computeSpreads } from './slow-figures.js';
 
 const DAYS = 6;
 const RUNS = { seed: 2026, numRuns: 25 };
-let db: Database;
 
-beforeAll(async () => {
-  db = await Database.open();
-  await db.run("SET VARIABLE run_id = 'r1'");
-});
+const db = await Database.open();
+await db.run("SET VARIABLE run_id = 'r1'");
 afterAll(() => db.close());
 
 const formatDay = (day: number) => new Date(Date.UTC(2026, 0, 1 + day)).toISOString().slice(0, 10);

@@ -10,11 +10,8 @@ import { makeWorld, type World } from './offer-world.js';
 import { computeSpreads, findOldest, groupBy, listPriced, sortAscending } from './slow-figures.js';
 
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
-let db: Database;
 
-beforeAll(async () => {
-  db = await Database.open();
-});
+const db = await Database.open();
 afterAll(() => db.close());
 
 /** Tables `items` and `sites` of a world, then the derived tables. */

@@ -5,8 +5,7 @@ import * as listings from '../../src/api/contract.js';
 import { parseExactJson } from '../../src/api/exact-json.js';
 import { dateTime, decimal, int64 } from '../../src/api/wire-types.js';
 
-const { changePage } = listings;
-const { planInfo, planLimits } = account;
+const { planLimits } = account;
 
 const accepts = (schema: z.ZodType, json: string) => schema.safeParse(parseExactJson(json)).success;
 

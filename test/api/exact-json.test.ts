@@ -1,7 +1,6 @@
 import { isLosslessNumber } from 'lossless-json';
 import { expect, test } from 'vitest';
 import { parseExactJson } from '../../src/api/exact-json.js';
-import { MAX_JSON_DEPTH } from '../../src/io/limits.js';
 
 test('safe integers are numbers', () => {
   expect(parseExactJson('[0, -1, 9007199254740991]')).toEqual([0, -1, 9007199254740991]);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { AttemptContext, Request } from '../../src/api/attempt.js';
 import type { BodyQueue } from '../../src/api/body-queue.js';
 import { readPage } from '../../src/api/read-body.js';
-import { catchError, readAll, startService } from './local-service.js';
+import { catchError, startService } from './local-service.js';
 
 const CUT = '{"a":[1,2';
 const SYNTAX = { message: `GET /api/v1/items: the answer is not JSON; it begins ${JSON.stringify(CUT)}` };

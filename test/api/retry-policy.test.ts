@@ -8,7 +8,14 @@ const retryIn = (waitMs: number) => ({ retry: true, waitMs });
 const OVER = { retry: false, because: 'attempts' };
 const SERVER = { kind: 'server_error', repeatable: true } as const;
 
-test.each<[string, object, [setback: Parameters<typeof decideRetry>[0], faults: number, rateLimited: number, random: number], number?]>([
+test.each<
+  [
+    string,
+    object,
+    [setback: Parameters<typeof decideRetry>[0], faults: number, rateLimited: number, random: number],
+    number?,
+  ]
+>([
   ['backoff begins with half a second under full jitter', retryIn(250), [FAULT, 1, 0, 0.5]],
   ['backoff doubles', retryIn(1000), [FAULT, 3, 0, 0.5]],
   ['backoff ends at the maximum', retryIn(15_000), [FAULT, 7, 0, 0.5]],

@@ -3,14 +3,11 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { MAIN, readJsonLine, runHere, runPricelake } from './pricelake.js';
 
 const run = promisify(execFile);
-let cwd: string;
-beforeAll(async () => {
-  cwd = await mkdtemp(path.join(tmpdir(), 'pricelake-demo-'));
-});
+const cwd = await mkdtemp(path.join(tmpdir(), 'pricelake-demo-'));
 afterAll(() => rm(cwd, { recursive: true }));
 
 const readPointer = async () =>

@@ -1,10 +1,9 @@
-import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { copyFile, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
 import { commitTable } from '../../src/lake/commit.js';
 import { privatePath, tablePath } from '../../src/lake/layout.js';
-import { publishPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { recoverLake } from '../../src/lake/recover.js';
 import { stageTable } from '../../src/lake/stage.js';

@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { commitTable } from '../../src/lake/commit.js';
-import { createExclusively } from '../../src/lake/durable.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';

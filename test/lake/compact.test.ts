@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Io, realIo } from '../../src/io/io.js';
 import { compactLake } from '../../src/lake/compact.js';
-import { logPath } from '../../src/lake/delta-log.js';
 import { type Lake, tablePath } from '../../src/lake/layout.js';
 import { isCompactionDue, planCompaction, planRewrite } from '../../src/lake/plan-compaction.js';
 import { readPointer } from '../../src/lake/pointer.js';

@@ -8,7 +8,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type Io, realIo } from '../../src/io/io.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { privatePath } from '../../src/lake/layout.js';
-import { clearLockLeftovers, lockLake, readLock } from '../../src/lake/lock.js';
+import { lockLake, readLock } from '../../src/lake/lock.js';
 import { identifyProcess } from '../../src/lake/process-identity.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { makeFolder, makeLake } from './fixture.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorCodeOf, exitCodeOf } from '../../src/cli/exit-codes.js';
+import { errorCodeOf } from '../../src/cli/exit-codes.js';
 import { PricelakeError } from '../../src/io/errors.js';
 import { explainDamage } from '../../src/lake/damage.js';
 import { explainSystemFault, isSystemFault } from '../../src/lake/system-fault.js';

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { item } from '../../src/api/contract.js';
 import { parse, Service } from './service.js';
 
-let service: Service;
-let items: string[];
-beforeAll(async () => {
-  service = await Service.start();
-  items = (await service.sandbox.dump()).items;
-});
+const service = await Service.start();
+const items = (await service.sandbox.dump()).items;
 afterAll(() => service.close());
 
 /** RFC 4180, as a reader of the file would do it. */

@@ -69,32 +69,11 @@ describe('pricelake sandbox', () => {
   });
 
   it('takes limits, overage, keys, faults, readings and the shape of export rows', async () => {
-    const flags = [
-      '--limit',
-      'exportRowsPerMonth=30',
-      '--limit',
-      'historyDays=null',
-      '--no-overage',
-      '--revoked',
-      'test',
-    ];
-    const more = [
-      '--overdue-days',
-      '3',
-      '--past-days',
-      '5',
-      '--fault',
-      'plan:html@1',
-      '--fault',
-      'plan:429@2',
-      '--export-shape',
-      'flat-snake',
-      '--reading',
-      'export.headers=always',
-      '--reading',
-      'csv.lists=semicolon',
-    ];
-    const server = run(['--items', '50', '--json', ...flags, ...more]);
+    const flags =
+      '--limit exportRowsPerMonth=30 --limit historyDays=null --no-overage --revoked test --overdue-days 3 --past-days 5';
+    const more =
+      '--fault plan:html@1 --fault plan:429@2 --export-shape flat-snake --reading export.headers=always --reading csv.lists=semicolon';
+    const server = run(`--items 50 --json ${flags} ${more}`.split(' '));
     const [line] = await once(createInterface({ input: server.stdout }), 'line');
     const { baseUrl, keys } = JSON.parse(line as string);
     const get = (path: string, key = keys.live) =>
