@@ -66,6 +66,18 @@ test('limits may be null, absent, unknown, or as large as an int64', () => {
   expect(accepts(planLimits, '{"ratePerSecond":-1}')).toBe(false);
 });
 
+const PAGE = { page: 'integer', size: 'integer', totalElements: 'integer', totalPages: 'integer' };
+const ERROR = { status: 'integer', error: 'string', message: 'string', docsUrl: 'string' };
+const IDENTITY = { title: 'string|null', brand: 'string|null', mpn: 'string|null', gtin: 'string|null' };
+const HISTORY_ENTRY = {
+  id: 'integer',
+  kind: 'NEW or CHANGED or REMOVED or RELISTED',
+  observedAt: 'date-time',
+  price: 'number|null',
+  previousPrice: 'number|null',
+  changes: 'pairs',
+};
+
 /** Sections 2, 6 and 7 in their own words: each field with its type; `?` is one that may be absent. */
 const DOCUMENT: Record<string, Record<string, string>> = {
   categoryRef: { name: 'string', path: 'string', slug: 'string', source: 'AI or MANUAL' },
@@ -73,10 +85,7 @@ const DOCUMENT: Record<string, Record<string, string>> = {
   source: { modelId: 'integer', name: 'string' },
   item: {
     id: 'integer',
-    title: 'string|null',
-    brand: 'string|null',
-    mpn: 'string|null',
-    gtin: 'string|null',
+    ...IDENTITY,
     price: 'number|null',
     previousPrice: 'number|null',
     priceChangedAt: 'date-time|null',
@@ -105,23 +114,8 @@ const DOCUMENT: Record<string, Record<string, string>> = {
     oldestScrapeAt: 'date-time|null',
   },
   changeItem: { id: 'integer', title: 'string', url: 'string|null', currency: 'string|null', site: 'siteRef' },
-  historyEntry: {
-    id: 'integer',
-    kind: 'NEW or CHANGED or REMOVED or RELISTED',
-    observedAt: 'date-time',
-    price: 'number|null',
-    previousPrice: 'number|null',
-    changes: 'pairs',
-  },
-  change: {
-    id: 'integer',
-    kind: 'NEW or CHANGED or REMOVED or RELISTED',
-    observedAt: 'date-time',
-    price: 'number|null',
-    previousPrice: 'number|null',
-    changes: 'pairs',
-    item: 'changeItem|null',
-  },
+  historyEntry: HISTORY_ENTRY,
+  change: { ...HISTORY_ENTRY, item: 'changeItem|null' },
   changePage: { changes: 'change[]', hasMore: 'boolean', nextCursor: 'integer' },
   facetCategory: {
     id: 'integer',
@@ -137,30 +131,15 @@ const DOCUMENT: Record<string, Record<string, string>> = {
   priceRange: { currency: 'string', min: 'number', max: 'number', offers: 'integer' },
   product: {
     id: 'string',
-    title: 'string|null',
-    brand: 'string|null',
-    mpn: 'string|null',
-    gtin: 'string|null',
+    ...IDENTITY,
     category: 'categoryRef|null',
     offers: 'integer',
     shops: 'integer',
     prices: 'priceRange[]',
   },
   productDetail: { product: 'product', offers: 'item[]' },
-  itemPage: {
-    content: 'item[]',
-    page: 'integer',
-    size: 'integer',
-    totalElements: 'integer',
-    totalPages: 'integer',
-  },
-  productPage: {
-    content: 'product[]',
-    page: 'integer',
-    size: 'integer',
-    totalElements: 'integer',
-    totalPages: 'integer',
-  },
+  itemPage: { content: 'item[]', ...PAGE },
+  productPage: { content: 'product[]', ...PAGE },
   planLimits: {
     datasets: 'number|null?',
     apiCallsPerMonth: 'number|null?',
@@ -189,12 +168,9 @@ const DOCUMENT: Record<string, Record<string, string>> = {
     cursor: 'integer|null',
     changes: 'change[]|null?',
   },
-  errorBody: { status: 'integer', error: 'string', message: 'string', docsUrl: 'string' },
+  errorBody: ERROR,
   limitErrorBody: {
-    status: 'integer',
-    error: 'string',
-    message: 'string',
-    docsUrl: 'string',
+    ...ERROR,
     limit: 'datasets or changeFeed or apiCallsPerMonth or ratePerSecond or exportRowsPerMonth or paymentOverdue',
     allowed: 'any|null',
     plan: 'string',

@@ -50,14 +50,6 @@ test('folder names: hostile and very long partition values survive in names, the
   for (const { path } of files) expect(path).toMatch(/^brand[\w-]*\.[\w-]+\.parquet$/);
 });
 
-test('a partition column must be a column of the table', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  for (const column of ['day', 'datasets']) {
-    const written = write(db, lake, { select: select('items', ITEM), partitionBy: [column] });
-    await expect(written).rejects.toThrow(`partitionBy "${column}" is not a column of items`);
-  }
-});
-
 test('unpartitioned rows in an order make files that hardly overlap (on one thread; on several they overlap by row groups)', async () => {
   const [db, lake] = [await openDatabase(1), await makeLake()];
   const source = `${select('items', { ...ITEM, site_id: 'i // 10000', url: 'md5(i::VARCHAR)' }, 'range(400000) AS r(i)')} ORDER BY site_id`;
