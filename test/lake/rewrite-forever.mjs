@@ -1,5 +1,5 @@
 /** Child process of the kill test: rewrites one partition after the other until it is killed, and says each version. */
-import { Database } from '../../dist/duckdb/connection.js';
+import { Database } from '../../dist/sql/connection.js';
 import { realIo } from '../../dist/io/io.js';
 import { commitTable } from '../../dist/lake/commit.js';
 import { openLake } from '../../dist/lake/lake.js';
