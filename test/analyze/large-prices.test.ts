@@ -1,24 +1,21 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
 import { Database } from '../../src/sql/connection.js';
 import { loadHistoryWorld } from './history-world.js';
 
 const PRICES = ['9999999999.9999', '10000000000.0000', '10000000000.0001', '99999999999999.9999'];
 
-let db: Database;
-beforeAll(async () => {
-  db = await Database.open();
-  await loadHistoryWorld(db, []);
-  await db.run(
-    `INSERT INTO items BY NAME
-     SELECT n AS item_id, 'p' AS product_id, n AS site_id, 'EUR' AS currency, true AS is_listed,
-       CAST(($1::VARCHAR[])[n] AS DECIMAL(18, 4)) AS price
-     FROM range(1, 5) t(n)`,
-    [`[${PRICES.join(', ')}]`],
-  );
-  await db.run('CREATE TABLE shop_currencies (site_id BIGINT, currency VARCHAR)');
-  await db.run(`CREATE TABLE offers AS ${readAnalysis('judged_offers')}`);
-});
+const db = await Database.open();
+await loadHistoryWorld(db, []);
+await db.run(
+  `INSERT INTO items BY NAME
+   SELECT n AS item_id, 'p' AS product_id, n AS site_id, 'EUR' AS currency, true AS is_listed,
+     CAST(($1::VARCHAR[])[n] AS DECIMAL(18, 4)) AS price
+   FROM range(1, 5) t(n)`,
+  [`[${PRICES.join(', ')}]`],
+);
+await db.run('CREATE TABLE shop_currencies (site_id BIGINT, currency VARCHAR)');
+await db.run(`CREATE TABLE offers AS ${readAnalysis('judged_offers')}`);
 afterAll(() => db.close());
 
 it('prices around 10^10, where a product of integers would overflow, are exact in price_spread', async () => {

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
 import { Database } from '../../src/sql/connection.js';
 import { DAY, HOUR, loadHistoryWorld, type PastChange, type PastItem } from './history-world.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await Database.open();
-});
+const db = await Database.open();
 afterAll(() => db.close());
 
 const noon = (day: number) => day * DAY + 12 * HOUR;
@@ -103,30 +100,24 @@ it('has no row for a price that did not last to the end of a day', async () => {
   expect(rows).toEqual([{ days: '2026-01-01 to 2026-01-03' }, { days: '2026-01-03 to 2026-01-06' }]);
 });
 
-describe('a price of nothing', () => {
-  it('is no offer while it lasts', async () => {
-    const own = { units: 0, unitsBefore: 10, changedAt: noon(2) };
-    const item = makeItem(own, [{ kind: 'CHANGED', at: noon(2), units: 0, unitsBefore: 10 }]);
-    expect(await readDays(item)).toEqual(['10 EUR', '10 EUR', '-', '-', '-']);
-  });
+it('a price of nothing is no offer while it lasts', async () => {
+  const own = { units: 0, unitsBefore: 10, changedAt: noon(2) };
+  const item = makeItem(own, [{ kind: 'CHANGED', at: noon(2), units: 0, unitsBefore: 10 }]);
+  expect(await readDays(item)).toEqual(['10 EUR', '10 EUR', '-', '-', '-']);
 });
 
-describe('an attribute named price', () => {
-  it.each(['{"price":[null,true]}', '{"price":[null,11]}', '{"price":[null,"10"]}', '{"price":["new",10]}'])(
-    'does not make earlier days disappear: %s',
-    async (changes) => {
-      const item = makeItem({ units: 100_000 }, [{ kind: 'CHANGED', at: noon(2), units: 100_000 }]);
-      expect(await readDays(item, 0, changes)).toEqual(Array.from({ length: 5 }, () => '100000 EUR'));
-    },
-  );
-});
+it.each(['{"price":[null,true]}', '{"price":[null,11]}', '{"price":[null,"10"]}', '{"price":["new",10]}'])(
+  'an attribute named price does not make earlier days disappear: %s',
+  async (changes) => {
+    const item = makeItem({ units: 100_000 }, [{ kind: 'CHANGED', at: noon(2), units: 100_000 }]);
+    expect(await readDays(item, 0, changes)).toEqual(Array.from({ length: 5 }, () => '100000 EUR'));
+  },
+);
 
-describe('a first price', () => {
-  it('is not dated back', async () => {
-    const item = makeItem({ changedAt: noon(2) }, [{ kind: 'CHANGED', at: noon(2), names: 'price' }]);
-    expect(await readDays(item)).toEqual(['-', '-', '10 EUR', '10 EUR', '10 EUR']);
-    expect(await readDays({ ...item, changedAt: null })).toEqual(['-', '-', '10 EUR', '10 EUR', '10 EUR']);
-  });
+it('a first price is not dated back', async () => {
+  const item = makeItem({ changedAt: noon(2) }, [{ kind: 'CHANGED', at: noon(2), names: 'price' }]);
+  expect(await readDays(item)).toEqual(['-', '-', '10 EUR', '10 EUR', '10 EUR']);
+  expect(await readDays({ ...item, changedAt: null })).toEqual(['-', '-', '10 EUR', '10 EUR', '10 EUR']);
 });
 
 describe('an item that is not listed', () => {
@@ -154,11 +145,9 @@ describe('an item that is not listed', () => {
   });
 });
 
-describe('a currency that changes', () => {
-  it('is the old one on the days before', async () => {
-    const item = makeItem({ currency: 'PLN' }, [{ kind: 'CHANGED', at: noon(2), currency: 'PLN' }]);
-    const changes = '{"currency":["EUR","PLN"]}';
-    expect(await readDays(item, 0, changes)).toEqual(['10 EUR', '10 EUR', '10 PLN', '10 PLN', '10 PLN']);
-    expect(await readDays(item, 0, '{"currency":["left","right"]}')).toEqual(Array.from({ length: 5 }, () => '10 PLN'));
-  });
+it('a currency that changes is the old one on the days before', async () => {
+  const item = makeItem({ currency: 'PLN' }, [{ kind: 'CHANGED', at: noon(2), currency: 'PLN' }]);
+  const changes = '{"currency":["EUR","PLN"]}';
+  expect(await readDays(item, 0, changes)).toEqual(['10 EUR', '10 EUR', '10 PLN', '10 PLN', '10 PLN']);
+  expect(await readDays(item, 0, '{"currency":["left","right"]}')).toEqual(Array.from({ length: 5 }, () => '10 PLN'));
 });

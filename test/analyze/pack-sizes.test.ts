@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
 import { Database } from '../../src/sql/connection.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await Database.open();
-});
+const db = await Database.open();
 afterAll(() => db.close());
 
 /** How much is in a pack, as `0.5 l`; null if that is unknown. */

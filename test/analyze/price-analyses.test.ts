@@ -1,5 +1,5 @@
 import { DuckDBDecimalValue, type DuckDBValue } from '@duckdb/node-api';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createSpellsView, readAnalysis, setVariables } from '../../src/analyze/analysis.js';
 import { Database } from '../../src/sql/connection.js';
 import { DAY, START } from './history-world.js';
@@ -15,26 +15,21 @@ import {
   trustPrices,
 } from './price-world.js';
 
-let db: Database;
-let world: Listing[];
 /** The same without suspect prices. */
-let trusted: Listing[];
 /** Whether an offer of today counts: of the listings with a number that leaves 3 by 8 it has a wrong price. */
 const isCounted = ({ itemId }: Listing) => itemId % 8 !== 3;
 
-beforeAll(async () => {
-  db = await Database.open();
-  world = await loadPriceWorld(db, makePriceWorld(2026));
-  trusted = world.map(trustPrices);
-  await db.run(`CREATE TABLE offers AS
-    SELECT item_id, product_id, currency, site_id, price, item_id % 8 <> 3 AS is_counted,
-      CASE WHEN item_id % 8 = 3 THEN ['scale'] ELSE [] END AS findings
-    FROM items WHERE is_listed AND price IS NOT NULL`);
-  await createSpellsView(db);
-  await db.run('CREATE TABLE spells AS FROM price_spells');
-  await db.run('DROP VIEW price_spells');
-  await db.run('ALTER TABLE spells RENAME TO price_spells');
-});
+const db = await Database.open();
+const world = await loadPriceWorld(db, makePriceWorld(2026));
+const trusted = world.map(trustPrices);
+await db.run(`CREATE TABLE offers AS
+  SELECT item_id, product_id, currency, site_id, price, item_id % 8 <> 3 AS is_counted,
+    CASE WHEN item_id % 8 = 3 THEN ['scale'] ELSE [] END AS findings
+  FROM items WHERE is_listed AND price IS NOT NULL`);
+await createSpellsView(db);
+await db.run('CREATE TABLE spells AS FROM price_spells');
+await db.run('DROP VIEW price_spells');
+await db.run('ALTER TABLE spells RENAME TO price_spells');
 afterAll(() => db.close());
 
 type Row = Record<string, DuckDBValue>;

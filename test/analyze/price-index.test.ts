@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { readAnalysis, setVariables } from '../../src/analyze/analysis.js';
 import { Database } from '../../src/sql/connection.js';
 
@@ -9,28 +9,25 @@ const { window, panel, indices } = JSON.parse(readFileSync(new URL('./price-inde
   panel: [number, number, number][];
   indices: Record<'jevons' | 'jevons_direct' | 'geks_jevons' | 'geks_jevons_whole' | 'tpd', number[]>;
 };
-let db: Database;
 
-beforeAll(async () => {
-  db = await Database.open();
-  await db.run(
-    `CREATE TABLE panel AS SELECT (v->>0)::BIGINT AS item, (v->>1)::INTEGER AS month, (v->>2)::BIGINT AS cents
-     FROM (SELECT unnest(from_json($1, '["JSON"]')) AS v)`,
-    [JSON.stringify(panel)],
-  );
-  await db.run(`CREATE TABLE price_spells AS
-    SELECT item AS item_id, 'p' AS product_id, item % 3 + 1 AS site_id, 'EUR' AS currency,
-      (cents * 0.01)::DECIMAL(18, 4) AS price,
-      -- A month's price stands from some day of it to the first of the next one.
-      (DATE '2025-01-01' + to_months(month))::DATE + (item % 9)::INTEGER AS from_day,
-      (DATE '2025-02-01' + to_months(month))::DATE AS to_day,
-      false AS is_suspect, 'toys' AS category_slug
-    FROM panel`);
-  await db.run(`CREATE TABLE items AS SELECT DISTINCT item AS item_id, 
-    TIMESTAMPTZ '2026-04-30 12:00:00Z' AS last_seen_at FROM panel`);
-  await db.run(`CREATE TABLE sites AS SELECT range AS site_id, 'Shop ' || range AS name, true AS is_current,
-    NULL::VARCHAR AS attribution FROM range(1, 4)`);
-});
+const db = await Database.open();
+await db.run(
+  `CREATE TABLE panel AS SELECT (v->>0)::BIGINT AS item, (v->>1)::INTEGER AS month, (v->>2)::BIGINT AS cents
+   FROM (SELECT unnest(from_json($1, '["JSON"]')) AS v)`,
+  [JSON.stringify(panel)],
+);
+await db.run(`CREATE TABLE price_spells AS
+  SELECT item AS item_id, 'p' AS product_id, item % 3 + 1 AS site_id, 'EUR' AS currency,
+    (cents * 0.01)::DECIMAL(18, 4) AS price,
+    -- A month's price stands from some day of it to the first of the next one.
+    (DATE '2025-01-01' + to_months(month))::DATE + (item % 9)::INTEGER AS from_day,
+    (DATE '2025-02-01' + to_months(month))::DATE AS to_day,
+    false AS is_suspect, 'toys' AS category_slug
+  FROM panel`);
+await db.run(`CREATE TABLE items AS SELECT DISTINCT item AS item_id, 
+  TIMESTAMPTZ '2026-04-30 12:00:00Z' AS last_seen_at FROM panel`);
+await db.run(`CREATE TABLE sites AS SELECT range AS site_id, 'Shop ' || range AS name, true AS is_current,
+  NULL::VARCHAR AS attribution FROM range(1, 4)`);
 afterAll(() => db.close());
 
 async function ask(variables: Record<string, string | null>) {

@@ -1,6 +1,6 @@
 import { DuckDBDecimalValue } from '@duckdb/node-api';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createSpellsView } from '../../src/analyze/analysis.js';
 import { Database } from '../../src/sql/connection.js';
 import {
@@ -14,11 +14,8 @@ import {
 } from './history-world.js';
 
 const DAYS = 6;
-let db: Database;
 
-beforeAll(async () => {
-  db = await Database.open();
-});
+const db = await Database.open();
 afterAll(() => db.close());
 
 interface Spell {

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
-import type { Database } from '../../src/sql/connection.js';
 import { insertRows, openEmptyTables } from '../check/lake-world.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await openEmptyTables();
-  await db.run(`CREATE TABLE offer_prices (product_id VARCHAR, currency VARCHAR, item_id BIGINT, site_id BIGINT,
-    price DECIMAL(18, 4), from_day DATE, to_day DATE)`);
-  await insertRows(db, 'sites', [
-    { site_id: '1', attribution: "'CC BY 4.0'" },
-    { site_id: '1', attribution: "'CC BY 3.0'", is_current: 'false' },
-    { site_id: '2' },
-    { site_id: '3', attribution: "'CC0'" },
-  ]);
-});
+const db = await openEmptyTables();
+await db.run(`CREATE TABLE offer_prices (product_id VARCHAR, currency VARCHAR, item_id BIGINT, site_id BIGINT,
+  price DECIMAL(18, 4), from_day DATE, to_day DATE)`);
+await insertRows(db, 'sites', [
+  { site_id: '1', attribution: "'CC BY 4.0'" },
+  { site_id: '1', attribution: "'CC BY 3.0'", is_current: 'false' },
+  { site_id: '2' },
+  { site_id: '3', attribution: "'CC0'" },
+]);
 afterAll(() => db.close());
 
 /** A price of a shop from a day of January until before another. */
@@ -46,22 +42,6 @@ describe('a daily price spread', () => {
     expect(await spread(['min'], [1, '4', 1, 3], [1, '5', 1, 3])).toEqual([]);
     expect(await spread(['min'], [1, '4', 1, 3], [2, '5', 3, 5])).toEqual([]);
     expect(await spread(['offers', 'shops'], [1, '4', 1, 3], [1, '4.50', 1, 3], [2, '5', 2, 5])).toEqual(['02 3 2']);
-  });
-
-  it('is by currency', async () => {
-    const zlotys: Price[] = [
-      [1, '20', 1, 2, 'PLN'],
-      [2, '30', 1, 2, 'PLN'],
-    ];
-    expect(await spread(['currency', 'max'], [1, '4', 1, 2], [2, '5', 1, 2], ...zlotys)).toEqual([
-      '01 EUR 5.0000',
-      '01 PLN 30.0000',
-    ]);
-  });
-
-  it('names the shop with the lowest id where several have the lowest price, or the highest', async () => {
-    const prices: Price[] = ['12', '10', '12', '10'].map((price, index) => [index + 1, price, 1, 2]);
-    expect(await spread(['cheapest_site_id', 'dearest_site_id'], ...prices)).toEqual(['01 2 1']);
   });
 
   it('names the licences, as they are now, of the shops of that day', async () => {

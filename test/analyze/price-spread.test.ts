@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
-import type { Database } from '../../src/sql/connection.js';
 import { insertRows, openEmptyTables } from '../check/lake-world.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await openEmptyTables();
-  await db.run("SET VARIABLE run_id = 'r2'");
-  await insertRows(db, 'sites', [
-    { site_id: '1', attribution: "'CC BY 4.0'" },
-    { site_id: '1', attribution: "'CC BY 3.0'", is_current: 'false' },
-    { site_id: '2' },
-    { site_id: '3', attribution: "'CC0'" },
-  ]);
-});
+const db = await openEmptyTables();
+await db.run("SET VARIABLE run_id = 'r2'");
+await insertRows(db, 'sites', [
+  { site_id: '1', attribution: "'CC BY 4.0'" },
+  { site_id: '1', attribution: "'CC BY 3.0'", is_current: 'false' },
+  { site_id: '2' },
+  { site_id: '3', attribution: "'CC0'" },
+]);
 afterAll(() => db.close());
 
 /** An offer that was judged, of a shop of its own where none is named. It counts where nothing is found. */
@@ -55,23 +51,6 @@ const priced = (...prices: string[]): Offer[] => prices.map((price) => ({ price 
 const stale = (...prices: string[]): Offer[] => prices.map((price) => ({ price, found: 'stale' }));
 
 describe('a price spread', () => {
-  it('is of a product in two shops or more, by prices above zero', async () => {
-    expect(await spread({ price: '4', site: 1 }, { price: '5', site: 1 })).toEqual([]);
-    expect(await spread(...priced('0', '5'))).toEqual([]);
-    expect(await spread(...priced('0', '5', '6'))).toMatchObject([
-      { offers: '2', shops: '2', outliers: '0', min: '5.0000' },
-    ]);
-  });
-
-  it('is by currency, which are never mixed', async () => {
-    const zlotys = priced('20', '30').map((one) => ({ ...one, currency: 'PLN' }));
-    expect(await spread(...priced('4', '5'), ...zlotys)).toMatchObject([
-      { currency: 'EUR', min: '4.0000', max: '5.0000' },
-      { currency: 'PLN', min: '20.0000', max: '30.0000' },
-    ]);
-    expect(await spread({ price: '4' }, { price: '5', currency: 'PLN' })).toEqual([]);
-  });
-
   it('without outliers leaves out prices below half and above twice the middle, not those at them', async () => {
     const [row] = await spread(...priced('1.9999', '2', '4', '4', '4', '4', '4', '4', '8', '8.0001'));
     expect(row).toMatchObject({

@@ -31,16 +31,6 @@ async function deriveProducts(items: Item[], columns: string): Promise<unknown[]
 const GTIN = { gtin: '4006381333931' };
 
 describe('the texts of a product', () => {
-  it('begin with the title of its oldest listed offer, also where that has none', async () => {
-    const offers = [
-      { ...GTIN, title: 'removed', is_listed: false },
-      { ...GTIN, title: null },
-      { ...GTIN, title: 'younger' },
-    ];
-    expect(await deriveProducts(offers, 'title')).toEqual([[null]]);
-    expect(await deriveProducts([{ ...GTIN, title: 'oldest' }, ...offers], 'title')).toEqual([['oldest']]);
-  });
-
   it('are brand and part number of the oldest listed offers that name one', async () => {
     const offers = [
       { ...GTIN, brand: null, mpn: null },
@@ -84,11 +74,6 @@ describe('the oldest offer', () => {
 });
 
 describe('offers of one product', () => {
-  it('are listed, and there is a product id for them', async () => {
-    const offers = [{ ...GTIN }, { ...GTIN, is_listed: false }, { title: 'no id' }, { is_listed: false }];
-    expect(await deriveProducts(offers, 'product_id, offers')).toEqual([['4006381333931', 1]]);
-  });
-
   it('are counted, and the shops that they are in', async () => {
     const offers = [1, 2, 2, null].map((site_id) => ({ ...GTIN, site_id }));
     expect(await deriveProducts(offers, 'offers, shops')).toEqual([[4, 2]]);

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { Database } from '../../src/sql/connection.js';
 import { readModel } from '../../src/sql/model.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await Database.open();
-  await db.run("SET VARIABLE run_id = 'run-1'");
-});
+const db = await Database.open();
+await db.run("SET VARIABLE run_id = 'run-1'");
 afterAll(() => db.close());
 
 /** The usual currency of website 1, of so many items by currency; `where` says which of them have all values. */

@@ -1,3 +1,4 @@
+import { DuckDBDecimalValue, type DuckDBValue } from '@duckdb/node-api';
 import type { Offer, World } from './offer-world.js';
 
 /** Figures of one product in one currency, money in units of 0.0001: the obvious way, with bigints and fractions. */
@@ -133,3 +134,24 @@ export function findOldest(offers: Offer[], value: (offer: Offer) => string | nu
   for (const offer of oldestFirst) if (value(offer) !== null) return value(offer);
   return null;
 }
+
+export const units = (value: DuckDBValue | undefined) => (value instanceof DuckDBDecimalValue ? value.value : value);
+
+/** The same figures of a row of price_spread or price_spread_daily, but for its deviation and its credits. */
+export const readSpread = (row: Record<string, DuckDBValue>) => ({
+  offers: Number(row.offers),
+  shops: Number(row.shops),
+  min: units(row.min),
+  p25: units(row.p25),
+  median: units(row.median),
+  p75: units(row.p75),
+  max: units(row.max),
+  mean: units(row.mean),
+  cheapest: row.cheapest_site_id,
+  dearest: row.dearest_site_id,
+  outliers: Number(row.outliers),
+  inlierMin: units(row.inlier_min),
+  inlierMedian: units(row.inlier_median),
+  inlierMax: units(row.inlier_max),
+  inlierMean: units(row.inlier_mean),
+});

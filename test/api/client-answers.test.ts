@@ -93,19 +93,15 @@ test('an HTML page with status 200 is a contract error that shows how it begins'
   expect(urls).toHaveLength(1);
 });
 
-test.each([
-  ['<html></html>', 'is not JSON'],
-  ['', 'is not JSON'],
-  ['{"changes": [}', 'is not JSON'],
-  ['{"changes": [1, 2', 'is not JSON'],
-  [`{"changes": ${KEY}}`, 'is not JSON'],
-])('the body %j as application/json is a contract error', async (body, message) => {
-  const { client, urls } = await startService((_request, response) => sendJson(response, 200, body));
-  const error = await catchError(client.json('/changes', {}, changePage));
-  expect(error.code).toBe('contract');
-  expect(error.message).toContain(message);
-  expect(urls).toHaveLength(1);
-});
+test.each(['<html></html>', '', '{"changes": [}', '{"changes": [1, 2', `{"changes": ${KEY}}`])(
+  'the body %j as application/json is a contract error',
+  async (body) => {
+    const { client, urls } = await startService((_request, response) => sendJson(response, 200, body));
+    const error = await catchError(client.json('/changes', {}, changePage));
+    expect(error).toMatchObject({ code: 'contract', message: expect.stringContaining('is not JSON') });
+    expect(urls).toHaveLength(1);
+  },
+);
 
 test('a body that is not UTF-8 is a contract error, not question marks', async () => {
   const { client } = await startService((_request, response) => {
@@ -155,17 +151,6 @@ test('fields that the document does not name are kept', async () => {
     sendJson(response, 200, { changes: [], hasMore: false, nextCursor: 0, newField: 9 }),
   );
   expect(await client.json('/changes', {}, changePage)).toMatchObject({ newField: 9 });
-});
-
-test('an answer that ends with its connection, cut, is asked for again', async () => {
-  const { client, urls } = await startService((request, response, count) => {
-    request.socket.end(
-      `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{"a":[1,2${count === 1 ? '' : ']}'}`,
-    );
-    response.detachSocket(request.socket);
-  });
-  expect((await client.bytes('/items', {})).body.toString()).toBe('{"a":[1,2]}');
-  expect(urls).toHaveLength(2);
 });
 
 test('JSON nested 100,000 deep is a contract error, whole or in a field', async () => {

@@ -60,12 +60,6 @@ test('the month used up stops at once and says when to go on', async () => {
   expect(io.slept).toEqual([]);
 });
 
-test('the month used up without Retry-After goes on when the counters start over', async () => {
-  const { client } = await answerWith(429, LIMIT_BODY);
-  const error = await catchError(client.bytes('/items', {}));
-  expect(error.facts.nextRunAt).toEqual(new Date('2026-12-01T00:00:00Z'));
-});
-
 test('export rows used up is a quota too', async () => {
   const { client } = await answerWith(429, { ...LIMIT_BODY, limit: 'exportRowsPerMonth' });
   expect((await catchError(client.stream('/export', {}))).code).toBe('quota');
@@ -78,21 +72,6 @@ test('the message of the service is cleaned and cut, and the key taken out', asy
   expect(error.message).toContain('Your key [key] is bad xxx');
   expect(error.message.length).toBeLessThan(400);
   expect(error.facts.docsUrl).toBeUndefined();
-});
-
-test('401 and 402 count whatever their body is', async () => {
-  expect((await catchError((await answerWith(401, 'no')).client.bytes('/items', {}))).code).toBe('unauthorized');
-  expect((await catchError((await answerWith(402, '[]')).client.bytes('/items', {}))).code).toBe('plan_refuses');
-});
-
-test('a 404 that is not from the service is not taken for a missing item', async () => {
-  const { client } = await startService((_request, response) => {
-    response.writeHead(404, { 'content-type': 'text/html' });
-    response.end('<html>nginx</html>');
-  });
-  const error = await catchError(client.bytes('/items/1', {}));
-  expect(error.code).toBe('contract');
-  expect(error.facts.hint).toContain('source.baseUrl');
 });
 
 test.each([204, 206, 304, 403, 405, 418])(

@@ -97,26 +97,6 @@ test('a rate limit that asks for too long a wait ends with the time to come back
   expect(io.slept).toEqual([]);
 });
 
-test('a rate limit of one call holds the others back', async () => {
-  const { port, urls } = await listen((_request, response, count) =>
-    count === 1 ? sendJson(response, 429, RATE_BODY, { 'retry-after': '5' }) : sendJson(response, 200, {}),
-  );
-  const waits: { ms: number; over: () => void }[] = [];
-  const sleep = (ms: number) => new Promise<void>((over) => void waits.push({ ms, over }));
-  const client = connect({ baseUrl: `http://127.0.0.1:${port}` }, { ...createFakeIo(), sleep });
-  const first = client.bytes('/items', {});
-  while (waits.length === 0) await turn();
-  const second = client.bytes('/facets', {});
-  for (let turns = 0; turns < 50; turns += 1) await turn();
-  expect(waits.map(({ ms }) => ms)).toEqual([5000]);
-  expect(urls).toEqual(['/api/v1/items']);
-  waits[0]?.over();
-  while (waits.length === 1) await turn();
-  waits[1]?.over();
-  await Promise.all([first, second]);
-  expect(urls).toHaveLength(3);
-});
-
 /** A client whose waits end when the test says so; the clock goes on with them. */
 async function listenPatiently(handler: Handler, options: Partial<ClientOptions> = {}) {
   const { port, urls } = await listen(handler);
@@ -139,9 +119,10 @@ async function pass(turns = 50): Promise<void> {
   for (let n = 0; n < turns; n += 1) await turn();
 }
 
-test('Retry-After on a 503 is the word of the whole service: no call, page or export, goes out meanwhile', async () => {
+const WORD = 'Retry-After on a 503 is the word of the whole service: no call, page or export, goes out meanwhile';
+test.each([503, 429])(`${WORD} (%i)`, async (status) => {
   const { client, urls, waits } = await listenPatiently((request, response, count) => {
-    if (count === 1) return sendJson(response, 503, {}, { 'retry-after': '5' });
+    if (count === 1) return sendJson(response, status, status === 429 ? RATE_BODY : {}, { 'retry-after': '5' });
     if (!request.url?.includes('/export')) return sendJson(response, 200, {});
     response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end();
   });
@@ -267,14 +248,6 @@ test('a server that speaks no HTTP is unavailable', async () => {
     retry: { attempts: 2 },
   });
   expect((await catchError(client.bytes('/items', {}))).code).toBe('unavailable');
-});
-
-test('an interim answer is passed over', async () => {
-  const { client } = await startService((_request, response) => {
-    response.writeProcessing();
-    sendJson(response, 200, '{"a":1}');
-  });
-  expect((await client.bytes('/items', {})).body.toString()).toBe('{"a":1}');
 });
 
 test('an answer that does not come is given up', async () => {

@@ -131,6 +131,7 @@ test('what came before a fault is passed on', async () => {
     host: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
     hint: 'Run again later.',
   });
+  expect(error.cause).toBeInstanceOf(Error);
   expect(text).toBe(FIRST);
 });
 

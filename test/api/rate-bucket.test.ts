@@ -1,18 +1,29 @@
 import { expect, test } from 'vitest';
-import { createRateBucket } from '../../src/api/rate-bucket.js';
+import { createRateBucket, type RateBucket } from '../../src/api/rate-bucket.js';
 import { createFakeIo } from './fake-io.js';
 
-test('before the plan is known, two calls a second', async () => {
+/** A bucket of this rate; `onSleep` happens when a wait begins. */
+function open(rate?: number | null, onSleep?: (bucket: RateBucket) => void) {
   const io = createFakeIo();
-  const bucket = createRateBucket(io);
+  const bucket: RateBucket = createRateBucket({
+    ...io,
+    sleep: async (ms) => {
+      onSleep?.(bucket);
+      await io.sleep(ms);
+    },
+  });
+  if (rate !== undefined) bucket.setRate(rate);
+  return { io, bucket };
+}
+
+test('before the plan is known, two calls a second', async () => {
+  const { io, bucket } = open();
   for (let call = 0; call < 3; call += 1) await bucket.take();
   expect(io.slept).toEqual([500, 500]);
 });
 
 test('concurrent calls are paced in the order they came', async () => {
-  const io = createFakeIo();
-  const bucket = createRateBucket(io);
-  bucket.setRate(10);
+  const { io, bucket } = open(10);
   const start = io.now().getTime();
   const times: number[] = [];
   await Promise.all(
@@ -25,9 +36,7 @@ test('concurrent calls are paced in the order they came', async () => {
 });
 
 test('time gone by is not saved up for a burst', async () => {
-  const io = createFakeIo();
-  const bucket = createRateBucket(io);
-  bucket.setRate(10);
+  const { io, bucket } = open(10);
   await bucket.take();
   io.pass(60_000);
   await bucket.take();
@@ -36,18 +45,14 @@ test('time gone by is not saved up for a burst', async () => {
 });
 
 test('null is unlimited', async () => {
-  const io = createFakeIo();
-  const bucket = createRateBucket(io);
-  bucket.setRate(null);
+  const { io, bucket } = open(null);
   for (let call = 0; call < 100; call += 1) await bucket.take();
   expect(io.slept).toEqual([]);
 });
 
 test('a rate that is no rate falls back to the careful one', async () => {
   for (const rate of [0, -1, Number.NaN]) {
-    const io = createFakeIo();
-    const bucket = createRateBucket(io);
-    bucket.setRate(rate);
+    const { io, bucket } = open(rate);
     await bucket.take();
     await bucket.take();
     expect(io.slept).toEqual([500]);
@@ -55,9 +60,7 @@ test('a rate that is no rate falls back to the careful one', async () => {
 });
 
 test('a pause holds every call, then the pace goes on', async () => {
-  const io = createFakeIo();
-  const bucket = createRateBucket(io);
-  bucket.setRate(10);
+  const { io, bucket } = open(10);
   await bucket.take();
   bucket.pause(3000);
   bucket.pause(1000);
@@ -66,9 +69,7 @@ test('a pause holds every call, then the pace goes on', async () => {
 });
 
 test('a clock set back costs one interval at most', async () => {
-  const io = createFakeIo();
-  const bucket = createRateBucket(io);
-  bucket.setRate(10);
+  const { io, bucket } = open(10);
   await bucket.take();
   io.pass(-3_600_000);
   await bucket.take();
@@ -76,24 +77,17 @@ test('a clock set back costs one interval at most', async () => {
 });
 
 test('an aborted wait rejects and does not block those behind it', async () => {
-  const io = createFakeIo();
-  const bucket = createRateBucket(io);
+  const { bucket } = open();
   await expect(bucket.take(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
   await bucket.take();
 });
 
 test('a pause also holds who waits for a token already, and one more that begins meanwhile', async () => {
-  const io = createFakeIo();
   const pauses = [5000, 1000, 7000];
-  const bucket = createRateBucket({
-    ...io,
-    sleep: async (ms) => {
-      const next = pauses.shift();
-      if (next !== undefined) bucket.pause(next);
-      await io.sleep(ms);
-    },
+  const { io, bucket } = open(10, (one) => {
+    const next = pauses.shift();
+    if (next !== undefined) one.pause(next);
   });
-  bucket.setRate(10);
   await bucket.take();
   await bucket.take();
   // The shorter one ends within the first; the last begins while the first is slept through.
@@ -103,24 +97,18 @@ test('a pause also holds who waits for a token already, and one more that begins
 });
 
 test('who has waited for the pace waits for the rest of a pause, and not for the pace again', async () => {
-  const io = createFakeIo();
-  const bucket = createRateBucket({
-    ...io,
-    sleep: async (ms) => {
-      if (io.slept.length === 0) bucket.pause(120);
-      await io.sleep(ms);
-    },
+  let pauses = [120];
+  const { io, bucket } = open(10, (one) => {
+    for (const ms of pauses) one.pause(ms);
+    pauses = [];
   });
-  bucket.setRate(10);
   await bucket.take();
   await bucket.take();
   expect(io.slept).toEqual([100, 20]);
 });
 
 test('what is closed is open when its time is over, to the millisecond', async () => {
-  const io = createFakeIo();
-  const bucket = createRateBucket(io);
-  bucket.setRate(null);
+  const { io, bucket } = open(null);
   bucket.close(1000, new Error('come back later'));
   io.pass(999);
   await expect(bucket.take()).rejects.toThrow('come back later');
@@ -129,9 +117,7 @@ test('what is closed is open when its time is over, to the millisecond', async (
 });
 
 test('a pause counts from its own beginning, also when the clock was set back since the one before', async () => {
-  const io = createFakeIo();
-  const bucket = createRateBucket(io);
-  bucket.setRate(null);
+  const { io, bucket } = open(null);
   bucket.pause(1000);
   io.pass(-3_600_000);
   bucket.pause(3000);
@@ -140,15 +126,7 @@ test('a pause counts from its own beginning, also when the clock was set back si
 });
 
 test('while it is closed, everybody who asks or waits gets the error, and later nobody', async () => {
-  const io = createFakeIo();
-  const bucket = createRateBucket({
-    ...io,
-    sleep: async (ms) => {
-      bucket.close(600_000, new Error('come back later'));
-      await io.sleep(ms);
-    },
-  });
-  bucket.setRate(10);
+  const { io, bucket } = open(10, (one) => one.close(600_000, new Error('come back later')));
   await bucket.take();
   await expect(bucket.take()).rejects.toThrow('come back later');
   await expect(bucket.take()).rejects.toThrow('come back later');

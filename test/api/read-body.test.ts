@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { AttemptContext, Request } from '../../src/api/attempt.js';
 import type { BodyQueue } from '../../src/api/body-queue.js';
 import { readPage } from '../../src/api/read-body.js';
-import { catchError, readAll, startService } from './local-service.js';
+import { catchError, startService } from './local-service.js';
 
 const CUT = '{"a":[1,2';
 const SYNTAX = { message: `GET /api/v1/items: the answer is not JSON; it begins ${JSON.stringify(CUT)}` };
@@ -79,13 +79,4 @@ test('after an abort no more of an export is handed out, though more of it has c
   };
   expect(await catchError(read())).toMatchObject({ code: 'stopped', message: 'GET /api/v1/export: stopped' });
   expect(pieces).toBe(1);
-});
-
-test('an export that breaks off has the fault as its cause', async () => {
-  const { client } = await startService((request, response) => {
-    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-    response.write('{}\n', () => request.socket.destroySoon());
-  });
-  const { body } = await client.stream('/export', { format: 'ndjson' });
-  expect((await catchError(readAll(body))).cause).toBeInstanceOf(Error);
 });

@@ -94,32 +94,17 @@ test.each([
 });
 
 test.each([
-  [undefined],
-  [''],
-  ['soon'],
-  ['-1'],
-  ['+7'],
-  ['1e3'],
-  ['0x10'],
-  ['Infinity'],
-  ['.5'],
-  ['7 s'],
-  ['Fri, 99 Nov 2026 99:00:00 GMT'],
-  ['2026-11-20T12:00:30Z'],
-  ['1 Fri, 20 Nov 2026 12:00:30 GMT'],
-  ['Fri, 20 Nov 2026 1:00:30 GMT'],
-  ['Fri, 20 Nov 2026 12:00:3 GMT'],
-  ['Fri, 20 Nov 2026 12:0:30 GMT'],
-  ['(x) Fri, 20 Nov 2026 12:00:30 GMT'],
-  ['Fri, 20 Nov 2026 12:00:30 GMT+0200'],
-  ['Fri, 20 Nov 2026 12:00:30 EST'],
+  ...[undefined, '', 'soon', '-1', '+7', '1e3', '0x10', 'Infinity', '.5', '7 s', '2026-11-20T12:00:30Z'],
+  'Fri, 99 Nov 2026 99:00:00 GMT',
+  '1 Fri, 20 Nov 2026 12:00:30 GMT',
+  'Fri, 20 Nov 2026 1:00:30 GMT',
+  'Fri, 20 Nov 2026 12:00:3 GMT',
+  'Fri, 20 Nov 2026 12:0:30 GMT',
+  '(x) Fri, 20 Nov 2026 12:00:30 GMT',
+  'Fri, 20 Nov 2026 12:00:30 GMT+0200',
+  'Fri, 20 Nov 2026 12:00:30 EST',
+  // Beyond a year nobody is asked to wait.
+  ...['9'.repeat(400), `1.${'9'.repeat(400)}e9`, '99999999', 'Fri, 31 Dec 9999 23:59:59 GMT'],
 ])('%j says nothing usable', (header) => {
   expect(parseRetryAfter(header, NOW)).toBeUndefined();
 });
-
-test.each([['9'.repeat(400)], [`1.${'9'.repeat(400)}e9`], ['99999999'], ['Fri, 31 Dec 9999 23:59:59 GMT']])(
-  'beyond a year, as %j is, nobody is asked to wait',
-  (header) => {
-    expect(parseRetryAfter(header, NOW)).toBeUndefined();
-  },
-);

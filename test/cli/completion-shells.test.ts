@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { SCRIPTS, SHELLS, type Shell } from '../../src/cli/completion/scripts.js';
 import { publishLake } from './lake-fixture.js';
 import { runHere } from './pricelake.js';
@@ -20,21 +20,17 @@ const TYPED: [line: string, values: string[]][] = [
   ['pricelake watch --own-site ', ['1', '2', '3']],
 ];
 
-let lake: string;
-let folder: string;
-beforeAll(async () => {
-  lake = await publishLake([{ item_id: '5', site_id: '3', brand: "'Big Kettle: Co'" }]);
-  folder = dirname(lake);
-  // What pricelake answers is asked once, in this process: a start for each Tab of each shell would take a minute.
-  for (const words of [...TYPED.map(([line]) => line.split(' ').slice(1)), ['spread', '--brand', '"Big']]) {
-    const { stdout } = await runHere(['__complete', ...words], { cwd: folder });
-    await writeFile(join(folder, `answer ${words.join(',')}`), stdout);
-  }
-  await mkdir(join(folder, 'bin'));
-  const answer = '#!/bin/sh\n[ "$1" = __complete ] && shift && IFS=, && exec cat "answer $*"\n';
-  await writeFile(join(folder, 'bin', 'pricelake'), answer, { mode: 0o755 });
-  for (const shell of SHELLS) await writeFile(join(folder, `completion.${shell}`), SCRIPTS[shell]);
-});
+const lake = await publishLake([{ item_id: '5', site_id: '3', brand: "'Big Kettle: Co'" }]);
+const folder = dirname(lake);
+// What pricelake answers is asked once, in this process: a start for each Tab of each shell would take a minute.
+for (const words of [...TYPED.map(([line]) => line.split(' ').slice(1)), ['spread', '--brand', '"Big']]) {
+  const { stdout } = await runHere(['__complete', ...words], { cwd: folder });
+  await writeFile(join(folder, `answer ${words.join(',')}`), stdout);
+}
+await mkdir(join(folder, 'bin'));
+const answer = '#!/bin/sh\n[ "$1" = __complete ] && shift && IFS=, && exec cat "answer $*"\n';
+await writeFile(join(folder, 'bin', 'pricelake'), answer, { mode: 0o755 });
+for (const shell of SHELLS) await writeFile(join(folder, `completion.${shell}`), SCRIPTS[shell]);
 afterAll(() => rm(folder, { recursive: true }));
 
 const isInstalled = (shell: Shell) => spawnSync(shell, ['-c', 'exit']).status === 0;

@@ -1,15 +1,12 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.js';
 import { complete } from '../../src/cli/completion/complete.js';
 import { publishLake } from './lake-fixture.js';
 import { runHere, runPricelake } from './pricelake.js';
 
-let lake: string;
-beforeAll(async () => {
-  lake = await publishLake();
-});
+const lake = await publishLake();
 afterAll(() => rm(dirname(lake), { recursive: true }));
 
 /** Values that complete the last of these words. */

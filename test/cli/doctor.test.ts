@@ -1,21 +1,17 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { takeLease } from '../../src/remote/lease.js';
 import { parseRemoteUrl, type RemoteUrl } from '../../src/remote/remote-url.js';
 import { openS3Store } from '../../src/remote/s3-store.js';
-import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
+import { startSandbox } from '../../src/sandbox/start.js';
 import { makeIo } from '../remote/quiet-io.js';
 import { SECRET, startS3, withCredentials } from '../remote/s3-server.js';
 import { readJsonLine, runHere } from './pricelake.js';
 
-let folder: string;
-let sandbox: Sandbox;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-doctor-'));
-  sandbox = await startSandbox({ items: 20, sites: 2, clock: 'real', startAt: new Date() });
-});
+const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-doctor-'));
+const sandbox = await startSandbox({ items: 20, sites: 2, clock: 'real', startAt: new Date() });
 afterAll(async () => {
   await sandbox.close();
   await rm(folder, { recursive: true });

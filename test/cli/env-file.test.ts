@@ -1,14 +1,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { formatVariable, loadEnvFile } from '../../src/cli/env-file.js';
 
 const NAMES = ['PRICELAKE_TEST_A', 'PRICELAKE_TEST_B'] as const;
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-env-'));
-});
+const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-env-'));
 afterEach(() => {
   for (const name of NAMES) delete process.env[name];
 });

@@ -4,13 +4,11 @@ import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { PricelakeError } from '../../src/io/errors.js';
 
-describe('the exit code', () => {
-  it('of a stop tells the signal, and of anything else is 1', () => {
-    expect(exitCodeOf(new PricelakeError('stopped', 'x', { signal: 'SIGINT' }))).toBe(130);
-    expect(exitCodeOf(new PricelakeError('stopped', 'x', { signal: 'SIGTERM' }))).toBe(143);
-    expect(exitCodeOf(new TypeError('x'))).toBe(1);
-    expect(exitCodeOf('x')).toBe(1);
-  });
+it('the exit code of a stop tells the signal, and of anything else is 1', () => {
+  expect(exitCodeOf(new PricelakeError('stopped', 'x', { signal: 'SIGINT' }))).toBe(130);
+  expect(exitCodeOf(new PricelakeError('stopped', 'x', { signal: 'SIGTERM' }))).toBe(143);
+  expect(exitCodeOf(new TypeError('x'))).toBe(1);
+  expect(exitCodeOf('x')).toBe(1);
 });
 
 describe('an error', () => {

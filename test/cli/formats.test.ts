@@ -1,5 +1,5 @@
 import { tableFromIPC, type Vector } from 'apache-arrow';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { createStreamOutput } from '../../src/cli/output/output.js';
 import { toResultSet } from '../../src/cli/output/result-set.js';
@@ -8,10 +8,7 @@ import type { Format } from '../../src/cli/shared-options.js';
 import { Database } from '../../src/sql/connection.js';
 import { MemoryOutput, MemoryStream } from './open-context.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await Database.open();
-});
+const db = await Database.open();
 afterAll(() => db.close());
 
 async function format(

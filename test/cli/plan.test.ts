@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { showPlan } from '../../src/cli/actions/show-plan.js';
 import { describeError } from '../../src/cli/error-report.js';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
@@ -10,23 +10,18 @@ import type { PricelakeError } from '../../src/io/errors.js';
 import { realIo } from '../../src/io/io.js';
 import { openMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
-import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
+import { startSandbox } from '../../src/sandbox/start.js';
 import { openExportMemory } from '../../src/source/export-memory.js';
 import { openContext } from './open-context.js';
 
-let sandbox: Sandbox;
-let folder: string;
-let pipeline: string;
-beforeAll(async () => {
-  sandbox = await startSandbox({ items: 120, sites: 2, ratePerSecond: null, limits: { exportRowsPerMonth: 100 } });
-  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-plan-test-'));
-  pipeline = path.join(folder, 'prices.yaml');
-  await writeFile(path.join(folder, 'key'), sandbox.keys.live);
-  await writeFile(
-    pipeline,
-    `source: {baseUrl: '${sandbox.baseUrl}', apiKey: {file: '${folder}/key'}}\nlake: {path: '${folder}/lake'}\nbudget: {calls: 45}\n`,
-  );
-});
+const sandbox = await startSandbox({ items: 120, sites: 2, ratePerSecond: null, limits: { exportRowsPerMonth: 100 } });
+const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-plan-test-'));
+const pipeline = path.join(folder, 'prices.yaml');
+await writeFile(path.join(folder, 'key'), sandbox.keys.live);
+await writeFile(
+  pipeline,
+  `source: {baseUrl: '${sandbox.baseUrl}', apiKey: {file: '${folder}/key'}}\nlake: {path: '${folder}/lake'}\nbudget: {calls: 45}\n`,
+);
 afterAll(async () => {
   await sandbox.close();
   await rm(folder, { recursive: true });

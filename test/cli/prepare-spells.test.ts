@@ -1,6 +1,6 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { setVariables } from '../../src/analyze/analysis.js';
 import { openSpells } from '../../src/cli/prepare-spells.js';
 import { readLake } from '../../src/cli/read-lake.js';
@@ -9,13 +9,10 @@ import { openLake } from '../../src/lake/lake.js';
 import { stageTable } from '../../src/lake/stage.js';
 import { publishLake } from './lake-fixture.js';
 
-let path: string;
 const folder = () => join(path, '_pricelake', 'prepared');
 const signal = new AbortController().signal;
 
-beforeAll(async () => {
-  path = await publishLake();
-});
+const path = await publishLake();
 afterAll(() => rm(join(path, '..'), { recursive: true }));
 
 /** The spells that a query reads, what was logged, and where they are kept. */

@@ -1,14 +1,11 @@
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { publishLake } from './lake-fixture.js';
 import { MAIN, runHere, runPricelake } from './pricelake.js';
 
-let lake: string;
-beforeAll(async () => {
-  lake = await publishLake();
-});
+const lake = await publishLake();
 afterAll(() => rm(dirname(lake), { recursive: true }));
 
 describe('the pricelake command', () => {

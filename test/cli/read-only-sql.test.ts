@@ -1,22 +1,18 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { lockDown, prepareSelect } from '../../src/cli/read-only-sql.js';
 import { Database } from '../../src/sql/connection.js';
 import { escapeGlob } from '../../src/sql/quote.js';
 
-let db: Database;
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'locked [1]*?-'));
-  await mkdir(join(folder, 'items'));
-  await writeFile(join(folder, 'private.csv'), 'secret\n1\n');
-  db = await Database.open();
-  await db.run(`COPY (SELECT 1 AS id) TO '${folder}/items/a.parquet'`);
-  await db.run(`CREATE TEMP VIEW items AS SELECT * FROM read_parquet(['${escapeGlob(folder)}/items/a.parquet'])`);
-  await lockDown(db, [join(folder, 'items')]);
-});
+const folder = await mkdtemp(join(tmpdir(), 'locked [1]*?-'));
+await mkdir(join(folder, 'items'));
+await writeFile(join(folder, 'private.csv'), 'secret\n1\n');
+const db = await Database.open();
+await db.run(`COPY (SELECT 1 AS id) TO '${folder}/items/a.parquet'`);
+await db.run(`CREATE TEMP VIEW items AS SELECT * FROM read_parquet(['${escapeGlob(folder)}/items/a.parquet'])`);
+await lockDown(db, [join(folder, 'items')]);
 afterAll(async () => {
   await db.close();
   await rm(folder, { recursive: true });

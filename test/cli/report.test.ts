@@ -1,18 +1,14 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { writeReport } from '../../src/cli/actions/write-report.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
 import { openContext } from './open-context.js';
 
-let lake: string;
-let folder: string;
-beforeAll(async () => {
-  lake = await publishLake();
-  folder = path.join(path.dirname(lake), 'out');
-  await mkdir(folder);
-});
+const lake = await publishLake();
+const folder = path.join(path.dirname(lake), 'out');
+await mkdir(folder);
 afterAll(() => rm(path.dirname(lake), { recursive: true }));
 
 async function run(
@@ -72,24 +68,22 @@ describe('report', () => {
   });
 });
 
-describe('a price list', () => {
-  it('is a section of the report: places, cheaper shops, those below the lowest allowed price, and what was not found', async () => {
-    const list = path.join(folder, 'mine.csv');
-    await writeFile(list, 'product,price,lowest\n4006381333931,18,12\n<script>x</script>,5,\n');
-    const { page } = await run({ list });
-    const [section = ''] = /<section id="watch".*?<\/section>/su.exec(page) ?? [];
-    expect(page).toContain('<a href="#watch">Your prices</a>');
-    expect(section).toContain(
-      'Shops sell 1 of the 2 products in your list. They are cheaper than you for 1, and below your lowest allowed price for 1.',
-    );
-    expect(section).toMatch(/3 <small>of 4<\/small>/u);
-    expect(section).toContain('&lt;script&gt;x&lt;/script&gt;');
-    expect(section).not.toContain('<script>');
-    expect(section).toContain('no listing of this product');
-    expect((await readdir(folder)).sort()).toEqual(['mine.csv', 'report.html']);
-    expect((await run({})).page).not.toContain('id="watch"');
-    await rm(list);
-  });
+it('a price list is a section of the report: places, cheaper shops, those below the lowest allowed price, and what was not found', async () => {
+  const list = path.join(folder, 'mine.csv');
+  await writeFile(list, 'product,price,lowest\n4006381333931,18,12\n<script>x</script>,5,\n');
+  const { page } = await run({ list });
+  const [section = ''] = /<section id="watch".*?<\/section>/su.exec(page) ?? [];
+  expect(page).toContain('<a href="#watch">Your prices</a>');
+  expect(section).toContain(
+    'Shops sell 1 of the 2 products in your list. They are cheaper than you for 1, and below your lowest allowed price for 1.',
+  );
+  expect(section).toMatch(/3 <small>of 4<\/small>/u);
+  expect(section).toContain('&lt;script&gt;x&lt;/script&gt;');
+  expect(section).not.toContain('<script>');
+  expect(section).toContain('no listing of this product');
+  expect((await readdir(folder)).sort()).toEqual(['mine.csv', 'report.html']);
+  expect((await run({})).page).not.toContain('id="watch"');
+  await rm(list);
 });
 
 describe('the file of a report', () => {

@@ -17,10 +17,8 @@ describe('the first rows that a check found', () => {
   });
 });
 
-describe('a text on a narrow terminal', () => {
-  it('is broken between words, and whole where no terminal is', () => {
-    expect(wrapText('→ look at the page', 10, '  ')).toBe('→ look at\n  the page');
-    expect(wrapText('unbreakably long', 4)).toBe('unbreakably\nlong');
-    expect(wrapText('→ look at the page', undefined, '  ')).toBe('→ look at the page');
-  });
+it('a text on a narrow terminal is broken between words, and whole where no terminal is', () => {
+  expect(wrapText('→ look at the page', 10, '  ')).toBe('→ look at\n  the page');
+  expect(wrapText('unbreakably long', 4)).toBe('unbreakably\nlong');
+  expect(wrapText('→ look at the page', undefined, '  ')).toBe('→ look at the page');
 });

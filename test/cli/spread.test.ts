@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parquetMetadata } from 'hyparquet';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { listAnalyses } from '../../src/analyze/analysis.js';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { showSpread } from '../../src/cli/actions/show-spread.js';
@@ -11,8 +11,6 @@ import { MemoryOutput, openContext } from './open-context.js';
 
 const ALL = { minShops: 2, top: 20, outliers: true, grade: 'C' as const };
 const NOW = new Date('2026-11-20T12:00:00Z');
-let lake: string;
-let folder: string;
 
 const offer = (id: number, product: string, site: number, price: string, more: Record<string, string> = {}) => ({
   item_id: String(id),
@@ -29,27 +27,25 @@ const category = (slug: string, name: string, path: string) => ({
   category_path: `'${path}'`,
 });
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pricelake-spread-'));
-  const cups = category('cups', 'Cups', 'Home / Kitchen / Cups');
-  const kitchen = { ...category('kitchen', 'Kitchen', 'Home / Kitchen'), brand: "'Acme'" };
-  const dining = category('dining', 'Kitchen & Dining', 'Home / Kitchen & Dining');
-  lake = await publishLake(
-    [
-      offer(1, 'cup', 1, '2', cups),
-      offer(2, 'cup', 2, '20', cups),
-      offer(3, 'cup', 3, '10', { ...cups, currency: "'PLN'" }),
-      offer(4, 'pot', 1, '10', kitchen),
-      offer(5, 'pot', 3, '12', kitchen),
-      offer(6, 'fork', 1, '10', dining),
-      offer(7, 'fork', 3, '12', dining),
-      offer(8, 'zloty', 1, '20', { currency: "'PLN'" }),
-      offer(9, 'zloty', 2, '30', { currency: "'PLN'" }),
-    ],
-    { first: '2026-11-18', last: '2026-11-19' },
-  );
-  await writeFile(join(folder, 'rates.csv'), 'date,currency,rate\n2026-11-01,PLN,4\n2026-11-19,PLN,5\n');
-});
+const folder = await mkdtemp(join(tmpdir(), 'pricelake-spread-'));
+const cups = category('cups', 'Cups', 'Home / Kitchen / Cups');
+const kitchen = { ...category('kitchen', 'Kitchen', 'Home / Kitchen'), brand: "'Acme'" };
+const dining = category('dining', 'Kitchen & Dining', 'Home / Kitchen & Dining');
+const lake = await publishLake(
+  [
+    offer(1, 'cup', 1, '2', cups),
+    offer(2, 'cup', 2, '20', cups),
+    offer(3, 'cup', 3, '10', { ...cups, currency: "'PLN'" }),
+    offer(4, 'pot', 1, '10', kitchen),
+    offer(5, 'pot', 3, '12', kitchen),
+    offer(6, 'fork', 1, '10', dining),
+    offer(7, 'fork', 3, '12', dining),
+    offer(8, 'zloty', 1, '20', { currency: "'PLN'" }),
+    offer(9, 'zloty', 2, '30', { currency: "'PLN'" }),
+  ],
+  { first: '2026-11-18', last: '2026-11-19' },
+);
+await writeFile(join(folder, 'rates.csv'), 'date,currency,rate\n2026-11-01,PLN,4\n2026-11-19,PLN,5\n');
 afterAll(async () => {
   for (const path of [dirname(lake), folder]) await rm(path, { recursive: true });
 });

@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { openMemory } from '../../src/journal/memory.js';
@@ -12,14 +12,10 @@ import { lockLake } from '../../src/lake/lock.js';
 import { syncPipeline } from '../../src/run/sync.js';
 import { openExportMemory } from '../../src/source/export-memory.js';
 import { createFakeIo } from '../api/fake-io.js';
-import { openWorld, testIo, type World } from '../run/world.js';
+import { openWorld, testIo } from '../run/world.js';
 import { openContext } from './open-context.js';
 
-let world: World;
-
-beforeAll(async () => {
-  world = await openWorld({ items: 40, sites: 2, history: 'none' });
-});
+const world = await openWorld({ items: 40, sites: 2, history: 'none' });
 afterAll(() => world.close());
 afterEach(() => vi.unstubAllEnvs());
 

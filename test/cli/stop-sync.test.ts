@@ -3,8 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openWorld, readItems, readTruth, type World, type WorldOptions } from '../run/world.js';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { openWorld, readItems, readTruth, type WorldOptions } from '../run/world.js';
 import { type Outcome, readJsonLine, runPricelake } from './pricelake.js';
 
 const PIPELINE = `source:
@@ -17,15 +17,11 @@ checksFolder: ./checks
 `;
 
 let intercept: NonNullable<WorldOptions['intercept']> = () => undefined;
-let world: World;
-let cwd: string;
-beforeAll(async () => {
-  world = await openWorld({ items: 60, sites: 2, intercept: (request, next) => intercept(request, next) });
-  cwd = path.join(world.folder, 'stopped');
-  await mkdir(path.join(cwd, 'checks'), { recursive: true });
-  await writeFile(path.join(cwd, 'prices.yaml'), PIPELINE);
-  await writeCheck('SELECT count(*) AS n FROM range(1000000000000000) HAVING count(*) < 0');
-});
+const world = await openWorld({ items: 60, sites: 2, intercept: (request, next) => intercept(request, next) });
+const cwd = path.join(world.folder, 'stopped');
+await mkdir(path.join(cwd, 'checks'), { recursive: true });
+await writeFile(path.join(cwd, 'prices.yaml'), PIPELINE);
+await writeCheck('SELECT count(*) AS n FROM range(1000000000000000) HAVING count(*) < 0');
 afterAll(() => world.close());
 afterEach(() => {
   intercept = () => undefined;

@@ -25,14 +25,12 @@ describe('colours', () => {
   });
 });
 
-describe('what is logged', () => {
-  it.each([
-    [{}, {}, 'info'],
-    [{ quiet: true }, {}, 'warn'],
-    [{ verbose: 1 }, {}, 'debug'],
-    [{ verbose: 2 }, {}, 'trace'],
-    [{ verbose: 0 }, { PRICELAKE_DEBUG: '1' }, 'debug'],
-  ])('with %j and %j is %s and graver', (argv, env, level) => {
-    expect(chooseLogLevel(argv, env)).toBe(level);
-  });
+it.each([
+  [{}, {}, 'info'],
+  [{ quiet: true }, {}, 'warn'],
+  [{ verbose: 1 }, {}, 'debug'],
+  [{ verbose: 2 }, {}, 'trace'],
+  [{ verbose: 0 }, { PRICELAKE_DEBUG: '1' }, 'debug'],
+])('what is logged with %j and %j is %s and graver', (argv, env, level) => {
+  expect(chooseLogLevel(argv, env)).toBe(level);
 });

@@ -2,23 +2,25 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
-import { openWorld, readItems, readTruth, testIo, type World } from '../run/world.js';
+import { openWorld, readItems, readTruth, testIo } from '../run/world.js';
 import { type Outcome, readJsonLine, runHere, runPricelake } from './pricelake.js';
 
 const PIPELINE = 'source:\n  baseUrl: ${BASE_URL}\n  apiKey: ${KEY}\nlake:\n  path: ./lake\n';
 
 type Intercept = (request: Request, next: (request: Request) => Promise<Response>) => Promise<Response> | undefined;
 let intercept: Intercept = () => undefined;
-let world: World;
 let folders = 0;
 /** Working directory of one test. */
 let cwd: string;
 
-beforeAll(async () => {
-  world = await openWorld({ items: 60, sites: 2, pastDays: 5, intercept: (request, next) => intercept(request, next) });
+const world = await openWorld({
+  items: 60,
+  sites: 2,
+  pastDays: 5,
+  intercept: (request, next) => intercept(request, next),
 });
 afterAll(() => world.close());
 afterEach(() => {
@@ -174,11 +176,6 @@ describe('sync exits with', () => {
     expect(readJsonLine(outcome)).toMatchObject({ error: { nextRunAt: expect.stringMatching(/^20\d\d-.*Z$/) } });
   });
 
-  test('75 when nothing at the address speaks TLS', async () => {
-    const outcome = await sync(PIPELINE, { BASE_URL: world.sandbox.baseUrl.replace('http:', 'https:') });
-    expectError(outcome, 75, 'unavailable', /cannot be reached/);
-  });
-
   test('1 when the answer is not what the API document describes', async () => {
     intercept = replace(
       '/plan',
@@ -236,19 +233,17 @@ async function expectKeyNowhere(folder: string): Promise<void> {
   }
 }
 
-describe('sync --reconcile', () => {
-  test('compares a complete copy with the lake, behind a run that was interrupted', async () => {
-    let stopped = false;
-    // The first run ends in the middle of its feed.
-    intercept = (request) =>
-      stopped || new URL(request.url).pathname !== '/api/v1/changes' ? undefined : Promise.resolve(unauthorized());
-    await sync();
-    stopped = true;
-    const first = await resync({}, undefined, '--reconcile');
-    expect({ exit: first.code, ...readJsonLine(first) }).toMatchObject({ exit: 0, mode: 'snapshot', resumed: true });
-    const second = await resync({}, undefined, '--reconcile');
-    expect(readJsonLine(second)).toMatchObject({ mode: 'snapshot', resumed: false, differences: 0, gone: 0 });
-  });
+test('sync --reconcile compares a complete copy with the lake, behind a run that was interrupted', async () => {
+  let stopped = false;
+  // The first run ends in the middle of its feed.
+  intercept = (request) =>
+    stopped || new URL(request.url).pathname !== '/api/v1/changes' ? undefined : Promise.resolve(unauthorized());
+  await sync();
+  stopped = true;
+  const first = await resync({}, undefined, '--reconcile');
+  expect({ exit: first.code, ...readJsonLine(first) }).toMatchObject({ exit: 0, mode: 'snapshot', resumed: true });
+  const second = await resync({}, undefined, '--reconcile');
+  expect(readJsonLine(second)).toMatchObject({ mode: 'snapshot', resumed: false, differences: 0, gone: 0 });
 });
 
 const unauthorized = () =>

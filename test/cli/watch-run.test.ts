@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { COLUMN_SOURCES } from '../../src/cli/observers/column-sources.js';
 import { openLineage } from '../../src/cli/observers/lineage.js';
@@ -17,11 +17,8 @@ import { makeFolder } from '../lake/fixture.js';
 import { publishLake } from './lake-fixture.js';
 import { openContext } from './open-context.js';
 
-let lakePath: string;
 let folder: string;
-beforeAll(async () => {
-  lakePath = await publishLake();
-});
+const lakePath = await publishLake();
 
 const pipeline = () => ({
   name: 'prices "a\\b"',

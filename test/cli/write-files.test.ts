@@ -1,23 +1,18 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { writeManifest } from '../../src/cli/actions/write-manifest.js';
 import { writePipeline } from '../../src/cli/actions/write-pipeline.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { readPipeline } from '../../src/config/pipeline-file.js';
-import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
+import { startSandbox } from '../../src/sandbox/start.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
 import { openContext } from './open-context.js';
 
-let folder: string;
-let lake: string;
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await startSandbox({ items: 20, sites: 2 });
-  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-files-'));
-  lake = await publishLake();
-});
+const sandbox = await startSandbox({ items: 20, sites: 2 });
+const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-files-'));
+const lake = await publishLake();
 afterAll(async () => {
   await sandbox.close();
   for (const path of [folder, lake]) await rm(path, { recursive: true });

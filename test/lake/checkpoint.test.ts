@@ -1,4 +1,4 @@
-import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readLog } from '../../src/lake/delta-log.js';
@@ -72,13 +72,6 @@ test('a table is read from its checkpoint when the entries before it are gone', 
   expect(await readWithout(lake, /^0{19}\d\.json$|_last_checkpoint/)).toEqual(state);
 });
 
-test('a checkpoint keeps tombstones for an hour', async () => {
-  const lake = await writeVersions(11);
-  await readWithout(lake, /^0{19}\d\.json$/);
-  const { tombstones } = await readLog(reopen(lake), 'items');
-  expect(tombstones.size).toBe(6);
-});
-
 test('a checkpoint keeps partition values that are null or not ASCII, and paths that need encoding', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const from = `(VALUES (NULL), ('a b/c%'), ('日本 🛒'), ('"quote"')) AS v(brand)`;
@@ -112,20 +105,4 @@ test('the documented globs pass a checkpoint by; a deeper one fails loudly inste
   const db = await openDatabase();
   expect(await readRows(db, glob(lake, 'items/*.parquet'))).toHaveLength(30);
   await expect(readRows(db, glob(lake, 'items/**/*.parquet'))).rejects.toThrow(/schema mismatch/i);
-});
-
-test('a second look at a log goes on from the first, unless another log took its place', async () => {
-  const lake = await writeVersions(5);
-  const first = await readTable(lake, 'items');
-  const [db, other] = [await openDatabase(), await writeVersions(3)];
-  await write(db, { ...lake }, { select: select('items', ITEM, 'range(1) AS r(i)') });
-  const second = await readTable(lake, 'items');
-  expect(second).toEqual(await readTable(reopen(lake), 'items'));
-  expect([first.version, second.version]).toEqual([4n, 5n]);
-  for (let version = 3; version < 9; version += 1) {
-    await write(db, other, { select: select('items', { ...ITEM, title: `'other'` }, 'range(1) AS r(i)') });
-  }
-  await rm(tablePath(lake, 'items'), { recursive: true });
-  await rename(tablePath(other, 'items'), tablePath(lake, 'items'));
-  expect(await readTable(lake, 'items')).toEqual(await readTable(reopen(lake), 'items'));
 });

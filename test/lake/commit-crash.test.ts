@@ -1,10 +1,9 @@
-import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { copyFile, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
 import { commitTable } from '../../src/lake/commit.js';
 import { privatePath, tablePath } from '../../src/lake/layout.js';
-import { publishPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { recoverLake } from '../../src/lake/recover.js';
 import { stageTable } from '../../src/lake/stage.js';
@@ -70,29 +69,4 @@ test('a commit that fails before the commit point puts its files back and can be
   await rename(privatePath(lake, 'away'), privatePath(lake, 'tmp'));
   expect(await commitTable(lake, change, INFO)).toBe(1n);
   expect(await readRows(db, glob(lake, 'items/*.parquet'))).toHaveLength(30);
-});
-
-test('recovery deletes nothing when a log has fallen behind lake.json', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  await write(db, lake, { select: rows('old') });
-  await publishPointer(lake, { pipeline: 'p', runId: 'r', runNumber: 1n, cursor: 1n, at: AT, attributions: [] });
-  await rm(tablePath(lake, 'items', '_delta_log'), { recursive: true });
-  await expect(recoverLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_invalid' });
-  expect(await readRows(db, glob(lake, 'items/*.parquet'))).toHaveLength(30);
-});
-
-test('a damaged log entry is an error that names file and line', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  await write(db, lake, { select: rows('old') });
-  const entry = join(tablePath(lake, 'items', '_delta_log'), '00000000000000000000.json');
-  const text = await readFile(entry, 'utf8');
-  await writeFile(entry, text.slice(0, text.length / 2));
-  await expect(readTable(lake, 'items')).rejects.toThrow(/00000000000000000000\.json: line \d+ is damaged/);
-});
-
-test('a log with a version missing is an error', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  for (let i = 0; i < 3; i += 1) await write(db, lake, { select: rows('old') });
-  await rm(tablePath(lake, 'items', '_delta_log', '00000000000000000001.json'));
-  await expect(readTable(lake, 'items')).rejects.toThrow(/version 1 is missing/);
 });

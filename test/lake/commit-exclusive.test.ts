@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { commitTable } from '../../src/lake/commit.js';
-import { createExclusively } from '../../src/lake/durable.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
@@ -29,22 +28,6 @@ test('of writers that race for a version one wins, the others change nothing', a
   expect(state.version).toBe(BigInt(won.length));
   expect(state.files).toHaveLength(3 * (1 + won.length));
   expect(await readRows(db, glob(lake, 'items/*.parquet'))).toHaveLength(10 * (1 + won.length));
-});
-
-test('exclusive creation: one of many gets the name, with its whole text', async () => {
-  const lake = await makeLake();
-  const path = `${lake.root}/entry.json`;
-  const results = await Promise.all(Array.from({ length: 20 }, (_, i) => createExclusively(lake, path, `${i}`)));
-  expect(results.filter(Boolean)).toHaveLength(1);
-});
-
-test('a change that was computed from an older version is refused', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  await write(db, lake, { select: source });
-  const remove = (await readTable(lake, 'items')).files;
-  await write(db, lake, { select: source, remove });
-  await expect(write(db, lake, { select: source, remove })).rejects.toMatchObject({ code: 'lake_locked' });
-  expect(await readRows(db, glob(lake, 'items/*.parquet'))).toHaveLength(10);
 });
 
 test('a change that changes nothing makes no version', async () => {

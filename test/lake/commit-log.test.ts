@@ -1,14 +1,13 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
 import { commitTable } from '../../src/lake/commit.js';
-import { privatePath, tablePath } from '../../src/lake/layout.js';
-import { publishPointer } from '../../src/lake/publish.js';
+import { privatePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { recoverLake } from '../../src/lake/recover.js';
 import { stageTable } from '../../src/lake/stage.js';
 import { PRICELAKE_VERSION } from '../../src/lake/version.js';
-import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
+import { AT, ITEM, makeLake, openDatabase, select, write } from './fixture.js';
 
 const source = select('items', ITEM, 'range(9) AS r(i)');
 const INFO = { runId: 'r7', operation: 'TEST', at: AT };
@@ -19,15 +18,6 @@ async function readActions(root: string, version: number): Promise<Record<string
   const lines = (await readFile(log, 'utf8')).trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
-
-test('a change that only removes files is a version of its own', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  await write(db, lake, { select: source });
-  const [first, ...others] = (await readTable(lake, 'items')).files;
-  if (first === undefined) throw new Error('there is no file');
-  expect(await commitTable(lake, { table: 'items', add: [], remove: [first], applied: {} }, INFO)).toBe(1n);
-  expect((await readTable(lake, 'items')).files.map(({ path }) => path)).toEqual(others.map(({ path }) => path));
-});
 
 test('a table names its protocol once, and every version begins with who made it, when and why', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
@@ -52,21 +42,6 @@ test('a table names its protocol once, and every version begins with who made it
   expect(versions.map((actions) => actions.filter(({ commitInfo }) => commitInfo !== undefined).length)).toEqual([
     1, 1,
   ]);
-});
-
-test('recovery deletes nothing when the log has lost its last version of several, and nothing is wrong with one more', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  for (let version = 0; version < 3; version++) await write(db, lake, { select: source });
-  await publishPointer(lake, { pipeline: 'p', runId: 'r', runNumber: 1n, cursor: 1n, at: AT, attributions: [] });
-  await write(db, lake, { select: source });
-  await recoverLake(lake, realIo); // a run that died before it published
-  const log = tablePath(lake, 'items', '_delta_log');
-  for (const name of (await readdir(log)).sort().slice(-2)) await rm(`${log}/${name}`);
-  await expect(recoverLake(lake, realIo)).rejects.toMatchObject({
-    code: 'lake_invalid',
-    message: expect.stringContaining('its log ends at version 1, lake.json names version 2'),
-  });
-  expect(await readRows(db, glob(lake, 'items/**/*.parquet'))).toHaveLength(36);
 });
 
 test('recovery needs no folder that nothing was ever put into', async () => {

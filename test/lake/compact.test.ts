@@ -3,63 +3,19 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Io, realIo } from '../../src/io/io.js';
 import { compactLake } from '../../src/lake/compact.js';
-import { logPath } from '../../src/lake/delta-log.js';
 import { type Lake, tablePath } from '../../src/lake/layout.js';
-import { isCompactionDue, planCompaction, planRewrite } from '../../src/lake/plan-compaction.js';
 import { readPointer } from '../../src/lake/pointer.js';
 import { publishPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
 import { recoverLake } from '../../src/lake/recover.js';
 import { createTableViews } from '../../src/lake/views.js';
 import type { Database } from '../../src/sql/connection.js';
-import { loadTableSchema } from '../../src/tables/schemas.js';
-import { type DataFile, TABLE_NAMES, type TableName } from '../../src/tables/table.js';
+import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { readDeltaTable } from '../run/delta-reader.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 import { optimize } from './foreign-writer.js';
 
-const MB = 1024 * 1024;
-const HISTORY = loadTableSchema('history');
 const io: Io = { ...realIo, now: () => AT }; // 20 November
-
-function files(day: string, count: number, bytes = MB): DataFile[] {
-  return Array.from({ length: count }, (_, i) => ({
-    path: `observed_date=${day}/${i}.parquet`,
-    rows: 1n,
-    bytes,
-    partitionValues: { observed_date: day },
-    stats: '{}',
-    modifiedAt: 0,
-  }));
-}
-
-test('of days that are over every small file is joined with others, of the day that goes on only when there are many', () => {
-  const plan = (list: DataFile[]) => planCompaction(HISTORY, list, AT).map(({ path }) => path);
-  expect(plan(files('2026-11-19', 2))).toHaveLength(2);
-  expect(plan(files('2026-11-19', 1))).toEqual([]);
-  expect(plan([...files('2026-11-18', 1), ...files('2026-11-19', 1)])).toEqual([]);
-  expect(plan(files('2026-11-20', 16))).toEqual([]);
-  expect(plan(files('2026-11-20', 17))).toHaveLength(17);
-  expect(isCompactionDue(files('2026-11-19', 16))).toBe(false);
-  expect(isCompactionDue(files('2026-11-19', 17))).toBe(true);
-});
-
-test('large files are left alone, and no file grows far beyond 128 MB', () => {
-  const large = files('2026-11-19', 5, 64 * MB);
-  expect(planCompaction(HISTORY, large, AT)).toEqual([]);
-  const [a, b] = [files('2026-11-19', 4, 50 * MB), files('2026-11-18', 3, 10 * MB)];
-  expect(planCompaction(HISTORY, [...a, ...b], AT).map(({ path }) => path)).toEqual(
-    [...a.slice(0, 2), ...b].map(({ path }) => path),
-  );
-  expect(isCompactionDue(files('2026-11-19', 100, 64 * MB))).toBe(false);
-});
-
-test('files of other programs are all rewritten, of a partition at a time as many as make one file', () => {
-  const [a, b] = [files('2026-11-19', 3, 100 * MB), files('2026-11-20', 2)];
-  const passes = planRewrite([...a, ...b]).map((pass) => pass.map(({ path }) => path));
-  expect(passes).toEqual([[a[0], ...b], [a[1]], [a[2]]].map((pass) => pass.map((file) => file?.path)));
-  expect(planRewrite([])).toEqual([]);
-});
 
 /** Three versions of history over two days, one row a file and day; items and a table that is derived from them. */
 async function makeManyFiles(retentionMs = 0): Promise<{ lake: Lake; db: Database }> {
@@ -108,6 +64,7 @@ test('compaction keeps every row, in fewer files that carry the credits, as a De
   expect(await readRows(db, glob(lake, 'history/*.parquet'))).toEqual(before);
   expect(await readRows(db, glob(lake, 'items/*.parquet'))).toEqual(items);
   const entry = await readFile(tablePath(lake, 'history', '_delta_log', '00000000000000000003.json'), 'utf8');
+  expect(JSON.parse(entry.split('\n')[0] ?? '').commitInfo).toMatchObject({ operation: 'OPTIMIZE', runId: 'compact' });
   expect(entry.match(/"dataChange":false/g)).toHaveLength(8);
   expect(entry).not.toContain('"dataChange":true');
   const delta = await readDeltaTable(tablePath(lake, 'history'));
@@ -231,16 +188,6 @@ test('only who compacts always gets files for tables without rows; one that has 
   expect(await compactLake(db, lake, 'always', io, { targetBytes: 1 })).toEqual([]);
 });
 
-test('commits of a compaction say so', async () => {
-  const { lake, db } = await makeManyFiles();
-  await compactLake(db, lake, 'always', io);
-  const entries = [logPath(lake, 'history', 3n, 'json'), logPath(lake, 'rejects', 0n, 'json')];
-  for (const entry of entries) {
-    const [line = ''] = (await readFile(entry, 'utf8')).split('\n');
-    expect(JSON.parse(line).commitInfo).toMatchObject({ operation: 'OPTIMIZE', runId: 'compact' });
-  }
-});
-
 test('where nothing is done nothing is published', async () => {
   const { lake, db } = await makeManyFiles();
   const catalog = join(lake.root, 'catalog.sql');
@@ -264,11 +211,4 @@ test('a table that is behind items stays behind: it follows what a compaction do
     ['products', 2n],
   ]);
   expect((await readTable(lake, 'products')).applied.itemsVersion).toBe(2n);
-});
-
-test('a table that is due is not joined by who only rewrites files of other programs', async () => {
-  const { lake, db } = await makeManyFiles();
-  for (let part = 0; part < 15; part += 1)
-    await write(db, lake, { select: select('items', { ...ITEM, site_id: '1' }) });
-  expect(await compactLake(db, lake, 'foreign', io)).toEqual([]);
 });

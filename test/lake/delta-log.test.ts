@@ -29,20 +29,6 @@ test('versions are those of whole names of one suffix, in order', () => {
   expect(findVersions([...names, ...others], 'checkpoint.parquet')).toEqual([3n]);
 });
 
-test('a table that is not there has no version and nothing in it', async () => {
-  expect(await readLog(await makeBareLake(), 'items')).toEqual({
-    table: 'items',
-    version: -1n,
-    checkpoint: undefined,
-    protocol: undefined,
-    metaData: undefined,
-    files: new Map(),
-    tombstones: new Map(),
-    txn: new Map(),
-    foreign: [],
-  });
-});
-
 test('a replay adds, removes and adds again, and keeps the last of what it is told', async () => {
   const lake = await makeBareLake();
   await writeEntry(lake, 0n, [...CREATED, add('a%20b'), add('b'), add('c'), txn('x', 1, 11)]);

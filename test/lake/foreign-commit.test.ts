@@ -9,7 +9,6 @@ import {
   markAccepted,
   refuseForeignChanges,
 } from '../../src/lake/foreign-changes.js';
-import { nameCommit } from '../../src/lake/foreign-commit.js';
 import { readEntriesBackwards } from '../../src/lake/log-entries.js';
 import type { Pointer } from '../../src/lake/pointer.js';
 import { readTable } from '../../src/lake/read.js';
@@ -154,10 +153,6 @@ test('a log is not read again where the states tell every commit since the newes
   await writeCheckpoint(lake, 'items', new Date());
   await writeEntry(lake, 2n, [remove('b')], OTHER);
   expect(await find(1n)).toEqual([2n]);
-});
-
-test('a commit is named by version, operation and program', async () => {
-  expect(nameCommit((await describe([])) as ForeignCommit)).toBe('version 1 (DELETE by delta-rs:py-1.6.6)');
 });
 
 const pointerAt = (version: bigint) => ({ tables: { items: { version, rows: 0n, files: [] } } }) as unknown as Pointer;

@@ -1,26 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { openLake } from '../../src/lake/lake.js';
 import { refreshPointer } from '../../src/lake/publish.js';
 import { createTableViews } from '../../src/lake/views.js';
 import { Database } from '../../src/sql/connection.js';
 import type { TableName } from '../../src/tables/table.js';
-import { openWorld, type World } from '../run/world.js';
+import { openWorld } from '../run/world.js';
 import { optimize } from './foreign-writer.js';
 
-let world: World;
-let before: string[];
 const TABLES = ['history', 'items'] as const;
 
-beforeAll(async () => {
-  world = await openWorld({ items: 30, sites: 2, pastDays: 2 });
-  await world.sync();
-  await world.sandbox.advance({ hours: 6, changes: 10 });
-  await world.sync();
-  before = await withViews(readRows);
-  for (const table of TABLES) await optimize(world.lakePath, table);
-});
+const world = await openWorld({ items: 30, sites: 2, pastDays: 2 });
+await world.sync();
+await world.sandbox.advance({ hours: 6, changes: 10 });
+await world.sync();
+const before = await withViews(readRows);
+for (const table of TABLES) await optimize(world.lakePath, table);
 afterAll(() => world.close());
 
 async function withViews<T>(work: (db: Database) => Promise<T>): Promise<T> {

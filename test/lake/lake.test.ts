@@ -124,16 +124,3 @@ test.each([[[]], [['notes']], [['x000001-a', '00001-a']]])(
     await expect(openDamagedLake(root)).rejects.toMatchObject({ code: 'lake_invalid' });
   },
 );
-
-test.each(['{"format":"pricelake","version":2}', '{"format":"other"}', '{'])(
-  'the marker %s is refused',
-  async (text) => {
-    const folder = await makeFolder();
-    await mkdir(join(folder, '_pricelake'));
-    await writeFile(join(folder, '_pricelake', 'format.json'), text);
-    await expect(openLake(folder, { create: true })).rejects.toMatchObject({
-      code: 'lake_invalid',
-      facts: { hint: expect.stringContaining('pricelake') },
-    });
-  },
-);

@@ -8,7 +8,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type Io, realIo } from '../../src/io/io.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { privatePath } from '../../src/lake/layout.js';
-import { clearLockLeftovers, lockLake, readLock } from '../../src/lake/lock.js';
+import { lockLake, readLock } from '../../src/lake/lock.js';
 import { identifyProcess } from '../../src/lake/process-identity.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { makeFolder, makeLake } from './fixture.js';
@@ -72,15 +72,6 @@ test('within one process, of many takers of a dead lock one wins, again and agai
     await won[0]?.value.release();
   }
   expect((await readdir(privatePath(lake))).filter((name) => name.startsWith('lock'))).toEqual([]);
-});
-
-test('an owner elsewhere is believed for 60 s after its last heartbeat', async () => {
-  const lake = await makeLake();
-  await writeOwner(lake, { host: 'elsewhere' });
-  await setAge(lake, 50);
-  await expect(lockLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_locked', facts: { host: 'elsewhere' } });
-  await setAge(lake, 70);
-  await (await lockLake(lake, realIo)).release();
 });
 
 test('an owner in another container of the same host name is not taken for dead because its process is not seen', async () => {
@@ -175,19 +166,6 @@ test('a lock that can not be written says why, not what clearing up met', async 
     code: 'ENOENT',
     syscall: 'open',
   });
-});
-
-test('what contenders that died left beside the lock goes after 60 s', async () => {
-  const lake = await makeLake();
-  for (const name of ['lock.new.old', 'lock.new.young', 'lock', 'other']) {
-    await writeFile(privatePath(lake, name), '');
-    const at = Date.now() / 1000 - (name === 'lock.new.young' ? 30 : 70);
-    await utimes(privatePath(lake, name), at, at);
-  }
-  await clearLockLeftovers(lake);
-  const left = await readdir(privatePath(lake));
-  expect(left).toEqual(expect.arrayContaining(['lock', 'lock.new.young', 'other']));
-  expect(left).not.toContain('lock.new.old');
 });
 
 async function writeOwner(lake: Lake, owner: Record<string, unknown>, name = 'lock'): Promise<void> {

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { encodeLogPath, parseAction } from '../../src/lake/delta-actions.js';
 import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
@@ -49,45 +48,6 @@ test('folder names: hostile and very long partition values survive in names, the
   const log = await readFile(tablePath(lake, 'products', '_delta_log', '00000000000000000000.json'), 'utf8');
   expect(log).toMatch(/"path":"brand-a_25b\.[\w-]+\.parquet","partitionValues":{"brand":"a%b"}/);
   for (const { path } of files) expect(path).toMatch(/^brand[\w-]*\.[\w-]+\.parquet$/);
-});
-
-test('paths are encoded for the log and decoded back', () => {
-  for (const path of ['site_id=1/x.parquet', 'b=a%20b/ü ?#.parquet', 'x=1/y=%/z.parquet']) {
-    expect(encodeLogPath(path)).toMatch(/^[\x21-\x7e]+$/);
-    expect(parseAction(JSON.stringify({ remove: { path: encodeLogPath(path) } })).remove?.path).toBe(path);
-  }
-});
-
-test.each(['', '__HIVE_DEFAULT_PARTITION__', 'Null'])(
-  'the text "%s", which some reader takes for null, is refused as a partition',
-  async (text) => {
-    const [db, lake] = [await openDatabase(), await makeLake()];
-    const source = select('items', { ...ITEM, currency: `'${text}'` });
-    await expect(write(db, lake, { select: source, partitionBy: ['currency'] })).rejects.toMatchObject({
-      code: 'config',
-    });
-    expect((await readTable(lake, 'items')).version).toBe(-1n);
-  },
-);
-
-test('a partition column must be a column of the table', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  for (const column of ['day', 'datasets']) {
-    const written = write(db, lake, { select: select('items', ITEM), partitionBy: [column] });
-    await expect(written).rejects.toThrow(`partitionBy "${column}" is not a column of items`);
-  }
-});
-
-test('another partitioning is refused while files of the old one stay, and taken when all are replaced', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  const source = select('items', ITEM, 'range(9) AS r(i)');
-  await write(db, lake, { select: source });
-  await expect(write(db, lake, { select: source, partitionBy: [] })).rejects.toThrow(
-    'items is partitioned by [site_id], not by []',
-  );
-  const remove = (await readTable(lake, 'items')).files;
-  await write(db, lake, { select: source, partitionBy: [], remove });
-  expect(await readRows(db, glob(lake, 'items/*.parquet'))).toHaveLength(9);
 });
 
 test('unpartitioned rows in an order make files that hardly overlap (on one thread; on several they overlap by row groups)', async () => {

@@ -18,6 +18,7 @@ test('the target size says which files are small, and how many are joined', () =
   const files = Array.from({ length: 20 }, (_, i) => file(20, i));
   const plan = (mb: number) => planCompaction(loadTableSchema('products'), files, at, mb * MB).length;
   expect([32, 64, 128, 1024].map(plan)).toEqual([0, 3, 6, 20]);
+  expect(planCompaction(loadTableSchema('products'), files, at)).toHaveLength(plan(128));
   expect([32, 64].map((mb) => isCompactionDue(files, mb * MB))).toEqual([false, true]);
   expect(planRewrite(files, 100 * MB).map((pass) => pass.length)).toEqual([5, 5, 5, 5]);
 });

@@ -46,12 +46,6 @@ test('lake.json names the run, and each table that there is with its version, ro
   expect(attribution).toContain('No site in this lake asks for a credit.');
 });
 
-test('a lake without a feed has no cursor', async () => {
-  const lake = await makeWritten();
-  await publishPointer(lake, { ...RUN, cursor: null });
-  expect((await readPointer(lake))?.cursor).toBeNull();
-});
-
 test('a file that would not change is not written', async () => {
   const lake = await makeWritten();
   await publishPointer(lake, RUN);

@@ -1,5 +1,5 @@
 /** Child process of the kill test: rewrites one partition after the other until it is killed, and says each version. */
-import { Database } from '../../dist/duckdb/connection.js';
+
 import { realIo } from '../../dist/io/io.js';
 import { commitTable } from '../../dist/lake/commit.js';
 import { openLake } from '../../dist/lake/lake.js';
@@ -7,6 +7,7 @@ import { lockLake } from '../../dist/lake/lock.js';
 import { readTable } from '../../dist/lake/read.js';
 import { recoverLake } from '../../dist/lake/recover.js';
 import { stageTable } from '../../dist/lake/stage.js';
+import { Database } from '../../dist/sql/connection.js';
 import { loadTableSchema } from '../../dist/tables/schemas.js';
 
 const lake = await openLake(process.argv[2], { create: true });

@@ -54,17 +54,6 @@ test('catalog.sql reads the published files with the lake as working directory, 
   expect(types.find((row) => row.column_name === 'price')?.column_type).toBe('DECIMAL(18,4)');
 });
 
-test('publishing the same state again gives the same bytes', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  await write(db, lake, { select: select('items', ITEM, 'range(10) AS r(i)') });
-  const read = () =>
-    Promise.all(['lake.json', 'catalog.sql', 'ATTRIBUTION.md'].map((name) => readFile(join(lake.root, name), 'utf8')));
-  await publishPointer(lake, RUN);
-  const first = await read();
-  await publishPointer(lake, RUN);
-  expect(await read()).toEqual(first);
-});
-
 test('a partition is rewritten: the glob sees the new rows alone, and the next version is seen before it is committed', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   await write(db, lake, { select: select('items', ITEM, 'range(30) AS r(i)') });

@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto';
-import { copyFile, open, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { sealDataFile } from '../../src/lake/data-file.js';
 import { privatePath } from '../../src/lake/layout.js';
 import { SLICE_ROWS } from '../../src/lake/slices.js';
 import { stageTable } from '../../src/lake/stage.js';
-import { explainSystemFault } from '../../src/lake/system-fault.js';
-import { loadTableSchema } from '../../src/tables/schemas.js';
-import { ITEM, makeFolder, makeLake, openDatabase, select } from './fixture.js';
+import { ITEM, makeLake, openDatabase, select } from './fixture.js';
 
 test('staged files are zstd, hold the contract’s columns, metadata and checksum', async () => {
   const [db, lake] = [await openDatabase(), await makeLake("it's [a] lake")];
@@ -62,45 +58,4 @@ test('slices are written side by side; a file of one that is refused fails the s
   // The text of the first slice is one that some readers take for null.
   await expect(stage('')).rejects.toMatchObject({ code: 'config' });
   expect(await db.row("SELECT current_setting('threads') AS threads")).toEqual({ threads: 2n });
-});
-
-test('a file whose footer is not what the writer said is refused', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  const [file] = await stageTable(db, lake, { table: 'sites', runId: 'r', select: select('sites', { site_id: '1' }) });
-  if (file === undefined) throw new Error('no file');
-  const columns = loadTableSchema('sites').columns.map((column) => column.name);
-  const right = { rows: 1n, bytes: file.bytes, columns };
-  expect(await sealDataFile(file.stagedAt, right)).toBe(file.sha256);
-  await expect(sealDataFile(file.stagedAt, { ...right, rows: 2n })).rejects.toThrow(
-    'its footer says rows 1, the writer said 2',
-  );
-  await expect(sealDataFile(file.stagedAt, { ...right, columns: ['a'] })).rejects.toThrow('columns');
-
-  const copy = join(await makeFolder(), 'cut.parquet');
-  await copyFile(file.stagedAt, copy);
-  const handle = await open(copy, 'r+');
-  await handle.truncate(file.bytes - 100);
-  await handle.close();
-  await expect(sealDataFile(copy, right)).rejects.toMatchObject({ code: 'lake_invalid' });
-
-  await db.run(`COPY (${select('sites', { site_id: '1' })}) TO '${copy}' (FORMAT parquet, COMPRESSION snappy)`);
-  const { size } = await open(copy).then(async (other) => {
-    const info = await other.stat();
-    await other.close();
-    return info;
-  });
-  await expect(sealDataFile(copy, { ...right, bytes: size })).rejects.toThrow(
-    'its footer says codecs 1, the writer said 6',
-  );
-});
-
-test.each([
-  Object.assign(new Error('write'), { code: 'ENOSPC' }),
-  Object.assign(new Error('write'), { code: 'EDQUOT' }),
-  new Error('IO Error: Could not write file "x": No space left on device'),
-])('a full disk is explained (%s)', async (cause) => {
-  const work = () => Promise.reject(cause);
-  await expect(explainSystemFault('/lake', work)).rejects.toMatchObject({ code: 'disk_full', cause });
-  const other = new Error('else');
-  await expect(explainSystemFault('/lake', () => Promise.reject(other))).rejects.toBe(other);
 });

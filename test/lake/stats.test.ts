@@ -113,14 +113,6 @@ test('times on a millisecond stay, and the minimum never rises', () => {
   }
 });
 
-test('what has no exact place in JSON is left out', () => {
-  expect(bounds('items', 'read_at', '0044-03-15 (BC) 00:00:00+00', 'infinity')).toContain(
-    '"minValues":{},"maxValues":{}',
-  );
-  expect(bounds('check_results', 'seconds', '-inf', 'inf')).toContain('"minValues":{},"maxValues":{}');
-  expect(bounds('history', 'observed_date', '2026-01-01', '12026-01-01')).toContain('"maxValues":{}');
-});
-
 test.each([
   ['a'.repeat(40), 'a'.repeat(32), `${'a'.repeat(31)}b`],
   ['🛒'.repeat(40), '🛒'.repeat(32), `${'🛒'.repeat(31)}🛓`],

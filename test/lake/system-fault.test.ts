@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorCodeOf, exitCodeOf } from '../../src/cli/exit-codes.js';
+import { errorCodeOf } from '../../src/cli/exit-codes.js';
 import { PricelakeError } from '../../src/io/errors.js';
 import { explainDamage } from '../../src/lake/damage.js';
 import { explainSystemFault, isSystemFault } from '../../src/lake/system-fault.js';
@@ -10,21 +10,6 @@ const explain = (error: unknown) =>
   explainSystemFault('/lake', () => explainDamage('/lake', () => Promise.reject(error))).catch(
     (reason: unknown) => reason,
   );
-
-test.each([
-  ['a read-only file system', systemError('EROFS', '/lake/_pricelake/tmp')],
-  ['a folder of another user', systemError('EACCES', '/lake/_pricelake/tmp')],
-  ['one that DuckDB may not write', new Error('IO Error: Cannot open file "/lake/a.parquet": Permission denied')],
-])('a lake on %s is lake_read_only, with a hint', async (_what, cause) => {
-  const error = await explain(cause);
-  expect(error).toMatchObject({
-    code: 'lake_read_only',
-    cause,
-    facts: { hint: expect.stringContaining('owns the folder') },
-  });
-  expect((error as Error).message).toMatch(/^\/lake.*: the lake can be read, but not written$/);
-  expect(exitCodeOf(error)).toBe(2);
-});
 
 test.each([
   ['of a file', systemError('EMFILE', '/lake/items/a.parquet')],

@@ -2,15 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { errorBody, planInfo } from '../../src/api/account-contract.js';
 import { item, itemPage } from '../../src/api/contract.js';
 import { parse, Service } from './service.js';
 
-let service: Service;
-beforeAll(async () => {
-  service = await Service.start({ items: 600, limits: { historyDays: 40 } });
-});
+const service = await Service.start({ items: 600, limits: { historyDays: 40 } });
 afterAll(() => service.close());
 
 const count = async (query: string) =>

@@ -2,26 +2,20 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { change, historyEntry } from '../../src/api/contract.js';
 import { PricelakeError } from '../../src/io/errors.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { parse, Service } from './service.js';
 
-let directory: string;
-let dataFile: string;
-let lines: string[];
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'pricelake-test-'));
-  const sandbox = await startSandbox({ items: 60 });
-  await sandbox.advance({ hours: 30, changes: 90 });
-  const { items, changes } = await sandbox.dump();
-  await sandbox.close();
-  lines = changes;
-  dataFile = await write('items.ndjson', items.join('\n'));
-});
+const directory = await mkdtemp(join(tmpdir(), 'pricelake-test-'));
+const sandbox = await startSandbox({ items: 60 });
+await sandbox.advance({ hours: 30, changes: 90 });
+const { items, changes } = await sandbox.dump();
+await sandbox.close();
+const lines = changes;
+const dataFile = await write('items.ndjson', items.join('\n'));
 afterAll(() => rm(directory, { recursive: true }));
 
 async function write(name: string, content: string | Buffer): Promise<string> {

@@ -2,22 +2,18 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { change, dataset, facets, item } from '../../src/api/contract.js';
 import { PricelakeError } from '../../src/io/errors.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { parse, Service } from './service.js';
 
-let directory: string;
-let lines: string[];
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'pricelake-test-'));
-  const sandbox = await startSandbox({ items: 400 });
-  await sandbox.advance({ hours: 3, changes: 60 });
-  lines = (await sandbox.dump()).items;
-  await sandbox.close();
-});
+const directory = await mkdtemp(join(tmpdir(), 'pricelake-test-'));
+const sandbox = await startSandbox({ items: 400 });
+await sandbox.advance({ hours: 3, changes: 60 });
+const lines = (await sandbox.dump()).items;
+await sandbox.close();
 afterAll(() => rm(directory, { recursive: true }));
 
 async function write(name: string, content: string | Buffer): Promise<string> {

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { item } from '../../src/api/contract.js';
 import { parse, Service } from './service.js';
 
-let service: Service;
-let items: string[];
-beforeAll(async () => {
-  service = await Service.start();
-  items = (await service.sandbox.dump()).items;
-});
+const service = await Service.start();
+const items = (await service.sandbox.dump()).items;
 afterAll(() => service.close());
 
 /** RFC 4180, as a reader of the file would do it. */
@@ -27,14 +23,6 @@ function parseCsv(text: string): string[][] {
 }
 
 describe('GET /export', () => {
-  it('streams every item as a line of JSON, as /items/{id} answers it', async () => {
-    const answer = await service.get('/export?format=ndjson&status=all');
-    expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
-    expect(answer.headers.get('x-export-rows')).toBe(String(items.length));
-    expect(answer.text).toBe(items.map((line) => `${line}\n`).join(''));
-    for (const line of items) parse(line, item);
-  });
-
   it('answers CSV by default: one header row, one row an item, newlines inside quotes', async () => {
     const answer = await service.get('/export?status=all');
     expect(answer.headers.get('content-type')).toContain('text/csv');
@@ -58,16 +46,6 @@ describe('GET /export', () => {
       expect(JSON.parse(cells.datasets ?? '')).toEqual(one.datasets);
       expect(JSON.parse(cells.attributes ?? '')).toEqual(JSON.parse(JSON.stringify(one.attributes, toPlainNumber)));
     }
-  });
-
-  it('takes the filters of /items, and ignores what is not its parameter', async () => {
-    const answer = await service.get('/export?format=ndjson&currency=PLN&minPrice=50&sort=price&page=3&size=1');
-    const wanted = items.filter((line) => {
-      const { currency, price, removedAt } = parse(line, item);
-      return currency === 'PLN' && price !== null && price >= 50 && removedAt === null;
-    });
-    expect(answer.headers.get('x-export-rows')).toBe(String(wanted.length));
-    expect(answer.text.split('\n').filter(Boolean)).toEqual(wanted);
   });
 
   it('streams a large world in the order of the ids, segment by segment, after a step', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { limitErrorBody } from '../../src/api/account-contract.js';
 import { item, itemPage } from '../../src/api/contract.js';
 import { PricelakeError } from '../../src/io/errors.js';
@@ -7,12 +7,8 @@ import { startSandbox } from '../../src/sandbox/start.js';
 import { parse, Service } from './service.js';
 
 const EXPORT = '/export?format=ndjson&status=all';
-let service: Service;
-let items: string[];
-beforeAll(async () => {
-  service = await Service.start({ items: 300 });
-  items = (await service.sandbox.dump()).items;
-});
+const service = await Service.start({ items: 300 });
+const items = (await service.sandbox.dump()).items;
 afterEach(() => service.sandbox.armFaults([]));
 afterAll(() => service.close());
 
@@ -61,18 +57,16 @@ describe('a dropped stream', () => {
   });
 });
 
-describe('a stalled stream', () => {
-  it('goes silent in the middle of the body and stays open', async () => {
-    service.sandbox.armFaults(['export:stall=0.1']);
-    const { body } = await request(EXPORT);
-    const reader = (body as ReadableStream<Uint8Array>).getReader();
-    let text = '';
-    while (text.split('\n').length < 31) text += Buffer.from((await reader.read()).value ?? []).toString();
-    const silence = setTimeout(100).then(() => 'silence');
-    expect(await Promise.race([reader.read(), silence])).toBe('silence');
-    expect(text.split('\n').length).toBe(31);
-    await reader.cancel();
-  });
+it('a stalled stream goes silent in the middle of the body and stays open', async () => {
+  service.sandbox.armFaults(['export:stall=0.1']);
+  const { body } = await request(EXPORT);
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  let text = '';
+  while (text.split('\n').length < 31) text += Buffer.from((await reader.read()).value ?? []).toString();
+  const silence = setTimeout(100).then(() => 'silence');
+  expect(await Promise.race([reader.read(), silence])).toBe('silence');
+  expect(text.split('\n').length).toBe(31);
+  await reader.cancel();
 });
 
 describe('an answer in place of the service’s', () => {

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { writeOpenApi } from '../../schemas/openapi.js';
 import { AnswerCheck, type OpenApiDocument } from './answer-check.js';
 import { Service } from './service.js';
 
-let service: Service;
 const document = JSON.parse(writeOpenApi()) as OpenApiDocument;
 const check = new AnswerCheck(document);
-beforeAll(async () => {
-  service = await Service.start({ items: 2500 });
-});
+const service = await Service.start({ items: 2500 });
 afterAll(() => service.close());
 
 async function expectFit(path: string, key?: string | null, from = service): Promise<number> {

@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { runHere } from '../cli/pricelake.js';
+import { Receiver } from './webhook-receiver.js';
 
 /** The built command, as users run it. */
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -69,32 +70,11 @@ describe('pricelake sandbox', () => {
   });
 
   it('takes limits, overage, keys, faults, readings and the shape of export rows', async () => {
-    const flags = [
-      '--limit',
-      'exportRowsPerMonth=30',
-      '--limit',
-      'historyDays=null',
-      '--no-overage',
-      '--revoked',
-      'test',
-    ];
-    const more = [
-      '--overdue-days',
-      '3',
-      '--past-days',
-      '5',
-      '--fault',
-      'plan:html@1',
-      '--fault',
-      'plan:429@2',
-      '--export-shape',
-      'flat-snake',
-      '--reading',
-      'export.headers=always',
-      '--reading',
-      'csv.lists=semicolon',
-    ];
-    const server = run(['--items', '50', '--json', ...flags, ...more]);
+    const flags =
+      '--limit exportRowsPerMonth=30 --limit historyDays=null --no-overage --revoked test --overdue-days 3 --past-days 5';
+    const more =
+      '--fault plan:html@1 --fault plan:429@2 --export-shape flat-snake --reading export.headers=always --reading csv.lists=semicolon';
+    const server = run(`--items 50 --json ${flags} ${more}`.split(' '));
     const [line] = await once(createInterface({ input: server.stdout }), 'line');
     const { baseUrl, keys } = JSON.parse(line as string);
     const get = (path: string, key = keys.live) =>
@@ -135,5 +115,33 @@ describe('pricelake sandbox', () => {
   ])('%s is refused before a world is made', async (flags, reason) => {
     const { code, stderr } = await runHere(['sandbox', ...flags.split(' ')]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
+  });
+});
+
+describe('pricelake sandbox --webhook', () => {
+  let receiver: Receiver;
+  beforeEach(async () => {
+    receiver = await Receiver.start();
+  });
+  afterEach(() => receiver.close());
+
+  it('sends events to the endpoint, signed by both secrets, and prints the current one', async () => {
+    const secrets = ['--webhook-secret', 'current', '--webhook-secret', 'rolled'];
+    const flags = ['--items', '50', '--json', '--webhook', receiver.url, '--webhook-time-scale', '60'];
+    const server = run([...flags, ...secrets]);
+    const [line] = await once(createInterface({ input: server.stdout }), 'line');
+    const { baseUrl, webhook } = JSON.parse(line as string);
+    expect(webhook).toEqual({ url: receiver.url, secret: 'current' });
+    await fetch(`${baseUrl}/sandbox/webhook/ping`, { method: 'POST' });
+    expect(receiver.received[0]?.headers['service-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
+  });
+
+  it('refuses another machine and a scale that is none, and exits with 2', async () => {
+    const refuse = async (...flags: string[]) => {
+      const { code, stderr } = await runHere(['sandbox', '--items', '50', '--webhook', ...flags]);
+      return `${code} ${stderr}`;
+    };
+    expect(await refuse('http://192.0.2.1/')).toMatch(/^2 .*not on this machine.*--webhook-any-host/s);
+    expect(await refuse(receiver.url, '--webhook-time-scale', '0')).toMatch(/^2 .*--webhook-time-scale 0/s);
   });
 });

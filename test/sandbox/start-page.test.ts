@@ -1,18 +1,13 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { html } from '../../src/formats/html.js';
 import { renderStartPage } from '../../src/sandbox/http/start-page.js';
 import { Service } from './service.js';
 
-let service: Service;
-let answer: Response;
-let page: string;
-beforeAll(async () => {
-  service = await Service.start({ items: 1500 });
-  answer = await fetch(`${service.sandbox.baseUrl}/`);
-  page = await answer.text();
-});
+const service = await Service.start({ items: 1500 });
+const answer = await fetch(`${service.sandbox.baseUrl}/`);
+const page = await answer.text();
 afterAll(() => service.close());
 
 const texts = (tag: string) =>

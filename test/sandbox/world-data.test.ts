@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { SimulatedClock } from '../../src/sandbox/clock.js';
 import { advanceWorld } from '../../src/sandbox/world/advance-world.js';
 import { generateWorld } from '../../src/sandbox/world/generate-world.js';
@@ -8,13 +8,10 @@ import { quoteLiteral } from '../../src/sql/quote.js';
 
 const ITEMS = 6000;
 const START = Date.parse('2026-11-20T06:00:00Z');
-let world: World;
-beforeAll(async () => {
-  world = await World.create();
-  await generateWorld(world, { seed: 1, items: ITEMS, sites: 32, startAt: START, pastDays: 90 });
-  world.livedUntil = START;
-  await readMoves();
-});
+const world = await World.create();
+await generateWorld(world, { seed: 1, items: ITEMS, sites: 32, startAt: START, pastDays: 90 });
+world.livedUntil = START;
+await readMoves();
 afterAll(() => world.close());
 
 /** Every change of a price as a client reads it, with the one that follows. */

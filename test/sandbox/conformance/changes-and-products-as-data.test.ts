@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
   change,
@@ -11,16 +11,10 @@ import {
 } from '../../../src/api/contract.js';
 import { parse, Service } from '../service.js';
 
-type Item = z.infer<typeof item>;
-let service: Service;
-let items: Item[];
-let changes: z.infer<typeof change>[];
-beforeAll(async () => {
-  service = await Service.start({ items: 2200 });
-  const dump = await service.sandbox.dump();
-  items = dump.items.map((line) => parse(line, item));
-  changes = dump.changes.map((line) => parse(line, change));
-});
+const service = await Service.start({ items: 2200 });
+const dump = await service.sandbox.dump();
+const items = dump.items.map((line) => parse(line, item));
+const changes = dump.changes.map((line) => parse(line, change));
 afterAll(() => service.close());
 
 const readJson = async (path: string) => JSON.parse((await service.get(path)).text);

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { change, changePage } from '../../../src/api/contract.js';
 import { parse, Service } from '../service.js';
 
-let service: Service;
-beforeAll(async () => {
-  service = await Service.start({ items: 1500 });
-});
+const service = await Service.start({ items: 1500 });
 afterAll(() => service.close());
 
 describe('§4 /changes: the change feed', () => {

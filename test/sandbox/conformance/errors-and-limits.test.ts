@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorBody } from '../../../src/api/account-contract.js';
 import { dataset, item, itemPage } from '../../../src/api/contract.js';
@@ -6,10 +6,7 @@ import type { AccountChange } from '../../../src/sandbox/http/account.js';
 import { parse } from '../service.js';
 import { AccountWorld, PATHS } from './account-world.js';
 
-let service: AccountWorld;
-beforeAll(async () => {
-  service = await AccountWorld.open();
-});
+const service = await AccountWorld.open();
 beforeEach(() => service.reset());
 afterAll(() => service.close());
 

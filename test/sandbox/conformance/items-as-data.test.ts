@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { z } from 'zod';
+import { afterAll, describe, expect, it } from 'vitest';
 import { change, item, itemPage, productDetail, productPage } from '../../../src/api/contract.js';
 import { parse, Service } from '../service.js';
 
-type Item = z.infer<typeof item>;
 type Json = Record<string, unknown>;
-let service: Service;
-let texts: string[];
-let items: Item[];
-let changes: z.infer<typeof change>[];
-beforeAll(async () => {
-  service = await Service.start({ items: 2200 });
-  const dump = await service.sandbox.dump();
-  texts = dump.items;
-  items = texts.map((line) => parse(line, item));
-  changes = dump.changes.map((line) => parse(line, change));
-});
+const service = await Service.start({ items: 2200 });
+const dump = await service.sandbox.dump();
+const texts = dump.items;
+const items = texts.map((line) => parse(line, item));
+const changes = dump.changes.map((line) => parse(line, change));
 afterAll(() => service.close());
 
 const readJson = async (path: string) => JSON.parse((await service.get(path)).text);

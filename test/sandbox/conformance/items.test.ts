@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorBody } from '../../../src/api/account-contract.js';
 import { facets, historyEntry, item, itemPage } from '../../../src/api/contract.js';
 import { parse, Service } from '../service.js';
 
 type Item = z.infer<typeof item>;
-let service: Service;
-let all: Item[];
-let listed: Item[];
-beforeAll(async () => {
-  service = await Service.start({ items: 1200 });
-  all = (await service.sandbox.dump()).items.map((line) => parse(line, item));
-  listed = all.filter(({ removedAt }) => removedAt === null);
-});
+const service = await Service.start({ items: 1200 });
+const all = (await service.sandbox.dump()).items.map((line) => parse(line, item));
+const listed = all.filter(({ removedAt }) => removedAt === null);
 afterAll(() => service.close());
 
 async function readPages(query: string, size = 500): Promise<Item[]> {

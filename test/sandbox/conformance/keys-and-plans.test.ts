@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorBody } from '../../../src/api/account-contract.js';
 import { dataset, facets, itemPage, productPage } from '../../../src/api/contract.js';
 import { parse } from '../service.js';
 import { AccountWorld, PATHS } from './account-world.js';
 
-let service: AccountWorld;
-beforeAll(async () => {
-  service = await AccountWorld.open();
-});
+const service = await AccountWorld.open();
 beforeEach(() => service.reset());
 afterAll(() => service.close());
 

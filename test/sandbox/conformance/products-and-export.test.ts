@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { errorBody } from '../../../src/api/account-contract.js';
 import { facets, item, type product, productDetail, productPage } from '../../../src/api/contract.js';
 import { parse, Service } from '../service.js';
 
 type Product = z.infer<typeof product>;
-let service: Service;
-let lines: string[];
-let listed: z.infer<typeof item>[];
-beforeAll(async () => {
-  service = await Service.start({ items: 900, sites: 12 });
-  lines = (await service.sandbox.dump()).items;
-  listed = lines.map((line) => parse(line, item)).filter(({ removedAt }) => removedAt === null);
-});
+const service = await Service.start({ items: 900, sites: 12 });
+const lines = (await service.sandbox.dump()).items;
+const listed = lines.map((line) => parse(line, item)).filter(({ removedAt }) => removedAt === null);
 afterAll(() => service.close());
 
 async function readAll(query = ''): Promise<Product[]> {

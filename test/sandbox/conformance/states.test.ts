@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { type change, item } from '../../../src/api/contract.js';
+import { item } from '../../../src/api/contract.js';
 import { parse, Service } from '../service.js';
 
 type Item = z.infer<typeof item>;
-let service: Service;
-let before: Map<bigint, Item>;
-let after: Map<bigint, Item>;
-let fresh: z.infer<typeof change>[];
 
 async function readItems(): Promise<Map<bigint, Item>> {
   const { items } = await service.sandbox.dump();
   return new Map(items.map((line) => parse(line, item)).map((one) => [one.id, one]));
 }
 
-beforeAll(async () => {
-  service = await Service.start({ items: 600 });
-  before = await readItems();
-  const cursor = (await service.readFeed()).at(-1)?.id;
-  await service.sandbox.advance({ hours: 6, changes: 300 });
-  after = await readItems();
-  fresh = await service.readFeed(cursor);
-});
+const service = await Service.start({ items: 600 });
+const before = await readItems();
+const cursor = (await service.readFeed()).at(-1)?.id;
+await service.sandbox.advance({ hours: 6, changes: 300 });
+const after = await readItems();
+const fresh = await service.readFeed(cursor);
 afterAll(() => service.close());
 
 /** Items before and after, of which the step made one change of this kind. */
