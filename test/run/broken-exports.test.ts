@@ -2,7 +2,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/io/errors.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
-import { openWorld, readItems, readTruth, testIo, type World } from './world.js';
+import { failure } from '../failure.js';
+import { countUsed, expectExactCopy } from './exact-copy.js';
+import { openWorld, testIo, type World } from './world.js';
 
 let world: World;
 afterEach(() => world.close());
@@ -18,10 +20,7 @@ async function openBroken(): Promise<void> {
 
 async function syncError(): Promise<PricelakeError> {
   world.requests.length = 0;
-  return world.sync().then(
-    () => expect.unreachable('the run should have failed'),
-    (error: PricelakeError) => error,
-  );
+  return failure(world.sync());
 }
 
 async function sync() {
@@ -36,18 +35,7 @@ const estimate = () => {
 
 /** Too few for pages. */
 async function leaveCalls(left: number): Promise<void> {
-  const { usage } = await askPlan();
-  world.pipeline.budget.calls = { count: usage.apiCalls + left };
-}
-
-async function askPlan(): Promise<{ usage: { apiCalls: number } }> {
-  const headers = { authorization: `Bearer ${world.sandbox.keys.live}` };
-  const answer = await fetch(`${world.sandbox.baseUrl}/api/v1/plan`, { headers });
-  return (await answer.json()) as { usage: { apiCalls: number } };
-}
-
-async function expectExactCopy(): Promise<void> {
-  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+  world.pipeline.budget.calls = { count: (await countUsed(world)) + left };
 }
 
 describe('an export that always breaks off', () => {
@@ -64,7 +52,7 @@ describe('an export that always breaks off', () => {
     const { row } = await sync();
     expect(exports()).toBe(0);
     expect(row.export_rows_lost).toBe(240n);
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 
   test('is tried again when the wait is over, and one that comes whole is trusted again', async () => {
@@ -107,7 +95,7 @@ describe('an export that always breaks off', () => {
     world.sandbox.armFaults([]);
     world.clock.days = 1.1 / 24;
     await sync();
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 
   test('does not keep a lake from the feed that a comparison is due for', async () => {
@@ -124,6 +112,6 @@ describe('an export that always breaks off', () => {
     expect(row.mode).toBe('feed');
     expect(row.reason).toMatch(/a complete comparison is due, but export all broke off in 2 runs/);
     expect(row.export_rows_lost).toBe(240n);
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 });

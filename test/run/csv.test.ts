@@ -51,35 +51,4 @@ describe('a copy by CSV', () => {
     expect(new Set(formats())).toEqual(new Set(['csv']));
     expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
   });
-
-  test('keeps names of datasets whole that hold the separator of their list', async () => {
-    world = await openWorld({
-      items: 50,
-      sites: 3,
-      history: 'none',
-      intercept: async (request, next) => {
-        const answer = await next(request);
-        const { pathname } = new URL(request.url);
-        if (!/export|datasets/.test(pathname)) return answer;
-        const text = await answer.text();
-        const prefix = (cell: string) => cell.split('"",""').map((name) => `New; ${name}`);
-        const named = pathname.endsWith('/datasets')
-          ? text.replaceAll('"name":"', '"name":"New; ')
-          : text.replaceAll(/"\[""([^\]]*)""\]"/g, (_cell, names: string) => `"${prefix(names).join(';')}"`);
-        return new Response(named, answer);
-      },
-    });
-    await world.sync();
-    const expected = await readLake(
-      world.lakePath,
-      (glob) =>
-        `SELECT item_id, list_transform(datasets, lambda name: 'New; ' || name) FROM ${glob('items')} ORDER BY 1`,
-    );
-    world.renew();
-    world.pipeline.source.export = 'csv';
-    await world.sync();
-    expect(
-      await readLake(world.lakePath, (glob) => `SELECT item_id, datasets FROM ${glob('items')} ORDER BY 1`),
-    ).toEqual(expected);
-  });
 });

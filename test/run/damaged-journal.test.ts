@@ -8,6 +8,7 @@ import type { PricelakeError } from '../../src/io/errors.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import type { ProofResult } from '../../src/verify/verify-lake.js';
 import { openContext } from '../cli/open-context.js';
+import { failure } from '../failure.js';
 import { openWorld, readItems, readTruth, testIo, type World } from './world.js';
 
 let world: World;
@@ -68,12 +69,6 @@ const DAMAGES: [string, (file: string) => Promise<void>][] = [
   ['is a folder', (file) => replace(file, () => mkdir(file))],
   ['is a link that leads nowhere', (file) => replace(file, () => symlink('journal.ndjson', file))],
 ];
-
-const failure = (run: Promise<unknown>) =>
-  run.then(
-    () => expect.unreachable('it should have failed'),
-    (error: PricelakeError) => error,
-  );
 
 async function findLandingFaults(): Promise<string[]> {
   const { facts } = await failure(runVerify({ lake: world.lakePath }, openContext(true)));

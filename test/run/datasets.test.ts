@@ -2,7 +2,6 @@ import path from 'node:path';
 import { parse } from 'lossless-json';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
-import type { PricelakeError } from '../../src/io/errors.js';
 import { readEntries } from '../../src/journal/journal.js';
 import { listSoundRuns, peekUnfinishedRun } from '../../src/journal/landings.js';
 import { RUN_FOLD } from '../../src/journal/run-state.js';
@@ -13,6 +12,8 @@ import type { RunReport } from '../../src/run/sync.js';
 import { askService } from '../../src/source/ask-service.js';
 import type { DatasetSelection } from '../../src/tables/table.js';
 import { EventStore } from '../../src/webhook/event-store.js';
+import { failure } from '../failure.js';
+import { countUsed } from './exact-copy.js';
 import { openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
 
 /** Two of the account's datasets that share shops, and the names that items give them. */
@@ -91,13 +92,6 @@ async function expectExactCopy(datasets: readonly bigint[], withHistory = true):
   expect(ids.flat()).toEqual(wanted);
 }
 
-async function syncError(): Promise<PricelakeError> {
-  return world.sync().then(
-    () => expect.unreachable('the run should have failed'),
-    (error: PricelakeError) => error,
-  );
-}
-
 /** The world moves on. Returns the new changes as the service words them. */
 async function moveOn(changes: number): Promise<string[]> {
   const known = (await world.sandbox.dump()).changes.length;
@@ -118,13 +112,6 @@ async function expectNoOtherSites(): Promise<void> {
     (glob) => `SELECT site_id FROM ${glob('sites')} WHERE site_id NOT IN (SELECT site_id FROM ${glob('items')})`,
   );
   expect(sites).toEqual([]);
-}
-
-/** Calls of this month. */
-async function countUsed(): Promise<number> {
-  const headers = { authorization: `Bearer ${world.sandbox.keys.live}` };
-  const plan = await (await fetch(`${world.sandbox.baseUrl}/api/v1/plan`, { headers })).json();
-  return (plan as { usage: { apiCalls: number } }).usage.apiCalls;
 }
 
 function expectEquation({ received, written, rejected, deduplicated }: RunReport['row']): void {
@@ -160,8 +147,8 @@ test('a list that grows copies what is new to it alone, with its history; one th
   await moveOn(40);
   choose([ELECTRONICS, CENTRAL]);
   const { budget } = world.pipeline;
-  world.pipeline.budget = { ...budget, exportRows: { count: 0 }, calls: { count: (await countUsed()) + 30 } };
-  expect(exitCodeOf(await syncError())).toBe(5);
+  world.pipeline.budget = { ...budget, exportRows: { count: 0 }, calls: { count: (await countUsed(world)) + 30 } };
+  expect(exitCodeOf(await failure(world.sync()))).toBe(5);
   expect(await peekUnfinishedRun(world.lakePath, 0n)).toBeUndefined(); // with the old list, runs go on
   world.pipeline.budget = budget;
   const said = await estimateRun(world.pipeline, testIo);
@@ -179,7 +166,7 @@ test('a list that grows copies what is new to it alone, with its history; one th
 
   world.requests.length = 0;
   choose([CENTRAL]);
-  const error = await syncError();
+  const error = await failure(world.sync());
   expect([error.code, exitCodeOf(error)]).toEqual(['config', 2]);
   expect(error.message).toContain('source.datasets is [26], but the lake holds dataset 11');
   await expect(estimateRun(world.pipeline, testIo)).rejects.toMatchObject({ code: 'config' });
@@ -245,7 +232,7 @@ test('several datasets are one copy: an item in two of them is one row, a change
   await moveOn(40);
   const before = await readItems(world.lakePath);
   lockAllBut(2);
-  const error = await syncError();
+  const error = await failure(world.sync());
   expect([error.code, exitCodeOf(error), error.facts.dataset]).toEqual(['plan_refuses', 4, '26']);
   expect(await readItems(world.lakePath)).toEqual(before);
   lockAllBut(null);
@@ -258,9 +245,9 @@ test('a run that was stopped goes on where it was in each dataset', async () => 
   choose([ELECTRONICS, CENTRAL]);
   world.pipeline.source.splitAbove = 20;
   happen = { matches: ofDataset('/export', CENTRAL), nth: 1, what: refuse };
-  expect((await syncError()).code).toBe('unauthorized');
+  expect((await failure(world.sync())).code).toBe('unauthorized');
   happen = { matches: ofDataset('/changes', CENTRAL), nth: 2, what: refuse };
-  expect((await syncError()).code).toBe('unauthorized');
+  expect((await failure(world.sync())).code).toBe('unauthorized');
   await moveOn(30);
   await world.sync();
   const repeated = (endpoint: string) => asked(endpoint).filter((one, at, all) => all.indexOf(one) !== at);
@@ -294,17 +281,17 @@ test('several datasets without a feed are read by pages, polled and compared, ea
 
 test('a dataset that the key can not read is told before anything is paid for', async () => {
   choose([ELECTRONICS, 12n]);
-  const error = await syncError();
+  const error = await failure(world.sync());
   expect([error.code, exitCodeOf(error)]).toEqual(['config', 2]);
   expect(error.message).toBe(
     "source.datasets: the key can't read dataset 12; it can read datasets 11, 14, 17, 20, 23, 26 and 29",
   );
   lockAllBut(2);
-  expect((await syncError()).message).toMatch(
+  expect((await failure(world.sync())).message).toMatch(
     /it can read datasets 11 and 14; 5 more of the account are beyond the plan/,
   );
   choose([ELECTRONICS, CENTRAL]);
-  const locked = await syncError();
+  const locked = await failure(world.sync());
   expect([locked.code, exitCodeOf(locked)]).toEqual(['plan_refuses', 4]);
   expect(locked.facts).toMatchObject({ limit: 'datasets', dataset: '26' });
   expect(asked('/export')).toEqual([]);

@@ -7,6 +7,7 @@ import type { PricelakeError } from '../../src/io/errors.js';
 import { explainSystemFault } from '../../src/lake/system-fault.js';
 import { syncPipeline } from '../../src/run/sync.js';
 import { Database } from '../../src/sql/connection.js';
+import { failure } from '../failure.js';
 import { disk, mountFullDisk } from './full-disk.js';
 import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from './world.js';
 
@@ -35,10 +36,7 @@ afterEach(() => {
 });
 
 async function syncError(lakePath: string, io = testIo): Promise<PricelakeError> {
-  return syncPipeline(makePipeline(world.sandbox, lakePath), io).then(
-    () => expect.unreachable('the run should have failed'),
-    (reason: PricelakeError) => reason,
-  );
+  return failure(syncPipeline(makePipeline(world.sandbox, lakePath), io));
 }
 
 /** Expects the run to have failed for want of space, and the lake to be as it was. */

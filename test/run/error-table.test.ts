@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
-import type { PricelakeError } from '../../src/io/errors.js';
 import { realIo } from '../../src/io/io.js';
 import { backfillHistory } from '../../src/run/backfill-history.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
@@ -10,6 +9,7 @@ import { compareItemSample } from '../../src/run/prove/compare-items.js';
 import { type RunReport, syncPipeline } from '../../src/run/sync.js';
 import type { FaultEndpoint } from '../../src/sandbox/faults/fault-kinds.js';
 import { readAnswersTable } from '../docs/answers-table.js';
+import { failure } from '../failure.js';
 import { openWorld, readItems, readTruth, type World } from './world.js';
 
 let world: World;
@@ -161,10 +161,7 @@ describe.each(OPERATIONS)('in the middle of $name', ({ needs, some = [], prepare
     world.requests.length = 0;
     waits.length = 0;
     answerWith(endpoint, answer, limit);
-    const error = await run().then(
-      () => expect.unreachable('the run should have stopped'),
-      (reason: PricelakeError) => reason,
-    );
+    const error = await failure(run());
     answerAgain();
     expect([error.code, String(exitCodeOf(error))]).toEqual([code, exit]);
     if (limit !== '') expect(error.facts.limit).toBe(limit);
@@ -251,10 +248,7 @@ describe('a fault of the line or of answers', () => {
   ])('%s ends the run with %s, exit %i, and nothing is published', async (fault, code, exit) => {
     const before = readPointer();
     world.sandbox.armFaults([fault]);
-    const error = await sync().then(
-      () => expect.unreachable('the run should have stopped'),
-      (reason: PricelakeError) => reason,
-    );
+    const error = await failure(sync());
     answerAgain();
     expect([error.code, exitCodeOf(error)]).toEqual([code, exit]);
     expect(readPointer() === before).toBe(true);

@@ -3,6 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { estimateRun, type RunEstimate } from '../../src/run/plan/estimate-run.js';
+import { countUsed } from './exact-copy.js';
 import { openWorld, testIo, type World } from './world.js';
 
 let world: World;
@@ -96,7 +97,7 @@ describe('what would not go', () => {
   test('an export beyond the plan is told before, with when it goes; or the pages that bring the same', async () => {
     world.pipeline.source.mode = 'snapshot';
     world.sandbox.changeAccount({ limits: { exportRowsPerMonth: 1_200, ratePerSecond: null } });
-    world.pipeline.budget.calls = { count: (await countUsed()) + 40 };
+    world.pipeline.budget.calls = { count: (await countUsed(world)) + 40 };
     const { refusal, overageBlocks, rest } = await estimate();
     expect(refusal).toMatchObject({ code: 'budget', facts: { nextRunAt: expect.any(Date) } });
     expect([overageBlocks, rest.exportRows]).toEqual([1n, 0n]);
@@ -111,7 +112,7 @@ describe('what would not go', () => {
 
   test('too few calls are told before, and the run lands what it can', async () => {
     await world.sandbox.advance({ hours: 3, changes: 900 });
-    const used = await countUsed();
+    const used = await countUsed(world);
     world.pipeline.budget.calls = { count: used + 7 };
     const said = await estimate();
     expect(said.refusal).toMatchObject({ code: 'budget', facts: { rule: 'budget.calls', wanted: said.calls } });
@@ -126,12 +127,6 @@ describe('what would not go', () => {
     expect(await estimate()).toMatchObject({ calls: 2, seconds: 0.5 });
   });
 });
-
-async function countUsed(): Promise<number> {
-  const headers = { authorization: `Bearer ${world.sandbox.keys.live}` };
-  const answer = await fetch(`${world.sandbox.baseUrl}/api/v1/plan`, { headers });
-  return ((await answer.json()) as { usage: { apiCalls: number } }).usage.apiCalls;
-}
 
 /** Every file of the lake with its time and size. */
 async function listFiles(): Promise<string[]> {

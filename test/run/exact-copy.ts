@@ -10,3 +10,10 @@ export async function expectExactCopy({ lakePath, sandbox }: World): Promise<voi
 export function listExports({ requests }: World): string[] {
   return requests.filter((request) => request.startsWith('/export'));
 }
+
+/** Calls of this month, as the plan tells them. */
+export async function countUsed({ sandbox }: World): Promise<number> {
+  const headers = { authorization: `Bearer ${sandbox.keys.live}` };
+  const plan = await (await fetch(`${sandbox.baseUrl}/api/v1/plan`, { headers })).json();
+  return (plan as { usage: { apiCalls: number } }).usage.apiCalls;
+}

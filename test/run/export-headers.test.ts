@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
-import type { PricelakeError } from '../../src/io/errors.js';
-import { openWorld, readItems, readTruth, type World } from './world.js';
+import { failure } from '../failure.js';
+import { countUsed, expectExactCopy } from './exact-copy.js';
+import { openWorld, type World } from './world.js';
 
 type ChangeExport = (answer: Response) => Response | Promise<Response>;
 
@@ -27,10 +28,6 @@ beforeEach(() => {
 });
 
 const exports = () => world.requests.filter((request) => request.startsWith('/export')).length;
-
-async function expectExactCopy(): Promise<void> {
-  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
-}
 
 /** The quota is used up, though nobody knew: nothing of the export comes. */
 const cutToNothing: ChangeExport = async (answer) => {
@@ -60,7 +57,7 @@ describe('the headers X-Export-*', () => {
     const { row } = await world.sync();
     expect(row).toMatchObject({ export_rows: 40n, export_rows_landed: 40n, overage: false, overage_blocks: 0n });
     expect(exports()).toBe(1);
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 });
 
@@ -72,26 +69,17 @@ describe('an export that the service cuts to no row at all', () => {
     expect(row).toMatchObject({ items: 40n, export_rows: 0n, export_rows_landed: 0n, export_rows_lost: 0n });
     expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
     expect(exports()).toBe(1);
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 
   test('ends the run until the next month where the calls do not suffice for pages, and removes no item', async () => {
     await world.sync();
     change = cutToNothing;
     world.pipeline.source.mode = 'snapshot';
-    world.pipeline.budget.calls = { count: (await countUsed()) + 40 };
-    const error: PricelakeError = await world.sync().then(
-      () => expect.unreachable('the run should have failed'),
-      (reason) => reason,
-    );
+    world.pipeline.budget.calls = { count: (await countUsed(world)) + 40 };
+    const error = await failure(world.sync());
     expect([error.code, exitCodeOf(error), error.facts.limit]).toEqual(['quota', 5, 'exportRowsPerMonth']);
     expect(error.facts.nextRunAt).toEqual(new Date('2026-12-01T00:00:00Z'));
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 });
-
-async function countUsed(): Promise<number> {
-  const headers = { authorization: `Bearer ${world.sandbox.keys.live}` };
-  const answer = await fetch(`${world.sandbox.baseUrl}/api/v1/plan`, { headers });
-  return ((await answer.json()) as { usage: { apiCalls: number } }).usage.apiCalls;
-}

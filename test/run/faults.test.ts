@@ -1,10 +1,11 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { PricelakeError } from '../../src/io/errors.js';
 import { openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
-import { openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
+import { failure } from '../failure.js';
+import { expectExactCopy } from './exact-copy.js';
+import { openWorld, readLake, readTruth, testIo, type World } from './world.js';
 
 /** Answers to a path of the API, changed. */
 type Change = (answer: Response) => Promise<Response> | Response;
@@ -50,43 +51,18 @@ async function changeLines(answer: Response, change: (lines: string[]) => string
   return new Response(`${lines.join('\n')}\n`, { headers });
 }
 
-async function syncError(): Promise<PricelakeError> {
-  return world.sync().then(
-    () => {
-      throw new Error('the run should have failed');
-    },
-    (error: PricelakeError) => error,
-  );
-}
-
 async function expectEmptyLake(): Promise<void> {
   expect((await readdir(world.lakePath)).filter((name) => name !== '_pricelake')).toEqual([]);
 }
 
-async function expectCopy(): Promise<void> {
-  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
-}
-
 describe('an export that is not whole', () => {
-  test('that the service cut at the monthly limit is no copy: pages bring the rest', async () => {
-    breakAnswers('/export', (answer) => {
-      const headers = new Headers(answer.headers);
-      headers.set('X-Export-Truncated', 'true');
-      headers.set('X-Export-Matching', '999');
-      return new Response(answer.body, { headers });
-    });
-    await world.sync();
-    expect(world.requests.filter((request) => request.includes('size=500')).length).toBeGreaterThan(0);
-    expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
-  });
-
   test('without X-Export-Rows is refused', async () => {
     breakAnswers('/export', (answer) => {
       const headers = new Headers(answer.headers);
       headers.delete('X-Export-Rows');
       return new Response(answer.body, { headers });
     });
-    expect(await syncError()).toMatchObject({ code: 'contract' });
+    expect(await failure(world.sync())).toMatchObject({ code: 'contract' });
     await expectEmptyLake();
   });
 });
@@ -120,23 +96,6 @@ describe('rows that cannot be typed', () => {
     expect(rejects).toEqual(
       damages.map(([, reason], n) => ['items', String(n * 2 + 1), damaged[n], expect.stringMatching(reason)]),
     );
-  });
-
-  test('a change that cannot be typed goes to rejects, and the feed goes on', async () => {
-    await world.sync();
-    await world.sandbox.advance({ hours: 1, changes: 10 });
-    breakAnswers('/changes', async (answer) => {
-      const text = (await answer.text()).replace(/"kind":"\w+"/, '"kind":null');
-      return new Response(text, { headers: { 'content-type': 'application/json' } });
-    });
-    const report = await world.sync();
-    expect(report.row).toMatchObject({ mode: 'feed', rejected: 1n, caught_up: true });
-    const [[table, reason] = []] = await readLake(
-      world.lakePath,
-      (glob) => `SELECT table_name, reason FROM ${glob('rejects')}`,
-    );
-    expect(table).toBe('history');
-    expect(reason).toBe('kind is missing');
   });
 });
 
@@ -177,7 +136,7 @@ describe('values at the edge', () => {
   test('a field without a name stops no run', async () => {
     changeExport((lines) => lines.map((line) => line.replace(/^\{/, '{"":1,')));
     await world.sync();
-    await expectCopy();
+    await expectExactCopy(world);
   });
 
   test('fields that the document does not name are kept in extra', async () => {
@@ -191,36 +150,12 @@ describe('values at the edge', () => {
     );
     expect(extras).toEqual([['{"energyLabel":"A++","score":{"a":[1.5]}}']]);
   });
-
-  test.each(['flat snake', 'dotted'])('export rows with %s names are recognized', async (style) => {
-    changeExport((lines) => lines.map((line) => flatten(line, style)));
-    await world.sync();
-    await expectCopy();
-  });
 });
-
-const TIMES = ['previousPrice', 'priceChangedAt', 'firstSeenAt', 'lastSeenAt', 'lastChangedAt', 'removedAt'];
-
-/** A nested Item line → flat names; null objects vanish, as flat writers do. Works on text, so that ids stay exact. */
-function flatten(line: string, style: string): string {
-  const spell = (name: string) =>
-    style === 'flat snake' ? name.replace(/[A-Z]/g, (char) => `_${char.toLowerCase()}`) : name;
-  const join = (parent: string, child: string) =>
-    style === 'dotted' ? `${parent}.${child}` : spell(parent + child.charAt(0).toUpperCase() + child.slice(1));
-  const flat = line.replace(
-    /"(category|site|source)":(?:\{([^}]*)\}|null),?/g,
-    (_match, parent: string, members = '') =>
-      members === ''
-        ? ''
-        : `${String(members).replace(/"(\w+)":(?=["\d-]|null)/g, (_m, name: string) => `"${join(parent, name)}":`)},`,
-  );
-  return TIMES.reduce((text, name) => text.replace(`"${name}":`, `"${spell(name)}":`), flat);
-}
 
 describe('a run that must not go on', () => {
   test('a wrong key is refused', async () => {
     world.pipeline.source.apiKey = 'wrong-key-0000';
-    const error = await syncError();
+    const error = await failure(world.sync());
     expect(error.code).toBe('unauthorized');
     expect(JSON.stringify([error.message, error.facts])).not.toContain('wrong-key-0000');
     await expectEmptyLake();
@@ -229,14 +164,14 @@ describe('a run that must not go on', () => {
   test('a plan without the feed, where the feed is asked for, is refused before an export row is paid for', async () => {
     world.sandbox.changeAccount({ plan: 'free' });
     world.pipeline.source.mode = 'feed';
-    expect(await syncError()).toMatchObject({ code: 'plan_refuses', facts: { limit: 'changeFeed' } });
+    expect(await failure(world.sync())).toMatchObject({ code: 'plan_refuses', facts: { limit: 'changeFeed' } });
     expect(world.requests.filter((request) => request.startsWith('/export'))).toEqual([]);
   });
 
   test('a second run at the same time gets an error of its own', async () => {
     const lock = await lockLake(await openLake(world.lakePath, { create: true }), testIo);
     try {
-      expect(await syncError()).toMatchObject({ code: 'lake_locked' });
+      expect(await failure(world.sync())).toMatchObject({ code: 'lake_locked' });
       await expectEmptyLake();
     } finally {
       await lock.release();
@@ -247,7 +182,7 @@ describe('a run that must not go on', () => {
   test('a folder that holds something else is left untouched', async () => {
     await mkdir(world.lakePath);
     await writeFile(path.join(world.lakePath, 'thesis.tex'), 'mine');
-    expect(await syncError()).toMatchObject({ code: 'lake_invalid' });
+    expect(await failure(world.sync())).toMatchObject({ code: 'lake_invalid' });
     expect(await readdir(world.lakePath)).toEqual(['thesis.tex']);
   });
 
@@ -255,22 +190,9 @@ describe('a run that must not go on', () => {
     await world.sync();
     world.requests.length = 0;
     world.pipeline.lake.tables = { items: { partitionBy: ['currency'] } };
-    const error = await syncError();
+    const error = await failure(world.sync());
     expect(error).toMatchObject({ code: 'config' });
     expect(error.message).toContain('partitionBy is [currency], but the lake has [site_id]');
-    expect(world.requests).toEqual([]);
-  });
-
-  test('a failing gate holds the batch; when the check is changed it is published without a call', async () => {
-    changeExport((lines) => lines.map((line) => line.replace(/"currency":"[A-Z]+"/, '"currency":"XXQ"')));
-    world.pipeline.checks = { currency_iso_4217: { severity: 'gate' } };
-    const error = await syncError();
-    expect(error).toMatchObject({ code: 'gate_failed' });
-    expect(error.message).toContain('currency_iso_4217');
-    await expectEmptyLake();
-    world.requests.length = 0;
-    world.pipeline.checks = {};
-    expect(await world.sync()).toMatchObject({ published: true, resumed: true });
     expect(world.requests).toEqual([]);
   });
 });

@@ -4,13 +4,13 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runCompact } from '../../src/cli/actions/run-compact.js';
 import type { Pipeline } from '../../src/config/pipeline-file.js';
-import type { PricelakeError } from '../../src/io/errors.js';
 import type { Io } from '../../src/io/io.js';
 import { writeCheckpoint } from '../../src/lake/checkpoint.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
 import { syncPipeline } from '../../src/run/sync.js';
 import { openContext } from '../cli/open-context.js';
+import { failure } from '../failure.js';
 import { commitForeign, deleteRows, ENGINE, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
 import { makePipeline, openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
 
@@ -34,11 +34,6 @@ beforeEach(async () => {
 });
 
 const sync = () => syncPipeline(pipeline, testIo);
-const failure = (run: Promise<unknown>) =>
-  run.then(
-    () => expect.unreachable('it should have failed'),
-    (error: PricelakeError) => error,
-  );
 const countHistory = () => readLake(pipeline.lake.path, (glob) => `SELECT count(*) FROM ${glob('history')}`);
 
 test('OPTIMIZE and VACUUM of history and items by another program are accepted, and the next sync goes on', async () => {

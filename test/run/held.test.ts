@@ -1,8 +1,8 @@
 import { cp } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Pipeline } from '../../src/config/pipeline-file.js';
-import type { PricelakeError } from '../../src/io/errors.js';
 import { syncPipeline } from '../../src/run/sync.js';
+import { failure } from '../failure.js';
 import { makePipeline, openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
 
 let world: World;
@@ -28,12 +28,6 @@ beforeAll(async () => {
   expect(await failure(syncPipeline(pipeline, testIo))).toMatchObject({ code: 'gate_failed' });
 });
 afterAll(() => world.close());
-
-const failure = (run: Promise<unknown>) =>
-  run.then(
-    () => expect.unreachable('it should have failed'),
-    (error: PricelakeError) => error,
-  );
 
 function preparePipeline(lakePath: string) {
   return {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { openWorld, readItems, readTruth, type World } from './world.js';
+import { expectExactCopy } from './exact-copy.js';
+import { openWorld, type World } from './world.js';
 
 let world: World;
 afterEach(() => world.close());
@@ -7,11 +8,6 @@ afterEach(() => world.close());
 const exports = () => world.requests.filter((request) => request.startsWith('/export'));
 const singles = () => world.requests.filter((request) => /^\/items\/\d+$/.test(request));
 const pages = () => world.requests.filter((request) => request.startsWith('/items?'));
-
-async function expectExactCopy(): Promise<void> {
-  const [lake, truth] = await Promise.all([readItems(world.lakePath), readTruth(world.sandbox)]);
-  for (const [id, row] of truth) expect(lake.get(id)).toEqual(row);
-}
 
 /** A world in which most of 1,400 items have changed since the first run, on a plan with few calls. */
 async function changeMuch(): Promise<void> {
@@ -39,7 +35,7 @@ describe('many changed items, where calls are scarce', () => {
       expect(row.export_rows).toBeGreaterThan(700n);
       expect(row).toMatchObject({ export_rows_landed: row.export_rows, export_rows_lost: 0n, rejected: 0n });
       expect(row.received).toBe(row.written + row.deduplicated);
-      await expectExactCopy();
+      await expectExactCopy(world);
       await world.sandbox.advance({ hours: 12, changes: 1400 });
       world.requests.length = 0;
     }
@@ -54,6 +50,6 @@ describe('many changed items, where calls are scarce', () => {
     expect(row).toMatchObject({ export_rows: 0n, export_rows_landed: 0n });
     expect(row.export_rows_lost).toBeGreaterThan(700n);
     expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 });

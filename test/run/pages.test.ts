@@ -1,6 +1,7 @@
 import { parse, stringify } from 'lossless-json';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openWorld, readItems, readTruth, type World, type WorldOptions } from './world.js';
+import { expectExactCopy } from './exact-copy.js';
+import { openWorld, type World, type WorldOptions } from './world.js';
 
 let world: World;
 afterEach(() => world.close());
@@ -17,12 +18,6 @@ async function openFree(options: WorldOptions = {}): Promise<void> {
   world.pipeline.proof = { sample: 0, products: false, facets: false };
 }
 
-async function expectExactCopy(): Promise<void> {
-  const [lake, truth] = await Promise.all([readItems(world.lakePath), readTruth(world.sandbox)]);
-  expect([...lake.keys()].sort()).toEqual([...truth.keys()].sort());
-  for (const [id, row] of truth) expect(lake.get(id)).toEqual(row);
-}
-
 const asked = (path: string) => world.requests.filter((request) => request.startsWith(path));
 const pagesAsked = () => asked('/items?').filter((request) => request.includes('size=500'));
 
@@ -37,7 +32,7 @@ describe('a copy by pages', () => {
   test('takes the place of an export that the plan would cut', async () => {
     await openFree();
     const { row } = await world.sync();
-    await expectExactCopy();
+    await expectExactCopy(world);
     expect(asked('/export')).toEqual([]);
     expect(pagesAsked()).toHaveLength(Math.ceil(Number(row.items) / 500) + 1); // the last tells that nothing moved
     expect(row).toMatchObject({ mode: 'snapshot', export_rows: 0n });
@@ -55,7 +50,7 @@ describe('a copy by pages', () => {
     });
     await world.sync();
     expect(pages).toBeGreaterThan(3);
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 
   test('that shows fewer items than the service counts is read again, and refused when they stay missing', async () => {
@@ -75,7 +70,7 @@ describe('a copy by pages', () => {
       message: expect.stringMatching(/^\/items: the pages show \d+ different items, and the service counts \d+$/),
     });
     await world.sync();
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 
   test('goes on after the calls of the month were used up, and asks for no page twice', async () => {
@@ -88,7 +83,7 @@ describe('a copy by pages', () => {
     await world.sandbox.advance({ hours: 30, changes: 100 });
     await world.sync();
     expect(pagesAsked().filter((request) => before.includes(request))).toEqual([]);
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 });
 
@@ -99,7 +94,7 @@ describe('an export that the service cuts', () => {
   test('is kept, and pages bring the rest', async () => {
     await openFree({ intercept });
     const { row } = await world.sync();
-    await expectExactCopy();
+    await expectExactCopy(world);
     expect(asked('/export')).toHaveLength(1);
     expect(row).toMatchObject({ export_rows: 200n, export_rows_landed: 200n });
     expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
@@ -113,7 +108,7 @@ describe('an export that the service cuts', () => {
     world.pipeline.budget.calls = { count: 500 };
     world.pipeline.budget.exportRows = { count: 200 };
     const { row } = await world.sync();
-    await expectExactCopy();
+    await expectExactCopy(world);
     expect(asked('/export')).toHaveLength(1);
     expect(row).toMatchObject({ tries: 2n, export_rows: 200n, export_rows_landed: 200n, export_rows_lost: 0n });
   });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { PricelakeError } from '../../src/io/errors.js';
+import { failure } from '../failure.js';
 import { openWorld, type World } from './world.js';
 
 let world: World;
@@ -51,10 +51,7 @@ test.each([
 ])('and one that ends a try with 401 and %s', async (_how, counted) => {
   const refuse = await openRefusing(401, 3, counted);
   refuse.left = 1;
-  const error: PricelakeError = await world.sync().then(
-    () => expect.unreachable('the run should have stopped'),
-    (reason) => reason,
-  );
+  const error = await failure(world.sync());
   expect(error.code).toBe('unauthorized');
   await expectMatchingLedger(1n, counted);
 });

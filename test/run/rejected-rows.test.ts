@@ -45,23 +45,6 @@ test('changes of kinds that the document does not name are kept as drift, and th
   await simulation.expectCopy(report, true);
 });
 
-test('the item of a change that can not be typed is read whole in the same run', async () => {
-  const simulation = await openCopied({ badRows: 'in the feed' });
-  for (let n = 0; n < 40; n++) step(simulation.world);
-  const report = await runAfter(simulation);
-  expect(report.row.rejected).toBeGreaterThan(0n);
-  expect(report.row).toMatchObject({ caught_up: true, stale_items: 0n, listing_unknown: 0n });
-  await simulation.expectCopy(report, true);
-});
-
-test('the item of an export line without its end is read whole in the same run', async () => {
-  const simulation = await openAtRest({ badRows: 'in exports' });
-  const report = await simulation.sync();
-  expect(report.row.rejected).toBeGreaterThan(0n);
-  expect(report.row).toMatchObject({ caught_up: true, stale_items: 0n, listing_unknown: 0n });
-  await simulation.expectCopy(report, true);
-});
-
 test('items of export rows whose id can not be read are looked for by the next run', async () => {
   const simulation = await openAtRest({ badRows: 'in exports', format: 'csv' });
   const first = await simulation.sync();

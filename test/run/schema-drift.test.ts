@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { readPipeline } from '../../src/config/pipeline-file.js';
-import type { PricelakeError } from '../../src/io/errors.js';
 import { packagePath } from '../../src/io/package-path.js';
 import type { Drift } from '../../src/source/list-drift.js';
+import { failure } from '../failure.js';
 import { openWorld, readItems, readLake, readTruth, type World } from './world.js';
 
 let world: World;
@@ -32,10 +32,7 @@ const readDrift = async () =>
 test('a held drift is published without a call when it is allowed, and what it was stands in the ledger', async () => {
   world.sandbox.armFaults(DRIFT);
   world.pipeline.checks = { schema_drift: { severity: 'gate' } };
-  const error = await world.sync().then(
-    () => expect.unreachable(),
-    (reason: PricelakeError) => reason,
-  );
+  const error = await failure(world.sync());
   expect(error).toMatchObject({ code: 'gate_failed', message: expect.stringContaining('schema_drift (rows: 3)') });
   expect(JSON.stringify(error.facts)).toContain('energy');
   world.requests.length = 0;

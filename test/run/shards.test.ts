@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openWorld, readItems, readLake, readTruth, type World } from './world.js';
+import { expectExactCopy } from './exact-copy.js';
+import { openWorld, readLake, type World } from './world.js';
 
 let world: World;
 /** What happens in the service before an export is answered. */
@@ -25,12 +26,6 @@ beforeEach(() => {
   world.pipeline.source.splitAbove = 40;
 });
 
-async function expectExactCopy(): Promise<void> {
-  const [lake, truth] = await Promise.all([readItems(world.lakePath), readTruth(world.sandbox)]);
-  expect([...lake.keys()].sort()).toEqual([...truth.keys()].sort());
-  for (const [id, row] of truth) expect(lake.get(id)).toEqual(row);
-}
-
 /** `active 3`, `removed`, as they were asked for. */
 const exportsAsked = () =>
   world.requests
@@ -45,7 +40,7 @@ const NO_FEED = { exportRowsPerMonth: 5_000, datasets: null, delayHours: 0, rate
 describe('a split export', () => {
   test('brings every item once, removed ones included', async () => {
     const { row } = await world.sync();
-    await expectExactCopy();
+    await expectExactCopy(world);
     expect(exportsAsked().sort()).toEqual([...new Set(exportsAsked())].sort());
     expect(exportsAsked()).toHaveLength(5);
     expect(exportsAsked()).toContain('removed');
@@ -65,7 +60,7 @@ describe('a split export', () => {
     };
     const { row } = await world.sync();
     expect(exports).toBe(5);
-    await expectExactCopy();
+    await expectExactCopy(world);
     expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
     const [[ids, rows] = []] = await readLake(
       world.lakePath,
@@ -77,7 +72,7 @@ describe('a split export', () => {
   test('that breaks off in one shard takes that one again, alone', async () => {
     world.sandbox.armFaults(['export:drop@2']);
     const { row } = await world.sync();
-    await expectExactCopy();
+    await expectExactCopy(world);
     const asked = exportsAsked();
     expect(asked).toHaveLength(6);
     expect(new Set(asked).size).toBe(5);
@@ -95,7 +90,7 @@ describe('a split export', () => {
     const firstThree = before.slice(0, 3);
     expect(exportsAsked().filter((shard) => firstThree.includes(shard))).toEqual([]);
     expect(world.requests.some((request) => request.startsWith('/facets'))).toBe(false);
-    await expectExactCopy();
+    await expectExactCopy(world);
     expect(row.export_rows_landed).toBe(row.items);
   });
 });

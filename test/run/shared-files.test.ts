@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PricelakeError } from '../../src/io/errors.js';
+import { failure } from '../failure.js';
 import { readDeltaTable } from './delta-reader.js';
-import { openWorld, readItems, readTruth, type World } from './world.js';
+import { expectExactCopy } from './exact-copy.js';
+import { openWorld, type World } from './world.js';
 
 let world: World;
 beforeAll(async () => {
@@ -10,16 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function expectExactCopy(): Promise<void> {
-  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
-}
-
 test('too little memory is an error that says the step, the limit and what to set; with more the run goes on', async () => {
   world.pipeline.lake.memory = 16 * 1024 ** 2;
-  const error: PricelakeError = await world.sync().then(
-    () => expect.unreachable('it should have failed'),
-    (reason) => reason,
-  );
+  const error = await failure(world.sync());
   expect(error).toMatchObject({ code: 'out_of_memory', facts: { limit: '16.0 MiB' } });
   expect(error.message).toMatch(
     /^(step \w+|\w+: writing the rows): DuckDB needs more memory than its limit of 16\.0 MiB/,
@@ -27,7 +21,7 @@ test('too little memory is an error that says the step, the limit and what to se
   expect(error.facts.hint).toContain('lake.memory');
   world.pipeline.lake.memory = undefined;
   expect(await world.sync()).toMatchObject({ published: true, resumed: true });
-  await expectExactCopy();
+  await expectExactCopy(world);
 });
 
 test('more shops than a run opens files for share files', async () => {
@@ -36,5 +30,5 @@ test('more shops than a run opens files for share files', async () => {
   expect(files).toHaveLength(1);
   await world.sandbox.advance({ hours: 1, changes: 60 });
   await world.sync();
-  await expectExactCopy();
+  await expectExactCopy(world);
 });

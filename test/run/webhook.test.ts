@@ -7,7 +7,8 @@ import { listEvents } from '../../src/webhook/event-files.js';
 import { EventStore } from '../../src/webhook/event-store.js';
 import { startReceiver } from '../../src/webhook/receiver.js';
 import { DeliveryClock } from '../sandbox/delivery-clock.js';
-import { openWorld, readItems, readLake, readTruth, testIo, type World, type WorldOptions } from './world.js';
+import { expectExactCopy } from './exact-copy.js';
+import { openWorld, readLake, testIo, type World, type WorldOptions } from './world.js';
 
 interface FeedPage {
   changes: { id: LosslessNumber }[];
@@ -97,12 +98,6 @@ async function readWholeHistory(): Promise<Record<string, number>> {
   return counts;
 }
 
-async function expectExactCopy(): Promise<void> {
-  const [lake, truth] = await Promise.all([readItems(world.lakePath), readTruth(world.sandbox)]);
-  expect([...lake.keys()].sort()).toEqual([...truth.keys()].sort());
-  for (const [id, row] of truth) expect(lake.get(id)).toEqual(row);
-}
-
 function expectRowsAddUp({ row, checks }: RunReport): void {
   expect(row.received).toBe(row.written + row.rejected + row.deduplicated);
   expect(checks.filter(({ severity, violations }) => severity === 'gate' && violations > 0n)).toEqual([]);
@@ -136,7 +131,7 @@ describe('the changes of webhooks', () => {
       expect(report.row.deduplicated).toBeGreaterThanOrEqual(120n);
       expectRowsAddUp(report);
       expect(Object.keys(await readWholeHistory())).toEqual(['feed']); // the feed's are what counts
-      await expectExactCopy();
+      await expectExactCopy(world);
       expect(await listEvents(world.lakePath)).toEqual([]);
       const [sent] = webhook.status.deliveries;
       expect(await webhook.resend(sent?.eventId ?? '')).toMatchObject({ status: 204 });
@@ -184,7 +179,7 @@ describe('the changes of webhooks', () => {
     expectRowsAddUp(after);
     expect(after.row.cursor_to).toBe(idOf(changes.at(-1) ?? ''));
     expect(await readWholeHistory()).toMatchObject({ webhook: 25 });
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 
   test('that the feed has skipped fill the gap, and those that can not be typed are named', async () => {
@@ -204,7 +199,7 @@ describe('the changes of webhooks', () => {
       ['history', 'webhook.ndjson', '23'],
     ]);
     expect(await readWholeHistory()).toMatchObject({ webhook: 25 + 21 });
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 
   test("are published once by a run that is stopped and goes on; what comes meanwhile is the next run's", async () => {
@@ -221,7 +216,7 @@ describe('the changes of webhooks', () => {
     expectRowsAddUp(await world.sync());
     expect(await listEvents(world.lakePath)).toEqual([]);
     expect(await readWholeHistory()).toMatchObject({ webhook: 25 + 21 + 5 });
-    await expectExactCopy();
+    await expectExactCopy(world);
   });
 
   // I4 of SPEC.md
@@ -267,11 +262,11 @@ test('on a plan without the feed they go into history as they are, once, and so 
     // What a poll had seen, and what it sees together with the webhooks, are no second row.
     expect(new Set(rows.map((row) => row.slice(1, 4).join())).size).toBe(rows.length);
     expect(rows.filter((row) => row[4] === 'diff' && row[5] === report.row.run_id)).toEqual([]);
-    await expectExactCopy();
+    await expectExactCopy(world);
     world.sandbox.changeAccount({ plan: 'pro' });
     expectRowsAddUp(await world.sync());
     await readWholeHistory();
-    await expectExactCopy();
+    await expectExactCopy(world);
   } finally {
     await world.close();
   }
