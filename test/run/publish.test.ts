@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { open } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { syncPipeline } from '../../src/run/sync.js';
 import { COMMIT_STEPS, TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openWorld, readLake, testIo, type World } from './world.js';
@@ -20,6 +21,13 @@ const syncWith = (onCommit: (committed: readonly TableName[]) => void) => {
   return syncPipeline(world.pipeline, { ...testIo, log });
 };
 
+/** FileHandle is no export. */
+async function findFileHandle() {
+  const file = await open(process.execPath);
+  await file.close();
+  return Object.getPrototypeOf(file) as typeof file;
+}
+
 test('every table has its step: history first, items before what follows from them, the ledger last', async () => {
   expect(COMMIT_STEPS.flat().sort()).toEqual([...TABLE_NAMES].sort());
   const commits: TableName[] = [];
@@ -28,6 +36,39 @@ test('every table has its step: history first, items before what follows from th
   expect(steps).toEqual([...steps].sort((a, b) => a - b));
   expect(commits.slice(0, 3)).toEqual(['history', 'price_spread_daily', 'items']);
   expect(commits.slice(-2)).toEqual(['check_results', 'runs']);
+});
+
+test('what follows from items is committed side by side: the disk is waited for once', async () => {
+  await world.sandbox.advance({ hours: 1, changes: 20 });
+  const fileHandle = await findFileHandle();
+  const { sync } = fileHandle;
+  const waiting: (() => void)[] = [];
+  let most = 0;
+  let isHolding = false;
+  const release = () => {
+    isHolding = false;
+    for (const go of waiting.splice(0)) go();
+  };
+  const spy = vi.spyOn(fileHandle, 'sync').mockImplementation(async function (this: typeof fileHandle) {
+    if (isHolding) {
+      const late = setTimeout(release, 5000);
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        most = Math.max(most, waiting.length);
+        if (waiting.length >= 3) release();
+      });
+      clearTimeout(late);
+    }
+    return sync.call(this);
+  });
+  try {
+    await syncWith((committed) => {
+      if (committed.at(-1) === 'items') isHolding = true;
+    });
+  } finally {
+    spy.mockRestore();
+  }
+  expect(most).toBeGreaterThanOrEqual(3);
 });
 
 test('where one of them fails, the others are committed, and the next run goes on', async () => {
