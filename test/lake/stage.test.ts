@@ -3,10 +3,10 @@ import { copyFile, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sealDataFile } from '../../src/lake/data-file.js';
+import { explainSystemFault } from '../../src/lake/faults.js';
 import { privatePath } from '../../src/lake/layout.js';
 import { SLICE_ROWS } from '../../src/lake/slices.js';
 import { stageTable } from '../../src/lake/stage.js';
-import { explainSystemFault } from '../../src/lake/system-fault.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { ITEM, makeFolder, makeLake, openDatabase, select } from './fixture.js';
 
