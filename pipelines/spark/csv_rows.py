@@ -69,7 +69,7 @@ SAMPLE_RECORDS = 200
 
 def find_objects(records, columns):
     """Columns whose cells hold objects: the first records show it, or those until each such column has shown a value
-    (src/apply/observe-csv.ts)."""
+    (src/apply/observe.ts)."""
     parents = [(place, name) for place, name in enumerate(columns) if fold(name) in PARENTS]
     unseen, found = {name for _, name in parents}, set()
     for number, (_, record) in enumerate(records if parents else ()):

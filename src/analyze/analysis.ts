@@ -2,12 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { DuckDBValue } from '@duckdb/node-api';
 import { packagePath } from '../io/package-path.js';
 import type { Database } from '../sql/connection.js';
-import { readAnalysis } from '../sql/model.js';
+import type { RelationGraph } from '../sql/graph.js';
+import { bindQuery, readAnalysis, type Source } from '../sql/model.js';
 import { quoteIdentifier } from '../sql/quote.js';
 
 export { readAnalysis };
 
-/** Names of the queries of pipelines/analysis that run alone. The others say in their first line what they are part of. */
+/** Names of the queries of pipelines/analysis that run alone. The first line of each other one names its whole. */
 export function listAnalyses(): string[] {
   return readdirSync(packagePath('pipelines/analysis'))
     .filter((file) => !readFileSync(packagePath(`pipelines/analysis/${file}`), 'utf8').startsWith('-- part of: '))
@@ -15,17 +16,29 @@ export function listAnalyses(): string[] {
     .sort();
 }
 
-/** Sets variables of the session, which queries read with `getvariable`; one that is null is as good as unset. */
+/** Sets variables of the session, which queries read with `getvariable`. Null unsets a variable. */
 export async function setVariables(db: Database, variables: Record<string, DuckDBValue>): Promise<void> {
   for (const [name, value] of Object.entries(variables)) {
     const variable = quoteIdentifier(name);
-    // A null has a type of its own, which functions of texts and lists refuse.
+    // DuckDB's untyped null has a type that functions of texts and lists refuse.
     if (value === null) await db.run(`RESET VARIABLE ${variable}`);
     else await db.run(`SET VARIABLE ${variable} = $1`, [value]);
   }
 }
 
-/** View `price_spells`, which analyses of the past read; from views `items` and `history`. */
+/** Makes view `price_spells` over views `items` and `history`, for analyses of the past. */
 export async function createSpellsView(db: Database): Promise<void> {
   await db.run(`CREATE OR REPLACE VIEW price_spells AS ${readAnalysis('price_spells')}`);
+}
+
+/** The newest instant that the service has written into a row; undefined where there is none. */
+export async function findNewestTime(
+  graph: RelationGraph,
+  { history, items }: { history: Source; items: Source },
+): Promise<Date | undefined> {
+  const query = `SELECT epoch_ms(greatest(
+    (SELECT max(observed_at) FROM history), (SELECT max(last_seen_at) FROM items))) AS newest`;
+  const row = await graph.row(bindQuery(query, { history, items }));
+  const newest = row?.newest as bigint | null | undefined;
+  return newest === null || newest === undefined ? undefined : new Date(Number(newest));
 }

@@ -17,10 +17,10 @@ export interface DailySources {
   sites: Source;
 }
 
-/** Runs of days of offers in a part: what a part's figures hold in memory stays below 200 MB. */
+/** Runs of days of offers in a part, so that its figures take less than 200 MB of memory. */
 const PART_RUNS = 300_000n;
 
-/** Gives rows of price_spread_daily (schemas/price_spread_daily.yaml), a part of the products after the other. */
+/** Selects rows of price_spread_daily (schemas/price_spread_daily.yaml), one part of the products after another. */
 export async function* selectDailySpreads(
   graph: RelationGraph,
   { items, history, sites }: DailySources,
@@ -39,7 +39,7 @@ export async function* selectDailySpreads(
   await graph.drop(all);
 }
 
-/** Predicates that part the products into ranges of about as many runs of days. */
+/** Divides the products into ranges with about equally many runs of days. Gives their predicates. */
 async function planParts(graph: RelationGraph, prices: Relation, partRuns: bigint): Promise<string[]> {
   const rows = await graph.rows(
     sql`SELECT min(product_id) AS first, max(product_id) AS last FROM (

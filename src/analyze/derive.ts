@@ -14,7 +14,7 @@ export interface DerivedTable {
   hash: bigint;
 }
 
-/** The derived tables, each behind those that it reads. */
+/** The derived tables, each after those that it reads. */
 export function listDerived(): DerivedTable[] {
   return sortByReads(
     DERIVED_TABLES.map((table) => {
@@ -39,7 +39,7 @@ export function selectDerived(
   return bindQuery(query, Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId) });
 }
 
-/** 48 bits: every reader of the log takes such a number. */
+/** 48 bits, because every reader of the log takes such a number. */
 function hashQuery(query: string): bigint {
   const digest = createHash('sha256').update(readModel('macros')).update(query).digest();
   return BigInt(digest.readUIntBE(0, 6));

@@ -1,15 +1,19 @@
 import { PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
 import { quoteLiteral } from '../sql/quote.js';
+import { itself, sql } from '../sql/sql.js';
+import type { DerivedTableName } from '../tables/table.js';
+import { readAnalysis, setVariables } from './analysis.js';
+import { type DerivedTable, listDerived, selectDerived } from './derive.js';
 
 const COLUMNS = ['date', 'currency', 'rate'];
 const HINT =
   'A rate file is CSV with a header: date,currency,rate; e.g. 2026-11-20,PLN,4.2435 for one unit of the base.';
 
 /**
- * Loads a user's exchange rates as temp table `rates` (date, currency, rate): how much of `currency` one unit of the
+ * Loads a user's exchange rates as table `rates` (date, currency, rate): how much of `currency` one unit of the
  * base buys from that day on, until the next rate.
- * @throws PricelakeError `config` that names file and line of what is no rate.
+ * @throws PricelakeError `config` that names file and line of the first bad rate.
  */
 export async function loadRates(db: Database, file: string): Promise<void> {
   await createLines(db, file);
@@ -30,7 +34,7 @@ export async function loadRates(db: Database, file: string): Promise<void> {
   await db.run('DROP TABLE rate_lines');
 }
 
-/** The lines as text, numbered as an editor does. */
+/** Reads the lines as text, numbered as in an editor. */
 async function createLines(db: Database, file: string): Promise<void> {
   try {
     await db.run(`CREATE OR REPLACE TABLE rate_lines AS
@@ -44,4 +48,38 @@ async function createLines(db: Database, file: string): Promise<void> {
   const missing = COLUMNS.filter((name) => !names.includes(name));
   if (missing.length === 0) return;
   throw new PricelakeError('config', `${file}:1: there is no column ${missing.join(', ')}`, { hint: HINT });
+}
+
+/** A user's exchange rates and the currency that they are rates of. */
+export interface Conversion {
+  file: string;
+  base: string;
+}
+
+/**
+ * Replaces view `price_spread` by one over all offers with a known rate, in the base currency, to compare shops of different
+ * currencies. The other views stay.
+ */
+export async function convertSpreads(db: Database, conversion: Conversion): Promise<void> {
+  await prepareConversion(db, conversion);
+  await db.run(`CREATE OR REPLACE TABLE converted_items AS
+    SELECT item_id, product_id, currency, site_id, price, previous_price, is_listed, title, attributes, read_at, last_seen_at
+    FROM (${readAnalysis('converted_items')}) WHERE is_listed AND product_id IS NOT NULL`);
+  const make = async (name: DerivedTableName, tables: Parameters<typeof selectDerived>[1]) => {
+    const derived = listDerived().find(({ table }) => table === name) as DerivedTable;
+    await db.run(`CREATE OR REPLACE TABLE converted_${name} AS ${selectDerived(derived, tables, '').text}`);
+  };
+  // All prices are in one currency, so a shop's usual currency does not matter.
+  await make('offers', {
+    items: itself('converted_items'),
+    shop_currencies: sql`${itself('shop_currencies')} WHERE false`,
+  });
+  await make('price_spread', { offers: itself('converted_offers'), sites: itself('sites') });
+  await db.run('CREATE OR REPLACE VIEW price_spread AS FROM converted_price_spread');
+}
+
+/** Loads rates beside what `daily_spreads` or `offers` give, for `converted_days` or a column of converted prices. */
+export async function prepareConversion(db: Database, { file, base }: Conversion): Promise<void> {
+  await loadRates(db, file);
+  await setVariables(db, { base, day: null });
 }

@@ -13,7 +13,7 @@ export interface ProductDay {
   max: number;
 }
 
-/** What the offers of a product cost day by day (product_days.sql), the days both included. */
+/** Prices of a product day by day (product_days.sql), `first` and `last` included. */
 export async function readProductDays(
   db: Database,
   product: string,
@@ -21,7 +21,7 @@ export async function readProductDays(
   { first, last }: { first: string; last: string },
 ): Promise<ProductDay[]> {
   await setVariables(db, { product, currency, first_day: toDate(first), last_day: toDate(last) });
-  // Of a large lake only what is the product's is looked at.
+  // Only the product's items are read, because a lake may be large.
   const items = sql`${itself('items')} WHERE product_id = ${product}`;
   const prices = bindQuery(readAnalysis('offer_prices'), { items });
   await db.run(`CREATE OR REPLACE TABLE offer_prices AS ${prices.text}`);

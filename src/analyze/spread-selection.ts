@@ -4,11 +4,11 @@ import { suggestName } from '../io/suggest-name.js';
 import type { Database } from '../sql/connection.js';
 import { readAnalysis, setVariables } from './analysis.js';
 
-/** How far a spread can be trusted (docs/concepts/spreads.md). */
+/** Grades of trust in a spread, best first (docs/concepts/spreads.md). */
 export const GRADES = ['A', 'B', 'C'] as const;
 export type Grade = (typeof GRADES)[number];
 
-/** Which price spreads are wanted. */
+/** A choice of price spreads. */
 export interface SpreadSelection {
   /** ISO 4217 code; all currencies without it. */
   currency?: string | undefined;
@@ -49,7 +49,7 @@ export async function selectSpreads(db: Database, selection: SpreadSelection): P
   });
 }
 
-/** All forms of a GTIN are one product: leading zeros are left out (API section 4, /products/{id}). */
+/** Removes a GTIN's leading zeros, because all its forms are one product (API section 4, /products/{id}). */
 export function toProductId(given: string): string {
   return /^\d+$/u.test(given) ? given.replace(/^0+(?=\d)/u, '') : given;
 }
@@ -69,4 +69,49 @@ async function requireCategory(db: Database, category: string): Promise<void> {
   throw new PricelakeError('usage', `--category ${category}: no product is in it`, {
     hint: near === undefined ? 'Give a slug or a path as in products.category_path.' : `Did you mean ${near}?`,
   });
+}
+
+/** Near names by DuckDB's measure. One of them may be suggested. */
+const CANDIDATES = 20;
+
+/** Column of each value, and advice on where to find a known one. */
+const KNOWN = {
+  currency: { of: 'currency', hint: 'Give a code from items.currency.' },
+  brand: { of: 'brand', hint: 'Give a brand from products.brand.' },
+  product: { of: 'product_id', hint: 'Give a product_id from table products, or a GTIN.' },
+} as const;
+
+const TABLES = {
+  currency: ['items', 'price_spread_daily'],
+  brand: ['products'],
+  product: ['items', 'price_spread_daily'],
+};
+
+/**
+ * Refuses a value that the lake does not have, so that a typo gives an error and not an empty result.
+ * @throws PricelakeError `usage` with the nearest known value
+ */
+export async function requireKnown(
+  db: Database,
+  selection: Pick<SpreadSelection, 'currency' | 'brand' | 'product'>,
+): Promise<void> {
+  for (const name of ['currency', 'brand', 'product'] as const) {
+    const given = selection[name];
+    if (given === undefined) continue;
+    const { of, hint } = KNOWN[name];
+    const known = TABLES[name].map((table) => `SELECT ${of} AS known FROM ${table} WHERE ${of} IS NOT NULL`);
+    const near = await db.rows(
+      `SELECT known FROM (${known.join(' UNION ')}) ORDER BY damerau_levenshtein(lower(known), lower($1)), known LIMIT ${CANDIDATES}`,
+      [name === 'product' ? toProductId(given) : given],
+    );
+    const names = near.map((row) => String(row.known));
+    const wanted = (name === 'product' ? toProductId(given) : given).toLowerCase();
+    if (names.some((one) => one.toLowerCase() === wanted)) continue;
+    const guess = suggestName(given, names);
+    // Currencies are few enough to name.
+    const all = name === 'currency' && names.length > 0 ? `Choose from ${names.sort().join(', ')}.` : hint;
+    throw new PricelakeError('usage', `--${name} ${given}: the lake has no such ${name}`, {
+      hint: guess === undefined ? all : `Did you mean ${guess}?`,
+    });
+  }
 }

@@ -18,20 +18,20 @@ export interface WatchOptions {
   currency?: string | undefined;
   /** Website that is the user's own. */
   ownSite?: bigint | undefined;
-  /** What the last run found, Parquet; undefined on the first. */
+  /** Parquet file of the last run's result; undefined on the first run. */
   before?: string | undefined;
   now: Date;
 }
 
 /**
- * Makes table `watched`, a row a line of a price list (pipelines/analysis/watch_list.sql), with what has changed since the
- * last run, and when that was. Reads the published tables.
+ * Makes table `watched` from the published tables: a row for each line of a price list (pipelines/analysis/watch_list.sql),
+ * with its changes since the last run and the time of that run.
  * @throws PricelakeError `usage` when the list can't be read, `config` that names its first bad line
  */
 export async function createWatched(db: Database, options: WatchOptions): Promise<void> {
   await loadWatchList(db, options.list, options.currency);
   await setVariables(db, { own_site: options.ownSite ?? null });
-  // Of a large lake only what the list names is looked at.
+  // Only the listed products are read, because a lake may be large.
   const items = sql`${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
   const price_spells = bindQuery(readAnalysis('price_spells'), { items });
   const found = bindQuery(readAnalysis('watch_list'), { items, price_spells });
@@ -45,11 +45,11 @@ export async function createWatched(db: Database, options: WatchOptions): Promis
   );
 }
 
-/** Temp table `watch_list`: product_id is null where the product is none, and reason says why. */
+/** Makes table `watch_list`. If digits are no valid GTIN, product_id is null and reason says why. */
 async function loadWatchList(db: Database, file: string, currency?: string): Promise<void> {
   const delimiter = await findDelimiter(file);
   await createLines(db, file, delimiter);
-  // Where semicolons part the columns, prices have a decimal comma.
+  // A file with semicolons between columns has decimal commas.
   const money = (name: string) => (delimiter === ';' ? `replace(trim(${name}), ',', '.')` : `trim(${name})`);
   const isMoney = (name: string) => String.raw`regexp_full_match(${money(name)}, '\d{1,14}(\.\d{1,4})?')`;
   await db.run(
@@ -97,7 +97,7 @@ function checkDigitHolds(digits: string): string {
   return `(${terms.join(' + ')}) % 10 = 0`;
 }
 
-/** What parts the columns of the header: a comma, a semicolon or a tab. */
+/** The separator in the header: a comma, a semicolon or a tab. */
 async function findDelimiter(file: string): Promise<string> {
   try {
     for await (const chunk of createReadStream(file, { encoding: 'utf8', end: 4095 })) {
@@ -111,7 +111,7 @@ async function findDelimiter(file: string): Promise<string> {
   throw new PricelakeError('config', `${file}: the file is empty`, { hint: HINT });
 }
 
-/** The lines as text, numbered as an editor does; columns that are not there are null. */
+/** Reads the lines as text, numbered as in an editor. Missing columns are null. */
 async function createLines(db: Database, file: string, delimiter: string): Promise<void> {
   try {
     await db.run(`CREATE OR REPLACE TABLE watch_read AS

@@ -12,7 +12,7 @@ import { CHANGE_FIELDS, structPaths } from './landed.js';
 import { NUMBER_MARK } from './long-numbers.js';
 
 const SAFE_LENGTH = 15;
-/** Of the raw text of a row that fills its line nearly alone. */
+/** Characters of raw text beside a row that nearly fills its line. */
 const FEW_CHARACTERS = 1000;
 
 export interface CsvColumns {
@@ -26,19 +26,19 @@ export interface BadRowTask {
   path: string;
   fields: Map<string, string>;
   csv?: CsvColumns;
-  /** Tells the field of an item's row that holds its id. */
+  /** Recognizes the field with the item's id. */
   isId: IsId;
-  /** Rows that can be read go here, wrapped: {"n", "raw", "row"}. */
+  /** For rows that can be read, wrapped: {"n", "raw", "row"}. */
   goodPath: string;
-  /** Rows that can't: {"n", "raw", "reason", "id"}. */
+  /** For rows that can't be read: {"n", "raw", "reason", "id"}. */
   badPath: string;
-  /** Called before each row; what it throws ends the work. */
+  /** Called before each row. May throw to end the work. */
   onRow?: () => void;
 }
 
 /**
- * The slow way for a file that the strict reader refused or in which a value did not fit: row by row, with place
- * and raw text, so that what can't be typed is named and the rest is kept. Returns the numbers of good and bad rows.
+ * Reads a file row by row after the strict reader refused it or a value did not fit. Each row that can't be typed gets
+ * its place, raw text and reason; the others are kept. Returns the numbers of good and bad rows.
  */
 export async function separateBadRows(task: BadRowTask): Promise<{ good: number; bad: number }> {
   const good = createWriteStream(task.goodPath);
@@ -68,7 +68,7 @@ export async function separateBadRows(task: BadRowTask): Promise<{ good: number;
   return counts;
 }
 
-/** The line that DuckDB will read: no longer than it reads objects. */
+/** The line for DuckDB, within its limit for the size of an object. */
 function wrapRow(
   row: RawRow,
   findFault: (value: unknown) => string | undefined,
@@ -90,10 +90,10 @@ function wrapRow(
   return refuse(describeSize(Buffer.byteLength(row.raw)));
 }
 
-/** The beginning of a long text, and how long it is: the landing has all of it. */
+/** Cuts a long text and adds its size. The landing has the whole text. */
 function shortenRaw(raw: string, characters: number): string {
   if (raw.length <= characters) return raw;
-  // A half of a character at the cut becomes a mark of its own.
+  // Half of a surrogate pair at the cut becomes U+FFFD.
   const start = Buffer.from(raw.slice(0, characters)).toString();
   return `${start}… (${Buffer.byteLength(raw)} bytes in all)`;
 }
@@ -123,7 +123,7 @@ async function* readRows(task: BadRowTask): AsyncGenerator<RawRow> {
   }
 }
 
-/** Records behind the header, each as an object of texts by column. */
+/** Records after the header, each as an object: column → text. */
 async function* readCsvRows(path: string, csv: CsvColumns): AsyncGenerator<RawRow> {
   let isHeader = true;
   for await (const { bytes, line } of readCsvRecords(path)) {
@@ -156,13 +156,13 @@ function parseCsvRow(text: string, { columns, objects }: CsvColumns): Parsed {
   return { value };
 }
 
-/** The id of a bad row's item, as its digits; null where it can't be read for sure. */
+/** Digits of the item's id in a bad row; null if they can't be read for sure. */
 function readRowId({ raw }: RawRow, { fields, csv, isId }: BadRowTask): string | null {
   if (csv !== undefined) return readCellId(parseCsvRecord(raw) ?? [], csv.columns, isId);
   return findRowId(Buffer.from(raw), fields === CHANGE_FIELDS ? ['item'] : [], isId);
 }
 
-/** Every number whose text a double could change becomes a marked string. Throws nothing: a fault is the reason. */
+/** Turns every number whose text a double could change into a marked string. A fault is returned, not thrown. */
 function parseLine(text: string): Parsed {
   if (isTooDeep(text)) return { reason: TOO_DEEP };
   try {
@@ -172,7 +172,7 @@ function parseLine(text: string): Parsed {
   }
 }
 
-/** As DuckDB would print it, so that a value is the same text whichever way its file is read; a long one stays as it came. */
+/** Prints a short number as DuckDB does, so that both readers give the same text. A long one stays as it came. */
 function keepNumber(token: string): number | string {
   if (/^-?\d+$/.test(token) && token.length <= SAFE_LENGTH) return Number(token);
   return `${NUMBER_MARK}${token.length <= SAFE_LENGTH ? printDouble(token) : token}`;
@@ -180,7 +180,7 @@ function keepNumber(token: string): number | string {
 
 function printDouble(token: string): string {
   const value = Number(token);
-  // What a double can't hold stays as it came.
+  // A number that a double can't hold stays as it came.
   if (!Number.isFinite(value) || (value === 0 && /[1-9]/.test(token.replace(/[eE].*/, '')))) return token;
   const text = Object.is(value, -0) ? '-0' : String(value).replace('e+', 'e');
   return /[.e]/.test(text) ? text : `${text}.0`;
@@ -188,7 +188,7 @@ function printDouble(token: string): string {
 
 const TOO_DEEP = `nested more than ${MAX_JSON_DEPTH} deep`;
 
-/** What JSON.stringify has to escape is half a character: no UTF-8 text, and so no column, can hold it. */
+/** JSON.stringify escapes half of a surrogate pair. No UTF-8 text, and so no column, can hold one. */
 const HALF_CHARACTER = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;
 
 function findHalfCharacter(json: string): string | undefined {

@@ -6,7 +6,7 @@ import { loadTableSchema } from '../tables/schemas.js';
 import type { ItemValue } from './item-names.js';
 import type { Origin, TypedFile } from './type-file.js';
 
-/** Rows of a kind: all that were typed, and how many of them repeat another. */
+/** Counts of typed rows of one kind. A repeated row has the key of another. */
 export interface Tally {
   typed: bigint;
   repeated: bigint;
@@ -14,24 +14,24 @@ export interface Tally {
 
 /** Whole rows of items that were read. */
 export interface ItemReads {
-  /** One row an item, the newest, with the columns of table items. */
+  /** The newest row of each item, with the columns of table items. */
   rows: Relation;
-  /** Each typed row, with its part and the credit of its website. */
+  /** Every typed row, with its part and its website's credit. */
   typed: Relation;
   tally: Tally;
 }
 
 export const countTyped = (files: readonly TypedFile[]) => files.reduce((sum, { rows }) => sum + BigInt(rows), 0n);
 
-/** A relation of the typed rows of these files that fit, each with its place: `filename` and `file_row_number`. */
+/** The typed rows without a reject reason, each with its place: `filename` and `file_row_number`. */
 export function goodRows(files: readonly TypedFile[]): Sql {
   const paths = code(quoteList(files.map((file) => file.typedPath)));
   return sql`(SELECT * FROM read_parquet(${paths}, filename = true, file_row_number = true) WHERE reject_reason IS NULL)`;
 }
 
 /**
- * A relation without the rows that another of the same `key` stands for, the first by `order`. Few rows are repeated:
- * those that moved while parts were read. They are found once: a view that put rows in order would do so for each slice.
+ * Keeps the first row of each `key` by `order`. Few rows are repeated: those that moved while parts were read. A table of
+ * them is made once, because a view that sorts would sort again for each slice.
  */
 export function leaveOutRepeated(
   graph: RelationGraph,
@@ -53,22 +53,22 @@ export async function countRepeated(graph: RelationGraph, rows: Sql | Relation, 
   return { typed: row?.typed as bigint, repeated: row?.repeated as bigint };
 }
 
-/** What typed rows of items have beside the table's columns. */
+/** Columns that typed rows of items have beside those of the table. */
 const TYPED_COLUMNS = [
   { name: 'part', type: 'VARCHAR' },
   { name: 'site_attribution', type: 'VARCHAR' },
 ];
 
-/** Fields that no export row has, and the lake whose values stand for them: a field left out is no null. */
+/** Fields that no export row has. They take the values of the lake's `items`: a field that is left out is not null. */
 export interface AbsentFields {
   names: readonly ItemValue[];
   items: Relation;
 }
 
-/** Reads typed files of items. The same files are read once: they never change. */
+/** Reads typed files of items, each set of files once: files never change. */
 export class ItemReader {
   readonly #graph: RelationGraph;
-  /** Finds names of datasets in texts (dataset-names.ts); null where none is known. */
+  /** Finds names of datasets in texts (dataset-names.ts); null if none is known. */
   readonly #datasetPattern: string | null;
   readonly #read = new Map<string, Promise<ItemReads>>();
 
@@ -120,7 +120,7 @@ export class ItemReader {
   }
 }
 
-/** No whole row was read. */
+/** Stands for reads that brought no row. */
 export function noReads(graph: RelationGraph, label: string): ItemReads {
   const { columns } = loadTableSchema('items');
   return {
@@ -130,7 +130,7 @@ export function noReads(graph: RelationGraph, label: string): ItemReads {
   };
 }
 
-/** Items keep what the lake has in absent fields, and what follows from these is made again. */
+/** Fills absent fields from the lake, and computes the columns that follow from them again. */
 function keepAbsent(rows: Sql, { names, items }: AbsentFields): Sql {
   const value = (name: ItemValue) => (names.includes(name) ? `coalesce(e.${name}, k.${name})` : `e.${name}`);
   const replaced = [

@@ -7,18 +7,18 @@ import { LAG_MS } from '../tables/table.js';
 import { countRepeated, countTyped, goodRows, leaveOutRepeated, type Tally } from './batch.js';
 import type { TypedFile } from './type-file.js';
 
-/** What typed changes have beside the columns of history. */
+/** Columns that typed changes have beside those of history. */
 const TYPED_COLUMNS = ['part', 'site_name', 'site_host', 'site_attribution'].map((name) => ({ name, type: 'VARCHAR' }));
 
 /** The landed changes of a run. */
 export interface LandedChanges {
-  /** All of them. */
+  /** All landed changes. */
   typed: Relation;
-  /** What the feed brought, each change once. */
+  /** Changes of the feed, each once. */
   feed: Relation;
-  /** What only webhooks brought. */
+  /** Changes that only webhooks brought. */
   webhook: Relation;
-  /** What only items' histories brought. */
+  /** Changes that only items' histories brought. */
   backfill: Relation;
   /** The changes that history lacks, each once. */
   fresh: Relation;
@@ -34,13 +34,13 @@ export interface KnownRows {
 
 export interface ChangesOptions {
   runId: string;
-  /** True where the lake is of some datasets: what webhooks bring of items that it lacks may be of others. */
+  /** True if the lake copies some datasets only. A webhook's change of an unknown item may then be of another dataset. */
   isSelected: boolean;
 }
 
 /**
- * Reads the landed changes. Where the feed and webhooks brought the same, the feed's counts. Of several datasets some
- * feeds come past the common cursor: what they brought ahead of it is new to history as well.
+ * Reads the landed changes. If the feed and a webhook brought the same change, the feed's counts. With several datasets,
+ * a feed may pass the common cursor; its changes ahead of the cursor are new to history as well.
  */
 export async function readChanges(
   graph: RelationGraph,
@@ -107,7 +107,7 @@ function noChanges(graph: RelationGraph): LandedChanges {
   return { typed, feed: typed, webhook: none, backfill: none, fresh: none, tally: { typed: 0n, repeated: 0n } };
 }
 
-/** Changes of the feed. Where their item is null by now, a webhook may have named it while the caller still saw it. */
+/** Fills in items that the feed shows as null: a webhook may have named the item while the key could still see it. */
 function nameItems(changes: Sql, typed: Relation): Sql {
   const values = ['item_id', 'title', 'url', 'currency', 'site_id', 'site_name', 'site_host', 'site_attribution'];
   const named = code(values.map((name) => `coalesce(f.${name}, w.${name}) AS ${name}`).join(', '));
@@ -120,8 +120,8 @@ function nameItems(changes: Sql, typed: Relation): Sql {
 }
 
 /**
- * Changes that are not yet in items, landed now or standing in history. Whole rows may lag behind the feed: the changes
- * shortly before they were read belong to them as well, of items that are new to the lake.
+ * Changes that are not yet in items, from this run or from history. Whole rows may lag behind the feed. So for items that
+ * are new to the lake, changes from shortly before the read are pending too.
  */
 export function findPendingChanges(
   graph: RelationGraph,
@@ -150,8 +150,8 @@ export function findPendingChanges(
 }
 
 /**
- * The newest change that is in history ahead of `to` after the run: webhooks brought it, or the feed of one of several
- * datasets, or items' histories where there is no feed; 0 where there is none.
+ * The newest change in history ahead of `to` after the run, or 0. Such changes come from webhooks, from the feed of one of
+ * several datasets, or from items' histories if there is no feed.
  */
 export async function findAhead(
   graph: RelationGraph,

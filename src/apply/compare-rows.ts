@@ -7,32 +7,32 @@ import type { KnownRows, LandedChanges } from './changes.js';
 import type { FeedSkew } from './feed-skew.js';
 import type { MergeBase } from './merge-base.js';
 
-/** How many differences whole rows showed. */
+/** Counts of differences between whole rows and the lake. */
 export interface Comparison {
-  /** Items that have other values, and that no landed change shows. */
+  /** Items with other values that no landed change explains. */
   differences: bigint;
-  /** JSON text: by the name of a value, in how many of them it differs. */
+  /** JSON text: name of a value → number of items in which it differs. */
   columns: string;
-  /** Items that the lake lacked, and that no landed change shows. */
+  /** Items that the lake lacked and that no landed change explains. */
   missed: bigint;
   /** Items that a complete copy lacks. */
   gone: bigint;
-  /** Items that it lacks and that may be in a dataset which can no longer be read: these stay as they are. */
+  /** Missing items that may be in a dataset which can no longer be read. Their rows stay. */
   unreadable: bigint;
 }
 
 export const NO_COMPARISON: Comparison = { differences: 0n, columns: '{}', missed: 0n, gone: 0n, unreadable: 0n };
 
-/** What whole rows showed that the lake did not. */
+/** Differences between whole rows and the lake. */
 export interface ComparedRows {
   counts: Comparison;
-  /** Items whose whole rows are not as the lake has them. */
+  /** Items whose whole rows differ from the lake. */
   different: Relation;
-  /** Rows of history for differences that no change shows. */
+  /** Rows of history for differences that no change explains. */
   changes: Relation;
   /** Rows of the lake that are marked gone: a complete copy lacks them. */
   missing: Relation;
-  /** Items that are new, and that a copy which lags may lack: they are read before they are marked gone. */
+  /** New items that the copy may lack only because it lags. They are read before they are marked gone. */
   doubted: Relation;
 }
 
@@ -45,16 +45,16 @@ export interface ComparedSources extends KnownRows {
 
 export interface ComparisonFacts {
   runId: string;
-  /** When the run dates what it finds, ISO 8601. */
+  /** The time that differences get, ISO 8601. */
   at: string;
   skew: FeedSkew;
-  /** Up to where the feed was read; undefined without it. */
+  /** Position up to which the feed was read; undefined without a feed. */
   cursor: bigint | undefined;
-  /** Names of the datasets that the key can read; undefined where none that the lake is of is missing. */
+  /** Names of the datasets that the key can read; undefined if it can read all datasets of the lake. */
   datasets: readonly string[] | undefined;
-  /** Names of datasets that are new to the lake: their items are no news. */
+  /** Names of datasets that are new to the lake. Their items are not differences. */
   added: readonly string[];
-  /** False when a row could not be typed: the item that it shows is not missing. */
+  /** False if a row could not be typed: its item is not missing. */
   isReadWhole: boolean;
   /** Items that a poll has found to be no longer visible. */
   unlisted: readonly bigint[];
@@ -66,7 +66,7 @@ const DIFFERENCE_COLUMNS = [
   { name: 'differences', type: 'VARCHAR[]' },
 ];
 
-/** Compares whole rows with the lake. Rows of a dataset that can't be read any more stay as they are. */
+/** Compares whole rows with the lake. Rows of a dataset that can no longer be read stay. */
 export async function compareItems(
   graph: RelationGraph,
   base: MergeBase,
@@ -119,7 +119,7 @@ export async function compareItems(
   };
 }
 
-/** Items that are looked at, and since when. */
+/** Items to read again, and the time since which they changed. */
 export const DOUBTED_COLUMNS = [
   { name: 'item_id', type: 'BIGINT' },
   { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },

@@ -1,12 +1,16 @@
-/** Begins a text that lists datasets until their names are known: a private-use character, as NUMBER_MARK is. */
+import type { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { code, sql, writeTyped } from '../sql/sql.js';
+
+/** Marks a text that lists datasets and is still to be split: a private-use character, as NUMBER_MARK is. */
 export const NAMES_MARK = '\uE0F2';
 
-/** A longer pattern costs more than it finds: then only names that a separator would part are in it. */
+/** A longer pattern is too slow. It then has only the names that contain a separator. */
 const MAX_PATTERN = 100_000;
 
 /**
- * The pattern by which the macro `dataset_names` finds the names that /datasets gives, and those that the lake has from
- * before; null where none is known. Nothing else shows whether `Tools; Garden` is one dataset or two.
+ * The pattern by which the macro `dataset_names` finds known names in a text; null if none is known. Only these names show
+ * whether `Tools; Garden` is one dataset or two.
  */
 export function writeDatasetPattern(names: readonly string[]): string | null {
   const known = [...new Set(names)].filter((name) => name.trim() !== '').sort((a, b) => b.length - a.length);
@@ -15,7 +19,7 @@ export function writeDatasetPattern(names: readonly string[]): string | null {
   return pattern.length <= MAX_PATTERN ? pattern : writePattern(known.filter((name) => /[;|,]/.test(name)));
 }
 
-/** A known name and the separators at its ends, in a text whose separators are doubled. */
+/** Matches a known name between separators, in a text whose separators are doubled. */
 function writePattern(names: readonly string[]): string {
   const texts = names.map((name) =>
     name
@@ -24,4 +28,39 @@ function writePattern(names: readonly string[]): string {
       .replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'),
   );
   return `(?:^|[;|,])\\s*(${texts.join('|')})\\s*(?:[;|,]|$)`;
+}
+
+export interface DatasetName {
+  id: bigint;
+  name: string;
+}
+
+/** The name of a dataset in rows of the lake, and its present name. */
+export interface DatasetRename {
+  former: string;
+  name: string;
+}
+
+/**
+ * Datasets whose name in the lake differs from the present one. A former name that another dataset shares is left out:
+ * rows don't show which of the two they are of, and wait for a complete copy.
+ */
+export function findRenamedDatasets(known: readonly DatasetName[], visible: readonly DatasetName[]): DatasetRename[] {
+  const isKnown = ({ id }: DatasetName) => known.some((one) => one.id === id);
+  const held = [...known, ...visible.filter((one) => !isKnown(one))];
+  return known.flatMap(({ id, name: former }) => {
+    const now = visible.find((one) => one.id === id);
+    if (now === undefined || now.name === former) return [];
+    const isShared = held.some((other) => other.id !== id && other.name === former);
+    return isShared ? [] : [{ former, name: now.name }];
+  });
+}
+
+export function loadRenames(graph: RelationGraph, renamed: readonly DatasetRename[]): Relation {
+  const names = (pick: (rename: DatasetRename) => string) => writeTyped('VARCHAR[]', renamed.map(pick));
+  const former = code(names((one) => one.former));
+  return graph.table(
+    'renamed_datasets',
+    sql`SELECT unnest(${former}) AS former, unnest(${code(names((one) => one.name))}) AS name`,
+  );
 }

@@ -3,19 +3,17 @@ import type { Relation } from '../sql/relation.js';
 import { join, sql } from '../sql/sql.js';
 import type { ItemReads } from './batch.js';
 
-/**
- * How much later than rows the service dates changes: the document does not say that observedAt is the time in the row.
- */
+/** Time by which a change's `observedAt` is later than the time in the item's row. The document does not say they agree. */
 export interface FeedSkew {
-  /** In microseconds; null if nothing shows it: SQL takes two minutes then. */
+  /** In microseconds; null if nothing shows it, for which SQL takes two minutes. */
   us: bigint | null;
-  /** True where reads of this run or of an earlier one establish it. */
+  /** True if reads of this or an earlier run establish it. */
   isKnown: boolean;
 }
 
 export const UNKNOWN_SKEW: FeedSkew = { us: null, isKnown: false };
 
-/** The values that models take of it. */
+/** The values that models take. */
 export const describeSkew = ({ us, isKnown }: FeedSkew) => ({ feed_skew: us, feed_skew_is_known: isKnown });
 
 export interface SkewEvidence {
@@ -28,7 +26,7 @@ export interface SkewEvidence {
 
 /**
  * Measures the skew by reads and changes of the same items.
- * @param lacksChanges true where changes could not be typed: a read may be of one that is missing, so nothing is guessed
+ * @param lacksChanges true if a change could not be typed: a read may show that change, so the skew is not guessed
  */
 export async function measureFeedSkew(
   graph: RelationGraph,
@@ -42,7 +40,7 @@ export async function measureFeedSkew(
   return { us: us ?? null, isKnown: known !== undefined };
 }
 
-/** The skew that the last run which could tell has established: few reads don't tell it from their lag. */
+/** The newest skew that an earlier run established. Few reads alone can't tell skew from their own lag. */
 async function readKnownSkew(graph: RelationGraph, runs: Relation): Promise<bigint | undefined> {
   const row = await graph.row(
     sql`SELECT arg_max(feed_skew_us, run_number) AS us FROM ${runs} WHERE feed_skew_us IS NOT NULL`,
@@ -52,11 +50,11 @@ async function readKnownSkew(graph: RelationGraph, runs: Relation): Promise<bigi
 
 interface Skew {
   us: bigint | undefined;
-  /** True where reads agree on it. */
+  /** True if the reads agree on it. */
   isSure: boolean;
 }
 
-/** The middle of the times from each read to the change that is nearest to it. */
+/** Median of the times from each read to its nearest change. */
 async function readSkew(
   graph: RelationGraph,
   { pending, history, exported, reread }: SkewEvidence,

@@ -33,22 +33,22 @@ export type ItemPath = keyof typeof ITEM_VALUES;
 export type ItemValue = (typeof ITEM_VALUES)[ItemPath];
 export const ITEM_VALUE_NAMES = Object.values(ITEM_VALUES);
 
-/** Columns of export rows that are named in a way of their own → the field of Item that they hold (`source.mapping`). */
+/** Column of export rows with a name of its own → the field of Item that it holds (`source.mapping`). */
 export type Mapping = Readonly<Record<string, string>>;
 
 export const PATHS = Object.keys(ITEM_VALUES) as ItemPath[];
 export const PARENTS = ['category', 'site', 'source'];
-/** What a column may be mapped to. */
+/** Fields that a column may be mapped to. */
 export const MAPPABLE_FIELDS: readonly string[] = [...PATHS, ...PARENTS];
-/** Shorter flat names that mean the same. */
+/** Shorter flat names → path. */
 const ALIASES: Record<string, ItemPath> = { itemid: 'id', modelid: 'source.modelId', sourceid: 'source.modelId' };
 
-/** Case and separators folded: `site_id`, `siteId` and `site.id` are one. */
+/** Folds case and separators, so that `site_id`, `siteId` and `site.id` are equal. */
 export function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[_.\-\s]/g, '');
 }
 
-/** A field's name as Item would have it. */
+/** The name of a field after mapping. */
 export function translate(name: string, mapping: Mapping): string {
   return Object.hasOwn(mapping, name) ? (mapping[name] as string) : name;
 }
@@ -64,8 +64,8 @@ export const BY_FOLDED_NAME = new Map<string, ItemPath>([
 ]);
 
 /**
- * Where a field of an export row, or of the object `parent` in it, is in Item, however it is spelled; undefined for
- * what the document does not name.
+ * The path in Item of a field of an export row, or of the object `parent` in it, in any spelling; undefined for a field
+ * that the document does not name.
  */
 export function findItemPath(parent: string, name: string, mapping: Mapping): string | undefined {
   if (parent !== '') return BY_FOLDED_NAME.get(fold(parent + name));
@@ -73,7 +73,7 @@ export function findItemPath(parent: string, name: string, mapping: Mapping): st
   return PARENTS.includes(known) ? known : BY_FOLDED_NAME.get(known);
 }
 
-/** True for the field of export rows that holds the item's id: what is mapped to it, else any spelling of it. */
+/** True for the field of export rows that holds the item's id: the field mapped to it, else any spelling of `id`. */
 export function isItemId(name: string, mapping: Mapping): boolean {
   if (Object.values(mapping).includes('id')) return mapping[name] === 'id';
   return findItemPath('', name, {}) === 'id';

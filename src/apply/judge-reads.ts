@@ -7,9 +7,9 @@ import type { RejectedRows } from './rejects.js';
 
 /** Whole reads of items, judged by the changes. */
 export interface JudgedReads {
-  /** What the read of each needed item lacks, and of each changed item that was read beside. */
+  /** A row for each needed item, and each changed item that was also read: the reason why its read does not suffice. */
   judged: Relation;
-  /** The reads that become rows. */
+  /** The reads that become rows of items. */
   taken: Relation;
 }
 
@@ -45,14 +45,14 @@ export async function listStaleReads(graph: RelationGraph, { judged }: JudgedRea
   return rows.map((row) => row.item_id as bigint);
 }
 
-/** Items whose latest known changes no read shows yet (table stale_items). */
+/** Items whose newest known changes no read shows yet (table stale_items). */
 export interface StaleItems {
   count: bigint;
-  /** The table after the run; undefined when it stays as it is. */
+  /** The table after the run; undefined if it stays. */
   rows: Sql | undefined;
 }
 
-/** Decides what table stale_items becomes. An item whose row can't be typed stays until one can. */
+/** Makes the next stale_items. An item whose row can't be typed stays until one can. */
 export async function findStaleItems(
   graph: RelationGraph,
   { judged }: JudgedReads,

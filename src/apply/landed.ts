@@ -5,7 +5,7 @@ import { ITEM_VALUE_NAMES } from './item-names.js';
 import { NUMBER_MARK } from './long-numbers.js';
 import { readJsonColumns, type Shape, structType } from './shape.js';
 
-/** How a landed file holds its rows, one a line. */
+/** The form of a landed file, one row a line. */
 export type Layout =
   | 'lines' // JSON, as it came
   | 'csv' // as it came: a header, then records
@@ -17,9 +17,9 @@ export interface LandedFile {
   layout: Layout;
   /** Long numbers are quoted behind NUMBER_MARK. */
   marked: boolean;
-  /** True where a row is larger than may be typed: DuckDB takes it or not, by where it is in the file. */
+  /** True if a row is too large. DuckDB may still take it, depending on its place in the file. */
   hasTooLarge?: boolean;
-  /** Name that rejects give as their place. */
+  /** Name of the file in table rejects. */
   part: string;
   /** When its rows were read, ISO 8601. */
   readAt: string;
@@ -47,14 +47,15 @@ export function landedItemsSql(files: LandedFiles, shape: Shape): string {
 FROM ${rowsSql(files, shape.fields)}`;
 }
 
-/** The value of a JSON text or a list of names. */
+/** SQL of a value from its JSON text or its list of names. */
 function readText(name: string, value: string): string {
   if (name === 'attributes') {
-    // Printed as attributes that are JSON are, so that both are one text; with a long number, as it came.
+    // DuckDB prints the JSON again, as it does for JSON rows, so that equal attributes are equal texts. A text with a long
+    // number stays as it came.
     const json = `CASE WHEN ${hasLongNumber(value)} THEN ${value} ELSE CAST(json(${value}) AS VARCHAR) END`;
     return `CASE WHEN json_valid(${value}) THEN ${json} ELSE CAST(to_json(${value}) AS VARCHAR) END`;
   }
-  // Text that lists names is parted once they are known (dataset-names.ts).
+  // The list is split when the names are known (dataset-names.ts).
   const names = `CASE WHEN ${value} IS NOT NULL THEN [${quoteLiteral(NAMES_MARK)} || ${value}] END`;
   return `CASE WHEN starts_with(${value}, '[') AND json_valid(${value}) THEN from_json(${value}, '["VARCHAR"]') ELSE ${names} END`;
 }
@@ -125,10 +126,10 @@ function placeSql(files: LandedFiles): string[] {
   ];
 }
 
-/** The path of a row's file; no field of a service has a reason to be named so. */
+/** Column for the path of a row's file. The service has no reason to use this name. */
 const FILE_COLUMN = 'pricelake_landed_file';
 
-/** A fact of the file that the row is in. A CASE compares the path once for each vector of rows, a list once for each row. */
+/** A fact about the row's file. DuckDB evaluates CASE once for each vector of rows, but a list once for each row. */
 function eachFile(files: LandedFiles, fact: (file: LandedFile) => string): string {
   if (files.length === 1) return quoteLiteral(fact(files[0]));
   const cases = files.map((file) => `WHEN ${quoteLiteral(file.path)} THEN ${quoteLiteral(fact(file))}`);
@@ -139,7 +140,7 @@ function rowPrefix(file: LandedFile): string {
   return file.layout === 'separated' ? 'row.' : '';
 }
 
-/** Every column is declared, and nothing is guessed: a guess would read the file a second time. */
+/** Declares every column, because DuckDB would read the file a second time to guess them. */
 function rowsSql(files: LandedFiles, fields: Map<string, string>): string {
   if (files[0].layout === 'csv') return csvRowsSql(files, files[0].columns ?? []);
   const columns =
@@ -187,7 +188,7 @@ function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
   return restoreNumbers(`nullif('{' || concat_ws(',', ${members.join(', ')}) || '}', '{}')`, file);
 }
 
-/** Members of an object that CSV holds as text would be printed again, and long numbers would change. The bad-row reader keeps them. */
+/** Refuses long numbers in an object that CSV holds as text: DuckDB would change them. The bad-row reader keeps them. */
 function refuseLongNumbers(object: string, value: string): string {
   const refusal = "error('a number that is not exact in a double')";
   return `CASE WHEN ${hasLongNumber(quoteIdentifier(object))} THEN ${refusal} ELSE ${value} END`;
@@ -198,12 +199,12 @@ function hasLongNumber(text: string): string {
   return `regexp_matches(${text}, '[0-9][0-9.eE+-]{15}')`;
 }
 
-/** A cell of CSV has no type: what looks like an object or a list is one, anything else is a text. */
+/** A CSV cell has no type. A cell that looks like an object or a list is one; any other is a text. */
 function textAsJson(cell: string): string {
   return `CASE WHEN regexp_matches(${cell}, '^[\\[{]') AND json_valid(${cell}) THEN ${cell} ELSE CAST(to_json(${cell}) AS VARCHAR) END`;
 }
 
-/** Paths of the values that must be objects or null, outer before inner: anything else is a reject. */
+/** Paths of the values that must be objects or null, outer before inner. */
 export function structPaths(fields: Map<string, string>): string[] {
   const isStruct = (type: string) => type.startsWith('STRUCT(') && type.endsWith(')');
   const paths = [...fields].filter(([, type]) => isStruct(type)).map(([name]) => name);

@@ -4,37 +4,37 @@ import type { Relation } from '../sql/relation.js';
 import { columnsOf, join, type Sql, sql } from '../sql/sql.js';
 
 /**
- * Where the rows so far are. `first`: whole rows make the lake. `lake`: the published files that hold touched items.
- * `poll`: the same, and whole rows of items that changed take their place. `reload`: as `poll`, with whole rows of all
- * items; what they lack is marked gone.
+ * The source of the rows that changes apply to. `first`: the whole rows are the lake. `lake`: published rows. `poll`:
+ * published rows, and whole rows in place of those that differ. `reload`: as `poll`, with whole rows of all items; an item
+ * without one is marked gone.
  */
 export type MergeBase = { kind: 'first' } | LakeBase;
 
 export interface LakeBase {
   kind: 'lake' | 'poll' | 'reload';
   before: TableRows;
-  /** True where all rows are written again, into files of another layout. */
+  /** True if all rows are written again, into files of another layout. */
   isRewritten: boolean;
 }
 
-/** The items that a run may change, by what says so. */
+/** The items that a run may change, by the reason. */
 export interface TouchedItems {
   exported: Relation;
   /** Changes that are not yet in items. */
   pending: Relation;
-  /** Items whose whole rows are not as the lake has them. */
+  /** Items whose whole rows differ from the lake. */
   different: Relation;
   stale: Relation;
   doubted: Relation;
   rejected: Relation;
-  /** Websites and datasets with another name than rows of items give them; none where it is not known yet. */
+  /** Websites and datasets whose current name differs from rows of items; undefined if names are not known yet. */
   renamed?: { sites: Relation; datasets: Relation };
 }
 
-/** The rows so far of all items that may change. */
+/** Rows, before the run, of all items that may change. */
 export interface BaseRows {
   rows: Relation;
-  /** The items and the files that they are in, where these were looked up. */
+  /** The items and their files, if these were looked up. */
   places?: Relation;
 }
 
@@ -59,7 +59,7 @@ function selectTouched({ pending, different, stale, doubted, rejected, renamed }
     OR list_has_any(datasets, (SELECT list(former) FROM ${renamed.datasets}))`;
 }
 
-/** Few rows are read once: each statement over files opens every column of each of them again. */
+/** Keeps few rows in memory, because each statement over files opens every column of each file again. */
 async function readLakeBase(graph: RelationGraph, { before }: LakeBase, condition: Sql): Promise<BaseRows> {
   if (before.files.length === 0) return { rows: before.rows };
   const all = before.ofFiles(before.files, { filename: true });

@@ -9,7 +9,7 @@ import type { BaseRows, LakeBase, MergeBase } from './merge-base.js';
 /** Items that must be read whole. */
 export interface NeededItems {
   rows: Relation;
-  /** Those to read now, and since when they changed; undefined where there is none. */
+  /** Items to read now, and the time since which they changed; undefined if there are none. */
   wanted: { itemIds: Set<bigint>; changedSince: string } | undefined;
 }
 
@@ -30,19 +30,19 @@ export async function findNeeds(
   return { rows, wanted: { itemIds, changedSince: String(since.since) } };
 }
 
-/** Items after pending changes and whole reads are applied. */
+/** The result of applying pending changes and whole reads. */
 export interface Merge {
-  /** What becomes of table items. */
+  /** The change of table items. */
   change: TableChange;
-  /** The rows that became different, as they are now. */
+  /** The rows that changed, as they are after the run. */
   merged: Relation;
   /** The same items' rows before the run. */
   before: Relation;
-  /** Items that get another row; undefined where all rows are new. */
+  /** Number of items whose row changes; undefined if all rows are new. */
   changed: bigint | undefined;
 }
 
-/** Applies pending changes and whole reads to the merge base (model apply). `gone` of the missing items are marked so. */
+/** Applies pending changes and whole reads to the merge base (model apply). `gone` counts the missing items. */
 export async function mergeItems(
   graph: RelationGraph,
   base: MergeBase,
@@ -85,7 +85,7 @@ function mergeFirst(graph: RelationGraph, rows: Relation, merged: Relation, chan
   return { change: append(changed === 0n ? all : others), merged, before: graph.empty('items_before', 'items') };
 }
 
-/** All rows again, into files of another layout. */
+/** Writes all rows again, into files of another layout. */
 function rewrite({ before }: LakeBase, merged: Relation): TableChange {
   const columns = columnsOf('items');
   return replaceAll(

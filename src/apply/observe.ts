@@ -1,16 +1,25 @@
+import { createReadStream } from 'node:fs';
 import { open, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
 import { isTooDeep } from '../formats/json-scan.js';
+import { readWholeLines } from '../formats/ndjson.js';
+import { MAX_ROW_BYTES } from '../io/limits.js';
+import { isParent, type Mapping } from './item-names.js';
+import type { LandedFile } from './landed.js';
+import { findLongNumbers, NUMBER_MARK, quoteNumbers } from './long-numbers.js';
+import { type ObservedFields, observeRow } from './shape.js';
 
 const NEWLINE = 0x0a;
-/** Rows of files up to this size together are all looked at. */
+/** All rows are looked at if the files together are no larger. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 1024 * 1024;
 const STEP_BYTES = 1024 * 1024;
 const SAMPLE_BYTES = 16 * 1024;
 
 /**
- * Shows rows of landed files that belong together, parsed: every row of small ones, else those of the first megabyte, and
- * some in each further one and in each file. Lines that are not JSON are ignored here; typing reports them.
+ * Parses rows of landed files that belong together: all rows of small files, else those of the first megabyte and some
+ * of each further megabyte and file. It skips lines that are not JSON; typing reports them.
  */
 export async function observeRows(paths: readonly string[], onRow: (row: unknown) => void): Promise<void> {
   for await (const lines of readSamples(paths)) {
@@ -18,10 +27,10 @@ export async function observeRows(paths: readonly string[], onRow: (row: unknown
   }
 }
 
-/** Names and kinds are looked at: numbers that JSON.parse rounds don't matter here. */
+/** JSON.parse may round numbers: only the names and kinds of values matter here. */
 function parseOrNothing(line: string): unknown {
   try {
-    // Whoever looks at the row goes through it by recursion.
+    // The observers recurse into the row.
     return isTooDeep(line) ? undefined : JSON.parse(line);
   } catch {
     return undefined;
@@ -55,4 +64,129 @@ async function* readSome(path: string, size: number, headBytes: number): AsyncGe
 
 function wholeLines(bytes: Buffer, start: number): string {
   return bytes.toString('utf8', start, Math.max(start, bytes.lastIndexOf(NEWLINE)));
+}
+
+/** Records that are always looked at. */
+const SAMPLE_RECORDS = 200;
+
+/**
+ * Looks at the first records of a CSV file, and at further ones until every column that may hold an object has shown a
+ * value. Returns the names of the columns.
+ */
+async function observeCsv(file: string, { observed, mapping, show }: Look): Promise<string[]> {
+  let columns: string[] | undefined;
+  let holders = new Set<string>();
+  let open = new Set<string>();
+  let records = 0;
+  for await (const { bytes } of readCsvRecords(file)) {
+    const cells = parseCsvRecord(bytes.toString('utf8'));
+    if (columns === undefined) {
+      columns = nameColumns(cells ?? []);
+      observeRow(observed, Object.fromEntries(columns.map((name) => [name, null])), mapping);
+      open = new Set(columns.filter((name) => isParent(name, mapping)));
+      holders = new Set(open);
+      continue;
+    }
+    if (cells?.length === columns.length) {
+      const row = readRow(columns, cells, holders);
+      observeRow(observed, row, mapping);
+      show(row, 'csv');
+      for (const [index, name] of columns.entries()) if (cells[index] !== null) open.delete(name);
+    }
+    if (++records >= SAMPLE_RECORDS && open.size === 0) break;
+  }
+  return columns ?? [];
+}
+
+/** Makes the names unique as SQL compares them. A column without a name gets one from its position. */
+function nameColumns(header: readonly (string | null)[]): string[] {
+  const taken = new Set<string>();
+  return header.map((cell, index) => {
+    const own = cell === null || cell === '' ? `column_${index + 1}` : cell.replaceAll('\0', '');
+    let name = own;
+    for (let n = 2; taken.has(name.toLowerCase()); n++) name = `${own}_${n}`;
+    taken.add(name.toLowerCase());
+    return name;
+  });
+}
+
+/** @param holders columns whose cells may be the text of an object */
+function readRow(columns: readonly string[], cells: readonly (string | null)[], holders: ReadonlySet<string>) {
+  return Object.fromEntries(
+    columns.map((name, index): [string, unknown] => {
+      const cell = cells[index] ?? null;
+      return [name, cell !== null && holders.has(name) ? (readObject(cell) ?? cell) : cell];
+    }),
+  );
+}
+
+/** The object in a cell of JSON text, or undefined. */
+function readObject(cell: string): object | undefined {
+  if (!cell.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(cell) as object;
+  } catch {
+    return undefined;
+  }
+}
+
+type LookedAt = Pick<LandedFile, 'path' | 'readAt'>;
+
+/** Receives all that a look at landed rows shows. */
+export interface Look {
+  /** Gets the fields of the rows. */
+  observed: ObservedFields;
+  mapping: Mapping;
+  /** Gets each parsed row. */
+  show: (row: unknown, format?: 'csv') => void;
+}
+
+/** Looks at rows of files of JSON lines. */
+export function observeLines(files: readonly LookedAt[], { observed, mapping, show }: Look): Promise<void> {
+  return observeRows(
+    files.map(({ path }) => path),
+    (row) => {
+      observeRow(observed, row, mapping);
+      show(row);
+    },
+  );
+}
+
+/** Looks at a CSV file. All its values are texts, so no number has to be quoted. */
+export async function readCsvFile({ path: file, readAt }: LookedAt, look: Look): Promise<LandedFile> {
+  const columns = await observeCsv(file, look);
+  return { path: file, layout: 'csv', marked: false, part: path.basename(file), readAt, columns };
+}
+
+export function isCsv(file: string): boolean {
+  return path.extname(file) === '.csv';
+}
+
+/** The file itself, or a copy with quoted numbers if DuckDB would round some. */
+export async function quoteFile(source: string, readAt: string, workFolder: string): Promise<LandedFile> {
+  const part = path.basename(source);
+  const target = path.join(workFolder, `${part}.quoted`);
+  let out: Awaited<ReturnType<typeof open>> | undefined;
+  let copied = 0;
+  let hasTooLarge = false;
+  try {
+    for await (const lines of readWholeLines(source)) {
+      // A line of this length is the first of its piece.
+      hasTooLarge ||= lines.length > MAX_ROW_BYTES && !lines.subarray(0, MAX_ROW_BYTES + 1).includes(NEWLINE);
+      const tokens = findLongNumbers(lines);
+      if (tokens.length > 0 && out === undefined) {
+        out = await open(target, 'w');
+        if (copied > 0) {
+          for await (const before of createReadStream(source, { end: copied - 1 }))
+            await out.writeFile(before as Buffer);
+        }
+      }
+      if (out !== undefined) await out.writeFile(quoteNumbers(lines, tokens, NUMBER_MARK));
+      copied += lines.length;
+    }
+  } finally {
+    await out?.close();
+  }
+  const marked = out !== undefined;
+  return { path: marked ? target : source, layout: 'lines', marked, hasTooLarge, part, readAt };
 }

@@ -1,4 +1,4 @@
-/** Rows that could not be typed: what they leave behind, and which items they are of. */
+/** Rows that could not be typed, and the items that they are of. */
 
 import type { RelationGraph } from '../sql/graph.js';
 import { quoteList, quoteLiteral } from '../sql/quote.js';
@@ -7,7 +7,7 @@ import { code, type Sql, sql } from '../sql/sql.js';
 import type { TableName } from '../tables/table.js';
 import { isChangeOrigin, type TypedFile } from './type-file.js';
 
-/** Rows of table `rejects`: those that could not be typed, with place, reason and raw text; undefined where none is. */
+/** Rows of table `rejects`, with place, reason and raw text; undefined if there are none. */
 export function selectRejects(
   files: readonly TypedFile[],
   { runId, at }: { runId: string; at: string },
@@ -40,15 +40,15 @@ const ROW_COLUMNS = [
   { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },
 ];
 
-/** Rejected rows as far as they can be read. */
+/** The readable parts of rejected rows. */
 export interface RejectedRows {
-  /** `item_id` is null where nothing says which item a row is of. */
+  /** `item_id` is null if a row does not show its item. */
   rows: Relation;
-  /** The items that they should have told of, and that nothing else shows. */
+  /** Items that only rejected rows show. */
   items: Relation;
 }
 
-/** Reads what can be read of rejected rows. Items' histories are left out: they tell nothing that items need. */
+/** Reads ids and times of rejected rows, without items' histories, which items don't need. */
 export function readRejectedRows(graph: RelationGraph, files: readonly TypedFile[]): Relation {
   const parts = files.filter(({ rejected, origin }) => rejected > 0 && origin !== 'history').flatMap(readableParts);
   if (parts.length === 0) return graph.empty('rejected_rows', ROW_COLUMNS);
@@ -66,8 +66,8 @@ function readableParts({ origin, typedPath, badPath }: TypedFile): string[] {
 }
 
 /**
- * Counts changes and rows of items that nothing names: changes whose item is null (section 2, Change), and rows whose id
- * can't be read. Whole rows that were read behind a change show it.
+ * Counts changes without an item (section 2, Change) and rows whose id can't be read. Changes up to the watermark don't
+ * count, because whole rows read after it show them.
  */
 export async function countUnnamed(
   graph: RelationGraph,

@@ -6,8 +6,7 @@ import { code, type Sql } from '../sql/sql.js';
 import type { LookAtRow } from '../tables/table.js';
 import { separateBadRows } from './bad-row-reader.js';
 import { type LandedFile, landedProductsSql, PRODUCT_FIELDS } from './landed.js';
-import { observeRows } from './observe.js';
-import { quoteFile } from './quote-file.js';
+import { observeRows, quoteFile } from './observe.js';
 import { isFaultOfRows } from './type-file.js';
 
 interface ProductFile {
@@ -18,7 +17,7 @@ interface ProductFile {
 /** Typed products of the service. */
 export interface ServiceProducts {
   rows: Relation;
-  /** Rows that can't be read: these are left out. */
+  /** Number of rows that can't be read and are left out. */
   unreadable: number;
 }
 
@@ -57,7 +56,7 @@ function bindProducts(files: readonly LandedFile[], readAt: string, runId: strin
   return bindModel('service_products', { landed_products: code(rows) }, { read_at: readAt, run_id: runId });
 }
 
-/** The rows of a file that can be read. */
+/** Keeps the readable rows of a file. */
 async function separateProducts({ path: source, readAt }: ProductFile, workFolder: string) {
   const part = path.basename(source);
   const [goodPath, badPath] = [path.join(workFolder, `${part}.good`), path.join(workFolder, `${part}.bad`)];

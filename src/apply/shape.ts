@@ -15,34 +15,34 @@ import {
 } from './item-names.js';
 
 /**
- * Where each value of an item is in a landed row. The API document shows the names of Item, but not those of an
- * export row, so all sensible spellings are recognized: nested like Item, or flat (`siteId`, `site_id`, `site.id`).
+ * The place of each value of an item in a landed row. The API document shows the names of Item, but not those of an
+ * export row. All sensible spellings are recognized: nested like Item, or flat (`siteId`, `site_id`, `site.id`).
  */
 export interface Shape {
   /** DuckDB type of every top-level field to read, by name. In CSV all are text. */
   fields: Map<string, string>;
-  /** Canonical value → SQL over those fields. What the columns of CSV do not show is not in it. */
+  /** Canonical value → SQL over those fields. Lacks the values that CSV has no column for. */
   values: Map<ItemValue, string>;
-  /** Of `attributes` and `datasets` those that flat rows hold as text: JSON, or a list of names. */
+  /** Those of `attributes` and `datasets` that flat rows hold as text: JSON, or a list of names. */
   texts: Set<ItemValue>;
   /** Fields that the document does not name: name in `extra` → SQL of its JSON, in CSV of its text or JSON. */
   unknown: Map<string, string>;
-  /** Of the fields those that CSV holds as the text of a JSON object. */
+  /** Fields that CSV holds as the text of a JSON object. */
   objects: Set<string>;
 }
 
-/** How rows are written: with JSON's types, or all as text. */
+/** Rows of JSON have types, those of CSV are all text. */
 export type RowKind = 'json' | 'csv';
 
-/** What a sample of rows showed of a top-level field. */
+/** Facts about a top-level field from a sample of rows. */
 export interface ObservedField {
   subfields: Set<string>;
-  /** There was a value that is neither null nor an object. */
+  /** True if a value was neither null nor an object. */
   isScalar: boolean;
 }
 export type ObservedFields = Map<string, ObservedField>;
 
-/** Adds one parsed row to what was observed. */
+/** Adds the fields of one parsed row. */
 export function observeRow(observed: ObservedFields, row: unknown, mapping: Mapping = {}): void {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return;
   for (const [name, value] of Object.entries(row)) {
@@ -62,7 +62,7 @@ const camel: Style = (path) => path.replaceAll(/\.(\w)/g, (_match, char: string)
 const snake: Style = (path) => path.replaceAll('.', '_').replaceAll(/[A-Z]/g, (char) => `_${char.toLowerCase()}`);
 const dotted: Style = (path) => path;
 
-/** How the rows spell a value of which the sample shows nothing (services may leave out nulls). */
+/** The likely spelling of values that the sample does not show (services may leave out nulls). */
 function detectStyle(observed: ObservedFields): { style: Style; nested: boolean } {
   const names = [...observed.keys()];
   const isSnake = names.some((name) => name.includes('_') && BY_FOLDED_NAME.has(fold(name)));
@@ -71,7 +71,7 @@ function detectStyle(observed: ObservedFields): { style: Style; nested: boolean 
   return { style: !nested && names.some((name) => name.includes('.')) ? dotted : camel, nested };
 }
 
-/** Decides where each value is. Throws `contract` if there are rows and none names an item id. */
+/** Finds the place of each value. @throws PricelakeError `contract` if there are rows and none names an item id */
 export function detectShape(observed: ObservedFields, kind: RowKind = 'json', mapping: Mapping = {}): Shape {
   const shape: Shape = {
     fields: new Map(),
@@ -80,7 +80,7 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
     unknown: new Map(),
     objects: new Set(),
   };
-  // What is mapped comes first: it is meant, and what would be recognized beside it is not.
+  // A mapping comes first: it wins over a field that is only recognized.
   const isMapped = ([name]: [string, ObservedField]) => Object.hasOwn(mapping, name);
   const fields = [...observed];
   for (const [name, field] of [...fields.filter(isMapped), ...fields.filter((one) => !isMapped(one))]) {
@@ -97,14 +97,14 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
   return shape;
 }
 
-/** Values of an item that no row showed a field of, be it null; none where no row was seen. */
+/** Values of an item whose field no row showed, not even as null; none if no row was seen. */
 export function listAbsent(observed: ObservedFields, mapping: Mapping): ItemValue[] {
   if (observed.size === 0) return [];
-  const { values } = detectShape(observed, 'csv', mapping); // which adds nothing that was not seen
+  const { values } = detectShape(observed, 'csv', mapping); // CSV adds no unseen value
   return ITEM_VALUE_NAMES.filter((name) => !values.has(name));
 }
 
-/** A field's name as it is in the rows, and as Item would have it. */
+/** A field's name in the rows, and after mapping. */
 interface FieldName {
   name: string;
   known: string;

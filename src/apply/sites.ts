@@ -6,9 +6,9 @@ import type { ItemReads } from './batch.js';
 /** Websites after the run. */
 export interface NextSites {
   rows: Relation;
-  /** Rows of table sites; undefined when no website is new or different. */
+  /** New rows of table sites; undefined if no website is new or different. */
   changed: Sql | undefined;
-  /** Current name and host of websites that rows of items name in another way. */
+  /** Current name and host of websites whose rows of items have others. */
   renamed: Relation;
   renamedCount: bigint;
 }

@@ -12,13 +12,13 @@ export interface NewHistory {
   fresh: Relation;
   /** Differences that no change shows. */
   diffs: Relation;
-  /** How many there are of both, at most. */
+  /** At most so many rows in both. */
   maxRows: bigint;
 }
 
 /**
- * Adds rows to history. Rows that a comparison wrote give way to changes of this run that report the same. Only files
- * that hold rows without a change id, of the days on which the changes were observed or later, are read.
+ * Adds rows to history. A change of this run replaces the row that a comparison wrote for the same difference. Such rows
+ * have no change id, so this reads only files that hold some, from the day of the first change on.
  */
 export async function extendHistory(
   graph: RelationGraph,
@@ -51,7 +51,7 @@ async function findLooseFiles(graph: RelationGraph, history: TableRows, fresh: R
   return loose.filter(({ partitionValues }) => (partitionValues.observed_date ?? day) >= day);
 }
 
-/** By the file's statistics; a file without them may. */
+/** Reads the file's statistics. A file without statistics may have such rows. */
 function hasRowsWithoutId({ stats }: DataFile): boolean {
   const { nullCount } = (stats === '' ? {} : JSON.parse(stats)) as { nullCount?: { change_id?: number } };
   return nullCount?.change_id !== 0;

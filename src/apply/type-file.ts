@@ -11,10 +11,10 @@ import { separateBadRows } from './bad-row-reader.js';
 import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from './landed.js';
 import type { Shape } from './shape.js';
 
-/** A landed file typed: Parquet with the model's columns, and the rows that could not even be read. */
+/** A typed landed file: Parquet with the model's columns, and the rows that could not be read at all. */
 export interface TypedFile {
   typedPath: string;
-  /** NDJSON of {"n", "raw", "reason", "id"}, where there are any; `id` is that of the item, where it can be read. */
+  /** NDJSON of {"n", "raw", "reason", "id"}, if there are any; `id` is the item's, if it can be read. */
   badPath?: string;
   /** The landed file, or the first of several. */
   part: string;
@@ -23,13 +23,13 @@ export interface TypedFile {
   rows: number;
   /** Rows that could not be typed. */
   rejected: number;
-  /** Landed files whose rows it holds. */
+  /** Paths of the landed files. */
   sources: string[];
 }
 
 /**
- * Where landed rows come from: whole rows of an export or a page, read before the run's changes; rereads, items read
- * whole after them; and the changes themselves, of the feed, of webhooks, or of items' histories.
+ * The source of landed rows. `export` and `page` are whole rows from before the run's changes, `reread` those from after
+ * them. The other origins are changes.
  */
 export type Origin = 'export' | 'page' | 'reread' | ChangeOrigin;
 const CHANGE_ORIGINS = ['feed', 'webhook', 'history'] as const;
@@ -41,30 +41,31 @@ export function isChangeOrigin(origin: Origin): origin is ChangeOrigin {
 
 /** A landed file to type. */
 export interface TypingSource {
-  /** As it came; the bad-row reader reads it. */
+  /** The file as it came, for the bad-row reader. */
   path: string;
-  /** The same with its long numbers quoted (quote-file.ts). */
+  /** The file with quoted long numbers (observe.ts). */
   landed: LandedFile;
-  /** Rows that landed: a typed file with another number is refused. */
+  /** Number of landed rows. Typing must give as many. */
   rows: number;
 }
 
 export interface TypingTask {
   origin: Origin;
   sources: readonly [TypingSource, ...TypingSource[]];
-  /** Needed for items; holds for all sources. */
+  /** The shape of all sources. Items need it. */
   shape?: Shape;
-  /** Tells the field of a row that holds the item's id; default `id`, and `item.id` for changes. */
+  /** Recognizes the field with the item's id; default `id`, and `item.id` for changes. */
   isId?: IsId;
-  /** True for items where each source is of one website. */
+  /** True for items if each source has rows of one website only. */
   isBySite?: boolean;
   runId: string;
   workFolder: string;
 }
 
 /**
- * Types landed files: all at once, the strict bulk way, and where a row does not fit it, file by file and then row by
- * row with places and reasons. Removes what it wrote on the way. Throws `contract` when the rows do not add up.
+ * Types landed files all at once by the strict reader. If a row does not fit, it types file by file, and then row by row
+ * with places and reasons. Temporary files go.
+ * @throws PricelakeError `contract` if the number of rows differs from the landed one
  */
 export async function typeFiles(db: Database, task: TypingTask): Promise<TypedFile[]> {
   const [first, ...others] = task.sources;
@@ -93,7 +94,7 @@ async function typeStrictly(db: Database, task: TypingTask): Promise<TypedFile |
   const typedPath = path.join(task.workFolder, `${part}.parquet`);
   const rows = sources.reduce((sum, source) => sum + source.rows, 0);
   if (sources.some(({ landed }) => landed.hasTooLarge === true)) return undefined;
-  // Columns of CSV are read by their place.
+  // CSV columns are read by position.
   if (new Set(sources.map(({ landed }) => JSON.stringify(landed.columns))).size > 1) return undefined;
   try {
     const counts = await copyTyped(
@@ -110,7 +111,7 @@ async function typeStrictly(db: Database, task: TypingTask): Promise<TypedFile |
   return { typedPath, part, origin, rows, rejected: 0, sources: sources.map((source) => source.path) };
 }
 
-/** True for malformed JSON, and for a value that no column takes. Other errors are not the rows' fault. */
+/** True for malformed JSON and for a value that does not fit its column. */
 export function isFaultOfRows(error: unknown): boolean {
   return error instanceof Error && /^(Invalid Input|Conversion) Error/.test(error.message);
 }
@@ -145,7 +146,7 @@ async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource
   return { typedPath, part, origin: task.origin, rows, rejected, sources: [source.path], ...bad };
 }
 
-/** Small, and websites apart: staging reads the typed files by slices of websites. */
+/** Small row groups, sorted by website: staging reads the typed files by slices of websites. */
 const ROW_GROUP_ROWS = 8_192;
 
 async function copyTyped(
@@ -166,7 +167,7 @@ async function copyTyped(
   return { rows: count, rejected: count - countNulls(written?.column_statistics, 'reject_reason', count) };
 }
 
-/** Of a column, by the statistics that COPY returns; a file without rows has none. */
+/** Counts nulls by the statistics that COPY returns. A file without rows has no statistics. */
 function countNulls(statistics: DuckDBValue | undefined, column: string, rows: number): number {
   if (rows === 0 || !(statistics instanceof DuckDBMapValue)) return rows;
   const own = statistics.entries.find(({ key }) => key === quoteIdentifier(column))?.value;

@@ -1,9 +1,7 @@
 import type { Database } from '../sql/connection.js';
 import type { AnswerName, LookAtRow } from '../tables/table.js';
 import { type ItemValue, isItemId, type Mapping } from './item-names.js';
-import { observeRows } from './observe.js';
-import { isCsv, type Look, observeLines, readCsvFile } from './observe-file.js';
-import { quoteFile } from './quote-file.js';
+import { isCsv, type Look, observeLines, observeRows, quoteFile, readCsvFile } from './observe.js';
 import { detectShape, listAbsent, type ObservedFields } from './shape.js';
 import {
   type ChangeOrigin,
@@ -14,17 +12,17 @@ import {
   typeFiles,
 } from './type-file.js';
 
-/** A landed file of items as extraction hands it over. */
+/** A landed file of items. */
 export interface LandedItems {
   path: string;
   rows: number;
   bytes: number;
   readAt: string;
-  /** Rows of exports may be shaped in another way than those of `/items`. Default export. */
+  /** Default `export`. Rows of exports may have another shape than those of `/items`. */
   origin?: Exclude<Origin, ChangeOrigin>;
   /** True for rereads that come from an export. */
   isExport?: boolean;
-  /** True where all rows are of one website. */
+  /** True if all rows are of one website. */
   isOfOneSite?: boolean;
 }
 
@@ -41,21 +39,21 @@ const BATCH_BYTES = 48 * 1024 * 1024;
 const WAITING_BYTES = 1024 * 1024 * 1024;
 
 /**
- * Types landed files in batches while more are being landed: large batches side by side, the others one after the other.
- * What one file shows of the rows' shape holds for those of the same origin after it.
+ * Types landed files in batches while more land: large batches side by side, small ones one by one. The shape that a file
+ * shows holds for later files of its origin.
  */
 export class TypingQueue {
   readonly #db: Database;
   readonly #run: { runId: string; workFolder: string };
-  /** Of export rows. */
+  /** Applies to export rows only. */
   readonly #mapping: Mapping;
   readonly #look: LookAtRow;
   readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
-  /** Small files until they are worth a batch. */
+  /** Small files that wait for a full batch. */
   #small: LandedItems[] = [];
-  /** Small batches, and files of changes. */
+  /** Chain of small batches and files of changes. */
   #work: Promise<unknown> = Promise.resolve();
-  /** The last batch that was looked at. */
+  /** Chain of batches being looked at. */
   #prepared: Promise<unknown> = Promise.resolve();
   #waitingBytes = 0;
   #waiters: (() => void)[] = [];
@@ -64,7 +62,7 @@ export class TypingQueue {
   readonly #void = new Set<string>();
   #isLeft = false;
 
-  /** `look` is shown the rows of landed files that are looked at before they are typed. */
+  /** @param look gets each row that is looked at before typing */
   constructor(
     db: Database,
     run: { runId: string; workFolder: string },
@@ -77,12 +75,12 @@ export class TypingQueue {
     this.#look = look;
   }
 
-  /** From now on items are not typed: a later try of the run is handed the same files, or another program has typed them. */
+  /** Stops typing items: a later try of the run gets the same files, or another program has typed them. */
   leaveItems(): void {
     this.#isLeft = true;
   }
 
-  /** Starts typing a file of items; a fault comes out of `finish`. One that may become void is typed on its own. */
+  /** Starts typing a file of items; `finish` throws its fault. A file that may become void is typed alone. */
   addItems(landed: LandedItems, { mayBecomeVoid = false } = {}): void {
     if (this.#isLeft) return;
     this.#waitingBytes += landed.bytes;
@@ -93,17 +91,17 @@ export class TypingQueue {
     if (mayBecomeVoid || bytes >= BATCH_BYTES) this.#closeBatch();
   }
 
-  /** Resolves when few enough landed bytes wait to be typed: code that lands more asks first. */
+  /** Resolves when few enough landed bytes wait to be typed. Await it before landing more. */
   async whenRoom(): Promise<void> {
     while (this.#waitingBytes > WAITING_BYTES) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
-  /** These landed files are void: their export has to be taken again. */
+  /** Leaves these files out: their export has to be taken again. */
   forget(paths: readonly string[]): void {
     for (const path of paths) this.#void.add(path);
   }
 
-  /** All files of items typed so far. */
+  /** Waits for all files of items. */
   async finish(): Promise<TypedFile[]> {
     this.#closeBatch();
     const typed = (await Promise.all(this.#typed)).flat();
@@ -113,7 +111,7 @@ export class TypingQueue {
     return typed.filter(({ sources }) => isValid(sources));
   }
 
-  /** Values of items that no row of an export showed, as far as they were looked at. */
+  /** Values of items that no observed row of an export showed. */
   listAbsent(): ItemValue[] {
     return listAbsent(this.#observed.export, this.#mapping);
   }
@@ -125,7 +123,7 @@ export class TypingQueue {
     return this.#typeApart({ origin, sources: [{ path, landed, rows }], ...this.#run });
   }
 
-  /** Types a file of items that is none of the run's own. */
+  /** Types a file of items apart from the queue: it is not among those that `finish` gives. */
   async typeApart(landed: LandedItems): Promise<TypedFile> {
     return this.#typeApart(await this.#prepare([landed]));
   }
@@ -145,13 +143,13 @@ export class TypingQueue {
     if (this.#small.length === 0) return;
     const files = this.#small;
     this.#small = [];
-    // Looked at one after the other: a batch knows what those before it showed.
+    // One by one, so that a batch knows the shape that earlier ones showed.
     const prepared = this.#prepared.then(() => this.#prepare(files));
     this.#prepared = settle(prepared);
     this.#typed.push(this.#typeBatch(files, prepared));
   }
 
-  /** Nothing where it fails: the fault counts if the files do. */
+  /** A fault is kept for `finish`, which throws it unless the files are void. */
   async #typeBatch(files: LandedItems[], prepared: Promise<TypingTask>): Promise<TypedFile[]> {
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
     try {
@@ -195,7 +193,7 @@ export class TypingQueue {
   }
 }
 
-/** Resolves when the work ends, whatever comes of it. */
+/** Resolves when the work ends, even if it fails. */
 function settle(work: Promise<unknown>): Promise<void> {
   return work.then(
     () => {},
@@ -203,7 +201,7 @@ function settle(work: Promise<unknown>): Promise<void> {
   );
 }
 
-/** Where changes come from, as the document names it. */
+/** The answer that brings changes of an origin. */
 const CHANGE_ANSWERS = {
   feed: '/changes',
   webhook: 'webhook',

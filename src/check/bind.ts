@@ -8,8 +8,8 @@ import type { Check } from './check.js';
 import { requireScopes } from './require-scope.js';
 
 /**
- * Refuses checks that would not run, without a lake: each is one SELECT that binds to the tables of schemas/, and follows
- * its scope. Told before a run begins, since at its end a whole copy may have been paid for.
+ * Refuses checks that would not run: each is one SELECT that binds to the tables of schemas/ and follows its scope. It needs
+ * no lake and comes before a run, because at the run's end a whole copy may have been paid for.
  * @throws PricelakeError `config` that names file and line.
  */
 export async function bindChecks(checks: readonly Check[]): Promise<void> {
@@ -42,14 +42,14 @@ function refuse({ file }: Check, found: string): PricelakeError {
   return new PricelakeError('config', `${file}: a check is one SELECT whose rows are violations, here is ${found}`);
 }
 
-/** Errors of DuckDB that are no fault of the check's SQL. */
+/** DuckDB's errors that are not the fault of the check's SQL. */
 const NOT_ITS_OWN = /^(Out of Memory|IO|INTERRUPT|INTERNAL|FATAL|HTTP|Permission) Error/u;
 
-/** An error of the check's SQL with its file and line; anything else (out of memory, a damaged file) as it is. */
+/** Adds file and line to an error of the check's SQL. Other errors (out of memory, a damaged file) pass through. */
 export function explainCheckError({ file }: Check, cause: unknown): unknown {
   const text = cause instanceof Error ? cause.message.replace(/^Failed to extract statements: /u, '') : '';
   if (cause instanceof PricelakeError) return cause;
-  // The binding has no better answer for a text without a statement.
+  // DuckDB's binding says only this for a text without a statement.
   if (text === 'Error in native callback')
     return new PricelakeError('config', `${file}: there is no SQL`, {}, { cause });
   if (!/^[A-Z][\w ]* Error: /u.test(text) || NOT_ITS_OWN.test(text)) return cause;

@@ -1,4 +1,4 @@
-import type { Severity } from '../tables/table.js';
+import { type Severity, TABLE_NAMES, type TableName } from '../tables/table.js';
 
 export const SEVERITIES = ['gate', 'error', 'warn'] as const satisfies readonly Severity[];
 export const PARAMETER_TYPES = ['BIGINT', 'DOUBLE', 'VARCHAR'] as const;
@@ -18,14 +18,14 @@ export interface Check {
   name: string;
   severity: Severity;
   description: string;
-  /** What its rows are, behind their number: `[price is|prices are] below zero`. */
+  /** Words that follow the number of its rows: `[price is|prices are] below zero`. */
   found?: string | undefined;
-  /** What to look at when it fails. */
+  /** Advice for when it fails. */
   next: string;
   parameters: CheckParameter[];
   /**
-   * Which rows of items a violation follows from: a row alone, or the rows that have the same values in these columns.
-   * Undefined for all rows. `requireScopes` says which queries follow from one.
+   * The rows of items that a violation follows from: one row, or the rows with equal values in these columns; undefined for
+   * all rows. `requireScopes` enforces it.
    */
   scope: 'row' | readonly string[] | undefined;
   /**
@@ -52,4 +52,15 @@ export function explainMisfit(value: ParameterValue, type: ParameterType): strin
   if (type === 'VARCHAR') return typeof value === 'string' ? undefined : `must be text, not ${given}`;
   if (type === 'BIGINT') return Number.isSafeInteger(value) ? undefined : `must be an integer, not ${given}`;
   return Number.isFinite(value) ? undefined : `must be a number, not ${given}`;
+}
+
+const COMMENT_LINE = /^\s*--.*$/gmu;
+
+/**
+ * The tables whose names are in a check's SQL. A column with the name of a table adds one too many, but none is missing.
+ * DuckDB's `getTableNames` gives none for SQL with `USING` or parameters.
+ */
+export function findReadTables(sql: string): TableName[] {
+  const words = new Set(sql.replace(COMMENT_LINE, '').toLowerCase().match(/\w+/gu) ?? []);
+  return TABLE_NAMES.filter((table) => words.has(table));
 }

@@ -6,8 +6,7 @@ import { type Sql, writeTyped } from '../sql/sql.js';
 import { rowToJson } from '../sql/value-json.js';
 import type { TableName } from '../tables/table.js';
 import { explainCheckError } from './bind.js';
-import type { Check, ParameterType } from './check.js';
-import { findReadTables } from './read-tables.js';
+import { type Check, findReadTables, type ParameterType } from './check.js';
 import type { PlannedCheck } from './settings.js';
 
 export const SAMPLE_ROWS = 5;
@@ -20,11 +19,11 @@ export interface Violations {
   seconds: number;
 }
 
-/** What checks look at. */
+/** The rows that checks read. */
 export interface CheckedTables {
   /** Rows by the name of their table. */
   tables: Readonly<Partial<Record<TableName, Source>>>;
-  /** The run whose rows of history are looked at; undefined where it is none. */
+  /** The run whose rows of history are checked; undefined outside a run. */
   runId: string | undefined;
 }
 
@@ -34,10 +33,10 @@ export interface ChangedItems {
   after: Relation;
 }
 
-/** The views of a session that are named as the tables. */
+/** Reads the session's own views, which have the tables' names. */
 export const NAMED_TABLES: CheckedTables = { tables: {}, runId: undefined };
 
-/** One pass: the violating rows stream by, counted; only the first ones are looked at. */
+/** Counts the violating rows as they stream by, and keeps the first ones. */
 export async function countRows(
   graph: RelationGraph,
   { check, values }: PlannedCheck,
@@ -75,7 +74,7 @@ export function bindCheck(text: string, { tables, runId }: CheckedTables): Sql {
   return bindQuery(cutEnd(text), Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId ?? null) });
 }
 
-/** A statement without the semicolon and the comments behind it: it becomes part of another one. */
+/** Removes the semicolon and comments at the end, so that the statement can be part of another. */
 function cutEnd(text: string): string {
   const cut = text.trimEnd().replace(/(?:;|(?<=^|\s)--[^\n'"]*)$/u, '');
   return cut === text ? text : cutEnd(cut);

@@ -6,15 +6,14 @@ import { quoteIdentifier } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, type Sql, sql } from '../sql/sql.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
-import type { Check } from './check.js';
+import { type Check, findReadTables } from './check.js';
 import { type ChangedItems, type CheckedTables, countRows, SAMPLE_ROWS, type Violations } from './count-rows.js';
-import { findReadTables } from './read-tables.js';
 import type { PlannedCheck } from './settings.js';
 
 const keptSchema = z.strictObject({
-  /** By table that one of the checks reads: a hash of the names of its files. Files never change. */
+  /** Table that a check reads → hash of the names of its files. Files never change. */
   tables: z.partialRecord(z.enum(TABLE_NAMES), z.string()),
-  /** By the name of a check: a hash of its SQL and parameters, the parameters, and what it found. */
+  /** Name of a check → hash of its SQL and parameters, the parameters, and its result. */
   checks: z.record(
     z.string(),
     z.strictObject({
@@ -27,24 +26,24 @@ const keptSchema = z.strictObject({
 });
 type Kept = z.infer<typeof keptSchema>;
 
-/** The names of a table's files, in any order; undefined where it is not known. */
+/** The names of a table's files, in any order; undefined if they are not known. */
 export type ListFiles = (table: TableName) => Iterable<string> | undefined;
 
-/** Rows of violations that were, at most: with more of them, no earlier sample is shown. */
+/** Earlier violations of the run's items that are listed. With more, the earlier sample is dropped. */
 const MOST_ROWS = 10_000;
 
 const NONE: Violations = { violations: 0n, rows: [], seconds: 0 };
 
 /**
- * What checks with a scope found over all items, kept from run to run. A run counts on from there: less what its items
- * gave before, more what they give now. Without a kept count, or where it can't be right, the check reads all rows.
+ * Counts of checks with a scope over all items, kept from run to run. A run subtracts the violations of its items before it
+ * and adds those after it. Without a sound kept count, the check reads all rows.
  */
 export class KeptCounts {
   readonly #last: Kept['checks'];
   readonly #next: Kept['checks'] = {};
   readonly #tables = new Set<TableName>();
 
-  /** `text`: what `write` gave. Of it counts what is of the tables as they are; anything else is as good as nothing. */
+  /** @param text the result of `write`; ignored if it is damaged or the tables have other files now */
   constructor(text: string | undefined, listFiles: ListFiles) {
     this.#last = readKept(text, listFiles);
   }
@@ -54,7 +53,7 @@ export class KeptCounts {
     return [...this.#tables];
   }
 
-  /** What the checks found, as text for the run that finds the tables so. */
+  /** The counts as text for a run that finds the same files. */
   write(listFiles: ListFiles): string {
     const tables = Object.fromEntries(this.tables.map((table) => [table, hashFiles(listFiles(table))]));
     return JSON.stringify({ tables, checks: this.#next } satisfies Kept);
@@ -84,7 +83,7 @@ export class KeptCounts {
     for (const [key, scope] of scopes) {
       const ofScope = known.filter(({ check }) => String(check.scope) === key);
       const [before, after] = await selectScope(graph, checked, changed, scope);
-      // Where all items gave none, these gave none either.
+      // If all items had no violation, these had none either.
       const hadSome = ofScope.filter(({ check }) => this.#last[check.name]?.violations !== '0');
       const last = await countEach(graph, withItems(checked, before), hadSome, MOST_ROWS);
       const now = await countEach(graph, withItems(checked, after), ofScope, SAMPLE_ROWS);
@@ -109,7 +108,7 @@ export class KeptCounts {
   }
 }
 
-/** What a run has kept of checks that are as they were then, and read tables that are. */
+/** Kept counts of checks that are unchanged, over unchanged tables. */
 export function readKeptCounts(text: string | undefined, checks: readonly Check[], listFiles: ListFiles) {
   const last = readKept(text, listFiles);
   return checks.flatMap((check) => {
@@ -140,8 +139,8 @@ const withItems = ({ tables, runId }: CheckedTables, items: Source): CheckedTabl
 });
 
 /**
- * The rows that a scope's violations follow from, before the run and after it, in place of `items`. As they are no
- * tables, a check reads only its own columns of them.
+ * The rows that a scope's violations follow from, before and after the run, in place of `items`. They are queries and not
+ * tables, so that a check reads only its own columns.
  */
 async function selectScope(
   graph: RelationGraph,
@@ -157,7 +156,7 @@ async function selectScope(
   return [sql`SELECT * FROM (${now}) ANTI JOIN ${after} USING (item_id) UNION ALL FROM ${before}`, now];
 }
 
-/** By their statistics, files of other websites are not even opened: a join says too little about them beforehand. */
+/** Names the websites in a condition, so that DuckDB skips files of others by their statistics. A join alone can't. */
 async function restrictSites(graph: RelationGraph, keys: Relation, scope: readonly string[]): Promise<Sql> {
   if (!scope.includes('site_id')) return sql``;
   const rows = await graph.rows(sql`SELECT DISTINCT site_id FROM ${keys} WHERE site_id IS NOT NULL`);
@@ -165,7 +164,7 @@ async function restrictSites(graph: RelationGraph, keys: Relation, scope: readon
   return rows.length === 0 ? sql`` : sql` WHERE site_id IN (${code(ids)})`;
 }
 
-/** Undefined for a check that does not run: over all rows it says why. */
+/** Undefined for a check that does not run. Over all rows it will say why. */
 async function countEach(graph: RelationGraph, checked: CheckedTables, checks: readonly PlannedCheck[], keep: number) {
   const counted = new Map<PlannedCheck, Violations | undefined>();
   for (const one of checks) counted.set(one, await countRows(graph, one, checked, keep).catch(() => undefined));

@@ -106,7 +106,7 @@ function parseParameter(value: string, fail: (why: string) => PricelakeError): C
   return { name, type, default: fallback, meaning };
 }
 
-/** Each `$name` of the SQL is declared, and each declared one is used. */
+/** Requires that each `$name` of the SQL is declared, and that each declared one is used. */
 function requireDeclared(
   text: string,
   parameters: CheckParameter[],
@@ -115,7 +115,7 @@ function requireDeclared(
   const declared = new Set(parameters.map(({ name }) => name));
   const used = new Set<string>();
   for (const [index, content] of text.split(/\r?\n/u).entries()) {
-    // Neither in a comment nor in a literal.
+    // Comments and literals have no parameters.
     const code = content.replace(/'(?:[^']|'')*'/gu, "''").replace(/--.*$/u, '');
     for (const [, name = ''] of code.matchAll(/\$([a-z_][a-z0-9_]*)/gu)) {
       used.add(name);

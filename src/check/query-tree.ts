@@ -1,9 +1,9 @@
 import type { Database } from '../sql/connection.js';
 
-/** A node of DuckDB's syntax tree (`json_serialize_sql`): its members as they stand there. */
+/** A node of DuckDB's syntax tree (`json_serialize_sql`). */
 export type Tree = Readonly<Record<string, unknown>>;
 
-/** The tree of one SELECT, or undefined where DuckDB can't write it down, as that of PIVOT. */
+/** The tree of one SELECT; undefined if DuckDB can't serialize it, such as PIVOT. */
 export async function parseSelect(db: Database, sql: string): Promise<Tree | undefined> {
   const row = await db.row('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR AS tree', [sql]);
   const tree: unknown = JSON.parse(String(row?.tree));
@@ -34,4 +34,65 @@ export const toName = (value: unknown): string => String(value ?? '').toLowerCas
 /** `items.site_id` as its parts; undefined for anything but a column. */
 export function readColumnRef(tree: Tree): string[] | undefined {
   return tree.class === 'COLUMN_REF' && Array.isArray(tree.column_names) ? tree.column_names.map(toName) : undefined;
+}
+
+/** Functions that a check with a scope may call. */
+export interface KnownFunctions {
+  aggregates: ReadonlySet<string>;
+  /** The same arguments always give the same value. */
+  stable: ReadonlySet<string>;
+}
+
+/** DuckDB calls these consistent, but they depend on the clock or the session. */
+const UNSTABLE = ['age', 'getvariable', 'current_setting'];
+/** The clock's names that look like columns. */
+const CLOCK = /^(current_(date|time|timestamp)|localtime(stamp)?)$/u;
+
+/** DuckDB's functions. A macro is stable if all functions that it calls are. */
+export async function listFunctions(db: Database): Promise<KnownFunctions> {
+  const rows =
+    await db.rows(`SELECT lower(function_name) AS name, function_type AS type, bool_and(stability = 'CONSISTENT') AS ok
+    FROM duckdb_functions() WHERE function_type IN ('scalar', 'aggregate') GROUP BY ALL`);
+  const named = (type: string) =>
+    rows.filter((row) => row.type === type && row.ok === true).map(({ name }) => String(name));
+  const aggregates = new Set(named('aggregate'));
+  const stable = new Set(['unnest', ...named('scalar')]);
+  for (const name of [...aggregates, ...UNSTABLE]) stable.delete(name);
+  let macros = await listMacros(db);
+  const isStable = (trees: readonly Tree[]) =>
+    trees.every((tree) => findUnstable(tree, { stable, aggregates: NONE }) === undefined);
+  for (let found = [...macros.keys()]; found.length > 0; ) {
+    found = [...macros].filter(([, trees]) => isStable(trees)).map(([name]) => name);
+    for (const name of found) stable.add(name);
+    macros = new Map([...macros].filter(([name]) => !stable.has(name)));
+  }
+  return { aggregates, stable };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The expression behind each macro, except macros that query tables. */
+async function listMacros(db: Database): Promise<Map<string, Tree[]>> {
+  const rows = await db.rows(`SELECT lower(function_name) AS name, macro_definition AS sql FROM duckdb_functions()
+    WHERE function_type = 'macro' AND macro_definition NOT ILIKE '%select%' ORDER BY ALL`);
+  const macros = new Map<string, Tree[]>();
+  for (const { name, sql } of rows) {
+    const tree = await parseSelect(db, `SELECT ${String(sql)}`);
+    macros.set(String(name), [...(macros.get(String(name)) ?? []), tree ?? UNKNOWN]);
+  }
+  return macros;
+}
+
+/** A call of a function that does not exist. */
+const UNKNOWN: Tree = { class: 'FUNCTION', function_name: '' };
+
+/** The SQL name of the first part of a tree whose value differs from run to run. */
+export function findUnstable(tree: Tree, { aggregates, stable }: KnownFunctions): string | undefined {
+  for (const one of walkTree(tree)) {
+    const name = toName(one.function_name);
+    if (one.class === 'FUNCTION' && !aggregates.has(name) && !stable.has(name)) return `${name}()`;
+    const column = readColumnRef(one)?.at(-1);
+    if (column !== undefined && CLOCK.test(column)) return column;
+  }
+  return undefined;
 }

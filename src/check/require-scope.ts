@@ -2,8 +2,18 @@ import { PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { Check } from './check.js';
-import { findUnstable, type KnownFunctions, listFunctions } from './known-functions.js';
-import { asTree, listTrees, parseSelect, readColumnRef, type Tree, toName, walkTree } from './query-tree.js';
+import {
+  asTree,
+  findUnstable,
+  type KnownFunctions,
+  listFunctions,
+  listTrees,
+  parseSelect,
+  readColumnRef,
+  type Tree,
+  toName,
+  walkTree,
+} from './query-tree.js';
 
 /** Why a query does not follow its scope. */
 class Refusal extends Error {}
@@ -11,7 +21,7 @@ const refuse = (why: string): never => {
   throw new Refusal(why);
 };
 
-/** A query under its scope: no key for `row`, else its columns. `own` are the names of items, and of CTEs that read it. */
+/** The scope of a query. `keys` is empty for `row`; `own` has the names of items and of CTEs that read it. */
 interface Scope {
   keys: readonly string[];
   own: ReadonlySet<string>;
@@ -19,8 +29,8 @@ interface Scope {
 }
 
 /**
- * Refuses checks that a run could not count on from what it changed: violations must follow from one row of items each,
- * or from the rows with the same values in the columns of the scope. Only what is known to do so passes.
+ * Refuses a check whose violations don't each follow from one row of items, or from the rows with equal values in the
+ * scope's columns: a run could not count them by the rows that it changed. Only forms that are known to be safe pass.
  * @throws PricelakeError `config` that names file and line.
  */
 export async function requireScopes(db: Database, checks: readonly Check[]): Promise<void> {
@@ -50,7 +60,7 @@ function explainRefusal(tree: Tree | undefined, scope: Scope): string | undefine
   }
 }
 
-/** Anywhere in the query: the same rows give the same result, in whatever order they come. */
+/** Requires that the same rows give the same result, in any order. */
 function requireStable(tree: Tree, { functions }: Scope): void {
   for (const one of walkTree(tree)) {
     if (one.type === 'LIMIT_MODIFIER' || one.type === 'LIMIT_PERCENT_MODIFIER') refuse('LIMIT picks some rows of all');
@@ -67,8 +77,8 @@ function readsOwn(part: unknown, { own }: Scope): boolean {
 }
 
 /**
- * A query whose rows follow the scope: those of all items are those of each part of them. An `inner` one is read by
- * another, and passes the columns of the scope on as they are.
+ * Requires that the query's rows over all items are its rows over each part of them. Another query reads an `inner` one,
+ * which must pass the columns of the scope on unchanged.
  */
 function requireNode(node: Tree, outer: Scope, place: 'outer' | 'inner' = 'outer'): void {
   const scope = requireWith(node, outer);
@@ -81,7 +91,7 @@ function requireNode(node: Tree, outer: Scope, place: 'outer' | 'inner' = 'outer
 function requireSelect(node: Tree, scope: Scope, place: 'outer' | 'inner'): void {
   const { alias, isItems } = requireSource(asTree(node.from_table), scope);
   for (const [member, part] of Object.entries(node)) {
-    // Those of these two are checked where they are read.
+    // FROM and the CTEs have checks of their own.
     if (member !== 'from_table' && member !== 'cte_map' && readsOwn(part, scope)) refuse('a subquery reads items');
   }
   const columns = listTrees(node.select_list);

@@ -9,21 +9,19 @@ import type { KeptCounts } from './kept-counts.js';
 import { type PlannedCheck, planChecks } from './settings.js';
 import { countWithinRun } from './within-run.js';
 
-export type { CheckSettings } from './check.js';
-
 /** A run whose next state is checked. */
 export interface RunScope {
-  /** What checks found in the run before. */
+  /** Counts of the run before. */
   kept: KeptCounts;
-  /** The items that the run changed, before and after it; undefined where these are many. */
+  /** The items that the run changed, before and after it; undefined if they are many. */
   changed: ChangedItems | undefined;
-  /** Tables that the run gives other rows. */
+  /** Tables whose rows the run changes. */
   changedTables: ReadonlySet<string>;
 }
 
 /**
- * Runs checks, in their order: exact counts and the first rows as a sample. A check that does not run is a failed one,
- * unless it is a gate. Of a `run`, only what it changed is looked at where that will do.
+ * Runs checks, in their order: exact counts and the first rows as a sample. A check that does not run has failed, but a
+ * gate throws. With `run`, checks that allow it look only at rows that the run changed.
  * @throws PricelakeError `config` for settings that fit no check, and when a gate's SQL does not run.
  */
 export async function runChecks(
@@ -63,7 +61,7 @@ export async function runChecks(
 
 const NONE_KNOWN: ReadonlyMap<string, Violations> = new Map();
 
-/** Of what the run changed, or from what was counted before. */
+/** Counts by the rows that the run changed, and by earlier counts. */
 async function countLocally(
   graph: RelationGraph,
   checked: CheckedTables,
@@ -97,7 +95,7 @@ async function runCheck(
   return { name, severity, description, violations, waived: false, sample: `[${rows.join(',')}]`, seconds };
 }
 
-/** Only a gate may stop a run: any other check that does not run is a failed one, and its sample says why. */
+/** Only a gate may stop a run. Any other check that does not run has failed, and its sample says why. */
 function recordFailure(error: unknown, severity: Severity, startedAt: number): Violations {
   if (severity === 'gate' || !(error instanceof PricelakeError) || error.code !== 'config') throw error;
   const seconds = (performance.now() - startedAt) / 1000;

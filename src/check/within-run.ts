@@ -1,21 +1,19 @@
 import type { Database } from '../sql/connection.js';
 import type { RelationGraph } from '../sql/graph.js';
 import { asRows, type Source } from '../sql/model.js';
-import { selectNamedColumns } from '../sql/named-columns.js';
 import { quoteIdentifier } from '../sql/quote.js';
-import { code, sql } from '../sql/sql.js';
+import { code, selectNamedColumns, sql } from '../sql/sql.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
+import { findReadTables } from './check.js';
 import { type ChangedItems, type CheckedTables, countRows, type Violations } from './count-rows.js';
-import { findReadTables } from './read-tables.js';
 import type { PlannedCheck } from './settings.js';
 
 const SCOPED: readonly TableName[] = ['items', 'history'];
 
 /**
- * Violations by name, of checks that look only at the items a run touched, or at their websites (`-- within_run:`). What
- * they read of these rows of `items` and `history` is read once for all of them. A check that does not run is left out:
- * over all rows it says why.
+ * Violations by name, of checks that look only at the items a run touched, or at their websites (`-- within_run:`). Their
+ * rows of `items` and `history` are read once for all. A check that does not run is left out; over all rows it says why.
  */
 export async function countWithinRun(
   graph: RelationGraph,
@@ -35,7 +33,7 @@ export async function countWithinRun(
   return found;
 }
 
-/** The tables, with `items` and `history` cut down to the rows with a touched value of a column, and to what the checks read of them. */
+/** Cuts `items` and `history` down to rows with a touched value of a column, and to the columns that the checks read. */
 async function readScope(
   graph: RelationGraph,
   { tables, runId }: CheckedTables,
@@ -68,11 +66,11 @@ async function readScope(
   return { tables: scoped, runId };
 }
 
-/** False where a statement reads columns without naming them, as `SELECT *` and `NATURAL JOIN` do. */
+/** False if a statement reads columns without naming them, as `SELECT *` and `NATURAL JOIN` do. */
 async function nameTheirColumns(db: Database, statements: readonly string[]): Promise<boolean> {
   for (const sql of statements) {
     const row = await db.row('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR AS tree', [sql]);
-    // DuckDB can't serialize some, as PIVOT.
+    // An error means SQL that DuckDB can't serialize, such as PIVOT.
     if (/"error":true|"class":"STAR"|"ref_type":"NATURAL"/u.test(String(row?.tree))) return false;
   }
   return true;

@@ -1,5 +1,5 @@
 import { type ErrorCode, hasSystemCode, PricelakeError } from '../io/errors.js';
-import { isOutOfMemory } from '../lake/memory-fault.js';
+import { isOutOfMemory } from '../lake/faults.js';
 
 /** Exit codes that schedulers branch on. */
 export const EXIT = {

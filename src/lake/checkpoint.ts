@@ -1,11 +1,12 @@
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncFile, syncFolder } from '../io/durable.js';
 import type { TableName } from '../tables/table.js';
 import { convertToCheckpoint } from './checkpoint-file.js';
 import { encodeLogPath, type LogState, writeAdd, writeTxn } from './delta-actions.js';
 import { logPath, readLog } from './delta-log.js';
 import { readTombstoneMs } from './delta-metadata.js';
-import { syncFile, syncFolder, writeDurably } from './durable.js';
+import { writeDurably } from './durable.js';
 import { ignoreMissing, type Lake, tablePath, temporaryPath } from './layout.js';
 
 /** Writes a checkpoint of a table's newest version (protocol, "Checkpoints") and points `_last_checkpoint` at it. */
@@ -50,7 +51,7 @@ function writeActions(state: LogState, at: Date): string[] {
 
 /** Delta's default of `delta.logRetentionDuration`. */
 const LOG_RETENTION_MS = 30 * 86_400_000;
-/** The log keeps so many versions whose superseded files are gone, because a reader may be behind. */
+/** Versions that the log keeps although their superseded files are gone, because a reader may be behind. */
 const KEPT_VERSIONS = 100n;
 
 /**
@@ -66,11 +67,11 @@ export async function cleanLog(lake: Lake, table: TableName, at: Date, retention
     const ageMs = at.getTime() - committedAt;
     return ageMs >= retentionMs && (ageMs >= LOG_RETENTION_MS || newest - version >= KEPT_VERSIONS);
   });
-  // `keepFrom` is the beginning of the names of that version, so these sort behind it.
+  // Names of that version begin with `keepFrom`, so they sort after it.
   for (const name of names.filter((name) => name < keepFrom)) await rm(join(folder, name), { force: true });
 }
 
-/** Version (20 digits) of the newest checkpoint that `isOld`; empty where there is none. */
+/** Version (20 digits) of the newest checkpoint that `isOld`; empty if there is none. */
 async function findOldCheckpoint(
   folder: string,
   names: string[],

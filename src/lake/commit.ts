@@ -1,21 +1,22 @@
 import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pLimit from 'p-limit';
+import { makeFolder, syncFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
+import { PRICELAKE_VERSION } from '../io/package-path.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import type { StagedFile, TableChange } from '../tables/table.js';
+import type { FileChange, StagedFile } from '../tables/table.js';
 import { cleanLog, writeCheckpoint } from './checkpoint.js';
 import { isEmptyFile } from './data-file.js';
 import { deleteFiles, removeEmptyFolders } from './delete-files.js';
 import { type LogState, type MetaData, writeAdd, writeRemove, writeTxn } from './delta-actions.js';
 import { logPath, readLog } from './delta-log.js';
 import { planMetaData, readRetentionMs } from './delta-metadata.js';
-import { createExclusively, makeFolder, syncFolder } from './durable.js';
+import { createExclusively } from './durable.js';
+import { explainSystemFault } from './faults.js';
 import { nameCommit } from './foreign-commit.js';
 import { type Lake, privatePath, tablePath } from './layout.js';
-import { explainSystemFault } from './system-fault.js';
 import { encodeApplied } from './table-state.js';
-import { PRICELAKE_VERSION } from './version.js';
 
 export interface CommitInfo {
   runId: string;
@@ -24,12 +25,12 @@ export interface CommitInfo {
   at: Date;
   /** Time for which the table keeps superseded files from now on; by default the time does not change. */
   retentionMs?: number;
-  /** The version that the change was made from: a change by another program behind it is refused. */
+  /** The version that the change was made from. A later change by another program is refused. */
   since?: bigint;
 }
 
 const CONCURRENCY = 16;
-/** A checkpoint every so many versions. */
+/** Versions from one checkpoint to the next. */
 const CHECKPOINT_INTERVAL = 10n;
 
 /**
@@ -39,7 +40,7 @@ const CHECKPOINT_INTERVAL = 10n;
  * @throws PricelakeError `lake_locked` when another writer was faster, `config` when the partition columns differ
  * from the table's, `lake_invalid`, `disk_full`.
  */
-export async function commitTable(lake: Lake, wanted: TableChange, info: CommitInfo): Promise<bigint> {
+export async function commitTable(lake: Lake, wanted: FileChange, info: CommitInfo): Promise<bigint> {
   const state = await readLog(lake, wanted.table);
   const change = keepEmptyFile(state, wanted);
   const txn = encodeApplied(change.applied, state.txn);
@@ -60,8 +61,8 @@ export async function commitTable(lake: Lake, wanted: TableChange, info: CommitI
   return version;
 }
 
-/** An empty file stays as long as its table has no rows, and goes with the commit that brings some. */
-function keepEmptyFile(state: LogState, change: TableChange): TableChange {
+/** Keeps a table's empty file until a commit brings rows. */
+function keepEmptyFile(state: LogState, change: FileChange): FileChange {
   if (change.add.length === 0) return { ...change, remove: change.remove.filter((file) => !isEmptyFile(file)) };
   if (change.add.every(isEmptyFile)) return change;
   const removed = new Set(change.remove.map(({ path }) => path));
@@ -69,8 +70,8 @@ function keepEmptyFile(state: LogState, change: TableChange): TableChange {
   return { ...change, remove: [...change.remove, ...empty] };
 }
 
-/** Reports a change that was computed from another state of the table. */
-function checkFiles(state: LogState, change: TableChange): void {
+/** Refuses a change that was computed from another state of the table. */
+function checkFiles(state: LogState, change: FileChange): void {
   const gone = change.remove.find((file) => !state.files.has(file.path));
   if (gone !== undefined) {
     throw new PricelakeError('lake_locked', `${change.table}: ${gone.path} is not in version ${state.version}`, {
@@ -94,7 +95,7 @@ function refuseIntruder({ table, foreign }: LogState, since: bigint | undefined)
 
 function writeLines(
   state: LogState,
-  change: TableChange,
+  change: FileChange,
   txn: [string, bigint][],
   metaData: MetaData | undefined,
   info: CommitInfo,
@@ -118,7 +119,7 @@ function writeLines(
   return [JSON.stringify({ commitInfo }), ...actions, ''].join('\n');
 }
 
-async function publishVersion(lake: Lake, change: TableChange, version: bigint, lines: string): Promise<void> {
+async function publishVersion(lake: Lake, change: FileChange, version: bigint, lines: string): Promise<void> {
   const log = tablePath(lake, change.table, '_delta_log');
   const moved: StagedFile[] = [];
   let created = false;
@@ -140,8 +141,8 @@ async function publishVersion(lake: Lake, change: TableChange, version: bigint, 
   for (const folder of new Set(moved.map((file) => dirname(file.stagedAt)))) await removeEmptyFolders(folder, staging);
 }
 
-/** Renames staged files into the table and syncs every folder that got a name; `moved` shows how far it got. */
-async function moveFiles(lake: Lake, change: TableChange, moved: StagedFile[]): Promise<void> {
+/** Renames staged files into the table and syncs their folders. `moved` collects the files that were moved. */
+async function moveFiles(lake: Lake, change: FileChange, moved: StagedFile[]): Promise<void> {
   const limit = pLimit(CONCURRENCY);
   // Waits for all, even when one fails: only files that are known to have moved can be moved back.
   const each = async <T>(list: Iterable<T>, work: (one: T) => Promise<void>) => {
@@ -158,6 +159,6 @@ async function moveFiles(lake: Lake, change: TableChange, moved: StagedFile[]): 
   await each(folders, syncFolder);
 }
 
-async function moveBack(lake: Lake, change: TableChange, moved: StagedFile[]): Promise<void> {
+async function moveBack(lake: Lake, change: FileChange, moved: StagedFile[]): Promise<void> {
   for (const file of moved) await rename(tablePath(lake, change.table, file.path), file.stagedAt);
 }

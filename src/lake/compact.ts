@@ -9,6 +9,7 @@ import { type DataFile, TABLE_NAMES, type TableName, type TableState } from '../
 import { type Attribution, describeAttributions, readAttributions } from './attribution.js';
 import { commitTable } from './commit.js';
 import { isEmptyFile, isForeignFile, readFooterFacts } from './data-file.js';
+import { explainSystemFault } from './faults.js';
 import { fillEmptyTables } from './fill-empty-tables.js';
 import { type Lake, tablePath } from './layout.js';
 import { requireFiles } from './partial.js';
@@ -16,7 +17,6 @@ import { isCompactionDue, planCompaction, planRewrite, TARGET_BYTES } from './pl
 import { refreshPointer } from './publish.js';
 import { readTable } from './read.js';
 import { type Stage, stageTable } from './stage.js';
-import { explainSystemFault } from './system-fault.js';
 import { relateTable } from './views.js';
 
 /** The result of a compaction for one table. */

@@ -13,7 +13,7 @@ export function logPath(lake: Lake, table: TableName, version: bigint, suffix: s
 
 export const REBUILD_HINT = '`pricelake rebuild` makes the tables again from the kept raw bytes.';
 
-/** A replay, and the file of the entry at which it ended. If another log takes the place of this one, that file differs. */
+/** A replay, and the file of its last entry. If another log replaced this one, that file differs. */
 interface Replay {
   state: LogState;
   end: string | undefined;
@@ -22,9 +22,9 @@ interface Replay {
 /** Earlier replays of a lake. Entries of a log never change, so only those that came since are read. */
 const replays = new WeakMap<Lake, Map<TableName, Replay>>();
 
-/** Which part of a log is replayed. */
+/** The part of a log to replay. */
 export interface LogRange {
-  /** Every commit behind this version is replayed, as far as the log has them. */
+  /** Replays every commit after this version, as far as the log has them. */
   since?: bigint;
   /** The newest version to replay: the state is the table's as of then. */
   until?: bigint;
@@ -76,7 +76,7 @@ function beginReplay(table: TableName, checkpoint: bigint | undefined): LogState
   };
 }
 
-/** A copy, so that a state that was handed out does not change. */
+/** Copies a state, so that one that was given out does not change. */
 function copyState(state: LogState): LogState {
   const { files, tombstones, txn, foreign } = state;
   return {
@@ -117,7 +117,7 @@ function chooseCheckpoint(names: string[], since: bigint | undefined): bigint | 
   return before ?? (findVersions(names, 'json')[0] === 0n ? undefined : checkpoints[0]);
 }
 
-/** True for a log file of a version behind this one. */
+/** True for a log file of a later version. */
 function isBehind(name: string, version: bigint): boolean {
   return /^\d{20}\./.test(name) && BigInt(name.slice(0, 20)) > version;
 }
@@ -141,7 +141,7 @@ async function applyCommit(lake: Lake, state: LogState, version: bigint): Promis
   state.version = version;
 }
 
-/** Actions of a commit, which may be another program's, or of a checkpoint. */
+/** Applies the actions of a checkpoint, or of a commit by any program. */
 function applyActions(state: LogState, actions: Action[], path: string, version?: bigint): void {
   try {
     const foreign = version === undefined ? undefined : describeForeign(state, version, actions);

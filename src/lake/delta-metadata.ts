@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { PricelakeError } from '../io/errors.js';
 import type { TableSchema } from '../tables/schemas.js';
-import type { TableChange } from '../tables/table.js';
+import type { FileChange } from '../tables/table.js';
 import { compareColumns, describeDifference, hasDifference, writeDeltaSchema } from './column-difference.js';
 import type { LogState, MetaData } from './delta-actions.js';
 
@@ -28,7 +28,7 @@ export function readTombstoneMs(metaData: MetaData | undefined): number {
 export function planMetaData(
   state: LogState,
   schema: TableSchema,
-  change: TableChange,
+  change: FileChange,
   { at, retentionMs }: { at: Date; retentionMs?: number | undefined },
 ): MetaData | undefined {
   const old = state.metaData;
@@ -62,7 +62,7 @@ function planConfiguration(old: MetaData | undefined, retentionMs = readRetentio
   };
 }
 
-function findPartitionColumns(state: LogState, schema: TableSchema, change: TableChange): string[] {
+function findPartitionColumns(state: LogState, schema: TableSchema, change: FileChange): string[] {
   const [first, ...others] = change.add.map((file) => Object.keys(file.partitionValues));
   const odd = others.find((columns) => columns.join() !== first?.join());
   if (odd !== undefined) throw new TypeError(`${schema.table}: staged by ${first?.join()} and by ${odd.join()}`);

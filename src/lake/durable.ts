@@ -3,8 +3,6 @@ import { replaceFile, writeSynced } from '../io/durable.js';
 import { hasSystemCode } from '../io/errors.js';
 import { type Lake, temporaryPath } from './layout.js';
 
-export { makeFolder, syncFile, syncFolder } from '../io/durable.js';
-
 /** Replaces a whole file durably, unless its text is equal. */
 export async function writeDurably(lake: Lake, path: string, text: string): Promise<void> {
   const old = await readFile(path, 'utf8').catch(() => undefined);

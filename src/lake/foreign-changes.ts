@@ -5,12 +5,12 @@ import { nameCommit } from './foreign-commit.js';
 import { type Lake, tablePath } from './layout.js';
 import type { Pointer } from './pointer.js';
 
-/** Tables that a complete copy repairs. Changes of the others only a rebuild can undo. */
+/** Tables that a complete copy repairs. The others need a rebuild. */
 const REPAIRED_BY_COPY: readonly TableName[] = ['items', 'datasets', ...DERIVED_TABLES];
 
 /**
- * Commits by other programs that changed rows or columns since the newest run: behind the version that lake.json names,
- * and behind the last repair. Commits that keep every row (OPTIMIZE, VACUUM) don't count.
+ * Commits by other programs that changed rows or columns after the version in lake.json and after the last repair. Commits
+ * that keep every row (OPTIMIZE, VACUUM) don't count.
  */
 export async function findForeignChanges(
   lake: Lake,

@@ -2,18 +2,19 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
+import { makeFolder } from '../io/durable.js';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import { explainReadFault, isAddress, refuseLink } from '../io/path-fault.js';
 import { TABLE_NAMES } from '../tables/table.js';
-import { makeFolder, writeDurably } from './durable.js';
+import { writeDurably } from './durable.js';
 import { ignoreMissing, type Lake, PRIVATE_FOLDER, privatePath } from './layout.js';
 
 export type { Lake } from './layout.js';
 
-/** Operating systems leave these in a folder that is otherwise empty. */
+/** Names that operating systems leave in an otherwise empty folder. */
 const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);
 
-/** Raise it when lakes of the version before can't be read any more: `rebuild` then makes their tables again. */
+/** Raise it when older lakes can no longer be read: `rebuild` then makes their tables again. */
 const FORMAT_VERSION = 1;
 /** Text of the marker, `_pricelake/format.json`. */
 export const MARKER = `{"format":"pricelake","version":${FORMAT_VERSION}}\n`;
@@ -46,7 +47,7 @@ export async function openLake(path: string, options: { create: boolean }): Prom
 
 const REBUILD_HINT = '`pricelake rebuild` rewrites it, and makes the tables again from the kept raw bytes.';
 
-/** Undefined for the marker of a lake that this version reads. */
+/** The fault of a marker, in words; undefined if this version reads such lakes. */
 function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined {
   const version = markerSchema.safeParse(marker).data?.version;
   if (version === FORMAT_VERSION) return undefined;
@@ -80,7 +81,7 @@ export interface RepairableLake {
   lake: Lake;
   /** The fault of its marker, in words. */
   damage: string | undefined;
-  /** True where the tables are of another format: nothing but the landing is read. */
+  /** True if the tables have another format: then only the landing is read. */
   isOtherFormat: boolean;
 }
 

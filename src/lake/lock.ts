@@ -4,11 +4,11 @@ import * as z from 'zod';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { explainReadFault } from '../io/path-fault.js';
+import { explainSystemFault } from './faults.js';
 import { type LakeLock, startHeartbeat } from './heartbeat.js';
 import { refuseLinks } from './lake.js';
 import { ignoreMissing, type Lake, privatePath } from './layout.js';
 import { identifyProcess, isAlive } from './process-identity.js';
-import { explainSystemFault } from './system-fault.js';
 
 export type { LakeLock } from './heartbeat.js';
 

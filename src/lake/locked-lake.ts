@@ -3,18 +3,16 @@ import type { Io } from '../io/io.js';
 import type { Database } from '../sql/connection.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { refuseOtherColumns } from './column-difference.js';
-import { explainDamage } from './damage.js';
+import { explainDamage, explainMemory, explainSystemFault } from './faults.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
 import { type Inspection, inspectLake, inspectNothing } from './inspect-lake.js';
 import { type Lake, openDamagedLake, openLake } from './lake.js';
 import { lockLake } from './lock.js';
-import { explainMemory } from './memory-fault.js';
 import { readPointer } from './pointer.js';
 import { readTable } from './read.js';
 import { recoverLake } from './recover.js';
 import { openSession } from './session.js';
 import { finishSwap } from './swap-lake.js';
-import { explainSystemFault } from './system-fault.js';
 
 /** A lake that this process alone may write, and a database to work with. */
 export interface LockedLake {
@@ -61,8 +59,8 @@ async function lockAndWork<T>(
 export type DamagedLake = Inspection & { markerDamage: string | undefined };
 
 /**
- * Does the same for a lake of which logs, lake.json or its marker may be damaged or of another format: it is locked and
- * looked at, and stays as it is.
+ * Locks and inspects a lake whose logs, lake.json or marker may be damaged or of another format, and does the work. It
+ * repairs nothing itself.
  * @throws PricelakeError `lake_invalid` when there is no lake, `lake_locked`.
  */
 export function withDamagedLake<T>(
@@ -85,7 +83,7 @@ export function withDamagedLake<T>(
 }
 
 interface Holding<T> {
-  /** Before there is a database. */
+  /** Runs before the database is opened. */
   open: () => Promise<void>;
   work: (locked: LockedLake) => Promise<T>;
   /** The limit of DuckDB, in bytes. */

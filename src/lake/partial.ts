@@ -8,13 +8,13 @@ import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
 
 const partialSchema = z.strictObject({ remote: z.string() });
 
-/** Marks a folder that has the logs of a lake, but only some of its data files: the others are on the remote. */
+/** Marks a folder with a lake's logs but only some data files. The others are on the remote. */
 export type Partial = z.infer<typeof partialSchema>;
 
 /** While this file exists, a missing data file is no damage. */
 const markerPath = (lake: Lake) => privatePath(lake, 'partial.json');
 
-/** Undefined for a folder that has all files of its lake. @throws PricelakeError `lake_invalid` where the marker is damaged */
+/** Undefined for a folder with all files of its lake. @throws PricelakeError `lake_invalid` if the marker is damaged */
 export async function readPartial(lake: Lake): Promise<Partial | undefined> {
   const file = markerPath(lake);
   const hint = 'Move it away, then run `pricelake restore`: it fetches the data files that the folder lacks.';
@@ -43,7 +43,7 @@ export async function unmarkPartial(lake: Lake): Promise<void> {
 
 /**
  * Makes sure that these data files can be read: a run brings those that are on the remote only.
- * @throws PricelakeError `lake_invalid` where nobody brings them
+ * @throws PricelakeError `lake_invalid` if only the remote has them and no run fetches them
  */
 export async function requireFiles(lake: Lake, table: TableName, files: readonly DataFile[]): Promise<void> {
   const partial = await readPartial(lake);
@@ -56,7 +56,7 @@ export async function requireFiles(lake: Lake, table: TableName, files: readonly
   throw explainPartial(`${where}: ${absent} of ${files.length} data files are on ${partial.remote} only`, partial);
 }
 
-/** @throws PricelakeError `lake_invalid` for a folder without all files of its lake, where work needs them all */
+/** Call it if the work needs all files. @throws PricelakeError `lake_invalid` if the folder lacks some */
 export async function refusePartial(lake: Lake): Promise<void> {
   const partial = await readPartial(lake);
   if (partial !== undefined)

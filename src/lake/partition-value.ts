@@ -5,10 +5,10 @@ import { quoteIdentifier } from '../sql/quote.js';
 import type { TableSchema } from '../tables/schemas.js';
 import type { ValueCount } from './slices.js';
 
-/** Column by which DuckDB parts the rows; it names staging folders and is in no file. */
+/** Column by which DuckDB partitions the rows. It names staging folders and is in no file. */
 export const partitionKey = (index: number) => `partition_${index}`;
 
-/** Texts are parted by their hash: a text may be too long for the name of a folder, and DuckDB takes some for null. */
+/** Partitions texts by their hash: a text may be too long for a folder's name, and DuckDB reads some as null. */
 export function addPartitionKeys(schema: TableSchema, partitionBy: string[], select: string): string {
   if (partitionBy.length === 0) return select;
   const keys = partitionBy.map((name, index) => {
@@ -18,10 +18,10 @@ export function addPartitionKeys(schema: TableSchema, partitionBy: string[], sel
   return `SELECT *, ${keys.join(', ')} FROM (${select}\n)`;
 }
 
-/** Hash → text, of the columns by whose hash rows are parted: DuckDB's statistics cut texts at 256 bytes. */
+/** Hash → text of columns that are partitioned by hash. DuckDB's statistics can't give it: they cut texts at 256 bytes. */
 export type PartitionTexts = ReadonlyMap<string, string>;
 
-/** `counts`: every value of the columns. */
+/** @param counts every value of the columns */
 export function hashPartitionTexts(
   schema: TableSchema,
   partitionBy: readonly string[],

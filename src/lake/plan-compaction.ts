@@ -1,7 +1,7 @@
 import type { TableSchema } from '../tables/schemas.js';
 import type { DataFile } from '../tables/table.js';
 
-/** A partition with more small files than this makes a sync compact its table. */
+/** A sync compacts a table if a partition has more small files than this. */
 export const MANY_FILES = 16;
 /** Small files are joined up to about this size; those below half of it are small. */
 export const TARGET_BYTES = 128 * 1024 * 1024;
@@ -37,7 +37,7 @@ function isDay(schema: TableSchema, column: string): boolean {
   return schema.columns.find(({ name }) => name === column)?.type === 'DATE';
 }
 
-/** Divides files that are to be written again: each pass takes from every partition as many as make one file. */
+/** Divides a rewrite into passes. Each pass takes the files for one new file from every partition. */
 export function planRewrite(files: readonly DataFile[], targetBytes = TARGET_BYTES): DataFile[][] {
   const passes: DataFile[][] = [];
   for (let rest = [...files]; rest.length > 0; ) {
@@ -63,7 +63,7 @@ function groupFiles(files: readonly DataFile[]): DataFile[][] {
   return [...groups.values()];
 }
 
-/** Takes the smallest ones first. The rest waits for the next compaction. */
+/** Takes the smallest files first. The others wait for the next compaction. */
 function takeUpToTarget(group: DataFile[], targetBytes: number, least = 2): DataFile[] {
   const taken: DataFile[] = [];
   let bytes = 0;

@@ -3,15 +3,15 @@ import type { TableSchema } from '../tables/schemas.js';
 import { hashPartitionTexts, type PartitionTexts } from './partition-value.js';
 import { countRows, countValues, planSlices, SLICE_PARTITIONS, SLICE_ROWS, type ValueCount } from './slices.js';
 
-/** Rows that are to be parted. */
+/** Rows to divide into files. */
 export interface Parting {
   /** A query whose columns are exactly the table's. */
   select: string;
-  /** Column by whose values a large table is written in slices; default: the first of `partitionBy`. */
+  /** Column for slices of a large table; default: the first of `partitionBy`. */
   sliceBy?: string;
-  /** Rows that the select has at most, where that is known: few need no slices. */
+  /** The number of rows at most, if it is known: few rows need no slices. */
   maxRows?: bigint | undefined;
-  /** Partitions that so many rows have at most: with values for more, a file holds the rows of many. Default: any number. */
+  /** The most partitions for so many rows. With more values, the table is not partitioned. Default: any number. */
   mostPartitions?: (rows: bigint) => number;
 }
 
@@ -19,11 +19,11 @@ export interface Parting {
 export interface StagePlan {
   partitionBy: string[];
   texts: PartitionTexts;
-  /** Queries that part the rows: a COPY each. */
+  /** Queries that divide the rows, one COPY each. */
   slices: string[];
 }
 
-/** Parts the rows so that the memory of a COPY stays the same, however many rows and partitions there are. */
+/** Divides the rows so that a COPY's memory does not grow with the number of rows and partitions. */
 export async function planStage(
   db: Database,
   schema: TableSchema,

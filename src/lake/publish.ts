@@ -6,11 +6,11 @@ import { loadTableSchema } from '../tables/schemas.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { type Attribution, writeAttributions } from './attribution.js';
 import { writeDurably } from './durable.js';
+import { explainSystemFault } from './faults.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
 import type { Lake } from './layout.js';
 import { type Pointer, readPointer } from './pointer.js';
 import { readTable } from './read.js';
-import { explainSystemFault } from './system-fault.js';
 
 /** The run that publishes. */
 export interface Publication {
@@ -41,13 +41,13 @@ type RunFacts = Omit<Publication, 'attributions'>;
 
 async function writePublished(lake: Lake, facts: RunFacts, before: Pointer | undefined): Promise<void> {
   const states = await readTables(lake);
-  // lake.json names versions that runs left behind, and vouches for them.
+  // lake.json vouches for its versions, so another program must not have changed them.
   refuseForeignChanges(lake, await findForeignChanges(lake, states, before));
   await refreshCatalog(lake, states);
   await writeDurably(lake, join(lake.root, 'lake.json'), writePointer(facts, states));
 }
 
-/** Writes `catalog.sql` as the logs of the tables say, whoever has brought them. */
+/** Writes `catalog.sql` by the tables' logs. */
 export async function refreshCatalog(lake: Lake, states?: TableState[]): Promise<void> {
   await writeDurably(lake, join(lake.root, 'catalog.sql'), writeCatalog(states ?? (await readTables(lake))));
 }
@@ -59,8 +59,8 @@ async function readTables(lake: Lake): Promise<TableState[]> {
 }
 
 /**
- * Rewrites `catalog.sql`, `lake.json`, and with `attributions` `ATTRIBUTION.md` from the tables, after a commit of the
- * same rows, a crash or damage. The facts of the newest run stay. Does nothing before the first publication.
+ * Rewrites `catalog.sql`, `lake.json` and, if `attributions` are given, `ATTRIBUTION.md` after a commit of the same rows, a
+ * crash or damage. Keeps the facts of the newest run. Does nothing before the first publication.
  */
 export async function refreshPointer(lake: Lake, attributions?: Attribution[]): Promise<void> {
   const pointer = await readPointer(lake);

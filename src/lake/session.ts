@@ -10,13 +10,13 @@ import { createTableViews } from './views.js';
 const MEMORY_LIMIT = '800MB';
 
 export interface SessionOptions {
-  /** Views of the lake's published tables are made, named as the tables. */
+  /** Makes a view of each published table of this lake, named as the table. */
   lake?: Lake;
-  /** True where models are run. */
+  /** True to make the macros that models use. */
   hasModels?: boolean;
   /** Statements that may run side by side; default 1. */
   sessions?: number;
-  /** Where the session works; what is there goes. Default: a new temporary folder. */
+  /** The session's folder, which is emptied first. Default: a new temporary folder. */
   workFolder?: string;
   /** In bytes, or as DuckDB writes it; `default` is DuckDB's own limit, four fifths of the machine. */
   memoryLimit?: number | string | 'default' | undefined;

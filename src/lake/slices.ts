@@ -25,7 +25,7 @@ export interface SliceLimits {
   values: number;
 }
 
-/** How many rows `select` has of each value of the columns, in the columns' order. */
+/** Counts the rows of `select` for each value of the columns, in the columns' order. */
 export async function countValues(
   db: Database,
   select: string,
@@ -45,14 +45,14 @@ export async function countValues(
 
 export const countRows = (counts: readonly { rows: bigint }[]) => counts.reduce((sum, { rows }) => sum + rows, 0n);
 
-/** Predicates that part the counted rows into slices of neighbouring values, in order. */
+/** Predicates that divide the counted rows into slices of neighbouring values, in order. */
 export function planSlices(columns: readonly Column[], counts: readonly ValueCount[], limits: SliceLimits): string[] {
   return groupValues(counts, limits).map((group) => writePredicate(columns, group));
 }
 
 /**
- * Neighbours together, in groups within the limits. More rows than one group takes make an even number of groups of about
- * the same size: two lanes that write them end together. A value with more rows is alone; no group is empty.
+ * Groups neighbouring values within the limits. Beyond one group, their number is even and their sizes are similar, so that
+ * two lanes that write them end together. A value with more rows is alone; no group is empty.
  */
 export function groupValues(counts: readonly ValueCount[], limits: SliceLimits): ValueCount[][] {
   const total = countRows(counts);
@@ -80,7 +80,7 @@ function writePredicate(columns: readonly Column[], group: readonly ValueCount[]
   const names = columns.map(({ name }) => quoteIdentifier(name));
   const range = writeRange(names[0] ?? '', group);
   if (columns.length === 1) return range;
-  // A null within a row equals another one.
+  // Within a row, a null equals another one.
   const row = ({ values }: ValueCount) =>
     `row(${columns.map(({ type }, i) => writeValue(type, values[i])).join(', ')})`;
   return `(${range}) AND row(${names.join(', ')}) IN (${group.map(row).join(', ')})`;

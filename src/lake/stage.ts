@@ -10,14 +10,13 @@ import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
 import type { StagedFile, TableName } from '../tables/table.js';
 import { sealDataFile } from './data-file.js';
+import { explainMemory, explainSystemFault } from './faults.js';
 import { nameDataFile } from './file-name.js';
 import { type Lake, privatePath } from './layout.js';
-import { explainMemory } from './memory-fault.js';
 import { addPartitionKeys, type PartitionTexts, partitionKey, readPartitionValues } from './partition-value.js';
 import { TARGET_BYTES } from './plan-compaction.js';
 import { type Parting, planStage } from './plan-stage.js';
 import { type ColumnStatistics, writeStats } from './stats.js';
-import { explainSystemFault } from './system-fault.js';
 
 export interface Stage extends Parting {
   table: TableName;
@@ -26,18 +25,18 @@ export interface Stage extends Parting {
   partitionBy?: string[];
   /** Further key-value metadata of each file. */
   metadata?: Record<string, string>;
-  /** True where slices are written side by side. */
+  /** True to write slices side by side. */
   inLanes?: boolean;
   /** Size at which a file of an unpartitioned table ends. */
   targetBytes?: number;
 }
 
-/** Files of our tables are as small at level 1 as at DuckDB's 3, and writing them takes a third less CPU time. */
+/** Level 1 gives files as small as DuckDB's default 3, for a third less CPU time. */
 const ZSTD_LEVEL = 1;
 /** Files sealed side by side. */
 const CONCURRENCY = 8;
 
-/** Files that are written, and the same as soon as they are synced and checked: each with its checksum. */
+/** Written files, and a promise of them with checksums when all are synced and checked. */
 export interface Staging {
   files: StagedFile[];
   /** @throws PricelakeError `lake_invalid` when a file fails its check, `disk_full`. */
@@ -55,13 +54,13 @@ export async function stageTable(db: Database, lake: Lake, stage: Stage): Promis
   return sealed;
 }
 
-/** As `stageTable`, but files may still be synced and checked while the caller goes on. It must wait for `sealed`. */
+/** As `stageTable`, but syncs and checks go on after it returns. The caller must await `sealed`. */
 export async function beginStage(db: Database, lake: Lake, stage: Stage): Promise<Staging> {
   const schema = loadTableSchema(stage.table);
   const partitionBy = stage.partitionBy ?? schema.partitionBy;
   await checkColumns(db, schema, stage.select);
   checkPartitionColumns(schema, partitionBy);
-  // A folder a stage: one that fails is removed whole, and gives its space back.
+  // Each stage has a folder, so that a failed stage is removed whole.
   const folder = privatePath(lake, 'staging', stage.runId, stage.table, randomUUID());
   const within = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -73,7 +72,7 @@ export async function beginStage(db: Database, lake: Lake, stage: Stage): Promis
   };
   const { files, sealing } = await within(() => writeFiles(db, schema, stage, partitionBy, folder));
   const sealed = within(() => settleAll(sealing));
-  sealed.catch(() => {}); // reported to whoever waits for it
+  sealed.catch(() => {}); // the caller gets the error from `sealed`
   return { files, sealed };
 }
 
@@ -122,7 +121,7 @@ async function writeSlices(
   await Promise.all(writing);
 }
 
-/** The contract is exact: names, types and order. */
+/** Requires the contract's names, types and order. */
 async function checkColumns(db: Database, schema: TableSchema, select: string): Promise<void> {
   const described = await db.rows(`DESCRIBE (${select}\n)`);
   const found = described.map(({ column_name, column_type }) => `${column_name} ${column_type}`);

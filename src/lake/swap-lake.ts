@@ -1,9 +1,10 @@
 import { readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { makeFolder, syncFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
-import { makeFolder, syncFolder, writeDurably } from './durable.js';
+import { writeDurably } from './durable.js';
 import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
 
 const PUBLISHED = ['ATTRIBUTION.md', 'catalog.sql', 'lake.json'];
@@ -19,7 +20,7 @@ function orderPath(lake: Lake): string {
   return privatePath(lake, 'swap.json');
 }
 
-/** Puts the tables of the lake in `_pricelake/rebuild` into the place of this lake's, logs and all. */
+/** Replaces this lake's tables and their logs by those of the lake in `_pricelake/rebuild`. */
 export async function swapLake(lake: Lake): Promise<void> {
   const rebuilt = { root: rebuildPath(lake) };
   const tables: TableName[] = [];
@@ -30,7 +31,7 @@ export async function swapLake(lake: Lake): Promise<void> {
   await finishSwap(lake);
 }
 
-/** Goes on with a swap that a crash cut off. Call it under the lock; true when there was one. */
+/** Finishes a swap that a crash cut off; true if there was one. Call it under the lock. */
 export async function finishSwap(lake: Lake): Promise<boolean> {
   const text = await readFile(orderPath(lake), 'utf8').catch(ignoreMissing);
   if (text === undefined) return false;
@@ -40,7 +41,7 @@ export async function finishSwap(lake: Lake): Promise<boolean> {
   await makeFolder(aside);
   for (const table of TABLE_NAMES) {
     const isNew = await exists(tablePath(rebuilt, table));
-    // A rebuilt table that is gone has taken its place already.
+    // A rebuilt table that is gone from there has been moved already.
     if (!isNew && tables.includes(table)) continue;
     if (await exists(tablePath(lake, table))) {
       await rm(join(aside, table), { recursive: true, force: true });

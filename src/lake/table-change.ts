@@ -4,12 +4,12 @@ import { code, columnsOf, type Sql, sql } from '../sql/sql.js';
 import type { DataFile } from '../tables/table.js';
 import type { TableRows } from './table-rows.js';
 
-/** Rows that a table gets, and the files whose place they take. Nothing is written yet. */
+/** Rows that a table gets, and the files that they replace. Nothing is written yet. */
 export interface TableChange {
-  /** The rows of the files that are added, with the table's columns; undefined where none is added. */
+  /** The rows to write, with the table's columns; undefined if there are none. */
   readonly rows: Sql | undefined;
   readonly remove: readonly DataFile[];
-  /** The rows at most, where that is known: few rows need no plan of their files. */
+  /** The number of rows at most, if it is known: few rows need no plan of their files. */
   readonly maxRows?: bigint | undefined;
 }
 
@@ -20,7 +20,7 @@ export function append(rows: Sql | undefined, maxRows?: bigint): TableChange {
   return { rows, remove: [], maxRows };
 }
 
-/** Rows in place of all that the table has. */
+/** Replaces all rows of the table. */
 export function replaceAll({ files }: { files: readonly DataFile[] }, rows: Sql | undefined): TableChange {
   return { rows, remove: files };
 }
@@ -31,20 +31,20 @@ export interface Replacement {
   key: string;
   /** The keys of the rows that go, each once. */
   gone: Relation;
-  /** Rows with a column `filename` that say which files hold such rows; default: the table is searched. */
+  /** Rows whose column `filename` names the files that hold such rows. Default: the table is searched. */
   places?: Sql;
   /** The rows that come, with the table's columns. */
   added: Sql;
-  /** How many rows come at most, where that is known. */
+  /** The number of added rows at most, if it is known. */
   maxAdded?: bigint;
-  /** True where rows that come without any that go are put into the smallest file of their partition, so that few stay small. */
+  /** True to write the smallest file of a partition again with the rows that it gets, so that few files stay small. */
   fillsSmall?: boolean;
 }
 
 /** Files below this size take new rows in; larger ones are left and a file is added. */
 const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Finds the files that hold the rows which go, and writes what else is in them again beside the rows that come. */
+/** Replaces the files that hold rows which go, by their other rows and the rows that come. */
 export async function replaceRows(
   graph: RelationGraph,
   before: TableRows,
@@ -59,7 +59,7 @@ export async function replaceRows(
   return { rows: sql`${stay} UNION ALL ${added}`, remove, maxRows };
 }
 
-/** The smallest file of each partition that gets rows and of which no file is written again. */
+/** The smallest file of each partition that gets rows and has no file that is replaced anyway. */
 async function findSmallFiles(
   graph: RelationGraph,
   { files }: TableRows,

@@ -10,10 +10,10 @@ import { requireFiles } from './partial.js';
 /** Tables that a run reads again and again. */
 const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_items', 'runs'];
 
-/** Footers of more files are read again by each statement: DuckDB needs 50 kB for each that it keeps. */
+/** Above so many files, DuckDB keeps no footers: each takes 50 kB of its memory. */
 export const MANY_FILES = 2_000;
 
-/** A table up to this size is quicker read once than planned over its files by each statement of a whole run. */
+/** Reading a table up to this size once is quicker than planning each statement of a run over its files. */
 const FEW_BYTES = 16 * 1024 * 1024;
 
 /** A file that a version of a table has: published, or staged to become so. */
@@ -54,16 +54,19 @@ export class TableRows {
   }
 
   /**
-   * Opens a version. A table that a run reads much is read once, up to `fewRows` rows. Files that are on a remote only
-   * are fetched.
+   * Opens a version. A table that a run reads much is kept in memory if it has at most `fewRows` rows. Fetches files that
+   * only the remote has.
    */
   static async open(graph: RelationGraph, lake: Lake, state: TableState, fewRows: bigint): Promise<TableRows> {
     await requireFiles(lake, state.table, state.files);
     return TableRows.#read(graph, lake, state, state.files, fewRows);
   }
 
-  /** The rows as a change of files makes them. Rows in memory stay there, and only added files are read. */
-  async after({ add, remove }: FilesChange, fewRows: bigint): Promise<TableRows> {
+  /** The table after a change of files. Rows in memory stay there, and only added files are read. */
+  async after(
+    { add, remove }: { add: readonly StagedFile[]; remove: readonly DataFile[] },
+    fewRows: bigint,
+  ): Promise<TableRows> {
     const removed = new Set(remove.map(({ path }) => path));
     const stay = this.files.filter(({ path }) => !removed.has(path));
     await requireFiles(
@@ -136,13 +139,7 @@ function readFiles(lake: Lake, state: TableState, files: readonly VersionFile[],
   return code(tableRelation(table, relations, { hasOlderFiles, ...(filename ? { more: 'filename = true' } : {}) }));
 }
 
-/** The files that a change of a table adds and removes. */
-export interface FilesChange {
-  add: readonly StagedFile[];
-  remove: readonly DataFile[];
-}
-
-/** True for few rows in files of our own, whose log counts them. */
+/** True for few rows in files of our own, because the log counts only these for sure. */
 export function isSmall(files: readonly VersionFile[], fewRows: bigint): boolean {
   return (
     files.every((file) => file.sha256 !== undefined || 'stagedAt' in file) &&
@@ -159,7 +156,7 @@ export class LakeRows {
   readonly #fewRows: (table: TableName) => bigint;
   readonly #opened = new Map<TableName, Promise<TableRows>>();
 
-  /** `fewRows` says up to how many rows a table that is read much is kept in memory. */
+  /** @param fewRows most rows for which a table that is read much is kept in memory */
   constructor(
     graph: RelationGraph,
     lake: Lake,
@@ -176,7 +173,7 @@ export class LakeRows {
     let opened = this.#opened.get(name);
     if (opened === undefined) {
       opened = TableRows.open(this.#graph, this.#lake, this.#states[name], this.#fewRows(name));
-      opened.catch(() => {}); // reported to whoever reads the table
+      opened.catch(() => {}); // the readers of the table get the error
       this.#opened.set(name, opened);
     }
     return opened;
@@ -186,7 +183,7 @@ export class LakeRows {
     return (await this.table(name)).rows;
   }
 
-  /** A table as far as some of its files have it: the others need not be there. */
+  /** The rows of some files of a table. The other files need not be there. */
   part(name: TableName, files: readonly DataFile[]): Promise<TableRows> {
     return TableRows.open(this.#graph, this.#lake, { ...this.#states[name], files: [...files] }, 0n);
   }

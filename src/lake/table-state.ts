@@ -24,7 +24,7 @@ const LISTED = 'pricelake.datasets';
 /** Followed by a dataset's id: 1 if the items are a copy of it, 0 if the key can't read it any more. */
 const DATASET = 'pricelake.dataset.';
 
-/** The notes of a table's commits. */
+/** Reads the notes of a table's commits. */
 export function decodeApplied(txn: Txn): Applied {
   const read = (name: keyof typeof APP_IDS) => txn.get(APP_IDS[name])?.version;
   return {
@@ -47,7 +47,7 @@ function decodeDatasets(txn: Txn): CopiedDatasets {
   return { isList: (txn.get(LISTED)?.version ?? 0n) > 0n, ids: ids.sort((a, b) => (a < b ? -1 : 1)) };
 }
 
-/** The entries by which a commit notes `applied`: those that differ from the current ones. */
+/** The entries of `applied` that differ from the present ones. */
 export function encodeApplied({ datasets, ...others }: Partial<Applied>, before: Txn): [string, bigint][] {
   const standing = decodeApplied(before);
   const entries =

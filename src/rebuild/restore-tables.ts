@@ -7,7 +7,7 @@ import { findDamagedFile, type Inspection } from '../lake/inspect-lake.js';
 import type { Lake } from '../lake/lake.js';
 import { tablePath } from '../lake/layout.js';
 import { refreshPointer } from '../lake/publish.js';
-import type { DataFile, TableChange, TableState } from '../tables/table.js';
+import type { DataFile, FileChange, TableState } from '../tables/table.js';
 import type { SwappedTable } from './replace-tables.js';
 
 interface RestoredTables {
@@ -75,7 +75,7 @@ async function planRestoration(lake: Lake, state: TableState, { pointer }: Inspe
   return damage === undefined ? { state, files, why: '' } : { state, files: undefined, why: damage };
 }
 
-function planChange(lake: Lake, state: TableState, files: readonly DataFile[], accepted: bigint): TableChange {
+function planChange(lake: Lake, state: TableState, files: readonly DataFile[], accepted: bigint): FileChange {
   const now = new Set(state.files.map(({ path }) => path));
   const then = new Set(files.map(({ path }) => path));
   return {

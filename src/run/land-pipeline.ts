@@ -1,7 +1,7 @@
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
 import { sumLanded } from '../journal/run-state.js';
-import { explainSystemFault } from '../lake/system-fault.js';
+import { explainSystemFault } from '../lake/faults.js';
 import { withRemote } from '../remote/remote.js';
 import { landRun, landRunDatasets } from './land/land-run.js';
 import { closeRun, dropIdleRun } from './open/close-run.js';

@@ -51,7 +51,7 @@ export interface SandboxOptions {
   exportShape?: ExportShape;
   /** Each `ENDPOINT:KIND[=ARGUMENT][@WHEN]`, such as `export:drop@1`; faults/fault-kinds.ts has the grammar. */
   faults?: readonly string[];
-  /** What the service does where the document is silent, each `NAME=VALUE`; readings/registry.ts lists them. */
+  /** Behaviour on points that the document leaves open, each `NAME=VALUE`; readings/registry.ts lists them. */
   readings?: readonly string[];
   /** Default 2026-11-20T06:00:00Z. */
   startAt?: Date;

@@ -6,30 +6,31 @@ import {
   type DuckDBType,
   type DuckDBValue,
 } from '@duckdb/node-api';
+import accessors from '@duckdb/node-api/lib/vectors/dataAccessors.js';
 import pLimit from 'p-limit';
-import { interruptOnAbort } from './interrupt.js';
-import { keepByteOrderMarks } from './keep-byte-order-marks.js';
 
-keepByteOrderMarks();
+// The bindings' own decoder drops a U+FEFF at the beginning of a text. Titles of shops do begin with it, and without it
+// the value is wrong, and so are the bounds in statistics.
+Object.assign(accessors, { textDecoder: new TextDecoder('utf-8', { ignoreBOM: true }) });
 
 export interface DuckDbOptions {
   /** Database file, or `:memory:` (default). */
   path?: string;
-  /** Where DuckDB may spill. */
+  /** Folder for DuckDB's spills. */
   tempDirectory?: string;
-  /** DuckDB's own ceiling; the process needs more beside it. */
+  /** Limit of DuckDB alone; the process needs more. */
   memoryLimit?: string;
   threads?: number;
   /** Statements that may run side by side; default 1. With more, no statement may rely on a session's variables. */
   sessions?: number;
-  /** Interrupts the statement that runs, and each one after it. */
+  /** Interrupts the running statement and each later one. */
   signal?: AbortSignal;
 }
 
-/** Works in lanes that run side by side. */
+/** Lanes that run side by side. */
 const LANES = 2;
 
-/** One DuckDB instance in UTC. A statement runs on whichever of its sessions is free. Values are bound, never pasted. */
+/** One DuckDB instance in UTC. A statement runs on any free session. Values are bound, never pasted. */
 export class Database {
   readonly #instance: DuckDBInstance;
   readonly #signal: AbortSignal | undefined;
@@ -39,7 +40,7 @@ export class Database {
   readonly #waiting: ((session: Session) => void)[] = [];
   readonly #most: number;
   #threads: number;
-  /** Threads of the instance, as set. */
+  /** The instance's present setting of threads. */
   #setTo: number;
   /** Statements under way. */
   readonly #running = new Set<Promise<unknown>>();
@@ -47,7 +48,7 @@ export class Database {
   readonly #inTurn = pLimit(1);
   #openLanes = 0;
   #numbers = 0;
-  /** Changes of the number of threads, one after the other. */
+  /** Chain of changes to the number of threads. */
   #setting: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
@@ -77,7 +78,7 @@ export class Database {
     return db;
   }
 
-  /** The session of a database that has one: for its parser, its streams and its interrupts. */
+  /** The only session of a database, for its parser and its interrupts. */
   get connection(): DuckDBConnection {
     return (this.#sessions[0] as Session).connection;
   }
@@ -127,9 +128,9 @@ export class Database {
   }
 
   /**
-   * Runs `work` beside other such work, and its statements on one thread each. Within one statement a thread of DuckDB
-   * waits actively while another has the only work: a COPY of 150,000 rows into the files of 132 partitions took 1.77 CPU
-   * seconds on two threads and 1.07 on one (bench/README.md). On a machine with one thread, works come one by one.
+   * Runs `work` beside other work, each of its statements on one thread, because an idle thread of a statement spins: a COPY
+   * into 132 partitions took 1.77 CPU seconds on two threads and 1.07 on one (bench/README.md). With one thread in all, works
+   * run one by one.
    */
   async inLane<T>(work: () => Promise<T>): Promise<T> {
     if (this.#threads < 2) return this.#inTurn(work);
@@ -145,29 +146,29 @@ export class Database {
     });
   }
 
-  /** From now on, statements use so many threads. */
+  /** Sets the threads of later statements. */
   useThreads(threads: number): Promise<void> {
     this.#threads = threads;
     return this.#setThreads();
   }
 
-  /** From now on, no session keeps the footers of Parquet files: those of tens of thousands fill more than the limit of memory. */
+  /** Stops keeping footers of Parquet files: those of tens of thousands of files exceed the memory limit. */
   async forgetFooters(): Promise<void> {
     await Promise.all(this.#sessions.map(({ connection }) => connection.run('SET parquet_metadata_cache = false')));
   }
 
-  /** Counts on: a number that tells a relation from all others of the instance. */
+  /** A number that no other relation of the instance has. */
   nextNumber(): number {
     this.#numbers += 1;
     return this.#numbers;
   }
 
-  /** For long work between two statements. */
+  /** Call it during long work between two statements. */
   throwIfStopped(): void {
     this.#signal?.throwIfAborted();
   }
 
-  /** Interrupts the statements under way, and waits for them: DuckDB does not return where it is closed beneath one. */
+  /** Interrupts running statements and waits for them, because DuckDB hangs if it is closed beneath one. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -188,7 +189,7 @@ export class Database {
     return session;
   }
 
-  /** While lanes are open, one session more than usual may be at work: theirs have one thread each. */
+  /** Open lanes allow one more busy session, because their statements have one thread each. */
   #isFull(): boolean {
     const busy = this.#sessions.length - this.#free.length;
     return this.#most > 2 && this.#openLanes === 0 && busy >= this.#most - 1;
@@ -206,7 +207,7 @@ export class Database {
     }
   }
 
-  /** The setting is the instance's: statements beside the lanes have a thread less. */
+  /** The setting holds for the whole instance: while lanes are open, all statements have one thread less. */
   #setThreads(): Promise<void> {
     this.#serve();
     const setting = this.#setting.then(async () => {
@@ -215,7 +216,7 @@ export class Database {
       await this.run(`SET threads = ${wanted}`);
       this.#setTo = wanted;
     });
-    this.#setting = setting.catch(() => {}); // reported to whoever waits for it
+    this.#setting = setting.catch(() => {}); // the caller of this change gets the error
     return setting;
   }
 }
@@ -224,18 +225,35 @@ const CLOSED = () => new Error('the database is closed');
 
 interface Session {
   connection: DuckDBConnection;
-  /** Ends that the signal interrupts it. */
+  /** Removes the session from the signal's listeners. */
   release: () => void;
 }
 
-/** Rows of a partition that a COPY holds before it writes them as a row group: DuckDB would hold half a million. */
+/** Rows of a partition that a COPY holds before it writes a row group. DuckDB's default is half a million. */
 const PARTITION_ROWS = 61_440;
 
 async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
   const connection = await instance.connect();
-  // Footers are read once, not by every query: the files of a lake never change. Their bytes are in the system's cache,
-  // and would fill DuckDB's memory a second time.
+  // Files of a lake never change, so DuckDB keeps their footers. It does not keep their bytes, which are in the system's
+  // cache already.
   await connection.run(`SET TimeZone = 'UTC'; SET parquet_metadata_cache = true; SET enable_external_file_cache = false;
     SET partitioned_write_flush_threshold = ${PARTITION_ROWS}`);
   return connection;
+}
+
+const AGAIN_MS = 50;
+
+/** Interrupts repeatedly, because an interrupt between two statements is lost. Returns a function that stops it. */
+function interruptOnAbort(connection: Pick<DuckDBConnection, 'interrupt'>, signal: AbortSignal): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const interrupt = () => {
+    connection.interrupt();
+    timer ??= setInterval(() => connection.interrupt(), AGAIN_MS);
+  };
+  signal.addEventListener('abort', interrupt);
+  if (signal.aborted) interrupt();
+  return () => {
+    signal.removeEventListener('abort', interrupt);
+    clearInterval(timer);
+  };
 }

@@ -7,7 +7,7 @@ import { quoteIdentifier } from './quote.js';
 import { Relation } from './relation.js';
 import { code, type Sql, sql } from './sql.js';
 
-/** A table of so many rows is kept in memory; more stay where they come from, so that memory stays the same however many there are. */
+/** Rows that are kept in memory at most. More stay in their files, so that memory does not grow with them. */
 export const FEW_ROWS = 50_000n;
 
 export interface ColumnType {
@@ -16,8 +16,8 @@ export interface ColumnType {
 }
 
 /**
- * The relations of one database. Each statement waits for the relations that it reads, and for nothing else: whatever
- * is ready runs on the sessions that are free.
+ * The relations of one database. A statement waits for the relations that it reads and for nothing else; then any free
+ * session runs it.
  */
 export class RelationGraph {
   readonly db: Database;
@@ -36,7 +36,7 @@ export class RelationGraph {
     return this.#make('TABLE', label, select);
   }
 
-  /** A table of few rows, a view of more. `rows` is how many there are at most. */
+  /** A table of few rows, a view of more. @param rows the number of rows at most */
   rowsOf(label: string, select: Sql, rows: bigint): Relation {
     return rows <= FEW_ROWS ? this.table(label, select) : this.view(label, select);
   }
@@ -48,12 +48,12 @@ export class RelationGraph {
     return this.table(label, code(`SELECT ${nulls.join(', ')} WHERE false`));
   }
 
-  /** The rows of a model, kept; `kind` is how. */
+  /** The rows of a model. */
   model<M extends ModelName>(name: M, needs: Needs<M>, values: Values<M>, kind: 'table' | 'view' = 'table'): Relation {
     return this[kind](name, bindModel(name, needs, values));
   }
 
-  /** A table of rows that code has, with the columns of `table`: each value is bound as text and cast. */
+  /** A table of these rows with the columns of `table`. Each value is bound as text and cast. */
   load(label: string, table: TableName, rows: readonly Record<string, LoadedValue>[]): Relation {
     const { columns } = loadTableSchema(table);
     const name = this.#name(label);
@@ -71,7 +71,6 @@ export class RelationGraph {
     return (await this.rows(statement))[0];
   }
 
-  /** How many rows a relation has. */
   async count(rows: Relation | Sql): Promise<bigint> {
     const row = await this.row(
       rows instanceof Relation ? sql`SELECT count(*) AS n FROM ${rows}` : sql`SELECT count(*) AS n FROM (${rows})`,
@@ -79,12 +78,12 @@ export class RelationGraph {
     return row?.n as bigint;
   }
 
-  /** Resolves when all that the SQL reads is made. */
+  /** Resolves when all relations that the SQL reads are made. */
   async ready({ reads }: Sql): Promise<void> {
     await Promise.all([...reads].map(({ made }) => made));
   }
 
-  /** Gives the memory of tables back that nothing reads any more. */
+  /** Frees the memory of tables that nothing reads any more. */
   async drop(...tables: readonly Relation[]): Promise<void> {
     for (const { name, made } of tables) {
       await made;
@@ -106,7 +105,7 @@ export class RelationGraph {
   }
 }
 
-/** Whoever reads the relation gets the error. */
+/** The readers of the relation get the error. */
 function begin(work: Promise<void>): Promise<void> {
   work.catch(() => {});
   return work;
@@ -114,7 +113,7 @@ function begin(work: Promise<void>): Promise<void> {
 
 export type LoadedValue = string | number | bigint | boolean | null | undefined;
 
-/** Rows of one statement: a statement a row takes longer to plan than to run. */
+/** Rows of one INSERT. With one row each, planning would take longer than running. */
 const ROWS_AT_ONCE = 100;
 
 async function loadRows(

@@ -9,18 +9,18 @@ import { join, Sql, sql, type ValueTypes, writeTyped } from './sql.js';
 type Models = typeof MODELS;
 export type ModelName = keyof Models;
 
-/** Rows by which a query's names are read: a relation, or a SELECT. */
+/** Rows for the name of a table in a query: a relation, or a SELECT. */
 export type Source = Relation | Sql;
-/** What a model reads, by the names in its header. */
+/** The relations that a model reads, by the names in its header. */
 export type Needs<M extends ModelName> = Record<Models[M]['needs'][number], Source>;
-/** What a model's `getvariable` gives, by the names and types in its header. */
+/** The values of a model's `getvariable`, by the names and types in its header. */
 export type Values<M extends ModelName> = {
   [K in keyof Models[M]['values']]: Models[M]['values'][K] extends keyof ValueTypes
     ? ValueTypes[Models[M]['values'][K]] | null
     : never;
 };
 
-/** A source behind FROM. */
+/** A source for use after FROM. */
 export const asRows = (source: Source): Sql => (source instanceof Relation ? sql`${source}` : sql`(${source})`);
 
 const texts = new Map<string, string>();

@@ -1,6 +1,6 @@
 // Generated from the headers of pipelines/models/*.sql by `npm run schemas`: change them there.
 
-/** What each model reads, and the types of its values. */
+/** The relations that each model reads, and the types of its values. */
 export const MODELS = {
   apply: {
     needs: [

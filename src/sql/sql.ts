@@ -14,11 +14,11 @@ export class Sql {
   }
 }
 
-/** A value that SQL gets as a literal. */
+/** A value to write as a literal. */
 export type Literal = string | bigint | number | boolean | null | readonly string[];
 export type Part = Sql | Relation | Literal;
 
-/** SQL with relations, other SQL and values in its gaps. A text in a gap is a value: SQL that code writes is `code`. */
+/** SQL with relations, other SQL and values in its gaps. A string in a gap is a value; use `code` for SQL. */
 export function sql(texts: TemplateStringsArray, ...parts: readonly Part[]): Sql {
   const written = parts.map(writePart);
   const text = texts.map((before, index) => before + (written[index]?.text ?? '')).join('');
@@ -34,10 +34,10 @@ function writePart(part: Part): Sql {
   return new Sql(writeLiteral(part));
 }
 
-/** SQL that code has written: names from schemas, paths and predicates that are quoted already. */
+/** Text that is SQL already: names from schemas, quoted paths and predicates. */
 export const code = (text: string) => new Sql(text);
 
-/** The view or table of a session that has this name: a query that shows other rows under it may read it. */
+/** The session's own view or table of this name, even in a query that shows other rows under it. */
 export const itself = (name: string): Sql => code(`FROM memory.main.${quoteIdentifier(name)}`);
 
 /** The parts with a separator between them. */
@@ -59,7 +59,7 @@ export function columnsOf(table: TableName, but: readonly string[] = []): Sql {
   );
 }
 
-/** Types of the values that models take, and the value that each is made of; null is a null of the type. */
+/** Types of the values that models take → types here; null is a null of the type. */
 export interface ValueTypes {
   VARCHAR: string;
   'VARCHAR[]': readonly string[];
@@ -86,4 +86,14 @@ function writeLiteral(value: Literal): string {
 /** A SQL literal can't hold a NUL byte. */
 function writeText(text: string): string {
   return text.split('\0').map(quoteLiteral).join(' || chr(0) || ');
+}
+
+/**
+ * The columns of `table` that one of the SQL texts names, as a select list. Rows of `items` are wide, so a scan should read
+ * only the columns that a text needs.
+ */
+export function selectNamedColumns(table: TableName, texts: readonly string[]): string {
+  const words = new Set(texts.flatMap((text) => text.match(/\w+/gu) ?? []));
+  const columns = loadTableSchema(table).columns.filter(({ name }) => words.has(name));
+  return columns.map(({ name }) => quoteIdentifier(name)).join(', ');
 }

@@ -3,29 +3,29 @@ import type { DataFile, TableName } from '../tables/table.js';
 import { escapeGlob, quoteIdentifier, quoteLiteral } from './quote.js';
 
 type PartitionValues = DataFile['partitionValues'];
-/** What the log says of a file; our own have a checksum there. */
+/** The log's entry of a file. Our own files have a checksum. */
 type FileOrigin = { partitionValues: PartitionValues; sha256?: string | undefined };
 
-/** A file to read: its path; with the log's partition values where the file may lack their columns. */
+/** The path of a file, with the log's partition values if the file may lack their columns. */
 export type RelationFile = string | { path: string; partitionValues: PartitionValues };
 
-/** How a file at `path` is read. Other writers (OPTIMIZE, say) leave partition columns to the log. */
+/** A file at `path`, with its partition values if another program wrote it: some keep them in the log only. */
 export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: string): RelationFile {
   const isOurs = sha256 !== undefined;
   return isOurs || Object.keys(partitionValues).length === 0 ? path : { path, partitionValues };
 }
 
 export interface RelationOptions {
-  /** With `filename = true`, each row has its file in a column `filename`. */
+  /** Adds a column `filename` with the file of each row. */
   more?: 'filename = true';
-  /** False where every file is known to have all columns: DuckDB then binds each use of the relation a millisecond faster. */
+  /** False if every file has all columns. DuckDB then binds each use of the relation a millisecond faster. */
   hasOlderFiles?: boolean;
 }
 
 /**
- * SQL of a relation over exactly these files, or a typed one without rows where there is none. Its columns are the
- * contract's, in its order: null where a file is older than a column. Partition columns come from the files, or from
- * the log where another program wrote the file; never from the names of folders.
+ * SQL of a relation over exactly these files, with the contract's columns in order; without files it has no rows. A column
+ * that a file lacks is null. Partition values come from the file, or from the log if another program wrote it, but never
+ * from folder names.
  */
 export function tableRelation(table: TableName, files: readonly RelationFile[], options: RelationOptions = {}): string {
   if (files.length === 0) return `(${writeEmptySelect(table)})`;
@@ -62,7 +62,7 @@ function groupByColumns(files: LoggedFile[]): LoggedFile[][] {
   return [...groups.values()];
 }
 
-/** One read of all files, and their values beside it: with a read for each partition, DuckDB would keep buffers for each. */
+/** Reads all files at once and joins their values: a read for each partition would cost buffers for each. */
 function selectWithPartitions(table: TableName, files: LoggedFile[], { more }: RelationOptions): string {
   const columns = loadTableSchema(table).columns.filter(({ name }) => name in (files[0]?.partitionValues ?? {}));
   const paths = files.map(({ path }) => path);
@@ -81,7 +81,7 @@ function selectWithPartitions(table: TableName, files: LoggedFile[], { more }: R
       ON string_split('/' || stored.filename, ${quoteLiteral(`/${table}/`)})[-1] = logged.path`;
 }
 
-/** DuckDB names a file by its absolute path, even where it was given a relative one. */
+/** DuckDB names a file by its absolute path, even if it got a relative one. */
 const pathInTable = (table: TableName, path: string) => `/${path}`.split(`/${table}/`).at(-1) ?? path;
 
 /** The log's text (protocol, "Partition Value Serialization"): an empty one is null, an instant is in UTC. */
@@ -91,7 +91,7 @@ function writeText({ type }: Column, text: string | null | undefined): string {
   return quoteLiteral(isLocal ? `${text}Z` : text);
 }
 
-/** The contract as an option of read_parquet: by name, so that DuckDB need not open files to find their columns. */
+/** The contract's columns by name, as an option of read_parquet: DuckDB need not open files to find them. */
 function writeReadSchema(table: TableName): string {
   const columns = loadTableSchema(table).columns.map(({ name, type }) => {
     const text = quoteLiteral(name);

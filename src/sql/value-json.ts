@@ -11,7 +11,7 @@ import {
 
 /**
  * JSON text of a DuckDB value that loses nothing: int64 and wider as exact integers, DECIMAL as its exact number,
- * times as ISO 8601, NaN and infinities as text. Types JSON has no form for become DuckDB's own text.
+ * times as ISO 8601, NaN and infinities as text. Types that JSON lacks become DuckDB's own text.
  */
 function valueToJson(value: DuckDBValue): string {
   if (value === null || value === undefined) return 'null';

@@ -84,7 +84,7 @@ export interface StagedFile extends DataFile {
 }
 
 /** One table's next version: what a commit adds and removes. */
-export interface TableChange {
+export interface FileChange {
   table: TableName;
   add: StagedFile[];
   remove: DataFile[];
@@ -95,7 +95,7 @@ export interface TableChange {
 }
 
 /** What a run will commit, by table; nothing of it is visible yet. */
-export type Candidate = Partial<Record<TableName, TableChange>>;
+export type Candidate = Partial<Record<TableName, FileChange>>;
 
 /**
  * Up to where a table is applied: part of each of its commits, so that state neither leads nor trails the data

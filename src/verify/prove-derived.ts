@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { listDerived, selectDerived } from '../analyze/derive.js';
+import { findReadTables } from '../check/check.js';
 import { countRows, NAMED_TABLES } from '../check/count-rows.js';
 import { readKeptCounts } from '../check/kept-counts.js';
 import { loadChecks } from '../check/load.js';
-import { findReadTables } from '../check/read-tables.js';
 import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { RelationGraph } from '../sql/graph.js';
 import { quoteIdentifier } from '../sql/quote.js';

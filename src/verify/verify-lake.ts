@@ -1,7 +1,7 @@
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import { explainMemory } from '../lake/faults.js';
 import type { Lake } from '../lake/lake.js';
-import { explainMemory } from '../lake/memory-fault.js';
 import type { Database } from '../sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { Finding, Proof, VerifyContext } from './proof.js';

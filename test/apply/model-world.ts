@@ -1,8 +1,8 @@
 /** Rows as the models see them: a day of one item, and what is told and read of it. */
 
+import type { DatasetRename } from '../../src/apply/dataset-names.js';
 import { describeSkew, type FeedSkew, measureFeedSkew } from '../../src/apply/feed-skew.js';
 import { judgeReads } from '../../src/apply/judge-reads.js';
-import type { DatasetRename } from '../../src/apply/renamed-datasets.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { createMacros, readModel } from '../../src/sql/model.js';

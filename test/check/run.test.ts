@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Check } from '../../src/check/check.js';
+import type { Check, CheckSettings } from '../../src/check/check.js';
 import { NAMED_TABLES } from '../../src/check/count-rows.js';
 import { parseCheck } from '../../src/check/parse.js';
-import { type CheckSettings, runChecks } from '../../src/check/run.js';
+import { runChecks } from '../../src/check/run.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 

@@ -7,7 +7,7 @@ import { readLog } from '../../src/lake/delta-log.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { privatePath, tablePath } from '../../src/lake/layout.js';
 import { recoverLake } from '../../src/lake/recover.js';
-import type { DataFile, StagedFile, TableChange } from '../../src/tables/table.js';
+import type { DataFile, FileChange, StagedFile } from '../../src/tables/table.js';
 import { AT } from './fixture.js';
 import { add, CREATED, makeBareLake, remove, writeEntry } from './log-writer.js';
 
@@ -23,14 +23,14 @@ async function stage(lake: Lake, name: string, rows = 1): Promise<StagedFile> {
   return { stagedAt, path: name, ...file };
 }
 
-const change = (add: StagedFile[], remove: DataFile[] = [], more: Partial<TableChange> = {}): TableChange => ({
+const change = (add: StagedFile[], remove: DataFile[] = [], more: Partial<FileChange> = {}): FileChange => ({
   table: 'items',
   add,
   remove,
   applied: {},
   ...more,
 });
-const commit = (lake: Lake, wanted: TableChange, info: Partial<CommitInfo> = {}) =>
+const commit = (lake: Lake, wanted: FileChange, info: Partial<CommitInfo> = {}) =>
   commitTable(lake, wanted, { ...INFO, ...info });
 const listFiles = async (lake: Lake) =>
   (await readdir(tablePath(lake, 'items'))).filter((name) => name.endsWith('.parquet')).sort();

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { PRICELAKE_VERSION } from '../../src/io/package-path.js';
 import {
   compareColumns,
   describeDifference,
@@ -9,9 +10,8 @@ import {
 } from '../../src/lake/column-difference.js';
 import type { LogState, MetaData } from '../../src/lake/delta-actions.js';
 import { planMetaData, readRetentionMs, readTombstoneMs } from '../../src/lake/delta-metadata.js';
-import { PRICELAKE_VERSION } from '../../src/lake/version.js';
 import { loadTableSchema, type TableSchema } from '../../src/tables/schemas.js';
-import type { DataFile, StagedFile, TableChange, TableState } from '../../src/tables/table.js';
+import type { DataFile, FileChange, StagedFile, TableState } from '../../src/tables/table.js';
 import { AT } from './fixture.js';
 
 const HOUR = 3_600_000;
@@ -41,7 +41,7 @@ function stateOf(metaData: MetaData | undefined, files: DataFile[] = []): LogSta
   };
 }
 
-const change = (more: Partial<TableChange> = {}): TableChange => ({
+const change = (more: Partial<FileChange> = {}): FileChange => ({
   table: 'items',
   add: [],
   remove: [],

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { errorCodeOf } from '../../src/cli/exit-codes.js';
 import { PricelakeError } from '../../src/io/errors.js';
-import { explainDamage } from '../../src/lake/damage.js';
-import { explainSystemFault, isSystemFault } from '../../src/lake/system-fault.js';
+import { explainDamage, explainSystemFault, isSystemFault } from '../../src/lake/faults.js';
 
 const systemError = (code: string, path: string) =>
   Object.assign(new Error(`${code}: refused, open '${path}'`), { code, path });

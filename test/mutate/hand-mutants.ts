@@ -95,7 +95,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a dataset that exchanged its name is not renamed',
-    file: 'src/apply/renamed-datasets.ts',
+    file: 'src/apply/dataset-names.ts',
     find: 'if (now === undefined || now.name === former) return [];',
     replace: 'if (now === undefined || now.name !== former) return [];',
     tests: SOURCES,

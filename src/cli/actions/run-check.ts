@@ -1,7 +1,7 @@
-import type { Check } from '../../check/check.js';
+import type { Check, CheckSettings } from '../../check/check.js';
 import { NAMED_TABLES } from '../../check/count-rows.js';
 import { loadChecks } from '../../check/load.js';
-import { type CheckSettings, runChecks } from '../../check/run.js';
+import { runChecks } from '../../check/run.js';
 import { formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { suggestName } from '../../io/suggest-name.js';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api';
 import { readAnalysis, setVariables } from '../../analyze/analysis.js';
-import { prepareConversion } from '../../analyze/convert-prices.js';
+import { prepareConversion } from '../../analyze/exchange-rates.js';
 import { toDate } from '../../analyze/spread-selection.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { tablePath } from '../../lake/layout.js';

@@ -2,7 +2,7 @@ import { findPipeline } from '../../config/find-pipeline.js';
 import { readReadingSettings } from '../../config/pipeline-file.js';
 import { formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
-import { explainSystemFault } from '../../lake/system-fault.js';
+import { explainSystemFault } from '../../lake/faults.js';
 import { withRemote } from '../../remote/remote.js';
 import type { Arguments } from '../command.js';
 import type { restore } from '../commands/keep.js';

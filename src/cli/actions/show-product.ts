@@ -1,7 +1,6 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import { readAnalysis } from '../../analyze/analysis.js';
-import { type Conversion, prepareConversion } from '../../analyze/convert-prices.js';
-import { findNewestTime } from '../../analyze/newest-time.js';
+import { findNewestTime, readAnalysis } from '../../analyze/analysis.js';
+import { type Conversion, prepareConversion } from '../../analyze/exchange-rates.js';
 import { type ProductDay, readProductDays } from '../../analyze/product-view.js';
 import { toProductId } from '../../analyze/spread-selection.js';
 import { PricelakeError } from '../../io/errors.js';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { ContractFormat } from '../../deliver/contract-formats.js';
 import { PricelakeError } from '../../io/errors.js';
-import { PRICELAKE_VERSION } from '../../lake/version.js';
+import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { loadTableSchema, type TableSchema } from '../../tables/schemas.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import type { Arguments } from '../command.js';

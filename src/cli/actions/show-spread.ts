@@ -1,8 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { readAnalysis } from '../../analyze/analysis.js';
-import { type Conversion, convertSpreads, prepareConversion } from '../../analyze/convert-prices.js';
-import { requireKnown } from '../../analyze/require-known.js';
-import { selectSpreads } from '../../analyze/spread-selection.js';
+import { type Conversion, convertSpreads, prepareConversion } from '../../analyze/exchange-rates.js';
+import { requireKnown, selectSpreads } from '../../analyze/spread-selection.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
 import type { Arguments } from '../command.js';

@@ -1,11 +1,11 @@
 import { access } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { requireKnown } from '../../analyze/require-known.js';
+import { requireKnown } from '../../analyze/spread-selection.js';
 import { loadChecks } from '../../check/load.js';
 import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
+import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { readPointer } from '../../lake/pointer.js';
-import { PRICELAKE_VERSION } from '../../lake/version.js';
 import { renderReport } from '../../report/page.js';
 import { type LakeFacts, readFacts, readWatched } from '../../report/read-facts.js';
 import { publishReport, requireReportTarget } from '../../report/report-file.js';

@@ -3,13 +3,13 @@
 import { countTyped, type ItemReads } from '../../apply/batch.js';
 import { findAhead } from '../../apply/changes.js';
 import { type ComparedRows, type Comparison, compareItems } from '../../apply/compare-rows.js';
+import { loadRenames } from '../../apply/dataset-names.js';
 import { describeSkew, type FeedSkew, measureFeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
 import type { ItemValue } from '../../apply/item-names.js';
 import { findStaleItems, type JudgedReads, judgeReads, type StaleItems } from '../../apply/judge-reads.js';
 import { findNeeds, type Merge, mergeItems, type NeededItems } from '../../apply/merge.js';
 import { type BaseRows, type MergeBase, readBase, type TouchedItems } from '../../apply/merge-base.js';
 import { countUnnamed, type RejectedRows, readRejectedRows, selectRejects } from '../../apply/rejects.js';
-import { loadRenames } from '../../apply/renamed-datasets.js';
 import { findSites, type NextSites } from '../../apply/sites.js';
 import { extendHistory } from '../../apply/supersede-diffs.js';
 import type { TypedFile } from '../../apply/type-file.js';

@@ -1,7 +1,11 @@
 import { ItemReader } from '../../apply/batch.js';
 import { findPendingChanges, type LandedChanges, readChanges } from '../../apply/changes.js';
-import { writeDatasetPattern } from '../../apply/dataset-names.js';
-import { type DatasetName, type DatasetRename, findRenamedDatasets } from '../../apply/renamed-datasets.js';
+import {
+  type DatasetName,
+  type DatasetRename,
+  findRenamedDatasets,
+  writeDatasetPattern,
+} from '../../apply/dataset-names.js';
 import type { TypedFile } from '../../apply/type-file.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import type { Relation } from '../../sql/relation.js';

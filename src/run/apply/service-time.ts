@@ -1,4 +1,4 @@
-import { findNewestTime } from '../../analyze/newest-time.js';
+import { findNewestTime } from '../../analyze/analysis.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import type { Run } from '../open/open-run.js';

@@ -7,7 +7,7 @@ import { FEW_ROWS } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql } from '../../sql/sql.js';
 import { tableRelation } from '../../sql/table-relation.js';
-import type { Applied, TableChange as FileChange, StagedFile, TableName } from '../../tables/table.js';
+import type { Applied, FileChange, StagedFile, TableName } from '../../tables/table.js';
 import { chooseItemsLayout } from '../apply/items-layout.js';
 import type { Run } from '../open/open-run.js';
 

@@ -1,9 +1,8 @@
 import type { Merge } from '../../apply/merge.js';
-import type { Check } from '../../check/check.js';
+import { type Check, findReadTables } from '../../check/check.js';
 import type { CheckedTables } from '../../check/count-rows.js';
 import { KeptCounts, type ListFiles } from '../../check/kept-counts.js';
 import { loadChecks } from '../../check/load.js';
-import { findReadTables } from '../../check/read-tables.js';
 import { type RunScope, runChecks } from '../../check/run.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';

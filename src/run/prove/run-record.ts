@@ -1,11 +1,11 @@
 import { version as duckdbVersion } from '@duckdb/node-api';
 import { type Comparison, NO_COMPARISON } from '../../apply/compare-rows.js';
 import { UNKNOWN_SKEW } from '../../apply/feed-skew.js';
+import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { countKept } from '../../journal/exports.js';
 import { readBegin, readPublishable } from '../../journal/landings.js';
 import { isPublishable, type Publishable, type RunProgress, sumLanded } from '../../journal/run-state.js';
 import { readPointer } from '../../lake/pointer.js';
-import { PRICELAKE_VERSION } from '../../lake/version.js';
 import { NO_USAGE, type Usage } from '../../source/count-usage.js';
 import { listDrift } from '../../source/list-drift.js';
 import { DERIVED_TABLES, type TableState } from '../../tables/table.js';

@@ -10,7 +10,7 @@ import { listLandedEvents } from '../../source/events.js';
 import { removeBackfill } from '../../source/land-histories.js';
 import type { LoadedValue } from '../../sql/graph.js';
 import { columnsOf, sql } from '../../sql/sql.js';
-import { type CheckResult, COMMIT_STEPS, TABLE_NAMES, type TableChange, type TableName } from '../../tables/table.js';
+import { type CheckResult, COMMIT_STEPS, type FileChange, TABLE_NAMES, type TableName } from '../../tables/table.js';
 import { removeEvents } from '../../webhook/event-files.js';
 import { type StagedTable, Staging } from '../derive/stage.js';
 import type { Run } from '../open/open-run.js';
@@ -70,7 +70,7 @@ export async function publishRun(
 /** Gives tables without rows a file. Only tables that may have none are read: each log takes some milliseconds. */
 async function fillTables(
   { db, lake, pipeline, tables }: Run,
-  changes: readonly TableChange[],
+  changes: readonly FileChange[],
   attributions: Attribution[],
   commit: CommitInfo,
 ): Promise<void> {

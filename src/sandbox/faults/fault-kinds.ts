@@ -18,7 +18,7 @@ export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
 interface KindFacts {
   /** The argument if none is given. */
   byDefault: string;
-  /** What a client meets. */
+  /** The effect on a client, in words. */
   says: string;
   /** Endpoints that have this kind; all if absent. */
   only?: readonly FaultEndpoint[];

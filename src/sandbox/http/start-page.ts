@@ -53,7 +53,7 @@ interface StartFacts {
   plan: string;
   clock: string;
   figures: { name: string; value: string }[];
-  /** What the sandbox does where the document is silent. Chosen readings are not its own defaults. */
+  /** The sandbox's behaviour on points that the document leaves open. `isDefault` is false for a chosen reading. */
   readings: { name: string; value: string; says: string; isDefault: boolean }[];
   endpoints: { path: string; summary: string }[];
 }

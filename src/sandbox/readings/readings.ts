@@ -12,7 +12,7 @@ const seconds = z
   .transform((text) => Number.parseInt(text, 10) * (text.endsWith('m') ? 60 : 1))
   .refine((value) => value <= MAX_LAG);
 
-/** What this sandbox does where the document is silent. */
+/** The sandbox's behaviour on points that the document leaves open. */
 export class Readings {
   #values: Values = Object.fromEntries(READING_NAMES.map((name) => [name, defaultOf(name)]));
 

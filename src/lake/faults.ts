@@ -1,0 +1,131 @@
+import { type ErrorCode, hasSystemCode, PricelakeError } from '../io/errors.js';
+
+/** A fault of the machine that ends any run. `texts` match DuckDB's errors, which carry no system code. */
+interface SystemFault {
+  code: ErrorCode;
+  systemCodes: readonly string[];
+  texts: RegExp;
+  what: string;
+  hint: string;
+}
+
+const FAULTS: readonly SystemFault[] = [
+  {
+    code: 'disk_full',
+    systemCodes: ['ENOSPC', 'EDQUOT'],
+    // DuckDB limits its spills to nearly all of the free space.
+    texts: /no space left on device|disk quota exceeded|max_temp_directory_size/i,
+    what: 'no space left on the disk; what was published stays',
+    hint: 'Free some space or move the lake to a larger disk, then run the same command again: nothing is lost.',
+  },
+  {
+    code: 'open_files',
+    systemCodes: ['EMFILE', 'ENFILE'],
+    texts: /too many open files/i,
+    what: 'the system lets this process open no more files; what was published stays',
+    hint: 'Raise the limit (`ulimit -n 4096`, or LimitNOFILE of the service), then run the same command again.',
+  },
+  {
+    code: 'lake_read_only',
+    systemCodes: ['EROFS', 'EACCES', 'EPERM'],
+    texts: /permission denied|read-only file system|operation not permitted/i,
+    what: 'the lake can be read, but not written',
+    hint: 'Run as the user that owns the folder, and mount its file system for writing.',
+  },
+];
+
+/** The fault of the machine that caused an error, if any. */
+function findFault(error: unknown): SystemFault | undefined {
+  // A PricelakeError has a name already, but a connection that lacks a file descriptor is only called `unavailable`.
+  if (error instanceof PricelakeError) return FAULTS.find(({ code }) => code === 'open_files' && isOutOfFiles(error));
+  return FAULTS.find(
+    ({ systemCodes, texts }) =>
+      hasSystemCode(error, ...systemCodes) || (error instanceof Error && texts.test(error.message)),
+  );
+}
+
+function isOutOfFiles(error: PricelakeError): boolean {
+  return error.code === 'unavailable' && hasSystemCode(error.cause, 'EMFILE', 'ENFILE');
+}
+
+/** True if the machine is at fault, not the file that could not be read. */
+export function isSystemFault(error: unknown): boolean {
+  return findFault(error) !== undefined;
+}
+
+/** Runs `work` on a lake. A fault of the machine becomes a PricelakeError that names it; other errors pass through. */
+export async function explainSystemFault<T>(lakePath: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const fault = findFault(cause);
+    if (fault === undefined) throw cause;
+    const place = fault.code === 'lake_read_only' ? (findPath(cause) ?? lakePath) : lakePath;
+    throw new PricelakeError(fault.code, `${place}: ${fault.what}`, { hint: fault.hint }, { cause });
+  }
+}
+
+/** The file that the system refused. */
+function findPath(error: unknown): string | undefined {
+  for (let e: unknown = error; e instanceof Error; e = e.cause) {
+    const { path } = e as NodeJS.ErrnoException;
+    if (path !== undefined) return path;
+  }
+  return undefined;
+}
+
+/** True for DuckDB's error at its memory limit. At its limit for spills, the disk is full. */
+export function isOutOfMemory(error: unknown): error is Error {
+  return (
+    error instanceof Error &&
+    error.message.startsWith('Out of Memory Error') &&
+    !error.message.includes('max_temp_directory_size')
+  );
+}
+
+/** Runs `work`. If DuckDB reaches its memory limit, the error names the task, the limit and the setting. */
+export async function explainMemory<T>(doing: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!isOutOfMemory(cause)) throw cause;
+    const limit = /\/([\d.]+ \w+) used\)/.exec(cause.message)?.[1];
+    const most = limit === undefined ? 'its limit' : `its limit of ${limit}`;
+    throw new PricelakeError(
+      'out_of_memory',
+      `${doing}: DuckDB needs more memory than ${most}; what was published stays`,
+      {
+        hint: 'Set lake.memory in the pipeline file to more, such as 2GB, and run the same command again: nothing is lost.',
+        doing,
+        ...(limit === undefined ? {} : { limit }),
+      },
+      { cause },
+    );
+  }
+}
+
+/** DuckDB's words for a Parquet file that is missing or altered. */
+const DAMAGE =
+  /No files found that match the pattern|No magic bytes found|Cannot open file "[^"]*\.parquet|ZSTD Decompression|TProtocolException|\.parquet' too small/i;
+
+/**
+ * Runs `work` under the lock, so that no file can come or go. A data file that DuckDB can't read becomes PricelakeError
+ * `lake_invalid`; other errors pass through.
+ */
+export async function explainDamage<T>(lakePath: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof PricelakeError || !(cause instanceof Error) || !DAMAGE.test(cause.message)) throw cause;
+    if (isSystemFault(cause)) throw cause;
+    const [reason] = cause.message.split('\n', 1);
+    throw new PricelakeError(
+      'lake_invalid',
+      `${lakePath}: a data file is missing or damaged: ${reason?.trim()}`,
+      {
+        hint: '`pricelake verify` names all of them; `pricelake rebuild` makes the tables again from the kept raw bytes.',
+      },
+      { cause },
+    );
+  }
+}
