@@ -1,10 +1,10 @@
 import type { RunEntry } from './run-entry.js';
 
-/** How far a run is, by its journal (SPEC.md). */
+/** Stages of a run by its journal (SPEC.md). */
 export const RUN_STAGES = ['none', 'begun', 'asked', 'landed', 'complete', 'settled', 'held', 'ended'] as const;
 export type RunStage = (typeof RUN_STAGES)[number];
 
-/** Entries by what they mean to a run. Those that move it alone are kinds of their own. */
+/** The kind of each entry: entries of a kind are allowed at the same stages. */
 const KINDS = {
   begin: 'begin',
   try: 'note',
@@ -73,7 +73,7 @@ const NEVER: Record<EntryKind, RunStage | null> = {
   end: null,
 };
 
-/** The stage behind an entry of each kind; null where it can't come. The fold runs on it, and SPEC.md shows it. */
+/** The next stage after an entry of each kind; null if it is not allowed. The fold uses it, and SPEC.md shows it. */
 export const RUN_TRANSITIONS: Record<RunStage, Record<EntryKind, RunStage | null>> = {
   none: { ...NEVER, begin: 'begun' },
   begun: { ...NEVER, note: 'begun', ask: 'asked', land: 'begun', compare: 'begun' },
@@ -82,7 +82,7 @@ export const RUN_TRANSITIONS: Record<RunStage, Record<EntryKind, RunStage | null
     ...{ ...NEVER, note: 'landed', ask: 'landed', land: 'landed', read: 'landed', 'hydrate.done': 'complete' },
     ...{ compare: 'landed', merged: 'landed' },
   },
-  // A run that is done again from its kept bytes has them behind its waived gates, without what was made of them.
+  // A run that is done again from its kept bytes has waived gates here, before its tally.
   complete: {
     ...{ ...NEVER, note: 'complete', ask: 'complete', land: 'complete', read: 'complete' },
     ...{ compare: 'complete', merged: 'complete', tally: 'settled', waived: 'complete' },
@@ -98,7 +98,7 @@ export const RUN_TRANSITIONS: Record<RunStage, Record<EntryKind, RunStage | null
   ended: NEVER,
 };
 
-/** The stage behind an entry; null where it can't come. */
+/** The next stage after an entry; null if it is not allowed. */
 export function findNext(stage: RunStage, { type }: Pick<RunEntry, 'type'>): RunStage | null {
   return RUN_TRANSITIONS[stage][KINDS[type]];
 }

@@ -104,7 +104,7 @@ export interface LandedFacts {
   shards: readonly Shard[] | undefined;
   /** Names of complete shards. */
   exported: readonly string[];
-  /** What was polled of each part. */
+  /** Polled pages of each part. */
   polls: ReadonlyMap<Dataset, PolledPages>;
   isFeedDone: boolean;
 }

@@ -10,7 +10,7 @@ import { openMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
 import { syncPipeline } from '../../src/run/sync.js';
-import { openExportMemory } from '../../src/source/export-memory.js';
+import { openExportMemory } from '../../src/plan/broken-exports.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { openWorld, testIo, type World } from '../run/world.js';
 import { openContext } from './open-context.js';

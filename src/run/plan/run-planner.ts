@@ -5,7 +5,7 @@ import { nameDatasets } from '../../plan/find-added.js';
 import { type Lack, planRun, type RunPlan } from '../../plan/plan-run.js';
 import type { Dataset } from '../../plan/plan-shards.js';
 import type { RunFacts } from '../../plan/run-facts.js';
-import { countListed } from '../../source/count-items.js';
+import { countListed } from '../../source/facets.js';
 import { type DatasetPart, listParts } from '../../source/dataset-client.js';
 import type { PlannedRun } from '../../source/read-plan.js';
 import { fetchDatasets } from '../open/dataset-selection.js';
