@@ -139,7 +139,7 @@ export const RUN_FOLD: Fold<RunEntry, RunState> = {
   entry: runEntry,
   start: { ...NOTHING, stage: 'none' },
   refuse: ({ stage }, entry) => {
-    if (findNext(stage, entry) !== null) return undefined;
+    if (findNext(stage, entry) !== undefined) return undefined;
     return stage === 'none'
       ? 'its first line is gone: a journal begins with the beginning of a run'
       : `${entry.type} can't follow: the run is ${stage}`;
@@ -183,7 +183,7 @@ function foldDecision(decision: RunProgress['decision'], entry: RunEntry): RunPr
 }
 
 /** Adds the facts that the next stage guarantees. */
-function advance(state: RunState, progress: RunProgress, to: RunStage | null, entry: RunEntry): RunState {
+function advance(state: RunState, progress: RunProgress, to: RunStage | undefined, entry: RunEntry): RunState {
   if (to === 'begun' && entry.type === 'begin') return { ...progress, stage: to, begin: entry };
   if (to === 'asked' && state.stage === 'begun') return { ...state, ...progress, stage: to };
   if (to === 'landed' && state.stage === 'asked' && entry.type === 'datasets')

@@ -10,8 +10,8 @@ import type { PricelakeError } from '../../src/io/errors.js';
 import { realIo } from '../../src/io/io.js';
 import { openMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
-import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
 import { openExportMemory } from '../../src/plan/broken-exports.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
 import { openContext } from './open-context.js';
 
 let sandbox: Sandbox;
