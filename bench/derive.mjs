@@ -5,10 +5,10 @@
 import { rm } from 'node:fs/promises';
 import { eachDailySpread } from '../dist/analyze/daily-spread.js';
 import { derivedSelects } from '../dist/analyze/derive.js';
-import { Database } from '../dist/duckdb/connection.js';
 import { openLake } from '../dist/lake/lake.js';
 import { stageTable } from '../dist/lake/stage.js';
 import { createTableViews } from '../dist/lake/views.js';
+import { Database } from '../dist/sql/connection.js';
 
 const [what, path, days] = process.argv.slice(2);
 const lake = await openLake(path, { create: false });

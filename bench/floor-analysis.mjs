@@ -4,7 +4,7 @@
  * fsync, no commit. Checks and report: the package's own SQL, one file after the other, without what is around it.
  */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { Database } from '../dist/duckdb/connection.js';
+import { Database } from '../dist/sql/connection.js';
 
 const [what, lake, out, days = '90'] = process.argv.slice(2);
 const FIGURES = `count(*) AS offers, count(DISTINCT site_id) AS shops, min(price) AS lowest,

@@ -19,7 +19,7 @@ test('the transition table in SPEC.md is that of the fold', () => {
     stage,
     ...ENTRY_KINDS.map((kind) => {
       const next = RUN_TRANSITIONS[stage][kind];
-      return next === null ? '–' : next === stage ? '·' : next;
+      return next === undefined ? '–' : next === stage ? '·' : next;
     }),
   ]);
   const lines = [['stage', ...ENTRY_KINDS], ['', ...ENTRY_KINDS].map(() => '---'), ...rows];
@@ -29,8 +29,8 @@ test('the transition table in SPEC.md is that of the fold', () => {
 
 test('every stage of a run can be reached, and every one but the last is left', () => {
   const next = RUN_STAGES.map((stage) => Object.values(RUN_TRANSITIONS[stage]).filter((to) => to !== stage));
-  expect(new Set(next.flat())).toEqual(new Set([...RUN_STAGES.slice(1), null]));
-  expect(RUN_STAGES.filter((_, index) => next[index]?.every((to) => to === null))).toEqual(['ended']);
+  expect(new Set(next.flat())).toEqual(new Set(RUN_STAGES.slice(1)));
+  expect(RUN_STAGES.filter((_, index) => next[index]?.length === 0)).toEqual(['ended']);
 });
 
 const AT = '2026-11-20T06:00:00Z';
@@ -59,8 +59,10 @@ test('the fold takes and refuses each kind of entry at each stage as the table s
     expect(state.stage).toBe(stage);
     for (const kind of ENTRY_KINDS) {
       const [next, entry] = [RUN_TRANSITIONS[stage][kind], OF_KIND[kind]];
-      expect(RUN_FOLD.refuse?.(state, entry) === undefined, `${kind} of a run that is ${stage}`).toBe(next !== null);
-      if (next !== null) expect(RUN_FOLD.step(state, entry).stage).toBe(next);
+      expect(RUN_FOLD.refuse?.(state, entry) === undefined, `${kind} of a run that is ${stage}`).toBe(
+        next !== undefined,
+      );
+      if (next !== undefined) expect(RUN_FOLD.step(state, entry).stage).toBe(next);
     }
     const step = PATH[index];
     if (step !== undefined) state = RUN_FOLD.step(state, OF_KIND[step]);

@@ -1,5 +1,5 @@
 import type { ColumnType, TableSchema } from '../tables/schemas.js';
-import { SPARK_TYPES } from '../tables/spark-types.js';
+import { SPARK_TYPES } from '../tables/schemas.js';
 
 type JsonType = Record<string, unknown>;
 

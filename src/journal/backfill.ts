@@ -18,17 +18,17 @@ export const backfillEntry = z.discriminatedUnion('type', [
     calls: z.number(),
     sha256: z.string(),
   }),
-  /** All have. `left`: how many others there are for which no call was left. */
+  /** All have landed. `left` counts the items for which no call was left. */
   z.strictObject({ type: z.literal('backfill.done'), calls: z.number(), left: z.number() }),
 ]);
 export type BackfillEntry = z.infer<typeof backfillEntry>;
 
-/** What a backfill has landed. */
+/** The progress of a backfill. */
 export interface Backfill {
   isBegun: boolean;
   /** True when all that was asked for has landed. */
   isDone: boolean;
-  /** True when that was so, now or before more was asked for. */
+  /** True if that is so, or was before more was asked for. */
   wasDone: boolean;
   items: Chain<bigint> | undefined;
   rows: number;
@@ -36,9 +36,9 @@ export interface Backfill {
   /** Items whose histories were not asked for, for lack of calls. */
   left: number;
   calls: Calls;
-  /** Calls of the processes before this one, by the service's count where it told. */
+  /** Calls of earlier processes, by the service's count if known. */
   counted: bigint;
-  /** This process: what the service told, and the calls that it made. */
+  /** The service's counts in this process, and its own calls. */
   now: { before: Counted; after: Counted; calls: number };
 }
 
@@ -84,7 +84,7 @@ function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {
   }
 }
 
-/** Calls of all its processes, by the service's count where it told. */
+/** Calls of all its processes, by the service's count if known. */
 export function countCalls({ counted: before, now }: Backfill): bigint {
   return before + (countBetween(now.before, now.after)?.calls ?? BigInt(now.calls));
 }

@@ -4,9 +4,9 @@ import type { counted, RunEntry } from './run-entry.js';
 /** The calls of a run, over all the processes that worked on it. */
 export interface Calls {
   tries: number;
-  /** Those of backfills that the run took over included. */
+  /** Includes calls of backfills that the run took over. */
   made: number;
-  /** Calls that surely brought no 200. A killed process leaves no count. */
+  /** Calls known to have brought no 200. A killed process leaves no count. */
   refused: number;
   /** Those of the process that works on it now, or worked on it last. */
   now: { made: number; refused: number };
@@ -25,7 +25,7 @@ export function beginTry(calls: Calls): Calls {
   return { ...calls, tries: calls.tries + 1, now: NO_CALLS.now };
 }
 
-/** What an entry says counts within its process: of two, the later one holds. */
+/** Takes the counts of an entry, which replace earlier ones of the same process. */
 export function countOn(calls: Calls, made: number, refused = 0): Calls {
   return {
     ...calls,
@@ -35,10 +35,10 @@ export function countOn(calls: Calls, made: number, refused = 0): Calls {
   };
 }
 
-/** What the service has counted this month; null if it does not say. */
+/** The service's count of this month; null if unknown. */
 export type Counted = z.output<typeof counted>;
 
-/** The service's count as the run's first try began, and when its calls were made; undefined until it was asked. */
+/** The service's count before and after the run's calls; undefined until it was asked for. */
 export interface UsageCounts {
   before: Counted | undefined;
   after: Counted | undefined;
@@ -49,17 +49,17 @@ export function foldUsage(usage: UsageCounts, entry: RunEntry): UsageCounts {
   return entry.type === 'usage.after' ? { ...usage, after: entry.counted } : usage;
 }
 
-/** What the service counted between two answers of /plan, the calls for both included. */
+/** The service's count between two answers of /plan, including the calls for both. */
 interface Difference {
   calls: bigint;
   exportRows: bigint;
 }
 
-/** Undefined where an answer lacks it, or a month began in between: the counters started over. */
+/** Undefined if an answer lacks it, or if a new month has reset the counters. */
 export function countBetween(before: Counted, after: Counted): Difference | undefined {
   if (before === null || after === null || before.resetsAt !== after.resetsAt) return undefined;
   return {
-    // Whether an answer of /plan counts itself or not: the first call or the last is not in the difference.
+    // The difference lacks one of the two calls of /plan, whether an answer counts itself or not.
     calls: after.apiCalls - before.apiCalls + 1n,
     exportRows: after.exportRows - before.exportRows,
   };

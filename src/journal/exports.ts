@@ -8,13 +8,13 @@ export interface ExportSegment {
   bytes: number;
 }
 
-/** One time that an export of a complete copy was asked for. */
+/** An attempt at an export of a complete copy. */
 export interface ExportAttempt {
   attempt: number;
   /** When it was asked for, ISO 8601. */
   readAt: string;
   segments: readonly ExportSegment[];
-  /** `cut`: the service ended it at the monthly limit, and its rows are kept. Undefined for one that broke off. */
+  /** `cut` if the service ended it at the monthly limit and its rows are kept; undefined if it broke off. */
   end: 'done' | 'cut' | undefined;
   /** Rows of one that has ended. */
   announced: bigint;
@@ -30,18 +30,18 @@ export interface HydrationExport {
 
 /** The exports of a run. */
 export interface Exports {
-  /** Those that make the copy; undefined until they are chosen. */
+  /** The exports of the copy; undefined until they are chosen. */
   planned: EntryOf<'shards'>['shards'] | undefined;
   /** By the name of the shard. */
   attempts: ReadonlyMap<string, readonly ExportAttempt[]>;
   ofChanged: readonly HydrationExport[];
   begun: number;
-  /** Rows that the service announced, and counts, whatever came of them. */
+  /** Rows that the service announced and counts, landed or not. */
   taken: bigint;
-  /** Rows on disk, those of exports under way included. */
+  /** Rows on disk, including those of exports under way. */
   onDisk: bigint;
   overage: boolean;
-  /** Blocks of overage that they billed at most. */
+  /** Most blocks of overage that they billed. */
   blocks: bigint;
 }
 
@@ -116,7 +116,7 @@ export function findDone({ attempts }: Exports, shard: string): ExportAttempt | 
   return attempts.get(shard)?.find(({ end }) => end === 'done');
 }
 
-/** Exports of a complete copy that the service cut: paid for, and no copy. Of one shard, or of all. */
+/** Exports that the service cut, of one shard or all. They are paid for, but no copy. */
 export function listCut({ attempts }: Exports, shard?: string): ExportAttempt[] {
   const some = shard === undefined ? [...attempts.values()] : [attempts.get(shard) ?? []];
   return some.flat().filter(({ end }) => end === 'cut');
@@ -127,7 +127,7 @@ export function listEnded({ attempts }: Exports): ExportAttempt[] {
   return [...attempts.values()].flat().filter(({ end }) => end !== undefined);
 }
 
-/** What of the rows taken is kept: rows announced, and rows that came. The rest is lost. */
+/** Counts the rows of kept exports, as announced and as landed, and the rows taken in vain. */
 export function countKept(exports: Exports): { kept: bigint; landed: bigint; lost: bigint } {
   const whole = exports.ofChanged.filter(({ announced, landed }) => announced === landed);
   const counted = [...listEnded(exports), ...whole];
@@ -137,7 +137,7 @@ export function countKept(exports: Exports): { kept: bigint; landed: bigint; los
 
 const HYDRATION_EXPORT = 'hydrate-export-';
 
-/** Beginning of the names of the files of a run's export of changed items, by its number from 1. */
+/** Prefix of the files of a run's export of changed items, by its number from 1. */
 export const nameHydrationExport = (number: number): string => `${HYDRATION_EXPORT}${number}-`;
 
 /** True for the name of a file of an export of changed items. */

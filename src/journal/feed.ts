@@ -2,13 +2,13 @@ import type { Chain } from './journal.js';
 import type { Dataset } from './landed-entry.js';
 import type { EntryOf, RunEntry } from './run-entry.js';
 
-/** The feed of a dataset, or of all, as far as it has landed. */
+/** The landed part of the feed of a dataset, or of all. */
 export interface FeedProgress {
   nextCursor: bigint;
   hasMore: boolean;
-  /** True where it was read since the position of the feed was; for a single feed, always. */
+  /** True if a page was read since `bound` was noted; always true for a single feed. */
   isSinceBound: boolean;
-  /** Its end by then; undefined until it is reached. */
+  /** Its end; undefined until it is reached. */
   end: bigint | undefined;
 }
 
@@ -21,9 +21,9 @@ export interface Feed {
   parts: ReadonlyMap<Dataset, FeedProgress>;
   /** Cursors behind which a part began to be read, or began again. */
   starts: readonly bigint[];
-  /** Where the feed was before those of several datasets were read. */
+  /** The feed's end before those of several datasets were read. */
   bound: { newest: bigint; at: string; isOfThisTry: boolean } | undefined;
-  /** Up to where it is read; undefined until it is. */
+  /** The cursor up to which it is read; undefined until then. */
   done: Pick<EntryOf<'feed.done'>, 'cursor' | 'complete' | 'at'> | undefined;
 }
 

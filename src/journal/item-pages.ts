@@ -7,7 +7,7 @@ export type PageKind = (typeof PAGE_KINDS)[number];
 /** A file that holds pages of items. */
 export interface PageFile {
   rows: number;
-  /** Where its last row ends. */
+  /** End of its last row. */
   bytes: number;
   /** When its last page was read, ISO 8601. */
   readAt: string;

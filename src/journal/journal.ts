@@ -13,15 +13,15 @@ export interface Fold<Entry, State> {
   start: State;
   /** Why the state does not allow an entry, in words. */
   refuse?: (state: State, entry: Entry) => string | undefined;
-  /** Pure, and as cheap behind a hundred thousand lines as behind one. */
+  /** Pure, and as cheap after a hundred thousand lines as after one. */
   step: (state: State, entry: Entry) => State;
-  /** True where each line ends with a checksum of all lines up to it. */
+  /** True if each line ends with a checksum of all lines up to it. */
   isSealed: boolean;
-  /** What to do about a damaged journal. */
+  /** Advice for a damaged journal. */
   advice: string;
 }
 
-/** A list, the newest first: one that grows by a hundred thousand values is never copied. */
+/** A list, newest first, that grows without being copied. */
 export interface Chain<Value> {
   value: Value;
   before: Chain<Value> | undefined;
@@ -58,7 +58,7 @@ export class Journal<Entry, State> {
   #stands: Standing<State>;
   /** True when a power cut leaves the file its name. */
   #isNamed = false;
-  /** One append after the other: a failed one cuts off its own lines alone. */
+  /** Appends run one after the other, so a failed one cuts off only its own lines. */
   #appending: Promise<unknown> = Promise.resolve();
 
   private constructor(path: string, fold: Fold<Entry, State>, file: FileHandle, stands: Standing<State>) {
@@ -68,19 +68,19 @@ export class Journal<Entry, State> {
     this.#stands = stands;
   }
 
-  /** Opens or creates. A last line that a crash cut short is taken away. @throws PricelakeError `lake_invalid` */
+  /** Opens or creates a journal, without a last line that a crash cut short. @throws PricelakeError `lake_invalid` */
   static async open<Entry, State>(path: string, fold: Fold<Entry, State>): Promise<Journal<Entry, State>> {
     const read = await readLines(path, fold);
     if (read.end < read.size) await truncate(path, read.end);
     return new Journal(path, fold, await open(path, 'a'), read);
   }
 
-  /** By what is durable. */
+  /** Includes only durable lines. */
   get state(): State {
     return this.#stands.state;
   }
 
-  /** What to do where it is damaged, or what it names. */
+  /** Advice if it is damaged, or the files that it names. */
   get advice(): string {
     return this.#fold.advice;
   }
@@ -108,7 +108,7 @@ export class Journal<Entry, State> {
       if (!this.#isNamed) await syncFolder(dirname(this.#path));
       this.#isNamed = true;
     } catch (error) {
-      // A full disk can take half of a line: the next one must not stand behind it.
+      // A full disk may keep half of a line, which must not stay before the next one.
       await this.#file.truncate(this.#stands.end).catch(() => {});
       throw error;
     }
@@ -125,7 +125,7 @@ export class Journal<Entry, State> {
 interface Standing<State> {
   state: State;
   lines: number;
-  /** Where they end. */
+  /** End of the lines in the file. */
   end: number;
   sum: string;
 }

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { findNameFault, quotePath } from '../io/inner-path.js';
 
-/** int64 as decimal text: JSON's numbers are no place for it. */
+/** int64 as decimal text, because JSON's numbers can't hold it. */
 export const int64Text = z
   .string()
   .regex(/^-?\d+$/)
   .transform((text) => BigInt(text));
 
-/** A name in a folder, and no way out of it: another machine may have sent the journal by way of a bucket. */
+/** A plain file name, so that a journal from another machine can't point out of its folder. */
 export const fileName = z.string().superRefine((name, context) => {
   const fault = findNameFault(name);
   if (fault !== undefined) context.addIssue({ code: 'custom', message: `the name ${quotePath(name)} ${fault}` });
@@ -32,16 +32,16 @@ const itemPage = {
   ...range,
 };
 
-/** One time that a shard of a snapshot was asked for. */
+/** An attempt at a shard of a snapshot. */
 const attempt = { shard: fileName, attempt: z.number() };
 
-/** Journal entries of what the service is asked for, and of what has landed. */
+/** Journal entries about questions to the service, and about landed answers. */
 export const landedEntries = [
-  /** Where the service was before whole rows were read. */
+  /** The service's state before whole rows were read. */
   z.strictObject({
     type: z.literal('watermark'),
     cursor: int64Text.nullable(),
-    /** Behind it the last hour of changes begins; absent where the feed is read from further back. */
+    /** The last hour of changes begins after it; absent if the feed is read from further back. */
     from: int64Text.optional(),
     changedAt: z.string().nullable(),
     items: int64Text,
@@ -65,14 +65,14 @@ export const landedEntries = [
     reason: z.string(),
     calls: z.number(),
   }),
-  /** From here on the rows of the export are counted, and billed, whatever comes of it. */
+  /** The service counts and bills the rows of the export from here on, even if it breaks off. */
   z.strictObject({
     type: z.literal('export.begin'),
     ...attempt,
     readAt: z.string(),
     announced: int64Text,
     overage: z.boolean(),
-    /** Blocks of overage that it billed at most. */
+    /** Most blocks of overage that it billed. */
     blocks: int64Text,
     calls: z.number(),
   }),
@@ -85,7 +85,7 @@ export const landedEntries = [
     /** SHA-256 of the whole file. */
     fileSha256: z.string(),
   }),
-  /** An export that the service cut at the monthly limit: its rows are paid for and kept, but it is no copy. */
+  /** An export that the service cut at the monthly limit. Its rows are paid for and kept, but it is no copy. */
   z.strictObject({
     type: z.literal('export.cut'),
     ...attempt,
@@ -101,7 +101,7 @@ export const landedEntries = [
     landed: int64Text,
     calls: z.number(),
   }),
-  /** Where the feed was before those of several datasets are read; and that one of them was read up to there. */
+  /** The feed's end before those of several datasets are read; then a dataset that was read to its end. */
   z.strictObject({ type: z.literal('feed.bound'), newest: int64Text, at: z.string(), calls: z.number() }),
   z.strictObject({ type: z.literal('feed.part'), dataset, cursor: int64Text, calls: z.number() }),
   z.strictObject({
@@ -111,7 +111,7 @@ export const landedEntries = [
     nextCursor: int64Text,
     hasMore: z.boolean(),
     rows: z.number(),
-    /** Changes whose item is null; absent where all name it. */
+    /** Changes whose item is null; absent if all name it. */
     unnamed: z.number().optional(),
     end: z.number(),
     calls: z.number(),
@@ -156,7 +156,7 @@ export const landedEntries = [
     returnsRemovals: z.boolean(),
     calls: z.number(),
   }),
-  /** What is read where they don't agree: what changed since the poll, or these pages; then items one by one. */
+  /** Readings if they don't agree: changes since the poll, or these pages; then items one by one. */
   z.strictObject({
     type: z.literal('listing.plan'),
     dataset,
@@ -173,7 +173,7 @@ export const landedEntries = [
     calls: z.number(),
   }),
   z.strictObject({ type: z.literal('listing.page'), ...itemPage }),
-  /** A reading has ended: its files, and how many items the service counts; null where it was not read to the end. */
+  /** The end of a reading: its files, and the service's count of its items; null if not all pages were read. */
   z.strictObject({
     type: z.literal('listing.read'),
     dataset,
@@ -184,7 +184,7 @@ export const landedEntries = [
   /** An item that the service no longer shows (404). */
   z.strictObject({ type: z.literal('listing.gone'), itemId: int64Text, calls: z.number() }),
   z.strictObject({ type: z.literal('listing.acted'), dataset, calls: z.number() }),
-  /** Items at most of which it is not established whether they are listed, and why. */
+  /** The most items whose listing is unknown, and why. */
   z.strictObject({
     type: z.literal('listing.done'),
     unknown: int64Text,

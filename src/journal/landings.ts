@@ -83,19 +83,19 @@ export async function openLanding(folder: string, begin: RunStart & { runId: str
   return { runNumber: begin.runNumber, runId: begin.runId, folder, journal };
 }
 
-/** The state of a run that has landed what it applies: nothing can be applied too early. */
+/** The state of a run whose rows have landed. Throws before, so that nothing is applied too early. */
 export function readApplicable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Applicable {
   if (isApplicable(journal.state)) return journal.state;
   throw new Error(`run ${runId} is ${journal.state.stage}: what it applies has not landed`);
 }
 
-/** The state of a run whose row equation is written down: nothing is committed before. */
+/** The state of a run whose row equation is settled. Throws before, so that nothing is committed too early. */
 export function readPublishable({ journal, runId }: Pick<Landing, 'journal' | 'runId'>): Publishable {
   if (isPublishable(journal.state)) return journal.state;
   throw new Error(`run ${runId} is ${journal.state.stage}: its row equation is not settled`);
 }
 
-/** What the first line of a run's journal says. */
+/** The first entry of a run's journal. */
 export function readBegin({ journal, folder }: Pick<Landing, 'journal' | 'folder'>): AnyRun['begin'] {
   const { state } = journal;
   if (state.stage !== 'none') return state.begin;
@@ -103,8 +103,8 @@ export function readBegin({ journal, folder }: Pick<Landing, 'journal' | 'folder
 }
 
 /**
- * The run to go on with: the newest, where it has not ended. What a crash left of one that had not begun is removed.
- * Parameter and errors as of `peekUnfinishedRun`.
+ * The run to continue: the newest, if it has not ended. Removes folders that a crash left without a journal. Parameter
+ * and errors as in `peekUnfinishedRun`.
  */
 export async function findUnfinishedRun(lakeRoot: string, published: bigint): Promise<Landing | undefined> {
   const found = await peekUnfinishedRun(lakeRoot, published, (folder) => rm(folder, { recursive: true }));
@@ -114,10 +114,10 @@ export async function findUnfinishedRun(lakeRoot: string, published: bigint): Pr
 }
 
 /**
- * The run that is not ended, as another process may be writing it. Changes nothing.
- * @param published number of the newest run that table `runs` has: of it and those before, no journal is needed
- * @param onBare gets folders of which a crash left nothing but the name
- * @throws PricelakeError `lake_invalid` where the journal of a run that is not published is damaged
+ * The run that has not ended. Changes nothing, because another process may be writing it.
+ * @param published number of the newest run in table `runs`; up to it, a damaged journal is no error
+ * @param onBare gets folders that a crash left without a journal
+ * @throws PricelakeError `lake_invalid` if the journal of an unpublished run is damaged
  */
 export async function peekUnfinishedRun(
   lakeRoot: string,
@@ -137,14 +137,14 @@ export async function peekUnfinishedRun(
   return undefined;
 }
 
-/** A run settles its tally before it publishes: the journal of a published one without it has lost its end. */
+/** A run settles its tally before it publishes, so a published one without it has lost the end of its journal. */
 function isOpen({ state }: LandedRun, isPublished: boolean): boolean {
   return state.stage !== 'ended' && (!isPublished || isPublishable(state));
 }
 
 const NOTHING_LEFT = 'no line of it is left';
 
-/** Undefined where a crash came before its first line: nothing had landed. */
+/** Undefined if a crash came before its first line, when nothing had landed. */
 async function readRun(folder: string): Promise<LandedRun | undefined> {
   const file = path.join(folder, JOURNAL);
   const state = await readJournal(file, RUN_FOLD);
@@ -163,13 +163,13 @@ async function readRun(folder: string): Promise<LandedRun | undefined> {
 export interface KeptRuns {
   /** Those that have ended, in order. */
   runs: LandedRun<Ended>[];
-  /** The newest, where it has not. */
+  /** The newest run, if it has not ended. */
   open: LandedRun | undefined;
   /** Why the others can't be used, in words. */
   damaged: string[];
 }
 
-/** Changes nothing. `published` as of `peekUnfinishedRun`. */
+/** Changes nothing. `published` is as in `peekUnfinishedRun`. */
 export async function listSoundRuns(lakeRoot: string, published: bigint): Promise<KeptRuns> {
   const kept: KeptRuns = { runs: [], open: undefined, damaged: [] };
   let isNewest = true;
@@ -205,7 +205,7 @@ export async function dropRun(landing: Landing): Promise<void> {
 /** Beginning of the name of a folder that is being removed. */
 const GONE = 'gone-';
 
-/** Gone at once, also in a power cut: what is left of a run that is half removed would look like a damaged one. */
+/** Renames first, because a run that a power cut left half removed would look like a damaged one. */
 async function removeLanding(folder: string): Promise<void> {
   const gone = path.join(path.dirname(folder), `${GONE}${path.basename(folder)}`);
   await rename(folder, gone);
@@ -213,7 +213,7 @@ async function removeLanding(folder: string): Promise<void> {
   await rm(gone, { recursive: true });
 }
 
-/** Removes what is left of landings whose removal was cut off. */
+/** Removes the rest of landings whose removal was interrupted. */
 async function clearLeftovers(lakeRoot: string): Promise<void> {
   const names = await readdir(landingRoot(lakeRoot)).catch(() => []);
   for (const name of names) {
@@ -226,7 +226,7 @@ export async function pruneLandings(lakeRoot: string, keepMs: number, io: Io): P
   const limit = io.now().getTime() - keepMs;
   await clearLeftovers(lakeRoot);
   for (const runId of await listRuns(lakeRoot)) {
-    // No run ends before it begins: the journals of all that are kept would take longer to read than a small run.
+    // A run that began after the limit can't have ended before it, so its journal is not read, which takes time.
     if (readBegun(runId) >= limit) continue;
     const folder = path.join(landingRoot(lakeRoot), runId);
     const state = await readKept(path.join(folder, JOURNAL), io);
@@ -243,7 +243,7 @@ function readBegun(runId: string): number {
   return time === null ? Number.NaN : Date.parse(`${time[1]}-${time[2]}-${time[3]}${time[4]}:${time[5]}:${time[6]}`);
 }
 
-/** `verify` reports a damaged journal of an older run; it stops no run, and its bytes stay. */
+/** Undefined for a damaged journal, whose bytes stay: it stops no run, and `verify` reports it. */
 async function readKept(file: string, io: Io): Promise<RunState | undefined> {
   return readJournal(file, RUN_FOLD).catch((error: unknown) => {
     if (!(error instanceof PricelakeError)) throw error;
@@ -253,8 +253,8 @@ async function readKept(file: string, io: Io): Promise<RunState | undefined> {
 }
 
 /**
- * Gives another lake the raw bytes of a run, to be gone on with from where they had landed: what was made of them then
- * is not in its journal. Files are linked, not copied.
+ * Links the raw bytes of a run into another lake, which continues it from where they had landed: its journal there lacks
+ * the entries about what was made of them.
  */
 export async function linkRun(run: LandedRun, lakeRoot: string): Promise<void> {
   const folder = path.join(landingRoot(lakeRoot), run.runId);

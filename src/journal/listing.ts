@@ -1,19 +1,19 @@
 import type { Dataset } from './landed-entry.js';
 import type { EntryOf, RunEntry } from './run-entry.js';
 
-/** A plan of readings that settle which items of a part are listed, and what was read by it. */
+/** A plan of readings that settle which items of a part are listed, and its progress. */
 export interface ListingPlan extends Pick<EntryOf<'listing.plan'>, 'news' | 'readings' | 'limit' | 'wanted'> {
   /** Readings that have ended, in order. */
   ended: readonly Pick<EntryOf<'listing.read'>, 'files' | 'total'>[];
-  /** Files of all pages and single items that came after it. */
+  /** Files of pages and single items that were read since. */
   files: readonly string[];
-  /** True when the poll was opened again for its news. */
+  /** True if the poll was opened again for its news. */
   isPolled: boolean;
 }
 
-/** The listing states of a part: counts, then a plan, what was read by it, and that it is done; then counts again. */
+/** The progress of a part: counts, a plan, its readings, its end; then counts again. */
 export interface ListingProgress {
-  /** How often the service's counts were asked for, and the last of them. */
+  /** Number of times that the service's counts were asked for, and the last counts. */
   timesCounted: number;
   counts: Pick<EntryOf<'listing.counts'>, 'answer' | 'returnsRemovals'> | undefined;
   plans: readonly ListingPlan[];
@@ -26,7 +26,7 @@ export interface Listing {
   parts: ReadonlyMap<Dataset, ListingProgress>;
   /** Items that the service no longer shows. */
   gone: readonly bigint[];
-  /** Undefined until it is established, as far as it can be. */
+  /** Undefined until the listing is established, as far as it can be. */
   done: Pick<EntryOf<'listing.done'>, 'unknown' | 'reason'> | undefined;
 }
 
@@ -108,7 +108,7 @@ function changeLast(
 
 const addName = (names: readonly string[], name: string) => (names.includes(name) ? names : [...names, name]);
 
-/** The plan that was made by the last counts; undefined where there is none yet. */
+/** The plan for the last counts; undefined if there is none yet. */
 export function findPlan({ step, plans }: ListingProgress): ListingPlan | undefined {
   return step === 'counted' ? undefined : plans.at(-1);
 }

@@ -9,7 +9,7 @@ import { RUN_MODES, type RunMode } from '../tables/table.js';
 import { type Chain, type Fold, Journal, listChain, readJournal } from './journal.js';
 import { int64Text } from './landed-entry.js';
 
-/** `_pricelake/memory.ndjson`: what a lake remembers between runs, a line each. */
+/** `_pricelake/memory.ndjson`: the lake's memory between runs. */
 export const MEMORY_FILE = 'memory.ndjson';
 
 /** The row of a run in the ledger. */
@@ -64,20 +64,20 @@ const memoryEntry = z.discriminatedUnion('type', [
   }),
   /** An export that had broken off came whole. */
   z.strictObject({ type: z.literal('whole'), name: z.string() }),
-  /** What checks found over all items, for the next run to count on from (src/check/kept-counts.ts). */
+  /** Counts of checks over all items, from which the next run continues (src/check/kept-counts.ts). */
   z.strictObject({ type: z.literal('counts'), text: z.string() }),
 ]);
 type MemoryEntry = z.infer<typeof memoryEntry>;
 
-/** What a lake remembers between runs. Rows of idle runs alone are nowhere else; of the rest a loss costs calls or time. */
+/** The memory of a lake. Only rows of idle runs are nowhere else; a loss of the rest costs calls or time. */
 export interface LakeMemory {
   idleRuns: Chain<IdleRun> | undefined;
   histories: Chain<string> | undefined;
   plan: { seenAt: Date; text: string } | undefined;
-  /** By name, what broke off last at the end. */
+  /** By name, the newest last. */
   broken: ReadonlyMap<string, BrokenExport>;
   counts: string | undefined;
-  /** Lines that count no longer, and all lines. */
+  /** Number of lines that no longer count, and of all lines. */
   superseded: number;
   lines: number;
 }
@@ -97,7 +97,7 @@ const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
     'Move it away: table runs then lacks the runs without news since the last publication; with `source.history: items`, all histories are read again, a call each. Nothing else is lost.',
 };
 
-/** A copy has an export a website at most; what broke off longest ago is forgotten first. */
+/** Limits the broken exports that are kept; the oldest are forgotten first. */
 const MOST_BROKEN = 500;
 
 function foldMemory(memory: LakeMemory, entry: MemoryEntry): LakeMemory {
@@ -138,15 +138,15 @@ function chain<Value>(values: readonly Value[]): Chain<Value> | undefined {
 /** The memory of a lake that is being written. */
 export type Memory = Journal<MemoryEntry, LakeMemory>;
 
-/** Looks only. @throws PricelakeError `lake_invalid` for a line that no run has written, with its number */
+/** Changes nothing. @throws PricelakeError `lake_invalid` for a damaged line, with its number */
 export function readMemory(lake: Lake): Promise<LakeMemory> {
   return readJournal(privatePath(lake, MEMORY_FILE), MEMORY_FOLD);
 }
 
-/** So many lines that count no longer are not worth writing the others again. */
+/** The file is not rewritten for fewer lines that no longer count. */
 const FEW_LINES = 200;
 
-/** Opens it under the lake's lock, and writes it again without what counts no longer once that is most of it. */
+/** Opens the memory under the lake's lock. Rewrites it if most of its lines no longer count. */
 export async function openMemory(lake: Lake): Promise<Memory> {
   const file = privatePath(lake, MEMORY_FILE);
   const memory = await readMemory(lake);
@@ -185,7 +185,7 @@ export function listReadHistories({ histories }: LakeMemory): Set<bigint> {
   return new Set(listChain(histories).flatMap((items) => items.split(',').map(BigInt)));
 }
 
-/** Exports that broke off in the runs before, the last ones first. */
+/** Exports that broke off in earlier runs, newest first. */
 export function listBrokenExports({ broken }: LakeMemory): BrokenExport[] {
   return [...broken.values()].sort((a, b) => b.at.getTime() - a.at.getTime());
 }

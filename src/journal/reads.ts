@@ -6,11 +6,11 @@ import type { EntryOf, RunEntry } from './run-entry.js';
 export interface Hydration {
   /** Numbers of the pages of changed items that have landed. */
   pages: ReadonlyMap<Dataset, ReadonlySet<number>>;
-  /** True where a page or an export brought items: single items may be ahead of them. */
+  /** True if a page or an export brought items, which single reads may be ahead of. */
   hasLists: boolean;
-  /** True where items were read one by one: pages were worth no call by then. */
+  /** True if items were read one by one, because pages were no longer worth a call. */
   hasSingles: boolean;
-  /** True where items were read one by one because a list showed less than the feed. */
+  /** True if items were read again, because a list showed less than the feed. */
   isReadAgain: boolean;
 }
 
@@ -30,7 +30,7 @@ export function foldHydration(hydration: Hydration, entry: RunEntry): Hydration 
   return { ...read, pages: new Map(hydration.pages).set(dataset, pages) };
 }
 
-/** What the service was asked for to compare it with the lake; undefined until it has landed. */
+/** Answers that are compared with the lake; undefined until they have landed. */
 export interface Comparisons {
   /** Items of the sample that the service does not show. */
   missing: readonly bigint[] | undefined;
@@ -48,17 +48,17 @@ export function foldComparisons(comparisons: Comparisons, entry: RunEntry): Comp
   return entry.type === 'facets' ? { ...comparisons, facets: entry.answer } : comparisons;
 }
 
-/** Where the service was before whole rows are read: whatever they may miss comes after it. */
+/** The service's state before whole rows are read. Any change that they miss comes after it. */
 export interface LowWatermark {
   /** Newest change of the feed; changes up to it are in every row that is read later. Undefined without a feed. */
   cursor: bigint | undefined;
-  /** An hour of changes before it begins behind this one; undefined where the feed is read from further back. */
+  /** The last hour of changes begins after it; undefined if the feed is read from further back. */
   from: bigint | undefined;
   /** When the item that changed last did so, ISO 8601; undefined when there is no item. */
   changedAt: string | undefined;
-  /** Items in all, removed ones included. One in several of the datasets asked for counts in each. */
+  /** All items, including removed ones. An item in several datasets counts in each. */
   items: bigint;
-  /** Of each part that was asked for. */
+  /** Items of each part that was asked for. */
   counts: ReadonlyMap<Dataset, bigint>;
   /** When it was taken, ISO 8601. */
   at: string;
@@ -67,7 +67,7 @@ export interface LowWatermark {
 export function readWatermark({ items, at, ...entry }: EntryOf<'watermark'>): LowWatermark {
   const counts = new Map<Dataset, bigint>(entry.counts?.map((one) => [one.dataset, one.items]));
   const others = items - [...counts.values()].reduce((sum, count) => sum + count, 0n);
-  // Those of all that the key can read aren't noted by themselves.
+  // Items of the part without a dataset are not noted, so they are the rest.
   if (others > 0n || counts.size === 0) counts.set(undefined, others);
   return {
     cursor: entry.cursor ?? undefined,

@@ -6,8 +6,8 @@ import { fileName, int64Text, landedEntries } from './landed-entry.js';
 export const counted = z.strictObject({ apiCalls: int64Text, exportRows: int64Text, resetsAt: z.string() }).nullable();
 
 /**
- * A line of a run's journal. It is written after the bytes that it names are on disk, so what the journal names is
- * there, and what it does not name is fetched again. `calls`: those of the process by then.
+ * A line of a run's journal. It is written after the bytes that it names are on disk; bytes that no line names are fetched
+ * again. `calls` counts those of the process so far.
  */
 export const runEntry = z.discriminatedUnion('type', [
   z.strictObject({
@@ -22,12 +22,12 @@ export const runEntry = z.discriminatedUnion('type', [
     datasets: z.array(int64Text).optional(),
   }),
   z.strictObject({ type: z.literal('try'), at: z.string() }),
-  /** `refused`: those of the process's calls that brought no 200. */
+  /** `refused` counts the process's calls that brought no 200. */
   z.strictObject({ type: z.literal('calls'), calls: z.number(), refused: z.number() }),
-  /** The service's count when a try began, and when the run's calls were made. */
+  /** The service's count at the beginning of a try, and after the run's calls. */
   z.strictObject({ type: z.literal('usage.before'), counted, calls: z.number() }),
   z.strictObject({ type: z.literal('usage.after'), counted, calls: z.number() }),
-  /** How the run brings the lake up to date, and why: what was decided holds for all its tries. */
+  /** The mode of the run, and why. A decision holds for all tries. */
   z.strictObject({
     type: z.literal('decision'),
     mode: z.enum(RUN_MODES),
@@ -36,7 +36,7 @@ export const runEntry = z.discriminatedUnion('type', [
     added: z.array(int64Text).optional(),
     calls: z.number(),
   }),
-  /** By which route all items were copied, and changed ones read whole, in a try; and why. */
+  /** The way by which a try copied all items, or read changed ones whole, and why. */
   z.strictObject({
     type: z.literal('chosen'),
     what: z.enum(['copy', 'hydration']),
@@ -44,14 +44,14 @@ export const runEntry = z.discriminatedUnion('type', [
     reason: z.string(),
     calls: z.number(),
   }),
-  /** When the rows were first made: sites, rejects and what is gone are dated by it, in every try. */
+  /** The time at which rows were first made. It dates sites, rejects and gone items in every try. */
   z.strictObject({
     type: z.literal('normalize'),
     at: z.string(),
     /** The same moment by the service's clock; null if its answers don't say. */
     serviceAt: z.string().nullable(),
   }),
-  /** The row equation, settled before anything is published: a later try finds some of the rows in place. */
+  /** The row equation, settled before anything is published, because a later try finds some rows in place. */
   z.strictObject({
     type: z.literal('tally'),
     received: int64Text,
@@ -59,7 +59,7 @@ export const runEntry = z.discriminatedUnion('type', [
     rejected: int64Text,
     deduplicated: int64Text,
   }),
-  /** Another program has typed what landed of items, and committed it (pipelines/spark/merge.py). */
+  /** Another program has typed and committed the landed items (pipelines/spark/merge.py). */
   z.strictObject({ type: z.literal('merged'), at: z.string() }),
   z.strictObject({ type: z.literal('held'), checks: z.array(z.string()) }),
   /** Gates that failed and that a person waived. */

@@ -19,13 +19,13 @@ import {
 import { type EntryOf, type RunEntry, runEntry } from './run-entry.js';
 import { findNext, type RunStage } from './transitions.js';
 
-/** What a run has done so far, at whatever stage. */
+/** The progress of a run, at any stage. */
 export interface RunProgress {
   calls: Calls;
   usage: UsageCounts;
-  /** When its tries began, ISO 8601: the last one, and the one before it. */
+  /** Start of its last try and of the one before, ISO 8601. */
   triedAt: { last: string | undefined; before: string | undefined };
-  /** How it brings the lake up to date, and why. */
+  /** Its mode, and why. */
   decision: (Pick<EntryOf<'decision'>, 'mode' | 'reason' | 'added'> & { isOfThisTry: boolean }) | undefined;
   events: Events;
   /** Histories of chosen items that it has taken over. */
@@ -75,27 +75,27 @@ interface Known extends RunProgress {
   begin: EntryOf<'begin'>;
 }
 
-/** It has asked for nothing that depends on what it copies. */
+/** It has asked for nothing that depends on its datasets. */
 export interface Begun extends Known {
   stage: 'begun';
 }
 
-/** It keeps to its datasets. */
+/** It has asked for something that depends on its datasets, which now can't change. */
 export interface Asked extends Known {
   stage: 'asked';
 }
 
 interface WithDatasets extends Known {
-  /** Datasets as the service described them behind everything else. */
+  /** Datasets as the service described them last. */
   datasets: EntryOf<'datasets'>;
 }
 
-/** All that it applies has landed, but for items that its changes say too little about. */
+/** All has landed, except items about which its changes say too little. */
 export interface Landed extends WithDatasets {
   stage: 'landed';
 }
 
-/** These have been read too: no call has to be made any more. */
+/** These have landed too, so no call is needed any more. */
 export interface Complete extends WithDatasets {
   stage: 'complete';
 }
@@ -127,10 +127,10 @@ export type Applicable = Landed | Complete | Settled | Held;
 export type Publishable = Settled | Held;
 /** A run that its journal names. */
 export type AnyRun = Begun | Asked | Applicable | Ended;
-/** How far a run is, with what that guarantees. */
+/** The stage of a run, with the facts that it guarantees. */
 export type RunState = NoRun | AnyRun;
 
-/** What to do about the damaged journal of a run that is not published. */
+/** Advice for the damaged journal of an unpublished run. */
 export const START_AGAIN =
   "Move this run's folder away. The next `pricelake sync` begins a new run, and fetches again what this one had not published.";
 
@@ -139,7 +139,7 @@ export const RUN_FOLD: Fold<RunEntry, RunState> = {
   entry: runEntry,
   start: { ...NOTHING, stage: 'none' },
   refuse: ({ stage }, entry) => {
-    if (findNext(stage, entry) !== null) return undefined;
+    if (findNext(stage, entry) !== undefined) return undefined;
     return stage === 'none'
       ? 'its first line is gone: a journal begins with the beginning of a run'
       : `${entry.type} can't follow: the run is ${stage}`;
@@ -182,8 +182,8 @@ function foldDecision(decision: RunProgress['decision'], entry: RunEntry): RunPr
   return { mode, reason, ...(added === undefined ? {} : { added }), isOfThisTry: true };
 }
 
-/** The state at the stage that the table of transitions names: each gets what its entry guarantees. */
-function advance(state: RunState, progress: RunProgress, to: RunStage | null, entry: RunEntry): RunState {
+/** Adds the facts that the next stage guarantees. */
+function advance(state: RunState, progress: RunProgress, to: RunStage | undefined, entry: RunEntry): RunState {
   if (to === 'begun' && entry.type === 'begin') return { ...progress, stage: to, begin: entry };
   if (to === 'asked' && state.stage === 'begun') return { ...state, ...progress, stage: to };
   if (to === 'landed' && state.stage === 'asked' && entry.type === 'datasets')
@@ -199,7 +199,7 @@ function advance(state: RunState, progress: RunProgress, to: RunStage | null, en
   throw new Error(`${entry.type} does not lead from ${state.stage} to ${to}`);
 }
 
-/** True when the service was asked for something that depends on what the run copies: it keeps to that. */
+/** True if the service was asked for something that depends on the run's datasets, which then can't change. */
 export function hasAsked(state: RunState): state is Exclude<AnyRun, Begun> {
   return state.stage !== 'none' && state.stage !== 'begun';
 }
@@ -218,7 +218,7 @@ export function isPublishable(state: RunState): state is Publishable {
   return state.stage === 'settled' || state.stage === 'held';
 }
 
-/** What a run copies, from when it was begun. */
+/** The datasets that a run copies, chosen when it began. */
 export function readSelection({ datasets }: Pick<EntryOf<'begin'>, 'datasets'>): DatasetSelection {
   return datasets ?? 'all';
 }
@@ -233,7 +233,7 @@ export interface LandedRows {
   bytes: number;
 }
 
-/** Of exports, the whole ones and those that the service cut count; a lost one doesn't. */
+/** Counts whole exports and those that the service cut, but no lost ones. */
 export function countLanded({ exports, feed, events, histories, pages }: RunProgress): Record<LandedKind, LandedRows> {
   const ended = listEnded(exports);
   const segments = ended.flatMap((one) => one.segments);

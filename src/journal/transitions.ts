@@ -1,10 +1,10 @@
 import type { RunEntry } from './run-entry.js';
 
-/** How far a run is, by its journal (SPEC.md). */
+/** Stages of a run by its journal (SPEC.md). */
 export const RUN_STAGES = ['none', 'begun', 'asked', 'landed', 'complete', 'settled', 'held', 'ended'] as const;
 export type RunStage = (typeof RUN_STAGES)[number];
 
-/** Entries by what they mean to a run. Those that move it alone are kinds of their own. */
+/** The kind of each entry: entries of a kind are allowed at the same stages. */
 const KINDS = {
   begin: 'begin',
   try: 'note',
@@ -57,48 +57,32 @@ const KINDS = {
 export type EntryKind = (typeof KINDS)[RunEntry['type']];
 export const ENTRY_KINDS: readonly EntryKind[] = [...new Set(Object.values(KINDS))];
 
-const NEVER: Record<EntryKind, RunStage | null> = {
-  begin: null,
-  note: null,
-  ask: null,
-  land: null,
-  datasets: null,
-  read: null,
-  'hydrate.done': null,
-  compare: null,
-  merged: null,
-  tally: null,
-  waived: null,
-  held: null,
-  end: null,
-};
-
-/** The stage behind an entry of each kind; null where it can't come. The fold runs on it, and SPEC.md shows it. */
-export const RUN_TRANSITIONS: Record<RunStage, Record<EntryKind, RunStage | null>> = {
-  none: { ...NEVER, begin: 'begun' },
-  begun: { ...NEVER, note: 'begun', ask: 'asked', land: 'begun', compare: 'begun' },
-  asked: { ...NEVER, note: 'asked', ask: 'asked', land: 'asked', datasets: 'landed', compare: 'asked' },
+/** The next stage after an entry of each kind; an absent kind is not allowed. The fold uses it, and SPEC.md shows it. */
+export const RUN_TRANSITIONS: Record<RunStage, Partial<Record<EntryKind, RunStage>>> = {
+  none: { begin: 'begun' },
+  begun: { note: 'begun', ask: 'asked', land: 'begun', compare: 'begun' },
+  asked: { note: 'asked', ask: 'asked', land: 'asked', datasets: 'landed', compare: 'asked' },
   landed: {
-    ...{ ...NEVER, note: 'landed', ask: 'landed', land: 'landed', read: 'landed', 'hydrate.done': 'complete' },
+    ...{ note: 'landed', ask: 'landed', land: 'landed', read: 'landed', 'hydrate.done': 'complete' },
     ...{ compare: 'landed', merged: 'landed' },
   },
-  // A run that is done again from its kept bytes has them behind its waived gates, without what was made of them.
+  // A run that is done again from its kept bytes has waived gates here, before its tally.
   complete: {
-    ...{ ...NEVER, note: 'complete', ask: 'complete', land: 'complete', read: 'complete' },
+    ...{ note: 'complete', ask: 'complete', land: 'complete', read: 'complete' },
     ...{ compare: 'complete', merged: 'complete', tally: 'settled', waived: 'complete' },
   },
   settled: {
-    ...{ ...NEVER, note: 'settled', ask: 'settled', land: 'settled', compare: 'settled' },
+    ...{ note: 'settled', ask: 'settled', land: 'settled', compare: 'settled' },
     ...{ merged: 'settled', waived: 'settled', held: 'held', end: 'ended' },
   },
   held: {
-    ...{ ...NEVER, note: 'held', ask: 'held', land: 'held', compare: 'held' },
+    ...{ note: 'held', ask: 'held', land: 'held', compare: 'held' },
     ...{ merged: 'held', waived: 'held', held: 'held', end: 'ended' },
   },
-  ended: NEVER,
+  ended: {},
 };
 
-/** The stage behind an entry; null where it can't come. */
-export function findNext(stage: RunStage, { type }: Pick<RunEntry, 'type'>): RunStage | null {
+/** The next stage after an entry; undefined if it is not allowed. */
+export function findNext(stage: RunStage, { type }: Pick<RunEntry, 'type'>): RunStage | undefined {
   return RUN_TRANSITIONS[stage][KINDS[type]];
 }

@@ -1,5 +1,6 @@
 import { PricelakeError } from '../io/errors.js';
-import type { BrokenExport } from '../journal/memory.js';
+import type { Io } from '../io/io.js';
+import { type BrokenExport, listBrokenExports, type Memory } from '../journal/memory.js';
 
 /** Loss of an attempt. */
 export type LostExport = Pick<BrokenExport, 'rows' | 'reason'>;
@@ -97,4 +98,29 @@ function findWaiting(
   isWanted: (name: string) => boolean,
 ): BrokenExport | undefined {
   return broken.find((one) => isWanted(one.name) && countAttempts(one, 1, now) === 0);
+}
+
+const REASON_LENGTH = 300;
+
+/** Keeps broken exports in the lake's memory. */
+export function openExportMemory(memory: Pick<Memory, 'state' | 'append'>, io: Io): ExportMemory {
+  return {
+    find: (name) => memory.state.broken.get(name),
+    list: () => listBrokenExports(memory.state),
+    async note(name, { rows, reason }) {
+      const before = memory.state.broken.get(name);
+      const one = {
+        name,
+        runs: (before?.runs ?? 0) + 1,
+        rows: (before?.rows ?? 0n) + rows,
+        at: io.now(),
+        reason: reason.slice(0, REASON_LENGTH),
+      };
+      await memory.append({ type: 'broken', ...one, at: one.at.toISOString() });
+      return one;
+    },
+    async forget(name) {
+      if (memory.state.broken.has(name)) await memory.append({ type: 'whole', name });
+    },
+  };
 }

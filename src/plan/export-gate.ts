@@ -1,3 +1,4 @@
+import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { Allowance } from './allowance.js';
 import { type ExportMemory, NO_MEMORY } from './broken-exports.js';
@@ -82,4 +83,17 @@ export function readCut(headers: Record<string, string>): string | undefined {
 /** Accepts `True`, because some languages write booleans so. */
 function isTrue(header: string | undefined): boolean {
   return header?.trim().toLowerCase() === 'true';
+}
+
+/** X-Export-Rows (section 4, /export). Throws `contract` without it. */
+export function readExportRows(headers: Record<string, string>): bigint {
+  const text = headers['x-export-rows'] ?? '';
+  if (!/^\d{1,18}$/.test(text)) {
+    throw new PricelakeError(
+      'contract',
+      `/export: header X-Export-Rows is "${text}", not a whole number: without it, a complete export can't be told from a cut one`,
+      { hint: 'Check source.baseUrl, and that no proxy removes headers.' },
+    );
+  }
+  return BigInt(text);
 }

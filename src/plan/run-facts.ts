@@ -1,5 +1,6 @@
 import type { PricelakeError } from '../io/errors.js';
 import type { BrokenExport } from '../journal/memory.js';
+import type { LowWatermark } from '../journal/reads.js';
 import type { DatasetSelection, RunMode } from '../tables/table.js';
 import type { Allowance } from './allowance.js';
 import type { ModeChoice, UnknownListing } from './choose-mode.js';
@@ -21,7 +22,7 @@ export interface RunFacts {
   /** Time of the last poll or of the items' newest change, in ms since the epoch. */
   polledAt?: number | undefined;
   /** The service's state before whole rows are read. */
-  lowWatermark?: LowWatermarkFacts | undefined;
+  lowWatermark?: Pick<LowWatermark, 'cursor' | 'from' | 'changedAt'> | undefined;
   /** Numbers of items of the parts that are copied whole. */
   counts?: ReadonlyMap<Dataset, bigint> | undefined;
   /** Listed items of parts that are large enough to be split. */
@@ -82,15 +83,6 @@ export interface AccountFacts {
   broken: readonly BrokenExport[];
 }
 
-interface LowWatermarkFacts {
-  /** The feed's newest change; undefined without a feed. */
-  cursor: bigint | undefined;
-  /** The last hour of changes begins after it; undefined if the feed is read from further back. */
-  from: bigint | undefined;
-  /** Time of the items' newest change, ISO 8601. */
-  changedAt: string | undefined;
-}
-
 /** The run's journal, so far as the plan needs it. */
 export interface LandedFacts {
   decision: ModeChoice | undefined;
@@ -104,7 +96,7 @@ export interface LandedFacts {
   shards: readonly Shard[] | undefined;
   /** Names of complete shards. */
   exported: readonly string[];
-  /** What was polled of each part. */
+  /** Polled pages of each part. */
   polls: ReadonlyMap<Dataset, PolledPages>;
   isFeedDone: boolean;
 }

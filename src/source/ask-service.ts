@@ -5,8 +5,8 @@ import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { DatasetSelection } from '../tables/table.js';
 import { listSelectedParts } from './dataset-client.js';
+import type { SeenPlan } from './read-plan.js';
 import { fetchPlan } from './read-plan.js';
-import type { SeenPlan } from './seen-plan.js';
 
 const recent = z.looseObject({ changes: z.array(z.looseObject({ id: int64, observedAt: z.string() })) });
 

@@ -12,7 +12,7 @@ export interface DatasetPart {
 /** Endpoints with a parameter `dataset` (section 4). */
 const OF_A_DATASET = new Set(['/facets', '/items', '/changes', '/changes/recent', '/products', '/export']);
 
-/** The parts that a client has to ask for: one call takes one dataset. */
+/** Lists the parts to ask for, since one call takes one dataset. */
 export function listParts(client: ApiClient, datasets: readonly Dataset[]): DatasetPart[] {
   return datasets.map((dataset) => ({ dataset, client: dataset === undefined ? client : askFor(client, dataset) }));
 }
@@ -22,7 +22,7 @@ export function listSelectedParts(client: ApiClient, selection: DatasetSelection
   return listParts(client, selection === 'all' ? [undefined] : selection);
 }
 
-/** The same client, asking for one dataset wherever an endpoint knows datasets. A refusal of it names it. */
+/** Returns a client that adds `dataset` to calls of endpoints that know it. Errors name the dataset. */
 function askFor(client: ApiClient, dataset: bigint): ApiClient {
   const narrow = (path: string, query: Query): Query => (OF_A_DATASET.has(path) ? { ...query, dataset } : query);
   const named = <T>(answer: Promise<T>) => answer.catch((error: unknown) => nameDataset(error, dataset));

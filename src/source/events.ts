@@ -8,7 +8,7 @@ import type { Landing } from '../journal/landings.js';
 import type { EntryOf } from '../journal/run-entry.js';
 import { RowFile } from './row-file.js';
 
-/** What of the webhooks' events is landed. */
+/** The webhooks' events that have landed. */
 export interface LandedEvents {
   file: string;
   changes: number;
@@ -16,8 +16,8 @@ export interface LandedEvents {
 }
 
 /**
- * Copies the changes of the events that wait (section 6) into the run's landing, each as it came, a line each. Events
- * that come later are the next run's. The events themselves stay until the run has published.
+ * Copies the changes of waiting events (section 6) into the run's landing, one a line. Later events belong to the next
+ * run. The events' own files stay until the run has published.
  */
 export async function landEvents(
   landing: Landing,
@@ -58,7 +58,7 @@ async function copyEvents(file: string, landing: Landing, events: { key: string;
   }
 }
 
-/** Where the changes are in the body of an event; the receiver has seen that it is one. */
+/** Finds the changes in the body of an event, which the receiver has checked. */
 function readChanges(body: Buffer, file: string): Slice[] {
   try {
     const changes = readFields(body).get('changes');

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { PricelakeError } from '../io/errors.js';
 import { EXPORT_LIMITS, type ExportLimits } from '../io/limits.js';
 
-/** What of a body has come. */
+/** The part of a body that has arrived. */
 interface Landed {
   rows: bigint;
   bytes: number;
@@ -26,8 +26,8 @@ export class ExportBounds {
   }
 
   /**
-   * Asked before bytes are written. Throws `snapshot_incomplete` for rows beyond those announced, which can't make the
-   * export complete any more, and `contract` for an endless row or body.
+   * Call it before bytes are written. Throws `snapshot_incomplete` for more rows than announced, because the export can't
+   * become complete any more, and `contract` for an endless row or body.
    */
   admit({ rows, bytes, openBytes }: Landed): void {
     if (rows > this.#announced) {
@@ -54,7 +54,7 @@ export class ExportBounds {
     }
   }
 
-  /** Throws `disk_full` when what is free does not suffice for what a run makes of the landed bytes. */
+  /** Throws `disk_full` if the free space does not suffice for the rest of the export and the files made of it. */
   async requireRoom({ rows, bytes }: Omit<Landed, 'openBytes'>): Promise<void> {
     const { stepBytes, reserveBytes, workShare } = this.#limits;
     if (bytes < this.#checkedAt + stepBytes) return;

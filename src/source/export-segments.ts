@@ -23,7 +23,7 @@ export function listSegments({ journal, folder }: Landing, shard: string): Lande
   return done && placeSegments(folder, done);
 }
 
-/** Segments of exports that the service cut: paid for, and no copy. */
+/** Segments of exports that the service cut. They are paid for, but no copy. */
 export function listCutSegments({ journal, folder }: Landing): LandedSegment[] {
   return listCut(journal.state.exports).flatMap((cut) => placeSegments(folder, cut));
 }
@@ -32,7 +32,7 @@ function placeSegments(folder: string, { segments, readAt }: ExportAttempt): Lan
   return segments.map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt }));
 }
 
-/** Removes what attempts before left: an export counts whole or not at all, but for one that the service cut. */
+/** Removes segments of earlier attempts, except of exports that the service cut: others count whole or not at all. */
 export async function removeSegments({ journal, folder }: Landing, name: string): Promise<void> {
   const kept = listCut(journal.state.exports, name).map(({ attempt }) => `export-${name}-${attempt}-`);
   for (const file of await readdir(folder)) {

@@ -4,35 +4,34 @@ import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../journal/landings.js';
 import { countAttempts, findRetryAt, isBreak, isLoss, refuseBroken } from '../plan/broken-exports.js';
-import { type ExportGate, readCut, readTakenExport } from '../plan/export-gate.js';
+import { type ExportGate, readCut, readExportRows, readTakenExport } from '../plan/export-gate.js';
 import type { Shard } from '../plan/plan-shards.js';
-import { readExportRows } from './export-rows.js';
 import { type LandedSegment, removeSegments } from './export-segments.js';
 import type { ExportFormat } from './row-scanner.js';
 import { type Segment, writeSegments } from './segment-writer.js';
 
 const SEGMENT_BYTES = 128 * 1024 * 1024;
-/** An export that breaks off is asked for at most this often in one process: its rows cost money. */
+/** Most attempts of one process at an export that breaks off, because its rows cost money. */
 const ATTEMPTS = 3;
 const RETRY_WAIT_MS = 2_000;
 
-/** Who works on what lands, while more of it downloads. */
+/** Callbacks that work on landed segments while others download. */
 export interface SnapshotEvents {
-  /** A synced segment. Until its export is complete it may become void. */
+  /** Gets a synced segment, which may become void until its export is complete. */
   onSegment(segment: LandedSegment, facts: { mayBecomeVoid: boolean }): void;
-  /** These segments are void: their export broke off. */
+  /** Gets segments that are void, because their export broke off. */
   onVoid(paths: string[]): void;
   /** Resolves when more may land. */
   whenRoom(): Promise<void>;
 }
 
-/** What of an export has come. */
+/** The part of an export that has arrived. */
 export interface Progress {
   rows: bigint;
   bytes: number;
 }
 
-/** An export, and what lets it through or not. */
+/** An export, and the gate that admits it. */
 export interface GatedShard {
   shard: Shard;
   format: ExportFormat;
@@ -40,9 +39,9 @@ export interface GatedShard {
 }
 
 /**
- * Lands one export (section 4). Complete only if its rows equal `X-Export-Rows`; one that breaks off is taken again.
- * Throws `snapshot_incomplete`, or `quota` with `facts.cut` when the service cut it at the monthly limit: its rows are
- * kept. One that would pass what the gate lets through is not asked for.
+ * Lands one export (section 4), and tries again if it breaks off. It is complete if its rows equal `X-Export-Rows`. Throws
+ * the gate's refusal before it asks, `snapshot_incomplete`, or `quota` with `facts.cut` if the service cut it at the
+ * monthly limit, in which case its rows are kept.
  */
 export async function exportShard(
   client: ApiClient,
@@ -73,10 +72,10 @@ export async function exportShard(
   }
 }
 
-/** Ends for a passing reason of our own, such as a signal, say nothing of the export. */
+/** Our own reasons to end, such as a signal, which say nothing about the export. */
 const OWN_ENDS: readonly string[] = ['stopped', 'deadline', 'disk_full'];
 
-/** The run gives the export up: the next ones know. Returns the error, with the time to try again. */
+/** Notes for later runs that this one gave the export up. Returns the error, with the time to try again. */
 async function rememberLoss({ shard, gate }: GatedShard, lost: bigint, error: unknown, io: Io): Promise<unknown> {
   if (lost === 0n || !(error instanceof PricelakeError) || OWN_ENDS.includes(error.code)) return error;
   const noted = await gate.memory.note(shard.name, { rows: lost, reason: error.message });
@@ -99,7 +98,7 @@ class ShardExport {
   #readAt = '';
   /** Segments that are being typed already. */
   readonly #handed: string[] = [];
-  /** Segments that wait until the export is complete: small ones are typed together. */
+  /** Small segments, which are typed together when the export is complete. */
   readonly #small: LandedSegment[] = [];
 
   constructor(...[client, landing, { shard, format, gate }, events, io]: Parameters<typeof exportShard>) {
@@ -127,7 +126,7 @@ class ShardExport {
       }
       const entry = { ...this.#place(), announced, landed: landed.rows, calls: this.#client.calls() };
       if (matching !== undefined) cut = this.#explainCut(announced, matching);
-      // From here on the shard, or what of it came, is never asked for again.
+      // After this entry, the shard or its kept rows are never asked for again.
       await this.#landing.journal.append(
         matching === undefined ? { type: 'export.done', ...entry } : { type: 'export.cut', ...entry, matching },
       );
@@ -172,7 +171,7 @@ class ShardExport {
       const { body, headers } = await this.#client.stream('/export', { format: this.#format, status, site });
       return { body, headers, hold };
     } catch (error) {
-      // One that was asked for and never answered may have been counted.
+      // The service may have counted an export that it did not answer.
       if (error instanceof PricelakeError && error.facts.midStream === true) hold.take({ rows, overage: false });
       else hold.release();
       throw error;

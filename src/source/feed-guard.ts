@@ -2,7 +2,7 @@ import { PricelakeError } from '../io/errors.js';
 import { FEED_PACE, LONG_FEED_PAGES, MAX_EMPTY_PAGES } from '../io/limits.js';
 import type { FeedPage } from './page.js';
 
-/** The end of the whole feed at a time: it shows every change up to the newest one. */
+/** The end of the whole feed at a time. It shows every change up to the newest one. */
 export interface FeedEnd {
   newest: bigint;
   /** ISO 8601. */
@@ -12,23 +12,23 @@ export interface FeedEnd {
 /** Lets pages of a feed through, one after the other, while they lead to its end. */
 export interface FeedGuard {
   /**
-   * True where more of the feed is to be read. Throws `contract` for a page that leads nowhere, or past changes that the
-   * lake would then never see.
+   * Returns true if more of the feed must be read. Throws `contract` for a page that leads nowhere, or that skips changes,
+   * which the lake would never see.
    */
   admit(page: FeedPage, after: bigint): Promise<boolean>;
-  /** The end that was reached although more waits: what came later is the next run's. */
+  /** The end that was reached although later changes wait, which belong to the next run. */
   reached(): FeedEnd | undefined;
 }
 
 /**
- * @param findEnd where the feed is now (section 4, /changes/recent); asked only once a feed is long, and where a cursor is
- *   beyond all that its page and the answers before have shown
+ * @param findEnd asks for the feed's end (section 4, /changes/recent); called when a feed has become long, and for a cursor
+ *   beyond all changes shown so far
  */
 export function createFeedGuard(findEnd: () => Promise<FeedEnd>): FeedGuard {
   let newest = 0n;
   let goal: FeedEnd | undefined;
   let isReached = false;
-  /** Pages that say that more waits, the changes that they brought, and how many of them brought none at last. */
+  /** Pages with `hasMore`, their changes, and the number of empty ones at the end. */
   let pages = 0;
   let changes = 0;
   let emptyPages = 0;
@@ -61,7 +61,7 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>): FeedGuard {
       if (!hasMore) return false;
       if (pages === LONG_FEED_PAGES) {
         const end = await findEnd();
-        // One that is behind what has been read is no end.
+        // A position before the cursor is no end.
         if (end.newest >= nextCursor) goal = end;
       }
       isReached = goal !== undefined && nextCursor >= goal.newest;

@@ -2,27 +2,30 @@ import path from 'node:path';
 import * as z from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/wire-types.js';
+import { findField, parseInt64 } from '../formats/json-scan.js';
+import { readLines } from '../formats/ndjson.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { FeedProgress } from '../journal/feed.js';
 import type { Landing } from '../journal/landings.js';
 import type { EntryOf } from '../journal/run-entry.js';
 import type { DatasetPart } from './dataset-client.js';
+import type { LandedEvents } from './events.js';
 import { createFeedGuard, type FeedEnd, type FeedGuard } from './feed-guard.js';
-import { readFeedPage } from './page.js';
+import { hasItem, readFeedPage } from './page.js';
 import { RowFile } from './row-file.js';
 
 const FEED_FILE = 'feed.ndjson';
 const PAGE_LIMIT = 1000;
 
-/** What of the feed is landed. */
+/** The part of the feed that has landed. */
 export interface LandedFeed {
   file: string;
   changes: number;
   /** Changes that don't name their item. */
   unnamed: number;
   bytes: number;
-  /** Every change up to it has landed. Of several datasets, some behind it may have: they come again. */
+  /** Every change up to it has landed. Later changes of some datasets may have too; these come again. */
   cursor: bigint;
   /** False when the plan lost the feed before its end was reached. */
   complete: boolean;
@@ -34,15 +37,15 @@ export interface LandedFeed {
 export interface FeedPart extends DatasetPart {
   from: bigint;
   /**
-   * Set where whole rows are read beside: a refused cursor is no error then, and what the feed still has begins again.
-   * The newest change before these were read: at the end, the feed is read up to there as well.
+   * The newest change before whole rows were read, up to which the feed is read as well. Undefined if none are read. With
+   * it, a refused cursor is no error: the feed begins again.
    */
   beginsAgain?: bigint;
 }
 
 const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
 
-/** Id of the newest change that shows (section 4, /changes/recent): every change up to it shows in the feed by now. */
+/** Id of the newest change (section 4, /changes/recent). The feed shows every change up to it. */
 export async function readNewestChange(client: ApiClient): Promise<bigint | undefined> {
   // Parse only the id, so drift in other fields can't stop a run.
   const { changes } = await client.json('/changes/recent', { limit: 1 }, newestChange);
@@ -55,10 +58,9 @@ async function findEnd(client: ApiClient, io: Io): Promise<FeedEnd> {
 }
 
 /**
- * Pulls the feed until nothing more waits (section 4, /changes); each change lands as it came, a line each. Of several
- * datasets, one after the other; their common cursor is where the feed was before, or the least that all of them reached
- * behind it. A run that was interrupted continues behind the last page that its journal names. Without the feed, what has
- * landed of it is all there will be; undefined when that is nothing.
+ * Reads the feed to its end (section 4, /changes), dataset by dataset, and lands each change on a line. Several datasets
+ * share a cursor: the feed's end before they were read, or the least that all reached behind it. An interrupted run
+ * continues behind its last page. If the plan has no feed, returns what has landed, or undefined for nothing.
  * @param client asks about all datasets
  */
 export async function landFeed(
@@ -99,7 +101,7 @@ async function pullFeed(
   return done;
 }
 
-/** Where the feed is before those of several datasets are read: each try asks again, because the run may have paused. */
+/** Notes the feed's end before the feeds of several datasets are read. Each try asks again, because it may have moved. */
 async function landBound(client: ApiClient, { journal }: Landing, io: Io) {
   if (journal.state.feed.bound?.isOfThisTry !== true) {
     await journal.append({ type: 'feed.bound', ...(await findEnd(client, io)), calls: client.calls() });
@@ -138,18 +140,18 @@ async function pullParts(
     if (newest !== undefined && ended === undefined) {
       await journal.append({ type: 'feed.part', dataset, cursor, calls: client.calls() });
     }
-    // What was read to its end has no change up to the earlier position of the feed that has not landed.
+    // A part that was read to its end lacks no change up to `newest`, which was noted before.
     cursors.push(larger(newest ?? 0n, cursor));
   }
   return cursors;
 }
 
-/** True where the service refuses a cursor that its history no longer reaches: the document leaves that open. */
+/** True if the service refuses a cursor that its history no longer reaches. The document does not say how. */
 export function isCursorRefused(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && [400, 410].includes(error.facts.status ?? 0);
 }
 
-/** The page behind a cursor; behind one that is refused, where the history begins, if the caller reads all else whole. */
+/** Reads the page behind a cursor. If the cursor is refused and the part may begin again, reads the first page. */
 async function readChanges({ client, beginsAgain }: FeedPart, cursor: bigint, io: Io) {
   const read = async (after: bigint) => {
     const { body } = await client.bytes('/changes', { after, limit: PAGE_LIMIT });
@@ -162,7 +164,7 @@ async function readChanges({ client, beginsAgain }: FeedPart, cursor: bigint, io
   });
 }
 
-/** Reads the pages of a part until nothing more waits, or a feed that grows is where it was. Returns its cursor. */
+/** Reads the pages of a part until nothing more waits, or to the end that a growing feed had. Returns its cursor. */
 async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: Io): Promise<bigint> {
   const { client, dataset, from } = part;
   const last = findProgress(landing, part);
@@ -171,7 +173,7 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
   let cursor = last?.nextCursor ?? from;
   // A feed that begins again never takes the cursor back.
   let known = from;
-  // What was its end in an earlier try may not be by now.
+  // The end that an earlier try reached may have moved.
   let hasMore = last?.isSinceBound === true ? last.hasMore : true;
   try {
     while (hasMore) {
@@ -194,5 +196,35 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
     return larger(cursor, known);
   } finally {
     await file.close();
+  }
+}
+
+/**
+ * Lists ids of landed changes without an item (section 2, Change), unless the feed of another dataset or a webhook of
+ * the run names their item.
+ */
+export async function listUnnamedChanges(feed: LandedFeed, events: LandedEvents): Promise<bigint[]> {
+  const unnamed = new Set<bigint>();
+  const named = new Set<bigint>();
+  for (const { file, changes } of [feed, events]) {
+    if (changes === 0) continue;
+    for await (const line of readLines(file)) {
+      const change = readChange(line);
+      if (change?.isNamed === true) named.add(change.id);
+      else if (change !== undefined && file === feed.file) unnamed.add(change.id);
+    }
+  }
+  return [...unnamed].filter((id) => !named.has(id));
+}
+
+/** Undefined for a line that is no change with an id. Typing rejects it with a reason. */
+function readChange(line: Buffer): { id: bigint; isNamed: boolean } | undefined {
+  try {
+    const field = findField(line, 0, (name) => name === 'id');
+    const id = field === undefined ? undefined : parseInt64(line, field);
+    return id === undefined ? undefined : { id, isNamed: hasItem(line, { start: 0 }) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }

@@ -5,16 +5,15 @@ import type { Io } from '../io/io.js';
 import { isHydrationExport, nameHydrationExport } from '../journal/exports.js';
 import type { Landing } from '../journal/landings.js';
 import { changedExport, isBreak, isLoss } from '../plan/broken-exports.js';
-import { type ExportGate, readTakenExport } from '../plan/export-gate.js';
+import { type ExportGate, readExportRows, readTakenExport } from '../plan/export-gate.js';
 import type { DatasetPart } from './dataset-client.js';
-import { readExportRows } from './export-rows.js';
-import { readLandedIds } from './landed-ids.js';
+import { readLandedIds } from './item-files.js';
 import type { ExportFormat } from './row-scanner.js';
 import { writeSegments } from './segment-writer.js';
 
 const SEGMENT_BYTES = 48 * 1024 * 1024;
 
-/** How exports are asked for, and where their rows have the item's id. */
+/** The format of exports, the field of their rows that holds the item's id, and the gate that admits them. */
 export interface AskedExport {
   format: ExportFormat;
   isId: IsId;
@@ -22,9 +21,8 @@ export interface AskedExport {
 }
 
 /**
- * Lands an export of the items that changed since a time (section 4, /export with `changedSince`), and takes what it
- * holds off `itemIds`. One that breaks off or was cut is no loss but of its rows: what it lacks is read in other ways.
- * `onLanded` is told of each file, while the rest is on its way.
+ * Lands an export of the items that changed since a time (section 4, /export with `changedSince`), and removes them from
+ * `itemIds`. If it breaks off or is cut, the others are read in other ways. Calls `onLanded` after each file.
  */
 export async function landHydrationExport(
   { client, dataset }: DatasetPart,
@@ -77,7 +75,7 @@ export function isExportFile(file: { path: string }): boolean {
   return isHydrationExport(path.basename(file.path));
 }
 
-/** Takes the items of a landed file off the needed ones; `isId` says where rows of exports have the id. */
+/** Removes the items of a landed file from the needed ones. `isId` names the field of export rows that holds the id. */
 export async function takeOff(needed: Set<bigint>, file: string, isId: IsId): Promise<void> {
   const ids = readLandedIds(file, isExportFile({ path: file }) ? isId : (name) => name === 'id');
   for await (const id of ids) needed.delete(id);

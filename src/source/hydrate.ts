@@ -5,7 +5,7 @@ import type { Io } from '../io/io.js';
 import { runSideBySide } from '../io/side-by-side.js';
 import { countBytes } from '../journal/item-pages.js';
 import type { Landing } from '../journal/landings.js';
-import type { RunProgress } from '../journal/run-state.js';
+import { isPublishable, type RunProgress } from '../journal/run-state.js';
 import { changedExport } from '../plan/broken-exports.js';
 import type { ExportGate } from '../plan/export-gate.js';
 import { type HydrationChoice, type HydrationFacts, planHydration } from '../plan/plan-hydration.js';
@@ -15,7 +15,8 @@ import { type AskedExport, landHydrationExport, takeOff } from './hydrate-export
 import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readItemPage } from './page.js';
 import type { RowSlice } from './row-file.js';
-import { readItem } from './single-item.js';
+import { skipSample } from './sample.js';
+import { landSingleItems, readItem } from './single-items.js';
 
 /** Requests side by side; the rate stays the client's. */
 const CONCURRENCY = 4;
@@ -27,22 +28,22 @@ export interface HydrationNeed {
   changedSince: string;
 }
 
-/** What may be used for it. */
+/** Means to read the needed items. */
 export interface HydrationMeans {
   /** Undefined where no export may be taken. */
   gate: ExportGate | undefined;
-  /** How exports are asked for, and which field of their rows is the item's id. Default NDJSON, `id`. */
+  /** The format of exports, and the field of their rows that holds the item's id. Default NDJSON, `id`. */
   exports?: Pick<AskedExport, 'format' | 'isId'>;
   /** Requests a second; null is unlimited. */
   ratePerSecond: number | null;
-  /** What pages and exports are asked for by; absent: all that the key can read. */
+  /** Parts that pages and exports are asked for; absent: all that the key can read. */
   parts?: readonly DatasetPart[];
 }
 
 const PLAIN_EXPORT = { format: 'ndjson', isId: (name: string) => name === 'id' } as const;
 const NO_EXPORT: HydrationMeans = { gate: undefined, ratePerSecond: null };
 
-/** How the rest of a part is read. Throws `snapshot_incomplete` where nothing may bring it now. */
+/** Chooses the way to read the rest of a part. Throws `snapshot_incomplete` if none is allowed now. */
 function chooseWay(
   { dataset, client }: DatasetPart,
   { exports }: RunProgress,
@@ -62,16 +63,16 @@ function chooseWay(
   return choice;
 }
 
-/** Lands the rows of one answer: where they are in it, the ids of its items, and which page of its part it is. */
+/** Lands the rows of one answer, given their places in it, the ids of its items, and its page number in its part. */
 type Land = (body: Buffer, items: { id: bigint; slice: RowSlice }[], page?: HydrationPage) => Promise<void>;
 
 /** A page of changed items. */
 type HydrationPage = { page: number; dataset: Dataset };
 
 /**
- * Reads the needed items whole (section 4, /items and /items/{id}), in as few calls as possible, and lands them, one a
- * line. Items that are no longer visible are left out. Removes from `need.itemIds` what it has read. `onFile` gets
- * each file when it is closed, those of an earlier try first, while the rest is being read.
+ * Reads the needed items whole (section 4, /items and /items/{id}) in few calls, and lands one a line, except those that
+ * are no longer visible. Removes read items from `need.itemIds`. `onFile` gets each closed file, those of an earlier try
+ * first.
  */
 export async function landHydration(
   client: ApiClient,
@@ -114,7 +115,7 @@ export async function landHydration(
     for (const [index, part] of parts.entries()) {
       // A page of each part that is left takes as many calls as single reads of so many items.
       if (parts.length > 1 && need.itemIds.size <= parts.length - index) break;
-      // An earlier try had come to single reads: pages were worth no call by then.
+      // An earlier try read single items already, because pages were no longer worth a call.
       if (journal.state.hydration.hasSingles) break;
       const isExported = await readChangedPages(part, landing, need, land, async (facts) => {
         const choice = chooseWay(part, journal.state, facts, means, io);
@@ -126,7 +127,7 @@ export async function landHydration(
       if (!isExported || means.gate === undefined) continue;
       await files.close();
       await landHydrationExport(part, landing, need, { ...asked, gate: means.gate }, handOver, io);
-      // What a broken export lacks.
+      // A broken export lacks rows, which pages bring.
       await readChangedPages(part, landing, need, land, async () => 'pages');
     }
     await readSingleItems(client, need, land);
@@ -145,9 +146,9 @@ export async function landHydration(
 }
 
 /**
- * Pages of changed items, newest listings first: that order does not shift while the world changes, and new items,
- * which most of the needed ones are, come first. Those that have landed are passed over. Stops when single reads take
- * fewer calls than the pages left, and returns true if the first page shows that an export is cheaper.
+ * Reads pages of changed items, except landed ones, newest listings first: that order does not shift meanwhile, and most
+ * needed items are new. Stops if single reads take fewer calls than the pages left. Returns true if the first page shows
+ * that an export is cheaper.
  */
 async function readChangedPages(
   { client, dataset }: DatasetPart,
@@ -203,4 +204,31 @@ async function readSingleItems(client: ApiClient, need: HydrationNeed, land: Lan
     const body = await readItem(client, id);
     if (body !== undefined) await land(body, [{ id, slice: { start: 0, end: body.length } }]);
   });
+}
+
+/** More items wait for the next run, because lists have caught up with the feed by then. */
+const MOST_REREADS = 500;
+
+/** True if pages or an export brought items, which single reads may be ahead of. A settled run adds no rows. */
+export function hasReadLists({ journal: { state } }: Landing): boolean {
+  return !isPublishable(state) && !state.hydration.isReadAgain && state.hydration.hasLists;
+}
+
+/**
+ * Reads the items one by one (section 4, /items/{id}) of which a list showed too little, once a run. If the service
+ * refuses or does not answer, a later run reads them.
+ */
+export async function landRereads(
+  client: ApiClient,
+  landing: Landing,
+  itemIds: readonly bigint[],
+  callsLeft: bigint | null,
+  io: Io,
+): Promise<void> {
+  const { journal } = landing;
+  const isAffordable = callsLeft === null || BigInt(itemIds.length) * 10n <= callsLeft;
+  if (itemIds.length === 0 || itemIds.length > MOST_REREADS || !isAffordable) return;
+  await journal.append({ type: 'hydrate.again', items: itemIds.length, calls: client.calls() });
+  const part = { client, dataset: undefined };
+  await landSingleItems(part, landing, 'hydrate', itemIds, io).catch((error: unknown) => skipSample(error, io));
 }

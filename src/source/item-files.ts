@@ -1,4 +1,8 @@
-import path from 'node:path';
+import path, { extname } from 'node:path';
+import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
+import { findField, readInt64 } from '../formats/json-scan.js';
+import { readLines } from '../formats/ndjson.js';
+import type { IsId } from '../formats/row-id.js';
 import { isHydrationExport } from '../journal/exports.js';
 import type { PageEntry, PageKind } from '../journal/item-pages.js';
 import type { Landing } from '../journal/landings.js';
@@ -21,7 +25,7 @@ export function listItemFiles({ folder, journal }: Landing, kind: PageKind): Ite
   return [...journal.state.pages[kind].files].map(([file, page]) => ({ path: path.join(folder, file), ...page }));
 }
 
-/** Cuts off what a killed process had written behind the last row that the journal names. */
+/** Cuts off bytes that a killed process wrote after the last row that the journal names. */
 export async function cutItemTails({ folder, journal }: Landing, kind: PageKind): Promise<void> {
   // Files of exports are journaled when they are whole; their count leaves out a header that was repeated.
   for (const [file, { bytes }] of journal.state.pages[kind].files)
@@ -40,11 +44,11 @@ export class ItemFiles {
     this.#landing = landing;
     this.#kind = kind;
     this.#fileBytes = fileBytes;
-    // A file that an earlier process may have left open is not gone on with.
+    // A new file begins, because an earlier process may have left the last one open.
     this.#number = landing.journal.state.pages[kind].files.size;
   }
 
-  /** True when the file is full: it is closed, and the next row begins another. */
+  /** Returns true if the file is full and was closed; the next row begins another. */
   async land(
     body: Buffer,
     slices: RowSlice[],
@@ -72,5 +76,35 @@ export class ItemFiles {
 
   #name(): string {
     return `${this.#kind}-${String(this.#number).padStart(5, '0')}.ndjson`;
+  }
+}
+
+/** Reads the items' ids of a landed file, JSON lines or CSV. Skips blank and damaged rows, which typing rejects. */
+export async function* readLandedIds(file: string, isId: IsId): AsyncGenerator<bigint> {
+  if (extname(file) === '.csv') yield* readCsvIds(file, isId);
+  else
+    for await (const line of readLines(file)) {
+      const id = readIdOrNothing(line, isId);
+      if (id !== undefined) yield id;
+    }
+}
+
+async function* readCsvIds(file: string, isId: IsId): AsyncGenerator<bigint> {
+  let column: number | undefined;
+  for await (const { bytes } of readCsvRecords(file)) {
+    const cells = parseCsvRecord(bytes.toString('utf8'));
+    if (cells === undefined) continue;
+    if (column === undefined) column = cells.findIndex((name) => name !== null && isId(name));
+    else if (/^-?\d+$/.test(cells[column] ?? '')) yield BigInt(cells[column] as string);
+  }
+}
+
+function readIdOrNothing(line: Buffer, isId: IsId): bigint | undefined {
+  try {
+    const slice = findField(line, 0, isId);
+    return slice === undefined ? undefined : readInt64(line, slice);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }

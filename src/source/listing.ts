@@ -7,8 +7,8 @@ import type { Reading } from '../plan/choose-readings.js';
 import type { DatasetPart } from './dataset-client.js';
 import { facetsAnswer } from './facets.js';
 import { ItemFiles } from './item-files.js';
-import { landSingleItems } from './land-single-items.js';
 import { readItemPage } from './page.js';
+import { landSingleItems } from './single-items.js';
 
 /** Asks for the counts of listed items (section 4, /facets) and journals them. */
 export async function landCounts({ client, dataset }: DatasetPart, { journal }: Landing, returnsRemovals: boolean) {
@@ -16,13 +16,13 @@ export async function landCounts({ client, dataset }: DatasetPart, { journal }: 
   await journal.append({ type: 'listing.counts', dataset, answer, returnsRemovals, calls: client.calls() });
 }
 
-/** How many of these items the lake lists: what is new on a page of removed items. */
+/** Counts the items that the lake lists: these are new on a page of removed items. */
 export type CountListed = (ids: readonly bigint[]) => Promise<bigint>;
 
 /**
- * Lands the pages of a reading (section 4, /items): newest listings first, an order that doesn't shift when items
- * change. For newest removals, those last seen latest first: the shop stopped listing them soon after. An interrupted
- * reading continues at the page it had come to.
+ * Lands the pages of a reading (section 4, /items), newest listings first, because changes don't shift that order. Newest
+ * removals are read last seen first, because shops stop listing an item soon after. An interrupted reading continues at
+ * its page.
  */
 export async function landReading(
   part: DatasetPart,
@@ -60,7 +60,7 @@ export async function landReading(
   await landing.journal.append({ type: 'listing.read', dataset, ...landed, calls: client.calls() });
 }
 
-/** Reads items one by one, and lands them or that they are gone. */
+/** Reads items one by one, and lands each one or journals that it is gone. */
 export async function landSingles(
   part: DatasetPart,
   landing: Landing,

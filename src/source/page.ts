@@ -9,31 +9,31 @@ import {
 } from '../formats/json-scan.js';
 import { PricelakeError } from '../io/errors.js';
 
-/** What a page of the feed says of itself (section 2, ChangePage). */
+/** The envelope of a page of the feed (section 2, ChangePage). */
 export interface FeedPage {
-  /** Where each change is in the body. */
+  /** Places of the changes in the body. */
   changes: Slice[];
-  /** Id of the newest change that it shows; `after` where it shows none. */
+  /** Id of its newest change; `after` if it has none. */
   shown: bigint;
-  /** Changes whose item is null: it is gone from the caller's data (section 2, Change). */
+  /** Changes whose item is null, because it is gone from the caller's data (section 2, Change). */
   unnamed: number;
-  /** Changes whose id is one. */
+  /** Changes with a readable id. */
   readable: number;
   hasMore: boolean;
   nextCursor: bigint;
 }
 
-/** What a page of items says of itself (section 2, PageDtoItem). */
+/** The envelope of a page of items (section 2, PageDtoItem). */
 export interface ItemPage {
-  /** Each item's id, and where it is in the body. */
+  /** Each item's id and place in the body. */
   items: { id: bigint; slice: Slice }[];
   totalElements: bigint;
   totalPages: number;
 }
 
-/** What a page of products says of itself (section 2, PageDtoProduct). */
+/** The envelope of a page of products (section 2, PageDtoProduct). */
 export interface ProductPage {
-  /** Where each product is in the body. */
+  /** Places of the products in the body. */
   rows: Slice[];
   totalElements: bigint;
   totalPages: number;
@@ -58,8 +58,8 @@ export function readFeedPage(body: Buffer, after: bigint): FeedPage {
 }
 
 /**
- * Where nothing waits the cursor may be null, 0 or left out, as the document doesn't show a last page: then the last
- * change of the page is `end`.
+ * The document doesn't show a last page, so its cursor may be null, 0 or absent. Then `end` is returned, the last change
+ * of that page; it is undefined for other pages.
  */
 function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | undefined): bigint {
   const text = field === undefined ? undefined : showValue(body, field);
@@ -72,8 +72,8 @@ function readNextCursor(body: Buffer, field: Slice | undefined, end: bigint | un
 }
 
 /**
- * The ids of a page, which must increase from the cursor on (section 2, Change: "increasing"). A change whose id can't be
- * read is left to typing, which rejects it alone.
+ * Reads the ids of a page, which must increase from the cursor on (section 2, Change: "increasing"). Skips unreadable
+ * ones: typing rejects these changes alone.
  */
 function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<FeedPage, 'shown' | 'readable'> {
   let shown = after;
@@ -89,7 +89,7 @@ function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<F
   return { shown, readable };
 }
 
-/** True for a change that names its item. @throws SyntaxError where there is no object at `change` */
+/** True for a change that names its item. @throws SyntaxError if there is no object at `change` */
 export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {
   const item = findField(body, change.start, (name) => name === 'item');
   return item !== undefined && body.toString('latin1', item.start, item.end) !== 'null';

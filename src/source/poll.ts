@@ -10,29 +10,27 @@ import type { DatasetPart } from './dataset-client.js';
 import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
 
-/** Rounds of a poll until nothing moves any more; a world that moves on faster is caught up with by the next run. */
+/** Most rounds of a poll. If items still change then, the next run catches up. */
 const ROUNDS = 5;
-/** Readings of all items until none is missing: items of one moment may be in another order on each page. */
+/** Most readings of all items: items of one moment may be in another order on each page, so one may be missed. */
 const READINGS = 2;
-/** How far before the newest change of a round the next one reaches: changes of one moment come together. */
+/** The next round begins so long before the newest change of a round, because several items may change at one moment. */
 const ROUND_OVERLAP_MS = 60 * 1000;
 
 export interface Poll {
   /** Items that changed after this time, ISO 8601; undefined for all items. */
   changedSince: string | undefined;
   /**
-   * True when no item may be missed that changes meanwhile: it moves to a page that was read before. Then what changed
-   * during a round is polled again, until nothing has or it is one page: a single answer shows one moment.
+   * True if no item may be missed that changes meanwhile and so moves to a page that was read before. Changes during a
+   * round are then polled again, until they fit on one page, which shows one moment.
    */
   untilSettled: boolean;
 }
 
 /**
- * Lands the items that changed since a time, or all (section 4, /items), pages of 500, those that changed last first:
- * in that order an item that changes meanwhile can push others to a later page, never past the reader. What changes
- * behind the low watermark comes with the next run. Each part is polled by itself, one after the other. An interrupted run goes
- * on at the page it had come to. Throws
- * `snapshot_incomplete` when pages of all items show fewer than the service counts.
+ * Lands the items that changed since a time, or all (section 4, /items), part by part. Those that changed last come
+ * first, so an item that changes meanwhile pushes others to a later page, never past the reader. An interrupted run
+ * continues at its page. Throws `snapshot_incomplete` if pages of all items show fewer than the service counts.
  */
 export async function landPoll(
   parts: readonly DatasetPart[],
@@ -52,7 +50,7 @@ export async function landPoll(
   for (const file of listItemFiles(landing, 'poll')) onFile(file);
 }
 
-/** Polls again, since another time: the whole reads are older than the feed reaches. */
+/** Polls again since another time, because the whole reads are older than the feed reaches. */
 export function reopenPoll({ journal }: Landing, parts: readonly DatasetPart[], since: string): Promise<void> {
   return journal.append(...parts.map(({ dataset }) => ({ type: 'poll.round' as const, since, newest: null, dataset })));
 }
@@ -64,7 +62,7 @@ class Rounds {
   #rows = 0n;
   #bytes = 0;
   #roundPages = 0;
-  /** Where all items are read: those that have landed. */
+  /** Ids that have landed; undefined unless all items are read. */
   #ids: Set<bigint> | undefined;
 
   constructor(part: DatasetPart, landing: Landing, io: Io) {
@@ -73,7 +71,6 @@ class Rounds {
     this.#io = io;
   }
 
-  /** What the journal says of the part. */
   get #polled(): PolledPart | undefined {
     return this.#landing.journal.state.polls.get(this.#part.dataset);
   }
@@ -89,7 +86,7 @@ class Rounds {
     if (changedSince === undefined) await this.#complete();
   }
 
-  /** Pages of items that changed since a time, or of all; of news no more than one when there is none. */
+  /** Reads pages of items that changed since a time, or of all. */
   async #readRound(changedSince: string | undefined, isBegun = false): Promise<void> {
     const { journal } = this.#landing;
     const { client, dataset } = this.#part;
@@ -105,7 +102,7 @@ class Rounds {
         if (page === 0 && !isBegun) {
           const [first] = slices;
           const newest = (first === undefined ? undefined : readLastChanged(body, first)) ?? null;
-          // What changes comes to the front: with the front of the round before, nothing has moved since.
+          // A changed item comes first: the same first item means that nothing has changed since the last round.
           isUnmoved = changedSince !== undefined && newest !== null && newest === this.#polled?.round.newest;
           await journal.append({ type: 'poll.round', since: changedSince ?? null, newest, dataset });
         }
@@ -134,7 +131,7 @@ class Rounds {
     await this.#readRound(new Date(Date.parse(newest) - ROUND_OVERLAP_MS).toISOString());
   }
 
-  /** All items have landed: what the service counts, or more. News aside, those that are missing need another reading. */
+  /** Reads news, then all items again, until as many have landed as the service counts. */
   async #complete(): Promise<void> {
     for (let look = 1; ; look++) {
       const total = await this.#countItems();

@@ -8,8 +8,8 @@ import { readProductPage } from './page.js';
 const PAGE_SIZE = 200;
 
 /**
- * Lands pages of the service's products, those of most offers first (section 4, /products): all, or the one page that
- * `only` names as a sample. An interrupted run continues at the page it had come to.
+ * Lands pages of products, most offers first (section 4, /products): all, or the page `only` as a sample. An interrupted
+ * run continues at its page.
  */
 export async function landProducts(
   client: ApiClient,
@@ -42,7 +42,7 @@ export async function landProducts(
   return listItemFiles(landing, 'products');
 }
 
-/** The page to take as a sample of `products`: another one in each run, and always one that we have as well. */
+/** Chooses a page as a sample of the lake's `products`, another one in each run. */
 export function choosePage(products: bigint, seed: bigint): number {
   const pages = (products + BigInt(PAGE_SIZE) - 1n) / BigInt(PAGE_SIZE);
   // A step that has no small divisor in common with the number of pages goes through all of them.

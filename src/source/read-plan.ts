@@ -1,14 +1,15 @@
+import { stringify } from 'lossless-json';
+import * as z from 'zod';
+import { planInfo } from '../api/account-contract.js';
 import type { ApiClient } from '../api/client.js';
+import { parseExactJson } from '../api/exact-json.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../journal/landings.js';
-import type { Memory } from '../journal/memory.js';
+import type { LakeMemory, Memory } from '../journal/memory.js';
 import type { RunProgress } from '../journal/run-state.js';
 import { type Allowance, allowance, type Budget, countLeft, type RunCaps, refuseCall } from '../plan/allowance.js';
+import { openExportMemory } from '../plan/broken-exports.js';
 import { createExportGate, type ExportGate } from '../plan/export-gate.js';
-import { openExportMemory } from './export-memory.js';
-import { rememberPlan, type SeenPlan, seenPlan } from './seen-plan.js';
-
-export type { SeenPlan } from './seen-plan.js';
 
 /** The parts of a run that ask the service and note its answers about the account. */
 export interface Caller {
@@ -23,7 +24,7 @@ interface Bounds {
   caps: RunCaps;
 }
 
-/** What the lake remembers of exports. */
+/** The lake's memory of broken exports. */
 interface Remembering {
   memory: Pick<Memory, 'state' | 'append'>;
 }
@@ -92,4 +93,33 @@ export function reduceCaps({ maxRows, maxOverage }: RunCaps, { exports }: RunPro
 /** Only `false` means no feed: null and absent limits are unlimited. */
 export function hasFeed(plan: SeenPlan): boolean {
   return plan.limits.changeFeed !== false;
+}
+
+/** Accepts missing nulls and unknown statuses, because a run needs only the limits. */
+export const seenPlan = planInfo
+  .extend({ status: z.string().nullable() })
+  .partial({ status: true, trialEndsAt: true, usage: true });
+
+/** Section 2, PlanInfo. */
+export type SeenPlan = z.output<typeof seenPlan>;
+
+/** A plan, and when the service sent it. */
+export interface RememberedPlan {
+  seenAt: Date;
+  plan: SeenPlan;
+}
+
+/** Keeps the plan, so that `status` can show what is left without a call. */
+export function rememberPlan(memory: Memory, plan: SeenPlan, seenAt: Date): Promise<void> {
+  return memory.append({ type: 'plan', seenAt: seenAt.toISOString(), text: stringify(plan) ?? '' });
+}
+
+/** The plan that the last run saw; undefined before the first run, or if another version wrote it. */
+export function recallPlan({ plan: seen }: LakeMemory): RememberedPlan | undefined {
+  if (seen === undefined) return undefined;
+  try {
+    return { seenAt: seen.seenAt, plan: seenPlan.parse(parseExactJson(seen.text)) };
+  } catch {
+    return undefined;
+  }
 }

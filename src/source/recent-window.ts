@@ -4,7 +4,7 @@ import { int64 } from '../api/wire-types.js';
 import { LAG_MS } from '../tables/table.js';
 
 const PAGE_LIMIT = 200;
-/** A service with more changes an hour gets a shorter window: its answers are looked at again by later runs anyway. */
+/** With more changes an hour the window is shorter, because later runs look at the answers again anyway. */
 const MOST_PAGES = 25;
 
 /** Only what is needed is parsed, so drift in other fields can't stop a run. */
@@ -22,8 +22,8 @@ export interface RecentWindow {
 }
 
 /**
- * Finds where the feed was an hour before its newest change (section 4, /changes/recent). Whole rows that are read now
- * may lag behind the feed: the changes of that window are read as well, and applied where rows don't show them yet.
+ * Finds the feed's cursor an hour before its newest change (section 4, /changes/recent). Rows may lag behind the feed, so
+ * the changes of that hour are read and applied to rows that don't show them yet.
  */
 export async function findRecentWindow(client: ApiClient): Promise<RecentWindow> {
   const page = await client.json('/changes/recent', { limit: PAGE_LIMIT }, recentPage);
@@ -40,7 +40,7 @@ async function findStart(client: ApiClient, first: RecentPage, newest: RecentPag
     const older = page.changes.find(({ observedAt }) => Date.parse(observedAt ?? '') < since);
     if (older !== undefined) return older.id;
     const last = page.changes.at(-1)?.id;
-    // Nothing is older: the window begins before the last change that shows.
+    // Nothing is older, so the window begins before the last change shown.
     if (last === undefined || last >= oldest) return oldest - 1n;
     if (page.hasMore !== true) return last - 1n;
     if (pages === MOST_PAGES) return last;

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { syncFolder } from '../io/durable.js';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 
-/** Where a row is in the bytes of an answer. */
+/** The place of a row in the bytes of an answer. */
 export interface RowSlice {
   start: number;
   end: number;
@@ -13,7 +13,7 @@ export interface RowSlice {
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 
-/** The mark of landed rows, by which a journal names them: where they end in the file, and their checksum. */
+/** The mark by which a journal names landed rows: their end in the file, and their checksum. */
 export interface RowMark {
   end: number;
   sha256: string;
@@ -26,9 +26,8 @@ interface RowJournal<Entry> {
 }
 
 /**
- * A file of landed rows, one JSON object a line, from the pages of an answer. Opened at the end that the journal
- * vouches for; what comes after it is cut off. Rows are synced and then named in the journal while the next page
- * is already on its way.
+ * A file of landed rows, one JSON object a line. Bytes after the end that the journal names are cut off when it opens.
+ * Rows are synced and then named in the journal, while the next page downloads.
  */
 export class RowFile<Entry> {
   readonly #file: FileHandle;
@@ -53,7 +52,7 @@ export class RowFile<Entry> {
     return new RowFile(await open(path, 'a+'), dirname(path), journal, end);
   }
 
-  /** Appends the rows of a page; the entry that names them is journaled when they are on disk. Returns where they end. One at a time. */
+  /** Appends the rows of a page, and journals their entry when they are on disk. Returns their end. One call at a time. */
   async land(body: Buffer, rows: readonly RowSlice[], name: (mark: RowMark) => Entry): Promise<number> {
     if (this.#error !== undefined) throw this.#error;
     const lines = writeLines(body, rows);
@@ -91,8 +90,8 @@ export class RowFile<Entry> {
 }
 
 /**
- * Cuts off what a killed process had written behind the last row that the journal names.
- * @throws PricelakeError `lake_invalid` where rows are missing that it names
+ * Cuts off bytes that a killed process wrote after the last row that the journal names.
+ * @throws PricelakeError `lake_invalid` if rows are missing that it names
  */
 export async function cutTail(path: string, end: number, { advice: hint }: { advice: string }): Promise<void> {
   const info = await stat(path).catch((error: unknown) => {

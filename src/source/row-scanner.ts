@@ -1,18 +1,18 @@
 import { CsvScanner } from '../formats/csv.js';
 import { isBlank } from '../formats/ndjson.js';
 
-/** How the bytes of an export hold its rows (section 4, /export). */
+/** Format of an export (section 4, /export). */
 export type ExportFormat = 'ndjson' | 'csv';
 
 /** Counts rows in bytes that arrive in chunks, and finds where they may be cut. */
 export interface RowScanner {
   /** Rows that end in the chunk, and the offset behind the last of them; 0 when none does. */
   scan(chunk: Buffer): { rows: number; end: number };
-  /** Rows that only the end of the bytes ends: 0 or 1. */
+  /** Counts a last row without a newline: 0 or 1. */
   finish(): number;
   /** Bytes behind the last end of a line or record. */
   readonly openBytes: number;
-  /** What a file must begin with that does not begin with the first byte. */
+  /** Bytes that each file but the first must begin with. */
   readonly header: Buffer;
 }
 
@@ -22,7 +22,7 @@ export function createRowScanner(format: ExportFormat): RowScanner {
 
 const NEWLINE = 0x0a;
 
-/** Lines that hold anything. */
+/** Lines that are not blank. */
 class Lines implements RowScanner {
   readonly header = Buffer.alloc(0);
   #lineBytes = 0;

@@ -2,9 +2,8 @@ import type { ApiClient } from '../api/client.js';
 import { type ErrorCode, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../journal/landings.js';
-import { cutItemTails, type ItemFile, listItemFiles } from './item-files.js';
-import { landSingleItems } from './land-single-items.js';
-import { readLandedIds } from './landed-ids.js';
+import { cutItemTails, type ItemFile, listItemFiles, readLandedIds } from './item-files.js';
+import { landSingleItems } from './single-items.js';
 
 /** Items read again to compare them with the lake. */
 export interface LandedSample {
@@ -13,7 +12,7 @@ export interface LandedSample {
   missing: readonly bigint[];
 }
 
-/** Reads items one by one (section 4, /items/{id}) and lands them. What has landed is not read again. */
+/** Reads items one by one (section 4, /items/{id}) and lands them, except those that have landed. */
 export async function landSample(
   client: ApiClient,
   landing: Landing,
@@ -24,7 +23,7 @@ export async function landSample(
   return { files: listItemFiles(landing, 'sample'), missing };
 }
 
-/** Errors of a call that only spoil a proof; with a revoked key, or when stopped, a run ends at once. */
+/** Errors that cost a run only its proof. Others, such as a revoked key or a stop, end it at once. */
 const SKIPPED: ErrorCode[] = [
   'quota',
   'budget',
@@ -36,13 +35,13 @@ const SKIPPED: ErrorCode[] = [
   'plan_refuses',
 ];
 
-/** Warns that a run goes without a sample; throws what ends a run. */
+/** Warns that the run has no sample. Throws errors that end a run. */
 export function skipSample(error: unknown, io: Io): undefined {
   const { code, message } = allowSkipping(error);
   io.log('warn', 'sample.skipped', { code, reason: message });
 }
 
-/** The error of a call that a run can do without; throws what ends a run. */
+/** Returns the error of a call that a run can do without. Throws errors that end a run. */
 export function allowSkipping(error: unknown): PricelakeError {
   if (error instanceof PricelakeError && SKIPPED.includes(error.code)) return error;
   throw error;

@@ -12,14 +12,14 @@ export interface Segment {
   file: string;
   bytes: number;
   rows: number;
-  /** Of the whole file, a repeated header included; hexadecimal. */
+  /** Checksum of the whole file, including a repeated header; hexadecimal. */
   fileSha256: string;
 }
 
 /**
- * Cuts an export into segment files of about `targetBytes`, between rows. `onSegment` gets each one after it is synced,
- * in order, while the next is being written. Bytes are written as they came; each file of CSV begins with the header.
- * Throws what ExportBounds does for a body that is more than was announced, or than the disk has room for.
+ * Cuts an export between rows into segment files of about `targetBytes`; each file of CSV begins with the header.
+ * `onSegment` gets each synced one, in order, while the next is being written. Throws as ExportBounds does for a body that
+ * is larger than announced, or than the disk has room for.
  */
 export async function writeSegments(
   body: AsyncIterable<Buffer>,
@@ -48,16 +48,16 @@ export async function writeSegments(
   }
 }
 
-/** Chunks from the network are smaller: each write takes a turn of the threads that DuckDB works on as well. */
+/** More than a chunk of the network, because each write takes a thread from the pool that DuckDB uses as well. */
 const WRITE_BYTES = 1024 * 1024;
 
 class SegmentWriter {
   readonly #options: Parameters<typeof writeSegments>[1];
   #file: FileHandle | undefined;
-  /** What waits to be written to the file. */
+  /** Bytes that are not yet written to the file. */
   readonly #waiting = Buffer.allocUnsafe(WRITE_BYTES);
   #waitingBytes = 0;
-  /** Of what was written to the file. */
+  /** Hash of the bytes written to the file. */
   #hash: Hash = createHash('sha256');
   #name = '';
   #number = 0;
@@ -67,7 +67,7 @@ class SegmentWriter {
   readonly #bounds: ExportBounds;
   #totalRows = 0n;
   #totalBytes = 0;
-  /** Closing of the segment before; at most one is under way. */
+  /** Resolves when the previous segment is closed; at most one is being closed. */
   #closing: Promise<void> = Promise.resolve();
 
   constructor(options: Parameters<typeof writeSegments>[1]) {
@@ -143,7 +143,7 @@ class SegmentWriter {
     const file = this.#file;
     if (file === undefined) return;
     await this.#flush(file);
-    await this.#closing; // where that has failed, dispose() closes this one
+    await this.#closing; // if that failed, dispose() closes this one
     const fileSha256 = this.#hash.digest('hex');
     const segment = { file: this.#name, bytes: this.#bytes, rows: this.#rows, fileSha256 };
     this.#totalRows += BigInt(segment.rows);

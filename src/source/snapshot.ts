@@ -11,19 +11,17 @@ import type { ExportFormat } from './row-scanner.js';
 /** Exports side by side; the rate stays the client's. */
 const CONCURRENCY = 4;
 
-/** What makes a snapshot. */
+/** The exports of a snapshot, and the gate that admits them. */
 export interface SnapshotOptions {
-  /** Its exports, those that have landed included. */
+  /** Includes exports that have landed. */
   shards: readonly Shard[];
   format: ExportFormat;
-  /** Lets exports through or not. */
   gate: ExportGate;
 }
 
 /**
- * Lands all items, in one export or in shards side by side. Each shard is a checkpoint: one that broke off is taken
- * again alone, and an interrupted run continues with those that it lacks. Throws what `gate` does before anything is asked
- * for that it does not let through.
+ * Lands all items, in one export or in shards side by side. Each shard is a checkpoint: if one breaks off, it is taken
+ * again alone, and an interrupted run continues with the missing ones. Throws the gate's refusal before it asks.
  */
 export async function landSnapshot(
   parts: readonly DatasetPart[],
@@ -41,7 +39,7 @@ export async function landSnapshot(
     return segments === undefined;
   });
   const totalRows = sum(shards).rows;
-  // All of them or none: a copy that would end midway is not begun.
+  // A copy is not begun if the gate would stop it midway.
   options.gate.require(sum(missing).rows);
   const report = (done: boolean) => io.progress({ step: 'snapshot', ...sum([...came.values()]), totalRows, done });
   await runSideBySide(CONCURRENCY, missing, (shard) => {

@@ -14,11 +14,11 @@ const newestItem = z.looseObject({
 });
 
 /**
- * Takes the low watermark and journals it: the newest change (section 4, /changes/recent: a safe start for the feed), and of each
- * part the time of the newest change of an item (/items by `-lastChanged`). Of several parts the newest holds: they are
- * asked within seconds, and `changedSince` reaches back an hour behind it.
+ * Journals the low watermark: the newest change (section 4, /changes/recent), from which the feed can safely be read, and
+ * the latest time at which an item of any part changed (/items by `-lastChanged`). One time suffices for all parts, because
+ * polls reach back an hour before it.
  * @param client asks about all datasets
- * @param feed new: the feed is read from about the low watermark on, and no further back
+ * @param feed `new` if the feed is read only from about the low watermark on
  */
 export async function landLowWatermark(
   client: ApiClient,

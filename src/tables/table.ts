@@ -1,4 +1,4 @@
-/** What the stages exchange. Stages don't import each other: they meet here. */
+/** Values that the stages exchange. Stages don't import each other. */
 
 /** A table that follows from others alone (src/analyze/derive.ts). */
 interface Derived {
@@ -56,7 +56,7 @@ export const DERIVED_TABLES = TABLE_NAMES.filter(
   (table): table is DerivedTableName => typeof TABLE_KINDS[table] === 'object',
 );
 
-/** What a derived table reads, and how it is made. */
+/** The tables that a derived table reads, and the query that makes it. */
 export function describeDerived(table: DerivedTableName): Derived & { reads: readonly TableName[] } {
   return TABLE_KINDS[table];
 }
@@ -88,35 +88,32 @@ export interface FileChange {
   table: TableName;
   add: StagedFile[];
   remove: DataFile[];
-  /** What the commit notes with its files; what it leaves out stays as it was. */
+  /** Facts that the commit notes; absent ones stay as they were. */
   applied: Partial<Applied>;
   /** False where the same rows only moved to other files (compaction); default true. */
   dataChange?: boolean;
 }
 
-/** What a run will commit, by table; nothing of it is visible yet. */
-export type Candidate = Partial<Record<TableName, FileChange>>;
-
 /**
- * Up to where a table is applied: part of each of its commits, so that state neither leads nor trails the data
- * (src/lake/table-state.ts). Undefined where no commit has noted it.
+ * The state up to which a table is applied. Each commit notes it, so that it neither leads nor trails the data
+ * (src/lake/table-state.ts). Undefined if no commit has noted it.
  */
 export interface Applied {
   /** Number of the run that wrote last. */
   run: bigint | undefined;
   /** The feed cursor up to which the table is applied. */
   cursor: bigint | undefined;
-  /** Of history: newest change that is in it ahead of the feed's cursor; 0 where none is. */
+  /** History only: its newest change ahead of the feed's cursor; 0 if there is none. */
   ahead: bigint;
-  /** Of items: µs since 1970 up to which they were polled; 0 after a run by the feed. */
+  /** Items only: µs since 1970 up to which they were polled; 0 after a run by the feed. */
   polledAt: bigint;
-  /** Of items: the datasets that they are a copy of. */
+  /** Items only: the datasets that they are a copy of. */
   datasets: CopiedDatasets;
-  /** Of a derived table: the version of `items` that it was computed from. */
+  /** Derived tables only: the version of `items` that it was computed from. */
   itemsVersion: bigint | undefined;
-  /** Of a derived table: the query that made it (src/analyze/derive.ts). */
+  /** Derived tables only: the query that made it (src/analyze/derive.ts). */
   query: bigint | undefined;
-  /** Of price_spread_daily: days since 1970 up to which it is made; 0 where it is not kept. */
+  /** price_spread_daily only: days since 1970 up to which it is made; 0 if it is not kept. */
   day: bigint;
   /** The first of these days. */
   firstDay: bigint | undefined;
@@ -124,7 +121,7 @@ export interface Applied {
   accepted: bigint | undefined;
 }
 
-/** What the items are a copy of. */
+/** The datasets that the items are a copy of. */
 export interface CopiedDatasets {
   /** True where a list was asked for; false where it is all that the key can read. */
   isList: boolean;
@@ -156,7 +153,7 @@ export interface ForeignCommit {
   operation: string;
   /** `delta-rs:py-1.6.6` */
   engine: string;
-  /** What it changed of what the table says, in words; undefined where the same rows are in other files, or nothing. */
+  /** Its change to the table's rows, in words; undefined if they stay the same. */
   change: string | undefined;
   raisesProtocol: boolean;
 }
@@ -171,10 +168,10 @@ export interface ColumnDifference {
   retyped: { name: string; has: string; wants: string }[];
 }
 
-/** How long an answer is expected to lag behind the feed at most: changes so old are looked for in rows, or polled again. */
+/** The longest expected lag of an answer behind the feed. Younger changes are looked for in rows, or polled again. */
 export const LAG_MS = 3600 * 1000;
 
-/** How a run brings a lake up to date: with a complete copy, by the change feed, or by the items changed since. */
+/** Modes of a run: a complete copy, the change feed, or the items that changed since the last run. */
 export const RUN_MODES = ['snapshot', 'feed', 'poll'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 

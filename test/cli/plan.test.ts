@@ -10,8 +10,8 @@ import type { PricelakeError } from '../../src/io/errors.js';
 import { realIo } from '../../src/io/io.js';
 import { openMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
+import { openExportMemory } from '../../src/plan/broken-exports.js';
 import { startSandbox } from '../../src/sandbox/start.js';
-import { openExportMemory } from '../../src/source/export-memory.js';
 import { openContext } from './open-context.js';
 
 const sandbox = await startSandbox({ items: 120, sites: 2, ratePerSecond: null, limits: { exportRowsPerMonth: 100 } });

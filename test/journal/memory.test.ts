@@ -73,7 +73,7 @@ beforeEach(async () => {
 
 type Entry = Parameters<Memory['append']>[number];
 
-/** What a run writes down. */
+/** Entries of a run. */
 async function remember(...entries: Entry[]): Promise<void> {
   const memory = await openMemory(lake);
   await memory.append(...entries);

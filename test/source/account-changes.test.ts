@@ -8,7 +8,7 @@ import { openWorld, readItems, readLake, type World, type WorldOptions } from '.
 let world: World;
 afterEach(() => world.close());
 
-/** What happens in the service when the run's n-th request of a kind arrives. */
+/** A change in the service when the run's n-th request of a kind arrives. */
 let happen: { path: string; nth: number; what: (request: Request) => unknown } | undefined;
 
 /** Pages of the feed hold 20 changes; `happen` comes before its request is answered. */
@@ -37,7 +37,7 @@ async function syncError(): Promise<[string, number, Record<string, unknown>]> {
   return [error.code, exitCodeOf(error), error.facts];
 }
 
-/** What the service answers, to be answered otherwise. */
+/** Replaces an answer of the service. */
 async function ask({ url, headers }: Request): Promise<{ headers: Record<string, string>; text: string }> {
   const answer = await fetch(url, { headers });
   const kept = ['content-type', 'x-export-rows'].map((name) => [name, answer.headers.get(name) ?? '']);

@@ -17,7 +17,7 @@ async function* repeat(text: string): AsyncGenerator<Buffer> {
   for (;;) yield Buffer.from(text);
 }
 
-/** What the body comes to, and the bytes of it that landed. */
+/** The result of reading the body, and its landed bytes. */
 async function land(
   body: AsyncIterable<Buffer>,
   { announced = 30n, limits = LIMITS, format = 'ndjson' as ExportFormat, targetBytes = 400 } = {},

@@ -2,12 +2,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Io } from '../../src/io/io.js';
 import { openMemory } from '../../src/journal/memory.js';
 import type { Lake } from '../../src/lake/layout.js';
-import { findBrokenCopy } from '../../src/plan/broken-exports.js';
-import { openExportMemory } from '../../src/source/export-memory.js';
+import { findBrokenCopy, openExportMemory } from '../../src/plan/broken-exports.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { makeLake } from '../lake/fixture.js';
 
-/** What the next process finds. */
+/** The memory as the next process finds it. */
 async function open(lake: Lake, io: Io) {
   const memory = await openMemory(lake);
   onTestFinished(() => memory.close());

@@ -44,7 +44,7 @@ function fakeExports(...answers: [Answer, ...Answer[]]) {
   return { client: client as unknown as ApiClient, asked };
 }
 
-/** What is remembered from run to run, here from call to call. */
+/** A memory that outlives a call, as the lake's outlives a run. */
 function fakeMemory(io: FakeIo, broken?: BrokenExport) {
   const noted: (LostExport & { name: string })[] = [];
   const forgotten: string[] = [];

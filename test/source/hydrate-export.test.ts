@@ -5,7 +5,7 @@ import { isItemId } from '../../src/apply/item-names.js';
 import { takeOff } from '../../src/source/hydrate-export.js';
 import { makeFolder } from '../journal/folder.js';
 
-/** What of these ids is still needed when the file has landed. */
+/** Lists the ids that are still needed after the file has landed. */
 async function needed(name: string, text: string, mapping = {}): Promise<bigint[]> {
   const file = path.join(await makeFolder(), name);
   await writeFile(file, text);

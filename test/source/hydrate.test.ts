@@ -6,9 +6,8 @@ import type { Landing } from '../../src/journal/landings.js';
 import { listBrokenExports, openMemory, readMemory } from '../../src/journal/memory.js';
 import type { Lake } from '../../src/lake/layout.js';
 import { NO_EXPORTS } from '../../src/plan/allowance.js';
-import { NO_MEMORY } from '../../src/plan/broken-exports.js';
+import { NO_MEMORY, openExportMemory } from '../../src/plan/broken-exports.js';
 import { createExportGate } from '../../src/plan/export-gate.js';
-import { openExportMemory } from '../../src/source/export-memory.js';
 import { isAnotherPageWorthIt, landHydration, planWave } from '../../src/source/hydrate.js';
 import { type ItemFile, ItemFiles, listItemFiles } from '../../src/source/item-files.js';
 import { createFakeIo } from '../api/fake-io.js';
@@ -37,7 +36,7 @@ function startItems(changed: number[], visible: number[] = changed, breakAt = 0)
   });
 }
 
-/** What a lake remembers of exports. */
+/** A lake's memory of broken exports. */
 async function openRemembered(lake: Lake, io: Io) {
   const memory = await openMemory(lake);
   onTestFinished(() => memory.close());

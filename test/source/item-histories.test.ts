@@ -4,7 +4,7 @@ import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import { openWorld, readItems, readLake, readTruth, testIo, type World, type WorldOptions } from '../run/world.js';
 
 let world: World;
-/** What happens in the service before a request is answered. */
+/** A change in the service before it answers a request. */
 let happen: ((request: Request) => Promise<void>) | undefined;
 afterEach(() => world.close());
 

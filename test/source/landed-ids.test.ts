@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readLandedIds } from '../../src/source/landed-ids.js';
+import { readLandedIds } from '../../src/source/item-files.js';
 import { makeFolder } from '../journal/folder.js';
 
 async function readIds(name: string, text: string): Promise<bigint[]> {

@@ -7,7 +7,7 @@ import { type EntryOf, type RunEntry, runEntry } from '../../src/journal/run-ent
 import { createFakeIo } from '../api/fake-io.js';
 import { makeFolder } from '../journal/folder.js';
 
-/** Of the landing that was opened last. */
+/** The landing that was opened last. */
 let lake: string;
 let opened: Landing;
 

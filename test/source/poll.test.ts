@@ -91,7 +91,7 @@ test('items that changed since a time are not counted, and without one there is 
   expect(listEntries(landing, 'poll.round')).toEqual([{ type: 'poll.round', since: SINCE, newest: null }]);
   expect(listEntries(landing, 'poll.page')).toEqual([]);
   expect(told).toEqual([{ step: 'poll', rows: 0n, totalRows: 0n, bytes: 0, done: true }]);
-  // What is done is not asked for again.
+  // A poll that is done asks for nothing.
   expect((await poll(landing, service, { changedSince: SINCE })).told).toEqual([]);
   expect(service.asked).toHaveLength(1);
 });

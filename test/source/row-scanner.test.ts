@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRowScanner, type ExportFormat } from '../../src/source/row-scanner.js';
 
-/** What is told of chunks that come one after the other: rows, where they end, and the bytes that are open behind. */
+/** Scans chunks one after the other, and lists their rows, their ends and the open bytes. */
 function scan(format: ExportFormat, ...chunks: string[]) {
   const scanner = createRowScanner(format);
   const told = chunks.map((chunk) => {

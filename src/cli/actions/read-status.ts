@@ -13,7 +13,7 @@ import type { CachedLake } from '../../remote/cached-lake.js';
 import { inspectActivity } from '../../run/open/inspect-runs.js';
 import type { RunRow } from '../../run/prove/ledger.js';
 import type { ServiceState } from '../../source/ask-service.js';
-import { recallPlan } from '../../source/seen-plan.js';
+import { recallPlan } from '../../source/read-plan.js';
 import type { Database } from '../../sql/connection.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { countFiles } from '../../webhook/event-files.js';

@@ -9,7 +9,7 @@ import { readPointer } from '../../lake/pointer.js';
 import { createTableView } from '../../lake/views.js';
 import { allowance, countLeft } from '../../plan/allowance.js';
 import type { RunReport } from '../../run/sync.js';
-import { recallPlan } from '../../source/seen-plan.js';
+import { recallPlan } from '../../source/read-plan.js';
 import { Database } from '../../sql/connection.js';
 import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
 

@@ -8,14 +8,19 @@ import type { RunPlan } from '../../plan/plan-run.js';
 import { listParts, listSelectedParts } from '../../source/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../../source/datasets.js';
 import { type LandedEvents, landEvents } from '../../source/events.js';
-import { type FeedPart, isCursorRefused, type LandedFeed, landFeed, least } from '../../source/feed.js';
-import { type HydrationNeed, landHydration } from '../../source/hydrate.js';
+import {
+  type FeedPart,
+  isCursorRefused,
+  type LandedFeed,
+  landFeed,
+  least,
+  listUnnamedChanges,
+} from '../../source/feed.js';
+import { type HydrationNeed, hasReadLists, landHydration, landRereads } from '../../source/hydrate.js';
 import { isExportFile } from '../../source/hydrate-export.js';
 import { cutItemTails, type ItemFile, listItemFiles } from '../../source/item-files.js';
 import { takeBackfill } from '../../source/land-histories.js';
 import { type PlannedRun, readPlan } from '../../source/read-plan.js';
-import { hasReadLists, landRereads } from '../../source/reread.js';
-import { listUnnamedChanges } from '../../source/unnamed-changes.js';
 import { landLowWatermark } from '../../source/watermark.js';
 import { code, sql } from '../../sql/sql.js';
 import { openWindow } from '../../tables/cursor-window.js';

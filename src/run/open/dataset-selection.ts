@@ -7,7 +7,7 @@ import { hasAsked, type RunState, readSelection } from '../../journal/run-state.
 import { nameDatasets } from '../../plan/find-added.js';
 import type { Dataset } from '../../plan/plan-shards.js';
 import { listParts } from '../../source/dataset-client.js';
-import type { SeenPlan } from '../../source/seen-plan.js';
+import type { SeenPlan } from '../../source/read-plan.js';
 import type { DatasetSelection, TableState } from '../../tables/table.js';
 
 /** The datasets that the lake is a copy of; undefined while it is empty. */

@@ -1,6 +1,5 @@
 import { ItemReader } from '../../apply/batch.js';
 import type { FeedSkew } from '../../apply/feed-skew.js';
-import { boundMismatchRate } from '../../check/mismatch-bound.js';
 import { settleAll } from '../../io/side-by-side.js';
 import { type LandedSample, landSample, skipSample } from '../../source/sample.js';
 import type { RelationGraph } from '../../sql/graph.js';
@@ -8,6 +7,7 @@ import type { Relation } from '../../sql/relation.js';
 import { code, sql } from '../../sql/sql.js';
 import type { LandedInput } from '../land/landed-run.js';
 import type { Run } from '../open/open-run.js';
+import { boundMismatchRate } from './mismatch-bound.js';
 
 /** A sample of items of the lake as it would be, compared with the service. */
 export interface SampleComparison {
