@@ -3,26 +3,39 @@
  * figures made, files written, synced and read back, as a run does before it commits them.
  */
 import { rm } from 'node:fs/promises';
-import { eachDailySpread } from '../dist/analyze/daily-spread.js';
-import { derivedSelects } from '../dist/analyze/derive.js';
+import { selectDailySpreads } from '../dist/analyze/daily-spread.js';
+import { listDerived, selectDerived } from '../dist/analyze/derive.js';
 import { openLake } from '../dist/lake/lake.js';
 import { stageTable } from '../dist/lake/stage.js';
-import { createTableViews } from '../dist/lake/views.js';
+import { LakeRows } from '../dist/lake/table-rows.js';
+import { readTables } from '../dist/run/open/open-tables.js';
 import { Database } from '../dist/sql/connection.js';
+import { RelationGraph } from '../dist/sql/graph.js';
+import { createMacros } from '../dist/sql/model.js';
+import { sql } from '../dist/sql/sql.js';
 
 const [what, path, days] = process.argv.slice(2);
 const lake = await openLake(path, { create: false });
 const db = await Database.open({ memoryLimit: '800MB', tempDirectory: `${path}/_pricelake/bench` });
-await createTableViews(db, lake);
 await db.run('SET preserve_insertion_order = false');
-await db.run("SET VARIABLE run_id = 'bench'");
-const stage = (table) => (select) => stageTable(db, lake, { table, runId: 'bench', select });
+await createMacros(db);
+const graph = new RelationGraph(db);
+const rows = new LakeRows(graph, lake, await readTables(lake), () => 0n);
+const readAll = async (names) =>
+  Object.fromEntries(await Promise.all(names.map(async (name) => [name, await rows.rows(name)])));
+const stage = async (table, select) => {
+  await graph.ready(select);
+  await stageTable(db, lake, { table, runId: 'bench', select: select.text });
+};
 if (what === 'daily') {
-  const range = await db.row(
-    'SELECT (last - $1::INTEGER)::VARCHAR AS first, (last - 1)::VARCHAR AS last FROM (SELECT max(observed_date) AS last FROM history)',
-    [days],
-  );
-  await eachDailySpread(db, range, stage('price_spread_daily'));
-} else for (const { table, select } of derivedSelects()) if (table === 'price_spread') await stage(table)(select);
+  const sources = await readAll(['items', 'history', 'sites']);
+  const range = await graph.row(sql`SELECT (last - ${Number(days)})::VARCHAR AS first, (last - 1)::VARCHAR AS last
+    FROM (SELECT max(observed_date) AS last FROM ${sources.history})`);
+  for await (const part of selectDailySpreads(graph, sources, { ...range, runId: 'bench' }))
+    await stage('price_spread_daily', part);
+} else {
+  const derived = listDerived().find(({ table }) => table === 'price_spread');
+  await stage('price_spread', selectDerived(derived, await readAll(derived.reads), 'bench'));
+}
 await db.close();
 await rm(`${path}/_pricelake/staging/bench`, { recursive: true });
