@@ -1,4 +1,4 @@
-import { openStep } from '../../io/io.js';
+import { type OpenStep, openStep } from '../../io/io.js';
 import { settleAll } from '../../io/side-by-side.js';
 import type { Publishable } from '../../journal/run-state.js';
 import { type Attribution, describeAttributions, readAttributions } from '../../lake/attribution.js';
@@ -53,6 +53,21 @@ async function stageTables(
   staging.done();
   const deriving = openStep(run.io, 'deriving');
   const next = new NextLake(run, tables);
+  const { compared, derived } = await next.guard(() =>
+    deriveBeside(run, landed, applied, next, { metadata, deriving }),
+  );
+  deriving.done();
+  return { next: next.with(...derived), attributions, compared };
+}
+
+/** Derives tables from those that are staged, and compares a sample of items meanwhile. */
+async function deriveBeside(
+  run: Run,
+  landed: LandedInput,
+  applied: AppliedRun,
+  next: NextLake,
+  { metadata, deriving }: { metadata: Record<string, string>; deriving: OpenStep },
+) {
   // Chosen while tables are derived, the sample would take memory beside them.
   const chosen = await chooseRunSample(run, landed, await next.rows('items'));
   const compare = async () =>
@@ -73,8 +88,7 @@ async function stageTables(
       return [...derived, await stageDays(run, now, before, { next, staging: own })];
     });
   const [compared, derived] = await settleAll([compare(), derive()]);
-  deriving.done();
-  return { next: next.with(...derived), attributions, compared };
+  return { compared, derived };
 }
 
 /** Stages the tables of what landed. */

@@ -111,6 +111,14 @@ export class NextLake {
     for (const one of staged) this.#staged.set(one.table, one);
   }
 
+  /** Does work that reads these tables. A file that can't be sealed is removed: then its error counts, not that of the reader. */
+  async guard<T>(work: () => Promise<T>): Promise<T> {
+    const [made] = await Promise.allSettled([work()]);
+    if (made.status === 'fulfilled') return made.value;
+    await settleAll([...this.#staged.values()].map(({ sealed }) => sealed));
+    throw made.reason;
+  }
+
   /** As it would be, with these tables beside. */
   with(...staged: readonly StagedTable[]): NextLake {
     return new NextLake(this.#run, [...this.#staged.values(), ...staged]);

@@ -39,6 +39,16 @@ export async function proveRun(
   derived: DerivedRun,
   { waived }: { waived: boolean },
 ): Promise<ProvedRun> {
+  return derived.next.guard(() => prove(run, landed, applied, derived, waived));
+}
+
+async function prove(
+  run: Run,
+  landed: LandedInput,
+  applied: AppliedRun,
+  derived: DerivedRun,
+  waived: boolean,
+): Promise<ProvedRun> {
   const { attributions, compared, settled } = derived;
   const { products, facets } = await reportStep(run.io, 'comparing', () => compareCounts(run, applied, derived));
   const next = derived.next.with(...(await stageServiceProducts(run, products.rows, attributions)));
