@@ -154,7 +154,13 @@ export class Database {
 
   /** Stops keeping footers of Parquet files: those of tens of thousands of files exceed the memory limit. */
   async forgetFooters(): Promise<void> {
-    await Promise.all(this.#sessions.map(({ connection }) => connection.run('SET parquet_metadata_cache = false')));
+    const settings = this.#sessions.map(({ connection }) => connection.run('SET parquet_metadata_cache = false'));
+    for (const setting of settings) this.#running.add(setting);
+    try {
+      await Promise.all(settings);
+    } finally {
+      for (const setting of settings) this.#running.delete(setting);
+    }
   }
 
   /** A number that no other relation of the instance has. */

@@ -74,12 +74,12 @@ export class Staging {
     };
   }
 
-  /** Does work that stages tables. A file that can't be sealed is removed: statements that read it fail as a consequence. */
-  async guard<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
-    const [made] = await Promise.allSettled([work(this)]);
-    if (made.status === 'fulfilled') return made.value;
-    await settleAll(this.#sealing);
-    throw made.reason;
+  /** Does work that stages tables, and reports a file that can't be sealed before all else. */
+  guard<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
+    return reportSealFirst(
+      () => work(this),
+      () => this.#sealing,
+    );
   }
 
   /** The table as an earlier try has committed it. */
@@ -111,12 +111,9 @@ export class NextLake {
     for (const one of staged) this.#staged.set(one.table, one);
   }
 
-  /** Does work that reads these tables. A file that can't be sealed is removed: then its error counts, not that of the reader. */
-  async guard<T>(work: () => Promise<T>): Promise<T> {
-    const [made] = await Promise.allSettled([work()]);
-    if (made.status === 'fulfilled') return made.value;
-    await settleAll([...this.#staged.values()].map(({ sealed }) => sealed));
-    throw made.reason;
+  /** Does work that reads these tables, and reports a file that can't be sealed before all else. */
+  guard<T>(work: () => Promise<T>): Promise<T> {
+    return reportSealFirst(work, () => [...this.#staged.values()].map(({ sealed }) => sealed));
   }
 
   /** As it would be, with these tables beside. */
@@ -158,6 +155,14 @@ export class NextLake {
   get changes(): FileChange[] {
     return [...this.#staged.values()].flatMap(({ change }) => change ?? []);
   }
+}
+
+/** A file that can't be sealed is removed, so work that reads it fails as well: the seal's error says why. */
+async function reportSealFirst<T>(work: () => Promise<T>, listSealing: () => Promise<unknown>[]): Promise<T> {
+  const [made] = await Promise.allSettled([work()]);
+  if (made.status === 'fulfilled') return made.value;
+  await settleAll(listSealing());
+  throw made.reason;
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
