@@ -2,8 +2,8 @@ import type { RelationGraph } from '../sql/graph.js';
 import { quoteIdentifier, quoteList } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, columnsOf, type Sql, sql } from '../sql/sql.js';
+import type { ItemValue } from '../tables/item-names.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import type { ItemValue } from './item-names.js';
 import type { Origin, TypedFile } from './type-file.js';
 
 /** Counts of typed rows of one kind. A repeated row has the key of another. */

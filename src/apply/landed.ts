@@ -1,7 +1,7 @@
 import { MAX_ROW_BYTES } from '../io/limits.js';
 import { quoteIdentifier, quoteList, quoteLiteral } from '../sql/quote.js';
+import { ITEM_VALUE_NAMES } from '../tables/item-names.js';
 import { NAMES_MARK } from './dataset-names.js';
-import { ITEM_VALUE_NAMES } from './item-names.js';
 import { NUMBER_MARK } from './long-numbers.js';
 import { readJsonColumns, type Shape, structType } from './shape.js';
 

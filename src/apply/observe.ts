@@ -5,7 +5,7 @@ import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
 import { isTooDeep } from '../formats/json-scan.js';
 import { readWholeLines } from '../formats/ndjson.js';
 import { MAX_ROW_BYTES } from '../io/limits.js';
-import { isParent, type Mapping } from './item-names.js';
+import { isParent, type Mapping } from '../tables/item-names.js';
 import type { LandedFile } from './landed.js';
 import { findLongNumbers, NUMBER_MARK, quoteNumbers } from './long-numbers.js';
 import { type ObservedFields, observeRow } from './shape.js';

@@ -12,7 +12,7 @@ import {
   PARENTS,
   PATHS,
   translate,
-} from './item-names.js';
+} from '../tables/item-names.js';
 
 /**
  * The place of each value of an item in a landed row. The API document shows the names of Item, but not those of an

@@ -1,6 +1,6 @@
 import type { Database } from '../sql/connection.js';
+import { type ItemValue, isItemId, type Mapping } from '../tables/item-names.js';
 import type { AnswerName, LookAtRow } from '../tables/table.js';
-import { type ItemValue, isItemId, type Mapping } from './item-names.js';
 import { isCsv, type Look, observeLines, observeRows, quoteFile, readCsvFile } from './observe.js';
 import { detectShape, listAbsent, type ObservedFields } from './shape.js';
 import {

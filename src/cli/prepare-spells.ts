@@ -3,9 +3,9 @@ import { access, constants, lstat, mkdir, readdir, rename, rm, stat } from 'node
 import { dirname, join } from 'node:path';
 import { createSpellsView, readAnalysis } from '../analyze/analysis.js';
 import { syncFile } from '../io/durable.js';
-import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
 import { quoteLiteral } from '../sql/quote.js';
+import { ignoreMissing, privatePath } from '../tables/layout.js';
 import type { OpenedLake } from './read-lake.js';
 import type { CliIo } from './terminal-io.js';
 

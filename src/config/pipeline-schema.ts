@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { MAPPABLE_FIELDS } from '../apply/item-names.js';
+import { parseRemoteUrl, REMOTE_URL } from '../formats/remote-url.js';
 import { isAddress } from '../io/path-fault.js';
 import { suggestName } from '../io/suggest-name.js';
 import type { Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
-import { parseRemoteUrl, REMOTE_URL } from '../remote/remote-url.js';
+import { MAPPABLE_FIELDS } from '../tables/item-names.js';
 import { type DatasetSelection, RUN_MODES } from '../tables/table.js';
 import { parseDuration, parseSize } from './units.js';
 

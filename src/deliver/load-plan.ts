@@ -1,8 +1,8 @@
 import { PricelakeError } from '../io/errors.js';
 import { isEmptyFile } from '../lake/data-file.js';
 import { readLog } from '../lake/delta-log.js';
-import type { Lake } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
+import type { Lake } from '../tables/layout.js';
 import { type Column, loadTableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { readSpan, type TableSpan } from './table-span.js';

@@ -3,11 +3,11 @@ import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Client } from 'pg';
 import { PricelakeError } from '../io/errors.js';
-import { type Lake, tablePath } from '../lake/layout.js';
 import { requireFiles } from '../lake/partial.js';
 import type { Database } from '../sql/connection.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import { tableRelation, toRelationFile } from '../sql/table-relation.js';
+import { type Lake, tablePath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import { planLoad, type TableLoad } from './load-plan.js';
 import {

@@ -1,8 +1,8 @@
 import { PricelakeError } from '../io/errors.js';
-import { type Lake, tablePath } from '../lake/layout.js';
 import { requireFiles } from '../lake/partial.js';
 import { quoteIdentifier, quoteList, quoteLiteral } from '../sql/quote.js';
 import { tableRelation, toRelationFile } from '../sql/table-relation.js';
+import { type Lake, tablePath } from '../tables/layout.js';
 import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { parseSince, type Since } from './since.js';

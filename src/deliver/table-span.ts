@@ -1,9 +1,9 @@
 import { access } from 'node:fs/promises';
 import { isEmptyFile } from '../lake/data-file.js';
 import { readLog } from '../lake/delta-log.js';
-import { type Lake, tablePath } from '../lake/layout.js';
 import type { LogEntry } from '../lake/log-entries.js';
 import { decodeApplied } from '../lake/table-state.js';
+import { type Lake, tablePath } from '../tables/layout.js';
 import type { Applied, DataFile, TableName } from '../tables/table.js';
 import { readCommitsSince, type Since } from './since.js';
 

@@ -2,7 +2,7 @@ import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { makeFolder, syncFolder } from '../io/durable.js';
-import { type Lake, privatePath, temporaryPath } from '../lake/layout.js';
+import { type Lake, privatePath, temporaryPath } from '../tables/layout.js';
 import type { RunsRow } from '../tables/rows.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { RUN_MODES, type RunMode } from '../tables/table.js';

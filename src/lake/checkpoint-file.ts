@@ -1,7 +1,7 @@
 import { PricelakeError } from '../io/errors.js';
 import { Database } from '../sql/connection.js';
 import { escapeGlob, quoteLiteral } from '../sql/quote.js';
-import { MAX_LOG_BYTES } from './layout.js';
+import { MAX_LOG_BYTES } from '../tables/layout.js';
 
 /** Far more than the files that a table can have. */
 const MAX_ROWS = 2_000_000;

@@ -1,13 +1,13 @@
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFile, syncFolder } from '../io/durable.js';
+import { ignoreMissing, type Lake, tablePath, temporaryPath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import { convertToCheckpoint } from './checkpoint-file.js';
 import { encodeLogPath, type LogState, writeAdd, writeTxn } from './delta-actions.js';
 import { logPath, readLog } from './delta-log.js';
 import { readTombstoneMs } from './delta-metadata.js';
 import { writeDurably } from './durable.js';
-import { ignoreMissing, type Lake, tablePath, temporaryPath } from './layout.js';
 
 /** Writes a checkpoint of a table's newest version (protocol, "Checkpoints") and points `_last_checkpoint` at it. */
 export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): Promise<void> {

@@ -1,9 +1,9 @@
 import { PricelakeError } from '../io/errors.js';
 import { PRICELAKE_VERSION } from '../io/package-path.js';
+import { type Lake, tablePath } from '../tables/layout.js';
 import type { TableSchema } from '../tables/schemas.js';
 import { SPARK_TYPES, type SparkType } from '../tables/schemas.js';
 import type { ColumnDifference, TableName, TableState } from '../tables/table.js';
-import { type Lake, tablePath } from './layout.js';
 
 interface DeltaField {
   name: string;

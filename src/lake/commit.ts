@@ -4,6 +4,7 @@ import pLimit from 'p-limit';
 import { makeFolder, syncFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import { PRICELAKE_VERSION } from '../io/package-path.js';
+import { type Lake, privatePath, tablePath } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { FileChange, StagedFile } from '../tables/table.js';
 import { cleanLog, writeCheckpoint } from './checkpoint.js';
@@ -15,7 +16,6 @@ import { planMetaData, readRetentionMs } from './delta-metadata.js';
 import { createExclusively } from './durable.js';
 import { explainSystemFault } from './faults.js';
 import { nameCommit } from './foreign-commit.js';
-import { type Lake, privatePath, tablePath } from './layout.js';
 import { encodeApplied } from './table-state.js';
 
 export interface CommitInfo {

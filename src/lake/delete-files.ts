@@ -3,10 +3,10 @@ import { readdir, realpath, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import pLimit from 'p-limit';
 import { hasSystemCode } from '../io/errors.js';
+import { ignoreMissing, type Lake, tablePath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import type { LogState } from './delta-actions.js';
 import { readRetentionMs } from './delta-metadata.js';
-import { ignoreMissing, type Lake, tablePath } from './layout.js';
 
 const CONCURRENCY = 16;
 

@@ -1,7 +1,7 @@
 import { link, readFile, rm } from 'node:fs/promises';
 import { replaceFile, writeSynced } from '../io/durable.js';
 import { hasSystemCode } from '../io/errors.js';
-import { type Lake, temporaryPath } from './layout.js';
+import { type Lake, temporaryPath } from '../tables/layout.js';
 
 /** Replaces a whole file durably, unless its text is equal. */
 export async function writeDurably(lake: Lake, path: string, text: string): Promise<void> {

@@ -1,8 +1,8 @@
 import { PricelakeError } from '../io/errors.js';
+import { type Lake, tablePath } from '../tables/layout.js';
 import { DERIVED_TABLES, type ForeignCommit, type TableName, type TableState } from '../tables/table.js';
 import { readLog } from './delta-log.js';
 import { nameCommit } from './foreign-commit.js';
-import { type Lake, tablePath } from './layout.js';
 import type { Pointer } from './pointer.js';
 
 /** Tables that a complete copy repairs. The others need a rebuild. */

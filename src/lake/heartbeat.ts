@@ -1,6 +1,6 @@
 import { type FileHandle, rm, stat } from 'node:fs/promises';
 import type { Io } from '../io/io.js';
-import { ignoreMissing } from './layout.js';
+import { ignoreMissing } from '../tables/layout.js';
 
 /** Interval at which an owner shows that it is alive. */
 const INTERVAL_MS = 10_000;

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { PricelakeError } from '../io/errors.js';
+import { ignoreMissing, type Lake, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { hashDataFile } from './data-file.js';
 import { findForeignChanges } from './foreign-changes.js';
 import { nameCommit } from './foreign-commit.js';
-import { ignoreMissing, type Lake, tablePath } from './layout.js';
 import { explainBehind, type Pointer, readPointer } from './pointer.js';
 import { readTable } from './read.js';
 

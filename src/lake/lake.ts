@@ -5,11 +5,11 @@ import * as z from 'zod';
 import { makeFolder } from '../io/durable.js';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import { explainReadFault, isAddress, refuseLink } from '../io/path-fault.js';
+import { ignoreMissing, type Lake, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { writeDurably } from './durable.js';
-import { ignoreMissing, type Lake, PRIVATE_FOLDER, privatePath } from './layout.js';
 
-export type { Lake } from './layout.js';
+export type { Lake } from '../tables/layout.js';
 
 /** Names that operating systems leave in an otherwise empty folder. */
 const HARMLESS = new Set(['lost+found', '.DS_Store', PRIVATE_FOLDER]);

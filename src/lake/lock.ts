@@ -4,10 +4,10 @@ import * as z from 'zod';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { explainReadFault } from '../io/path-fault.js';
+import { ignoreMissing, type Lake, privatePath } from '../tables/layout.js';
 import { explainSystemFault } from './faults.js';
 import { type LakeLock, startHeartbeat } from './heartbeat.js';
 import { refuseLinks } from './lake.js';
-import { ignoreMissing, type Lake, privatePath } from './layout.js';
 import { identifyProcess, isAlive } from './process-identity.js';
 
 export type { LakeLock } from './heartbeat.js';

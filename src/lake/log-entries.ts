@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
+import { ignoreMissing, type Lake, tablePath } from '../tables/layout.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { type Action, readAdd } from './delta-actions.js';
 import { findVersions, logPath, readEntry } from './delta-log.js';
-import { ignoreMissing, type Lake, tablePath } from './layout.js';
 import { RUN_APP_ID } from './table-state.js';
 
 /** One commit of a table. */

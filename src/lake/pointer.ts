@@ -4,8 +4,8 @@ import * as z from 'zod';
 import { PricelakeError } from '../io/errors.js';
 import { findDataPathFault, quotePath } from '../io/inner-path.js';
 import { explainReadFault } from '../io/path-fault.js';
+import { type Lake, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
-import { type Lake, tablePath } from './layout.js';
 
 const REBUILD_HINT = '`pricelake rebuild` rewrites it, and checks the tables that it names.';
 

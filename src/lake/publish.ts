@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { readAnalysis } from '../sql/model.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import { tableRelation, toRelationFile } from '../sql/table-relation.js';
+import type { Lake } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { type Attribution, writeAttributions } from './attribution.js';
 import { writeDurably } from './durable.js';
 import { explainSystemFault } from './faults.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
-import type { Lake } from './layout.js';
 import { type Pointer, readPointer } from './pointer.js';
 import { readTable } from './read.js';
 

@@ -1,9 +1,9 @@
+import type { Lake } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { ColumnDifference, TableName, TableState } from '../tables/table.js';
 import { compareColumns } from './column-difference.js';
 import { isForeignFile } from './data-file.js';
 import { readLog } from './delta-log.js';
-import type { Lake } from './layout.js';
 import { decodeApplied } from './table-state.js';
 
 const NO_DIFFERENCE: ColumnDifference = { missing: [], unknown: [], retyped: [] };

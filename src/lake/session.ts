@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Database } from '../sql/connection.js';
 import { createMacros } from '../sql/model.js';
-import type { Lake } from './layout.js';
+import type { Lake } from '../tables/layout.js';
 import { createTableViews } from './views.js';
 
 /** DuckDB's own ceiling; a process as a whole stays below 1.5 GB. */

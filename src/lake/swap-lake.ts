@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { makeFolder, syncFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
+import { ignoreMissing, type Lake, privatePath, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import { writeDurably } from './durable.js';
-import { ignoreMissing, type Lake, privatePath, tablePath } from './layout.js';
 
 const PUBLISHED = ['ATTRIBUTION.md', 'catalog.sql', 'lake.json'];
 const orderSchema = z.strictObject({ tables: z.array(z.enum(TABLE_NAMES)) });

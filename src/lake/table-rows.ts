@@ -3,8 +3,8 @@ import { quoteLiteral } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, join, type Sql, sql } from '../sql/sql.js';
 import { tableRelation, toRelationFile } from '../sql/table-relation.js';
+import { type Lake, tablePath } from '../tables/layout.js';
 import type { DataFile, StagedFile, TableName, TableState } from '../tables/table.js';
-import { type Lake, tablePath } from './layout.js';
 import { requireFiles } from './partial.js';
 
 /** Tables that a run reads again and again. */

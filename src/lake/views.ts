@@ -1,9 +1,9 @@
 import type { Database } from '../sql/connection.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import { tableRelation, toRelationFile } from '../sql/table-relation.js';
+import { type Lake, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import { refuseUnreadable } from './column-difference.js';
-import { type Lake, tablePath } from './layout.js';
 import { requireFiles } from './partial.js';
 import { readTable } from './read.js';
 import { MANY_FILES } from './table-rows.js';

@@ -3,8 +3,8 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { runSideBySide } from '../io/side-by-side.js';
 import { peekUnfinishedRun } from '../journal/landings.js';
-import { ignoreMissing, PRIVATE_FOLDER, privatePath } from '../lake/layout.js';
 import { readTable } from '../lake/read.js';
+import { ignoreMissing, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
 import { type Ends, FILES } from './send-tables.js';
 
 const JOURNAL = 'journal.ndjson';

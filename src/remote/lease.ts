@@ -4,8 +4,8 @@ import * as z from 'zod';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { writeDurably } from '../lake/durable.js';
-import { ignoreMissing, type Lake, privatePath } from '../lake/layout.js';
 import { identifyProcess, isAlive } from '../lake/process-identity.js';
+import { ignoreMissing, type Lake, privatePath } from '../tables/layout.js';
 import type { ObjectStore, StoredObject } from './object-store.js';
 
 const noteSchema = z.strictObject({ url: z.string(), copy: z.uuid(), generation: z.int().min(0) });

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { logPath } from '../lake/delta-log.js';
-import { ignoreMissing, type Lake, MAX_LOG_BYTES, tablePath } from '../lake/layout.js';
+import { ignoreMissing, type Lake, MAX_LOG_BYTES, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { ListedObject, ObjectStore } from './object-store.js';
 

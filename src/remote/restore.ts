@@ -5,6 +5,10 @@ import { makeFolder, syncFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
 import { settleAll } from '../io/side-by-side.js';
+import { readPartial } from '../lake/partial.js';
+import { readPointer } from '../lake/pointer.js';
+import { refreshCatalog } from '../lake/publish.js';
+import { readTable } from '../lake/read.js';
 import {
   ignoreMissing,
   innerPath,
@@ -13,11 +17,7 @@ import {
   privatePath,
   tablePath,
   temporaryPath,
-} from '../lake/layout.js';
-import { readPartial } from '../lake/partial.js';
-import { readPointer } from '../lake/pointer.js';
-import { refreshCatalog } from '../lake/publish.js';
-import { readTable } from '../lake/read.js';
+} from '../tables/layout.js';
 import { type DataFile, TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { ListedObject } from './object-store.js';
 import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable } from './remote-table.js';

@@ -1,7 +1,7 @@
 import { pipeline, Readable, Transform } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
+import type { RemoteUrl } from '../formats/remote-url.js';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
-import type { RemoteUrl } from './remote-url.js';
 
 /** The AWS SDK has 20 MB, so it is optional and loaded only for a remote. */
 export interface Sdk {

@@ -4,11 +4,11 @@ import { open, readFile, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import pLimit from 'p-limit';
+import { type RemoteUrl, showRemoteUrl } from '../formats/remote-url.js';
 import { PricelakeError } from '../io/errors.js';
 import { quotePath } from '../io/inner-path.js';
 import type { Io } from '../io/io.js';
 import { type ListedObject, type ObjectStore, SMALL_BYTES, type StoredObject } from './object-store.js';
-import { type RemoteUrl, showRemoteUrl } from './remote-url.js';
 import { createS3Client, type LoadSdk, loadSdk, type Sdk } from './s3-client.js';
 import { CHANGED_HINT, explainFault, isPassing, nameOf, statusOf } from './s3-fault.js';
 

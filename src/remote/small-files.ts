@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { settleAll } from '../io/side-by-side.js';
 import { MEMORY_FILE } from '../journal/memory.js';
 import { writeDurably } from '../lake/durable.js';
-import { ignoreMissing, PRIVATE_FOLDER } from '../lake/layout.js';
+import { ignoreMissing, PRIVATE_FOLDER } from '../tables/layout.js';
 import type { ObjectStore } from './object-store.js';
 import type { Ends } from './send-tables.js';
 

@@ -3,7 +3,6 @@ import type { Pipeline } from '../config/pipeline-file.js';
 import { makeFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
-import type { Lake } from '../lake/layout.js';
 import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
@@ -11,6 +10,7 @@ import { withRemote } from '../remote/remote.js';
 import { backfillFolder, landHistories } from '../source/land-histories.js';
 import { fetchAllowance, fetchPlan, pickUsage } from '../source/read-plan.js';
 import type { Database } from '../sql/connection.js';
+import type { Lake } from '../tables/layout.js';
 import { refuseNarrowing } from './open/dataset-selection.js';
 import { type RunReport, syncPipeline } from './sync.js';
 

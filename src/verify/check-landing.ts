@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findNameFault, quotePath } from '../io/inner-path.js';
-import { ignoreMissing } from '../lake/layout.js';
+import { ignoreMissing } from '../tables/layout.js';
 
 interface LandingCheck {
   /** `file` is relative to the run's folder. */

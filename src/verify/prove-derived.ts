@@ -4,10 +4,10 @@ import { findReadTables } from '../check/check.js';
 import { countRows, NAMED_TABLES } from '../check/count-rows.js';
 import { readKeptCounts } from '../check/kept-counts.js';
 import { loadChecks } from '../check/load.js';
-import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { RelationGraph } from '../sql/graph.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import { itself } from '../sql/sql.js';
+import { ignoreMissing, privatePath } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { createReplayedViews, type Proof, readApplied } from './proof.js';
 

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { nameColumns } from '../lake/column-difference.js';
 import { describeCodecs, hashDataFile, readFooterFacts } from '../lake/data-file.js';
 import { listDataFiles } from '../lake/delete-files.js';
-import { ignoreMissing, tablePath } from '../lake/layout.js';
+import { ignoreMissing, tablePath } from '../tables/layout.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
 import type { LoggedFile, ReplayedTable } from './replayed-table.js';
 

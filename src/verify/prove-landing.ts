@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ignoreMissing, privatePath } from '../lake/layout.js';
+import { ignoreMissing, privatePath } from '../tables/layout.js';
 import { checkLanding } from './check-landing.js';
 import { type Proof, readApplied, type VerifyContext } from './proof.js';
 

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { compareColumns, describeDifference, hasDifference } from '../lake/column-difference.js';
-import { ignoreMissing, tablePath } from '../lake/layout.js';
 import { readPointer } from '../lake/pointer.js';
+import { ignoreMissing, tablePath } from '../tables/layout.js';
 import { type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 import type { ReplayedTable } from './replayed-table.js';
 

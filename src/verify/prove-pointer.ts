@@ -4,10 +4,10 @@ import { PricelakeError } from '../io/errors.js';
 import { PRICELAKE_VERSION } from '../io/package-path.js';
 import { readAttributions, writeAttributions } from '../lake/attribution.js';
 import { MARKER } from '../lake/lake.js';
-import { ignoreMissing, privatePath } from '../lake/layout.js';
 import { type Pointer, readPointer } from '../lake/pointer.js';
 import { writeCatalog, writePointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
+import { ignoreMissing, privatePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableState } from '../tables/table.js';
 import {
   createReplayedViews,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { tablePath } from '../lake/layout.js';
+import { tablePath } from '../tables/layout.js';
 import type { Column } from '../tables/schemas.js';
 import { addValues, type ColumnFacts, compareStats, formatValue, parseStats } from './compare-stats.js';
 import { type ExactFile, openExactFile } from './exact-parquet.js';

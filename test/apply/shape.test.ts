@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Mapping } from '../../src/apply/item-names.js';
 import { detectShape, type ObservedFields, observeRow, type Shape } from '../../src/apply/shape.js';
+import type { Mapping } from '../../src/tables/item-names.js';
 import { openTyping, type Typing } from './typing.js';
 
 const ITEM = {

@@ -2,8 +2,8 @@ import { planLoad, type TableLoad } from '../../src/deliver/load-plan.js';
 import { type LoadTarget, writeApply, writeCreate } from '../../src/deliver/load-sql.js';
 import { SQL_DIALECTS } from '../../src/deliver/sql-dialects.js';
 import type { Lake } from '../../src/lake/lake.js';
-import { tablePath } from '../../src/lake/layout.js';
 import type { Database } from '../../src/sql/connection.js';
+import { tablePath } from '../../src/tables/layout.js';
 import type { DataFile, TableName } from '../../src/tables/table.js';
 
 /** DuckDB is the copy: it runs the statements as they are, over views of the files as staging tables. */

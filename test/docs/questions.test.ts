@@ -6,7 +6,7 @@ import { listQueries, renderQuestions } from '../../docs/render/questions.js';
 import { readLake } from '../../src/cli/read-lake.js';
 import { lockDown, prepareSelect } from '../../src/cli/read-only-sql.js';
 import { packagePath } from '../../src/io/package-path.js';
-import { tablePath } from '../../src/lake/layout.js';
+import { tablePath } from '../../src/tables/layout.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 
 const text = readFileSync(packagePath('docs/guides/questions.md'), 'utf8');

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readLog } from '../../src/lake/delta-log.js';
 import type { Lake } from '../../src/lake/lake.js';
-import { privatePath, tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
+import { privatePath, tablePath } from '../../src/tables/layout.js';
 import type { TableState } from '../../src/tables/table.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 

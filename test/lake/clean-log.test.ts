@@ -5,8 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { cleanLog } from '../../src/lake/checkpoint.js';
 import { commitTable } from '../../src/lake/commit.js';
-import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
+import { tablePath } from '../../src/tables/layout.js';
 import { AT, ITEM, makeLake, openDatabase, select, write } from './fixture.js';
 
 test.each([

@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
 import { commitTable } from '../../src/lake/commit.js';
-import { privatePath, tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { recoverLake } from '../../src/lake/recover.js';
 import { stageTable } from '../../src/lake/stage.js';
+import { privatePath, tablePath } from '../../src/tables/layout.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
 const INFO = { runId: 'r2', operation: 'TEST', at: AT };

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { commitTable } from '../../src/lake/commit.js';
-import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
+import { tablePath } from '../../src/tables/layout.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
 const INFO = { runId: 'r', operation: 'TEST', at: AT };

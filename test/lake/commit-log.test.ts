@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
 import { PRICELAKE_VERSION } from '../../src/io/package-path.js';
 import { commitTable } from '../../src/lake/commit.js';
-import { privatePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { recoverLake } from '../../src/lake/recover.js';
 import { stageTable } from '../../src/lake/stage.js';
+import { privatePath } from '../../src/tables/layout.js';
 import { AT, ITEM, makeLake, openDatabase, select, write } from './fixture.js';
 
 const source = select('items', ITEM, 'range(9) AS r(i)');

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { deleteFiles, findExpiredFiles, listDataFiles, removeEmptyFolders } from '../../src/lake/delete-files.js';
 import type { LogState } from '../../src/lake/delta-actions.js';
 import type { Lake } from '../../src/lake/lake.js';
-import { tablePath } from '../../src/lake/layout.js';
+import { tablePath } from '../../src/tables/layout.js';
 import { AT } from './fixture.js';
 import { makeBareLake } from './log-writer.js';
 

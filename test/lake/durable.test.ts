@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createExclusively, writeDurably } from '../../src/lake/durable.js';
-import { privatePath } from '../../src/lake/layout.js';
+import { privatePath } from '../../src/tables/layout.js';
 import { makeBareLake } from './log-writer.js';
 
 test('a file is replaced whole, and not written where its text would stay', async () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ignoreMissing, temporaryPath } from '../../src/lake/layout.js';
+import { ignoreMissing, temporaryPath } from '../../src/tables/layout.js';
 import { makeFolder } from './fixture.js';
 
 test('a temporary file has a new name each time, that of the file to be behind it', () => {

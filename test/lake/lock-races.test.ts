@@ -3,9 +3,9 @@ import { readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
 import type { Lake } from '../../src/lake/lake.js';
-import { privatePath } from '../../src/lake/layout.js';
 import { clearLockLeftovers, lockLake, readLock } from '../../src/lake/lock.js';
 import { identifyProcess } from '../../src/lake/process-identity.js';
+import { privatePath } from '../../src/tables/layout.js';
 import { before } from './between-calls.js';
 import { makeLake } from './fixture.js';
 

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { type Io, realIo } from '../../src/io/io.js';
 import type { Lake } from '../../src/lake/lake.js';
-import { privatePath } from '../../src/lake/layout.js';
 import { lockLake, readLock } from '../../src/lake/lock.js';
 import { identifyProcess } from '../../src/lake/process-identity.js';
+import { privatePath } from '../../src/tables/layout.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { makeFolder, makeLake } from './fixture.js';
 

@@ -1,8 +1,8 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Lake, privatePath, tablePath } from '../../src/lake/layout.js';
 import { markPartial, readPartial, refusePartial, requireFiles, unmarkPartial } from '../../src/lake/partial.js';
+import { type Lake, privatePath, tablePath } from '../../src/tables/layout.js';
 import type { DataFile } from '../../src/tables/table.js';
 import { makeBareLake } from './log-writer.js';
 

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { tablePath } from '../../src/lake/layout.js';
 import { readTable } from '../../src/lake/read.js';
 import { stageTable } from '../../src/lake/stage.js';
 import { tableRelation } from '../../src/sql/table-relation.js';
+import { tablePath } from '../../src/tables/layout.js';
 import { glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
 /** Longer than the name of a file may be. */

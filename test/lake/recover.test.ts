@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
 import type { Lake } from '../../src/lake/lake.js';
-import { privatePath, tablePath } from '../../src/lake/layout.js';
 import { recoverLake } from '../../src/lake/recover.js';
+import { privatePath, tablePath } from '../../src/tables/layout.js';
 import { add, CREATED, makeBareLake, writeEntry } from './log-writer.js';
 
 async function put(file: string, ageS = 0): Promise<void> {

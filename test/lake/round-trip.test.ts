@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commitTable } from '../../src/lake/commit.js';
-import { tablePath } from '../../src/lake/layout.js';
 import { readPointer } from '../../src/lake/pointer.js';
 import { publishPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
@@ -12,6 +11,7 @@ import { createTableViews } from '../../src/lake/views.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
 import { tableRelation } from '../../src/sql/table-relation.js';
+import { tablePath } from '../../src/tables/layout.js';
 import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
 const RUN = { pipeline: 'prices', runId: 'r1', runNumber: 1n, cursor: 9223372036854775807n, at: AT, attributions: [] };

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { privatePath } from '../../src/lake/layout.js';
 import { SLICE_ROWS } from '../../src/lake/slices.js';
 import { type Stage, stageTable } from '../../src/lake/stage.js';
 import { Database } from '../../src/sql/connection.js';
+import { privatePath } from '../../src/tables/layout.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { ITEM, makeLake, openDatabase, select } from './fixture.js';
 

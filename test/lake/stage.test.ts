@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { privatePath } from '../../src/lake/layout.js';
 import { SLICE_ROWS } from '../../src/lake/slices.js';
 import { stageTable } from '../../src/lake/stage.js';
+import { privatePath } from '../../src/tables/layout.js';
 import { ITEM, makeLake, openDatabase, select } from './fixture.js';
 
 test('staged files are zstd, hold the contract’s columns, metadata and checksum', async () => {

@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Lake } from '../../src/lake/lake.js';
-import { privatePath, tablePath } from '../../src/lake/layout.js';
 import { finishSwap, rebuildPath, swapLake } from '../../src/lake/swap-lake.js';
+import { privatePath, tablePath } from '../../src/tables/layout.js';
 import type { TableName } from '../../src/tables/table.js';
 import { makeBareLake } from './log-writer.js';
 

@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { tablePath } from '../../src/lake/layout.js';
 import { markPartial } from '../../src/lake/partial.js';
 import { readTable } from '../../src/lake/read.js';
 import { isSmall, LakeRows } from '../../src/lake/table-rows.js';
@@ -8,6 +7,7 @@ import { createTableView, createTableViews } from '../../src/lake/views.js';
 import { readTables } from '../../src/run/open/open-tables.js';
 import type { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
+import { tablePath } from '../../src/tables/layout.js';
 import { type DataFile, TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { ITEM, makeLake, openDatabase, select, write } from './fixture.js';
 import { add, META_DATA, makeBareLake, PROTOCOL, writeEntry } from './log-writer.js';

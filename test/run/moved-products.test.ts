@@ -1,7 +1,7 @@
 import { cp, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rebuildLake } from '../../src/rebuild/rebuild.js';
+import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import { makePipeline, openWorld, readLake, testIo, type World } from './world.js';
 
 const DAYS = 'SELECT * EXCLUDE (run_id) FROM';

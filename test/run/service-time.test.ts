@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { rebuildLake } from '../../src/rebuild/rebuild.js';
 import { chooseServiceTime } from '../../src/run/apply/service-time.js';
+import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import { openWorld, readLake, testIo, type World } from './world.js';
 
 const at = (text: string) => new Date(`2026-11-${text}:00Z`);

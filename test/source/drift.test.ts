@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { findItemPath } from '../../src/apply/item-names.js';
 import { DriftWatch } from '../../src/source/drift-watch.js';
 import { type Drift, listDrift } from '../../src/source/list-drift.js';
+import { findItemPath } from '../../src/tables/item-names.js';
 import type { AnswerName } from '../../src/tables/table.js';
 
 const SITE = { id: 12, name: 'Shop', host: 'shop.example', attribution: null };

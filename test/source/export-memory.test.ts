@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Io } from '../../src/io/io.js';
 import { openMemory } from '../../src/journal/memory.js';
-import type { Lake } from '../../src/lake/layout.js';
 import { findBrokenCopy, openExportMemory } from '../../src/plan/broken-exports.js';
+import type { Lake } from '../../src/tables/layout.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { makeLake } from '../lake/fixture.js';
 

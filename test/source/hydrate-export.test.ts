@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isItemId } from '../../src/apply/item-names.js';
 import { takeOff } from '../../src/source/hydrate-export.js';
+import { isItemId } from '../../src/tables/item-names.js';
 import { makeFolder } from '../journal/folder.js';
 
 /** Lists the ids that are still needed after the file has landed. */

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { rebuildLake } from '../../src/rebuild/rebuild.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import { openWorld, readItems, readLake, readTruth, testIo, type World, type WorldOptions } from '../run/world.js';
 
 let world: World;

@@ -4,7 +4,6 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import type { Io } from '../../io/io.js';
 import { type LakeMemory, listBrokenExports, listIdleRuns, readMemory } from '../../journal/memory.js';
 import type { Lake } from '../../lake/lake.js';
-import { ignoreMissing, privatePath, tablePath } from '../../lake/layout.js';
 import { readLock } from '../../lake/lock.js';
 import { type Pointer, readPointer } from '../../lake/pointer.js';
 import { allowance, type Bound, type Budget, countLeft } from '../../plan/allowance.js';
@@ -15,6 +14,7 @@ import type { RunRow } from '../../run/prove/ledger.js';
 import type { ServiceState } from '../../source/ask-service.js';
 import { recallPlan } from '../../source/read-plan.js';
 import type { Database } from '../../sql/connection.js';
+import { ignoreMissing, privatePath, tablePath } from '../../tables/layout.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { countFiles } from '../../webhook/event-files.js';
 

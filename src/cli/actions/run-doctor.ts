@@ -5,7 +5,6 @@ import type { Pipeline } from '../../config/pipeline-file.js';
 import { countOf, formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { openLake } from '../../lake/lake.js';
-import { ignoreMissing } from '../../lake/layout.js';
 import { readLock } from '../../lake/lock.js';
 import { readPartial } from '../../lake/partial.js';
 import { readPointer } from '../../lake/pointer.js';
@@ -13,6 +12,7 @@ import { readTable } from '../../lake/read.js';
 import { allowance, countLeft } from '../../plan/allowance.js';
 import { inspectActivity } from '../../run/open/inspect-runs.js';
 import { fetchPlan, hasFeed } from '../../source/read-plan.js';
+import { ignoreMissing } from '../../tables/layout.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import type { Arguments } from '../command.js';
 import type { doctor } from '../commands/copy.js';
@@ -197,7 +197,7 @@ async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding
 async function lookAtRemote({ lake: { remote } }: Pipeline, { io }: CommandContext): Promise<Finding[]> {
   if (remote === undefined) return [];
   const [{ parseRemoteUrl }, { openS3Store }, { readHolder }] = await Promise.all([
-    import('../../remote/remote-url.js'),
+    import('../../formats/remote-url.js'),
     import('../../remote/s3-store.js'),
     import('../../remote/lease.js'),
   ]);

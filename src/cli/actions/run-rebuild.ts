@@ -1,6 +1,6 @@
 import { formatCount } from '../../formats/count.js';
-import { describeLakePipeline } from '../../rebuild/lake-pipeline.js';
-import { rebuildLake } from '../../rebuild/rebuild.js';
+import { describeLakePipeline } from '../../run/rebuild/lake-pipeline.js';
+import { rebuildLake } from '../../run/rebuild/rebuild.js';
 import type { Arguments } from '../command.js';
 import type { rebuild } from '../commands/keep.js';
 import { openPipeline } from '../find-target.js';

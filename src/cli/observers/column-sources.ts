@@ -1,4 +1,4 @@
-import { ITEM_VALUES } from '../../apply/item-names.js';
+import { ITEM_VALUES } from '../../tables/item-names.js';
 import type { TableName } from '../../tables/table.js';
 
 /** `items.price` is a column of the lake, `api:Item.price` a field of the service. */

@@ -1,12 +1,12 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { explainSystemFault } from '../../lake/faults.js';
-import { ignoreMissing } from '../../lake/layout.js';
 import { MANY_FILES } from '../../lake/plan-compaction.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { quoteList, quoteLiteral } from '../../sql/quote.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
+import { ignoreMissing } from '../../tables/layout.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { TableName } from '../../tables/table.js';
 

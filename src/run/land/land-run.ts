@@ -1,4 +1,3 @@
-import { isItemId } from '../../apply/item-names.js';
 import type { TypingQueue } from '../../apply/typing-queue.js';
 import { PricelakeError } from '../../io/errors.js';
 import { isComplete } from '../../journal/run-state.js';
@@ -24,6 +23,7 @@ import { type PlannedRun, readPlan } from '../../source/read-plan.js';
 import { landLowWatermark } from '../../source/watermark.js';
 import { code, sql } from '../../sql/sql.js';
 import { openWindow } from '../../tables/cursor-window.js';
+import { isItemId } from '../../tables/item-names.js';
 import { listEvents } from '../../webhook/event-files.js';
 import { checkSelection } from '../open/dataset-selection.js';
 import type { Run } from '../open/open-run.js';

@@ -1,5 +1,4 @@
 import { type ApiClient, type ClientOptions, createClient } from '../../api/client.js';
-import { findItemPath } from '../../apply/item-names.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
 import type { Io } from '../../io/io.js';
@@ -7,7 +6,6 @@ import { beginRun, dropRun, findUnfinishedRun, type Landing, readBegin } from '.
 import { type LakeMemory, listIdleRuns, type Memory, openMemory } from '../../journal/memory.js';
 import { hasAsked, readSelection } from '../../journal/run-state.js';
 import { type Lake, openLake } from '../../lake/lake.js';
-import { privatePath } from '../../lake/layout.js';
 import { type LakeLock, lockLake } from '../../lake/lock.js';
 import { refusePartial } from '../../lake/partial.js';
 import { recoverLake } from '../../lake/recover.js';
@@ -18,6 +16,8 @@ import type { RunCaps } from '../../plan/allowance.js';
 import { DriftWatch } from '../../source/drift-watch.js';
 import type { Database } from '../../sql/connection.js';
 import { FEW_ROWS, RelationGraph } from '../../sql/graph.js';
+import { findItemPath } from '../../tables/item-names.js';
+import { privatePath } from '../../tables/layout.js';
 import type { DatasetSelection } from '../../tables/table.js';
 import { refuseOtherPartitions } from '../apply/items-layout.js';
 import { refuseNarrowing, showSelection } from './dataset-selection.js';

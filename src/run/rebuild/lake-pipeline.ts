@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pipeline } from '../config/pipeline-file.js';
-import { pipelineSchema } from '../config/pipeline-schema.js';
-import { PricelakeError } from '../io/errors.js';
-import { parseAction } from '../lake/delta-actions.js';
-import { type Lake, openDamagedLake } from '../lake/lake.js';
-import { ignoreMissing, tablePath } from '../lake/layout.js';
-import { readTable } from '../lake/read.js';
-import type { TableName, TableState } from '../tables/table.js';
+import type { Pipeline } from '../../config/pipeline-file.js';
+import { pipelineSchema } from '../../config/pipeline-schema.js';
+import { PricelakeError } from '../../io/errors.js';
+import { parseAction } from '../../lake/delta-actions.js';
+import { type Lake, openDamagedLake } from '../../lake/lake.js';
+import { readTable } from '../../lake/read.js';
+import { ignoreMissing, tablePath } from '../../tables/layout.js';
+import type { TableName, TableState } from '../../tables/table.js';
 
 /**
  * Makes a pipeline for work without service and pipeline file: the defaults, with the lake's partitioning.

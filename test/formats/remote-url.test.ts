@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseRemoteUrl, showRemoteUrl } from '../../src/remote/remote-url.js';
+import { parseRemoteUrl, showRemoteUrl } from '../../src/formats/remote-url.js';
 
 test.each([
   ['s3://bucket', { bucket: 'bucket', prefix: '', endpoint: undefined, region: undefined, pathStyle: false }],

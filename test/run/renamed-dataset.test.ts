@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { rebuildLake } from '../../src/rebuild/rebuild.js';
-import { openWorld, readItems, testIo } from '../run/world.js';
+import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
+import { openWorld, readItems, testIo } from './world.js';
 
 test('a rebuild gives items the names of datasets that they had', async () => {
   let now: string | undefined;

@@ -1,5 +1,5 @@
-import { PricelakeError } from '../io/errors.js';
-import type { KeptRuns } from '../journal/landings.js';
+import { PricelakeError } from '../../io/errors.js';
+import type { KeptRuns } from '../../journal/landings.js';
 
 /** A row of table `runs`. */
 export interface RunFacts {

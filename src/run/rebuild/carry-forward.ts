@@ -1,14 +1,14 @@
-import { PricelakeError } from '../io/errors.js';
-import type { Io } from '../io/io.js';
-import { describeAttributions, readAttributions } from '../lake/attribution.js';
-import { commitTable } from '../lake/commit.js';
-import type { Lake } from '../lake/lake.js';
-import { readTable } from '../lake/read.js';
-import { stageTable } from '../lake/stage.js';
-import { createTableView } from '../lake/views.js';
-import { quoteLiteral } from '../sql/quote.js';
-import { columnsOf } from '../sql/sql.js';
-import type { Applied, TableName } from '../tables/table.js';
+import { PricelakeError } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
+import { describeAttributions, readAttributions } from '../../lake/attribution.js';
+import { commitTable } from '../../lake/commit.js';
+import type { Lake } from '../../lake/lake.js';
+import { readTable } from '../../lake/read.js';
+import { stageTable } from '../../lake/stage.js';
+import { createTableView } from '../../lake/views.js';
+import { quoteLiteral } from '../../sql/quote.js';
+import { columnsOf } from '../../sql/sql.js';
+import type { Applied, TableName } from '../../tables/table.js';
 import type { OldTables } from './old-tables.js';
 import type { RebuildPlan, RunFacts } from './plan-rebuild.js';
 

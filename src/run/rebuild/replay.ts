@@ -1,10 +1,10 @@
-import { createOfflineClient } from '../api/offline-client.js';
-import type { Pipeline } from '../config/pipeline-file.js';
-import type { Io } from '../io/io.js';
-import { type LandedRun, linkRun } from '../journal/landings.js';
-import { readSelection } from '../journal/run-state.js';
-import type { Lake } from '../lake/lake.js';
-import { syncPipeline } from '../run/sync.js';
+import { createOfflineClient } from '../../api/offline-client.js';
+import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Io } from '../../io/io.js';
+import { type LandedRun, linkRun } from '../../journal/landings.js';
+import { readSelection } from '../../journal/run-state.js';
+import type { Lake } from '../../lake/lake.js';
+import { syncPipeline } from '../sync.js';
 
 /**
  * Replays a kept run into another lake, without a call. The run's own selection holds, not the pipeline's present one.

@@ -7,14 +7,14 @@ import type { Pipeline } from '../../src/config/pipeline-file.js';
 import type { Io } from '../../src/io/io.js';
 import { inspectLake } from '../../src/lake/inspect-lake.js';
 import { openLake } from '../../src/lake/lake.js';
-import { rebuildLake } from '../../src/rebuild/rebuild.js';
+import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import { syncPipeline } from '../../src/run/sync.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { deleteRows, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
-import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from '../run/world.js';
 import { readLoggedTables } from './logged-tables.js';
+import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from './world.js';
 
 let world: World;
 /** A lake after a first copy, a run with news, and a complete comparison; the service has moved on since. */

@@ -1,13 +1,13 @@
-import { PricelakeError } from '../io/errors.js';
-import type { Io } from '../io/io.js';
-import { commitTable } from '../lake/commit.js';
-import { readLog } from '../lake/delta-log.js';
-import { findForeignChanges, markAccepted } from '../lake/foreign-changes.js';
-import { findDamagedFile, type Inspection } from '../lake/inspect-lake.js';
-import type { Lake } from '../lake/lake.js';
-import { tablePath } from '../lake/layout.js';
-import { refreshPointer } from '../lake/publish.js';
-import type { DataFile, FileChange, TableState } from '../tables/table.js';
+import { PricelakeError } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
+import { commitTable } from '../../lake/commit.js';
+import { readLog } from '../../lake/delta-log.js';
+import { findForeignChanges, markAccepted } from '../../lake/foreign-changes.js';
+import { findDamagedFile, type Inspection } from '../../lake/inspect-lake.js';
+import type { Lake } from '../../lake/lake.js';
+import { refreshPointer } from '../../lake/publish.js';
+import { tablePath } from '../../tables/layout.js';
+import type { DataFile, FileChange, TableState } from '../../tables/table.js';
 import type { SwappedTable } from './replace-tables.js';
 
 interface RestoredTables {

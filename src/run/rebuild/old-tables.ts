@@ -1,10 +1,10 @@
-import { findDamagedFile, type Inspection, type KeptFile } from '../lake/inspect-lake.js';
-import type { Lake } from '../lake/lake.js';
-import { tablePath } from '../lake/layout.js';
-import type { Database } from '../sql/connection.js';
-import { quoteIdentifier } from '../sql/quote.js';
-import { type RelationFile, tableRelation, toRelationFile } from '../sql/table-relation.js';
-import type { Applied, TableName } from '../tables/table.js';
+import { findDamagedFile, type Inspection, type KeptFile } from '../../lake/inspect-lake.js';
+import type { Lake } from '../../lake/lake.js';
+import type { Database } from '../../sql/connection.js';
+import { quoteIdentifier } from '../../sql/quote.js';
+import { type RelationFile, tableRelation, toRelationFile } from '../../sql/table-relation.js';
+import { tablePath } from '../../tables/layout.js';
+import type { Applied, TableName } from '../../tables/table.js';
 
 /** The readable part of a table: all that a run left, the rest after another program, or nothing. */
 type Readable = 'whole' | 'rest' | 'nothing';

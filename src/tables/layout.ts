@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
-import type { DataFile, TableName } from '../tables/table.js';
+import type { DataFile, TableName } from './table.js';
 
 /** An opened lake. */
 export interface Lake {
