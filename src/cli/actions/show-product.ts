@@ -33,7 +33,7 @@ const SHOWN = {
   price: 'price',
   converted_price: 'in base',
   shop: 'shop',
-  reason: 'left out because',
+  reason: 'remark',
   title: 'title',
   previous_price: 'before',
   price_changed_at: 'changed on',
