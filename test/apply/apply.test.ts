@@ -1,37 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/sql/connection.js';
-import { readModel } from '../../src/sql/model.js';
-import {
-  at,
-  change,
-  fullItem,
-  loadWorld,
-  type ModelWorld,
-  openModels,
-  type Row,
-  readTexts,
-  shown,
-} from './model-world.js';
+import { describe, expect, test } from 'vitest';
+import { at, change, fullItem, type ModelWorld, openModels, type Row, shown, type Texts } from './model-world.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await openModels();
-});
-afterAll(() => db.close());
+const { play, readTexts } = await openModels();
 
-async function apply(world: ModelWorld): Promise<Record<string, unknown>[]> {
-  await loadWorld(db, world);
-  return readTexts(db, `(${readModel('apply')})`);
-}
+const apply = async (world: ModelWorld) => readTexts((await play(world)).applied);
 
 /** The row that becomes of a full item, and what in it differs from the row before: every other column stays. */
-async function differences(base: Row, world: ModelWorld): Promise<Record<string, unknown>> {
-  const [after, ...others] = await apply({ ...world, base: [fullItem(base)] });
+async function differences(base: Row, world: ModelWorld): Promise<Texts> {
+  const played = await play({ ...world, base: [fullItem(base)] });
+  const [after = {}, ...others] = await readTexts(played.applied);
+  const [before = {}] = await readTexts(played.base);
   expect(others).toEqual([]);
-  return differing(after, (await readTexts(db, 'base_items'))[0]);
-}
-
-function differing(after: Record<string, unknown> = {}, before: Record<string, unknown> = {}): Record<string, unknown> {
   expect(Object.keys(after).sort()).toEqual(Object.keys(before).sort());
   return Object.fromEntries(Object.entries(after).filter(([column, value]) => value !== before[column]));
 }
@@ -53,6 +32,11 @@ describe('a change sets in the row', () => {
       last_seen_at: shown(6),
       last_changed_at: shown(6),
     });
+  });
+
+  test('of a price that vanished: none, and the one before', async () => {
+    const vanished = change({ price: null, changes: '{"price":[10,null]}' });
+    expect(await differences({}, { changes: [vanished] })).toMatchObject({ price: null, previous_price: '10.0000' });
   });
 
   test('of another value: when the item was seen and changed, and nothing of the price', async () => {
@@ -301,9 +285,9 @@ describe('a whole read', () => {
   const stock = change({ ...plain, changes: '{"stock":[1,2]}' });
 
   test('that shows what was told replaces every column, and keeps the last change', async () => {
-    const rows = await apply({ base: [fullItem({})], reread: [fullItem(other)], changes: [stock] });
-    const [read] = await readTexts(db, 'reread_items');
-    expect(rows).toEqual([{ ...read, change_id: '101' }]);
+    const played = await play({ base: [fullItem({})], reread: [fullItem(other)], changes: [stock] });
+    const [read] = await readTexts(played.reread);
+    expect(await readTexts(played.applied)).toEqual([{ ...read, change_id: '101' }]);
   });
 
   test('that shows a later price than the change at the same time keeps it', async () => {
