@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { findRenamedDatasets, NAMES_MARK, writeDatasetPattern } from '../../src/apply/dataset-names.js';
-import { type MacroDatabase, openMacros } from './macro-database.js';
+import { openMacros } from './macro-database.js';
 
-let macros: MacroDatabase;
-beforeAll(async () => {
-  macros = await openMacros();
-});
-afterAll(() => macros.db.close());
+const macros = await openMacros();
 
 /** The datasets that a cell lists, given the names that are known. */
 async function readNames(known: string[], cell: string | null): Promise<string[] | null> {

@@ -50,30 +50,33 @@ describe('a row that may show a change by chance', () => {
 });
 
 describe('how much later the feed dates changes than rows', () => {
-  const told = (id: number, seconds: number) => change({ item_id: id, observed_at: `2026-11-20T05:01:${seconds}Z` });
-  const chance = change({ item_id: 1, observed_at: '2026-11-20T05:00:00Z' });
+  const readAt = '2026-11-20T05:00:00Z';
+  /** A change so many seconds behind the read. */
+  const told = (id: number, seconds: number) =>
+    change({ item_id: id, observed_at: new Date(Date.parse(readAt) + seconds * 1000).toISOString() });
+  const all = (...seconds: number[]) => [1, 2, 3].flatMap((id) => seconds.map((one) => told(id, one)));
   const measure = async (items: number[], changes: Row[], skews: ModelWorld['skews'] = []) => {
-    const reread = items.map((id) => read({ item_id: id, last_changed_at: '2026-11-20T05:00:00Z' }));
+    const reread = items.map((id) => read({ item_id: id, last_changed_at: readAt }));
     return (await play({ reread, changes, skews })).skew;
   };
   const known = { us: 91_000_000n, isKnown: true };
-  const apart = [told(1, 11), told(2, 25)];
+  const apart = [told(1, 71), told(2, 85)];
 
   test.each([
-    [
-      'the distance on which most items agree',
-      [told(1, 11), told(1, 30), told(2, 25), told(2, 30), told(3, 30)],
-      known,
-    ],
-    ['also where a change has the time of a read', [chance, told(1, 30), told(2, 30), told(3, 30)], known],
-    ['else nothing where one has', [chance, told(2, 11), told(3, 25)], { us: 0n, isKnown: true }],
+    ['the distance on which most items agree', [told(1, 71), told(2, 85), ...all(90)], known],
+    ['also where a change has the time of a read', [told(1, 0), ...all(90)], known],
+    ['else nothing where one has', [told(1, 0), told(2, 71), told(3, 85)], { us: 0n, isKnown: true }],
+    ['nothing where all have', all(0), { us: 0n, isKnown: true }],
+    ['the nearest of two on which all agree', all(90, 110), known],
+    ['the nearest, in whatever order', all(110, 90), known],
+    ['nothing where that is the nearest', all(3, 0), { us: 0n, isKnown: true }],
   ])('is %s', async (_name, changes, skew) => {
     expect(await measure([1, 2, 3], changes)).toEqual(skew);
   });
 
   test('is what the last run that could tell has established, while no two items agree', async () => {
     expect(await measure([1, 2], apart, [5_000_000, 91_000_000, null])).toEqual(known);
-    expect(await measure([1, 2], [told(1, 30), told(2, 30)], [5_000_000])).toEqual(known);
+    expect(await measure([1, 2], [told(1, 90), told(2, 90)], [5_000_000])).toEqual(known);
     for (const skews of [[], [null]]) expect((await measure([1, 2], apart, skews)).isKnown).toBe(false);
   });
 });

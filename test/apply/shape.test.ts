@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { detectShape, type ObservedFields, observeRow, type Shape } from '../../src/apply/shape.js';
 import type { Mapping } from '../../src/tables/item-names.js';
-import { openTyping, type Typing } from './typing.js';
+import { openTyping } from './typing.js';
 
 const ITEM = {
   id: 9007199254740993n,
@@ -78,14 +78,8 @@ function shapeOf(...rows: Row[]): Shape {
   return detectShape(observed);
 }
 
-let typing: Typing;
-let expected: (string | null)[][];
-beforeAll(async () => {
-  typing = await openTyping();
-  const rows = await typing.items(`${write(ITEM)}\n`);
-  expected = await rows.select(SQL);
-});
-afterAll(() => typing.close());
+const typing = await openTyping();
+const expected = await (await typing.items(`${write(ITEM)}\n`)).select(SQL);
 
 describe('an export row', () => {
   test('is typed with every value when it is written as Item is', () => {
