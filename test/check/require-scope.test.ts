@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bindChecks } from '../../src/check/bind.js';
-import { loadChecks } from '../../src/check/load.js';
+import { bindChecks, loadChecks } from '../../src/check/load.js';
 import { requireScopes } from '../../src/check/require-scope.js';
 import { Database } from '../../src/sql/connection.js';
 import { FOLLOWING_CHECKS, parseScoped } from './scoped-queries.js';
