@@ -2,7 +2,7 @@ import { DuckDBDecimalValue, type DuckDBValue } from '@duckdb/node-api';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createSpellsView, readAnalysis, setVariables } from '../../src/analyze/analysis.js';
 import { Database } from '../../src/sql/connection.js';
-import { DAY, START } from './history-world.js';
+import { DAY, formatDay, START } from './history-world.js';
 import {
   isSuspect,
   LAST_CLOSED_DAY,
@@ -14,8 +14,8 @@ import {
   type Segment,
   trustPrices,
 } from './price-world.js';
+import { groupBy, median } from './slow-figures.js';
 
-/** The same without suspect prices. */
 /** Whether an offer of today counts: of the listings with a number that leaves 3 by 8 it has a wrong price. */
 const isCounted = ({ itemId }: Listing) => itemId % 8 !== 3;
 
@@ -62,18 +62,6 @@ function expectRow(row: Row, expected: Record<string, number | string | boolean 
 }
 
 const mean = (values: number[]) => (values.length === 0 ? null : values.reduce((a, b) => a + b, 0) / values.length);
-function median(values: number[]): number | null {
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = sorted.length / 2;
-  return sorted.length === 0
-    ? null
-    : ((sorted[Math.ceil(half) - 1] as number) + (sorted[Math.floor(half)] as number)) / 2;
-}
-function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const value of values) groups.set(keyOf(value), [...(groups.get(keyOf(value)) ?? []), value]);
-  return groups;
-}
 const isNumber = (value: number | null): value is number => value !== null;
 const current = (listing: Listing) => listing.segments.find(({ to }) => to === Infinity)?.units ?? null;
 const dayOf = (at: number) => Math.floor(at / DAY);
@@ -274,8 +262,6 @@ describe('dynamics', () => {
     });
   }
 });
-
-const formatDay = (day: number) => new Date(START / 1000 + (day * DAY) / 1000).toISOString().slice(0, 10);
 
 test('sales', async () => {
   const [since, until, limit] = [40, LAST_CLOSED_DAY, 20];
