@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { detectShape, type ObservedFields, observeRow, type Shape } from '../../src/apply/shape.js';
 import type { Mapping } from '../../src/tables/item-names.js';
 import { openTyping } from './typing.js';
@@ -79,7 +79,10 @@ function shapeOf(rows: Row[], mapping: Mapping = {}): Shape {
 }
 
 const typing = await openTyping();
-const expected = await (await typing.items(`${write(ITEM)}\n`)).select(SQL);
+let expected: (string | null)[][];
+beforeAll(async () => {
+  expected = await (await typing.items(`${write(ITEM)}\n`)).select(SQL);
+});
 
 describe('an export row', () => {
   test('is typed with every value when it is written as Item is', () => {
