@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ITEMS_A_PAGE } from '../../api/contract.js';
 import { findPendingChanges, readChanges } from '../../apply/changes.js';
 import { DOUBTED_COLUMNS } from '../../apply/compare-rows.js';
-import { findNeeds } from '../../apply/merge.js';
+import { findNeeds } from '../../apply/judge-reads.js';
 import { readRejectedRows } from '../../apply/rejects.js';
 import type { BrokenExport, Memory } from '../../journal/memory.js';
 import { countBesideRun, countCallsLeft } from '../../plan/allowance.js';
