@@ -1,4 +1,4 @@
-import type { Dataset } from '../journal/landed-entry.js';
+import type { Dataset } from '../journal/run-entry.js';
 import type { Allowance } from './allowance.js';
 import { countLeft } from './allowance.js';
 

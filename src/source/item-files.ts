@@ -4,8 +4,8 @@ import { findField, readInt64 } from '../formats/json-scan.js';
 import { readLines } from '../formats/ndjson.js';
 import type { IsId } from '../formats/row-id.js';
 import { isHydrationExport } from '../journal/exports.js';
-import type { PageEntry, PageKind } from '../journal/item-pages.js';
 import type { Landing } from '../journal/landings.js';
+import type { PageEntry, PageKind } from '../journal/reads.js';
 import { cutTail, RowFile, type RowMark, type RowSlice } from './row-file.js';
 
 /** A file is closed at this size, so that it can be typed while the next one lands. */

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../api/client.js';
 import type { Io } from '../io/io.js';
-import { countBytes } from '../journal/item-pages.js';
 import type { Landing } from '../journal/landings.js';
+import { countBytes } from '../journal/reads.js';
 import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readProductPage } from './page.js';
 

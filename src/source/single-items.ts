@@ -4,8 +4,8 @@ import { readFields } from '../formats/json-scan.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { runSideBySide } from '../io/side-by-side.js';
-import type { PageKind } from '../journal/item-pages.js';
 import type { Landing } from '../journal/landings.js';
+import type { PageKind } from '../journal/reads.js';
 import type { DatasetPart } from './dataset-client.js';
 import { ItemFiles } from './item-files.js';
 
