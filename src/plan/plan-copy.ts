@@ -1,8 +1,8 @@
+import { findDone } from '../journal/exports.js';
 import { NO_EXPORTS } from './allowance.js';
 import { findBrokenCopy, refuseBroken } from './broken-exports.js';
 import { type CopyChoice, chooseCopy } from './choose-copy.js';
-import type { PollPlan } from './plan-polls.js';
-import { reachBack } from './plan-polls.js';
+import { type PollPlan, reachBack } from './plan-polls.js';
 import { type Dataset, planExports, type Shard } from './plan-shards.js';
 import type { RunFacts } from './run-facts.js';
 
@@ -32,12 +32,12 @@ export interface CopyPlan {
 
 /** Plans route and exports of a copy. Keeps shards that have landed, or that were planned for the same parts. */
 export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPlan {
-  const { counts, landed } = facts;
+  const { counts } = facts;
   const kept = keepShards(facts, datasets);
   const open = datasets.filter((dataset) => !kept.some((shard) => shard.dataset === dataset));
   const countOf = (dataset: Dataset) => counts?.get(dataset) ?? 0n;
   const items = sum(datasets.map(countOf));
-  const left = kept.filter(({ name }) => !landed.exported.includes(name));
+  const left = kept.filter(({ name }) => !isExported(facts, name));
   const exportRows = sum(left.map(({ rows }) => rows)) + sum(open.map(countOf));
   // Until all exports are known, any broken one may be among them.
   const names = open.length === 0 ? left.map(({ name }) => name) : undefined;
@@ -58,15 +58,19 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
     large,
     shards,
     shardReason: added?.reason,
-    missing: shards?.filter(({ name }) => !landed.exported.includes(name)) ?? [],
+    missing: shards?.filter(({ name }) => !isExported(facts, name)) ?? [],
     settling: shards === undefined ? undefined : planSettling(facts, datasets, shards),
   };
 }
 
 /** Keeps the journal's shards of these parts, and others whose rows are paid for. */
-function keepShards({ landed }: RunFacts, datasets: readonly Dataset[]): Shard[] {
-  const { shards = [], exported } = landed;
-  return shards.filter(({ dataset, name }) => datasets.includes(dataset) || exported.includes(name));
+function keepShards(facts: RunFacts, datasets: readonly Dataset[]): Shard[] {
+  const { planned = [] } = facts.landed.exports;
+  return planned.filter(({ dataset, name }) => datasets.includes(dataset) || isExported(facts, name));
+}
+
+function isExported({ landed }: RunFacts, shard: string): boolean {
+  return findDone(landed.exports, shard) !== undefined;
 }
 
 function splitParts(
@@ -103,13 +107,13 @@ function chooseRoute(
 }
 
 function planSettling(
-  { lowWatermark, landed }: RunFacts,
+  { landed: { watermark, polls } }: RunFacts,
   datasets: readonly Dataset[],
   shards: readonly Shard[],
 ): PollPlan | undefined {
-  if (lowWatermark !== undefined && lowWatermark.changedAt === undefined) return undefined;
-  if (shards.length === 1 && landed.polls.size === 0) return undefined;
-  const changedAt = lowWatermark?.changedAt;
+  if (watermark !== undefined && watermark.changedAt === undefined) return undefined;
+  if (shards.length === 1 && polls.size === 0) return undefined;
+  const changedAt = watermark?.changedAt;
   const since = changedAt === undefined ? undefined : reachBack(Date.parse(changedAt));
   return { datasets, since, untilSettled: true, reopens: false };
 }

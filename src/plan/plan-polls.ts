@@ -22,14 +22,14 @@ export function planPolls(
   facts: RunFacts,
   { mode, parts, polled }: { mode: RunMode; parts: readonly Dataset[]; polled: readonly Dataset[] },
 ): PollPlan[] {
-  const { polledAt, lowWatermark, landed } = facts;
+  const { polledAt, landed } = facts;
   const polls: PollPlan[] = [];
   if (mode === 'poll') {
     const since = polledAt === undefined ? undefined : reachBack(polledAt);
     polls.push({ datasets: polled, since, untilSettled: false, reopens: false });
   }
-  const changedAt = lowWatermark?.changedAt;
-  if (changedAt !== undefined && !landed.isFeedDone && hasOutlastedHistory(facts)) {
+  const changedAt = landed.watermark?.changedAt;
+  if (changedAt !== undefined && landed.feed.done === undefined && hasOutlastedHistory(facts)) {
     polls.push({ datasets: parts, since: reachBack(Date.parse(changedAt)), untilSettled: true, reopens: true });
   }
   return polls;

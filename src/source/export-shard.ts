@@ -52,7 +52,7 @@ export async function exportShard(
 ): Promise<void> {
   const { name, rows } = asked.shard;
   const { memory } = asked.gate;
-  const broken = memory.find(name);
+  const broken = memory.list().find((one) => one.name === name);
   const attempts = countAttempts(broken, ATTEMPTS, io.now());
   if (broken !== undefined && attempts === 0) throw refuseBroken(broken);
   let lost = 0n;
@@ -168,7 +168,11 @@ class ShardExport {
     const { rows, status, site } = this.#shard;
     const hold = this.#gate.hold(rows);
     try {
-      const { body, headers } = await this.#client.stream('/export', { format: this.#format, status, site });
+      const { body, headers } = await this.#client.stream('/export', {
+        format: this.#format,
+        status,
+        site: site ?? undefined,
+      });
       return { body, headers, hold };
     } catch (error) {
       // The service may have counted an export that it did not answer.

@@ -6,9 +6,9 @@ import { runSideBySide } from '../io/side-by-side.js';
 import type { Landing } from '../journal/landings.js';
 import { countBytes } from '../journal/reads.js';
 import { isPublishable, type RunProgress } from '../journal/run-state.js';
-import { changedExport } from '../plan/broken-exports.js';
+import { findBrokenChanged } from '../plan/broken-exports.js';
 import type { ExportGate } from '../plan/export-gate.js';
-import { type HydrationChoice, type HydrationFacts, planHydration } from '../plan/plan-hydration.js';
+import { type ChangedItems, type HydrationChoice, planHydration } from '../plan/plan-hydration.js';
 import type { Dataset } from '../plan/plan-shards.js';
 import { type DatasetPart, listParts } from './dataset-client.js';
 import { type AskedExport, landHydrationExport, takeOff } from './hydrate-export.js';
@@ -47,7 +47,7 @@ const NO_EXPORT: HydrationMeans = { gate: undefined, ratePerSecond: null };
 function chooseWay(
   { dataset, client }: DatasetPart,
   { exports }: RunProgress,
-  changed: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>,
+  changed: ChangedItems,
   { gate, ratePerSecond }: HydrationMeans,
   io: Io,
 ): HydrationChoice {
@@ -55,7 +55,7 @@ function chooseWay(
     allowance: gate?.left(),
     callsMade: BigInt(client.calls()),
     ratePerSecond,
-    broken: gate && changedExport(gate.memory, dataset).findBroken(io.now()),
+    broken: gate && findBrokenChanged(gate.memory, io.now(), dataset),
     // Its rows are not bought again, in this try or a later one.
     isTaken: exports.ofChanged.some((taken) => taken.dataset === dataset),
   });
@@ -155,7 +155,7 @@ async function readChangedPages(
   { journal }: Landing,
   need: HydrationNeed,
   land: Land,
-  choose: (facts: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>) => Promise<HydrationChoice['way']>,
+  choose: (facts: ChangedItems) => Promise<HydrationChoice['way']>,
 ): Promise<boolean> {
   const query = { changedSince: new Date(need.changedSince), status: 'all', sort: '-firstSeen', size: ITEMS_A_PAGE };
   const landed = journal.state.hydration.pages.get(dataset) ?? new Set();

@@ -8,14 +8,6 @@ const exact = (count: bigint) => ({ count, exact: true, calls: countPages(count)
 function countCalls(ahead: Partial<Ahead>, proof: boolean): number {
   const steps = estimateSteps({
     plan: true,
-    lowWatermark: undefined,
-    exports: undefined,
-    pages: undefined,
-    changedItems: undefined,
-    listing: undefined,
-    changes: undefined,
-    hydration: undefined,
-    histories: undefined,
     publishes: true,
     datasets: 1,
     facets: proof && ahead.exports !== undefined ? 1 : 0,

@@ -23,9 +23,10 @@ test('what broke off is remembered by the next process, run by run, until it com
   io.pass(60_000);
   const second = await open(lake, io);
   await second.note('site-1', { rows: 10n, reason: 'cut again' });
-  expect(second.find('site-1')).toEqual({ name: 'site-1', runs: 2, rows: 40n, at: io.now(), reason: 'cut again' });
-  expect(second.find('site-2')).toMatchObject({ runs: 1, rows: 9_007_199_254_740_993n });
-  expect(second.find('site-2')?.reason).toHaveLength(300);
+  expect(second.list()).toEqual([
+    { name: 'site-1', runs: 2, rows: 40n, at: io.now(), reason: 'cut again' },
+    expect.objectContaining({ name: 'site-2', runs: 1, rows: 9_007_199_254_740_993n, reason: 'x'.repeat(300) }),
+  ]);
   await second.forget('site-1');
   await second.forget('never-heard-of');
   expect((await open(lake, io)).list()).toMatchObject([{ name: 'site-2' }]);

@@ -7,12 +7,12 @@ import type { Landing } from '../../src/journal/landings.js';
 import type { BrokenExport } from '../../src/journal/memory.js';
 import type { RunEntry } from '../../src/journal/run-entry.js';
 import { allowance } from '../../src/plan/allowance.js';
-import type { ExportMemory, LostExport } from '../../src/plan/broken-exports.js';
 import { createExportGate } from '../../src/plan/export-gate.js';
 import { planExports, type Shard } from '../../src/plan/plan-shards.js';
 import { isOfOneSite, listCutSegments, listSegments } from '../../src/source/export-segments.js';
 import { exportShard, type Progress, type SnapshotEvents } from '../../src/source/export-shard.js';
-import { createFakeIo, type FakeIo } from '../api/fake-io.js';
+import { createFakeIo } from '../api/fake-io.js';
+import { fakeMemory } from './fake-memory.js';
 import { lastEntry, listEntries, openLanding } from './landing.js';
 
 const HOUR = 3_600_000;
@@ -44,22 +44,6 @@ function fakeExports(...answers: [Answer, ...Answer[]]) {
   return { client: client as unknown as ApiClient, asked };
 }
 
-/** A memory that outlives a call, as the lake's outlives a run. */
-function fakeMemory(io: FakeIo, broken?: BrokenExport) {
-  const noted: (LostExport & { name: string })[] = [];
-  const forgotten: string[] = [];
-  const memory: ExportMemory = {
-    find: (name) => (broken?.name === name ? broken : undefined),
-    list: () => [],
-    note: async (name, lost) => {
-      noted.push({ name, ...lost });
-      return { name, at: io.now(), ...lost, runs: (broken?.runs ?? 0) + 1 };
-    },
-    forget: async (name) => void forgotten.push(name),
-  };
-  return { memory, noted, forgotten };
-}
-
 interface Setup {
   landing: Landing;
   broken?: BrokenExport;
@@ -72,7 +56,7 @@ interface Setup {
 /** Lands the shard; what came of it. */
 async function land(client: ApiClient, { landing, broken, left, isCounted = true }: Setup) {
   const io = createFakeIo();
-  const { memory, noted, forgotten } = fakeMemory(io, broken);
+  const { memory, noted, forgotten } = fakeMemory(broken, io.now);
   const happened: string[] = [];
   const told: Progress[] = [];
   const events: SnapshotEvents & { onProgress(progress: Progress): void } = {

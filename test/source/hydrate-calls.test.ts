@@ -6,12 +6,12 @@ import { PricelakeError } from '../../src/io/errors.js';
 import type { Progress } from '../../src/io/io.js';
 import type { Landing } from '../../src/journal/landings.js';
 import { NO_EXPORTS } from '../../src/plan/allowance.js';
-import type { ExportMemory, LostExport } from '../../src/plan/broken-exports.js';
 import { createExportGate } from '../../src/plan/export-gate.js';
 import { type HydrationMeans, landHydration } from '../../src/source/hydrate.js';
 import { landHydrationExport } from '../../src/source/hydrate-export.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
+import { fakeMemory } from './fake-memory.js';
 import { lastEntry, listEntries, openLanding } from './landing.js';
 
 const SINCE = '2026-11-20T05:00:00.000Z';
@@ -213,16 +213,7 @@ test.each([
 
 /** Lands an export of changed items whose answer has these lines and announces so many rows. */
 async function landExport(lines: string[], announced: string, dataset?: bigint, failure?: Error) {
-  const noted: unknown[] = [];
-  const memory: ExportMemory = {
-    list: () => [],
-    find: () => undefined,
-    note: async (name: string, lost: LostExport) => {
-      noted.push([name, lost]);
-      return { name, runs: 1, at: new Date(0), ...lost };
-    },
-    forget: async (name: string) => void noted.push(name),
-  };
+  const { memory, noted, forgotten } = fakeMemory();
   const [landing, io, asked] = [await openLanding('landed'), createFakeIo(), [] as unknown[]];
   const stream = async (at: string, query: Query) => {
     asked.push([at, query]);
@@ -240,13 +231,13 @@ async function landExport(lines: string[], announced: string, dataset?: bigint, 
   const error = await landHydrationExport({ client, dataset }, landing, need, exports, onLanded, io).catch(
     (error) => error,
   );
-  return { landing, io, asked, noted, error, left: [...need.itemIds] };
+  return { landing, io, asked, noted, forgotten, error, left: [...need.itemIds] };
 }
 
 test('an export of changed items takes them all, removed ones too, and is remembered as whole', async () => {
-  const { landing, io, asked, noted, error, left } = await landExport(['{"id":1}', '{"id":2}'], '2');
+  const { landing, io, asked, noted, forgotten, error, left } = await landExport(['{"id":1}', '{"id":2}'], '2');
   expect(asked).toEqual([['/export', { format: 'ndjson', status: 'all', changedSince: new Date(SINCE) }]]);
-  expect([error, left, noted]).toEqual([undefined, [3n], ['changed-items']]);
+  expect([error, left, noted, forgotten]).toEqual([undefined, [3n], [], ['changed-items']]);
   expect(lastEntry(landing, 'hydrate.page')).toMatchObject({ file: 'hydrate-export-1-00001.ndjson', rows: 2 });
   expect(lastEntry(landing, 'hydrate.export')).toMatchObject({ announced: 2n, overage: false, calls: 1 });
   expect(io.events).toEqual([{ level: 'debug', event: 'landed', facts: { what: 'hydration', rows: 2 } }]);
@@ -256,7 +247,7 @@ test('one that lacks rows keeps those that came, and is noted with what it may h
   const { io, noted, error, left } = await landExport(['{"id":1}'], '2');
   const reason = '/export: 1 rows arrived of 2 announced';
   expect([error, left]).toEqual([undefined, [2n, 3n]]);
-  expect(noted).toEqual([['changed-items', { rows: 2n, reason }]]);
+  expect(noted).toEqual([{ name: 'changed-items', rows: 2n, reason }]);
   expect(io.events.at(-1)).toEqual({ level: 'warn', event: 'hydration.export_cut', facts: { reason } });
 });
 
@@ -265,5 +256,5 @@ test('a refusal ends the run: only what may have been paid for in vain is noted'
   expect(await landExport([], '0', undefined, refused)).toMatchObject({ error: refused, noted: [] });
   const uncounted = await landExport([], 'many', 5n);
   expect(uncounted.error).toMatchObject({ code: 'contract' });
-  expect(uncounted.noted).toMatchObject([[expect.stringContaining('5'), { rows: 0n }]]);
+  expect(uncounted.noted).toMatchObject([{ name: expect.stringContaining('5'), rows: 0n }]);
 });

@@ -50,7 +50,7 @@ async function land(service: LocalService, landing: Landing, left?: number): Pro
     whenRoom: async () => {},
   };
   const options = {
-    shards: [{ name: 'all', dataset: undefined, status: 'all' as const, site: undefined, rows: 50n }],
+    shards: [{ name: 'all', dataset: undefined, status: 'all' as const, site: null, rows: 50n }],
     format: 'ndjson' as const,
     gate: createExportGate(allowRows(left), service.io),
   };
@@ -71,7 +71,7 @@ const shardOf = (name: string, dataset?: bigint): Shard => ({
   name,
   dataset,
   status: 'all',
-  site: undefined,
+  site: null,
   rows: 2n,
 });
 

@@ -86,8 +86,7 @@ export class ItemCopy {
   async #noteShards({ shardReason: reason }: CopyPlan, shards: NonNullable<CopyPlan['shards']>): Promise<void> {
     if (reason === undefined) return;
     const { landing, client, io } = this.#run;
-    const entry = shards.map(({ site, ...shard }) => ({ ...shard, site: site ?? null }));
-    await landing.journal.append({ type: 'shards', shards: entry, reason, calls: client.calls() });
+    await landing.journal.append({ type: 'shards', shards, reason, calls: client.calls() });
     io.log(shards.length > 1 ? 'info' : 'debug', 'export.planned', { exports: shards.length, reason });
   }
 

@@ -18,7 +18,8 @@ export function estimateCopy(facts: RunFacts, copy: CopyPlan, { gate }: PlannedR
     return { exports: undefined, pages: calls === 0 ? undefined : { calls, items, reason: choice.reason } };
   }
   const calls = shards === undefined ? datasets.length : missing.length;
-  const broken = missing.map(({ name }) => gate.memory.find(name)).find((one) => one !== undefined);
+  const known = gate.memory.list();
+  const [broken] = missing.flatMap(({ name }) => known.find((one) => one.name === name) ?? []);
   const note = broken && explainBroken(broken);
   return { exports: calls === 0 ? undefined : { calls, rows: exportRows, note }, pages: undefined };
 }

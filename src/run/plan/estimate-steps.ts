@@ -23,20 +23,7 @@ interface PricedPlan {
 }
 
 const NOTHING: Ahead = {
-  plan: false,
-  lowWatermark: undefined,
-  exports: undefined,
-  pages: undefined,
-  changedItems: undefined,
-  listing: undefined,
-  changes: undefined,
-  hydration: undefined,
-  histories: undefined,
-  publishes: true,
-  datasets: 0,
-  facets: 0,
-  products: 0,
-  sample: 0,
+  ...{ plan: false, publishes: true, datasets: 0, facets: 0, products: 0, sample: 0 },
   countsUsage: () => false,
 };
 
@@ -63,7 +50,7 @@ export async function pricePlan(source: EstimateSource, planned: PlannedRun, pla
   const ahead: Ahead = {
     plan: true,
     lowWatermark: countLowWatermark(plan, state.watermark !== undefined),
-    ...(copy === undefined ? { exports: undefined, pages: undefined } : estimateCopy(planner.facts, copy, planned)),
+    ...(copy && estimateCopy(planner.facts, copy, planned)),
     changedItems,
     listing: mode === 'poll' ? await estimateListing(source, planned) : undefined,
     changes: feed?.changes,
