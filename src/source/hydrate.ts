@@ -12,11 +12,9 @@ import { type ChangedItems, type HydrationChoice, planHydration } from '../plan/
 import type { Dataset } from '../plan/plan-shards.js';
 import { type DatasetPart, listParts } from './dataset-client.js';
 import { type AskedExport, landHydrationExport, takeOff } from './hydrate-export.js';
-import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
-import { readItemPage } from './page.js';
-import type { RowSlice } from './row-file.js';
+import { cutItemTails, type ItemFile, ItemFiles, landSingleItems, listItemFiles, readItem } from './item-files.js';
+import { type ItemPage, readItemPage } from './page.js';
 import { skipSample } from './sample.js';
-import { landSingleItems, readItem } from './single-items.js';
 
 /** Requests side by side; the rate stays the client's. */
 const CONCURRENCY = 4;
@@ -64,7 +62,7 @@ function chooseWay(
 }
 
 /** Lands the rows of one answer, given their places in it, the ids of its items, and its page number in its part. */
-type Land = (body: Buffer, items: { id: bigint; slice: RowSlice }[], page?: HydrationPage) => Promise<void>;
+type Land = (body: Buffer, items: Pick<ItemPage, 'ids' | 'rows'>, page?: HydrationPage) => Promise<void>;
 
 /** A page of changed items. */
 type HydrationPage = { page: number; dataset: Dataset };
@@ -96,16 +94,12 @@ export async function landHydration(
   handOver();
   const files = new ItemFiles(landing, 'hydrate');
   const inOrder = pLimit(1);
-  const land: Land = (body, items, page) =>
+  const land: Land = (body, { ids, rows: slices }, page) =>
     inOrder(async () => {
-      const entry = { rows: items.length, readAt: io.now().toISOString(), ...page, calls: client.calls() };
-      const isFull = await files.land(
-        body,
-        items.map((item) => item.slice),
-        entry,
-      );
-      for (const { id } of items) need.itemIds.delete(id);
-      io.log('debug', 'landed', { what: 'hydration', rows: items.length });
+      const entry = { rows: ids.length, readAt: io.now().toISOString(), ...page, calls: client.calls() };
+      const isFull = await files.land(body, slices, entry);
+      for (const id of ids) need.itemIds.delete(id);
+      io.log('debug', 'landed', { what: 'hydration', rows: ids.length });
       const rows = wanted - BigInt(need.itemIds.size);
       io.progress({ step: 'hydrate', rows, totalRows: wanted, bytes: countBytes(journal.state.pages.hydrate) });
       if (isFull) handOver();
@@ -171,7 +165,7 @@ async function readChangedPages(
     const pages = await runSideBySide(CONCURRENCY, missing, async (page) => {
       const { body } = await client.bytes('/items', { ...query, page });
       const answer = readItemPage(body, `/items?page=${page}`);
-      if (answer.items.some(({ id }) => need.itemIds.has(id))) await land(body, answer.items, { page, dataset });
+      if (answer.ids.some((id) => need.itemIds.has(id))) await land(body, answer, { page, dataset });
       return answer;
     });
     total = Math.min(...pages.map((page) => page.totalPages));
@@ -202,7 +196,7 @@ export function isAnotherPageWorthIt(needed: number, foundOnLastPage: number, pa
 async function readSingleItems(client: ApiClient, need: HydrationNeed, land: Land): Promise<void> {
   await runSideBySide(CONCURRENCY, [...need.itemIds], async (id) => {
     const body = await readItem(client, id);
-    if (body !== undefined) await land(body, [{ id, slice: { start: 0, end: body.length } }]);
+    if (body !== undefined) await land(body, { ids: [id], rows: [{ start: 0, end: body.length }] });
   });
 }
 

@@ -97,7 +97,7 @@ class Rounds {
         const query = { changedSince: since, status: 'all', sort: '-lastChanged', size: ITEMS_A_PAGE, page };
         const { body } = await client.bytes('/items', query);
         const answer = readItemPage(body, `/items?page=${page}`);
-        const slices = answer.items.map(({ slice }) => slice);
+        const { rows: slices } = answer;
         let isUnmoved = false;
         if (page === 0 && !isBegun) {
           const [first] = slices;
@@ -156,12 +156,10 @@ class Rounds {
     return readItemPage(body, '/items?size=1').totalElements;
   }
 
-  #count({ items, totalElements }: ItemPage, done: boolean): void {
-    this.#rows += BigInt(items.length);
-    for (const { id, slice } of items) {
-      this.#ids?.add(id);
-      this.#bytes += slice.end - slice.start + 1;
-    }
+  #count({ ids, rows, totalElements }: ItemPage, done: boolean): void {
+    this.#rows += BigInt(rows.length);
+    for (const id of ids) this.#ids?.add(id);
+    for (const { start, end } of rows) this.#bytes += end - start + 1;
     this.#io.progress({ step: 'poll', rows: this.#rows, totalRows: totalElements, bytes: this.#bytes, done });
   }
 

@@ -26,7 +26,8 @@ const page = (file: string, of: bigint | undefined = dataset): RunEntry => ({
 const read = (...files: string[]): RunEntry => ({ type: 'listing.read', dataset, files, total: 1n, calls: 1 });
 const acted: RunEntry = { type: 'listing.acted', dataset, calls: 1 };
 
-const fold = (...entries: RunEntry[]) => entries.reduce((listing, entry) => LISTING.step(listing, entry), LISTING.start);
+const fold = (...entries: RunEntry[]) =>
+  entries.reduce((listing, entry) => LISTING.step(listing, entry), LISTING.start);
 const open = (...entries: RunEntry[]) => findListing(fold(...entries), dataset);
 
 test('what was planned is done only when it was by the last counts', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Ahead, countPages, estimateSteps, extrapolateChanges, sumSteps } from '../../src/plan/estimate.js';
-import { isComparisonWorthIt } from '../../src/source/count-usage.js';
+import { isComparisonWorthIt } from '../../src/source/read-plan.js';
 
 const exact = (count: bigint) => ({ count, exact: true, calls: countPages(count) });
 

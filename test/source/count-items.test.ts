@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countListed } from '../../src/source/facets.js';
+import { countListed } from '../../src/source/datasets.js';
 import { fakeClient } from './fake-client.js';
 
 /** Counts of websites, and how many items are listed in each look. */

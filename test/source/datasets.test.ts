@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { landDatasets } from '../../src/source/datasets.js';
-import { landFacets } from '../../src/source/facets.js';
+import { landDatasets, landFacets } from '../../src/source/datasets.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
 import { lastEntry, openLanding, reopenLanding } from './landing.js';

@@ -9,8 +9,14 @@ import type { RunEntry } from '../../src/journal/run-entry.js';
 import { allowance } from '../../src/plan/allowance.js';
 import { createExportGate } from '../../src/plan/export-gate.js';
 import { planExports, type Shard } from '../../src/plan/plan-shards.js';
-import { isOfOneSite, listCutSegments, listSegments } from '../../src/source/export-segments.js';
-import { exportShard, type Progress, type SnapshotEvents } from '../../src/source/export-shard.js';
+import {
+  exportShard,
+  isOfOneSite,
+  listCutSegments,
+  listSegments,
+  type Progress,
+  type SnapshotEvents,
+} from '../../src/source/export-shard.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeMemory } from './fake-memory.js';
 import { lastEntry, listEntries, openLanding } from './landing.js';

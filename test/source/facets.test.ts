@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json';
 import { expect, test } from 'vitest';
-import { facetsAnswer, landFacets } from '../../src/source/facets.js';
+import { facetsAnswer, landFacets } from '../../src/source/datasets.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
 import { lastEntry, openLanding, reopenLanding } from './landing.js';

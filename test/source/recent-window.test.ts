@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findRecentWindow } from '../../src/source/recent-window.js';
+import { findRecentWindow } from '../../src/source/watermark.js';
 import { fakeClient } from './fake-client.js';
 
 const NEWEST = Date.UTC(2026, 10, 20, 12);

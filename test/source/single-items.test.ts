@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.js';
 import { PricelakeError } from '../../src/io/errors.js';
-import { readItem } from '../../src/source/single-items.js';
+import { readItem } from '../../src/source/item-files.js';
 
 const clientOf = (answer: string | Error) => {
   const bytes = async (path: string) => {
