@@ -6,7 +6,6 @@ import { type ErrorCode, PricelakeError } from '../../src/io/errors.js';
 import type { Landing } from '../../src/journal/landings.js';
 import type { BrokenExport } from '../../src/journal/memory.js';
 import type { RunEntry } from '../../src/journal/run-entry.js';
-import { allowance } from '../../src/plan/allowance.js';
 import { createExportGate } from '../../src/plan/export-gate.js';
 import { planExports, type Shard } from '../../src/plan/plan-shards.js';
 import {
@@ -19,7 +18,7 @@ import {
 } from '../../src/source/export-shard.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeMemory } from './fake-memory.js';
-import { lastEntry, listEntries, openLanding } from './landing.js';
+import { allowRows, lastEntry, listEntries, openLanding } from './landing.js';
 
 const HOUR = 3_600_000;
 const ROWS = '{"id":1}\n{"id":2}\n{"id":3}\n';
@@ -72,10 +71,7 @@ async function land(client: ApiClient, { landing, broken, left, isCounted = true
     whenRoom: async () => void happened.push('room'),
     onProgress: (progress) => void told.push({ ...progress }),
   };
-  const limits = left === undefined ? {} : { exportRowsPerMonth: left };
-  const usage = isCounted ? { apiCalls: 0n, exportRows: 0n, resetsAt: '2026-12-01T00:00:00Z' } : null;
-  const budget = { calls: { percent: 100 }, exportRows: { percent: 100 }, overage: 0 };
-  const gate = createExportGate(allowance({ status: 'ACTIVE', limits, usage }, budget), io, memory);
+  const gate = createExportGate(allowRows(left, isCounted), io, memory);
   const error = await exportShard(client, landing, { shard, format: 'ndjson', gate }, events, io).then(
     () => undefined,
     (reason: unknown) => reason as PricelakeError,
@@ -105,23 +101,11 @@ test('an export that came whole is journaled from its beginning to its end, and 
     [{ format: 'ndjson', status: 'active', site: 7n }],
   ]);
   const place = { shard: 'site-7', attempt: 1 };
-  expect(lastEntry(landing, 'export.begin')).toEqual({
-    type: 'export.begin',
-    ...place,
-    readAt: io.now().toISOString(),
-    announced: 3n,
-    overage: false,
-    blocks: 0n,
-    calls: 1,
-  });
+  const begun = { readAt: io.now().toISOString(), announced: 3n, overage: false, blocks: 0n, calls: 1 };
+  expect(lastEntry(landing, 'export.begin')).toEqual({ type: 'export.begin', ...place, ...begun });
   expect(lastEntry(landing, 'export.segment')).toMatchObject({ ...place, rows: 3, bytes: ROWS.length });
-  expect(lastEntry(landing, 'export.done')).toEqual({
-    type: 'export.done',
-    ...place,
-    announced: 3n,
-    landed: 3n,
-    calls: 1,
-  });
+  const done = { announced: 3n, landed: 3n, calls: 1 };
+  expect(lastEntry(landing, 'export.done')).toEqual({ type: 'export.done', ...place, ...done });
   expect(happened).toEqual(['room', 'export-site-7-1-00001.ndjson: 3 rows']);
   expect(told).toEqual([{ rows: 3n, bytes: ROWS.length }]);
   expect(listSegments(landing, 'site-7')).toMatchObject([{ rows: 3, readAt: io.now().toISOString() }]);
@@ -235,6 +219,7 @@ test('an export that the service cut is handed over and kept, is no copy, and sa
   const cut = await land(fakeExports({ headers }).client, { landing, left: 900 });
   expect(cut.error).toMatchObject({
     code: 'quota',
+    message: '/export: the service cut the export at the monthly limit: 3 of 900 rows',
     facts: {
       limit: 'exportRowsPerMonth',
       cut: true,
@@ -244,15 +229,8 @@ test('an export that the service cut is handed over and kept, is no copy, and sa
   });
   expect([cut.noted, cut.forgotten]).toEqual([[], []]);
   expect(cut.happened).toEqual(['room', 'export-site-7-1-00001.ndjson: 3 rows']);
-  expect(lastEntry(landing, 'export.cut')).toEqual({
-    type: 'export.cut',
-    shard: 'site-7',
-    attempt: 1,
-    announced: 3n,
-    landed: 3n,
-    calls: 1,
-    matching: '900',
-  });
+  const entry = { shard: 'site-7', attempt: 1, announced: 3n, landed: 3n, calls: 1, matching: '900' };
+  expect(lastEntry(landing, 'export.cut')).toEqual({ type: 'export.cut', ...entry });
   expect(lastEntry(landing, 'export.done')).toBeUndefined();
   // The next try begins anew and leaves the rows that were paid for.
   await land(fakeExports({ breaks: true }, {}).client, { landing });

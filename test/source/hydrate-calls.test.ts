@@ -7,7 +7,7 @@ import type { Progress } from '../../src/io/io.js';
 import type { Landing } from '../../src/journal/landings.js';
 import { NO_EXPORTS } from '../../src/plan/allowance.js';
 import { createExportGate } from '../../src/plan/export-gate.js';
-import { type HydrationMeans, landHydration } from '../../src/source/hydrate.js';
+import { type HydrationMeans, isAnotherPageWorthIt, landHydration } from '../../src/source/hydrate.js';
 import { landHydrationExport } from '../../src/source/hydrate-export.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
@@ -190,6 +190,19 @@ test('pages alone take no export, whatever is allowed', async () => {
   const single = serve(range(0, 1000));
   await hydrate(single.client, [7], { gate });
   expect(urlsOf(single)).toEqual(['/items/7']);
+});
+
+test.each([
+  [1, 0, 1, false],
+  [2, 0, 1, true],
+  [5, 1, 3, false],
+  [6, 1, 3, true],
+  [5, 2, 100, true],
+  [5, 2, 0, false],
+  [0, 500, 10, false],
+])('with %i items needed, %i found on the last page and %i pages left, another is worth it: %j', (...given) => {
+  const [needed, found, left, isWorthIt] = given;
+  expect(isAnotherPageWorthIt(needed, found, left)).toBe(isWorthIt);
 });
 
 test('an answer that is no page is refused by its number', async () => {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { beginRun, findUnfinishedRun, type Landing } from '../../src/journal/landings.js';
 import { type EntryOf, type RunEntry, runEntry } from '../../src/journal/run-entry.js';
+import { type Allowance, allowance } from '../../src/plan/allowance.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { makeFolder } from '../journal/folder.js';
 
@@ -58,4 +59,12 @@ export function listEntries<T extends RunEntry['type']>({ folder }: Pick<Landing
 
 export function lastEntry<T extends RunEntry['type']>(landing: Landing, type: T): EntryOf<T> | undefined {
   return listEntries(landing, type).at(-1);
+}
+
+/** The allowance of a paid plan: so many export rows are left this month, or any number. */
+export function allowRows(left?: number, isCounted = true): Allowance {
+  const limits = left === undefined ? {} : { exportRowsPerMonth: left };
+  const usage = isCounted ? { apiCalls: 0n, exportRows: 0n, resetsAt: '2026-12-01T00:00:00Z' } : null;
+  const budget = { calls: { percent: 100 }, exportRows: { percent: 100 }, overage: 0 };
+  return allowance({ status: 'ACTIVE', limits, usage }, budget);
 }
