@@ -57,13 +57,6 @@ export interface ExportMemory {
   forget(name: string): Promise<void>;
 }
 
-/** Remembers nothing. */
-export const NO_MEMORY: ExportMemory = {
-  list: () => [],
-  note: async (name, lost) => ({ name, runs: 1, at: new Date(), ...lost }),
-  forget: async () => {},
-};
-
 const CHANGED = 'changed-items';
 
 /** The name of the export of changed items of a part. */

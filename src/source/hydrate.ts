@@ -10,7 +10,7 @@ import { findBrokenChanged } from '../plan/broken-exports.js';
 import type { ExportGate } from '../plan/export-gate.js';
 import { type ChangedItems, type HydrationChoice, planHydration } from '../plan/plan-hydration.js';
 import type { Dataset } from '../plan/plan-shards.js';
-import { type DatasetPart, listParts } from './dataset-client.js';
+import type { DatasetPart } from './dataset-client.js';
 import { type AskedExport, landHydrationExport, takeOff } from './hydrate-export.js';
 import { cutItemTails, type ItemFile, ItemFiles, landSingleItems, listItemFiles, readItem } from './item-files.js';
 import { type ItemPage, readItemPage } from './page.js';
@@ -30,16 +30,12 @@ export interface HydrationNeed {
 export interface HydrationMeans {
   /** Undefined where no export may be taken. */
   gate: ExportGate | undefined;
-  /** The format of exports, and the field of their rows that holds the item's id. Default NDJSON, `id`. */
-  exports?: Pick<AskedExport, 'format' | 'isId'>;
+  exports: Pick<AskedExport, 'format' | 'isId'>;
   /** Requests a second; null is unlimited. */
   ratePerSecond: number | null;
-  /** Parts that pages and exports are asked for; absent: all that the key can read. */
-  parts?: readonly DatasetPart[];
+  /** Parts that pages and exports are asked for. */
+  parts: readonly DatasetPart[];
 }
-
-const PLAIN_EXPORT = { format: 'ndjson', isId: (name: string) => name === 'id' } as const;
-const NO_EXPORT: HydrationMeans = { gate: undefined, ratePerSecond: null };
 
 /** Chooses the way to read the rest of a part. Throws `snapshot_incomplete` if none is allowed now. */
 function chooseWay(
@@ -78,10 +74,10 @@ export async function landHydration(
   need: HydrationNeed,
   onFile: (file: ItemFile) => void,
   io: Io,
-  means: HydrationMeans = NO_EXPORT,
+  means: HydrationMeans,
 ): Promise<void> {
   const { journal } = landing;
-  const asked = means.exports ?? PLAIN_EXPORT;
+  const { parts, gate, exports } = means;
   const wanted = BigInt(need.itemIds.size);
   let handed = 0;
   const handOver = () => {
@@ -90,7 +86,7 @@ export async function landHydration(
     handed = files.length;
   };
   await cutItemTails(landing, 'hydrate');
-  for (const file of listItemFiles(landing, 'hydrate')) await takeOff(need.itemIds, file.path, asked.isId);
+  for (const file of listItemFiles(landing, 'hydrate')) await takeOff(need.itemIds, file.path, exports.isId);
   handOver();
   const files = new ItemFiles(landing, 'hydrate');
   const inOrder = pLimit(1);
@@ -104,7 +100,6 @@ export async function landHydration(
       io.progress({ step: 'hydrate', rows, totalRows: wanted, bytes: countBytes(journal.state.pages.hydrate) });
       if (isFull) handOver();
     });
-  const parts = means.parts ?? listParts(client, [undefined]);
   try {
     for (const [index, part] of parts.entries()) {
       // A page of each part that is left takes as many calls as single reads of so many items.
@@ -118,9 +113,9 @@ export async function landHydration(
         await journal.append({ type: 'chosen', what: 'hydration', way, reason, calls: client.calls() });
         return choice.way;
       });
-      if (!isExported || means.gate === undefined) continue;
+      if (!isExported || gate === undefined) continue;
       await files.close();
-      await landHydrationExport(part, landing, need, { ...asked, gate: means.gate }, handOver, io);
+      await landHydrationExport(part, landing, need, { ...exports, gate }, handOver, io);
       // A broken export lacks rows, which pages bring.
       await readChangedPages(part, landing, need, land, async () => 'pages');
     }
@@ -130,13 +125,8 @@ export async function landHydration(
   }
   handOver();
   await journal.append({ type: 'hydrate.done', calls: client.calls() });
-  io.progress({
-    step: 'hydrate',
-    rows: wanted,
-    totalRows: wanted,
-    bytes: countBytes(journal.state.pages.hydrate),
-    done: true,
-  });
+  const bytes = countBytes(journal.state.pages.hydrate);
+  io.progress({ step: 'hydrate', rows: wanted, totalRows: wanted, bytes, done: true });
 }
 
 /**

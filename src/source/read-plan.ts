@@ -12,7 +12,7 @@ import type { LakeMemory, Memory } from '../journal/memory.js';
 import type { RunProgress } from '../journal/run-state.js';
 import { allowance, type Budget, countLeft, type RunCaps, refuseCall } from '../plan/allowance.js';
 import { openExportMemory } from '../plan/broken-exports.js';
-import { createExportGate, type ExportGate } from '../plan/export-gate.js';
+import { ExportGate } from '../plan/export-gate.js';
 import type { DatasetSelection } from '../tables/table.js';
 import { listSelectedParts } from './dataset-client.js';
 import { skipSample } from './sample.js';
@@ -67,7 +67,7 @@ export async function openPlan(
     maxRows: maxRows === undefined ? undefined : Math.max(0, maxRows - Number(taken)),
     maxOverage: maxOverage === undefined ? undefined : Math.max(0, maxOverage - Number(blocks)),
   });
-  return { plan, gate: createExportGate(allowed, io, openExportMemory(memory, io)) };
+  return { plan, gate: new ExportGate(allowed, io, openExportMemory(memory, io)) };
 }
 
 /** Reads the plan, and limits the client to its rate (section 8) and to the calls that are left. */

@@ -6,7 +6,7 @@ import { type ErrorCode, PricelakeError } from '../../src/io/errors.js';
 import type { Landing } from '../../src/journal/landings.js';
 import type { BrokenExport } from '../../src/journal/memory.js';
 import type { RunEntry } from '../../src/journal/run-entry.js';
-import { createExportGate } from '../../src/plan/export-gate.js';
+import { ExportGate } from '../../src/plan/export-gate.js';
 import { planExports, type Shard } from '../../src/plan/plan-shards.js';
 import {
   exportShard,
@@ -71,7 +71,7 @@ async function land(client: ApiClient, { landing, broken, left, isCounted = true
     whenRoom: async () => void happened.push('room'),
     onProgress: (progress) => void told.push({ ...progress }),
   };
-  const gate = createExportGate(allowRows(left, isCounted), io, memory);
+  const gate = new ExportGate(allowRows(left, isCounted), io, memory);
   const error = await exportShard(client, landing, { shard, format: 'ndjson', gate }, events, io).then(
     () => undefined,
     (reason: unknown) => reason as PricelakeError,

@@ -6,13 +6,13 @@ import { PricelakeError } from '../../src/io/errors.js';
 import type { Progress } from '../../src/io/io.js';
 import type { Landing } from '../../src/journal/landings.js';
 import { NO_EXPORTS } from '../../src/plan/allowance.js';
-import { createExportGate } from '../../src/plan/export-gate.js';
+import { ExportGate } from '../../src/plan/export-gate.js';
 import { type HydrationMeans, isAnotherPageWorthIt, landHydration } from '../../src/source/hydrate.js';
 import { landHydrationExport } from '../../src/source/hydrate-export.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
 import { fakeMemory } from './fake-memory.js';
-import { lastEntry, listEntries, openLanding } from './landing.js';
+import { lastEntry, listEntries, meansOf, openLanding } from './landing.js';
 
 const SINCE = '2026-11-20T05:00:00.000Z';
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
@@ -32,9 +32,8 @@ const urlsOf = ({ asked }: ReturnType<typeof fakeClient>) =>
 
 async function hydrate(client: ApiClient, ids: number[], more: Partial<HydrationMeans> = {}, landing?: Landing) {
   const [opened, io, told] = [landing ?? (await openLanding('landed')), createFakeIo(), [] as Progress[]];
-  const means = { gate: undefined, ratePerSecond: null, ...more };
   io.progress = (update) => told.push(update);
-  await landHydration(client, opened, needOf(ids), () => {}, io, means);
+  await landHydration(client, opened, needOf(ids), () => {}, io, meansOf(client, more));
   return { landing: opened, io, told };
 }
 
@@ -150,8 +149,14 @@ test('a file that is full is handed over while more items are read', async () =>
   } as unknown as ApiClient;
   const need = needOf([1, 2]);
   const parts = [1n, 2n].map((dataset) => ({ dataset, client }));
-  const means = { gate: undefined, ratePerSecond: null, parts };
-  await landHydration(client, landing, need, (file) => handed.push(path.basename(file.path)), createFakeIo(), means);
+  await landHydration(
+    client,
+    landing,
+    need,
+    (file) => handed.push(path.basename(file.path)),
+    createFakeIo(),
+    meansOf(client, { parts }),
+  );
   expect([handedBefore, handed]).toEqual([1, ['hydrate-00001.ndjson', 'hydrate-00002.ndjson']]);
 });
 
@@ -171,9 +176,9 @@ test('a file of an export is handed over while the rest of it is on its way', as
     bytes: async () => ({ body: Buffer.from(JSON.stringify(page)) }),
     stream: async () => ({ body, headers: { 'x-export-rows': '2' } }),
   } as unknown as ApiClient;
-  const gate = createExportGate({ ...NO_EXPORTS, rows: undefined }, createFakeIo());
+  const gate = new ExportGate({ ...NO_EXPORTS, rows: undefined }, createFakeIo(), fakeMemory().memory);
   const onFile = (file: { path: string }) => void handed.push(path.basename(file.path));
-  await landHydration(client, landing, needOf(range(1, 4)), onFile, createFakeIo(), { gate, ratePerSecond: null });
+  await landHydration(client, landing, needOf(range(1, 4)), onFile, createFakeIo(), meansOf(client, { gate }));
   const [first, second] = ['hydrate-export-1-00001.ndjson', 'hydrate-export-1-00002.ndjson'];
   expect([handedBefore, handed]).toEqual([
     ['hydrate-00001.ndjson', first],
@@ -184,7 +189,7 @@ test('a file of an export is handed over while the rest of it is on its way', as
 test('pages alone take no export, whatever is allowed', async () => {
   const service = serve(range(0, 1000));
   const calls = { rule: 'budget.calls', allowed: 1_000_000n, used: 0n, monthly: true };
-  const gate = createExportGate({ ...NO_EXPORTS, calls }, createFakeIo());
+  const gate = new ExportGate({ ...NO_EXPORTS, calls }, createFakeIo(), fakeMemory().memory);
   await hydrate(service.client, range(0, 1000), { gate });
   expect(urlsOf(service)).toEqual([0, 1]);
   const single = serve(range(0, 1000));
@@ -237,7 +242,7 @@ async function landExport(lines: string[], announced: string, dataset?: bigint, 
     return { body, headers: { 'x-export-rows': announced } };
   };
   const client = { stream, calls: () => 1 } as unknown as ApiClient;
-  const gate = createExportGate({ ...NO_EXPORTS, rows: undefined }, io, memory);
+  const gate = new ExportGate({ ...NO_EXPORTS, rows: undefined }, io, memory);
   const need = { itemIds: new Set([1n, 2n, 3n]), changedSince: SINCE };
   const onLanded = () => {};
   const exports = { format: 'ndjson', isId: (name: string) => name === 'id', gate } as const;

@@ -5,8 +5,8 @@ import type { Io } from '../../src/io/io.js';
 import type { Landing } from '../../src/journal/landings.js';
 import { listBrokenExports, openMemory, readMemory } from '../../src/journal/memory.js';
 import { NO_EXPORTS } from '../../src/plan/allowance.js';
-import { NO_MEMORY, openExportMemory } from '../../src/plan/broken-exports.js';
-import { createExportGate } from '../../src/plan/export-gate.js';
+import { openExportMemory } from '../../src/plan/broken-exports.js';
+import { ExportGate } from '../../src/plan/export-gate.js';
 import { landHydration } from '../../src/source/hydrate.js';
 import { type ItemFile, listItemFiles } from '../../src/source/item-files.js';
 import type { Lake } from '../../src/tables/layout.js';
@@ -14,7 +14,8 @@ import { createFakeIo } from '../api/fake-io.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
 import { listOpenFiles } from '../journal/folder.js';
 import { makeLake } from '../lake/fixture.js';
-import { listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
+import { fakeMemory } from './fake-memory.js';
+import { listEntries, meansOf, openLanding, readLanded, reopenLanding } from './landing.js';
 
 const SINCE = '2026-11-20T05:00:00.123999Z';
 
@@ -49,7 +50,14 @@ const needOf = (ids: number[]) => ({ itemIds: new Set(ids.map(BigInt)), changedS
 async function landedIds(service: LocalService, ids: number[], landing = openLanding('landed')): Promise<number[]> {
   const opened = await landing;
   const files: ItemFile[] = [];
-  await landHydration(service.client, opened, needOf(ids), (file) => files.push(file), service.io);
+  await landHydration(
+    service.client,
+    opened,
+    needOf(ids),
+    (file) => files.push(file),
+    service.io,
+    meansOf(service.client),
+  );
   expect(files).toEqual(listItemFiles(opened, 'hydrate'));
   return readItems(opened);
 }
@@ -110,7 +118,9 @@ describe('reading items whole', () => {
     const service = await startItems([], needed, 6);
     const landing = await openLanding('landed');
     const need = needOf(needed);
-    await expect(landHydration(service.client, landing, need, () => {}, service.io)).rejects.toMatchObject({
+    await expect(
+      landHydration(service.client, landing, need, () => {}, service.io, meansOf(service.client)),
+    ).rejects.toMatchObject({
       code: 'unauthorized',
     });
     const asked = service.urls.length;
@@ -150,12 +160,12 @@ describe('an export of changed items, where calls are scarce', () => {
   async function hydrate(
     service: LocalService,
     landing: Landing,
-    { memory = NO_MEMORY, left = 100n } = {},
+    { memory = fakeMemory().memory, left = 100n } = {},
   ): Promise<void> {
     const calls = { rule: 'budget.calls', allowed: left, used: 0n, monthly: true };
-    const gate = createExportGate({ ...NO_EXPORTS, rows: undefined, calls }, createFakeIo(), memory);
+    const gate = new ExportGate({ ...NO_EXPORTS, rows: undefined, calls }, createFakeIo(), memory);
     const need = needOf([...CHANGED, ...LACKING]);
-    await landHydration(service.client, landing, need, () => {}, service.io, { gate, ratePerSecond: null });
+    await landHydration(service.client, landing, need, () => {}, service.io, meansOf(service.client, { gate }));
   }
 
   const count = (service: LocalService, part: RegExp) => service.urls.filter((url) => part.test(url)).length;

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { ApiClient } from '../../src/api/client.js';
 import { beginRun, findUnfinishedRun, type Landing } from '../../src/journal/landings.js';
 import { type EntryOf, type RunEntry, runEntry } from '../../src/journal/run-entry.js';
 import { type Allowance, allowance } from '../../src/plan/allowance.js';
+import type { HydrationMeans } from '../../src/source/hydrate.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { makeFolder } from '../journal/folder.js';
 
@@ -68,3 +70,12 @@ export function allowRows(left?: number, isCounted = true): Allowance {
   const budget = { calls: { percent: 100 }, exportRows: { percent: 100 }, overage: 0 };
   return allowance({ status: 'ACTIVE', limits, usage }, budget);
 }
+
+/** Means to read items whole: all that the key can read, without an export. */
+export const meansOf = (client: ApiClient, more: Partial<HydrationMeans> = {}): HydrationMeans => ({
+  gate: undefined,
+  exports: { format: 'ndjson', isId: (name) => name === 'id' },
+  ratePerSecond: null,
+  parts: [{ dataset: undefined, client }],
+  ...more,
+});

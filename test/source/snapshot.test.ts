@@ -5,12 +5,13 @@ import { describe, expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.js';
 import type { Progress } from '../../src/io/io.js';
 import type { Landing } from '../../src/journal/landings.js';
-import { createExportGate } from '../../src/plan/export-gate.js';
+import { ExportGate } from '../../src/plan/export-gate.js';
 import type { Shard } from '../../src/plan/plan-shards.js';
 import type { LandedSegment, SnapshotEvents } from '../../src/source/export-shard.js';
 import { landSnapshot } from '../../src/source/snapshot.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { type LocalService, startService } from '../api/local-service.js';
+import { fakeMemory } from './fake-memory.js';
 import { allowRows, lastEntry, listEntries, openLanding, reopenLanding } from './landing.js';
 
 const ROWS = Array.from({ length: 50 }, (_, id) => `{"id":${id}}\n`).join('');
@@ -50,7 +51,7 @@ async function land(service: LocalService, landing: Landing, left?: number): Pro
   const options = {
     shards: [{ name: 'all', dataset: undefined, status: 'all' as const, site: null, rows: 50n }],
     format: 'ndjson' as const,
-    gate: createExportGate(allowRows(left), service.io),
+    gate: new ExportGate(allowRows(left), service.io, fakeMemory().memory),
   };
   await landSnapshot([{ dataset: undefined, client: service.client }], landing, options, events, service.io);
   return segments;
@@ -82,7 +83,7 @@ async function landShards(landing: Landing, shards: Shard[], options: { left?: n
     onVoid: () => {},
     whenRoom: async () => {},
   };
-  const gate = createExportGate(allowRows(options.left), io);
+  const gate = new ExportGate(allowRows(options.left), io, fakeMemory().memory);
   await landSnapshot(parts, landing, { shards, format: 'ndjson', gate }, events, {
     ...io,
     progress: (progress) => void told.push(progress),
