@@ -9,7 +9,6 @@ import { isPublishable, type RunProgress } from '../journal/run-state.js';
 import { findBrokenChanged } from '../plan/broken-exports.js';
 import type { ExportGate } from '../plan/export-gate.js';
 import { type ChangedItems, type HydrationChoice, planHydration } from '../plan/plan-hydration.js';
-import type { Dataset } from '../plan/plan-shards.js';
 import type { DatasetPart } from './dataset-client.js';
 import { type AskedExport, landHydrationExport, takeOff } from './hydrate-export.js';
 import { cutItemTails, type ItemFile, ItemFiles, landSingleItems, listItemFiles, readItem } from './item-files.js';
@@ -58,10 +57,7 @@ function chooseWay(
 }
 
 /** Lands the rows of one answer, given their places in it, the ids of its items, and its page number in its part. */
-type Land = (body: Buffer, items: Pick<ItemPage, 'ids' | 'rows'>, page?: HydrationPage) => Promise<void>;
-
-/** A page of changed items. */
-type HydrationPage = { page: number; dataset: Dataset };
+type Land = (part: DatasetPart, body: Buffer, items: Pick<ItemPage, 'ids' | 'rows'>, page?: number) => Promise<void>;
 
 /**
  * Reads the needed items whole (section 4, /items and /items/{id}) in few calls, and lands one a line, except those that
@@ -88,12 +84,11 @@ export async function landHydration(
   await cutItemTails(landing, 'hydrate');
   for (const file of listItemFiles(landing, 'hydrate')) await takeOff(need.itemIds, file.path, exports.isId);
   handOver();
-  const files = new ItemFiles(landing, 'hydrate');
+  const files = new ItemFiles(landing, 'hydrate', io);
   const inOrder = pLimit(1);
-  const land: Land = (body, { ids, rows: slices }, page) =>
+  const land: Land = (part, body, { ids, rows: slices }, page) =>
     inOrder(async () => {
-      const entry = { rows: ids.length, readAt: io.now().toISOString(), ...page, calls: client.calls() };
-      const isFull = await files.land(body, slices, entry);
+      const isFull = await files.land(part, body, slices, page);
       for (const id of ids) need.itemIds.delete(id);
       io.log('debug', 'landed', { what: 'hydration', rows: ids.length });
       const rows = wanted - BigInt(need.itemIds.size);
@@ -135,14 +130,14 @@ export async function landHydration(
  * that an export is cheaper.
  */
 async function readChangedPages(
-  { client, dataset }: DatasetPart,
+  part: DatasetPart,
   { journal }: Landing,
   need: HydrationNeed,
   land: Land,
   choose: (facts: ChangedItems) => Promise<HydrationChoice['way']>,
 ): Promise<boolean> {
   const query = { changedSince: new Date(need.changedSince), status: 'all', sort: '-firstSeen', size: ITEMS_A_PAGE };
-  const landed = journal.state.hydration.pages.get(dataset) ?? new Set();
+  const landed = journal.state.hydration.pages.get(part.dataset) ?? new Set();
   let next = 0;
   let total = Number.POSITIVE_INFINITY;
   while (need.itemIds.size > 1 && next < total) {
@@ -153,9 +148,9 @@ async function readChangedPages(
     const missing = wave.filter((page) => !landed.has(page));
     if (missing.length === 0) continue;
     const pages = await runSideBySide(CONCURRENCY, missing, async (page) => {
-      const { body } = await client.bytes('/items', { ...query, page });
+      const { body } = await part.client.bytes('/items', { ...query, page });
       const answer = readItemPage(body, `/items?page=${page}`);
-      if (answer.ids.some((id) => need.itemIds.has(id))) await land(body, answer, { page, dataset });
+      if (answer.ids.some((id) => need.itemIds.has(id))) await land(part, body, answer, page);
       return answer;
     });
     total = Math.min(...pages.map((page) => page.totalPages));
@@ -186,7 +181,8 @@ export function isAnotherPageWorthIt(needed: number, foundOnLastPage: number, pa
 async function readSingleItems(client: ApiClient, need: HydrationNeed, land: Land): Promise<void> {
   await runSideBySide(CONCURRENCY, [...need.itemIds], async (id) => {
     const body = await readItem(client, id);
-    if (body !== undefined) await land(body, { ids: [id], rows: [{ start: 0, end: body.length }] });
+    if (body !== undefined)
+      await land({ client, dataset: undefined }, body, { ids: [id], rows: [{ start: 0, end: body.length }] });
   });
 }
 

@@ -42,31 +42,33 @@ export async function cutItemTails({ folder, journal }: Landing, kind: PageKind)
 export class ItemFiles {
   readonly #landing: Landing;
   readonly #kind: PageKind;
+  readonly #io: Io;
   readonly #fileBytes: number;
   #number: number;
   #file: RowFile<PageEntry> | undefined;
 
-  constructor(landing: Landing, kind: PageKind, fileBytes = FILE_BYTES) {
+  constructor(landing: Landing, kind: PageKind, io: Io, fileBytes = FILE_BYTES) {
     this.#landing = landing;
     this.#kind = kind;
+    this.#io = io;
     this.#fileBytes = fileBytes;
     // A new file begins, because an earlier process may have left the last one open.
     this.#number = landing.journal.state.pages[kind].files.size;
   }
 
-  /** Returns true if the file is full and was closed; the next row begins another. */
-  async land(
-    body: Buffer,
-    slices: Slice[],
-    entry: { rows: number; readAt: string; dataset?: bigint | undefined; page?: number; calls: number },
-  ): Promise<boolean> {
+  /** Lands items, if any. Returns true if the file is full and was closed; the next row begins another. */
+  async land({ client, dataset }: DatasetPart, body: Buffer, slices: Slice[], page?: number): Promise<boolean> {
+    if (slices.length === 0) return false;
+    const readAt = this.#io.now().toISOString();
     if (this.#file === undefined) {
       this.#number++;
       const { folder, journal } = this.#landing;
       this.#file = await RowFile.open<PageEntry>(path.join(folder, this.#name()), journal, 0);
     }
     const file = this.#name();
-    const name = (mark: RowMark): PageEntry => ({ type: `${this.#kind}.page`, file, ...entry, ...mark });
+    const entry = { file, rows: slices.length, readAt, dataset, calls: client.calls() };
+    const numbered = page === undefined ? entry : { ...entry, page };
+    const name = (mark: RowMark): PageEntry => ({ type: `${this.#kind}.page`, ...numbered, ...mark });
     const end = await this.#file.land(body, slices, name);
     if (end < this.#fileBytes) return false;
     await this.close();
@@ -141,21 +143,20 @@ const CONCURRENCY = 4;
  * @param onMissing gets the items that the service does not show (404)
  */
 export async function landSingleItems(
-  { client, dataset }: DatasetPart,
+  part: DatasetPart,
   landing: Landing,
   kind: PageKind,
   itemIds: readonly bigint[],
   io: Io,
   onMissing: (id: bigint) => unknown = () => {},
 ): Promise<void> {
-  const files = new ItemFiles(landing, kind);
+  const files = new ItemFiles(landing, kind, io);
   const inOrder = pLimit(1);
   try {
     await runSideBySide(CONCURRENCY, itemIds, async (id) => {
-      const body = await readItem(client, id);
+      const body = await readItem(part.client, id);
       if (body === undefined) return onMissing(id);
-      const entry = { rows: 1, readAt: io.now().toISOString(), dataset, calls: client.calls() };
-      return inOrder(() => files.land(body, [{ start: 0, end: body.length }], entry));
+      return inOrder(() => files.land(part, body, [{ start: 0, end: body.length }]));
     });
   } finally {
     await files.close();

@@ -33,7 +33,7 @@ export async function landReading(
   const { client, dataset } = part;
   const sort = removals === null ? '-firstSeen' : '-lastSeen';
   const query = { status, ...(site === null ? {} : { site }), sort, size: ITEMS_A_PAGE };
-  const files = new ItemFiles(landing, 'listing');
+  const files = new ItemFiles(landing, 'listing', io);
   const findOpen = () => findListing(landing.journal.state.listing, dataset).open;
   let total: bigint | null = null;
   let found = 0n;
@@ -41,10 +41,8 @@ export async function landReading(
     for (let page = findOpen().pages; ; page++) {
       const { body } = await client.bytes('/items', { ...query, page });
       const answer = readItemPage(body, `/items?page=${page}`);
-      const { rows: slices } = answer;
-      const entry = { rows: slices.length, readAt: io.now().toISOString(), dataset, calls: client.calls() };
-      if (slices.length > 0) await files.land(body, slices, entry);
-      const isEnd = slices.length === 0 || page + 1 >= answer.totalPages;
+      await files.land(part, body, answer.rows);
+      const isEnd = answer.rows.length === 0 || page + 1 >= answer.totalPages;
       if (removals === null) total = answer.totalElements;
       if (isEnd) break;
       if (removals === null) continue;

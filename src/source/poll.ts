@@ -90,7 +90,7 @@ class Rounds {
   async #readRound(changedSince: string | undefined, isBegun = false): Promise<void> {
     const { journal } = this.#landing;
     const { client, dataset } = this.#part;
-    const files = new ItemFiles(this.#landing, 'poll');
+    const files = new ItemFiles(this.#landing, 'poll', this.#io);
     try {
       for (let page = isBegun ? (this.#polled?.round.pages ?? 0) : 0; ; page++) {
         const since = changedSince === undefined ? undefined : new Date(changedSince);
@@ -106,8 +106,7 @@ class Rounds {
           isUnmoved = changedSince !== undefined && newest !== null && newest === this.#polled?.round.newest;
           await journal.append({ type: 'poll.round', since: changedSince ?? null, newest, dataset });
         }
-        const entry = { rows: slices.length, readAt: this.#io.now().toISOString(), dataset, calls: client.calls() };
-        if (slices.length > 0) await files.land(body, slices, entry);
+        await files.land(this.#part, body, slices);
         this.#roundPages = page + 1;
         const done = slices.length === 0 || page + 1 >= answer.totalPages || isUnmoved;
         this.#count(answer, done);

@@ -7,15 +7,21 @@ import type { Landing } from '../../src/journal/landings.js';
 import { takeOff } from '../../src/source/hydrate-export.js';
 import { cutItemTails, ItemFiles, listItemFiles, readItem, readLandedIds } from '../../src/source/item-files.js';
 import { isItemId } from '../../src/tables/item-names.js';
+import { createFakeIo } from '../api/fake-io.js';
 import { makeFolder } from '../journal/folder.js';
+import { fakeClient } from './fake-client.js';
 import { openLanding, readLanded } from './landing.js';
 
 const READ_AT = ['2026-11-20T12:00:00.000Z', '2026-11-20T12:00:01.000Z'];
 
+const io = createFakeIo();
+const { client } = fakeClient(() => ({}));
+
 /** Lands an item; true when its file is full. */
 function land(files: ItemFiles, id: number, readAt = READ_AT[0] as string): Promise<boolean> {
   const body = Buffer.from(`{"id":${id}}`);
-  return files.land(body, [{ start: 0, end: body.length }], { rows: 1, readAt, calls: 1 });
+  io.now = () => new Date(readAt);
+  return files.land({ client, dataset: undefined }, body, [{ start: 0, end: body.length }]);
 }
 
 const listNames = (landing: Landing) =>
@@ -23,7 +29,7 @@ const listNames = (landing: Landing) =>
 
 test('a full file is closed and the next row begins another', async () => {
   const landing = await openLanding('landed');
-  const files = new ItemFiles(landing, 'poll', 18);
+  const files = new ItemFiles(landing, 'poll', io, 18);
   const full = [];
   for (const id of [1, 2, 3]) full.push(await land(files, id, READ_AT[id - 1] ?? READ_AT[1]));
   await files.close();
@@ -37,11 +43,11 @@ test('a full file is closed and the next row begins another', async () => {
 
 test('a file that an earlier process left open is not gone on with, and nothing is open twice', async () => {
   const landing = await openLanding('landed');
-  const first = new ItemFiles(landing, 'poll');
+  const first = new ItemFiles(landing, 'poll', io);
   await land(first, 1);
   await first.close();
   await first.close();
-  const second = new ItemFiles(landing, 'poll');
+  const second = new ItemFiles(landing, 'poll', io);
   await land(second, 2);
   await second.close();
   expect(listNames(landing).map(([name]) => name)).toEqual(['poll-00001.ndjson', 'poll-00002.ndjson']);
@@ -49,7 +55,7 @@ test('a file that an earlier process left open is not gone on with, and nothing 
 
 test('of a killed process, what the journal does not name is cut off; files of exports stay as they are', async () => {
   const landing = await openLanding('landed');
-  const files = new ItemFiles(landing, 'hydrate');
+  const files = new ItemFiles(landing, 'hydrate', io);
   await land(files, 1);
   await files.close();
   const exported = 'hydrate-export-1-00001.csv';
