@@ -1,8 +1,7 @@
 import type { RunMode } from '../tables/table.js';
 import { decideMode, type ModeChoice } from './decide-mode.js';
 import type { WaitingDatasets } from './find-added.js';
-import { type CopyPlan, planCopy } from './plan-copy.js';
-import { type PollPlan, planPolls } from './plan-polls.js';
+import { type CopyPlan, type PollPlan, planCopy, planPolls } from './plan-copy.js';
 import type { Dataset } from './plan-shards.js';
 import type { RunFacts } from './run-facts.js';
 

@@ -1,8 +1,7 @@
 import { PricelakeError } from '../../io/errors.js';
 import { dropRun } from '../../journal/landings.js';
 import type { ExportGate } from '../../plan/export-gate.js';
-import type { CopyPlan } from '../../plan/plan-copy.js';
-import type { PollPlan } from '../../plan/plan-polls.js';
+import type { CopyPlan, PollPlan } from '../../plan/plan-copy.js';
 import { listParts } from '../../source/dataset-client.js';
 import type { SnapshotEvents } from '../../source/export-shard.js';
 import { isOfOneSite, listCutSegments } from '../../source/export-shard.js';
