@@ -11,7 +11,7 @@ import { findRetryAt } from '../../plan/broken-exports.js';
 import type { CachedLake } from '../../remote/cached-lake.js';
 import { inspectActivity } from '../../run/open/inspect-runs.js';
 import type { RunRow } from '../../run/prove/ledger.js';
-import type { ServiceState } from '../../source/ask-service.js';
+import type { ServiceState } from '../../source/read-plan.js';
 import { recallPlan } from '../../source/read-plan.js';
 import type { Database } from '../../sql/connection.js';
 import { ignoreMissing, privatePath, tablePath } from '../../tables/layout.js';
