@@ -5,7 +5,7 @@ import type { Pipeline } from '../config/pipeline-file.js';
 import type { ReadingSettings } from '../config/pipeline-schema.js';
 import type { Io } from '../io/io.js';
 import type { Cache } from '../remote/cached-lake.js';
-import type { CommandContext } from './run-command.js';
+import type { CommandContext } from './command.js';
 
 /** Names a lake by its folder, or by the pipeline file that fills it. */
 export interface TargetArguments {

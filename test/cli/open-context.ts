@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
+import type { CommandContext } from '../../src/cli/command.js';
 import type { Output } from '../../src/cli/output/output.js';
-import type { CommandContext } from '../../src/cli/run-command.js';
 import { PLAIN } from '../../src/cli/style.js';
 import { createCliIo } from '../../src/cli/terminal-io.js';
 

@@ -1,7 +1,6 @@
 import { PricelakeError } from '../../io/errors.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { sandboxAdvance } from '../commands/sandbox.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
 /**
  * Moves the clock of a sandbox that runs.
@@ -10,7 +9,7 @@ import type { CommandContext, CommandReport } from '../run-command.js';
 export async function advanceSandbox(
   { url = process.env.PRICELAKE_BASE_URL, hours, changes }: Arguments<typeof sandboxAdvance>,
   { output, json, signal }: CommandContext,
-): Promise<CommandReport | undefined> {
+) {
   if (url === undefined || !URL.canParse(url)) {
     const hint = 'Give the --url that the running sandbox printed, or set PRICELAKE_BASE_URL.';
     throw new PricelakeError('usage', `--url ${url ?? 'is missing'}`, { hint });
@@ -24,7 +23,7 @@ export async function advanceSandbox(
 }
 
 /** Returns the number of changes by kind, and the new time. */
-export async function postAdvance(url: URL, body: object, signal: AbortSignal): Promise<CommandReport> {
+export async function postAdvance(url: URL, body: object, signal: AbortSignal) {
   const headers = { 'content-type': 'application/json' };
   let response: Response;
   try {

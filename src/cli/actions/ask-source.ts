@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { createClient } from '../../api/client.js';
 import { PricelakeError } from '../../io/errors.js';
 import { fetchPlan, type SeenPlan } from '../../source/read-plan.js';
+import type { CommandContext } from '../command.js';
 import { ENV_FILE, formatVariable } from '../env-file.js';
 import { formatError } from '../error-report.js';
 import { toPlainLine } from '../plain-text.js';
 import type { Prompter } from '../prompter.js';
-import type { CommandContext } from '../run-command.js';
 
 interface Source {
   PRICELAKE_BASE_URL: string;

@@ -12,21 +12,17 @@ import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { Database } from '../../sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { load } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
 import { explainLostFile } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
 /**
  * Writes the statements that bring a copy of the lake to its newest run, or loads PostgreSQL.
  * @throws PricelakeError `usage` if the lake does not know what changed since then, `unavailable` if the database can't be
  * reached
  */
-export async function loadWarehouse(
-  request: Arguments<typeof load>,
-  context: CommandContext,
-): Promise<CommandReport | undefined> {
+export async function loadWarehouse(request: Arguments<typeof load>, context: CommandContext) {
   requireSchemaName(request.schema);
   const { lake: path } = await findTarget(request, process.env);
   const lake = await openLake(path, { create: false });

@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { quoteIdentifier } from '../../sql/quote.js';
 import { TABLE_NAMES } from '../../tables/table.js';
+import type { CommandContext } from '../command.js';
 import { formatError } from '../error-report.js';
-import type { CommandContext } from '../run-command.js';
 
 const HELP = `One SELECT over any number of lines, ended by a semicolon. ↑ ↓: history.
 .tables          names of the tables

@@ -7,7 +7,7 @@ import { PricelakeError } from '../../io/errors.js';
 import { suggestName } from '../../io/suggest-name.js';
 import { RelationGraph } from '../../sql/graph.js';
 import type { CheckResult, Severity } from '../../tables/table.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { check } from '../commands/keep.js';
 import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
@@ -16,7 +16,6 @@ import { layOutSample } from '../output/table.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { readLake } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 
 /** From most to least severe. */
@@ -26,10 +25,7 @@ const ORDER: Severity[] = ['gate', 'error', 'warn'];
  * Runs the checks over the published tables, and shows what they found.
  * @throws PricelakeError `check_failed` if one of severity `failOn` or a higher one found something
  */
-export async function runCheckCommand(
-  request: Arguments<typeof check>,
-  context: CommandContext,
-): Promise<CommandReport> {
+export async function runCheckCommand(request: Arguments<typeof check>, context: CommandContext) {
   const { lake, settings } = await findTarget(request, process.env);
   const all = await loadChecks(request.checks ?? settings?.checksFolder);
   const checks = selectChecks(all, request.select);

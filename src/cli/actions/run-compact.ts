@@ -1,14 +1,13 @@
 import { formatCount } from '../../formats/count.js';
 import { compactLake } from '../../lake/compact.js';
 import { type LockedLake, withLockedLake } from '../../lake/locked-lake.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { compact } from '../commands/keep.js';
 import { findTarget } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
 /** Joins the small files of a lake's tables and shows what became of them. */
-export async function runCompact(request: Arguments<typeof compact>, context: CommandContext): Promise<CommandReport> {
+export async function runCompact(request: Arguments<typeof compact>, context: CommandContext) {
   const { io, signal, say, output } = context;
   const { lake: path, settings } = await findTarget(request, process.env);
   const join = async ({ db, lake, stop }: LockedLake) => {

@@ -12,9 +12,8 @@ import { peekUnfinishedRun } from '../../journal/landings.js';
 import { openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { syncPipeline } from '../../run/sync.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { demo } from '../commands/sandbox.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { describeReport, formatReport } from '../run-report.js';
 import { postAdvance } from './advance-sandbox.js';
 import { runCheckCommand } from './run-check.js';
@@ -23,7 +22,7 @@ import { showSpread } from './show-spread.js';
 const HOURS = 6;
 
 /** Copies the embedded sandbox, syncs some hours of changes and then nothing new, runs the checks, and shows spreads. */
-export async function runDemo(request: Arguments<typeof demo>, context: CommandContext): Promise<CommandReport> {
+export async function runDemo(request: Arguments<typeof demo>, context: CommandContext) {
   const { keep } = request;
   if (keep !== undefined) await mkdir(keep, { recursive: true });
   const place = keep === undefined ? request : { ...request, lake: join(keep, 'lake') };

@@ -14,13 +14,12 @@ import { inspectActivity } from '../../run/open/inspect-runs.js';
 import { fetchPlan, hasFeed } from '../../source/read-plan.js';
 import { ignoreMissing } from '../../tables/layout.js';
 import { TABLE_NAMES } from '../../tables/table.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { doctor } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
 import { layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatBytes, formatSeconds } from '../progress.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 
 interface Finding {
@@ -39,7 +38,7 @@ const failed = (name: string, found: string, next?: string): Finding => ({ name,
  * Looks at everything that a sync needs. Makes one call, and changes nothing.
  * @throws PricelakeError `check_failed` if something failed
  */
-export async function runDoctor(request: Arguments<typeof doctor>, context: CommandContext): Promise<CommandReport> {
+export async function runDoctor(request: Arguments<typeof doctor>, context: CommandContext) {
   const findings: Finding[] = [lookAtNode()];
   const pipeline = await openPipeline(request, context).catch(toFinding('pipeline'));
   if ('state' in pipeline) findings.push(pipeline);

@@ -9,7 +9,7 @@ import type { Database } from '../../sql/connection.js';
 import { quoteLiteral } from '../../sql/quote.js';
 import { tablePath } from '../../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { query } from '../commands/read.js';
 import { chooseRemote, findTarget } from '../find-target.js';
 import { type ResultSet, toResultSet } from '../output/result-set.js';
@@ -17,16 +17,12 @@ import { requireDestination, writeResult } from '../output/write-result.js';
 import { openSpells } from '../prepare-spells.js';
 import { readCredits, readLake } from '../read-lake.js';
 import { lockDown, prepareSelect } from '../read-only-sql.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
 /**
  * Runs one SELECT over the published tables and streams its rows. Without one, a terminal gets a prompt.
  * @throws PricelakeError `query` if DuckDB refuses the SQL, `usage` if the SQL is given twice or not at all
  */
-export async function runQuery(
-  request: Arguments<typeof query>,
-  context: CommandContext,
-): Promise<CommandReport | undefined> {
+export async function runQuery(request: Arguments<typeof query>, context: CommandContext) {
   const { memory, output } = request;
   const destination = { format: request.format, file: output };
   requireDestination(destination, context);

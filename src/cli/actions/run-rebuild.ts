@@ -1,18 +1,17 @@
 import { formatCount } from '../../formats/count.js';
 import { describeLakePipeline } from '../../run/rebuild/lake-pipeline.js';
 import { rebuildLake } from '../../run/rebuild/rebuild.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { rebuild } from '../commands/keep.js';
 import { openPipeline } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
 /**
  * Rebuilds every table of a lake from its raw bytes and shows what became of them.
  * @throws PricelakeError `config` if neither a pipeline file nor a lake is named or found
  */
-export async function runRebuild(request: Arguments<typeof rebuild>, context: CommandContext): Promise<CommandReport> {
+export async function runRebuild(request: Arguments<typeof rebuild>, context: CommandContext) {
   const { io, signal, json, say, output } = context;
   const { pipeline: file, lake } = request;
   const isLakeAlone = file === undefined && lake !== undefined;

@@ -3,15 +3,14 @@ import { formatCount } from '../../formats/count.js';
 import { landPipeline } from '../../run/land-pipeline.js';
 import { setDeadline } from '../../run/open/deadline.js';
 import { type RunReport, type SyncOptions, syncPipeline } from '../../run/sync.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { sync } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
 import { type RunObserver, type RunWatch, watchRun } from '../observers/watch-run.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { describeReport, formatReport } from '../run-report.js';
 
 /** Runs a pipeline once, or twice if an interrupted run comes before the complete copy. */
-export async function runSync(request: Arguments<typeof sync>, context: CommandContext): Promise<CommandReport> {
+export async function runSync(request: Arguments<typeof sync>, context: CommandContext) {
   if (request.landOnly === true) return land(request, context);
   const { io, signal, say, style } = context;
   let lakePath = '';

@@ -5,12 +5,11 @@ import { refusePartial } from '../../lake/partial.js';
 import { openSession } from '../../lake/session.js';
 import type { Finding } from '../../verify/proof.js';
 import { type ProofResult, verifyLake } from '../../verify/verify-lake.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { verify } from '../commands/keep.js';
 import { findTarget, openPipeline } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 
 const MAKE_AGAIN =
@@ -23,7 +22,7 @@ const KEPT = 20;
  * Proves a lake whole, and shows what it read and found.
  * @throws PricelakeError `verify_failed` if something is wrong
  */
-export async function runVerify(request: Arguments<typeof verify>, context: CommandContext): Promise<CommandReport> {
+export async function runVerify(request: Arguments<typeof verify>, context: CommandContext) {
   const { sample, items } = request;
   const { lake: path, settings } = await findTarget(request, process.env);
   const { io, signal, json, output, style } = context;

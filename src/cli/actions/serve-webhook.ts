@@ -11,11 +11,11 @@ import { EventStore } from '../../webhook/event-store.js';
 import { HEALTH_PATH, startReceiver } from '../../webhook/receiver.js';
 import { SigningSecrets } from '../../webhook/signing-secrets.js';
 import { type RunEnd, SyncTrigger } from '../../webhook/sync-trigger.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { webhook } from '../commands/copy.js';
 import { EXIT } from '../exit-codes.js';
 import { escapeControls } from '../plain-text.js';
-import { type CommandContext, untilStopped } from '../run-command.js';
+import { untilStopped } from '../run-command.js';
 
 /** Serves until it is stopped, then throws `stopped`. */
 export async function serveWebhook(argv: Arguments<typeof webhook>, context: CommandContext): Promise<never> {

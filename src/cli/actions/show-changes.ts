@@ -1,21 +1,17 @@
 import { selectChanges } from '../../deliver/select-changes.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { changes } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
 import { toResultSet } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { readCredits, readLake } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { describeResult } from './run-query.js';
 
 /**
  * Streams the rows of a table that changed since then.
  * @throws PricelakeError `usage` if the lake does not know what changed
  */
-export async function showChanges(
-  request: Arguments<typeof changes>,
-  context: CommandContext,
-): Promise<CommandReport | undefined> {
+export async function showChanges(request: Arguments<typeof changes>, context: CommandContext) {
   const { table, since, format, output } = request;
   const destination = { format, file: output };
   requireDestination(destination, context);

@@ -1,21 +1,20 @@
 import { countOf, formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { estimateRun, type RunEstimate } from '../../run/plan/estimate-run.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { plan } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
 import { wrapText } from '../output/display-width.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatSeconds } from '../progress.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 
 /**
  * Shows what the next run would do and cost.
  * @throws PricelakeError `budget` or `quota`, with the plan in its facts, if sync would be refused or stop early
  */
-export async function showPlan(request: Arguments<typeof plan>, context: CommandContext): Promise<CommandReport> {
+export async function showPlan(request: Arguments<typeof plan>, context: CommandContext) {
   const { io, signal, json, output, style } = context;
   const { maxRows, maxOverage } = request;
   const pipeline = await openPipeline(request, context);

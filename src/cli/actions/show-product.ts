@@ -8,13 +8,13 @@ import type { Database } from '../../sql/connection.js';
 import { RelationGraph } from '../../sql/graph.js';
 import { itself } from '../../sql/sql.js';
 import { valueToText } from '../../sql/value-json.js';
+import type { CommandContext } from '../command.js';
 import { wrapText } from '../output/display-width.js';
 import { drawPriceChart } from '../output/price-chart.js';
 import { readTableResult, showMoney } from '../output/result-set.js';
 import { isForEyes, type ResultDestination, writeForReaders } from '../output/write-result.js';
 import { toPlainLine } from '../plain-text.js';
 import type { OpenedLake } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
 export interface ProductRequest {
   product: string;
@@ -49,11 +49,7 @@ const CHART_DAYS = 90;
  * Shows the offers of a product, cheapest first, and on a terminal its prices over time. selectSpreads has set the variables.
  * @throws PricelakeError `usage` if the product has no listed offer
  */
-export async function showProduct(
-  opened: OpenedLake,
-  request: ProductRequest,
-  context: CommandContext,
-): Promise<CommandReport | undefined> {
+export async function showProduct(opened: OpenedLake, request: ProductRequest, context: CommandContext) {
   const { db } = opened;
   await createOffers(db, request.conversion);
   const [currency] = await listCurrencies(db, request);

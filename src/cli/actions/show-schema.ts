@@ -4,13 +4,12 @@ import { PricelakeError } from '../../io/errors.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { loadTableSchema, type TableSchema } from '../../tables/schemas.js';
 import { TABLE_NAMES } from '../../tables/table.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { schema } from '../commands/deliver.js';
 import { toJsonText } from '../json-text.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
 /** Writes the contract of one table or of all in the language of another system. */
-export async function showSchema(request: Arguments<typeof schema>, context: CommandContext): Promise<CommandReport> {
+export async function showSchema(request: Arguments<typeof schema>, context: CommandContext) {
   const { table, format, output } = request;
   const tables = table === undefined ? [...TABLE_NAMES] : [table];
   if (format === 'arrow') requireArrowTarget(request, context);

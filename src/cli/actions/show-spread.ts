@@ -4,14 +4,13 @@ import { type Conversion, convertSpreads, prepareConversion } from '../../analyz
 import { requireKnown, selectSpreads } from '../../analyze/spread-selection.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { spread } from '../commands/read.js';
 import { findTarget, type ReadingTarget } from '../find-target.js';
 import { wrapText } from '../output/display-width.js';
 import { readTableResult, showMoney } from '../output/result-set.js';
 import { isForEyes, requireDestination, writeForReaders } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { showProduct } from './show-product.js';
 
 /** Headings of the columns for people. The most important come first, because a narrow terminal leaves out the last. */
@@ -54,10 +53,7 @@ const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM spreads ORDER 
 const DAY_MS = 24 * 3600 * 1000;
 
 /** Shows the widest price spreads of a lake, or one product, with the licence texts of its open-data shops. */
-export async function showSpread(
-  request: Arguments<typeof spread>,
-  context: CommandContext,
-): Promise<CommandReport | undefined> {
+export async function showSpread(request: Arguments<typeof spread>, context: CommandContext) {
   const destination = { format: request.format, file: request.output };
   requireDestination(destination, context);
   const target = await findTarget(request, process.env);

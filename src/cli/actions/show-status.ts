@@ -7,12 +7,11 @@ import { readLakeSelection } from '../../run/open/dataset-selection.js';
 import { askService } from '../../source/ask-service.js';
 import { rowToJson } from '../../sql/value-json.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { status } from '../commands/keep.js';
 import { chooseRemote } from '../find-target.js';
 import { RawJson } from '../json-text.js';
 import { readLake } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { colourStatus, formatStatus, type ShownStatus } from './format-status.js';
 import { type Rows, readStatus } from './read-status.js';
 
@@ -26,7 +25,7 @@ const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 
  * Shows what a lake holds, what waits, and what is left of the month. If a pipeline file is named or `online` is given, it
  * makes two calls, and another one for each further dataset.
  */
-export async function showStatus(request: Arguments<typeof status>, context: CommandContext): Promise<CommandReport> {
+export async function showStatus(request: Arguments<typeof status>, context: CommandContext) {
   const { io, signal, json, output, style } = context;
   const { path, budget, service } = await chooseSource(request, context);
   const remote = chooseRemote(request, io, process.env);

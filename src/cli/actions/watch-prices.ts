@@ -7,7 +7,7 @@ import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
 import { quoteLiteral } from '../../sql/quote.js';
 import { valueToText } from '../../sql/value-json.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { watch } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
@@ -16,7 +16,6 @@ import { type ResultSet, readTableResult, showMoney } from '../output/result-set
 import { writeRows } from '../output/text-formats.js';
 import { requireDestination, writeForReaders } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
 const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM watched ORDER BY text';
 
@@ -42,10 +41,7 @@ const SHOWN = {
  * Compares a price list with the lake, and keeps what it found for the next run.
  * @throws PricelakeError `below_allowed`, after the result is written, if a shop is below a lowest allowed price
  */
-export async function watchPrices(
-  request: Arguments<typeof watch>,
-  context: CommandContext,
-): Promise<CommandReport | undefined> {
+export async function watchPrices(request: Arguments<typeof watch>, context: CommandContext) {
   const destination = { format: request.format, file: request.output };
   requireDestination(destination, context);
   const state = request.state ?? `${request.list}.watch.parquet`;

@@ -2,20 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { readManifest } from '../../deliver/manifest.js';
 import { requireBase, writeForLoader } from '../../deliver/manifest-formats.js';
 import { openLake } from '../../lake/lake.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { manifest } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
 import { toJsonText } from '../json-text.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
 /**
  * Lists the files of a table's current version, or those that came since another one, for a warehouse's loader.
  * @throws PricelakeError `usage` for an address or files that the loader can't read, `lake_invalid` if there is no lake
  */
-export async function writeManifest(
-  request: Arguments<typeof manifest>,
-  context: CommandContext,
-): Promise<CommandReport | undefined> {
+export async function writeManifest(request: Arguments<typeof manifest>, context: CommandContext) {
   const { format, base, output: file } = request;
   if (format !== 'json') requireBase(format, base);
   const { lake: path } = await findTarget(request, process.env);

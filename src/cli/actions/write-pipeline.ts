@@ -2,9 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { PIPELINE_FILE } from '../../config/find-pipeline.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { packagePath } from '../../io/package-path.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { init } from '../commands/copy.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import type { Place } from './ask-source.js';
 
 const TITLE = /^# .*\n/;
@@ -18,7 +17,7 @@ export async function writePipeline(
   { file, lake }: Arguments<typeof init>,
   context: CommandContext,
   place: Place = { folder: '', env: process.env },
-): Promise<CommandReport> {
+) {
   const { say, prompter } = context;
   const shipped = await readFile(packagePath('pipelines/prices.yaml'), 'utf8');
   const titled = shipped.replace(TITLE, `# A pipeline of pricelake: pricelake sync ${file}\n`);

@@ -10,19 +10,18 @@ import { renderReport } from '../../report/page.js';
 import { type LakeFacts, readFacts, readWatched } from '../../report/read-facts.js';
 import { publishReport, requireReportTarget } from '../../report/report-file.js';
 import type { Database } from '../../sql/connection.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { report } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
 import { formatBytes } from '../progress.js';
 import { readLake } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
 /** Leaves memory for the page and the charts. */
 const MEMORY = '1GB';
 const MOST_PRODUCTS = 24;
 
 /** Writes the report of a lake, and sums it up in a line. */
-export async function writeReport(request: Arguments<typeof report>, context: CommandContext): Promise<CommandReport> {
+export async function writeReport(request: Arguments<typeof report>, context: CommandContext) {
   const { output, currency, minShops, top, product: products = [], list } = request;
   if (products.length > MOST_PRODUCTS) {
     throw new PricelakeError(

@@ -1,9 +1,9 @@
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { PricelakeError } from '../../io/errors.js';
+import type { CommandContext, CommandReport } from '../command.js';
 import { toJsonText } from '../json-text.js';
 import { toPlainLine } from '../plain-text.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import type { Format } from '../shared-options.js';
 import { writeMetadata } from './metadata.js';
 import { createStreamOutput, type Output } from './output.js';
