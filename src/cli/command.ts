@@ -42,7 +42,7 @@ export interface CommandSpec<A extends ParameterMap = ParameterMap, O extends Pa
   stopHint?: string;
 }
 
-type ValueOf<P> = P extends Parameter<infer T> ? T : never;
+export type ValueOf<P> = P extends Parameter<infer T> ? T : never;
 type OptionalKey<P> = { [K in keyof P]: undefined extends ValueOf<P[K]> ? K : never }[keyof P];
 type Flat<T> = { [K in keyof T]: T[K] };
 type Values<P> = Flat<

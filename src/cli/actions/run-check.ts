@@ -26,7 +26,7 @@ const ORDER: Severity[] = ['gate', 'error', 'warn'];
  * @throws PricelakeError `check_failed` if one of severity `failOn` or a higher one found something
  */
 export async function runCheckCommand(request: Arguments<typeof check>, context: CommandContext) {
-  const { lake, settings } = await findTarget(request, process.env);
+  const { lake, settings } = await findTarget(request);
   const all = await loadChecks(request.checks ?? settings?.checksFolder);
   const checks = selectChecks(all, request.select);
   const results = await readLake({ path: lake, signal: context.signal }, ({ db }) =>

@@ -9,7 +9,7 @@ import { layOutTable, right } from '../output/table-layout.js';
 /** Joins the small files of a lake's tables and shows what became of them. */
 export async function runCompact(request: Arguments<typeof compact>, context: CommandContext) {
   const { io, signal, say, output } = context;
-  const { lake: path, settings } = await findTarget(request, process.env);
+  const { lake: path, settings } = await findTarget(request);
   const join = async ({ db, lake, stop }: LockedLake) => {
     const compactions = await compactLake(db, lake, 'always', io, {
       stop,

@@ -24,13 +24,12 @@ import { lockDown, prepareSelect } from '../read-only-sql.js';
  */
 export async function runQuery(request: Arguments<typeof query>, context: CommandContext) {
   const { memory, output } = request;
-  const destination = { format: request.format, file: output };
-  requireDestination(destination, context);
+  requireDestination(request, context);
   const given = [request.sql, request.file, request.analysis].some((one) => one !== undefined);
   const sql = given || context.prompter === undefined ? await readSql(request) : undefined;
   const variables = Object.fromEntries((request.set ?? []).map(toVariable));
-  const { lake: path } = await findTarget({ lake: request.lake }, process.env);
-  const remote = chooseRemote(request, context.io, process.env);
+  const { lake: path } = await findTarget({ lake: request.lake });
+  const remote = chooseRemote(request, context.io);
   const tables = (db: Database) => (remote === undefined || sql === undefined ? TABLE_NAMES : findTables(db, sql));
   return readLake({ path, remote, tables, memory, signal: context.signal }, async (opened) => {
     const { db, lake, scratch } = opened;
@@ -49,9 +48,8 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
         if (listNames(db, one).includes(SPELLS)) await spells?.prepare();
         const statement = await prepareSelect(db, one);
         const relation = { db, from: `query(${quoteLiteral(one)})`, scratch };
-        const result =
-          request.format === 'parquet' ? describeResult(statement) : toResultSet(await statement.stream(), credits);
-        return await writeResult({ ...result, credits, relation }, destination, context);
+        const result = request.format === 'parquet' ? describeResult(statement) : toResultSet(await statement.stream());
+        return await writeResult({ ...result, credits, relation }, request, context);
       } catch (error) {
         throw explainSqlError(error);
       }
@@ -86,15 +84,13 @@ function listNames(db: Database, sql: string): string[] {
 }
 
 /** The columns of a statement whose rows DuckDB itself writes. */
-export function describeResult(statement: DuckDBPreparedStatement): Omit<ResultSet, 'credits'> {
+export function describeResult(statement: DuckDBPreparedStatement) {
   const columns = Array.from({ length: statement.columnCount }, (_, i) => ({
     name: statement.columnName(i),
     type: statement.columnType(i),
   }));
-  return { columns, batches: none() };
+  return { columns, batches: (async function* (): ResultSet['batches'] {})() };
 }
-
-async function* none(): ResultSet['batches'] {}
 
 /** A day becomes a DATE. Everything else stays text, which the queries of pipelines/analysis cast as they need it. */
 function toVariable([name, value]: readonly [string, string]): [string, DuckDBValue] {

@@ -24,7 +24,7 @@ const KEPT = 20;
  */
 export async function runVerify(request: Arguments<typeof verify>, context: CommandContext) {
   const { sample, items } = request;
-  const { lake: path, settings } = await findTarget(request, process.env);
+  const { lake: path, settings } = await findTarget(request);
   const { io, signal, json, output, style } = context;
   const { lake, isOtherFormat } = await openDamagedLake(path);
   // Proofs of a format that is not known would be none.

@@ -12,17 +12,16 @@ import { describeResult } from './run-query.js';
  * @throws PricelakeError `usage` if the lake does not know what changed
  */
 export async function showChanges(request: Arguments<typeof changes>, context: CommandContext) {
-  const { table, since, format, output } = request;
-  const destination = { format, file: output };
-  requireDestination(destination, context);
-  const { lake: path } = await findTarget(request, process.env);
+  const { table, since, format } = request;
+  requireDestination(request, context);
+  const { lake: path } = await findTarget(request);
   return readLake({ path, signal: context.signal }, async ({ db, lake, scratch }) => {
     const credits = await readCredits(db);
     const { select, from, to, runs } = await selectChanges(lake, table, since);
     const statement = await db.connection.prepare(select);
-    const result = format === 'parquet' ? describeResult(statement) : toResultSet(await statement.stream(), credits);
+    const result = format === 'parquet' ? describeResult(statement) : toResultSet(await statement.stream());
     const relation = { db, from: `(${select})`, scratch };
-    const report = await writeResult({ ...result, credits, relation }, destination, context);
+    const report = await writeResult({ ...result, credits, relation }, request, context);
     return report && { ...report, table, versions: { from, to }, runs };
   });
 }

@@ -12,17 +12,16 @@ import type { CommandContext } from '../command.js';
 import { wrapText } from '../output/display-width.js';
 import { drawPriceChart } from '../output/price-chart.js';
 import { readTableResult, showMoney } from '../output/result-set.js';
-import { isForEyes, type ResultDestination, writeForReaders } from '../output/write-result.js';
+import { isForEyes, type ResultRequest, writeResult } from '../output/write-result.js';
 import { toPlainLine } from '../plain-text.js';
 import type { OpenedLake } from '../read-lake.js';
 
-export interface ProductRequest {
+export interface ProductRequest extends ResultRequest {
   product: string;
   currency?: string | undefined;
   /** First day of the chart; 90 days without it. */
   since?: string | undefined;
   conversion: Conversion | undefined;
-  destination: ResultDestination;
 }
 
 const CREDITS = 'SELECT DISTINCT attribution AS text FROM shown_offers WHERE attribution IS NOT NULL ORDER BY text';
@@ -53,11 +52,11 @@ export async function showProduct(opened: OpenedLake, request: ProductRequest, c
   const { db } = opened;
   await createOffers(db, request.conversion);
   const [currency] = await listCurrencies(db, request);
-  const onScreen = isForEyes(request.destination, context) && request.destination.file === undefined;
+  const onScreen = isForEyes(request, context) && request.output === undefined;
   if (onScreen)
     await context.output.write(await describeProduct(db, toProductId(request.product), context.output.columns));
   const result = await readTableResult(opened, 'shown_offers', CREDITS);
-  const report = await writeForReaders(result, { headings: SHOWN, show }, request.destination, context);
+  const report = await writeResult(result, request, context, { headings: SHOWN, show });
   if (onScreen && currency !== undefined) await writeChart(db, request, currency, context);
   return report;
 }

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import type { ContractFormat } from '../../deliver/contract-formats.js';
 import { PricelakeError } from '../../io/errors.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
@@ -7,6 +6,7 @@ import { TABLE_NAMES } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { schema } from '../commands/deliver.js';
 import { toJsonText } from '../json-text.js';
+import { writeText } from '../output/output.js';
 
 /** Writes the contract of one table or of all in the language of another system. */
 export async function showSchema(request: Arguments<typeof schema>, context: CommandContext) {
@@ -14,10 +14,7 @@ export async function showSchema(request: Arguments<typeof schema>, context: Com
   const tables = table === undefined ? [...TABLE_NAMES] : [table];
   if (format === 'arrow') requireArrowTarget(request, context);
   const text = await renderContracts(tables.map(loadTableSchema), format, table !== undefined);
-  if (output !== undefined) await writeFile(output, text);
-  else if (!context.json) await context.output.write(text);
-  const inLine = context.json && output === undefined && typeof text === 'string' ? { text } : {};
-  return { tables, format, file: output, ...inLine };
+  return { tables, format, ...(await writeText(text, output, context)) };
 }
 
 function requireArrowTarget({ table, output }: Arguments<typeof schema>, context: CommandContext): void {

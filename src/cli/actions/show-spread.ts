@@ -9,7 +9,7 @@ import type { spread } from '../commands/read.js';
 import { findTarget, type ReadingTarget } from '../find-target.js';
 import { wrapText } from '../output/display-width.js';
 import { readTableResult, showMoney } from '../output/result-set.js';
-import { isForEyes, requireDestination, writeForReaders } from '../output/write-result.js';
+import { isForEyes, requireDestination, writeResult } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
 import { showProduct } from './show-product.js';
 
@@ -54,9 +54,8 @@ const DAY_MS = 24 * 3600 * 1000;
 
 /** Shows the widest price spreads of a lake, or one product, with the licence texts of its open-data shops. */
 export async function showSpread(request: Arguments<typeof spread>, context: CommandContext) {
-  const destination = { format: request.format, file: request.output };
-  requireDestination(destination, context);
-  const target = await findTarget(request, process.env);
+  requireDestination(request, context);
+  const target = await findTarget(request);
   const conversion = findConversion(request, target);
   const selection = { ...request, withOutliers: request.outliers, since: readSince(request, context.io.now()) };
   return readLake({ path: target.lake, signal: context.signal }, async (opened) => {
@@ -65,14 +64,14 @@ export async function showSpread(request: Arguments<typeof spread>, context: Com
     await requireKnown(db, conversion === undefined ? request : { ...request, currency: undefined });
     await selectSpreads(db, selection);
     if (request.product !== undefined && request.daily !== true) {
-      return showProduct(opened, { ...selection, product: request.product, conversion, destination }, context);
+      return showProduct(opened, { ...selection, product: request.product, conversion }, context);
     }
     await createResult(db, request.daily === true, conversion);
     const result = await readTableResult(opened, 'spreads', CREDITS);
     const headings = request.daily === true ? SHOWN_DAYS : SHOWN;
-    const report = await writeForReaders(result, { headings, show }, destination, context);
+    const report = await writeResult(result, request, context, { headings, show });
     const leftOut = await describeLeftOut(db, context.output.columns);
-    if (isForEyes(destination, context) && request.output === undefined) await context.output.write(leftOut.text);
+    if (isForEyes(request, context) && request.output === undefined) await context.output.write(leftOut.text);
     else if (leftOut.count > 0n) context.io.log('info', 'spreads left out', { count: leftOut.count });
     return report;
   });

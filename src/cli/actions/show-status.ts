@@ -28,7 +28,7 @@ const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 
 export async function showStatus(request: Arguments<typeof status>, context: CommandContext) {
   const { io, signal, json, output, style } = context;
   const { path, budget, service } = await chooseSource(request, context);
-  const remote = chooseRemote(request, io, process.env);
+  const remote = chooseRemote(request, io);
   const tables = () => (remote === undefined ? TABLE_NAMES : service === undefined ? SHOWN : [...SHOWN, ...DATED]);
   return readLake({ path, remote, tables, signal }, async ({ lake, db, remote: fetched }) => {
     const selection = readLakeSelection(await readTable(lake, 'items'));

@@ -14,7 +14,7 @@ import { RawJson } from '../json-text.js';
 import type { Output } from '../output/output.js';
 import { type ResultSet, readTableResult, showMoney } from '../output/result-set.js';
 import { writeRows } from '../output/text-formats.js';
-import { requireDestination, writeForReaders } from '../output/write-result.js';
+import { requireDestination, writeResult } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
 
 const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM watched ORDER BY text';
@@ -42,10 +42,9 @@ const SHOWN = {
  * @throws PricelakeError `below_allowed`, after the result is written, if a shop is below a lowest allowed price
  */
 export async function watchPrices(request: Arguments<typeof watch>, context: CommandContext) {
-  const destination = { format: request.format, file: request.output };
-  requireDestination(destination, context);
+  requireDestination(request, context);
   const state = request.state ?? `${request.list}.watch.parquet`;
-  const { lake: path } = await findTarget(request, process.env);
+  const { lake: path } = await findTarget(request);
   return readLake({ path, signal: context.signal }, async (opened) => {
     const { db } = opened;
     const before = await access(state).then(
@@ -57,7 +56,7 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
     const report =
       context.json && request.output === undefined
         ? await gatherReport(result)
-        : await writeForReaders(result, { headings: SHOWN, show }, destination, context);
+        : await writeResult(result, request, context, { headings: SHOWN, show });
     await keepState(db, state);
     await refuseBelow(db, report);
     return report;
@@ -73,7 +72,7 @@ function show(name: string, value: DuckDBValue): DuckDBValue {
 async function gatherReport(result: ResultSet): Promise<CommandReport> {
   const parts: string[] = [];
   const output: Output = { columns: undefined, write: async (chunk) => parts.push(String(chunk)) > 0 };
-  await writeRows(result, output, { open: '', between: ',' });
+  await writeRows(result, output, ',');
   return { rows: new RawJson(`[${parts.join('')}]`), attribution: result.credits };
 }
 

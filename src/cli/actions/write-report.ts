@@ -32,7 +32,7 @@ export async function writeReport(request: Arguments<typeof report>, context: Co
   await requireReportTarget(output);
   const advice = new Map((await loadChecks()).map((check) => [check.name, check]));
   const { signal } = context;
-  const { lake: path } = await findTarget({ lake: request.lake }, process.env);
+  const { lake: path } = await findTarget({ lake: request.lake });
   const { facts, name } = await readLake({ path, signal, memory: MEMORY }, async ({ db, lake }) => {
     await requireKnown(db, { currency });
     const facts = await readFacts(db, { currency, minShops, top, products });

@@ -101,7 +101,7 @@ async function readLakeValues(
   const at = words.indexOf('--lake');
   const lake = at < 0 ? undefined : words[at + 1];
   const pipeline = words.find((word) => /\.ya?ml$/u.test(word));
-  const { lake: path } = await findTarget({ lake, pipeline }, process.env);
+  const { lake: path } = await findTarget({ lake, pipeline });
   const options = { path, tables: () => [table], signal: AbortSignal.timeout(MOST_MS) };
   return readLake(options, async ({ db }) =>
     (await db.rows(`${sql} LIMIT ${MOST_VALUES}`)).map((row) => {

@@ -63,29 +63,27 @@ export function toResultSet(result: DuckDBResult, credits: string[] = []): Resul
   return { columns, batches: result.yieldRows(), credits };
 }
 
-/** Gives a value its form for people; `read` gives the other values of its row by name. */
-export type ShowValue = (name: string, value: DuckDBValue, read: (name: string) => DuckDBValue) => DuckDBValue;
+/** What people see of a result: the columns that have a heading, the most important first. */
+export interface ForPeople {
+  headings: Record<string, string>;
+  /** Gives a value its form; `read` gives the other values of its row by name. */
+  show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue;
+}
 
-/** Keeps the columns that have a heading. */
-export function selectColumns(result: ResultSet, headings: Record<string, string>, show: ShowValue): ResultSet {
+export function selectColumns(result: ResultSet, { headings, show }: ForPeople): ResultSet {
   const find = (name: string) => result.columns.findIndex((column) => column.name === name);
-  const kept = Object.entries(headings).flatMap(([name, heading]) => {
-    const index = find(name);
-    return index < 0 ? [] : [{ index, name, heading }];
-  });
+  const kept = Object.entries(headings)
+    .map(([name, heading]) => ({ index: find(name), name, heading }))
+    .filter(({ index }) => index >= 0);
   const columns = kept.map(({ index, heading }) => ({ ...(result.columns[index] as ResultColumn), name: heading }));
   const pick = (row: DuckDBValue[]) => {
     const read = (name: string) => row[find(name)] ?? null;
     return kept.map(({ index, name }) => show(name, row[index] ?? null, read));
   };
-  return { columns, batches: mapRows(result.batches, pick), credits: result.credits };
-}
-
-async function* mapRows(
-  batches: ResultSet['batches'],
-  pick: (row: DuckDBValue[]) => DuckDBValue[],
-): ResultSet['batches'] {
-  for await (const batch of batches) yield batch.map(pick);
+  async function* pickAll(): ResultSet['batches'] {
+    for await (const batch of result.batches) yield batch.map(pick);
+  }
+  return { columns, batches: pickAll(), credits: result.credits };
 }
 
 /** Drops zeros behind the cents, and no other digit. */

@@ -7,7 +7,7 @@ import { toPlainLine } from '../plain-text.js';
 import { truncateToWidth } from './display-width.js';
 import type { Output } from './output.js';
 import { isNumeric, type ResultSet } from './result-set.js';
-import { type Column, layOutTable, right } from './table-layout.js';
+import { layOutTable, right } from './table-layout.js';
 
 /** Nobody reads more in a table. A line says that it was cut. */
 const MOST_ROWS = 1000;
@@ -15,13 +15,11 @@ const MOST_ROWS = 1000;
 const MOST_CELLS = 48;
 
 /**
- * Writes a table that fits the terminal, without the control characters of the data. Without a terminal, texts are cut as
- * well, but credits never are.
+ * Writes a table that fits the terminal, without the control characters of the data, and the credits below it. Without a
+ * terminal, texts are cut as well, but credits never are.
  */
 export async function writeTable({ columns, batches, credits }: ResultSet, output: Output): Promise<bigint> {
-  const shown = columns.map(
-    ({ name, type }): Column => (isNumeric(type) ? right(toPlainLine(name)) : toPlainLine(name)),
-  );
+  const shown = columns.map(({ name, type }) => (isNumeric(type) ? right(toPlainLine(name)) : toPlainLine(name)));
   const rows: string[][] = [];
   let more = false;
   const isWhole = (cell: string, i: number) =>
@@ -35,20 +33,21 @@ export async function writeTable({ columns, batches, credits }: ResultSet, outpu
   await output.write(layOutTable(shown, rows, output.columns));
   if (more)
     await output.write(`… more than ${MOST_ROWS} rows; --format csv, json, ndjson or arrow writes all of them\n`);
+  const lines = credits.map((text) => `  ${toPlainLine(text)}\n`).join('');
+  if (lines !== '') await output.write(`\nData of open-data sources; pass these credits on with it:\n${lines}`);
   return BigInt(rows.length);
 }
 
-function formatCell(value: DuckDBValue): string {
-  return value === null || value === undefined ? '' : toPlainLine(valueToText(value));
-}
+export const formatCell = (value: DuckDBValue): string =>
+  value === null || value === undefined ? '' : toPlainLine(valueToText(value));
 
 /** Lays out the first rows that a check found, a JSON array of objects. */
 export function layOutSample(sample: string, terminal: number | undefined): string {
   const rows = parseExactJson(sample) as Record<string, unknown>[];
   const names = Object.keys(rows[0] ?? {});
-  const columns = names.map((name): Column => {
-    const isRight = rows.some((row) => isNumber(row[name]));
-    return isRight ? right(toPlainLine(name)) : toPlainLine(name);
+  const columns = names.map((name) => {
+    const heading = toPlainLine(name);
+    return rows.some((row) => isNumber(row[name])) ? right(heading) : heading;
   });
   const cells = rows.map((row) => names.map((name) => toPlainLine(showValue(row[name]))));
   return layOutTable(columns, cells, terminal);
