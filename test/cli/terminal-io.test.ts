@@ -93,8 +93,8 @@ describe('the log on a terminal', () => {
 describe('secrets', () => {
   it('are never printed, in no encoding', () => {
     const stream = new MemoryStream();
-    const io = createCliIo({ stream, secrets: ['s/ecret+1'], env: { PRICELAKE_API_KEY: 'key-from-env' } });
-    io.protectSecret('late"secret');
+    const io = createCliIo({ stream, env: { PRICELAKE_API_KEY: 'key-from-env' } });
+    for (const secret of ['s/ecret+1', 'late"secret']) io.protectSecret(secret);
     io.log('error', 'request', {
       header: 'Bearer key-from-env',
       url: `https://x.example?k=${encodeURIComponent('s/ecret+1')}`,

@@ -8,6 +8,7 @@ import { COLUMN_SOURCES } from '../../src/cli/observers/column-sources.js';
 import { openLineage } from '../../src/cli/observers/lineage.js';
 import { openMetricsFile, writePrometheusText } from '../../src/cli/observers/metrics.js';
 import { type RunObserver, watchRun } from '../../src/cli/observers/watch-run.js';
+import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 import { PricelakeError } from '../../src/io/errors.js';
 import { packagePath } from '../../src/io/package-path.js';
 import type { RunReport } from '../../src/run/sync.js';
@@ -20,12 +21,12 @@ import { openContext } from './open-context.js';
 let folder: string;
 const lakePath = await publishLake();
 
-const pipeline = () => ({
-  name: 'prices "a\\b"',
-  baseUrl: 'https://user@api.example/secret/path',
-  lakePath,
-  budget: { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 },
+const parsed = pipelineSchema.parse({
+  source: { baseUrl: 'https://x.example', apiKey: 'key' },
+  lake: { path: lakePath },
 });
+const source = { ...parsed.source, baseUrl: 'https://user@api.example/secret/path', apiKey: 'secret' };
+const pipeline = { ...parsed, name: 'prices "a\\b"', source };
 
 const REPORT = {
   published: true,
@@ -49,7 +50,7 @@ const REPORT = {
 /** Watches a run that ends as `outcome` says. */
 async function watch(observers: RunObserver[], outcome: RunReport | Error, context = openContext()): Promise<unknown> {
   return watchRun(observers, context.io, context.signal, async (run) => {
-    await run.begin(pipeline());
+    await run.begin(pipeline);
     run.onStep('land', 1.5);
     run.onStep('land', 0.5);
     if (outcome instanceof Error) throw outcome;

@@ -50,15 +50,10 @@ describe('init', () => {
 });
 
 describe('init on a terminal', () => {
-  /** Gives these answers, one a question. */
-  const answering = (...answers: string[]) => {
-    const next = async () => answers.shift() ?? '';
-    return { ask: next, askSecret: next };
-  };
   const init = async (name: string, env: NodeJS.ProcessEnv, ...answers: string[]) => {
     const place = { folder: path.join(folder, name), env };
     await mkdir(place.folder, { recursive: true });
-    const context = { ...openContext(), prompter: answering(...answers) };
+    const context = { ...openContext(), prompter: async () => answers.shift() ?? '' };
     await writePipeline({ file: path.join(place.folder, 'prices.yaml') }, context, place);
     return { text: context.output.text, kept: () => readFile(path.join(place.folder, '.env'), 'utf8') };
   };

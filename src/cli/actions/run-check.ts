@@ -2,7 +2,6 @@ import type { Check, CheckSettings } from '../../check/check.js';
 import { NAMED_TABLES } from '../../check/count-rows.js';
 import { loadChecks } from '../../check/load.js';
 import { runChecks } from '../../check/run.js';
-import { formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { suggestName } from '../../io/suggest-name.js';
 import { RelationGraph } from '../../sql/graph.js';
@@ -29,15 +28,9 @@ export async function runCheckCommand(request: Arguments<typeof check>, context:
   const { lake, settings } = await findTarget(request);
   const all = await loadChecks(request.checks ?? settings?.checksFolder);
   const checks = selectChecks(all, request.select);
+  const own = selectSettings(settings?.checks ?? {}, checks);
   const results = await readLake({ path: lake, signal: context.signal }, ({ db }) =>
-    runChecks(
-      new RelationGraph(db),
-      NAMED_TABLES,
-      checks,
-      selectSettings(settings?.checks ?? {}, checks),
-      undefined,
-      context.io,
-    ),
+    runChecks(new RelationGraph(db), NAMED_TABLES, checks, own, undefined, context.io),
   );
   if (!context.json) await context.output.write(formatResults(results, checks, context));
   const report = results.map(describeResult);
@@ -79,10 +72,9 @@ function formatResults(
   { output: { columns: width }, style }: CommandContext,
 ): string {
   const next = new Map(checks.map((check) => [check.name, check.next]));
-  const rows = results.map(({ name, severity, violations }) => {
-    const passed = violations === 0n;
-    return [passed ? 'ok' : 'FAILED', severity, name, passed ? '' : formatCount(violations)];
-  });
+  const rows = results.map(({ name, severity, violations }) =>
+    violations === 0n ? ['ok', severity, name, ''] : ['FAILED', severity, name, violations],
+  );
   const table = layOutTable(['status', 'severity', 'check', right('violations')], rows, width);
   const notes = results
     .filter(({ violations }) => violations > 0n)

@@ -1,4 +1,3 @@
-import { formatCount } from '../../formats/count.js';
 import { compactLake } from '../../lake/compact.js';
 import { type LockedLake, withLockedLake } from '../../lake/locked-lake.js';
 import type { Arguments, CommandContext } from '../command.js';
@@ -11,23 +10,14 @@ export async function runCompact(request: Arguments<typeof compact>, context: Co
   const { io, signal, say, output } = context;
   const { lake: path, settings } = await findTarget(request);
   const join = async ({ db, lake, stop }: LockedLake) => {
-    const compactions = await compactLake(db, lake, 'always', io, {
-      stop,
-      targetBytes: request.fileSize,
+    const tables = await compactLake(db, lake, 'always', io, { stop, targetBytes: request.fileSize });
+    const cells = tables.map(({ table, version, filesBefore, filesAfter, rows }) => {
+      return [table, String(version), filesBefore, filesAfter, rows];
     });
-    if (compactions.length === 0) await say('No table has small files to join.\n');
-    if (compactions.length > 0) {
-      const rows = compactions.map(({ table, version, filesBefore, filesAfter, rows: count }) => [
-        table,
-        String(version),
-        formatCount(filesBefore),
-        formatCount(filesAfter),
-        formatCount(count),
-      ]);
-      const columns = ['table', ...['version', 'files before', 'files after', 'rows moved'].map(right)];
-      await say(layOutTable(columns, rows, output.columns));
-    }
-    return { lake: lake.root, tables: compactions };
+    const columns = ['table', ...['version', 'files before', 'files after', 'rows moved'].map(right)];
+    const none = 'No table has small files to join.\n';
+    await say(tables.length === 0 ? none : layOutTable(columns, cells, output.columns));
+    return { lake: lake.root, tables };
   };
   return withLockedLake(path, io, signal, join, settings?.lake.memory);
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBValue } from '@duckdb/node-api';
 import { readAnalysis, setVariables } from '../../analyze/analysis.js';
 import { prepareConversion } from '../../analyze/exchange-rates.js';
 import { toDate } from '../../analyze/spread-selection.js';
@@ -12,7 +12,7 @@ import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { query } from '../commands/read.js';
 import { chooseRemote, findTarget } from '../find-target.js';
-import { type ResultSet, toResultSet } from '../output/result-set.js';
+import { readStatement } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { openSpells } from '../prepare-spells.js';
 import { readCredits, readLake } from '../read-lake.js';
@@ -48,7 +48,7 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
         if (listNames(db, one).includes(SPELLS)) await spells?.prepare();
         const statement = await prepareSelect(db, one);
         const relation = { db, from: `query(${quoteLiteral(one)})`, scratch };
-        const result = request.format === 'parquet' ? describeResult(statement) : toResultSet(await statement.stream());
+        const result = await readStatement(statement, request.format);
         return await writeResult({ ...result, credits, relation }, request, context);
       } catch (error) {
         throw explainSqlError(error);
@@ -81,15 +81,6 @@ function listNames(db: Database, sql: string): string[] {
   } catch {
     return []; // it can't be parsed, and is refused later
   }
-}
-
-/** The columns of a statement whose rows DuckDB itself writes. */
-export function describeResult(statement: DuckDBPreparedStatement) {
-  const columns = Array.from({ length: statement.columnCount }, (_, i) => ({
-    name: statement.columnName(i),
-    type: statement.columnType(i),
-  }));
-  return { columns, batches: (async function* (): ResultSet['batches'] {})() };
 }
 
 /** A day becomes a DATE. Everything else stays text, which the queries of pipelines/analysis cast as they need it. */

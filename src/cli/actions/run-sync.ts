@@ -1,4 +1,3 @@
-import type { Pipeline } from '../../config/pipeline-file.js';
 import { formatCount } from '../../formats/count.js';
 import { landPipeline } from '../../run/land-pipeline.js';
 import { setDeadline } from '../../run/open/deadline.js';
@@ -6,7 +5,7 @@ import { type RunReport, type SyncOptions, syncPipeline } from '../../run/sync.j
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { sync } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
-import { type RunObserver, type RunWatch, watchRun } from '../observers/watch-run.js';
+import { type RunObserver, watchRun } from '../observers/watch-run.js';
 import { describeReport, formatReport } from '../run-report.js';
 
 /** Runs a pipeline once, or twice if an interrupted run comes before the complete copy. */
@@ -17,7 +16,7 @@ export async function runSync(request: Arguments<typeof sync>, context: CommandC
   const report = await watchRun(await listObservers(request, context), io, signal, async (watch) => {
     const { pipeline, options } = await prepare(request, context);
     lakePath = pipeline.lake.path;
-    await begin(watch, pipeline);
+    await watch.begin(pipeline);
     const publishHeld = request.publishHeld === true;
     const sync = (): Promise<RunReport> =>
       syncPipeline(pipeline, io, signal, { ...options, publishHeld, onStep: watch.onStep });
@@ -52,10 +51,6 @@ async function land(request: Arguments<typeof sync>, context: CommandContext): P
   );
   const { runId, runNumber, ...others } = report;
   return { ...others, run_id: runId, run_number: runNumber, lake: path };
-}
-
-function begin(watch: RunWatch, { name, source, lake, budget }: Pipeline): Promise<void> {
-  return watch.begin({ name, baseUrl: source.baseUrl, lakePath: lake.path, budget });
 }
 
 async function listObservers(

@@ -3,7 +3,6 @@ import { PricelakeError } from '../../io/errors.js';
 import { openDamagedLake, openLake } from '../../lake/lake.js';
 import { refusePartial } from '../../lake/partial.js';
 import { openSession } from '../../lake/session.js';
-import type { Finding } from '../../verify/proof.js';
 import { type ProofResult, verifyLake } from '../../verify/verify-lake.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { verify } from '../commands/keep.js';
@@ -72,31 +71,17 @@ async function compareItems(
 }
 
 function formatProofs(proofs: ProofResult[], width: number | undefined): string {
-  const rows = proofs.map(({ name, looked, of, found }) => [
-    found === 0 ? 'ok' : 'FAILED',
-    name,
-    formatCount(looked),
-    of,
-    found === 0 ? '' : formatCount(found),
-  ]);
+  const rows = proofs.map(({ name, looked, of, found }) =>
+    found === 0 ? ['ok', name, looked, of, ''] : ['FAILED', name, looked, of, found],
+  );
   const table = layOutTable(['status', 'proof', right('looked at'), '', right('findings')], rows, width);
   const notes = proofs.flatMap((proof) => proof.notes.map((note) => `${proof.name}: ${note}\n`)).join('');
-  return (
-    table +
-    (notes === '' ? '' : `\n${notes}`) +
-    proofs
-      .filter(({ found }) => found > 0)
-      .map(formatFindings)
-      .join('')
-  );
+  const findings = proofs.filter(({ found }) => found > 0).map(formatFindings);
+  return table + (notes === '' ? '' : `\n${notes}`) + findings.join('');
 }
 
 function formatFindings({ name, claims, found, findings }: ProofResult): string {
-  const lines = findings.map((finding) => `  ${toPlainLine(formatFinding(finding))}\n`);
+  const lines = findings.map(({ table, file, what }) => `  ${toPlainLine(`${file ?? table ?? ''} ${what}`.trim())}\n`);
   const more = found > findings.length ? `  … and ${formatCount(found - findings.length)} more\n` : '';
   return `\n${name}: ${claims}\n${lines.join('')}${more}`;
-}
-
-function formatFinding({ table, file, what }: Finding): string {
-  return `${file ?? table ?? ''} ${what}`.trim();
 }

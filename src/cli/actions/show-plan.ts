@@ -35,12 +35,10 @@ function formatEstimate(estimate: RunEstimate, width: number | undefined): strin
     toPlainLine(`Plan: ${account.name} (${account.plan}${account.status ? `, ${account.status}` : ''})`),
   ];
   if (unfinished !== undefined) lines.push(formatUnfinished(unfinished));
-  const rows = steps.map(({ step, calls, exportRows, exact, basis }) => [
-    step,
-    `${exact ? '' : '≈ '}${formatCount(calls)}`,
-    exportRows === 0n ? '' : `${exact ? '' : '≈ '}${formatCount(exportRows)}`,
-    basis,
-  ]);
+  const rows = steps.map(({ step, calls, exportRows, exact, basis }) => {
+    const about = (count: number | bigint) => `${exact ? '' : '≈ '}${formatCount(count)}`;
+    return [step, about(calls), exportRows === 0n ? '' : about(exportRows), basis];
+  });
   const table = steps.length === 0 ? '' : layOutTable(['step', right('calls'), right('export rows'), ''], rows, width);
   const counted = `plan itself made ${countOf(looked, 'call')} and wrote nothing.`;
   const wrap = (line: string) => `${wrapText(line, width, '  ')}\n`;
@@ -53,16 +51,8 @@ function formatUnfinished({ runId, held }: NonNullable<RunEstimate['unfinished']
   return `Run ${runId} is held by ${held.join(', ')}: sync checks it again without a call.`;
 }
 
-function formatTotal({
-  calls,
-  exportRows,
-  exact,
-  overageBlocks,
-  seconds,
-  allowed,
-  rest,
-  resetsAt,
-}: RunEstimate): string[] {
+function formatTotal(estimate: RunEstimate): string[] {
+  const { calls, exportRows, exact, overageBlocks, seconds, allowed, rest, resetsAt } = estimate;
   const about = exact ? '' : '≈ ';
   const time = seconds === undefined ? '' : `, ${formatSeconds(seconds)} at the plan's rate`;
   const of = (left: bigint | undefined, before: bigint | undefined) =>

@@ -51,7 +51,7 @@ const CHART_DAYS = 90;
 export async function showProduct(opened: OpenedLake, request: ProductRequest, context: CommandContext) {
   const { db } = opened;
   await createOffers(db, request.conversion);
-  const [currency] = await listCurrencies(db, request);
+  const currency = await findCurrency(db, request);
   const onScreen = isForEyes(request, context) && request.output === undefined;
   if (onScreen)
     await context.output.write(await describeProduct(db, toProductId(request.product), context.output.columns));
@@ -76,17 +76,17 @@ async function createOffers(db: Database, conversion: Conversion | undefined): P
     ORDER BY converted_price NULLS LAST, item_id`);
 }
 
-/** Currencies of the offers, the most frequent first. */
-async function listCurrencies(db: Database, { product, currency }: ProductRequest): Promise<string[]> {
-  const rows = await db.rows(
-    'SELECT currency, count(*) AS offers FROM shown_offers WHERE price > 0 AND currency IS NOT NULL GROUP BY currency ORDER BY offers DESC, currency',
-  );
-  const any = await db.row('SELECT count(*) AS n FROM shown_offers');
-  if (any?.n !== 0n) return rows.map((row) => String(row.currency));
-  const where = currency === undefined ? '' : ` in ${currency}`;
-  throw new PricelakeError('usage', `--product ${product}: no listed offer${where}`, {
-    hint: 'Give a product_id from table products, or a GTIN.',
-  });
+/** The most frequent currency of the offers; undefined if none has a price. */
+async function findCurrency(db: Database, { product, currency }: ProductRequest): Promise<string | undefined> {
+  if ((await db.row('FROM shown_offers LIMIT 1')) === undefined) {
+    const where = currency === undefined ? '' : ` in ${currency}`;
+    throw new PricelakeError('usage', `--product ${product}: no listed offer${where}`, {
+      hint: 'Give a product_id from table products, or a GTIN.',
+    });
+  }
+  const row = await db.row(`SELECT currency FROM shown_offers WHERE price > 0 AND currency IS NOT NULL
+    GROUP BY currency ORDER BY count(*) DESC, currency LIMIT 1`);
+  return row && String(row.currency);
 }
 
 async function describeProduct(db: Database, product: string, columns: number | undefined): Promise<string> {

@@ -1,4 +1,5 @@
-import { access, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DuckDBValue } from '@duckdb/node-api';
 import { createWatched } from '../../analyze/watch-list.js';
@@ -47,10 +48,7 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
   const { lake: path } = await findTarget(request);
   return readLake({ path, signal: context.signal }, async (opened) => {
     const { db } = opened;
-    const before = await access(state).then(
-      () => state,
-      () => undefined,
-    );
+    const before = existsSync(state) ? state : undefined;
     await createWatched(db, { ...request, before, now: context.io.now() });
     const result = await readTableResult(opened, 'watched', CREDITS);
     const report =

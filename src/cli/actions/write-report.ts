@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { requireKnown } from '../../analyze/spread-selection.js';
 import { loadChecks } from '../../check/load.js';
@@ -9,7 +9,6 @@ import { readPointer } from '../../lake/pointer.js';
 import { renderReport } from '../../report/page.js';
 import { type LakeFacts, readFacts, readWatched } from '../../report/read-facts.js';
 import { publishReport, requireReportTarget } from '../../report/report-file.js';
-import type { Database } from '../../sql/connection.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { report } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
@@ -24,10 +23,8 @@ const MOST_PRODUCTS = 24;
 export async function writeReport(request: Arguments<typeof report>, context: CommandContext) {
   const { output, currency, minShops, top, product: products = [], list } = request;
   if (products.length > MOST_PRODUCTS) {
-    throw new PricelakeError(
-      'usage',
-      `--product is given ${products.length} times, and a report has room for ${MOST_PRODUCTS}`,
-    );
+    const message = `--product is given ${products.length} times, and a report has room for ${MOST_PRODUCTS}`;
+    throw new PricelakeError('usage', message);
   }
   await requireReportTarget(output);
   const advice = new Map((await loadChecks()).map((check) => [check.name, check]));
@@ -36,9 +33,14 @@ export async function writeReport(request: Arguments<typeof report>, context: Co
   const { facts, name } = await readLake({ path, signal, memory: MEMORY }, async ({ db, lake }) => {
     await requireKnown(db, { currency });
     const facts = await readFacts(db, { currency, minShops, top, products });
+    const name = (await readPointer(lake))?.pipeline ?? basename(lake.root);
+    if (list === undefined) return { facts, name };
+    // As `watch` does, but the state is left for its next run.
+    const state = `${list}.watch.parquet`;
+    const before = existsSync(state) ? state : undefined;
     return {
-      facts: list === undefined ? facts : { ...facts, watched: await readList(db, list, currency, context) },
-      name: (await readPointer(lake))?.pipeline ?? basename(lake.root),
+      facts: { ...facts, watched: await readWatched(db, { list, currency, before, now: context.io.now() }) },
+      name,
     };
   });
   const generatedAt = context.io.now();
@@ -49,16 +51,6 @@ export async function writeReport(request: Arguments<typeof report>, context: Co
   const bytes = Buffer.byteLength(page);
   await context.say(describeForPeople(output, bytes, facts));
   return { output: resolve(output), bytes, generatedAt, ...describeFacts(facts) };
-}
-
-/** Compares as `watch` does, but leaves the state for its next run. */
-async function readList(db: Database, list: string, currency: string | undefined, { io }: CommandContext) {
-  const state = `${list}.watch.parquet`;
-  const before = await access(state).then(
-    () => state,
-    () => undefined,
-  );
-  return readWatched(db, { list, currency, before, now: io.now() });
 }
 
 function describeForPeople(output: string, bytes: number, facts: LakeFacts): string {

@@ -39,8 +39,8 @@ export async function openMetricsFile(file: string): Promise<RunObserver> {
 type LakeFacts = Awaited<ReturnType<typeof readLakeFacts>>;
 
 /** The figures of the lake itself, which it has even after a run that failed. Times are milliseconds since 1970. */
-async function readLakeFacts({ lakePath, budget }: WatchedPipeline) {
-  const lake = await openLake(lakePath, { create: false });
+async function readLakeFacts({ lake: { path }, budget }: WatchedPipeline) {
+  const lake = await openLake(path, { create: false });
   const pointer = await readPointer(lake);
   const memory = await readMemory(lake);
   const idle = listIdleRuns(memory).at(-1);

@@ -1,5 +1,6 @@
 import {
   DuckDBDecimalValue,
+  type DuckDBPreparedStatement,
   type DuckDBResult,
   type DuckDBType,
   DuckDBTypeId,
@@ -7,6 +8,7 @@ import {
 } from '@duckdb/node-api';
 import type { Database } from '../../sql/connection.js';
 import type { OpenedLake } from '../read-lake.js';
+import type { Format } from '../shared-options.js';
 
 /** Datatypes of the W3C's "Metadata Vocabulary for Tabular Data". All other types are text. */
 export const DATATYPES = new Map<DuckDBTypeId, string>([
@@ -84,6 +86,16 @@ export function selectColumns(result: ResultSet, { headings, show }: ForPeople):
     for await (const batch of result.batches) yield batch.map(pick);
   }
   return { columns, batches: pickAll(), credits: result.credits };
+}
+
+/** The rows of a statement; none for Parquet, because DuckDB itself writes its file. */
+export async function readStatement(statement: DuckDBPreparedStatement, format: Format | undefined) {
+  if (format !== 'parquet') return toResultSet(await statement.stream());
+  const columns = Array.from({ length: statement.columnCount }, (_, i) => ({
+    name: statement.columnName(i),
+    type: statement.columnType(i),
+  }));
+  return { columns, batches: (async function* (): ResultSet['batches'] {})() };
 }
 
 /** Drops zeros behind the cents, and no other digit. */
