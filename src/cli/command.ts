@@ -1,11 +1,9 @@
 import { PricelakeError } from '../io/errors.js';
 import type { Output } from './output/output.js';
 import type { Parameter } from './parameter.js';
-import type { Prompter } from './prompter.js';
 import type { Style } from './style.js';
-import type { CliIo } from './terminal-io.js';
+import type { CliIo, Prompter } from './terminal-io.js';
 
-/** The world of a command. */
 export interface CommandContext {
   io: CliIo;
   /** Aborted by SIGINT and SIGTERM. */
@@ -32,7 +30,6 @@ export interface CommandSpec<A extends ParameterMap = ParameterMap, O extends Pa
   /** `sandbox advance` */
   name: string;
   describe: string;
-  /** In their order on the command line. */
   arguments?: A;
   options?: O;
   examples: readonly (readonly [line: string, meaning: string])[];
@@ -49,7 +46,6 @@ type Values<P> = Flat<
   { [K in Exclude<keyof P, OptionalKey<P>>]: ValueOf<P[K]> } & { [K in OptionalKey<P>]?: ValueOf<P[K]> }
 >;
 
-/** The values that a command's action gets. */
 export type Arguments<C> = C extends CommandSpec<infer A, infer O> ? Values<A & O> : never;
 
 /** Keeps the types of a declaration's parameters. */

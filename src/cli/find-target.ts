@@ -44,7 +44,6 @@ export async function openPipeline(
   return pipeline;
 }
 
-/** A remote to read, and the cache to read it through. */
 export interface RemoteSource {
   address: string;
   cache: Cache;

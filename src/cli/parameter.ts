@@ -46,7 +46,6 @@ export interface Form<T> {
   hint?: string;
 }
 
-/** A text that `form` parses. */
 export function value<T, const M extends More>(form: Form<T>, describe: string, more?: M) {
   const { what, parse, placeholder, hint } = form;
   const read = (typed: unknown, flag: string): T => {

@@ -44,7 +44,6 @@ export async function runCli(args: string[]): Promise<void> {
   }
 }
 
-/** Declares all commands to yargs. */
 export function buildProgram(args: string[]): Argv {
   const program = yargs(args).scriptName('pricelake');
   for (const [key, option] of Object.entries(GLOBAL_OPTIONS)) program.option(key, toYargsOptions(option));
@@ -64,7 +63,6 @@ export function buildProgram(args: string[]): Argv {
   return program;
 }
 
-/** A parameter in the words of yargs. */
 function toYargsOptions(parameter: Parameter): Options {
   const { describe, type, alias, default: byDefault, isRequired, list } = parameter;
   const choices = listChoices(parameter);
@@ -81,7 +79,6 @@ function toYargsOptions(parameter: Parameter): Options {
   };
 }
 
-/** A command in the words of yargs. */
 function toYargsCommand({ spec, run, commands }: Command): CommandModule {
   const { describe, arguments: positionals = {}, options = {}, examples, stopHint } = spec;
   const builder = (yargs: Argv) => {

@@ -76,12 +76,10 @@ class Steps {
     return [...this.#steps.values()];
   }
 
-  /** The step that began last. */
   last(): Step | undefined {
     return this.all().at(-1);
   }
 
-  /** Since the run began. */
   seconds(): number {
     return (performance.now() - this.#startedAt) / 1000;
   }
@@ -189,37 +187,23 @@ export function formatProgress(progress: Progress, seconds: number, width = Numb
   return tries.find((line) => line.length <= width) ?? (tries.at(-1) ?? whole).slice(0, width);
 }
 
-/** The parts of a line, in order. */
 function describeProgress(progress: Progress, seconds: number, cells: number): Record<string, string | undefined> {
-  const { unit = 'rows' } = progress;
+  const { unit = 'rows', bytes, done } = progress;
   const rows = Number(progress.rows);
-  const total = progress.totalRows === undefined ? 0 : Number(progress.totalRows);
+  const total = Number(progress.totalRows ?? 0n);
   const rate = seconds > 0 ? rows / seconds : 0;
   const share = total > 0 ? Math.min(1, rows / total) : undefined;
   const left = rate > 0 && progress.totalRows !== undefined ? Math.max(0, total - rows) / rate : undefined;
+  const time = left === undefined ? formatSeconds(seconds) : `${formatSeconds(left)} left`;
+  const counted = share === undefined ? formatCount(rows) : `${formatCount(rows)}/${formatCount(total)}`;
   return {
     step: toPlainLine(progress.step).padEnd(12),
-    bar: share === undefined ? undefined : drawBar(share, cells),
+    bar: share === undefined ? undefined : '█'.repeat(Math.round(share * cells)).padEnd(cells, '░'),
     share: share === undefined ? undefined : `${Math.floor(share * 100)}%`,
-    rows: describeRows(rows, share === undefined ? undefined : total, unit),
-    bytes: progress.bytes > 0 ? formatBytes(progress.bytes) : undefined,
+    rows: share === undefined && rows === 0 ? undefined : `${counted} ${unit}`,
+    bytes: bytes > 0 ? formatBytes(bytes) : undefined,
     // A rate means nothing after a moment.
     rate: unit === 'rows' && rate > 0 && seconds >= 0.1 ? `${formatCount(Math.round(rate))} rows/s` : undefined,
-    time: describeTime(progress.done === true ? undefined : left, seconds, progress.done === true),
+    time: done === true ? `done in ${formatSeconds(seconds)}` : time,
   };
-}
-
-function describeRows(rows: number, total: number | undefined, unit: string): string | undefined {
-  if (total !== undefined) return `${formatCount(rows)}/${formatCount(total)} ${unit}`;
-  return rows === 0 ? undefined : `${formatCount(rows)} ${unit}`;
-}
-
-function describeTime(left: number | undefined, seconds: number, done: boolean): string {
-  if (done) return `done in ${formatSeconds(seconds)}`;
-  return left === undefined ? formatSeconds(seconds) : `${formatSeconds(left)} left`;
-}
-
-function drawBar(share: number, cells: number): string {
-  const full = Math.round(share * cells);
-  return '█'.repeat(full) + '░'.repeat(cells - full);
 }

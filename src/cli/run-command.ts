@@ -1,14 +1,12 @@
 import { PricelakeError } from '../io/errors.js';
 import type { LogLevel } from '../io/io.js';
 import type { CommandContext, CommandReport } from './command.js';
-import { describeError, formatError } from './error-report.js';
-import { EXIT, exitCodeOf } from './exit-codes.js';
+import { describeError, EXIT, exitCodeOf, formatError } from './exit-codes.js';
 import { toJsonText } from './json-text.js';
 import { createStreamOutput } from './output/output.js';
 import { escapeControls } from './plain-text.js';
-import { createPrompter } from './prompter.js';
 import { chooseStyle, paint } from './style.js';
-import { createCliIo } from './terminal-io.js';
+import { createCliIo, createPrompter } from './terminal-io.js';
 
 /**
  * Runs an action with logs, signals, the JSON line, errors and the exit code. An action throws to fail, and returns its
@@ -51,7 +49,6 @@ export async function runCommand(
   }
 }
 
-/** Less important events are not logged. */
 export function chooseLogLevel(argv: Record<string, unknown>, env: NodeJS.ProcessEnv): LogLevel {
   const verbose = Number(argv.verbose ?? 0);
   if (verbose >= 2) return 'trace';
@@ -84,7 +81,6 @@ function watchStopSignals(hint?: string): { signal: AbortSignal; release(): void
   };
 }
 
-/** Resolves when the signal is aborted. */
 export function untilStopped(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

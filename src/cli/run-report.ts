@@ -84,7 +84,6 @@ function describeHistories({ histories, row }: RunReport): string[] {
   return [`${countOf(asked, 'item')} read${by}${later}`];
 }
 
-/** Something that needs attention, and the command that shows more. */
 interface Attention {
   what: string;
   command?: string;

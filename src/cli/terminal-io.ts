@@ -1,3 +1,5 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { type Io, type LogLevel, type Progress, realIo } from '../io/io.js';
 import { toJsonText } from './json-text.js';
 import type { Screen } from './output/output.js';
@@ -6,7 +8,6 @@ import { createBars, createLogProgress, type ProgressView } from './progress.js'
 import { PLAIN, type Style } from './style.js';
 
 interface CliIoOptions {
-  /** Takes logs and progress. */
   stream: Screen & { isTTY?: boolean };
   env?: NodeJS.ProcessEnv;
   now?: () => Date;
@@ -91,4 +92,29 @@ function createRedactor(first: string) {
   protectSecret(first);
   const redact = (text: string) => [...secrets].reduce((redacted, secret) => redacted.replaceAll(secret, '***'), text);
   return { protectSecret, redact };
+}
+
+/** Asks a person at a terminal. Returns the answer without spaces around it; an empty text for Enter alone. */
+export type Prompter = (question: string, isSecret?: boolean) => Promise<string>;
+
+/** Undefined if nobody can answer, as in a pipe or a scheduler. */
+export function createPrompter(
+  input: NodeJS.ReadStream,
+  output: NodeJS.WriteStream,
+  signal: AbortSignal,
+): Prompter | undefined {
+  if (!input.isTTY || !output.isTTY) return undefined;
+  return async (question, isSecret = false) => {
+    if (isSecret) output.write(question);
+    const muted = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const lines = createInterface({ input, output: isSecret ? muted : output, terminal: true });
+    // In raw mode, Ctrl-C is a character.
+    lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    try {
+      return (await lines.question(isSecret ? '' : question, { signal })).trim();
+    } finally {
+      lines.close();
+      if (isSecret) output.write('\n');
+    }
+  };
 }

@@ -2,10 +2,7 @@ import { PricelakeError } from '../../io/errors.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { sandboxAdvance } from '../commands/sandbox.js';
 
-/**
- * Moves the clock of a sandbox that runs.
- * @throws PricelakeError `usage` without its address, or for what it refuses; `unavailable` if it does not run
- */
+/** @throws PricelakeError `usage` without its address, or for what it refuses; `unavailable` if it does not run */
 export async function advanceSandbox(
   { url = process.env.PRICELAKE_BASE_URL, hours, changes }: Arguments<typeof sandboxAdvance>,
   { output, json, signal }: CommandContext,
@@ -22,7 +19,6 @@ export async function advanceSandbox(
   return undefined;
 }
 
-/** Returns the number of changes by kind, and the new time. */
 export async function postAdvance(url: URL, body: object, signal: AbortSignal) {
   const headers = { 'content-type': 'application/json' };
   let response: Response;

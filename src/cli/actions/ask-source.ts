@@ -5,9 +5,9 @@ import { PricelakeError } from '../../io/errors.js';
 import { fetchPlan, type SeenPlan } from '../../source/read-plan.js';
 import type { CommandContext } from '../command.js';
 import { ENV_FILE, formatVariable } from '../env-file.js';
-import { formatError } from '../error-report.js';
+import { formatError } from '../exit-codes.js';
 import { toPlainLine } from '../plain-text.js';
-import type { Prompter } from '../prompter.js';
+import type { Prompter } from '../terminal-io.js';
 
 type Source = Record<'PRICELAKE_BASE_URL' | 'PRICELAKE_API_KEY', string>;
 

@@ -10,7 +10,6 @@ import { formatBytes, formatSeconds } from '../progress.js';
 import { paint, type Style } from '../style.js';
 import type { Rows, Status } from './read-status.js';
 
-/** A status for people. */
 export function formatStatus(status: Status, width: number | undefined): string {
   const { listing, lag, open, lock, budget, brokenExports, runs } = status;
   const lines = [
@@ -32,7 +31,6 @@ export function formatStatus(status: Status, width: number | undefined): string 
   return facts.join('') + tables + lastRuns + formatChecks(status.checks, width);
 }
 
-/** Colours what needs a person. */
 export function colourStatus(text: string, style: Style): string {
   return paint(
     text,

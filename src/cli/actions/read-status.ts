@@ -24,7 +24,6 @@ const RUNS_SQL = `SELECT run_number AS run, mode, started_at, round(seconds, 1) 
 const CHECKS_SQL = `SELECT name, severity, violations, let_through FROM check_results
   WHERE run_id = (SELECT arg_max(run_id, run_number) FROM runs) ORDER BY violations DESC, name`;
 
-/** The result of a query. */
 export interface Rows {
   names: string[];
   rows: DuckDBValue[][];
@@ -33,7 +32,6 @@ export interface Rows {
 /** Everything that a status shows, with the datasets of the lake; undefined if nothing is published. */
 export type Status = Awaited<ReturnType<typeof readStatus>> & { datasets: DatasetSelection | undefined };
 
-/** Gathers the state of a lake, with the lag behind the feed if the service was asked. */
 export async function readStatus(
   { lake, db, remote }: OpenedLake,
   service: ServiceState | undefined,

@@ -5,10 +5,7 @@ import type { backfill } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
 import { describeReport, formatReport } from '../run-report.js';
 
-/**
- * Reads the histories of chosen items, and applies them in a run.
- * @throws PricelakeError `usage` if no items are chosen
- */
+/** @throws PricelakeError `usage` if no items are chosen */
 export async function runBackfill(request: Arguments<typeof backfill>, context: CommandContext) {
   const { io, signal, say, style } = context;
   const selection = readSelection(request);

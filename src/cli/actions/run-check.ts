@@ -20,10 +20,7 @@ import { paint } from '../style.js';
 /** From most to least severe. */
 const ORDER: Severity[] = ['gate', 'error', 'warn'];
 
-/**
- * Runs the checks over the published tables, and shows what they found.
- * @throws PricelakeError `check_failed` if one of severity `failOn` or a higher one found something
- */
+/** @throws PricelakeError `check_failed` if one of severity `failOn` or a higher one found something */
 export async function runCheckCommand(request: Arguments<typeof check>, context: CommandContext) {
   const { lake, settings } = await findTarget(request);
   const all = await loadChecks(request.checks ?? settings?.checksFolder);
@@ -43,7 +40,6 @@ export async function runCheckCommand(request: Arguments<typeof check>, context:
   return { checks: report };
 }
 
-/** True if a check of severity `failOn` or a higher one found something. */
 export function isFailure({ violations, severity }: CheckResult, failOn: Severity): boolean {
   return violations > 0n && ORDER.indexOf(severity) <= ORDER.indexOf(failOn);
 }

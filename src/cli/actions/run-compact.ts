@@ -5,7 +5,6 @@ import type { compact } from '../commands/keep.js';
 import { findTarget } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
 
-/** Joins the small files of a lake's tables and shows what became of them. */
 export async function runCompact(request: Arguments<typeof compact>, context: CommandContext) {
   const { io, signal, say, output } = context;
   const { lake: path, settings } = await findTarget(request);

@@ -22,7 +22,6 @@ import { showSpread } from './show-spread.js';
 
 const HOURS = 6;
 
-/** Copies the embedded sandbox, syncs some hours of changes and then nothing new, runs the checks, and shows spreads. */
 export async function runDemo(request: Arguments<typeof demo>, context: CommandContext) {
   const { keep, items } = request;
   if (keep !== undefined) await mkdir(keep, { recursive: true });
@@ -146,7 +145,6 @@ function resolveLink(file: string): string | undefined {
   }
 }
 
-/** One word for a shell. */
 function quoteWord(word: string): string {
   return /^[\w./-]+$/u.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

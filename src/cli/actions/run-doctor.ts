@@ -34,10 +34,7 @@ const ok = (name: string, found: string): Finding => ({ name, state: 'ok', found
 const warn = (name: string, found: string, next: string): Finding => ({ name, state: 'warn', found, next });
 const failed = (name: string, found: string, next?: string): Finding => ({ name, state: 'failed', found, next });
 
-/**
- * Looks at everything that a sync needs. Makes one call, and changes nothing.
- * @throws PricelakeError `check_failed` if something failed
- */
+/** @throws PricelakeError `check_failed` if something failed */
 export async function runDoctor(request: Arguments<typeof doctor>, context: CommandContext) {
   const findings: Finding[] = [lookAtNode()];
   const pipeline = await openPipeline(request, context).catch(toFinding('pipeline'));
@@ -192,7 +189,6 @@ async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding
   return ok('lake', published + running + elsewhere);
 }
 
-/** Asks the bucket, and names a run that holds it. */
 async function lookAtRemote({ lake: { remote } }: Pipeline, { io }: CommandContext): Promise<Finding[]> {
   if (remote === undefined) return [];
   const [{ parseRemoteUrl }, { openS3Store }, { readHolder }] = await Promise.all([

@@ -18,10 +18,7 @@ import { openSpells } from '../prepare-spells.js';
 import { readCredits, readLake } from '../read-lake.js';
 import { lockDown, prepareSelect } from '../read-only-sql.js';
 
-/**
- * Runs one SELECT over the published tables and streams its rows. Without one, a terminal gets a prompt.
- * @throws PricelakeError `query` if DuckDB refuses the SQL, `usage` if the SQL is given twice or not at all
- */
+/** @throws PricelakeError `query` if DuckDB refuses the SQL, `usage` if the SQL is given twice or not at all */
 export async function runQuery(request: Arguments<typeof query>, context: CommandContext) {
   const { memory, output } = request;
   requireDestination(request, context);

@@ -6,10 +6,7 @@ import { openPipeline } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 
-/**
- * Rebuilds every table of a lake from its raw bytes and shows what became of them.
- * @throws PricelakeError `config` if neither a pipeline file nor a lake is named or found
- */
+/** @throws PricelakeError `config` if neither a pipeline file nor a lake is named or found */
 export async function runRebuild(request: Arguments<typeof rebuild>, context: CommandContext) {
   const { io, signal, json, say, output } = context;
   const { pipeline: file, lake } = request;

@@ -8,10 +8,7 @@ import type { Arguments, CommandContext } from '../command.js';
 import type { restore } from '../commands/keep.js';
 import { formatBytes } from '../progress.js';
 
-/**
- * Fetches all files of a lake that its folder lacks, and shows how many there were.
- * @throws PricelakeError `config` if the pipeline file names no remote; `lake_locked` if another run holds it
- */
+/** @throws PricelakeError `config` if the pipeline file names no remote; `lake_locked` if another run holds it */
 export async function runRestore(request: Arguments<typeof restore>, context: CommandContext) {
   const { io, signal, say } = context;
   const file = await findPipeline(request.pipeline, process.env);

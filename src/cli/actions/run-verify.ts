@@ -17,10 +17,7 @@ const MAKE_AGAIN =
 /** All items are counted, and so many are named. */
 const KEPT = 20;
 
-/**
- * Proves a lake whole, and shows what it read and found.
- * @throws PricelakeError `verify_failed` if something is wrong
- */
+/** @throws PricelakeError `verify_failed` if something is wrong */
 export async function runVerify(request: Arguments<typeof verify>, context: CommandContext) {
   const { sample, items } = request;
   const { lake: path, settings } = await findTarget(request);
@@ -46,7 +43,6 @@ export async function runVerify(request: Arguments<typeof verify>, context: Comm
   }
 }
 
-/** Compares a sample of items with the service. */
 async function compareItems(
   request: Arguments<typeof verify>,
   items: number,

@@ -39,7 +39,6 @@ function describeAsJson({ baseUrl, keys, webhook }: Sandbox): string {
   return JSON.stringify({ baseUrl, keys, ...(url === null ? {} : { webhook: { url, secret: webhook.secret } }) });
 }
 
-/** With the next steps: a call to try, and a pipeline file that fits. */
 function describeSandbox({ baseUrl, keys, webhook }: Sandbox): string {
   const { url } = webhook.status;
   const endpoint = url === null ? '' : `\n  webhook   ${url}\n  secret    ${webhook.secret}\n`;

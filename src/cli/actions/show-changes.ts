@@ -6,10 +6,7 @@ import { readStatement } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { readCredits, readLake } from '../read-lake.js';
 
-/**
- * Streams the rows of a table that changed since then.
- * @throws PricelakeError `usage` if the lake does not know what changed
- */
+/** @throws PricelakeError `usage` if the lake does not know what changed */
 export async function showChanges(request: Arguments<typeof changes>, context: CommandContext) {
   const { table, since } = request;
   requireDestination(request, context);

@@ -16,10 +16,7 @@ interface Topic {
   file: string;
 }
 
-/**
- * Prints a page of the documentation, or the list of them.
- * @throws PricelakeError `usage` for an unknown topic, with the nearest
- */
+/** @throws PricelakeError `usage` for an unknown topic, with the nearest */
 export async function showHelp({ topic }: Arguments<typeof help>, { output, json }: CommandContext) {
   const topics = await listTopics();
   if (topic === undefined || topic === ALL_TOPICS) {

@@ -10,10 +10,7 @@ import { toPlainLine } from '../plain-text.js';
 import { formatSeconds } from '../progress.js';
 import { paint } from '../style.js';
 
-/**
- * Shows what the next run would do and cost.
- * @throws PricelakeError `budget` or `quota`, with the plan in its facts, if sync would be refused or stop early
- */
+/** @throws PricelakeError `budget` or `quota`, with the plan in its facts, if sync would be refused or stop early */
 export async function showPlan(request: Arguments<typeof plan>, context: CommandContext) {
   const { io, signal, json, output, style } = context;
   const { maxRows, maxOverage } = request;

@@ -26,7 +26,6 @@ export interface ProductRequest extends ResultRequest {
 
 const CREDITS = 'SELECT DISTINCT attribution AS text FROM shown_offers WHERE attribution IS NOT NULL ORDER BY text';
 
-/** Headings of the columns for people, the most important first. */
 const SHOWN = {
   currency: 'currency',
   price: 'price',
@@ -44,10 +43,7 @@ const SHOWN = {
 const DAY_MS = 24 * 3600 * 1000;
 const CHART_DAYS = 90;
 
-/**
- * Shows the offers of a product, cheapest first, and on a terminal its prices over time. selectSpreads has set the variables.
- * @throws PricelakeError `usage` if the product has no listed offer
- */
+/** `selectSpreads` has set the variables. @throws PricelakeError `usage` if the product has no listed offer */
 export async function showProduct(opened: OpenedLake, request: ProductRequest, context: CommandContext) {
   const { db } = opened;
   await createOffers(db, request.conversion);

@@ -8,7 +8,6 @@ import type { schema } from '../commands/deliver.js';
 import { toJsonText } from '../json-text.js';
 import { writeText } from '../output/output.js';
 
-/** Writes the contract of one table or of all in the language of another system. */
 export async function showSchema(request: Arguments<typeof schema>, context: CommandContext) {
   const { table, format, output } = request;
   const tables = table === undefined ? [...TABLE_NAMES] : [table];

@@ -29,7 +29,6 @@ const SHOWN = {
   left_out: 'left out',
 } as const;
 
-/** Days have no grades. */
 const SHOWN_DAYS = {
   day: 'day',
   product_id: 'product',
@@ -52,7 +51,6 @@ const SHOWN_DAYS = {
 const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM spreads ORDER BY text';
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Shows the widest price spreads of a lake, or one product, with the licence texts of its open-data shops. */
 export async function showSpread(request: Arguments<typeof spread>, context: CommandContext) {
   requireDestination(request, context);
   const target = await findTarget(request);
@@ -77,7 +75,6 @@ export async function showSpread(request: Arguments<typeof spread>, context: Com
   });
 }
 
-/** Counts the selected spreads that are hidden because of their grade. */
 async function describeLeftOut(db: Database, columns: number | undefined): Promise<{ count: bigint; text: string }> {
   const row = await db.row(readAnalysis('spread_left_out'));
   const count = row?.left_out as bigint;

@@ -53,7 +53,6 @@ async function chooseSource({ pipeline, lake, online = false }: Arguments<typeof
   return { path, budget: DEFAULT_BUDGET, service: { baseUrl, apiKey } };
 }
 
-/** For machines. */
 function describeStatus({ pointer, runs, checks, ...status }: Status) {
   const { runId, runNumber, cursor, at, pipeline } = pointer ?? {};
   const published = { published: pointer !== undefined, pipeline, runId, runNumber, cursor, at };

@@ -20,7 +20,6 @@ import { readLake } from '../read-lake.js';
 
 const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM watched ORDER BY text';
 
-/** Headings of the columns for people, the most important first. */
 const SHOWN = {
   product: 'product',
   price: 'your price',
@@ -38,10 +37,7 @@ const SHOWN = {
   changes: 'changed',
 } as const;
 
-/**
- * Compares a price list with the lake, and keeps what it found for the next run.
- * @throws PricelakeError `below_allowed`, after the result is written, if a shop is below a lowest allowed price
- */
+/** @throws PricelakeError `below_allowed`, after the result is written, if a shop is below a lowest allowed price */
 export async function watchPrices(request: Arguments<typeof watch>, context: CommandContext) {
   requireDestination(request, context);
   const state = request.state ?? `${request.list}.watch.parquet`;

@@ -9,10 +9,7 @@ import type { Place } from './ask-source.js';
 const TITLE = /^# .*\n/;
 const LAKE_PATH = /^( {2}path: )\.\/lake$/m;
 
-/**
- * Writes a copy of the commented pipeline file of the package. On a terminal, it asks for address and key.
- * @throws PricelakeError `usage` if the file exists already, or the folder is missing
- */
+/** @throws PricelakeError `usage` if the file exists already, or the folder is missing */
 export async function writePipeline(
   { file, lake }: Arguments<typeof init>,
   context: CommandContext,

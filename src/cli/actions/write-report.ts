@@ -19,7 +19,6 @@ import { readLake } from '../read-lake.js';
 const MEMORY = '1GB';
 const MOST_PRODUCTS = 24;
 
-/** Writes the report of a lake, and sums it up in a line. */
 export async function writeReport(request: Arguments<typeof report>, context: CommandContext) {
   const { output, currency, minShops, top, product: products = [], list } = request;
   if (products.length > MOST_PRODUCTS) {

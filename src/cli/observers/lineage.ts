@@ -7,7 +7,7 @@ import { openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
-import { messageOf } from '../error-report.js';
+import { messageOf } from '../exit-codes.js';
 import { toJsonText } from '../json-text.js';
 import type { CliIo } from '../terminal-io.js';
 import { COLUMN_SOURCES } from './column-sources.js';
@@ -50,7 +50,6 @@ async function deliver(target: string, text: string, key: string | undefined): P
   if (!answer.ok) throw new Error(`the catalog answered ${answer.status}`);
 }
 
-/** An event of OpenLineage 2-0-2 (RunEvent), as JSON. */
 type LineageEvent = Record<string, unknown>;
 
 const SPEC = 'https://openlineage.io/spec';

@@ -13,7 +13,6 @@ export interface WatchedRun {
   startedAt: Date;
   endedAt: Date;
   exitCode: number;
-  /** Undefined if it failed. */
   report: RunReport | undefined;
   error: unknown;
 }

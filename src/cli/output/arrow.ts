@@ -64,7 +64,6 @@ export function toArrowField(name: string, type: DuckDBType): arrow.Field {
   return new arrow.Field(name, toArrowType(type), true);
 }
 
-/** Makes the Arrow type of each DuckDB type that has no parameters. */
 const ARROW_TYPES: Partial<Record<duckdb.DuckDBTypeId, () => arrow.DataType>> = {
   [duckdb.DuckDBTypeId.BOOLEAN]: () => new arrow.Bool(),
   [duckdb.DuckDBTypeId.TINYINT]: () => new arrow.Int32(),
@@ -92,7 +91,6 @@ function toArrowType(type: DuckDBType): arrow.DataType {
   return ARROW_TYPES[type.typeId]?.() ?? new arrow.Utf8();
 }
 
-/** Builds data of the type that `toArrowField` gives. */
 function buildArrowData(duckType: DuckDBType, values: readonly DuckDBValue[]): arrow.Data {
   const type = toArrowType(duckType);
   const length = values.length;
@@ -127,7 +125,6 @@ function buildFixed(type: arrow.DataType, values: readonly DuckDBValue[]) {
   return BigInt64Array.from(values, (value) => BigInt((value as bigint | number | null) ?? 0n));
 }
 
-/** The instant in the unit of its own type; 0 for NULL. */
 function readInstant(value: DuckDBValue): bigint {
   if (value instanceof duckdb.DuckDBTimestampSecondsValue) return value.seconds;
   if (value instanceof duckdb.DuckDBTimestampMillisecondsValue) return value.millis;

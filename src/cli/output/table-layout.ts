@@ -13,7 +13,6 @@ const LEAST_WIDTH = 14;
 const ISOLATE = ['\u2068', '\u2069'] as const;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
-/** Numbers are counts. */
 type Cell = string | number | bigint;
 
 /**

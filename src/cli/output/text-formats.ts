@@ -28,7 +28,6 @@ export async function writeJson(result: ResultSet, output: Output): Promise<bigi
   return rows;
 }
 
-/** One JSON object per line. */
 export async function writeNdjson(result: ResultSet, output: Output): Promise<bigint> {
   const rows = await writeRows(result, output, '\n');
   if (rows > 0n) await output.write('\n');

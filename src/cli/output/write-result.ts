@@ -20,7 +20,6 @@ export interface ResultRequest {
   output?: string | undefined;
 }
 
-/** Formats that hold credits. */
 const CREDITED: readonly Format[] = ['table', 'arrow', 'parquet'];
 
 /**
@@ -47,7 +46,6 @@ export async function writeResult(
   return { rows, file, format, attribution: credits, metadata };
 }
 
-/** True if a person reads the result. */
 export const isForEyes = ({ format = 'table' }: ResultRequest, { json }: CommandContext): boolean =>
   !json && format === 'table';
 
