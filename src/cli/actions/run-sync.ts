@@ -5,6 +5,8 @@ import { type RunReport, type SyncOptions, syncPipeline } from '../../run/sync.j
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { sync } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
+import { openLineage } from '../observers/lineage.js';
+import { openMetricsFile } from '../observers/metrics.js';
 import { type RunObserver, watchRun } from '../observers/watch-run.js';
 import { describeReport, formatReport } from '../run-report.js';
 
@@ -53,18 +55,9 @@ async function land(request: Arguments<typeof sync>, context: CommandContext): P
   return { ...others, run_id: runId, run_number: runNumber, lake: path };
 }
 
-async function listObservers(
-  { metrics, openlineage }: Arguments<typeof sync>,
-  { io }: CommandContext,
-): Promise<RunObserver[]> {
+async function listObservers({ metrics, openlineage }: Arguments<typeof sync>, { io }: CommandContext) {
   const observers: RunObserver[] = [];
-  if (metrics !== undefined) {
-    const { openMetricsFile } = await import('../observers/metrics.js');
-    observers.push(await openMetricsFile(metrics));
-  }
-  if (openlineage !== undefined) {
-    const { openLineage } = await import('../observers/lineage.js');
-    observers.push(openLineage(openlineage, io, process.env));
-  }
+  if (metrics !== undefined) observers.push(await openMetricsFile(metrics));
+  if (openlineage !== undefined) observers.push(openLineage(openlineage, io, process.env));
   return observers;
 }
