@@ -12,12 +12,17 @@ const SHOPS = ['Alpha', 'Beta', 'Gamma', 'Delta'];
 const CREDIT = 'Open Prices, CC BY 4.0';
 const KETTLE = '4006381333931';
 const LAMP = '4012345678901';
+const TOASTER = '4012345678918';
+const MUG = '4012345678925';
 type Past = [day: number, price: number | null][];
 /** Days of November and prices from then on, of each shop; null: not listed. */
 const PAST: Record<string, Past[]> = {
   // Beta went below 20 first and came back; Gamma followed before it did, then Alpha, who still are.
   [KETTLE]: ['1:25 9:19.5', '1:26 5:18 8:24', '1:27 7:19', '1:30'].map(parsePast),
   [LAMP]: ['1:50', '1:50 4:45', '2:60 6:null'].map(parsePast),
+  // Gamma lost two digits on the tenth.
+  [TOASTER]: ['1:10', '1:11', '1:10 10:0.1', '1:9.5'].map(parsePast),
+  [MUG]: ['1:0.01'].map(parsePast),
 };
 
 function parsePast(text: string): Past {
@@ -132,6 +137,57 @@ describe('watch', () => {
       ],
       ['new in the list'],
     ]);
+  });
+
+  test('compares no price that looks wrong, says which and why, and raises no alarm for it', async () => {
+    const file = await list('suspects.csv', ['product,price,lowest', `${TOASTER},12,9`]);
+    const { code, stdout } = await watch(file, '--json');
+    expect(code).toBe(0);
+    expect(parseRows(stdout)).toMatchObject([
+      {
+        shops: 3,
+        position: 4,
+        cheapest: 9.5,
+        cheapest_shop: 'Delta',
+        undercut_by: ['Alpha', 'Beta', 'Delta'],
+        below_shops: 0,
+        below_now: [],
+        alarms: 0,
+        left_out: ['0.1000 Gamma: other shops ask 100.0 times as much'],
+        attribution: [CREDIT],
+      },
+    ]);
+    expect((await watch(file)).stdout).toContain('0.1000 Gamma');
+    const suspects = await watch(file, '--json', '--with-suspects');
+    expect(suspects.code).toBe(0);
+    expect(parseRows(suspects.stdout)).toMatchObject([
+      { shops: 4, cheapest: 0.1, below_shops: 1, below_now: ['Gamma'], alarms: 0, left_out: [], changes: null },
+    ]);
+    // The look with suspects left no trace.
+    expect(parseRows((await watch(file, '--json')).stdout)[0]).toMatchObject({ changes: [] });
+  });
+
+  test('says that no price counts', async () => {
+    const file = await list('none.csv', ['product,price,lowest', `${MUG},3,2`]);
+    const { code, stdout } = await watch(file, '--json');
+    expect([code, parseRows(stdout)[0]]).toMatchObject([
+      0,
+      {
+        is_matched: false,
+        reason: 'no price counts: see left_out',
+        left_out: ['0.0100 Alpha: a price that fills a field'],
+        undercut_by: [],
+      },
+    ]);
+  });
+
+  test('leaves the wrong price out of indices as well', async () => {
+    const { stdout } = await runHere([
+      ...['query', '--lake', lake, '--analysis', 'price_index', '--set', 'by=all', '--set', 'period=day', '--json'],
+      ...['--set', 'since=2026-11-08', '--set', 'until=2026-11-11'],
+    ]);
+    const [last] = parseRows(stdout).slice(-1);
+    expect(Number(last?.jevons)).toBeGreaterThan(90);
   });
 
   test('says why a line is not matched', async () => {

@@ -34,6 +34,7 @@ const SHOWN = {
   below_first: 'below allowed',
   below_since: 'since',
   reason: 'not found',
+  left_out: 'left out',
   changes: 'changed',
 } as const;
 
@@ -44,14 +45,15 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
   const { lake: path } = await findTarget(request);
   return readLake({ path, signal: context.signal }, async (opened) => {
     const { db } = opened;
-    const before = existsSync(state) ? state : undefined;
+    // What it finds with suspects is no base for the next comparison.
+    const before = !request.withSuspects && existsSync(state) ? state : undefined;
     await createWatched(db, { ...request, before, now: context.io.now() });
     const result = await readTableResult(opened, 'watched', CREDITS);
     const report =
       context.json && request.output === undefined
         ? await gatherReport(result)
         : await writeResult(result, request, context, { headings: SHOWN, show });
-    await keepState(db, state);
+    if (!request.withSuspects) await keepState(db, state);
     await refuseBelow(db, report);
     return report;
   });
@@ -89,7 +91,7 @@ async function keepState(db: Database, state: string): Promise<void> {
 }
 
 async function refuseBelow(db: Database, report: CommandReport | undefined): Promise<void> {
-  const row = await db.row('SELECT count(*) AS products, sum(below_shops) AS shops FROM watched WHERE below_shops > 0');
+  const row = await db.row('SELECT count(*) AS products FROM watched WHERE alarms > 0');
   const products = Number(row?.products ?? 0);
   if (products === 0) return;
   const what = products === 1 ? 'a product is' : `${products} products are`;
