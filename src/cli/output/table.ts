@@ -15,8 +15,8 @@ const MOST_ROWS = 1000;
 const MOST_CELLS = 48;
 
 /**
- * Writes a table that fits the terminal, without the control characters of the data, and the credits below it. Without a
- * terminal, texts are cut as well, but credits never are.
+ * Writes a table that fits the terminal, without the control characters of the data. Without a terminal, texts are cut as
+ * well, but credits never are.
  */
 export async function writeTable({ columns, batches, credits }: ResultSet, output: Output): Promise<bigint> {
   const shown = columns.map(({ name, type }) => (isNumeric(type) ? right(toPlainLine(name)) : toPlainLine(name)));
@@ -33,9 +33,15 @@ export async function writeTable({ columns, batches, credits }: ResultSet, outpu
   await output.write(layOutTable(shown, rows, output.columns));
   if (more)
     await output.write(`… more than ${MOST_ROWS} rows; --format csv, json, ndjson or arrow writes all of them\n`);
-  const lines = credits.map((text) => `  ${toPlainLine(text)}\n`).join('');
-  if (lines !== '') await output.write(`\nData of open-data sources; pass these credits on with it:\n${lines}`);
   return BigInt(rows.length);
+}
+
+/** Writes the table with the credits below it. */
+export async function writeCreditedTable(result: ResultSet, output: Output): Promise<bigint> {
+  const rows = await writeTable(result, output);
+  const lines = result.credits.map((text) => `  ${toPlainLine(text)}\n`).join('');
+  if (lines !== '') await output.write(`\nData of open-data sources; pass these credits on with it:\n${lines}`);
+  return rows;
 }
 
 export const formatCell = (value: DuckDBValue): string =>

@@ -10,7 +10,7 @@ import { toJsonText } from '../json-text.js';
 import type { Format } from '../shared-options.js';
 import { createStreamOutput, type Output } from './output.js';
 import { DATATYPES, type ForPeople, type ResultSet, selectColumns } from './result-set.js';
-import { writeTable } from './table.js';
+import { writeCreditedTable } from './table.js';
 import { writeCsv, writeJson, writeNdjson, writeRows } from './text-formats.js';
 
 /** The options of a command that say where its rows go. */
@@ -85,7 +85,7 @@ async function writeJsonLine(result: ResultSet, output: Output): Promise<undefin
 type WriteFormat = (result: ResultSet, output: Output) => Promise<bigint>;
 
 const WRITERS: Record<Exclude<Format, 'parquet'>, WriteFormat> = {
-  table: writeTable,
+  table: writeCreditedTable,
   csv: writeCsv,
   json: writeJson,
   ndjson: writeNdjson,
