@@ -6,7 +6,8 @@ import type { Landing } from '../journal/landings.js';
 import { countAttempts, findRetryAt, isBreak, isLoss, refuseBroken } from '../plan/broken-exports.js';
 import { type ExportGate, readCut, readExportRows, readTakenExport } from '../plan/export-gate.js';
 import type { Shard } from '../plan/plan-shards.js';
-import { type LandedSegment, removeSegments } from './export-segments.js';
+import { removeSegments } from './export-segments.js';
+import type { ItemFile } from './item-files.js';
 import type { ExportFormat } from './row-scanner.js';
 import { type Segment, writeSegments } from './segment-writer.js';
 
@@ -18,7 +19,7 @@ const RETRY_WAIT_MS = 2_000;
 /** Callbacks that work on landed segments while others download. */
 export interface SnapshotEvents {
   /** Gets a synced segment, which may become void until its export is complete. */
-  onSegment(segment: LandedSegment, facts: { mayBecomeVoid: boolean }): void;
+  onSegment(segment: ItemFile, facts: { mayBecomeVoid: boolean }): void;
   /** Gets segments that are void, because their export broke off. */
   onVoid(paths: string[]): void;
   /** Resolves when more may land. */
@@ -99,7 +100,7 @@ class ShardExport {
   /** Segments that are being typed already. */
   readonly #handed: string[] = [];
   /** Small segments, which are typed together when the export is complete. */
-  readonly #small: LandedSegment[] = [];
+  readonly #small: ItemFile[] = [];
 
   constructor(...[client, landing, { shard, format, gate }, events, io]: Parameters<typeof exportShard>) {
     this.#client = client;

@@ -155,11 +155,11 @@ describe('a feed that refuses the cursor', () => {
       sendJson(response, 200, `{"changes":[${changes}],"hasMore":false,"nextCursor":${ids.at(-1)}}`);
     });
   }
-  const land = async (service: LocalService, from: bigint, beginsAgain?: bigint) =>
+  const land = async (service: LocalService, from: bigint, watermark?: bigint) =>
     landFeed(
       service.client,
       await openLanding(),
-      [{ ...partOf(service, from)[0], ...(beginsAgain === undefined ? {} : { beginsAgain }) } as FeedPart],
+      [{ ...partOf(service, from)[0], ...(watermark === undefined ? {} : { watermark }) } as FeedPart],
       true,
       service.io,
     );
@@ -186,8 +186,8 @@ describe('a feed that refuses the cursor', () => {
     ['the change before the whole rows', 7n, 90n, 90n],
     ['the cursor that was refused', 95n, 90n, 95n],
     ['the end of the feed', 7n, 10n, 50n],
-  ])('is read up to %s, whichever is the last of three', async (_name, from, beginsAgain, cursor) => {
-    expect(await land(await startRefusing([50n]), from, beginsAgain)).toMatchObject({ cursor });
+  ])('is read up to %s, whichever is the last of three', async (_name, from, watermark, cursor) => {
+    expect(await land(await startRefusing([50n]), from, watermark)).toMatchObject({ cursor });
   });
 
   test('at its very beginning is an error', async () => {

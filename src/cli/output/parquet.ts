@@ -4,13 +4,13 @@ import { resolve } from 'node:path';
 import { DuckDBTypeId } from '@duckdb/node-api';
 import { quoteIdentifier, quoteLiteral } from '../../sql/quote.js';
 import type { Output } from './output.js';
-import type { Relation, ResultColumn, ResultSet } from './result-set.js';
+import type { ResultColumn, ResultSet, ResultSql } from './result-set.js';
 
 /**
  * DuckDB writes the file, so no row passes through JavaScript. Its metadata holds `attribution`, the licence texts as a
  * JSON array. Returns the number of rows.
  */
-export async function writeParquet({ columns, credits }: ResultSet, relation: Relation, file: string): Promise<bigint> {
+export async function writeParquet({ columns, credits }: ResultSet, relation: ResultSql, file: string): Promise<bigint> {
   const path = resolve(file);
   const metadata = `KV_METADATA {attribution: ${quoteLiteral(JSON.stringify(credits))}}`;
   try {
@@ -27,7 +27,7 @@ export async function writeParquet({ columns, credits }: ResultSet, relation: Re
 }
 
 /** Writes to stdout from a file, because DuckDB writes Parquet only to files. */
-export async function streamParquet(result: ResultSet, relation: Relation, output: Output): Promise<bigint> {
+export async function streamParquet(result: ResultSet, relation: ResultSql, output: Output): Promise<bigint> {
   const { scratch } = relation;
   try {
     const rows = await writeParquet(result, relation, scratch);
