@@ -10,7 +10,11 @@ import type { ResultColumn, ResultSet, ResultSql } from './result-set.js';
  * DuckDB writes the file, so no row passes through JavaScript. Its metadata holds `attribution`, the licence texts as a
  * JSON array. Returns the number of rows.
  */
-export async function writeParquet({ columns, credits }: ResultSet, relation: ResultSql, file: string): Promise<bigint> {
+export async function writeParquet(
+  { columns, credits }: ResultSet,
+  relation: ResultSql,
+  file: string,
+): Promise<bigint> {
   const path = resolve(file);
   const metadata = `KV_METADATA {attribution: ${quoteLiteral(JSON.stringify(credits))}}`;
   try {
