@@ -80,7 +80,7 @@ export class TypingQueue {
     this.#isLeft = true;
   }
 
-  /** Starts typing a file of items; `finish` throws its fault. A file that may become void is typed alone. */
+  /** Starts typing a file of items; `finish` throws its fault. A file that `forget` may void is typed alone. */
   addItems(landed: LandedItems, { mayBecomeVoid = false } = {}): void {
     if (this.#isLeft) return;
     this.#waitingBytes += landed.bytes;
@@ -101,7 +101,7 @@ export class TypingQueue {
     for (const path of paths) this.#void.add(path);
   }
 
-  /** Waits for all files of items. */
+  /** Waits for all files of items by now. Each call returns those of earlier calls too. */
   async finish(): Promise<TypedFile[]> {
     this.#closeBatch();
     const typed = (await Promise.all(this.#typed)).flat();

@@ -37,7 +37,7 @@ const ZSTD_LEVEL = 1;
 const CONCURRENCY = 8;
 
 /** Written files, and a promise of them with checksums when all are synced and checked. */
-export interface Staging {
+interface WrittenFiles {
   files: StagedFile[];
   /** @throws PricelakeError `lake_invalid` when a file fails its check, `disk_full`. */
   sealed: Promise<StagedFile[]>;
@@ -55,7 +55,7 @@ export async function stageTable(db: Database, lake: Lake, stage: Stage): Promis
 }
 
 /** As `stageTable`, but syncs and checks go on after it returns. The caller must await `sealed`. */
-export async function beginStage(db: Database, lake: Lake, stage: Stage): Promise<Staging> {
+export async function beginStage(db: Database, lake: Lake, stage: Stage): Promise<WrittenFiles> {
   const schema = loadTableSchema(stage.table);
   const partitionBy = stage.partitionBy ?? schema.partitionBy;
   await checkColumns(db, schema, stage.select);

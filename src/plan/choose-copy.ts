@@ -12,7 +12,7 @@ export interface CopyFacts {
   /** Rows that exports still have to bring. */
   exportRows: bigint;
   allowance: Allowance;
-  /** Calls that the run has made since `allowance` was taken. */
+  /** As in AccountFacts. */
   callsMade: bigint;
   /** Pages that earlier tries landed. */
   pagesLanded: bigint;

@@ -45,8 +45,8 @@ export interface FeedStart {
   dataset: Dataset;
   /** Undefined until the low watermark is known, where the feed then begins. */
   from: bigint | undefined;
-  /** A feed whose cursor is refused begins again here; undefined if that needs a complete copy. */
-  beginsAgain?: bigint;
+  /** Changes up to it happened before whole rows are read; undefined if a refused cursor needs a complete copy. */
+  watermark?: bigint;
 }
 
 /** Comparisons with the service that prove the copy. */
@@ -112,8 +112,8 @@ function planFeed(
     if (dataset === undefined) return added.length > 0 && isWanted ? 0n : lake.cursor;
     return added.includes(dataset) ? first : lake.cursor;
   };
-  const again = mode === 'feed' ? {} : { beginsAgain: watermark?.cursor ?? 0n };
-  return parts.map((dataset) => ({ dataset, from: begin(dataset), ...again }));
+  const rows = mode === 'feed' ? {} : { watermark: watermark?.cursor ?? 0n };
+  return parts.map((dataset) => ({ dataset, from: begin(dataset), ...rows }));
 }
 
 /** For several datasets, the service counts and groups each by itself, so there is nothing to compare with. */

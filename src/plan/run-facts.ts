@@ -87,7 +87,7 @@ export interface AccountFacts {
   historyDays: number | null;
   /** The allowance left, less the rows of exports under way. */
   allowance: Allowance;
-  /** Calls since `allowance` was read. */
+  /** Calls of this process: no fewer than since `allowance` was read. */
   callsMade: bigint;
   /** Exports that broke off in earlier runs. */
   broken: readonly BrokenExport[];

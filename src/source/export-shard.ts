@@ -8,6 +8,7 @@ import type { Landing } from '../journal/landings.js';
 import { countAttempts, findRetryAt, isBreak, isLoss, refuseBroken } from '../plan/broken-exports.js';
 import { type ExportGate, readCut, readExportRows, readTakenExport } from '../plan/export-gate.js';
 import type { Shard } from '../plan/plan-shards.js';
+import type { ItemFile } from './item-files.js';
 import type { ExportFormat } from './row-scanner.js';
 import { type Segment, writeSegments } from './segment-writer.js';
 
@@ -19,7 +20,7 @@ const RETRY_WAIT_MS = 2_000;
 /** Callbacks that work on landed segments while others download. */
 export interface SnapshotEvents {
   /** Gets a synced segment, which may become void until its export is complete. */
-  onSegment(segment: LandedSegment, facts: { mayBecomeVoid: boolean }): void;
+  onSegment(segment: ItemFile, facts: { mayBecomeVoid: boolean }): void;
   /** Gets segments that are void, because their export broke off. */
   onVoid(paths: string[]): void;
   /** Resolves when more may land. */
@@ -100,7 +101,7 @@ class ShardExport {
   /** Segments that are being typed already. */
   readonly #handed: string[] = [];
   /** Small segments, which are typed together when the export is complete. */
-  readonly #small: LandedSegment[] = [];
+  readonly #small: ItemFile[] = [];
 
   constructor(...[client, landing, { shard, format, gate }, events, io]: Parameters<typeof exportShard>) {
     this.#client = client;
@@ -220,32 +221,23 @@ class ShardExport {
   }
 }
 
-/** A synced piece of an export: whole lines. */
-export interface LandedSegment {
-  path: string;
-  rows: number;
-  bytes: number;
-  /** When its export was asked for, ISO 8601. */
-  readAt: string;
-}
-
 /** True for a file of an export of one website: it has the name of its shard. */
-export function isOfOneSite({ path: file }: Pick<LandedSegment, 'path'>): boolean {
+export function isOfOneSite({ path: file }: Pick<ItemFile, 'path'>): boolean {
   return /^export-(?:dataset-\d+-)?site-\d+-\d+-/u.test(path.basename(file));
 }
 
 /** Segments of the shard's complete export; undefined while it has none. */
-export function listSegments({ journal, folder }: Landing, shard: string): LandedSegment[] | undefined {
+export function listSegments({ journal, folder }: Landing, shard: string): ItemFile[] | undefined {
   const done = findDone(journal.state.exports, shard);
   return done && placeSegments(folder, done);
 }
 
 /** Segments of exports that the service cut. They are paid for, but no copy. */
-export function listCutSegments({ journal, folder }: Landing): LandedSegment[] {
+export function listCutSegments({ journal, folder }: Landing): ItemFile[] {
   return listCut(journal.state.exports).flatMap((cut) => placeSegments(folder, cut));
 }
 
-function placeSegments(folder: string, { segments, readAt }: ExportAttempt): LandedSegment[] {
+function placeSegments(folder: string, { segments, readAt }: ExportAttempt): ItemFile[] {
   return segments.map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt }));
 }
 

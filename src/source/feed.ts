@@ -37,10 +37,10 @@ export interface LandedFeed {
 export interface FeedPart extends DatasetPart {
   from: bigint;
   /**
-   * The newest change before whole rows were read, up to which the feed is read as well. Undefined if none are read. With
-   * it, a refused cursor is no error: the feed begins again.
+   * Changes up to it happened before whole rows were read. Undefined if none are read. With it, a refused cursor is no
+   * error: the feed is read from its first page, and counts as read up to it.
    */
-  beginsAgain?: bigint;
+  watermark?: bigint;
 }
 
 const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
@@ -151,14 +151,14 @@ export function isCursorRefused(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && [400, 410].includes(error.facts.status ?? 0);
 }
 
-/** Reads the page behind a cursor. If the cursor is refused and the part may begin again, reads the first page. */
-async function readChanges({ client, beginsAgain }: FeedPart, cursor: bigint, io: Io) {
+/** Reads the page behind a cursor. If the cursor is refused and whole rows are read, reads the first page. */
+async function readChanges({ client, watermark }: FeedPart, cursor: bigint, io: Io) {
   const read = async (after: bigint) => {
     const { body } = await client.bytes('/changes', { after, limit: PAGE_LIMIT });
     return { body, after };
   };
   return read(cursor).catch((error: unknown) => {
-    if (beginsAgain === undefined || cursor === 0n || !isCursorRefused(error)) throw error;
+    if (watermark === undefined || cursor === 0n || !isCursorRefused(error)) throw error;
     io.log('warn', 'feed.cursor_refused', { cursor, reason: error.message });
     return read(0n);
   });
@@ -178,7 +178,7 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
   try {
     while (hasMore) {
       const { body, after } = await readChanges(part, cursor, io);
-      if (after !== cursor) known = larger(known, part.beginsAgain ?? 0n);
+      if (after !== cursor) known = larger(known, part.watermark ?? 0n);
       cursor = after;
       const page = readFeedPage(body, cursor);
       const goesOn = await guard.admit(page, cursor);

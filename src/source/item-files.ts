@@ -17,12 +17,12 @@ import { cutTail, RowFile, type RowMark } from './row-file.js';
 /** A file is closed at this size, so that it can be typed while the next one lands. */
 const FILE_BYTES = 48 * 1024 * 1024;
 
-/** A closed file of items read whole. */
+/** A closed, synced file of items read whole: pages, or a segment of an export. */
 export interface ItemFile {
   path: string;
   rows: number;
   bytes: number;
-  /** When its last item was read, ISO 8601. */
+  /** When its last page was read or its export was asked for, ISO 8601. */
   readAt: string;
 }
 

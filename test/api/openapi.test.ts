@@ -13,7 +13,7 @@ describe('the OpenAPI document', () => {
     expect(validator.version).toBe('3.1');
   });
 
-  it('has the endpoints of section 4, each with the answers of section 7', () => {
+  it('has the endpoints of section 4, listed here, each with the answers of section 7', () => {
     const { paths } = document;
     const statuses = Object.entries(paths).map(([path, { get }]) => `${path} ${Object.keys(get.responses).join(' ')}`);
     expect(statuses).toEqual([

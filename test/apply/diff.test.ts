@@ -200,7 +200,7 @@ describe('an event without a time of its own is dated', () => {
   });
 });
 
-test('every difference that a comparison names is told, or said to be no change of its own', () => {
+test('every difference of compare.sql is told by diff.sql, or listed there as no change of its own', () => {
   const names = [...readModel('compare').matchAll(/THEN '(\w+)' END/g)].map(([, name]) => name as string);
   expect(names).toContain('removedAt');
   expect(names.filter((name) => !readModel('diff').includes(`'${name}'`))).toEqual([]);

@@ -85,7 +85,7 @@ beforeAll(async () => {
 });
 
 describe('an export row', () => {
-  test('is typed with every value when it is written as Item is', () => {
+  test('is typed with every value when it is written as ITEM above, which has all fields', () => {
     expect(expected).toHaveLength(1);
     expect(expected[0]).toContain('9007199254740993');
     // Only extra, gone_at, change_id and nothing else of an item is null.

@@ -36,8 +36,11 @@ describe('the reference', () => {
     for (const { code, meaning } of codes) expect(meaning, code).not.toBe('');
   });
 
-  test('describes every option of the pipeline file, with its default', () => {
+  test('has in OPTIONS of docs/render/pipeline.ts every option of the pipeline file, with its default; code reads each', () => {
     expect(Object.keys(OPTIONS).sort()).toEqual(listOptions().sort());
+    const code = listSources().join('\n');
+    const isRead = (option: string) => new RegExp(`[.{,] ?${option.split('.').at(-1)}\\b`, 'u').test(code);
+    expect(listOptions().filter((option) => !isRead(option))).toEqual([]);
     const file = parse(readFileSync(packagePath('pipelines/prices.yaml'), 'utf8')) as object;
     for (const [option, [byDefault]] of Object.entries(OPTIONS)) {
       const shown = option.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], file);

@@ -140,8 +140,8 @@ describe('a feed that refuses the cursor', () => {
       sendJson(response, 200, `{"changes":[${changes}],"hasMore":false,"nextCursor":${ids.at(-1)}}`);
     });
   }
-  const landFrom = (service: LocalService, from: bigint, beginsAgain?: bigint) =>
-    land(service, [{ ...partOf(service, from), ...(beginsAgain === undefined ? {} : { beginsAgain }) }]);
+  const landFrom = (service: LocalService, from: bigint, watermark?: bigint) =>
+    land(service, [{ ...partOf(service, from), ...(watermark === undefined ? {} : { watermark }) }]);
 
   test('is an error where nothing else is read', async () => {
     const service = await startRefusing([50n]);
@@ -165,8 +165,8 @@ describe('a feed that refuses the cursor', () => {
     ['the change before the whole rows', 7n, 90n, 90n],
     ['the cursor that was refused', 95n, 90n, 95n],
     ['the end of the feed', 7n, 10n, 50n],
-  ])('is read up to %s, whichever is the last of three', async (_name, from, beginsAgain, cursor) => {
-    expect(await landFrom(await startRefusing([50n]), from, beginsAgain)).toMatchObject({ cursor });
+  ])('is read up to %s, whichever is the last of three', async (_name, from, watermark, cursor) => {
+    expect(await landFrom(await startRefusing([50n]), from, watermark)).toMatchObject({ cursor });
   });
 
   test('at its very beginning is an error', async () => {

@@ -7,7 +7,8 @@ import type { Progress } from '../../src/io/io.js';
 import type { Landing } from '../../src/journal/landings.js';
 import { ExportGate } from '../../src/plan/export-gate.js';
 import type { Shard } from '../../src/plan/plan-shards.js';
-import type { LandedSegment, SnapshotEvents } from '../../src/source/export-shard.js';
+import type { SnapshotEvents } from '../../src/source/export-shard.js';
+import type { ItemFile } from '../../src/source/item-files.js';
 import { landSnapshot } from '../../src/source/snapshot.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { type LocalService, startService } from '../api/local-service.js';
@@ -41,8 +42,8 @@ function sendExport(response: ServerResponse, { rows = '50', body = ROWS, header
 }
 
 /** `left`: export rows of the month. */
-async function land(service: LocalService, landing: Landing, left?: number): Promise<LandedSegment[]> {
-  const segments: LandedSegment[] = [];
+async function land(service: LocalService, landing: Landing, left?: number): Promise<ItemFile[]> {
+  const segments: ItemFile[] = [];
   const events: SnapshotEvents = {
     onSegment: (segment) => void segments.push(segment),
     onVoid: (paths) => expect(paths).toEqual([]),

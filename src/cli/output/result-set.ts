@@ -41,7 +41,7 @@ export interface ResultColumn {
 }
 
 /** A result as SQL, for what DuckDB itself writes. */
-export interface Relation {
+export interface ResultSql {
   db: Database;
   /** Follows FROM. */
   from: string;
@@ -55,7 +55,7 @@ export interface ResultSet {
   batches: AsyncIterable<DuckDBValue[][]>;
   /** Licence texts that go with the data. */
   credits: string[];
-  relation?: Relation | undefined;
+  relation?: ResultSql | undefined;
 }
 
 /** Makes names of columns unique (`id`, `id_1`). */

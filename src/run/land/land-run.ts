@@ -38,7 +38,7 @@ import type { LandedInput } from './landed-run.js';
  * feed; or the feed alone. Segments of whole rows are typed while the rest downloads.
  */
 export async function landRun(run: Run): Promise<LandedInput> {
-  // Another program has typed and committed them.
+  // Another program has typed and committed the items.
   if (run.landing.journal.state.isMerged && run.standing.items === 'committed') run.typing.leaveItems();
   const planning = readPlanOfRun(run);
   const source = { ...run, journal: run.landing.journal, isAtWork: true };
@@ -89,8 +89,9 @@ async function landByPlan(
     }
   }
   const applied = run.tables.items.applied.cursor;
-  const start = lowWatermark?.cursor ?? 0n;
-  const watermark = mode !== 'feed' && lowWatermark !== undefined ? start : added.length > 0 ? applied : undefined;
+  const isByRows = mode !== 'feed' && lowWatermark !== undefined;
+  // By the feed, only new datasets come as whole rows: items of the others hold changes up to the lake's cursor.
+  const watermark = isByRows ? (lowWatermark.cursor ?? 0n) : added.length > 0 ? applied : undefined;
   const window = openWindow(run.tables, { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark });
   return { mode, lowWatermark, events, backfill, feed, window, added, planned, plan };
 }

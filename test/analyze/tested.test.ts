@@ -1,0 +1,20 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { listAnalyses } from '../../src/analyze/analysis.js';
+import { readAnalysis } from '../../src/sql/model.js';
+import { DERIVED_TABLES } from '../../src/tables/table.js';
+
+/** The command `spread` and the report show these: test/cli and test/report look at the figures. */
+const SHOWN = /^(changes_by_day|daily_spreads|product_offers|spread_(by_|histogram|summary).*|widest_spreads)$/u;
+
+const names = [...listAnalyses().filter((name) => !SHOWN.test(name)), ...DERIVED_TABLES];
+
+test.each(names)('a test of test/analyze looks at the rows of %s', (name) => {
+  const files = readdirSync(import.meta.dirname).filter((file) => file !== 'tested.test.ts' && file.endsWith('.ts'));
+  const code = files.map((file) => readFileSync(`${import.meta.dirname}/${file}`, 'utf8')).join('\n');
+  expect(code).toMatch(new RegExp(`(['"\`]|FROM )${name}\\b`, 'u'));
+});
+
+test.each(listAnalyses())('the first comment of pipelines/analysis/%s.sql says which question it answers', (name) => {
+  expect(readAnalysis(name)).toMatch(/^-- [A-Z]/u);
+});
