@@ -14,7 +14,7 @@ import { applyRun } from './apply/apply-run.js';
 import { deriveRun } from './derive/derive-run.js';
 import { type TakenHistories, takeHistories } from './fetch-histories.js';
 import { landRun } from './land/land-run.js';
-import type { LandedInput } from './land/landed-run.js';
+import type { LandedInput } from './land/land-run.js';
 import { closeRun, dropIdleRun } from './open/close-run.js';
 import { type Deadline, NO_DEADLINE } from './open/deadline.js';
 import { type OpenOptions, openRun, type Run } from './open/open-run.js';

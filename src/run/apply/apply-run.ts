@@ -7,7 +7,7 @@ import type { LandedDatasets } from '../../source/datasets.js';
 import { FEW_ROWS } from '../../sql/graph.js';
 import { compareListingStates } from '../land/compare-listing.js';
 import { hydrateRun, landRunDatasets, rereadStale } from '../land/land-run.js';
-import type { LandedInput } from '../land/landed-run.js';
+import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
 import { askFacets } from '../prove/compare-facets.js';
 import { countReceived } from '../prove/run-record.js';

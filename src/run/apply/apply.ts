@@ -18,7 +18,7 @@ import { code, type Sql, sql } from '../../sql/sql.js';
 import type { ItemValue } from '../../tables/item-names.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { DatasetNames } from '../land/compare-listing.js';
-import type { LandedInput } from '../land/landed-run.js';
+import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
 import type { RowTally } from '../prove/ledger.js';
 import { hasTooManySites } from './items-layout.js';

@@ -11,7 +11,7 @@ import type { LandedDatasets } from '../../source/datasets.js';
 import type { Relation } from '../../sql/relation.js';
 import { sql } from '../../sql/sql.js';
 import type { DatasetNames } from '../land/compare-listing.js';
-import type { LandedInput } from '../land/landed-run.js';
+import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
 
 /** The lake before the run, as far as applying reads it. */

@@ -11,7 +11,7 @@ import { columnsOf, sql } from '../../sql/sql.js';
 import type { CopiedDatasets } from '../../tables/table.js';
 import type { AppliedRun } from '../apply/apply-run.js';
 import { settleServiceTime } from '../apply/service-time.js';
-import type { LandedInput } from '../land/landed-run.js';
+import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
 import { landServiceProducts } from '../prove/compare-products.js';
 import { chooseRunSample, compareSample, readRunSample, type SampleComparison } from '../prove/compare-sample.js';

@@ -4,7 +4,7 @@ import { skipSample } from '../../source/sample.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { sql } from '../../sql/sql.js';
-import type { LandedInput } from '../land/landed-run.js';
+import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
 import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './found-differences.js';
 

@@ -5,7 +5,7 @@ import { type LandedSample, landSample, skipSample } from '../../source/sample.j
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, sql } from '../../sql/sql.js';
-import type { LandedInput } from '../land/landed-run.js';
+import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
 import { boundMismatchRate } from './mismatch-bound.js';
 

@@ -6,7 +6,7 @@ import type { CheckResult } from '../../tables/table.js';
 import type { AppliedRun } from '../apply/apply-run.js';
 import { type DerivedRun, stageServiceProducts } from '../derive/derive-run.js';
 import type { NextLake } from '../derive/stage.js';
-import type { LandedInput } from '../land/landed-run.js';
+import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
 import { auditRun } from './audit.js';
 import { compareFacets } from './compare-facets.js';

@@ -10,7 +10,7 @@ import { NO_USAGE, type Usage } from '../../source/count-usage.js';
 import { listDrift } from '../../source/list-drift.js';
 import { DERIVED_TABLES, type TableState } from '../../tables/table.js';
 import type { Batch } from '../apply/apply.js';
-import type { LandedInput } from '../land/landed-run.js';
+import type { LandedInput } from '../land/land-run.js';
 import { noteCalls } from '../open/close-run.js';
 import { readLakeSelection } from '../open/dataset-selection.js';
 import type { Run } from '../open/open-run.js';
