@@ -11,7 +11,7 @@ import { landPoll, reopenPoll } from '../../source/poll.js';
 import { allowSkipping } from '../../source/sample.js';
 import type { Relation } from '../../sql/relation.js';
 import type { Run } from '../open/open-run.js';
-import { readPollStart } from '../plan/poll-start.js';
+import { readPollStart } from '../plan/run-planner.js';
 import type { LandedInput } from './land-run.js';
 import {
   compareListing,
