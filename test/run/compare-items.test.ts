@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { compareItemSample } from '../../src/run/prove/compare-items.js';
+import { compareItemSample } from '../../src/run/prove/compare-sample.js';
 import { openWorld, testIo, type World } from './world.js';
 
 let world: World;

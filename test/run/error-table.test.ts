@@ -5,7 +5,7 @@ import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { realIo } from '../../src/io/io.js';
 import { backfillHistory } from '../../src/run/backfill-history.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
-import { compareItemSample } from '../../src/run/prove/compare-items.js';
+import { compareItemSample } from '../../src/run/prove/compare-sample.js';
 import { type RunReport, syncPipeline } from '../../src/run/sync.js';
 import type { FaultEndpoint } from '../../src/sandbox/faults/fault-kinds.js';
 import { readAnswersTable } from '../docs/answers-table.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { boundMismatchRate } from '../../src/run/prove/mismatch-bound.js';
+import { boundMismatchRate } from '../../src/run/prove/compare-sample.js';
 
 describe('the upper bound of a mismatch rate', () => {
   test.each([

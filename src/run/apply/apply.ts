@@ -20,7 +20,6 @@ import { loadTableSchema } from '../../tables/schemas.js';
 import type { DatasetNames } from '../land/compare-listing.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
-import type { RowTally } from '../prove/ledger.js';
 import { hasTooManySites } from './items-layout.js';
 import type { ReadChanges } from './read-changes.js';
 import type { Moment } from './service-time.js';
@@ -149,7 +148,7 @@ export interface Batch {
   sites: NextSites;
   /** Undefined when nothing was rejected. */
   rejects: Sql | undefined;
-  tally: Omit<RowTally, 'received'>;
+  tally: Record<'written' | 'rejected' | 'deduplicated', bigint>;
   moment: Moment;
   skew: FeedSkew;
   names: DatasetNames;

@@ -14,7 +14,7 @@ import type { CheckResult, TableName } from '../../tables/table.js';
 import type { NextLake } from '../derive/stage.js';
 import type { Run } from '../open/open-run.js';
 import type { Tables } from '../open/open-tables.js';
-import type { RunRow } from './ledger.js';
+import type { RunRow } from './run-record.js';
 
 /** Results of the checks. */
 export interface Audit {

@@ -11,8 +11,7 @@ import type { Run } from '../open/open-run.js';
 import { auditRun } from './audit.js';
 import { compareFacets } from './compare-facets.js';
 import { compareProducts } from './compare-products.js';
-import type { RunRow } from './ledger.js';
-import { describeRun } from './run-record.js';
+import { describeRun, type RunRow } from './run-record.js';
 
 /** A batch that no gate holds: what will be published. */
 export interface ProvedRun {
@@ -39,26 +38,18 @@ export async function proveRun(
   derived: DerivedRun,
   { waived }: { waived: boolean },
 ): Promise<ProvedRun> {
-  return derived.next.guard(() => prove(run, landed, applied, derived, waived));
-}
-
-async function prove(
-  run: Run,
-  landed: LandedInput,
-  applied: AppliedRun,
-  derived: DerivedRun,
-  waived: boolean,
-): Promise<ProvedRun> {
-  const { attributions, compared, settled } = derived;
-  const { products, facets } = await reportStep(run.io, 'comparing', () => compareCounts(run, applied, derived));
-  const next = derived.next.with(...(await stageServiceProducts(run, products.rows, attributions)));
-  const items = await run.graph.count(await next.rows('items'));
-  const usage = await countUsage(run);
-  const found = { ...applied.comparison, compared, products: products.found, facets, usage, items };
-  const row = await describeRun(run, landed, settled.tally, applied, found);
-  const rows = [...listIdleRuns(run.memory.state, run.tables.runs.applied.run), row];
-  const audit = await auditRun(run, { next, merge: applied.merge, rows, waived });
-  return { next, attributions, row, rows, ...audit };
+  return derived.next.guard(async () => {
+    const { attributions, compared, settled } = derived;
+    const { products, facets } = await reportStep(run.io, 'comparing', () => compareCounts(run, applied, derived));
+    const next = derived.next.with(...(await stageServiceProducts(run, products.rows, attributions)));
+    const items = await run.graph.count(await next.rows('items'));
+    const usage = await countUsage(run);
+    const found = { ...applied.comparison, compared, products: products.found, facets, usage, items };
+    const row = await describeRun(run, landed, settled.tally, applied, found);
+    const rows = [...listIdleRuns(run.memory.state, run.tables.runs.applied.run), row];
+    const audit = await auditRun(run, { next, merge: applied.merge, rows, waived });
+    return { next, attributions, row, rows, ...audit };
+  });
 }
 
 async function compareCounts(run: Run, { facets, names }: AppliedRun, { next, products }: DerivedRun) {
