@@ -1,16 +1,14 @@
 import { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
-import { makeFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { withRemote } from '../remote/remote.js';
-import { backfillFolder, landHistories } from '../source/land-histories.js';
-import { fetchAllowance, fetchPlan, pickUsage } from '../source/read-plan.js';
 import type { Database } from '../sql/connection.js';
 import type { Lake } from '../tables/layout.js';
+import { landItemHistories } from './fetch-histories.js';
 import { refuseNarrowing } from './open/dataset-selection.js';
 import { type RunReport, syncPipeline } from './sync.js';
 
@@ -42,17 +40,9 @@ export async function backfillHistory(
     await createTableViews(db, { ...lake, bring });
     refuseNarrowing(pipeline, await readTable(lake, 'items'), undefined);
     const itemIds = await selectItemIds(db, selection);
-    const { baseUrl, apiKey } = pipeline.source;
-    const client = createClient({ baseUrl, apiKey, signal: stop }, io);
-    try {
-      const { plan } = await fetchAllowance(client, pipeline.budget);
-      await makeFolder(backfillFolder(lake.root));
-      const usage = { before: pickUsage(plan), ask: () => fetchPlan(client).then(pickUsage, () => null) };
-      const asked = await landHistories(client, backfillFolder(lake.root), itemIds, usage, io);
-      return { items: itemIds.length, asked };
-    } finally {
-      await client.close();
-    }
+    const choose = () => ({ itemIds, left: 0 });
+    const { asked } = await landItemHistories(pipeline, { lake, stop }, choose, io, createClient);
+    return { items: itemIds.length, asked };
   };
   const landed = await withRemote(pipeline.lake, io, signal, (remote, stop = signal) =>
     withLockedLake(pipeline.lake.path, io, stop, (locked) => land(locked, remote?.bring), pipeline.lake.memory),
