@@ -1,9 +1,9 @@
 /** Applies what has landed to the items so far. Nothing here asks the service: what is to be read is returned. */
 
-import { countTyped, type ItemReads } from '../../apply/batch.js';
-import { findAhead } from '../../apply/changes.js';
+import { countTyped, type ItemReader, type ItemReads } from '../../apply/batch.js';
+import { findAhead, type LandedChanges } from '../../apply/changes.js';
 import { type ComparedRows, type Comparison, compareItems } from '../../apply/compare-rows.js';
-import { loadRenames } from '../../apply/dataset-names.js';
+import { type DatasetRename, loadRenames } from '../../apply/dataset-names.js';
 import { describeSkew, type FeedSkew, measureFeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
 import { findStaleItems, type JudgedReads, judgeReads, type StaleItems } from '../../apply/judge-reads.js';
 import { findNeeds, type Merge, mergeItems, type NeededItems } from '../../apply/merge.js';
@@ -21,8 +21,22 @@ import type { DatasetNames } from '../land/compare-listing.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
 import { hasTooManySites } from './items-layout.js';
-import type { ReadChanges } from './read-changes.js';
 import type { Moment } from './service-time.js';
+
+/** The changes of a run beside the lake before it. */
+export interface ReadChanges {
+  /** The lake before the run, as far as applying reads it. */
+  lake: Record<'items' | 'history' | 'stale_items' | 'sites' | 'runs', Relation>;
+  /** Files of changes, typed. */
+  files: readonly TypedFile[];
+  changes: LandedChanges;
+  /** Changes that are not yet in items. */
+  pending: Relation;
+  names: DatasetNames;
+  renames: readonly DatasetRename[];
+  datasetPattern: string | null;
+  reader: ItemReader;
+}
 
 /** Whole rows of a run beside the lake, and the items that are to be read whole. */
 export interface ComparedRun extends ReadChanges {
