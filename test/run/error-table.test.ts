@@ -10,7 +10,7 @@ import { type RunReport, syncPipeline } from '../../src/run/sync.js';
 import type { FaultEndpoint } from '../../src/sandbox/faults/fault-kinds.js';
 import { readAnswersTable } from '../docs/answers-table.js';
 import { failure } from '../failure.js';
-import { openWorld, readItems, readTruth, type World } from './world.js';
+import { openWorld, readItems, readTruth, refuse, type World } from './world.js';
 
 let world: World;
 /** Answers to requests of the endpoint that the sandbox has no fault for. */
@@ -44,9 +44,6 @@ beforeAll(async () => {
   });
 });
 afterAll(() => world.close());
-
-const refuse = (status: number) =>
-  Response.json({ status, error: 'Refused', message: 'no', docsUrl: 'https://docs.example/no' }, { status });
 
 const PATHS: Partial<Record<FaultEndpoint, RegExp>> = {
   recent: /^\/changes\/recent$/,

@@ -12,6 +12,7 @@ import { type RunReport, type SyncOptions, syncPipeline } from '../../src/run/sy
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 import { Database } from '../../src/sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
+import { EventStore } from '../../src/webhook/event-store.js';
 
 export interface World {
   sandbox: Sandbox;
@@ -101,6 +102,27 @@ export function makePipeline(
     proof: { sample: 0, products: false, facets: false },
   });
   return { ...values, file: 'test.yaml', source: { ...values.source, apiKey: sandbox.keys.live } };
+}
+
+/** The world moves on. Returns the new changes as the service words them. */
+export async function moveOn({ sandbox }: World, by: { hours: number; changes: number }): Promise<string[]> {
+  const known = (await sandbox.dump()).changes.length;
+  await sandbox.advance(by);
+  return (await sandbox.dump()).changes.slice(known);
+}
+
+/** What a receiver does with an event of these changes. */
+export async function landEvent(lakePath: string, id: string, changes: readonly string[]): Promise<void> {
+  const cursor = /"id":(\d+)/.exec(changes.at(-1) ?? '')?.[1] ?? null;
+  const head = `{"id":${JSON.stringify(id)},"type":"changes","createdAt":"2026-11-20T06:00:00Z","cursor":${cursor},`;
+  const store = await EventStore.open(lakePath, testIo);
+  await store.land(id, Buffer.from(`${head}"changes":[${changes.join(',')}]}`));
+}
+
+/** An answer that refuses a call. */
+export function refuse(status: number, more: { limit?: string } = {}): Response {
+  const docsUrl = 'https://docs.example/no';
+  return Response.json({ status, error: 'Refused', message: 'no', docsUrl, ...more }, { status });
 }
 
 /** SQL over the tables of a lake; `glob` names one. */
