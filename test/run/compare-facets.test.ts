@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
-import { openWorld, testIo, type World } from './world.js';
+import { openWorld, testIo } from './world.js';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ checks: 'all', items: 300, sites: 3, history: 'none' });
-});
+const world = await openWorld({ checks: 'all', items: 300, sites: 3, history: 'none' });
 afterAll(() => world.close());
 beforeEach(() => {
   world.pipeline.proof.facets = true;

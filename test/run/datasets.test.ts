@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { parse } from 'lossless-json';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { readEntries } from '../../src/journal/journal.js';
 import { listSoundRuns, peekUnfinishedRun } from '../../src/journal/landings.js';
@@ -13,7 +13,7 @@ import { askService } from '../../src/source/ask-service.js';
 import type { DatasetSelection } from '../../src/tables/table.js';
 import { failure } from '../failure.js';
 import { countUsed } from './exact-copy.js';
-import { landEvent, moveOn, openWorld, readItems, readLake, readTruth, refuse, testIo, type World } from './world.js';
+import { landEvent, moveOn, openWorld, readItems, readLake, readTruth, refuse, testIo } from './world.js';
 
 /** Two of the account's datasets that share shops, and the names that items give them. */
 const [ELECTRONICS, CENTRAL] = [11n, 26n];
@@ -22,27 +22,24 @@ const NAMES = new Map([
   [CENTRAL, 'Central Europe'],
 ]);
 
-let world: World;
 /** What happens in the service when the n-th request that matches arrives. */
 let happen: { matches: (url: URL) => boolean; nth: number; what: () => unknown } | undefined;
 
 let pageLimit: number;
 
-beforeAll(async () => {
-  world = await openWorld({
-    items: 110,
-    sites: 6,
-    intercept: async (request, next) => {
-      const url = new URL(request.url);
-      if (happen?.matches(url) && --happen.nth === 0) {
-        const { what } = happen;
-        happen = undefined;
-        const answer = await what();
-        if (answer instanceof Response) return answer;
-      }
-      return next(new Request(request.url.replace('limit=1000', `limit=${pageLimit}`), { headers: request.headers }));
-    },
-  });
+const world = await openWorld({
+  items: 110,
+  sites: 6,
+  intercept: async (request, next) => {
+    const url = new URL(request.url);
+    if (happen?.matches(url) && --happen.nth === 0) {
+      const { what } = happen;
+      happen = undefined;
+      const answer = await what();
+      if (answer instanceof Response) return answer;
+    }
+    return next(new Request(request.url.replace('limit=1000', `limit=${pageLimit}`), { headers: request.headers }));
+  },
 });
 afterAll(() => world.close());
 beforeEach(() => {

@@ -1,25 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { failure } from '../failure.js';
 import { countUsed, expectExactCopy } from './exact-copy.js';
-import { openWorld, type World } from './world.js';
+import { openWorld } from './world.js';
 
 type ChangeExport = (answer: Response) => Response | Promise<Response>;
 
-let world: World;
 /** What becomes of the answers of exports. */
 let change: ChangeExport;
 
-beforeAll(async () => {
-  world = await openWorld({
-    items: 40,
-    sites: 2,
-    history: 'none',
-    intercept: async (request, next) => {
-      const answer = await next(request);
-      return new URL(request.url).pathname.endsWith('/export') ? change(answer) : answer;
-    },
-  });
+const world = await openWorld({
+  items: 40,
+  sites: 2,
+  history: 'none',
+  intercept: async (request, next) => {
+    const answer = await next(request);
+    return new URL(request.url).pathname.endsWith('/export') ? change(answer) : answer;
+  },
 });
 afterAll(() => world.close());
 beforeEach(() => {

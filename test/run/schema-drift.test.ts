@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { readPipeline } from '../../src/config/pipeline-file.js';
 import { packagePath } from '../../src/io/package-path.js';
 import type { Drift } from '../../src/source/list-drift.js';
 import { failure } from '../failure.js';
-import { openWorld, readItems, readLake, readTruth, type World } from './world.js';
+import { openWorld, readItems, readLake, readTruth } from './world.js';
 
-let world: World;
 /** Of the plan, in place of the service's. */
 let status: unknown;
-beforeAll(async () => {
-  world = await openWorld({
-    items: 80,
-    sites: 2,
-    history: 'none',
-    intercept: (request, next) => {
-      if (status === undefined || !request.url.endsWith('/plan')) return undefined;
-      return next(request).then(async (answer) => Response.json({ ...((await answer.json()) as object), status }));
-    },
-  });
+const world = await openWorld({
+  items: 80,
+  sites: 2,
+  history: 'none',
+  intercept: (request, next) => {
+    if (status === undefined || !request.url.endsWith('/plan')) return undefined;
+    return next(request).then(async (answer) => Response.json({ ...((await answer.json()) as object), status }));
+  },
 });
 afterAll(() => world.close());
 

@@ -3,28 +3,27 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunReport } from '../../src/run/sync.js';
 import { expectExactCopy } from './exact-copy.js';
-import { openWorld, readLake, type World } from './world.js';
+import { openWorld, readLake } from './world.js';
 
 /** One service, whose world moves on from test to test, and a lake after its first run. */
-let world: World;
 let first: RunReport;
 let copied: string;
 /** What happens in the middle of the next export. */
 let midExport: (() => Promise<unknown>) | undefined;
 
+const world = await openWorld({
+  items: 120,
+  sites: 4,
+  intercept: async (request, next) => {
+    const answer = await next(request);
+    if (midExport === undefined || !request.url.includes('/export')) return answer;
+    const body = Buffer.from(await answer.arrayBuffer());
+    await midExport();
+    midExport = undefined;
+    return new Response(body, { headers: answer.headers });
+  },
+});
 beforeAll(async () => {
-  world = await openWorld({
-    items: 120,
-    sites: 4,
-    intercept: async (request, next) => {
-      const answer = await next(request);
-      if (midExport === undefined || !request.url.includes('/export')) return answer;
-      const body = Buffer.from(await answer.arrayBuffer());
-      await midExport();
-      midExport = undefined;
-      return new Response(body, { headers: answer.headers });
-    },
-  });
   first = await world.sync();
   copied = world.lakePath;
 });

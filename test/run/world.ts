@@ -8,6 +8,8 @@ import { loadChecks } from '../../src/check/load.js';
 import type { Pipeline } from '../../src/config/pipeline-file.js';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 import { type Io, realIo } from '../../src/io/io.js';
+import { openLake } from '../../src/lake/lake.js';
+import { createTableViews } from '../../src/lake/views.js';
 import { type RunReport, type SyncOptions, syncPipeline } from '../../src/run/sync.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 import { Database } from '../../src/sql/connection.js';
@@ -174,6 +176,22 @@ export async function readTables(lakePath: string): Promise<Record<string, strin
     }),
   );
   return Object.fromEntries(tables.map((table, place) => [table, rows[place] as string[][]]));
+}
+
+/** Every row of every table as text, read through the logs. */
+export async function readLoggedTables(lakePath: string): Promise<Record<string, string[]>> {
+  const db = await Database.open();
+  try {
+    await createTableViews(db, await openLake(lakePath, { create: false }));
+    const tables: Record<string, string[]> = {};
+    for (const table of TABLE_NAMES) {
+      const rows = await db.rows(`SELECT to_json(t)::VARCHAR AS line FROM ${table} AS t ORDER BY 1`);
+      tables[table] = rows.map((row) => String(row.line));
+    }
+    return tables;
+  } finally {
+    await db.close();
+  }
 }
 
 const COLUMNS = `item_id, title, brand, mpn, gtin, price, previous_price, epoch_us(price_changed_at), currency, url, image,
