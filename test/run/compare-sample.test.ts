@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { boundMismatchRate, compareItemSample } from '../../src/run/prove/compare-sample.js';
 import { syncPipeline } from '../../src/run/sync.js';
-import { openWorld, readLake, testIo, type World } from './world.js';
+import { changeText, openWorld, readLake, testIo, type World } from './world.js';
 
 let world: World;
 afterEach(() => world.close());
@@ -72,18 +72,17 @@ describe('items of the published lake compared with the service', () => {
   });
 
   test('that differ are named with their values; what changed since the last run is no difference', async () => {
-    let brand = false;
     world = await openWorld({
       items: 100,
       plan: 'free',
       limits: { exportRowsPerMonth: 5000, datasets: null, ratePerSecond: null },
-      intercept: (request, next) =>
-        brand && /\/items\/\d+$/.test(request.url) ? changeBrand(request, next) : undefined,
     });
     await world.sync();
     await world.sandbox.advance({ hours: 6, changes: 30 });
     expect((await compareItemSample(world.pipeline, 100, testIo, signal)).mismatches).toBe(0n);
-    brand = true;
+    world.intercept = changeText(/\/items\/\d+$/, (text) =>
+      text.replace(/"brand":(null|"[^"]*")/, '"brand":"Elsewhere"'),
+    );
     const proof = await compareItemSample(world.pipeline, 20, testIo, signal);
     expect(proof.mismatches).toBeGreaterThan(5n);
     expect(proof.differences).toMatch(/^\[\{"item_id":\d+,"differences":\["brand"\]\}/);
@@ -96,11 +95,6 @@ describe('items of the published lake compared with the service', () => {
     await expect(compareItemSample(world.pipeline, 50, testIo, signal)).rejects.toMatchObject({ code: 'budget' });
   });
 });
-
-async function changeBrand(request: Request, next: (request: Request) => Promise<Response>): Promise<Response> {
-  const text = (await (await next(request)).text()).replace(/"brand":(null|"[^"]*")/, '"brand":"Elsewhere"');
-  return new Response(text, { headers: { 'content-type': 'application/json' } });
-}
 
 describe('the upper bound of a mismatch rate', () => {
   test.each([

@@ -10,21 +10,8 @@ import { openWorld, readLake, readTruth, testIo } from './world.js';
 /** Answers to a path of the API, changed. */
 type Change = (answer: Response) => Promise<Response> | Response;
 
-let fault: { path: string; change: Change } | undefined;
-
-const world = await openWorld({
-  items: 40,
-  sites: 2,
-  history: 'none',
-  intercept: async (request, next) => {
-    const answer = await next(request);
-    return fault !== undefined && new URL(request.url).pathname === `/api/v1${fault.path}`
-      ? fault.change(answer)
-      : answer;
-  },
-});
+const world = await openWorld({ items: 40, sites: 2, history: 'none' });
 beforeEach(() => {
-  fault = undefined;
   world.sandbox.changeAccount({ plan: 'pro' });
   world.renew();
 });
@@ -32,7 +19,10 @@ afterAll(() => world.close());
 
 /** From now on, answers to `path` are changed by `change`. */
 function breakAnswers(path: string, change: Change): void {
-  fault = { path, change };
+  world.intercept = async (request, next) => {
+    const answer = await next(request);
+    return new URL(request.url).pathname === `/api/v1${path}` ? change(answer) : answer;
+  };
 }
 
 /** From now on, exports have their lines changed. */

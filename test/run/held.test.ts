@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Pipeline } from '../../src/config/pipeline-file.js';
 import { syncPipeline } from '../../src/run/sync.js';
 import { failure } from '../failure.js';
-import { makePipeline, openWorld, readItems, readLake, readTruth, testIo } from './world.js';
+import { changeText, makePipeline, openWorld, readItems, readLake, readTruth, testIo } from './world.js';
 
 /** A lake whose first batch is held because of its currencies. */
 let held: string;
@@ -14,12 +14,7 @@ const world = await openWorld({
   items: 60,
   sites: 2,
   history: 'none',
-  intercept: async (request, next) => {
-    const answer = await next(request);
-    if (!request.url.includes('/export')) return answer;
-    const text = (await answer.text()).replaceAll(/"currency":"[A-Z]+"/g, '"currency":"XXQ"');
-    return new Response(text, { headers: answer.headers });
-  },
+  intercept: changeText(/export/, (text) => text.replaceAll(/"currency":"[A-Z]+"/g, '"currency":"XXQ"')),
 });
 beforeAll(async () => {
   held = `${world.folder}/held`;

@@ -25,6 +25,8 @@ export interface World {
   requests: string[];
   /** Days by which the runs' clock is ahead. */
   clock: { days: number };
+  /** At first that of the options, as after `renew`. */
+  intercept: Intercept | undefined;
   sync(options?: SyncOptions): Promise<RunReport>;
   /** Goes on with an empty lake beside the last one, or with a copy of one, on the same service. */
   renew(copyOf?: string): void;
@@ -35,9 +37,25 @@ export interface WorldOptions extends SandboxOptions {
   history?: 'feed' | 'none';
   /** Which checks runs make. Default: gates alone, since all of them take a fifth of a small run. */
   checks?: 'gates' | 'all';
-  /** Answers instead of the service, or undefined to let it answer. */
-  intercept?: (request: Request, next: (request: Request) => Promise<Response>) => Promise<Response> | undefined;
+  intercept?: Intercept;
 }
+
+/** Answers instead of the service, or undefined to let it answer. */
+export type Intercept = (
+  request: Request,
+  next: (request: Request) => Promise<Response>,
+) => Promise<Response> | undefined;
+
+/** Answers with another text where the path matches. */
+export const changeText =
+  (path: RegExp, change: (text: string) => string): Intercept =>
+  async (request, next) => {
+    const answer = await next(request);
+    if (!path.test(new URL(request.url).pathname)) return answer;
+    const headers = new Headers(answer.headers);
+    headers.delete('content-length');
+    return new Response(change(await answer.text()), { status: answer.status, headers });
+  };
 
 /** Quiet, and never waiting for real. */
 export const testIo: Io = { ...realIo, sleep: async () => {} };
@@ -55,7 +73,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     wrap: (next) => async (request) => {
       const url = new URL(request.url);
       if (url.pathname.startsWith('/api/')) requests.push(url.pathname.replace('/api/v1', '') + url.search);
-      return (await intercept?.(request, next)) ?? next(request);
+      return (await world.intercept?.(request, next)) ?? next(request);
     },
   });
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-test-'));
@@ -70,11 +88,13 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     pipeline: makePipeline(sandbox, lakePath, { history, checks }),
     requests,
     clock,
+    intercept,
     sync: (options) => syncPipeline(world.pipeline, io, undefined, options),
     renew: (copyOf) => {
       world.lakePath = path.join(folder, `lake-${++lakes}`);
       if (copyOf !== undefined) cpSync(copyOf, world.lakePath, { recursive: true });
       world.pipeline = makePipeline(sandbox, world.lakePath, { history, checks });
+      world.intercept = intercept;
       requests.length = 0;
     },
     close: async () => {
