@@ -61,7 +61,7 @@ const LONG = [
   'test/run/service-time.test.ts',
   'test/run/shards.test.ts',
   'test/run/stage-daily.test.ts',
-  'test/run/unnamed-changes.test.ts',
+  'test/run/unsure-items.test.ts',
   'test/run/other-format.test.ts',
   'test/run/webhook.test.ts',
   'test/verify/prove-landing.test.ts',

@@ -170,7 +170,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
     file: 'src/run/prove/run-record.ts',
     find: "const unknown = mode === 'poll' ? (listing.done?.unknown ?? null) : before + unnamed;",
     replace: "const unknown = mode === 'poll' ? 0n : before + unnamed;",
-    tests: ['test/run/unnamed-changes.test.ts'],
+    tests: ['test/run/unsure-items.test.ts'],
     only: 'contradict',
   },
   {
