@@ -1,10 +1,13 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { boundMismatchRate, compareItemSample } from '../../src/run/prove/compare-sample.js';
 import { syncPipeline } from '../../src/run/sync.js';
-import { changeText, openWorld, readLake, testIo, type World } from './world.js';
+import { changeText, openWorld, readLake, testIo, type World, type WorldOptions } from './world.js';
 
 let world: World;
-afterEach(() => world.close());
+async function open(options: WorldOptions): Promise<void> {
+  world = await openWorld(options);
+  onTestFinished(() => world.close());
+}
 
 const singles = () => world.requests.filter((request) => /^\/items\/\d+$/.test(request));
 const readProof = () =>
@@ -16,7 +19,7 @@ const readProof = () =>
 
 describe('the sample of a run', () => {
   test('is read again one by one, and equals the lake; each run that publishes has another one', async () => {
-    world = await openWorld({ checks: 'all', items: 200 });
+    await open({ checks: 'all', items: 200 });
     world.pipeline.proof.sample = 12;
     const { row, checks } = await world.sync();
     expect(singles()).toHaveLength(12);
@@ -37,7 +40,7 @@ describe('the sample of a run', () => {
 
   test('that the service answers late does not delay the derived tables', async () => {
     let release = () => {};
-    world = await openWorld({
+    await open({
       items: 200,
       sites: 3,
       intercept: async (request, next) => {
@@ -59,7 +62,7 @@ const signal = new AbortController().signal;
 
 describe('items of the published lake compared with the service', () => {
   test('are equal, as many as are asked for, and the lake stays as it is', async () => {
-    world = await openWorld({ items: 150 });
+    await open({ items: 150 });
     await world.sync();
     await world.sandbox.advance({ hours: 6, changes: 60 });
     await world.sync();
@@ -72,7 +75,7 @@ describe('items of the published lake compared with the service', () => {
   });
 
   test('that differ are named with their values; what changed since the last run is no difference', async () => {
-    world = await openWorld({
+    await open({
       items: 100,
       plan: 'free',
       limits: { exportRowsPerMonth: 5000, datasets: null, ratePerSecond: null },
@@ -89,7 +92,7 @@ describe('items of the published lake compared with the service', () => {
   });
 
   test('need calls: a budget that has none left ends it', async () => {
-    world = await openWorld({ items: 60 });
+    await open({ items: 60 });
     await world.sync();
     world.pipeline.budget.calls = { count: 20 };
     await expect(compareItemSample(world.pipeline, 50, testIo, signal)).rejects.toMatchObject({ code: 'budget' });
