@@ -5,7 +5,7 @@ import type { RunEntry } from '../src/journal/run-entry.js';
 import { RUN_FOLD, type RunState } from '../src/journal/run-state.js';
 import { ENTRY_KINDS, RUN_STAGES, RUN_TRANSITIONS } from '../src/journal/transitions.js';
 import { decodeApplied, encodeApplied } from '../src/lake/table-state.js';
-import { findStandings } from '../src/run/open/standing.js';
+import { findStandings } from '../src/run/open/open-tables.js';
 import { TABLE_NAMES, type TableName } from '../src/tables/table.js';
 
 /** Without the padding of its tables. */

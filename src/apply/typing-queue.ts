@@ -59,6 +59,7 @@ export class TypingQueue {
   #waiters: (() => void)[] = [];
   readonly #typed: Promise<TypedFile[]>[] = [];
   #faults: { error: unknown; paths: string[] }[] = [];
+  readonly #added = new Set<string>();
   readonly #void = new Set<string>();
   #isLeft = false;
 
@@ -80,9 +81,13 @@ export class TypingQueue {
     this.#isLeft = true;
   }
 
-  /** Starts typing a file of items; `finish` throws its fault. A file that `forget` may void is typed alone. */
+  /**
+   * Starts typing a file of items, unless it has been added before; `finish` throws its fault. A file that may become
+   * void is typed alone.
+   */
   addItems(landed: LandedItems, { mayBecomeVoid = false } = {}): void {
-    if (this.#isLeft) return;
+    if (this.#isLeft || this.#added.has(landed.path)) return;
+    this.#added.add(landed.path);
     this.#waitingBytes += landed.bytes;
     const [before] = this.#small;
     if (mayBecomeVoid || (before !== undefined && !areAlike(before, landed))) this.#closeBatch();

@@ -1,5 +1,5 @@
 import { countOf, formatCount } from '../formats/count.js';
-import type { RunRow } from '../run/prove/ledger.js';
+import type { RunRow } from '../run/prove/run-record.js';
 import type { RunReport } from '../run/sync.js';
 import { RawJson } from './json-text.js';
 import { wrapText } from './output/display-width.js';

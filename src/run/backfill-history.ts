@@ -6,10 +6,9 @@ import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { withRemote } from '../remote/remote.js';
-import { landHistories } from '../source/land-histories.js';
-import { fetchAllowance } from '../source/read-plan.js';
 import type { Database } from '../sql/connection.js';
 import type { Lake } from '../tables/layout.js';
+import { landItemHistories } from './fetch-histories.js';
 import { refuseNarrowing } from './open/dataset-selection.js';
 import { type RunReport, syncPipeline } from './sync.js';
 
@@ -41,15 +40,9 @@ export async function backfillHistory(
     await createTableViews(db, { ...lake, bring });
     refuseNarrowing(pipeline, await readTable(lake, 'items'), undefined);
     const itemIds = await selectItemIds(db, selection);
-    const { baseUrl, apiKey } = pipeline.source;
-    const client = createClient({ baseUrl, apiKey, signal: stop }, io);
-    try {
-      const { plan } = await fetchAllowance(client, pipeline.budget);
-      const asked = await landHistories(client, lake.root, itemIds, plan, io);
-      return { items: itemIds.length, asked };
-    } finally {
-      await client.close();
-    }
+    const choose = () => ({ itemIds, left: 0 });
+    const { asked } = await landItemHistories(pipeline, { lake, stop }, choose, io, createClient);
+    return { items: itemIds.length, asked };
   };
   const landed = await withRemote(pipeline.lake, io, signal, (remote, stop = signal) =>
     withLockedLake(pipeline.lake.path, io, stop, (locked) => land(locked, remote?.bring), pipeline.lake.memory),

@@ -45,25 +45,41 @@ export async function takeHistories(
   return withLockedLake(pipeline.lake.path, io, signal, async (locked) => {
     const missing = await listMissingHistories({ ...locked, lake: { ...lake, bring } });
     if (missing.length === 0 && !(await hasOpenBackfill(lake.root))) return NONE;
-    const { baseUrl, apiKey } = pipeline.source;
-    const client = connect({ baseUrl, apiKey, signal: locked.stop }, io);
+    const waiting = await listWaitingHistories(lake.root);
+    const choose = (calls: bigint | null) => {
+      const itemIds = [...waiting, ...missing.slice(0, countBesideRun(missing.length, calls))];
+      return { itemIds, left: missing.length + waiting.length - itemIds.length };
+    };
     try {
-      const { plan, allowed } = await fetchAllowance(client, pipeline.budget);
-      const waiting = await listWaitingHistories(lake.root);
-      const portion = choosePortion(missing, waiting, countCallsLeft(allowed, 0n));
-      const left = missing.length + waiting.length - portion.length;
-      const asked = await landHistories(client, lake.root, portion, plan, io, left);
-      io.log('info', 'histories', { asked, left });
-      return { asked, left };
+      const taken = await landItemHistories(pipeline, locked, choose, io, connect);
+      io.log('info', 'histories', { ...taken });
+      return taken;
     } catch (error) {
       // Landed histories wait for a later run. The run that follows may still work without them.
       if (!(error instanceof PricelakeError) || !['budget', 'quota'].includes(error.code)) throw error;
       io.log('warn', 'histories.waiting', { left: missing.length, reason: error.message });
       return { asked: 0, left: missing.length };
-    } finally {
-      await client.close();
     }
   });
+}
+
+/** Lands histories of the items that `choose` names for so many calls that are left; null is unlimited. */
+export async function landItemHistories(
+  pipeline: Pipeline,
+  { lake, stop }: Pick<LockedLake, 'lake' | 'stop'>,
+  choose: (calls: bigint | null) => { itemIds: readonly bigint[]; left: number },
+  io: Io,
+  connect: typeof createClient,
+): Promise<TakenHistories> {
+  const { baseUrl, apiKey } = pipeline.source;
+  const client = connect({ baseUrl, apiKey, signal: stop }, io);
+  try {
+    const { plan, allowed } = await fetchAllowance(client, pipeline.budget);
+    const { itemIds, left } = choose(countCallsLeft(allowed, 0n));
+    return { asked: await landHistories(client, lake.root, itemIds, plan, io, left), left };
+  } finally {
+    await client.close();
+  }
 }
 
 async function listMissingHistories({ lake, db }: Pick<LockedLake, 'lake' | 'db'>): Promise<bigint[]> {
@@ -76,9 +92,4 @@ export async function findMissingHistories(lake: Lake, items: Record<string, unk
   const known = listReadHistories(await readMemory(lake));
   for (const id of await listWaitingHistories(lake.root)) known.add(id);
   return items.map((row) => row.item_id as bigint).filter((id) => !known.has(id));
-}
-
-/** Takes all waiting items, and others for the calls that a run does not need. */
-function choosePortion(missing: readonly bigint[], waiting: readonly bigint[], calls: bigint | null): bigint[] {
-  return [...waiting, ...missing.slice(0, countBesideRun(missing.length, calls))];
 }

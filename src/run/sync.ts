@@ -1,3 +1,4 @@
+import { createOfflineClient } from '../api/offline-client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
 import { type Attribution, readAttributions } from '../lake/attribution.js';
@@ -13,16 +14,13 @@ import type { Batch } from './apply/apply.js';
 import { applyRun } from './apply/apply-run.js';
 import { deriveRun } from './derive/derive-run.js';
 import { type TakenHistories, takeHistories } from './fetch-histories.js';
+import type { LandedInput } from './land/land-run.js';
 import { landRun } from './land/land-run.js';
-import type { LandedInput } from './land/landed-run.js';
-import { closeRun, dropIdleRun } from './open/close-run.js';
 import { type Deadline, NO_DEADLINE } from './open/deadline.js';
-import { type OpenOptions, openRun, type Run } from './open/open-run.js';
-import type { RunRow } from './prove/ledger.js';
+import { closeRun, dropIdleRun, type OpenOptions, openRun, type Run } from './open/open-run.js';
 import { proveRun } from './prove/prove-run.js';
-import { countReceived, describeRun, isIdle, isUnchanged } from './prove/run-record.js';
+import { countReceived, describeRun, isIdle, isUnchanged, type RunRow } from './prove/run-record.js';
 import { publishRun } from './publish/publish.js';
-import { openHeld } from './publish/publish-held.js';
 
 /** The outcome of a run. */
 export interface RunReport {
@@ -103,7 +101,9 @@ async function runSteps(
   remote: Remote | undefined,
 ): Promise<RunReport> {
   const step = timeSteps(io, onStep);
-  const opening = publishHeld ? await openHeld(pipeline.lake.path) : { connect };
+  const opening = publishHeld
+    ? { connect: () => createOfflineClient('--publish-held'), requiresHeld: true }
+    : { connect };
   const run = await step('open', () =>
     openRun(pipeline, deadline.limitIo(io), { signal, caps, bring: remote?.bring, ...opening }),
   );

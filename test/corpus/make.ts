@@ -1,11 +1,12 @@
 /** Lives the lives with the pinned build: a worktree of its commit in a temporary folder, which goes afterwards. */
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { runSideBySide } from '../../src/io/side-by-side.js';
 import type { CorpusLife } from './lives.js';
-import { runProgram, sideBySide } from './run-program.js';
 
 /** The last commit in which the steps of a run met in names instead of values. */
 export const PINNED = 'f24299f';
@@ -35,14 +36,23 @@ export async function makeLives(lives: readonly CorpusLife[], { cache, modules, 
     mkdirSync(program);
     for (const name of ADDED) copyFileSync(path.join(ROOT, 'test', 'corpus', name), path.join(program, name));
     mkdirSync(cache, { recursive: true });
-    await sideBySide(missing, workers, async (life) => {
+    await runSideBySide(workers, missing, async (life) => {
       const folder = path.join(cache, `${life.name}.part`);
       rmSync(folder, { recursive: true, force: true });
-      const { code, output } = await runProgram([path.join(program, 'live.ts'), JSON.stringify(life), folder], tree);
-      if (code !== 0) throw new Error(`the pinned build can't live life ${life.name}:\n${output}`);
+      const refusal = await runProgram([path.join(program, 'live.ts'), JSON.stringify(life), folder], tree);
+      if (refusal !== undefined) throw new Error(`the pinned build can't live life ${life.name}:\n${refusal}`);
       renameSync(folder, path.join(cache, life.name));
     });
   } finally {
     git('worktree', 'remove', '--force', tree);
   }
+}
+
+/** Runs a TypeScript program with the packages of the folder. Returns what it wrote where it failed. */
+export function runProgram(args: readonly string[], cwd: string): Promise<string | undefined> {
+  const options = { cwd, env: { ...process.env, PRICELAKE_API_KEY: 'sim-key' }, maxBuffer: 1 << 28 };
+  return promisify(execFile)(process.execPath, ['--import', 'tsx', ...args], options).then(
+    () => undefined,
+    ({ stdout, stderr, message }) => `${stdout ?? ''}${stderr ?? message}`,
+  );
 }

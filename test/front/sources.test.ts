@@ -33,6 +33,7 @@ function deliver({ world, lakePath }: Story, changes: Change[]): void {
   );
 }
 
+// I4 of SPEC.md
 test('a webhook brings a change ahead of the feed into history, and items follow when the feed has come to it', async () => {
   const story = await open();
   const { world } = story;

@@ -143,7 +143,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a gate with one violation lets the batch through',
-    file: 'src/run/prove/audit.ts',
+    file: 'src/run/prove/prove-run.ts',
     find: "result.severity === 'gate' && result.violations > 0n",
     replace: "result.severity === 'gate' && result.violations > 1n",
     tests: FILES,
@@ -151,7 +151,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a gate that nobody let through does not hold the batch',
-    file: 'src/run/prove/audit.ts',
+    file: 'src/run/prove/prove-run.ts',
     find: 'failed.filter(({ name }) => !passed.has(name))',
     replace: 'failed.filter(({ name }) => passed.has(name))',
     tests: FILES,
@@ -170,7 +170,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
     file: 'src/run/prove/run-record.ts',
     find: "const unknown = mode === 'poll' ? (listing.done?.unknown ?? null) : before + unnamed;",
     replace: "const unknown = mode === 'poll' ? 0n : before + unnamed;",
-    tests: ['test/run/unnamed-changes.test.ts'],
+    tests: ['test/run/unsure-items.test.ts'],
     only: 'contradict',
   },
   {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { backfillHistory } from '../../src/run/backfill-history.js';
-import { openWorld, readLake, testIo, type World } from './world.js';
+import { openWorld, readLake, refuse, testIo, type World } from './world.js';
 
 let world: World;
 afterEach(() => world.close());
@@ -61,7 +61,8 @@ describe('a backfill of history', () => {
       items: 50,
       sites: 2,
       history: 'none',
-      intercept: (request) => (request.url.endsWith('/history') && left-- <= 0 ? Promise.resolve(refuse()) : undefined),
+      intercept: (request) =>
+        request.url.endsWith('/history') && left-- <= 0 ? Promise.resolve(refuse(401)) : undefined,
     });
     await world.sync();
     const where = { where: 'true' };
@@ -88,9 +89,6 @@ describe('a backfill of history', () => {
     expect(world.requests).toEqual([]);
   });
 });
-
-const refuse = () =>
-  Response.json({ status: 401, error: 'Unauthorized', message: 'no', docsUrl: 'https://x.example' }, { status: 401 });
 
 /** All changes that the feed of the sandbox holds: id, item, kind, time. */
 async function truthOf(): Promise<string[][]> {

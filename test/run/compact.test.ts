@@ -9,13 +9,12 @@ import { syncPipeline } from '../../src/run/sync.js';
 import { Database } from '../../src/sql/connection.js';
 import { openContext } from '../cli/open-context.js';
 import { select, write } from '../lake/items.js';
-import { openWorld, readItems, readTruth, testIo, type World } from './world.js';
+import { openWorld, readItems, readTruth, testIo } from './world.js';
 
-let world: World;
 let lake: Lake;
 
+const world = await openWorld({ items: 60, sites: 2, limits: { historyDays: 3 } });
 beforeAll(async () => {
-  world = await openWorld({ items: 60, sites: 2, limits: { historyDays: 3 } });
   await world.sync();
   lake = await openLake(world.lakePath, { create: false });
 });

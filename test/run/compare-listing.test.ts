@@ -1,7 +1,7 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
@@ -17,26 +17,6 @@ import { populate } from '../sim/life.js';
 import { SIM_KEY, startService } from '../sim/service.js';
 import { type Item, SECOND, World } from '../sim/world.js';
 import { GATES_ALONE } from './world.js';
-
-/** First copies by the world that they are of: the same world has the same one. */
-const firstCopies = new Map<string, { folder: string; now: bigint }>();
-afterAll(async () => {
-  for (const { folder } of firstCopies.values()) await rm(folder, { recursive: true });
-});
-
-/** Runs for the first time, or takes what such a run made of the same world. */
-async function takeFirstCopy(name: string, world: World, lakePath: string, run: () => Promise<unknown>): Promise<void> {
-  const known = firstCopies.get(name);
-  if (known !== undefined) {
-    await cp(known.folder, lakePath, { recursive: true });
-    world.now = known.now;
-    return;
-  }
-  await run();
-  const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-listing-first-'));
-  await cp(lakePath, folder, { recursive: true });
-  firstCopies.set(name, { folder, now: world.now });
-}
 
 /** A service without the feed whose removals and relistings `changedSince` does not return, and a copy of it. */
 async function openCopied({ moves = false, isNew = false } = {}) {
@@ -64,7 +44,7 @@ async function openCopied({ moves = false, isNew = false } = {}) {
     await service.close();
     await rm(folder, { recursive: true, force: true });
   });
-  await takeFirstCopy(`${moves} ${isNew}`, world, pipeline.lake.path, () => syncPipeline(pipeline, io));
+  await syncPipeline(pipeline, io);
   pipeline.budget.calls = { count: 1_000 };
   world.now += 4n * 3_600n * SECOND;
   return {

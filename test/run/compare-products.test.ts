@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { choosePage } from '../../src/source/products.js';
-import { openWorld, readLake, type World } from './world.js';
+import { openWorld, readLake } from './world.js';
 
-let world: World;
+const world = await openWorld({ checks: 'all', items: 1000, history: 'none' });
 beforeAll(async () => {
-  world = await openWorld({ checks: 'all', items: 1000, history: 'none' });
   world.pipeline.proof.products = true;
 });
 afterAll(() => world.close());

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openWorld, readLake, type World } from './world.js';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { boundMismatchRate, compareItemSample } from '../../src/run/prove/compare-sample.js';
+import { syncPipeline } from '../../src/run/sync.js';
+import { changeText, openWorld, readLake, testIo, type World, type WorldOptions } from './world.js';
 
 let world: World;
-/** True when exports show another brand than the items themselves. */
-let isOther = false;
-beforeAll(async () => {
-  world = await openWorld({
-    checks: 'all',
-    items: 200,
-    intercept: (request, next) => (isOther && request.url.includes('/export') ? changeBrand(request, next) : undefined),
-  });
-});
-afterAll(() => world.close());
+async function open(options: WorldOptions): Promise<void> {
+  world = await openWorld(options);
+  onTestFinished(() => world.close());
+}
 
 const singles = () => world.requests.filter((request) => /^\/items\/\d+$/.test(request));
 const readProof = () =>
@@ -22,7 +18,8 @@ const readProof = () =>
   );
 
 describe('the sample of a run', () => {
-  test('is read again one by one, and equals the lake', async () => {
+  test('is read again one by one, and equals the lake; each run that publishes has another one', async () => {
+    await open({ checks: 'all', items: 200 });
     world.pipeline.proof.sample = 12;
     const { row, checks } = await world.sync();
     expect(singles()).toHaveLength(12);
@@ -32,9 +29,7 @@ describe('the sample of a run', () => {
     expect(row.mismatch_bound).toBeCloseTo(1 - 0.05 ** (1 / Number(row.sampled)), 3);
     expect(checks.find(({ name }) => name === 'sample_matches')?.violations).toBe(0n);
     expect(await readProof()).toEqual([[String(row.sampled), '0', '[]']]);
-  });
 
-  test('is another one in each run that publishes, and none in a run without news', async () => {
     const first = singles();
     await world.sync();
     expect(singles()).toEqual(first);
@@ -43,21 +38,81 @@ describe('the sample of a run', () => {
     expect(new Set(singles()).size).toBeGreaterThan(first.length);
   });
 
-  test('finds what differs, by value', async () => {
-    world.renew();
-    isOther = true;
-    world.pipeline.proof.sample = 20;
-    const { row, checks } = await world.sync();
-    expect(row.sample_mismatches).toBeGreaterThan(0n);
-    const found = JSON.parse(row.sample_differences) as { item_id: number; differences: string[] }[];
-    expect(found.every(({ differences }) => differences.join() === 'brand')).toBe(true);
-    const check = checks.find(({ name }) => name === 'sample_matches');
-    expect(check).toMatchObject({ severity: 'error', violations: row.sample_mismatches });
+  test('that the service answers late does not delay the derived tables', async () => {
+    let release = () => {};
+    await open({
+      items: 200,
+      sites: 3,
+      intercept: async (request, next) => {
+        if (/\/items\/\d+$/.test(new URL(request.url).pathname))
+          await new Promise<void>((resolve) => (release = resolve));
+        return next(request);
+      },
+    });
+    world.pipeline.proof.sample = 1;
+    const log: typeof testIo.log = (_level, event, fields) => {
+      if (event === 'staged' && fields?.table === 'price_spread') release();
+    };
+    const { row } = await syncPipeline(world.pipeline, { ...testIo, log });
+    expect(row).toMatchObject({ sampled: 1n, sample_mismatches: 0n });
   });
 });
 
-async function changeBrand(request: Request, next: (request: Request) => Promise<Response>): Promise<Response> {
-  const answer = await next(request);
-  const text = (await answer.text()).replaceAll(/"brand":"[^"]+"/g, '"brand":"Elsewhere"');
-  return new Response(text, { headers: answer.headers });
-}
+const signal = new AbortController().signal;
+
+describe('items of the published lake compared with the service', () => {
+  test('are equal, as many as are asked for, and the lake stays as it is', async () => {
+    await open({ items: 150 });
+    await world.sync();
+    await world.sandbox.advance({ hours: 6, changes: 60 });
+    await world.sync();
+    world.requests.length = 0;
+    const proof = await compareItemSample(world.pipeline, 60, testIo, signal);
+    expect(proof.mismatches).toBe(0n);
+    expect(proof.sampled).toBeGreaterThan(50n);
+    expect(world.requests.filter((request) => /^\/items\/\d+$/.test(request))).toHaveLength(60);
+    expect((await world.sync()).published).toBe(false);
+  });
+
+  test('that differ are named with their values; what changed since the last run is no difference', async () => {
+    await open({
+      items: 100,
+      plan: 'free',
+      limits: { exportRowsPerMonth: 5000, datasets: null, ratePerSecond: null },
+    });
+    await world.sync();
+    await world.sandbox.advance({ hours: 6, changes: 30 });
+    expect((await compareItemSample(world.pipeline, 100, testIo, signal)).mismatches).toBe(0n);
+    world.intercept = changeText(/\/items\/\d+$/, (text) =>
+      text.replace(/"brand":(null|"[^"]*")/, '"brand":"Elsewhere"'),
+    );
+    const proof = await compareItemSample(world.pipeline, 20, testIo, signal);
+    expect(proof.mismatches).toBeGreaterThan(5n);
+    expect(proof.differences).toMatch(/^\[\{"item_id":\d+,"differences":\["brand"\]\}/);
+  });
+
+  test('need calls: a budget that has none left ends it', async () => {
+    await open({ items: 60 });
+    await world.sync();
+    world.pipeline.budget.calls = { count: 20 };
+    await expect(compareItemSample(world.pipeline, 50, testIo, signal)).rejects.toMatchObject({ code: 'budget' });
+  });
+});
+
+describe('the upper bound of a mismatch rate', () => {
+  test.each([
+    // One-sided 95 % Clopper–Pearson, from tables.
+    [0, 10, 0.2589],
+    [0, 100, 0.02951],
+    [1, 20, 0.2161],
+    [5, 50, 0.1987],
+    [3, 1000, 0.00773],
+  ])('with %i of %i is %f', (found, sampled, bound) => {
+    expect(boundMismatchRate(found, sampled)).toBeCloseTo(bound, 3);
+  });
+
+  test('is 1 when nothing was sampled, or all of it differs', () => {
+    expect(boundMismatchRate(0, 0)).toBe(1);
+    expect(boundMismatchRate(4, 4)).toBe(1);
+  });
+});

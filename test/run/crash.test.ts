@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { syncPipeline } from '../../src/run/sync.js';
-import { makePipeline, openWorld, readTables, testIo, type World } from './world.js';
+import { makePipeline, openWorld, readTables, testIo } from './world.js';
 
 const NOW = '2026-11-21T00:00:00.000Z';
 const io = { ...testIo, now: () => new Date(NOW) };
@@ -17,14 +17,13 @@ const STEP = /^(landed|settled|staged items|audited|committed (history|items|run
 /** What differs in a first run: what lands, and commits over nothing. */
 const FIRST_STEP = /^(landed (export|feed|datasets)|committed (history|runs))/;
 
-let world: World;
 let folder: string;
 /** A lake after its first run, and its tables. */
 let bootstrapped: string;
 let first: Record<string, string[][]>;
 
+const world = await openWorld({ items: 60, sites: 2, limits: { historyDays: 3 } });
 beforeAll(async () => {
-  world = await openWorld({ items: 60, sites: 2, limits: { historyDays: 3 } });
   folder = await mkdtemp(path.join(tmpdir(), 'pricelake-crash-'));
   bootstrapped = path.join(folder, 'bootstrapped');
 });

@@ -9,16 +9,15 @@ import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import type { ProofResult } from '../../src/verify/verify-lake.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
-import { openWorld, readItems, readTruth, testIo, type World } from './world.js';
+import { openWorld, readItems, readTruth, testIo } from './world.js';
 
-let world: World;
 /** A lake after a first copy, a run with news and a complete comparison; the service has moved on since. */
 let original: string;
 /** The same before that comparison was published: its landing is whole, and it has no end. */
 let unfinished: string;
 
+const world = await openWorld({ items: 20, sites: 2, pastDays: 2 });
 beforeAll(async () => {
-  world = await openWorld({ items: 20, sites: 2, pastDays: 2 });
   await world.sync();
   await world.sandbox.advance({ hours: 6, changes: 10 });
   await world.sync();

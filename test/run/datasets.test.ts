@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { parse } from 'lossless-json';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { readEntries } from '../../src/journal/journal.js';
 import { listSoundRuns, peekUnfinishedRun } from '../../src/journal/landings.js';
@@ -11,10 +11,9 @@ import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import type { RunReport } from '../../src/run/sync.js';
 import { askService } from '../../src/source/read-plan.js';
 import type { DatasetSelection } from '../../src/tables/table.js';
-import { EventStore } from '../../src/webhook/event-store.js';
 import { failure } from '../failure.js';
 import { countUsed } from './exact-copy.js';
-import { openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
+import { landEvent, moveOn, openWorld, readItems, readLake, readTruth, refuse, testIo } from './world.js';
 
 /** Two of the account's datasets that share shops, and the names that items give them. */
 const [ELECTRONICS, CENTRAL] = [11n, 26n];
@@ -23,27 +22,24 @@ const NAMES = new Map([
   [CENTRAL, 'Central Europe'],
 ]);
 
-let world: World;
 /** What happens in the service when the n-th request that matches arrives. */
 let happen: { matches: (url: URL) => boolean; nth: number; what: () => unknown } | undefined;
 
 let pageLimit: number;
 
-beforeAll(async () => {
-  world = await openWorld({
-    items: 110,
-    sites: 6,
-    intercept: async (request, next) => {
-      const url = new URL(request.url);
-      if (happen?.matches(url) && --happen.nth === 0) {
-        const { what } = happen;
-        happen = undefined;
-        const answer = await what();
-        if (answer instanceof Response) return answer;
-      }
-      return next(new Request(request.url.replace('limit=1000', `limit=${pageLimit}`), { headers: request.headers }));
-    },
-  });
+const world = await openWorld({
+  items: 110,
+  sites: 6,
+  intercept: async (request, next) => {
+    const url = new URL(request.url);
+    if (happen?.matches(url) && --happen.nth === 0) {
+      const { what } = happen;
+      happen = undefined;
+      const answer = await what();
+      if (answer instanceof Response) return answer;
+    }
+    return next(new Request(request.url.replace('limit=1000', `limit=${pageLimit}`), { headers: request.headers }));
+  },
 });
 afterAll(() => world.close());
 beforeEach(() => {
@@ -92,19 +88,7 @@ async function expectExactCopy(datasets: readonly bigint[], withHistory = true):
   expect(ids.flat()).toEqual(wanted);
 }
 
-/** The world moves on. Returns the new changes as the service words them. */
-async function moveOn(changes: number): Promise<string[]> {
-  const known = (await world.sandbox.dump()).changes.length;
-  await world.sandbox.advance({ hours: 2, changes });
-  return (await world.sandbox.dump()).changes.slice(known);
-}
-
-/** What a receiver does with an event of these changes. */
-async function landEvent(changes: string[]): Promise<void> {
-  const store = await EventStore.open(world.lakePath, testIo);
-  const head = '{"id":"e1","type":"changes","createdAt":"2026-11-20T06:00:00Z","cursor":null,';
-  await store.land('e1', Buffer.from(`${head}"changes":[${changes.join(',')}]}`));
-}
+const goOn = (changes: number) => moveOn(world, { hours: 2, changes });
 
 async function expectNoOtherSites(): Promise<void> {
   const sites = await readLake(
@@ -117,12 +101,6 @@ async function expectNoOtherSites(): Promise<void> {
 function expectEquation({ received, written, rejected, deduplicated }: RunReport['row']): void {
   expect(received).toBe(written + rejected + deduplicated);
 }
-
-/** A refusal of the key. */
-const refuse = () => {
-  const body = '{"status":401,"error":"","message":"no","docsUrl":""}';
-  return new Response(body, { status: 401, headers: { 'content-type': 'application/json' } });
-};
 
 const lockAllBut = (datasets: number | null) =>
   world.sandbox.changeAccount({ limits: { ratePerSecond: null, ...(datasets === null ? {} : { datasets }) } });
@@ -139,12 +117,12 @@ test('a list that grows copies what is new to it alone, with its history; one th
   }
   Object.assign(world.pipeline.proof, { products: false, sample: 0 });
 
-  await landEvent(await moveOn(60));
+  await landEvent(world.lakePath, 'e1', await goOn(60));
   expectEquation((await world.sync()).row);
   await expectExactCopy([ELECTRONICS]);
   await expectNoOtherSites();
 
-  await moveOn(40);
+  await goOn(40);
   choose([ELECTRONICS, CENTRAL]);
   const { budget } = world.pipeline;
   world.pipeline.budget = { ...budget, exportRows: { count: 0 }, calls: { count: (await countUsed(world)) + 30 } };
@@ -174,7 +152,7 @@ test('a list that grows copies what is new to it alone, with its history; one th
   await expect(backfill).rejects.toMatchObject({ code: 'config' });
   expect(world.requests).toEqual([]);
 
-  await moveOn(30);
+  await goOn(30);
   choose('all');
   expect((await world.sync()).row).toMatchObject({ mode: 'feed', missed: 0n, differences: 0n });
   expect(copies().sort()).toEqual(['14', '17', '20', '23', '29']);
@@ -192,7 +170,7 @@ test('a list that grows copies what is new to it alone, with its history; one th
   world.pipeline.source.mode = 'snapshot';
   expect((await world.sync()).row).toMatchObject({ gone: 0n });
   expect([...(await readItems(world.lakePath)).keys()].sort()).toEqual([...all.keys()].sort());
-  await moveOn(40);
+  await goOn(40);
   world.pipeline.source.mode = 'auto';
   lockAllBut(null);
   await world.sync(); // sees that they are there
@@ -223,13 +201,13 @@ test('several datasets are one copy: an item in two of them is one row, a change
   const table = await readLake(world.lakePath, (glob) => `SELECT dataset_id FROM ${glob('datasets')} ORDER BY 1`);
   expect(table).toEqual([['11'], ['26']]);
 
-  await moveOn(40);
-  happen = { matches: ofDataset('/changes', CENTRAL), nth: 1, what: () => moveOn(60) };
+  await goOn(40);
+  happen = { matches: ofDataset('/changes', CENTRAL), nth: 1, what: () => goOn(60) };
   expectEquation((await world.sync()).row);
   await world.sync(); // what came behind where the feed had stood
   await expectExactCopy([ELECTRONICS, CENTRAL]);
 
-  await moveOn(40);
+  await goOn(40);
   const before = await readItems(world.lakePath);
   lockAllBut(2);
   const error = await failure(world.sync());
@@ -244,11 +222,11 @@ test('a run that was stopped goes on where it was in each dataset', async () => 
   pageLimit = 60;
   choose([ELECTRONICS, CENTRAL]);
   world.pipeline.source.splitAbove = 20;
-  happen = { matches: ofDataset('/export', CENTRAL), nth: 1, what: refuse };
+  happen = { matches: ofDataset('/export', CENTRAL), nth: 1, what: () => refuse(401) };
   expect((await failure(world.sync())).code).toBe('unauthorized');
-  happen = { matches: ofDataset('/changes', CENTRAL), nth: 2, what: refuse };
+  happen = { matches: ofDataset('/changes', CENTRAL), nth: 2, what: () => refuse(401) };
   expect((await failure(world.sync())).code).toBe('unauthorized');
-  await moveOn(30);
+  await goOn(30);
   await world.sync();
   const repeated = (endpoint: string) => asked(endpoint).filter((one, at, all) => all.indexOf(one) !== at);
   expect(repeated('/export')).toHaveLength(1); // that was refused
@@ -268,7 +246,7 @@ test('several datasets without a feed are read by pages, polled and compared, ea
     expectEquation(row);
     expect(new Set(datasetsOf('/items'))).toEqual(new Set(['11', '26']));
     await expectExactCopy([ELECTRONICS, CENTRAL], false);
-    await moveOn(40);
+    await goOn(40);
   }
   const [first] = (await listSoundRuns(world.lakePath, 0n)).runs;
   const entries = await readEntries(path.join(first?.folder ?? '', 'journal.ndjson'), RUN_FOLD);
@@ -300,12 +278,10 @@ test('a dataset that the key can not read is told before anything is paid for', 
 test('a run that has copied a new dataset and turns to a complete copy copies the others, too', async () => {
   choose([ELECTRONICS]);
   await world.sync();
-  await moveOn(40);
+  await goOn(40);
   choose([ELECTRONICS, CENTRAL]);
   world.requests.length = 0;
-  const tooOld = { status: 410, error: 'Gone', message: 'the cursor is too old', docsUrl: 'https://docs.example' };
-  const what = () => Response.json(tooOld, { status: 410 });
-  happen = { matches: ofDataset('/changes', ELECTRONICS), nth: 1, what };
+  happen = { matches: ofDataset('/changes', ELECTRONICS), nth: 1, what: () => refuse(410) };
   const { row } = await world.sync();
   expect(row).toMatchObject({ mode: 'snapshot', gone: 0n });
   expect(copies()).toEqual(['26', '11']);

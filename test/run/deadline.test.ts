@@ -1,26 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import type { PricelakeError } from '../../src/io/errors.js';
 import type { Io } from '../../src/io/io.js';
 import { setDeadline } from '../../src/run/open/deadline.js';
 import { syncPipeline } from '../../src/run/sync.js';
-import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from './world.js';
+import { makePipeline, openWorld, readItems, readTruth, testIo } from './world.js';
 
 const MINUTE = 60_000;
-let world: World;
 /** Each request that reaches the service takes a minute. */
 let requested = 0;
 let refuse = false;
 
-beforeAll(async () => {
-  world = await openWorld({
-    items: 60,
-    sites: 2,
-    intercept: () => {
-      requested++;
-      return refuse ? Promise.resolve(new Response('{}', { status: 503 })) : undefined;
-    },
-  });
+const world = await openWorld({
+  items: 60,
+  sites: 2,
+  intercept: () => {
+    requested++;
+    return refuse ? Promise.resolve(new Response('{}', { status: 503 })) : undefined;
+  },
 });
 afterAll(() => world.close());
 

@@ -1,11 +1,11 @@
 import fs, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { BackfillEntry } from '../../src/journal/backfill.js';
 import type { RunEntry } from '../../src/journal/run-entry.js';
 import { createFile, keyOf, makeFolders, webhookPath } from '../../src/webhook/event-files.js';
-import { openWorld, type World } from './world.js';
+import { openWorld } from './world.js';
 
 /** What a power cut would leave: bytes of files by their inode, and names, as they were when they were synced. */
 class Disk {
@@ -64,7 +64,6 @@ const FILES: Partial<Record<(RunEntry | BackfillEntry)['type'], string>> = {
 
 /** Types of the entries that named a file. */
 const named = new Set<string>();
-let world: World;
 let disk: Disk;
 const { open } = fs;
 
@@ -91,9 +90,7 @@ function watch(file: FileHandle, name: string): FileHandle {
   });
 }
 
-beforeAll(async () => {
-  world = await openWorld({ items: 60, sites: 2, pastDays: 2 });
-});
+const world = await openWorld({ items: 60, sites: 2, pastDays: 2 });
 afterAll(() => world.close());
 beforeEach(() => {
   disk = new Disk(world.lakePath);

@@ -5,14 +5,13 @@ import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { realIo } from '../../src/io/io.js';
 import { backfillHistory } from '../../src/run/backfill-history.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
-import { compareItemSample } from '../../src/run/prove/compare-items.js';
+import { compareItemSample } from '../../src/run/prove/compare-sample.js';
 import { type RunReport, syncPipeline } from '../../src/run/sync.js';
 import type { FaultEndpoint } from '../../src/sandbox/faults/fault-kinds.js';
 import { readAnswersTable } from '../docs/answers-table.js';
 import { failure } from '../failure.js';
-import { openWorld, readItems, readTruth, type World } from './world.js';
+import { openWorld, readItems, readTruth, refuse } from './world.js';
 
-let world: World;
 /** Answers to requests of the endpoint that the sandbox has no fault for. */
 let stub: { path: RegExp; status: number } | undefined;
 /** Requests that were answered 200. */
@@ -28,25 +27,20 @@ const io = {
 const startedAt = Date.now();
 const { signal } = new AbortController();
 
-beforeAll(async () => {
-  world = await openWorld({
-    items: 60,
-    sites: 2,
-    history: 'none',
-    intercept: async (request, next) => {
-      const where = new URL(request.url);
-      const name = where.pathname.replace('/api/v1', '');
-      if (stub?.path.test(name)) return refuse(stub.status);
-      const answer = await next(request);
-      if (answer.ok) paid.push(name + where.search);
-      return answer;
-    },
-  });
+const world = await openWorld({
+  items: 60,
+  sites: 2,
+  history: 'none',
+  intercept: async (request, next) => {
+    const where = new URL(request.url);
+    const name = where.pathname.replace('/api/v1', '');
+    if (stub?.path.test(name)) return refuse(stub.status);
+    const answer = await next(request);
+    if (answer.ok) paid.push(name + where.search);
+    return answer;
+  },
 });
 afterAll(() => world.close());
-
-const refuse = (status: number) =>
-  Response.json({ status, error: 'Refused', message: 'no', docsUrl: 'https://docs.example/no' }, { status });
 
 const PATHS: Partial<Record<FaultEndpoint, RegExp>> = {
   recent: /^\/changes\/recent$/,

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
-import { openWorld, testIo, type World, type WorldOptions } from './world.js';
+import { openWorld, refuse, testIo, type World, type WorldOptions } from './world.js';
 
 let world: World;
 afterEach(() => world.close());
@@ -16,7 +16,7 @@ async function openSmall(options: WorldOptions): Promise<void> {
     ...options,
     intercept: async (request, next) =>
       refused?.test(request.url)
-        ? Response.json({ status: 401, error: '', message: 'no', docsUrl: '' }, { status: 401 })
+        ? refuse(401)
         : next(new Request(request.url.replace('limit=1000', 'limit=20'), { headers: request.headers })),
   });
 }

@@ -1,18 +1,15 @@
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { estimateRun, type RunEstimate } from '../../src/run/plan/estimate-run.js';
 import { countUsed } from './exact-copy.js';
-import { openWorld, testIo, type World } from './world.js';
+import { openWorld, testIo } from './world.js';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({
-    items: 700,
-    sites: 3,
-    intercept: (request, next) => next(new Request(request.url.replace('limit=1000', 'limit=250'), request)),
-  });
+const world = await openWorld({
+  items: 700,
+  sites: 3,
+  intercept: (request, next) => next(new Request(request.url.replace('limit=1000', 'limit=250'), request)),
 });
 afterAll(() => world.close());
 afterEach(() => {

@@ -1,31 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { failure } from '../failure.js';
 import { countUsed, expectExactCopy } from './exact-copy.js';
-import { openWorld, type World } from './world.js';
+import { openWorld } from './world.js';
 
 type ChangeExport = (answer: Response) => Response | Promise<Response>;
 
-let world: World;
-/** What becomes of the answers of exports. */
-let change: ChangeExport;
-
-beforeAll(async () => {
-  world = await openWorld({
-    items: 40,
-    sites: 2,
-    history: 'none',
-    intercept: async (request, next) => {
-      const answer = await next(request);
-      return new URL(request.url).pathname.endsWith('/export') ? change(answer) : answer;
-    },
-  });
-});
+const world = await openWorld({ items: 40, sites: 2, history: 'none' });
 afterAll(() => world.close());
-beforeEach(() => {
-  change = (answer) => answer;
-  world.renew();
-});
+beforeEach(() => world.renew());
+
+function changeExports(change: ChangeExport): void {
+  world.intercept = async (request, next) => {
+    const answer = await next(request);
+    return new URL(request.url).pathname.endsWith('/export') ? change(answer) : answer;
+  };
+}
 
 const exports = () => world.requests.filter((request) => request.startsWith('/export')).length;
 
@@ -49,11 +39,11 @@ describe('the headers X-Export-*', () => {
     ['always sent', { 'X-Export-Overage': 'false', 'X-Export-Truncated': 'false', 'X-Export-Matching': '40' }],
     ['sent only when true', { 'X-Export-Overage': undefined, 'X-Export-Truncated': undefined }],
   ])('%s tell of a whole export that nobody is billed for', async (_how, sent) => {
-    change = (answer) => {
+    changeExports((answer) => {
       const headers = new Headers(answer.headers);
       for (const [name, value] of Object.entries(sent)) value ? headers.set(name, value) : headers.delete(name);
       return new Response(answer.body, { headers });
-    };
+    });
     const { row } = await world.sync();
     expect(row).toMatchObject({ export_rows: 40n, export_rows_landed: 40n, overage: false, overage_blocks: 0n });
     expect(exports()).toBe(1);
@@ -63,7 +53,7 @@ describe('the headers X-Export-*', () => {
 
 describe('an export that the service cuts to no row at all', () => {
   test.each(['ndjson', 'csv'] as const)('in %s is no copy of nothing: pages bring all items', async (format) => {
-    change = cutToNothing;
+    changeExports(cutToNothing);
     world.pipeline.source.export = format;
     const { row } = await world.sync();
     expect(row).toMatchObject({ items: 40n, export_rows: 0n, export_rows_landed: 0n, export_rows_lost: 0n });
@@ -74,7 +64,7 @@ describe('an export that the service cuts to no row at all', () => {
 
   test('ends the run until the next month where the calls do not suffice for pages, and removes no item', async () => {
     await world.sync();
-    change = cutToNothing;
+    changeExports(cutToNothing);
     world.pipeline.source.mode = 'snapshot';
     world.pipeline.budget.calls = { count: (await countUsed(world)) + 40 };
     const error = await failure(world.sync());

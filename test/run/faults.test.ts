@@ -1,33 +1,17 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openLake } from '../../src/lake/lake.js';
 import { lockLake } from '../../src/lake/lock.js';
 import { failure } from '../failure.js';
 import { expectExactCopy } from './exact-copy.js';
-import { openWorld, readLake, readTruth, testIo, type World } from './world.js';
+import { openWorld, readLake, readTruth, testIo } from './world.js';
 
 /** Answers to a path of the API, changed. */
 type Change = (answer: Response) => Promise<Response> | Response;
 
-let world: World;
-let fault: { path: string; change: Change } | undefined;
-
-beforeAll(async () => {
-  world = await openWorld({
-    items: 40,
-    sites: 2,
-    history: 'none',
-    intercept: async (request, next) => {
-      const answer = await next(request);
-      return fault !== undefined && new URL(request.url).pathname === `/api/v1${fault.path}`
-        ? fault.change(answer)
-        : answer;
-    },
-  });
-});
+const world = await openWorld({ items: 40, sites: 2, history: 'none' });
 beforeEach(() => {
-  fault = undefined;
   world.sandbox.changeAccount({ plan: 'pro' });
   world.renew();
 });
@@ -35,7 +19,10 @@ afterAll(() => world.close());
 
 /** From now on, answers to `path` are changed by `change`. */
 function breakAnswers(path: string, change: Change): void {
-  fault = { path, change };
+  world.intercept = async (request, next) => {
+    const answer = await next(request);
+    return new URL(request.url).pathname === `/api/v1${path}` ? change(answer) : answer;
+  };
 }
 
 /** From now on, exports have their lines changed. */

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runCompact } from '../../src/cli/actions/run-compact.js';
-import type { Pipeline } from '../../src/config/pipeline-file.js';
 import type { Io } from '../../src/io/io.js';
 import { writeCheckpoint } from '../../src/lake/checkpoint.js';
 import { openLake } from '../../src/lake/lake.js';
@@ -12,15 +11,12 @@ import { syncPipeline } from '../../src/run/sync.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { commitForeign, deleteRows, ENGINE, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
-import { makePipeline, openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
+import { openWorld, readItems, readLake, readTruth, testIo } from './world.js';
 
-let world: World;
 let original: string;
-let lakes = 0;
-let pipeline: Pipeline;
 
+const world = await openWorld({ items: 30, sites: 2, pastDays: 2 });
 beforeAll(async () => {
-  world = await openWorld({ items: 30, sites: 2, pastDays: 2 });
   await world.sync();
   await world.sandbox.advance({ hours: 6, changes: 10 });
   await world.sync();
@@ -28,75 +24,71 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-beforeEach(async () => {
-  pipeline = makePipeline(world.sandbox, path.join(world.folder, `lake-${++lakes}`));
-  await cp(original, pipeline.lake.path, { recursive: true });
-});
+beforeEach(() => world.renew(original));
 
-const sync = () => syncPipeline(pipeline, testIo);
-const countHistory = () => readLake(pipeline.lake.path, (glob) => `SELECT count(*) FROM ${glob('history')}`);
+const countHistory = () => readLake(world.lakePath, (glob) => `SELECT count(*) FROM ${glob('history')}`);
 
 test('OPTIMIZE and VACUUM of history and items by another program are accepted, and the next sync goes on', async () => {
   const before = Number((await countHistory())[0]?.[0]);
   for (const table of ['history', 'items', 'runs'] as const) {
-    await optimize(pipeline.lake.path, table);
-    await vacuum(pipeline.lake.path, table);
+    await optimize(world.lakePath, table);
+    await vacuum(world.lakePath, table);
   }
   await world.sandbox.advance({ hours: 1, changes: 6 });
-  expect((await sync()).row.mode).toBe('feed');
-  await runCompact({ lake: pipeline.lake.path }, openContext(true));
+  expect((await world.sync()).row.mode).toBe('feed');
+  await runCompact({ lake: world.lakePath }, openContext(true));
   expect(Number((await countHistory())[0]?.[0])).toBeGreaterThan(before);
-  expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
-  expect((await sync()).published).toBe(false);
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+  expect((await world.sync()).published).toBe(false);
 });
 
 test('a DELETE of items by another program is refused with table, version, program and way out; a complete copy repairs it', async () => {
-  const version = await deleteRows(pipeline.lake.path, 'items', 'item_id % 3 = 0');
+  const version = await deleteRows(world.lakePath, 'items', 'item_id % 3 = 0');
   const files = (await readTable(await openLake(original, { create: false }), 'items')).files;
-  const error = await failure(sync());
+  const error = await failure(world.sync());
   expect(error).toMatchObject({ code: 'lake_invalid', facts: { table: 'items', engine: ENGINE, operation: 'DELETE' } });
   expect(error.message).toMatch(
     new RegExp(`items: .*version ${version} \\(DELETE by ${ENGINE}\\), which changed rows`),
   );
   expect(error.facts.hint).toContain('sync --reconcile');
   // Nothing was deleted that a restore needs.
-  for (const file of files) await readFile(path.join(pipeline.lake.path, 'items', file.path));
+  for (const file of files) await readFile(path.join(world.lakePath, 'items', file.path));
   const [[before = '']] = (await countHistory()) as [string[]];
-  pipeline.source.mode = 'snapshot';
-  const { row } = await sync();
+  world.pipeline.source.mode = 'snapshot';
+  const { row } = await world.sync();
   expect(row).toMatchObject({ mode: 'snapshot' });
   expect(row.missed).toBeGreaterThan(0n);
-  expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
   // It is no change of the items.
   const [[diffs = '']] = (await readLake(
-    pipeline.lake.path,
+    world.lakePath,
     (glob) => `SELECT count(*) FROM ${glob('history')} WHERE origin = 'diff'`,
   )) as [string[]];
   expect(diffs).toBe('0');
   expect(Number((await countHistory())[0]?.[0])).toBeGreaterThanOrEqual(Number(before));
-  pipeline.source.mode = 'auto';
-  expect((await sync()).row.mode).toBe('feed');
+  world.pipeline.source.mode = 'auto';
+  expect((await world.sync()).row.mode).toBe('feed');
 });
 
 test('a repair that is killed before and after it has committed items goes on', async () => {
-  await deleteRows(pipeline.lake.path, 'items', 'item_id % 3 = 0');
-  pipeline.source.mode = 'snapshot';
+  await deleteRows(world.lakePath, 'items', 'item_id % 3 = 0');
+  world.pipeline.source.mode = 'snapshot';
   for (const event of ['audited', 'committed', 'pointed']) {
     const log = (_level: string, name: string, facts?: object) => {
       const table = (facts as { table?: string } | undefined)?.table;
       if (name === event && (table === undefined || table === 'items')) throw new Error('the process dies');
     };
-    await expect(syncPipeline(pipeline, { ...testIo, log })).rejects.toThrow('the process dies');
-    pipeline.source.mode = 'auto';
+    await expect(syncPipeline(world.pipeline, { ...testIo, log })).rejects.toThrow('the process dies');
+    world.pipeline.source.mode = 'auto';
   }
-  await sync();
-  expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
+  await world.sync();
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
 });
 
 test('a change of history by another program leaves a rebuild alone as the way out', async () => {
-  await deleteRows(pipeline.lake.path, 'history', 'true');
-  pipeline.source.mode = 'snapshot';
-  const error = await failure(sync());
+  await deleteRows(world.lakePath, 'history', 'true');
+  world.pipeline.source.mode = 'snapshot';
+  const error = await failure(world.sync());
   expect(error.message).toMatch(/history: another program wrote version \d+ \(DELETE by delta-rs/);
   expect(error.facts.hint).toMatch(/^`pricelake rebuild`/);
 });
@@ -117,11 +109,11 @@ test('rows that another program deleted from a hundred partitions are repaired b
 
 describe('a commit by another program is refused', () => {
   test('that says no row changed, and has other rows', async () => {
-    const version = await optimize(pipeline.lake.path, 'items');
-    const entry = (await listLog(pipeline.lake.path, 'items')).at(-1) ?? '';
+    const version = await optimize(world.lakePath, 'items');
+    const entry = (await listLog(world.lakePath, 'items')).at(-1) ?? '';
     const text = await readFile(entry, 'utf8');
     await writeFile(entry, text.replace(/\\"numRecords\\":\d+/, '\\"numRecords\\":3'));
-    expect((await failure(sync())).message).toMatch(
+    expect((await failure(world.sync())).message).toMatch(
       new RegExp(
         `version ${version} \\(OPTIMIZE by ${ENGINE}\\), which says that no row changed, but \\d+ rows became \\d+`,
       ),
@@ -130,8 +122,8 @@ describe('a commit by another program is refused', () => {
 
   test('that raises the protocol, by name and with its features', async () => {
     const protocol = { minReaderVersion: 3, minWriterVersion: 7, readerFeatures: ['deletionVectors'] };
-    const version = await commitForeign(pipeline.lake.path, 'items', 'SET TBLPROPERTIES', [{ protocol }]);
-    const error = await failure(sync());
+    const version = await commitForeign(world.lakePath, 'items', 'SET TBLPROPERTIES', [{ protocol }]);
+    const error = await failure(world.sync());
     expect(error.message).toContain(
       `version ${version} (SET TBLPROPERTIES by ${ENGINE}) raised the table to Delta reader 3, writer 7 (deletionVectors)`,
     );
@@ -139,10 +131,10 @@ describe('a commit by another program is refused', () => {
   });
 
   test('that lies behind a checkpoint of its own', async () => {
-    const version = await deleteRows(pipeline.lake.path, 'items', 'item_id % 3 = 0');
-    const lake = await openLake(pipeline.lake.path, { create: false });
+    const version = await deleteRows(world.lakePath, 'items', 'item_id % 3 = 0');
+    const lake = await openLake(world.lakePath, { create: false });
     await writeCheckpoint(lake, 'items', new Date());
-    expect((await failure(sync())).message).toContain(`version ${version} (DELETE`);
+    expect((await failure(world.sync())).message).toContain(`version ${version} (DELETE`);
   });
 
   // I7 of SPEC.md
@@ -151,15 +143,14 @@ describe('a commit by another program is refused', () => {
       ['audited', 'lake_locked'],
       ['committed', 'lake_invalid'],
     ] as const) {
-      pipeline.lake.path = path.join(world.folder, `lake-${++lakes}`);
-      await cp(original, pipeline.lake.path, { recursive: true });
+      world.renew(original);
       await world.sandbox.advance({ hours: 1, changes: 4 });
       const log: Io['log'] = (_level, name, facts) => {
-        if (name === event && (facts?.table ?? 'runs') === 'runs') intrude(pipeline.lake.path);
+        if (name === event && (facts?.table ?? 'runs') === 'runs') intrude(world.lakePath);
       };
-      const error = await failure(syncPipeline(pipeline, { ...testIo, log }));
+      const error = await failure(syncPipeline(world.pipeline, { ...testIo, log }));
       expect(error).toMatchObject({ code, message: expect.stringContaining(`(DELETE by ${ENGINE})`) });
-      expect((await failure(sync())).message).toContain(`(DELETE by ${ENGINE})`);
+      expect((await failure(world.sync())).message).toContain(`(DELETE by ${ENGINE})`);
     }
   });
 });

@@ -3,26 +3,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Pipeline } from '../../src/config/pipeline-file.js';
 import { syncPipeline } from '../../src/run/sync.js';
 import { failure } from '../failure.js';
-import { makePipeline, openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
+import { changeText, makePipeline, openWorld, readItems, readLake, readTruth, testIo } from './world.js';
 
-let world: World;
 /** A lake whose first batch is held because of its currencies. */
 let held: string;
 let lakes = 0;
 let pipeline: Pipeline;
 
+const world = await openWorld({
+  items: 60,
+  sites: 2,
+  history: 'none',
+  intercept: changeText(/export/, (text) => text.replaceAll(/"currency":"[A-Z]+"/g, '"currency":"XXQ"')),
+});
 beforeAll(async () => {
-  world = await openWorld({
-    items: 60,
-    sites: 2,
-    history: 'none',
-    intercept: async (request, next) => {
-      const answer = await next(request);
-      if (!request.url.includes('/export')) return answer;
-      const text = (await answer.text()).replaceAll(/"currency":"[A-Z]+"/g, '"currency":"XXQ"');
-      return new Response(text, { headers: answer.headers });
-    },
-  });
   held = `${world.folder}/held`;
   pipeline = preparePipeline(held);
   expect(await failure(syncPipeline(pipeline, testIo))).toMatchObject({ code: 'gate_failed' });

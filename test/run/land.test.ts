@@ -1,14 +1,10 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { landPipeline } from '../../src/run/land-pipeline.js';
-import { openWorld, readItems, readTruth, testIo, type World } from './world.js';
+import { openWorld, readItems, readTruth, testIo } from './world.js';
 
-let world: World;
-
-beforeAll(async () => {
-  world = await openWorld({ items: 60, sites: 2, pastDays: 3 });
-});
+const world = await openWorld({ items: 60, sites: 2, pastDays: 3 });
 afterAll(() => world.close());
 
 const exports = () => world.requests.filter((url) => url.startsWith('/export'));

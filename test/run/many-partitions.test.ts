@@ -2,6 +2,7 @@ import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { openContext } from '../cli/open-context.js';
+import { failure } from '../failure.js';
 import { readDeltaTable } from './delta-reader.js';
 import { openWorld, readItems, readTruth, type World } from './world.js';
 
@@ -47,4 +48,18 @@ test('a lake that is partitioned by more shops stays so until a complete copy, w
   await expectExactCopy();
   expect(await world.sync()).toMatchObject({ published: false });
   await verify();
+});
+
+test('too little memory is an error that says the step, the limit and what to set; with more the run goes on', async () => {
+  world = await openWorld({ items: 1200, sites: 2000, pastDays: 5, history: 'none' });
+  world.pipeline.lake.memory = 16 * 1024 ** 2;
+  const error = await failure(world.sync());
+  expect(error).toMatchObject({ code: 'out_of_memory', facts: { limit: '16.0 MiB' } });
+  expect(error.message).toMatch(
+    /^(step \w+|\w+: writing the rows): DuckDB needs more memory than its limit of 16\.0 MiB/,
+  );
+  expect(error.facts.hint).toContain('lake.memory');
+  world.pipeline.lake.memory = undefined;
+  expect(await world.sync()).toMatchObject({ published: true, resumed: true });
+  await expectExactCopy();
 });

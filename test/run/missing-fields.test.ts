@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openWorld, readItems, readTruth, type World } from './world.js';
+import { openWorld, readItems, readTruth } from './world.js';
 
-let world: World;
+const world = await openWorld({ items: 100, sites: 2, history: 'none' });
 beforeAll(async () => {
-  world = await openWorld({ items: 100, sites: 2, history: 'none' });
   await world.sync();
   world.pipeline.source.mode = 'snapshot';
 });

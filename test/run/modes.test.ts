@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectExactCopy } from './exact-copy.js';
-import { openWorld, readLake, type World, type WorldOptions } from './world.js';
+import { changeText, openWorld, readLake, type World } from './world.js';
 
 let world: World;
 
@@ -51,31 +51,19 @@ async function leaveOut(
   return new Response(`${lines.join('\n')}\n`, { headers });
 }
 
-/** An export with a price in its first row that is no amount. */
-async function spoilRow(request: Request, next: (request: Request) => Promise<Response>): Promise<Response> {
-  const answer = await next(request);
-  const text = (await answer.text()).replace(/"price":[^,]+,/, '"price":"soon",');
-  return new Response(text, { headers: answer.headers });
-}
-
 describe('a complete copy over a lake', () => {
   let copied: string;
-  /** What the service answers otherwise, for now. */
-  let intercept: NonNullable<WorldOptions['intercept']> = () => undefined;
   beforeAll(async () => {
-    world = await openWorld({ items: 120, sites: 3, intercept: (request, next) => intercept(request, next) });
+    world = await openWorld({ items: 120, sites: 3 });
     await world.sync();
     copied = world.lakePath;
   });
   afterAll(() => world.close());
-  beforeEach(() => {
-    intercept = () => undefined;
-    world.renew(copied);
-  });
+  beforeEach(() => world.renew(copied));
 
   test('marks what it lacks as gone, and what comes back as there again', async () => {
     let hidden: string | undefined;
-    intercept = (request, next) =>
+    world.intercept = (request, next) =>
       hidden !== undefined && request.url.includes('/export') ? leaveOut(request, next, hidden) : undefined;
     world.pipeline.source.mode = 'snapshot';
     const read = (column: string) =>
@@ -93,7 +81,7 @@ describe('a complete copy over a lake', () => {
   });
 
   test('takes no item for gone whose row it could not read', async () => {
-    intercept = (request, next) => (request.url.includes('/export') ? spoilRow(request, next) : undefined);
+    world.intercept = changeText(/export/, (text) => text.replace(/"price":[^,]+,/, '"price":"soon",'));
     world.pipeline.source.mode = 'snapshot';
     const { row } = await world.sync();
     expect(row).toMatchObject({ rejected: 1n, gone: 0n });

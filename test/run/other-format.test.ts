@@ -10,15 +10,14 @@ import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import type { TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
-import { openWorld, readItems, readTruth, testIo, type World } from './world.js';
+import { openWorld, readItems, readTruth, testIo } from './world.js';
 
-let world: World;
 /** A lake after two runs; the service has not moved on since. */
 let original: string;
 let expected: Map<string, string[]>;
 
+const world = await openWorld({ items: 40, sites: 2 });
 beforeAll(async () => {
-  world = await openWorld({ items: 40, sites: 2 });
   await world.sync();
   await world.sandbox.advance({ hours: 6, changes: 10 });
   await world.sync();

@@ -10,12 +10,10 @@ import { Database } from '../../src/sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { optimize } from '../lake/foreign-writer.js';
-import { openWorld, readItems, readTruth, type World } from './world.js';
+import { openWorld, readItems, readLoggedTables, readTruth } from './world.js';
 
-let world: World;
-
+const world = await openWorld({ items: 20, sites: 2, limits: { historyDays: 2 } });
 beforeAll(async () => {
-  world = await openWorld({ items: 20, sites: 2, limits: { historyDays: 2 } });
   await world.sync();
   await world.sandbox.advance({ hours: 6, changes: 10 });
   await world.sync();
@@ -34,20 +32,9 @@ async function expectFlat(): Promise<void> {
   }
 }
 
-/** Rows of all tables through the logs. */
-async function readTables(tables: readonly TableName[] = TABLE_NAMES): Promise<string[]> {
-  const db = await Database.open();
-  try {
-    await createTableViews(db, await openLake(world.lakePath, { create: false }));
-    const all: string[] = [];
-    for (const table of tables) {
-      const rows = await db.rows(`SELECT to_json(t)::VARCHAR AS line FROM ${table} AS t ORDER BY 1`);
-      all.push(...rows.map(({ line }) => `${table} ${line}`));
-    }
-    return all;
-  } finally {
-    await db.close();
-  }
+async function readTables(tables: readonly TableName[]) {
+  const all = await readLoggedTables(world.lakePath);
+  return tables.map((table) => [table, all[table]]);
 }
 
 test('files that another program wrote, in folders or without columns, are written again as ours', async () => {

@@ -9,16 +9,15 @@ import { openLake } from '../../src/lake/lake.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import { EventStore } from '../../src/webhook/event-store.js';
 import { openContext } from '../cli/open-context.js';
-import { openWorld, readItems, readTruth, testIo, type World } from './world.js';
+import { openWorld, readItems, readTruth, testIo } from './world.js';
 
-let world: World;
 let original: string;
 /** A folder of somebody else. */
 let target: string;
 let targets = 0;
 
+const world = await openWorld({ items: 20, sites: 2, pastDays: 2 });
 beforeAll(async () => {
-  world = await openWorld({ items: 20, sites: 2, pastDays: 2 });
   await world.sync();
   await world.sync();
   original = world.lakePath;

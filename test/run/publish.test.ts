@@ -1,13 +1,10 @@
 import { open } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { syncPipeline } from '../../src/run/sync.js';
 import { COMMIT_STEPS, TABLE_NAMES, type TableName } from '../../src/tables/table.js';
-import { openWorld, readLake, testIo, type World } from './world.js';
+import { openWorld, readLake, testIo } from './world.js';
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld({ items: 200 });
-});
+const world = await openWorld({ items: 200 });
 afterAll(() => world.close());
 
 /** A run that calls `onCommit` with the tables that are committed so far. */

@@ -3,7 +3,6 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
-import type { Pipeline } from '../../src/config/pipeline-file.js';
 import type { Io } from '../../src/io/io.js';
 import { inspectLake } from '../../src/lake/inspect-lake.js';
 import { openLake } from '../../src/lake/lake.js';
@@ -13,19 +12,15 @@ import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
 import { deleteRows, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
-import { readLoggedTables } from './logged-tables.js';
-import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from './world.js';
+import { openWorld, readItems, readLoggedTables, readTruth, testIo } from './world.js';
 
-let world: World;
 /** A lake after a first copy, a run with news, and a complete comparison; the service has moved on since. */
 let original: string;
 let before: Record<string, string[]>;
-let lakes = 0;
-let pipeline: Pipeline;
 const { signal } = new AbortController();
 
+const world = await openWorld({ items: 20, sites: 2, pastDays: 2 });
 beforeAll(async () => {
-  world = await openWorld({ items: 20, sites: 2, pastDays: 2 });
   await world.sync();
   await world.sandbox.advance({ hours: 6, changes: 10 });
   await world.sync();
@@ -37,23 +32,19 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-beforeEach(async () => {
-  pipeline = makePipeline(world.sandbox, path.join(world.folder, `lake-${++lakes}`));
-  await cp(original, pipeline.lake.path, { recursive: true });
-  world.requests.length = 0;
-});
+beforeEach(() => world.renew(original));
 
-const verify = () => runVerify({ lake: pipeline.lake.path }, openContext(true));
-const inLake = (...parts: string[]) => path.join(pipeline.lake.path, ...parts);
-const rebuild = (options = {}) => rebuildLake(pipeline, testIo, signal, options);
+const verify = () => runVerify({ lake: world.lakePath }, openContext(true));
+const inLake = (...parts: string[]) => path.join(world.lakePath, ...parts);
+const rebuild = (options = {}) => rebuildLake(world.pipeline, testIo, signal, options);
 /** Which tables differ from before. */
 async function listDifferent(tables: readonly TableName[] = TABLE_NAMES): Promise<string[]> {
-  const after = await readLoggedTables(pipeline.lake.path);
+  const after = await readLoggedTables(world.lakePath);
   return tables.filter((table) => JSON.stringify(after[table]) !== JSON.stringify(before[table]));
 }
 
 async function expectSound(): Promise<void> {
-  expect((await inspectLake(await openLake(pipeline.lake.path, { create: false }))).damaged.size).toBe(0);
+  expect((await inspectLake(await openLake(world.lakePath, { create: false }))).damaged.size).toBe(0);
 }
 
 async function removeLandings(count: number): Promise<void> {
@@ -67,7 +58,7 @@ async function cutLastLine(file: string, plain = false): Promise<void> {
   await writeFile(file, text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1));
 }
 
-const lastEntry = async (table: TableName) => (await listLog(pipeline.lake.path, table)).at(-1) ?? '';
+const lastEntry = async (table: TableName) => (await listLog(world.lakePath, table)).at(-1) ?? '';
 
 const DAMAGES: [string, () => Promise<void>][] = [
   ['a truncated log entry', async () => truncate(await lastEntry('price_spread'), 200)],
@@ -76,7 +67,7 @@ const DAMAGES: [string, () => Promise<void>][] = [
     'a log entry of an older version that is cut between two lines',
     async () => cutLastLine(await lastEntry('items'), true),
   ],
-  ['a deleted log entry', async () => rm((await listLog(pipeline.lake.path, 'history'))[1] ?? '')],
+  ['a deleted log entry', async () => rm((await listLog(world.lakePath, 'history'))[1] ?? '')],
   ['a deleted newest log entry', async () => rm(await lastEntry('products'))],
   ['garbage in format.json', () => writeFile(inLake('_pricelake', 'format.json'), '{"x')],
 ];
@@ -85,7 +76,7 @@ test.each([...DAMAGES, ['garbage in lake.json', () => writeFile(inLake('lake.jso
   'sync names the damage and the way out, before any request: %s',
   async (_name, damage) => {
     await damage();
-    expect(await failure(syncPipeline(pipeline, testIo))).toMatchObject({
+    expect(await failure(world.sync())).toMatchObject({
       code: 'lake_invalid',
       facts: { hint: expect.stringContaining('pricelake rebuild') },
     });
@@ -96,14 +87,14 @@ test.each([...DAMAGES, ['garbage in lake.json', () => writeFile(inLake('lake.jso
 test('a rebuild repairs every one of these damages from the raw bytes alone, and the next run goes on', async () => {
   for (const [, damage] of DAMAGES) await damage();
   const context = openContext();
-  await runRebuild({ lake: pipeline.lake.path }, context);
+  await runRebuild({ lake: world.lakePath }, context);
   for (const damaged of ['items', 'sites', 'price_spread', 'history', 'products', 'format.json']) {
     expect(context.output.text).toMatch(new RegExp(`^damaged: .*${damaged}`, 'm'));
   }
   expect(world.requests).toEqual([]);
   expect(await listDifferent()).toEqual([]);
   await verify();
-  expect((await syncPipeline(pipeline, testIo)).row.mode).toBe('feed');
+  expect((await world.sync()).row.mode).toBe('feed');
   expect((await readdir(inLake('_pricelake'))).filter((name) => /rebuild|replaced|swap/.test(name))).toEqual([]);
 });
 
@@ -134,7 +125,7 @@ test('a rebuild that is killed in the swap is gone on with by the next command',
     await rm(inLake('_pricelake', 'rebuild', table), { recursive: true });
   }
   await rm(inLake('sites'), { recursive: true });
-  expect((await syncPipeline(pipeline, testIo)).row.mode).toBe('feed');
+  expect((await world.sync()).row.mode).toBe('feed');
   expect(await listDifferent(['history', 'items', 'sites', 'products', 'runs'])).toEqual([]);
   expect(await readdir(inLake('_pricelake'))).not.toContain('swap.json');
 });
@@ -166,10 +157,10 @@ describe('where older raw bytes are gone, a rebuild of a damaged lake', () => {
 });
 
 test('a rebuild undoes a DELETE of history by another program, also where older raw bytes are gone', async () => {
-  await optimize(pipeline.lake.path, 'items');
+  await optimize(world.lakePath, 'items');
   await removeLandings(2);
-  await deleteRows(pipeline.lake.path, 'history', 'item_id % 2 = 0');
-  expect((await failure(syncPipeline(pipeline, testIo))).message).toContain('(DELETE by delta-rs');
+  await deleteRows(world.lakePath, 'history', 'item_id % 2 = 0');
+  expect((await failure(world.sync())).message).toContain('(DELETE by delta-rs');
   const { damage } = await rebuild();
   expect(damage.join()).toMatch(/history: version \d+ \(DELETE by delta-rs:py-1\.6\.6\) changed rows/);
   expect(await listDifferent(['history', 'sites', 'rejects'])).toEqual([]);
@@ -180,37 +171,37 @@ describe('a change of history by another program, without the raw bytes for a re
   beforeEach(() => removeLandings(99));
 
   test('is undone by the files that the newest run left, and the next sync goes on', async () => {
-    await deleteRows(pipeline.lake.path, 'history', 'item_id % 2 = 0');
-    expect((await failure(syncPipeline(pipeline, testIo))).facts.hint).toContain('pricelake rebuild');
+    await deleteRows(world.lakePath, 'history', 'item_id % 2 = 0');
+    expect((await failure(world.sync())).facts.hint).toContain('pricelake rebuild');
     const { runs, tables, lost } = await rebuild();
     expect({ runs, lost }).toEqual({ runs: [], lost: [] });
     expect(tables).toMatchObject([{ table: 'history' }]);
     expect(await listDifferent(['history', 'items'])).toEqual([]);
-    expect((await syncPipeline(pipeline, testIo)).row.mode).toBe('feed');
+    expect((await world.sync()).row.mode).toBe('feed');
     await verify();
   });
 
   test('is kept with --accept-loss where these files are gone too', async () => {
-    await deleteRows(pipeline.lake.path, 'history', 'item_id % 2 = 0');
-    await vacuum(pipeline.lake.path, 'history');
+    await deleteRows(world.lakePath, 'history', 'item_id % 2 = 0');
+    await vacuum(world.lakePath, 'history');
     const error = await failure(rebuild());
     expect(error).toMatchObject({ code: 'landing_gone', facts: { hint: expect.stringContaining('--accept-loss') } });
     expect(error.message).toMatch(/can restore history \(.* is missing\)/);
     const { lost } = await rebuild({ acceptLoss: true });
     expect(lost).toEqual([expect.stringMatching(/^history: what the other program removed/)]);
-    expect((await syncPipeline(pipeline, testIo)).row.mode).toBe('feed');
+    expect((await world.sync()).row.mode).toBe('feed');
   });
 });
 
 test('a rebuild in which runs have nothing to do leaves their numbers, so that none is given twice', async () => {
-  await deleteRows(pipeline.lake.path, 'items', 'item_id % 2 = 0');
-  pipeline.source.mode = 'snapshot';
-  expect((await syncPipeline(pipeline, testIo)).row.run_number).toBe(4n);
-  pipeline.source.mode = 'auto';
-  await deleteRows(pipeline.lake.path, 'history', 'item_id % 2 = 0');
+  await deleteRows(world.lakePath, 'items', 'item_id % 2 = 0');
+  world.pipeline.source.mode = 'snapshot';
+  expect((await world.sync()).row.run_number).toBe(4n);
+  world.pipeline.source.mode = 'auto';
+  await deleteRows(world.lakePath, 'history', 'item_id % 2 = 0');
   await rebuild();
   await verify();
-  expect((await syncPipeline(pipeline, testIo)).row.run_number).toBe(5n);
+  expect((await world.sync()).row.run_number).toBe(5n);
 });
 
 test('a run that was interrupted while it published goes on behind the rebuild of a damaged lake', async () => {
@@ -218,12 +209,12 @@ test('a run that was interrupted while it published goes on behind the rebuild o
   const log: Io['log'] = (_level, name, facts) => {
     if (name === 'committed' && facts?.table === 'items') throw new Error('the process dies');
   };
-  await expect(syncPipeline(pipeline, { ...testIo, log })).rejects.toThrow('the process dies');
+  await expect(syncPipeline(world.pipeline, { ...testIo, log })).rejects.toThrow('the process dies');
   expect((await failure(rebuild())).facts.hint).toContain('pricelake sync');
   await truncate(await lastEntry('sites'), 100);
   await rebuild();
-  expect(await syncPipeline(pipeline, testIo)).toMatchObject({ resumed: true, row: { run_number: 4n } });
-  expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
+  expect(await world.sync()).toMatchObject({ resumed: true, row: { run_number: 4n } });
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
   await verify();
 });
 

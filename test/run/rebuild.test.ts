@@ -1,29 +1,23 @@
-import { cp, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
-import type { Pipeline } from '../../src/config/pipeline-file.js';
 import type { Io } from '../../src/io/io.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readPointer } from '../../src/lake/pointer.js';
 import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
-import { syncPipeline } from '../../src/run/sync.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
-import { readLoggedTables } from './logged-tables.js';
-import { makePipeline, openWorld, readItems, readTruth, testIo, type World } from './world.js';
+import { openWorld, readItems, readLoggedTables, readTruth, testIo } from './world.js';
 
-let world: World;
 /** A lake after a first run, one with news, one without, and a complete comparison; the service has moved on since. */
 let original: string;
 let before: Record<string, string[]>;
-let lakes = 0;
-let pipeline: Pipeline;
 const { signal } = new AbortController();
 
+const world = await openWorld({ items: 40, sites: 2, limits: { historyDays: 2 } });
 beforeAll(async () => {
-  world = await openWorld({ items: 40, sites: 2, limits: { historyDays: 2 } });
   await world.sync();
   await world.sandbox.advance({ hours: 6, changes: 20 });
   await world.sync();
@@ -37,17 +31,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-beforeEach(async () => {
-  pipeline = makePipeline(world.sandbox, path.join(world.folder, `lake-${++lakes}`));
-  await cp(original, pipeline.lake.path, { recursive: true });
-  world.requests.length = 0;
-});
+beforeEach(() => world.renew(original));
 
-const rebuild = () => rebuildLake(pipeline, testIo, signal);
-const landing = (lakePath: string) => path.join(lakePath, '_pricelake', 'landing');
+const rebuild = () => rebuildLake(world.pipeline, testIo, signal);
+const landing = () => path.join(world.lakePath, '_pricelake', 'landing');
 
 async function expectSameRows(): Promise<void> {
-  const after = await readLoggedTables(pipeline.lake.path);
+  const after = await readLoggedTables(world.lakePath);
   for (const table of TABLE_NAMES) expect([table, after[table]]).toEqual([table, before[table]]);
   expect(world.requests).toEqual([]);
 }
@@ -58,7 +48,7 @@ async function expectSameValues(): Promise<void> {
     rows.map((row) =>
       row.replaceAll(/"(last_seen_at|read_at|change_id|run_id|received|written|deduplicated)":("[^"]*"|\w+),?/g, ''),
     );
-  const after = await readLoggedTables(pipeline.lake.path);
+  const after = await readLoggedTables(world.lakePath);
   for (const table of TABLE_NAMES) {
     const list = ['items', 'runs', 'shop_currencies'].includes(table) ? forget : (rows: string[] = []) => rows;
     expect([table, list(after[table]).sort()]).toEqual([table, list(before[table]).sort()]);
@@ -69,56 +59,55 @@ async function expectSameValues(): Promise<void> {
 describe('rebuild', () => {
   // I9 of SPEC.md
   test('makes every row again, also of damaged and missing files, without a call, a key or a pipeline file', async () => {
-    const names = await readdir(pipeline.lake.path, { recursive: true });
+    const names = await readdir(world.lakePath, { recursive: true });
     const find = (table: string) => names.filter((name) => name.startsWith(`${table}/`) && name.endsWith('.parquet'));
     for (const table of ['items', 'history', 'products', 'sites']) {
-      await writeFile(path.join(pipeline.lake.path, find(table)[0] ?? ''), 'damaged');
+      await writeFile(path.join(world.lakePath, find(table)[0] ?? ''), 'damaged');
     }
-    await rm(path.join(pipeline.lake.path, find('items')[1] ?? ''));
-    expect(await failure(syncPipeline(pipeline, testIo))).toMatchObject({
+    await rm(path.join(world.lakePath, find('items')[1] ?? ''));
+    expect(await failure(world.sync())).toMatchObject({
       code: 'lake_invalid',
       facts: { hint: expect.stringContaining('rebuild') },
     });
     world.requests.length = 0;
     const facts = await readPointer(await openLake(original, { create: false }));
     const context = openContext();
-    await runRebuild({ lake: pipeline.lake.path }, context);
+    await runRebuild({ lake: world.lakePath }, context);
     await expectSameRows();
     expect(context.output.text).toMatch(/items +\d+ +\d+ +\d+\n/);
     expect(context.output.text).toMatch(/raw bytes of 3 runs, from 000001-\S+ on, without a call/);
-    const { runId, cursor, at } = (await readPointer(await openLake(pipeline.lake.path, { create: false }))) ?? {};
+    const { runId, cursor, at } = (await readPointer(await openLake(world.lakePath, { create: false }))) ?? {};
     expect({ runId, cursor, at }).toEqual({ runId: facts?.runId, cursor: facts?.cursor, at: facts?.at });
-    expect(await readdir(path.join(pipeline.lake.path, '_pricelake'))).not.toContain('rebuild');
+    expect(await readdir(path.join(world.lakePath, '_pricelake'))).not.toContain('rebuild');
     // The next run goes on from the same cursor.
-    const next = await syncPipeline(pipeline, testIo);
+    const next = await world.sync();
     expect(next.row).toMatchObject({ mode: 'feed', cursor_from: facts?.cursor });
-    expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
+    expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
   });
 
   test('starts at the last complete copy where older runs are gone, keeps what only they tell, and lays items out again', async () => {
     await removeLandings(0, 1);
-    pipeline.lake.tables = { items: { partitionBy: [] } };
+    world.pipeline.lake.tables = { items: { partitionBy: [] } };
     const report = await rebuild();
     expect(report.runs).toHaveLength(1);
     await expectSameValues();
-    const folders = await readdir(path.join(pipeline.lake.path, 'items'));
+    const folders = await readdir(path.join(world.lakePath, 'items'));
     expect(folders.filter((name) => name.startsWith('site_id'))).toEqual([]);
   });
 
   test('that is killed anywhere is done again, or put right by a sync', async () => {
     for (const killAt of [8, 3]) {
-      await rm(pipeline.lake.path, { recursive: true });
-      await cp(original, pipeline.lake.path, { recursive: true });
+      world.renew(original);
       await removeLandings(0, 1);
       let steps = 0;
       const log: Io['log'] = (_level, event) => {
         if (['replayed', 'rebuilt'].includes(event) && ++steps === killAt) throw new Error('the process dies');
       };
-      await expect(rebuildLake(pipeline, { ...testIo, log }, signal)).rejects.toThrow('the process dies');
+      await expect(rebuildLake(world.pipeline, { ...testIo, log }, signal)).rejects.toThrow('the process dies');
       if (killAt === 3) {
-        await syncPipeline(pipeline, testIo);
-        expect(await readItems(pipeline.lake.path)).toEqual(await readTruth(world.sandbox));
-        const state = await readdir(path.join(pipeline.lake.path, '_pricelake'));
+        await world.sync();
+        expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+        const state = await readdir(path.join(world.lakePath, '_pricelake'));
         expect(state).not.toContain('rebuild');
       } else {
         await rebuild();
@@ -131,7 +120,7 @@ describe('rebuild', () => {
 describe('rebuild refuses, and leaves the tables alone,', () => {
   test('when a run in between is gone, and names it', async () => {
     const [gone] = await removeLandings(1);
-    await rm(path.join(landing(pipeline.lake.path), (await readdir(landing(pipeline.lake.path)))[1] ?? ''), {
+    await rm(path.join(landing(), (await readdir(landing()))[1] ?? ''), {
       recursive: true,
     });
     const error = await failure(rebuild());
@@ -148,17 +137,15 @@ describe('rebuild refuses, and leaves the tables alone,', () => {
 
   test('when a gate fails that nobody let through', async () => {
     await removeLandings(0, 1);
-    pipeline.checks = { rejects_few: { severity: 'gate', parameters: { share: -1 } } };
+    world.pipeline.checks = { rejects_few: { severity: 'gate', parameters: { share: -1 } } };
     expect(await failure(rebuild())).toMatchObject({ code: 'gate_failed' });
     await expectSameRows();
   });
 
   test('when rows of older runs stay that can not be read', async () => {
     await removeLandings(0, 1);
-    const file = (await readdir(pipeline.lake.path, { recursive: true })).find((name) =>
-      /^history.*parquet$/.test(name),
-    );
-    await writeFile(path.join(pipeline.lake.path, file ?? ''), 'damaged');
+    const file = (await readdir(world.lakePath, { recursive: true })).find((name) => /^history.*parquet$/.test(name));
+    await writeFile(path.join(world.lakePath, file ?? ''), 'damaged');
     const error = await failure(rebuild());
     expect(error.message).toMatch(/^history can't be read, and holds rows that the kept raw bytes cannot restore/);
   });
@@ -166,8 +153,8 @@ describe('rebuild refuses, and leaves the tables alone,', () => {
 
 /** Takes the raw bytes of runs away, by their place; their ids. */
 async function removeLandings(...places: number[]): Promise<string[]> {
-  const names = await readdir(landing(pipeline.lake.path));
+  const names = await readdir(landing());
   const gone = places.map((place) => names[place] ?? '');
-  for (const name of gone) await rm(path.join(landing(pipeline.lake.path), name), { recursive: true });
+  for (const name of gone) await rm(path.join(landing(), name), { recursive: true });
   return gone;
 }

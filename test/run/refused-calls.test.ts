@@ -1,32 +1,26 @@
 import { afterEach, expect, test } from 'vitest';
 import { failure } from '../failure.js';
-import { openWorld, type World } from './world.js';
+import { openWorld, refuse, type World } from './world.js';
 
 let world: World;
 afterEach(() => world.close());
 
-const BODIES = {
-  429: { status: 429, error: 'Too Many Requests', message: 'slow down', docsUrl: '', limit: 'ratePerSecond' },
-  401: { status: 401, error: 'Unauthorized', message: 'revoked', docsUrl: '' },
-};
-
 /** Refuses the calls from one on, so many of them; `counted`: the service counts them like all others. */
 async function openRefusing(status: 401 | 429, from: number, counted: boolean): Promise<{ left: number }> {
-  const refuse = { left: 0 };
+  const refusals = { left: 0 };
   world = await openWorld({
     items: 40,
     sites: 2,
     history: 'none',
     checks: 'all',
     intercept: async (request, next) => {
-      if (world.requests.length < from || refuse.left === 0) return next(request);
-      refuse.left--;
+      if (world.requests.length < from || refusals.left === 0) return next(request);
+      refusals.left--;
       if (counted) await next(new Request(new URL('/api/v1/plan', request.url), { headers: request.headers }));
-      const headers = { 'content-type': 'application/json' };
-      return new Response(JSON.stringify(BODIES[status]), { status, headers });
+      return refuse(status, status === 429 ? { limit: 'ratePerSecond' } : {});
     },
   });
-  return refuse;
+  return refusals;
 }
 
 async function expectMatchingLedger(refused: bigint, counted: boolean): Promise<void> {
@@ -40,8 +34,8 @@ test.each([
   ['counts them', true],
   ['does not count them', false],
 ])('the ledger matches a service that refuses 15 calls with 429 and %s', async (_how, counted) => {
-  const refuse = await openRefusing(429, 2, counted);
-  refuse.left = 15;
+  const refusals = await openRefusing(429, 2, counted);
+  refusals.left = 15;
   await expectMatchingLedger(15n, counted);
 });
 
@@ -49,16 +43,16 @@ test.each([
   ['counts it', true],
   ['does not count it', false],
 ])('and one that ends a try with 401 and %s', async (_how, counted) => {
-  const refuse = await openRefusing(401, 3, counted);
-  refuse.left = 1;
+  const refusals = await openRefusing(401, 3, counted);
+  refusals.left = 1;
   const error = await failure(world.sync());
   expect(error.code).toBe('unauthorized');
   await expectMatchingLedger(1n, counted);
 });
 
 test('a budget of calls holds for the refused ones as well: if they count, it is not passed', async () => {
-  const refuse = await openRefusing(429, 2, true);
-  refuse.left = 15;
+  const refusals = await openRefusing(429, 2, true);
+  refusals.left = 15;
   world.pipeline.budget.calls = { count: 10 };
   await expect(world.sync()).rejects.toMatchObject({ code: 'budget' });
   expect(world.requests).toHaveLength(10);

@@ -1,24 +1,11 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { readPipeline } from '../../src/config/pipeline-file.js';
 import { packagePath } from '../../src/io/package-path.js';
 import type { Drift } from '../../src/source/list-drift.js';
 import { failure } from '../failure.js';
-import { openWorld, readItems, readLake, readTruth, type World } from './world.js';
+import { changeText, openWorld, readItems, readLake, readTruth } from './world.js';
 
-let world: World;
-/** Of the plan, in place of the service's. */
-let status: unknown;
-beforeAll(async () => {
-  world = await openWorld({
-    items: 80,
-    sites: 2,
-    history: 'none',
-    intercept: (request, next) => {
-      if (status === undefined || !request.url.endsWith('/plan')) return undefined;
-      return next(request).then(async (answer) => Response.json({ ...((await answer.json()) as object), status }));
-    },
-  });
-});
+const world = await openWorld({ items: 80, sites: 2, history: 'none' });
 afterAll(() => world.close());
 
 const DRIFT = ['export:unknown=energy', 'datasets:unknown=colour', 'changes:unknown=why', 'changes:missing=price'];
@@ -83,10 +70,7 @@ test('checks.schemaDrift of the pipeline file is the severity of the check', asy
 });
 
 test('a plan status that the document does not list ends no run: it is drift, and the limits count', async () => {
-  status = 'PAUSED';
-  onTestFinished(() => {
-    status = undefined;
-  });
+  world.intercept = changeText(/plan$/, (text) => JSON.stringify({ ...JSON.parse(text), status: 'PAUSED' }));
   world.sandbox.armFaults([]);
   world.pipeline.checks = {};
   await world.sandbox.advance({ hours: 2, changes: 5 });

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectExactCopy } from './exact-copy.js';
-import { openWorld, readLake, type World } from './world.js';
+import { openWorld, readLake } from './world.js';
 
-let world: World;
 /** What happens in the service before an export is answered. */
 let beforeExport: () => Promise<unknown>;
 
-beforeAll(async () => {
-  world = await openWorld({
-    items: 120,
-    sites: 4,
-    history: 'none',
-    intercept: async (request, next) => {
-      if (request.url.includes('/export?')) await beforeExport();
-      return next(request);
-    },
-  });
+const world = await openWorld({
+  items: 120,
+  sites: 4,
+  history: 'none',
+  intercept: async (request, next) => {
+    if (request.url.includes('/export?')) await beforeExport();
+    return next(request);
+  },
 });
 afterAll(() => world.close());
 beforeEach(() => {

@@ -1,7 +1,5 @@
 /** Runs of every kind, one after the other on small services. */
-import { stringify } from 'lossless-json';
-import { EventStore } from '../../src/webhook/event-store.js';
-import { testIo, type World, type WorldOptions } from './world.js';
+import { landEvent, moveOn, type World, type WorldOptions } from './world.js';
 
 /** Before each run, what happens in the service and is set in the pipeline. */
 export interface Story {
@@ -12,16 +10,11 @@ export interface Story {
 const SMALL: WorldOptions = { items: 60, sites: 3, pastDays: 5 };
 
 /** The world moves on. A receiver has landed the first of the new changes, where there is one. */
-const moveOn =
+const goOn =
   (changes: number, received = 0) =>
-  async ({ sandbox, lakePath }: World) => {
-    const before = (await sandbox.dump()).changes.length;
-    await sandbox.advance({ hours: 2, changes });
-    if (received === 0) return;
-    const news = (await sandbox.dump()).changes.slice(before, before + received);
-    const head = stringify({ id: `e${before}`, type: 'changes', createdAt: '2026-11-20T06:00:00Z', cursor: null });
-    const event = `${head?.slice(0, -1)},"changes":[${news.join(',')}]}`;
-    await (await EventStore.open(lakePath, testIo)).land(`e${before}`, Buffer.from(event));
+  async (world: World) => {
+    const news = await moveOn(world, { hours: 2, changes });
+    if (received > 0) await landEvent(world.lakePath, `e${news[0]}`, news.slice(0, received));
   };
 
 export const STORIES: Record<string, Story> = {
@@ -35,12 +28,12 @@ export const STORIES: Record<string, Story> = {
           pipeline.proof = { sample: 5, products: true, facets: true };
         },
       ],
-      ['changes of the feed and of webhooks', moveOn(30, 10)],
+      ['changes of the feed and of webhooks', goOn(30, 10)],
       [
         'a complete comparison',
         (world) => {
           world.pipeline.source.mode = 'snapshot';
-          return moveOn(30, 10)(world);
+          return goOn(30, 10)(world);
         },
       ],
     ],
@@ -55,7 +48,7 @@ export const STORIES: Record<string, Story> = {
           pipeline.proof = { sample: 5, products: true, facets: true };
         },
       ],
-      ['what changed since, and webhooks', moveOn(20, 10)],
+      ['what changed since, and webhooks', goOn(20, 10)],
     ],
   },
   'of some datasets': {
@@ -66,7 +59,7 @@ export const STORIES: Record<string, Story> = {
         'one dataset more, and webhooks',
         (world) => {
           world.pipeline.source.datasets = [11n, 26n];
-          return moveOn(60, 30)(world);
+          return goOn(60, 30)(world);
         },
       ],
     ],

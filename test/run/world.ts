@@ -8,10 +8,13 @@ import { loadChecks } from '../../src/check/load.js';
 import type { Pipeline } from '../../src/config/pipeline-file.js';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 import { type Io, realIo } from '../../src/io/io.js';
+import { openLake } from '../../src/lake/lake.js';
+import { createTableViews } from '../../src/lake/views.js';
 import { type RunReport, type SyncOptions, syncPipeline } from '../../src/run/sync.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 import { Database } from '../../src/sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
+import { EventStore } from '../../src/webhook/event-store.js';
 
 export interface World {
   sandbox: Sandbox;
@@ -22,6 +25,8 @@ export interface World {
   requests: string[];
   /** Days by which the runs' clock is ahead. */
   clock: { days: number };
+  /** At first that of the options, as after `renew`. */
+  intercept: Intercept | undefined;
   sync(options?: SyncOptions): Promise<RunReport>;
   /** Goes on with an empty lake beside the last one, or with a copy of one, on the same service. */
   renew(copyOf?: string): void;
@@ -32,9 +37,25 @@ export interface WorldOptions extends SandboxOptions {
   history?: 'feed' | 'none';
   /** Which checks runs make. Default: gates alone, since all of them take a fifth of a small run. */
   checks?: 'gates' | 'all';
-  /** Answers instead of the service, or undefined to let it answer. */
-  intercept?: (request: Request, next: (request: Request) => Promise<Response>) => Promise<Response> | undefined;
+  intercept?: Intercept;
 }
+
+/** Answers instead of the service, or undefined to let it answer. */
+export type Intercept = (
+  request: Request,
+  next: (request: Request) => Promise<Response>,
+) => Promise<Response> | undefined;
+
+/** Answers with another text where the path matches. */
+export const changeText =
+  (path: RegExp, change: (text: string) => string): Intercept =>
+  async (request, next) => {
+    const answer = await next(request);
+    if (!path.test(new URL(request.url).pathname)) return answer;
+    const headers = new Headers(answer.headers);
+    headers.delete('content-length');
+    return new Response(change(await answer.text()), { status: answer.status, headers });
+  };
 
 /** Quiet, and never waiting for real. */
 export const testIo: Io = { ...realIo, sleep: async () => {} };
@@ -52,7 +73,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     wrap: (next) => async (request) => {
       const url = new URL(request.url);
       if (url.pathname.startsWith('/api/')) requests.push(url.pathname.replace('/api/v1', '') + url.search);
-      return (await intercept?.(request, next)) ?? next(request);
+      return (await world.intercept?.(request, next)) ?? next(request);
     },
   });
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-test-'));
@@ -67,11 +88,13 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     pipeline: makePipeline(sandbox, lakePath, { history, checks }),
     requests,
     clock,
+    intercept,
     sync: (options) => syncPipeline(world.pipeline, io, undefined, options),
     renew: (copyOf) => {
       world.lakePath = path.join(folder, `lake-${++lakes}`);
       if (copyOf !== undefined) cpSync(copyOf, world.lakePath, { recursive: true });
       world.pipeline = makePipeline(sandbox, world.lakePath, { history, checks });
+      world.intercept = intercept;
       requests.length = 0;
     },
     close: async () => {
@@ -101,6 +124,27 @@ export function makePipeline(
     proof: { sample: 0, products: false, facets: false },
   });
   return { ...values, file: 'test.yaml', source: { ...values.source, apiKey: sandbox.keys.live } };
+}
+
+/** The world moves on. Returns the new changes as the service words them. */
+export async function moveOn({ sandbox }: World, by: { hours: number; changes: number }): Promise<string[]> {
+  const known = (await sandbox.dump()).changes.length;
+  await sandbox.advance(by);
+  return (await sandbox.dump()).changes.slice(known);
+}
+
+/** What a receiver does with an event of these changes. */
+export async function landEvent(lakePath: string, id: string, changes: readonly string[]): Promise<void> {
+  const cursor = /"id":(\d+)/.exec(changes.at(-1) ?? '')?.[1] ?? null;
+  const head = `{"id":${JSON.stringify(id)},"type":"changes","createdAt":"2026-11-20T06:00:00Z","cursor":${cursor},`;
+  const store = await EventStore.open(lakePath, testIo);
+  await store.land(id, Buffer.from(`${head}"changes":[${changes.join(',')}]}`));
+}
+
+/** An answer that refuses a call. */
+export function refuse(status: number, more: { limit?: string } = {}): Response {
+  const docsUrl = 'https://docs.example/no';
+  return Response.json({ status, error: 'Refused', message: 'no', docsUrl, ...more }, { status });
 }
 
 /** SQL over the tables of a lake; `glob` names one. */
@@ -152,6 +196,22 @@ export async function readTables(lakePath: string): Promise<Record<string, strin
     }),
   );
   return Object.fromEntries(tables.map((table, place) => [table, rows[place] as string[][]]));
+}
+
+/** Every row of every table as text, read through the logs. */
+export async function readLoggedTables(lakePath: string): Promise<Record<string, string[]>> {
+  const db = await Database.open();
+  try {
+    await createTableViews(db, await openLake(lakePath, { create: false }));
+    const tables: Record<string, string[]> = {};
+    for (const table of TABLE_NAMES) {
+      const rows = await db.rows(`SELECT to_json(t)::VARCHAR AS line FROM ${table} AS t ORDER BY 1`);
+      tables[table] = rows.map((row) => String(row.line));
+    }
+    return tables;
+  } finally {
+    await db.close();
+  }
 }
 
 const COLUMNS = `item_id, title, brand, mpn, gtin, price, previous_price, epoch_us(price_changed_at), currency, url, image,

@@ -1,7 +1,6 @@
 import { countOf, formatCount } from '../../formats/count.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { nameDatasets } from '../../plan/find-added.js';
-import type { OpenRun } from '../../run/open/inspect-runs.js';
 import { wrapText } from '../output/display-width.js';
 import { formatCell } from '../output/table.js';
 import { layOutTable, right } from '../output/table-layout.js';
@@ -61,7 +60,7 @@ function formatLag({ newestChange, newestAt, isBehind, seconds }: NonNullable<St
   return `feed: newest change ${newestChange}, observed ${newestAt?.toISOString()}; ${isBehind ? behind : 'the lake has it'}`;
 }
 
-function formatOpen({ runNumber, runId, state, checks, landed, calls }: OpenRun): string {
+function formatOpen({ runNumber, runId, state, checks, landed, calls }: NonNullable<Status['open']>): string {
   const why = state === 'held' ? ` by ${checks.join(', ')}` : '';
   const rows = `${countOf(landed.exportRows, 'export row')}, ${countOf(landed.changes, 'change')}, ${countOf(landed.items, 'item')}`;
   const next = {

@@ -8,8 +8,8 @@ import { readLock } from '../../lake/lock.js';
 import { type Pointer, readPointer } from '../../lake/pointer.js';
 import { allowance, type Bound, type Budget, countLeft } from '../../plan/allowance.js';
 import { findRetryAt } from '../../plan/broken-exports.js';
-import { inspectActivity } from '../../run/open/inspect-runs.js';
-import type { RunRow } from '../../run/prove/ledger.js';
+import { inspectOpenRun } from '../../run/open/inspect-runs.js';
+import type { RunRow } from '../../run/prove/run-record.js';
 import type { ServiceState } from '../../source/read-plan.js';
 import { recallPlan } from '../../source/read-plan.js';
 import type { Database } from '../../sql/connection.js';
@@ -43,6 +43,7 @@ export async function readStatus(
     return { table, version, rows, files: files.length, bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
   });
   const memory = await readMemory(lake);
+  const lock = remote === undefined ? await readLock(lake, io) : remote.holder;
   const idle = listIdleRuns(memory);
   const finished = idle.at(-1)?.finished_at;
   const tableBytes = tables.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -56,7 +57,8 @@ export async function readStatus(
     listing: await readListing(db, idle.at(-1)),
     tables,
     bytes: { tables: tableBytes, ...(await measureFolders(lake, tableBytes)) },
-    ...(await inspectActivity(lake, remote === undefined ? await readLock(lake, io) : remote.holder)),
+    lock,
+    open: await inspectOpenRun(lake, lock?.alive === true),
     webhooks: await countFiles(lake.root),
     budget: readBudget(memory, service, budget, io),
     brokenExports: listBrokenExports(memory).map((broken) => ({ ...broken, retryAt: findRetryAt(broken) })),

@@ -13,7 +13,7 @@ import { readTable } from '../../lake/read.js';
 import { allowance, countLeft } from '../../plan/allowance.js';
 import { readHolder } from '../../remote/lease.js';
 import { openS3Store } from '../../remote/s3-store.js';
-import { inspectActivity } from '../../run/open/inspect-runs.js';
+import { inspectOpenRun } from '../../run/open/inspect-runs.js';
 import { fetchPlan, hasFeed } from '../../source/read-plan.js';
 import { ignoreMissing } from '../../tables/layout.js';
 import { TABLE_NAMES } from '../../tables/table.js';
@@ -176,7 +176,7 @@ async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding
   }
   for (const table of TABLE_NAMES) await readTable(lake, table);
   const pointer = await readPointer(lake);
-  const { open } = await inspectActivity(lake, await readLock(lake, io));
+  const open = await inspectOpenRun(lake, (await readLock(lake, io))?.alive === true);
   const published =
     pointer === undefined ? 'nothing published' : `run ${pointer.runNumber} of ${pointer.at.toISOString()}`;
   if (open?.state === 'held') {

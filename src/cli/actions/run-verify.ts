@@ -48,7 +48,7 @@ async function compareItems(
   items: number,
   context: CommandContext,
 ): Promise<ProofResult> {
-  const { compareItemSample } = await import('../../run/prove/compare-items.js');
+  const { compareItemSample } = await import('../../run/prove/compare-sample.js');
   const proof = await compareItemSample(await openPipeline(request, context), items, context.io, context.signal);
   const differences = JSON.parse(proof.differences) as { item_id: number; differences: string[] }[];
   const ids = proof.differences.matchAll(/"item_id":(\d+)/g);

@@ -1,3 +1,6 @@
+import { ItemReader } from '../../apply/batch.js';
+import { findPendingChanges, readChanges } from '../../apply/changes.js';
+import { type DatasetName, findRenamedDatasets, writeDatasetPattern } from '../../apply/dataset-names.js';
 import { listStaleReads } from '../../apply/judge-reads.js';
 import type { TypedFile } from '../../apply/type-file.js';
 import { reportStep } from '../../io/io.js';
@@ -5,14 +8,14 @@ import { loadFooterReader } from '../../lake/data-file.js';
 import { isSmall } from '../../lake/table-rows.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import { FEW_ROWS } from '../../sql/graph.js';
-import { compareListingStates } from '../land/compare-listing.js';
+import { sql } from '../../sql/sql.js';
+import { compareListingStates, type DatasetNames } from '../land/compare-listing.js';
+import type { LandedInput } from '../land/land-run.js';
 import { hydrateRun, landRunDatasets, rereadStale } from '../land/land-run.js';
-import type { LandedInput } from '../land/landed-run.js';
 import type { Run } from '../open/open-run.js';
 import { askFacets } from '../prove/compare-facets.js';
 import { countReceived } from '../prove/run-record.js';
-import { type Batch, compareRun, judgeAgain, judgeRun, mergeRun } from './apply.js';
-import { readLandedChanges } from './read-changes.js';
+import { type Batch, compareRun, judgeAgain, judgeRun, mergeRun, type ReadChanges } from './apply.js';
 import { fixMoment } from './service-time.js';
 
 /** The applied batch, and what the service has said of itself. */
@@ -68,4 +71,56 @@ async function typeChanges({ typing }: Run, { feed, events, backfill }: LandedIn
     if (changes > 0) files.push(await typing.typeChanges({ path: file, rows: changes, origin }));
   }
   return files;
+}
+
+/** Reads the landed changes, and finds those that are not yet in items. */
+async function readLandedChanges(
+  run: Run,
+  landed: LandedInput,
+  { datasets }: LandedDatasets,
+  files: readonly TypedFile[],
+): Promise<ReadChanges> {
+  const { graph, before, landing, selection } = run;
+  const lake = {
+    ...{ items: await before.rows('items'), history: await before.rows('history') },
+    stale_items: await before.rows('stale_items'),
+    ...{ sites: await before.rows('sites'), runs: await before.rows('runs') },
+  };
+  const { window } = landed;
+  const changes = await readChanges(graph, files, window, lake, {
+    runId: landing.runId,
+    isSelected: selection !== 'all',
+  });
+  const pending = findPendingChanges(graph, window, changes, lake);
+  const known = await readKnownDatasets(run);
+  const datasetPattern = writeDatasetPattern([...datasets, ...known].map(({ name }) => name));
+  return {
+    ...{ lake, files, changes, pending, datasetPattern },
+    names: nameDatasets(run, datasets, known),
+    renames: findRenamedDatasets(known, datasets),
+    reader: new ItemReader(graph, datasetPattern),
+  };
+}
+
+/** Datasets as the last run has noted them. */
+async function readKnownDatasets({ graph, before }: Run): Promise<DatasetName[]> {
+  const datasets = await before.rows('datasets');
+  const rows = await graph.rows(sql`SELECT dataset_id AS id, name FROM ${datasets}`);
+  return rows.map(({ id, name }) => ({ id: id as bigint, name: String(name) }));
+}
+
+/** The datasets that can be read, by their names as items give them. Rows of the lake may give one its former name. */
+function nameDatasets(
+  { selection }: Run,
+  visible: readonly DatasetName[],
+  known: readonly DatasetName[],
+): DatasetNames {
+  const byId = new Map<bigint, string[]>();
+  for (const { id, name } of visible) {
+    const before = known.filter((one) => one.id === id).map((one) => one.name);
+    byId.set(id, [...new Set([name, ...before])]);
+  }
+  // All datasets of the list are readable: whatever an item was in beside, it is in none of them any more.
+  const isWhole = selection !== 'all' && selection.every((id) => byId.has(id));
+  return { readable: isWhole ? undefined : [...byId.values()].flat(), byId };
 }

@@ -1,9 +1,9 @@
 /** Applies what has landed to the items so far. Nothing here asks the service: what is to be read is returned. */
 
-import { countTyped, type ItemReads } from '../../apply/batch.js';
-import { findAhead } from '../../apply/changes.js';
+import { countTyped, type ItemReader, type ItemReads } from '../../apply/batch.js';
+import { findAhead, type LandedChanges } from '../../apply/changes.js';
 import { type ComparedRows, type Comparison, compareItems } from '../../apply/compare-rows.js';
-import { loadRenames } from '../../apply/dataset-names.js';
+import { type DatasetRename, loadRenames } from '../../apply/dataset-names.js';
 import { describeSkew, type FeedSkew, measureFeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
 import {
   findNeeds,
@@ -31,12 +31,25 @@ import { code, type Sql, sql } from '../../sql/sql.js';
 import type { ItemValue } from '../../tables/item-names.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { DatasetNames } from '../land/compare-listing.js';
-import type { LandedInput } from '../land/landed-run.js';
+import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
-import type { RowTally } from '../prove/ledger.js';
 import { hasTooManySites } from './items-layout.js';
-import type { ReadChanges } from './read-changes.js';
 import type { Moment } from './service-time.js';
+
+/** The changes of a run beside the lake before it. */
+export interface ReadChanges {
+  /** The lake before the run, as far as applying reads it. */
+  lake: Record<'items' | 'history' | 'stale_items' | 'sites' | 'runs', Relation>;
+  /** Files of changes, typed. */
+  files: readonly TypedFile[];
+  changes: LandedChanges;
+  /** Changes that are not yet in items. */
+  pending: Relation;
+  names: DatasetNames;
+  renames: readonly DatasetRename[];
+  datasetPattern: string | null;
+  reader: ItemReader;
+}
 
 /** Whole rows of a run beside the lake, and the items that are to be read whole. */
 export interface ComparedRun extends ReadChanges {
@@ -162,7 +175,7 @@ export interface Batch {
   sites: NextSites;
   /** Undefined when nothing was rejected. */
   rejects: Sql | undefined;
-  tally: Omit<RowTally, 'received'>;
+  tally: Record<'written' | 'rejected' | 'deduplicated', bigint>;
   moment: Moment;
   skew: FeedSkew;
   names: DatasetNames;

@@ -11,10 +11,10 @@ import { columnsOf, sql } from '../../sql/sql.js';
 import type { CopiedDatasets } from '../../tables/table.js';
 import type { AppliedRun } from '../apply/apply-run.js';
 import { settleServiceTime } from '../apply/service-time.js';
-import type { LandedInput } from '../land/landed-run.js';
+import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
 import { landServiceProducts } from '../prove/compare-products.js';
-import { chooseRunSample, compareSample, readRunSample, type SampleComparison } from '../prove/compare-sample.js';
+import { chooseRunSample, compareRunSample, type SampleComparison } from '../prove/compare-sample.js';
 import { settleTally } from '../prove/run-record.js';
 import { stageDays } from './days.js';
 import { deriveTables } from './derive.js';
@@ -71,7 +71,7 @@ async function deriveBeside(
   // Chosen while tables are derived, the sample would take memory beside them.
   const chosen = await chooseRunSample(run, landed, await next.rows('items'));
   const compare = async () =>
-    compareSample(run, chosen, chosen && (await readRunSample(run, chosen)), {
+    compareRunSample(run, chosen, {
       ...{ items: await next.rows('items'), history: await next.rows('history') },
       stale_items: await next.rows('stale_items'),
       cursor: landed.window.to,

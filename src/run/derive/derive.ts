@@ -3,12 +3,13 @@ import pLimit from 'p-limit';
 import { type DerivedTable, listDerived, selectDerived } from '../../analyze/derive.js';
 import type { Merge } from '../../apply/merge.js';
 import { settleAll } from '../../io/side-by-side.js';
+import { countRows } from '../../lake/slices.js';
 import { KEEP, replaceAll, replaceRows, type TableChange } from '../../lake/table-change.js';
 import type { TableRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, columnsOf, selectNamedColumns, sql } from '../../sql/sql.js';
-import type { TableName, TableState } from '../../tables/table.js';
+import type { TableName } from '../../tables/table.js';
 import type { Run } from '../open/open-run.js';
 import { isByProduct, type PartTables, ProductParts } from './product-parts.js';
 import type { NextLake, StagedTable, Staging } from './stage.js';
@@ -46,7 +47,7 @@ export async function deriveTables(
   const derived = listDerived();
   const isFollowing = (one: DerivedTable) => isMadeOfItems(run, one);
   const products = derived.some(isFollowing) ? await findChangedProducts(graph, merge) : undefined;
-  const few = products !== undefined && products.count * FEW_PRODUCTS <= countRows(tables.products);
+  const few = products !== undefined && products.count * FEW_PRODUCTS <= countRows(tables.products.files);
   const queries = derived.flatMap(({ byProduct, query }) => (byProduct ? [query] : []));
   const parts = new ProductParts(graph, { folder: path.join(workFolder, 'products'), queries });
   const readChanged = async ({ rows }: ChangedProducts) =>
@@ -107,13 +108,11 @@ async function findChangedProducts(graph: RelationGraph, { merged, before, chang
   return { rows, count: changed === 0n ? 0n : await graph.count(rows) };
 }
 
-const countRows = ({ files }: TableState) => files.reduce((sum, { rows }) => sum + rows, 0n);
-
 /** True where the same query made the table from the items before the run, and nothing was repaired since. */
 function isMadeOfItems({ tables, repairs }: Run, { table, hash }: DerivedTable): boolean {
-  const { version, applied, hasOlderFiles } = tables[table];
+  const { version, applied } = tables[table];
   const isOfItems = version >= 0n && applied.itemsVersion === tables.items.version && applied.query === hash;
-  return isOfItems && !hasOlderFiles && Object.keys(repairs).length === 0;
+  return isOfItems && Object.keys(repairs).length === 0;
 }
 
 /** The origin that the commit of a derived table notes. */

@@ -1,18 +1,41 @@
-import type { ItemReader, ItemReads } from '../../apply/batch.js';
-import { listSelectedParts } from '../../source/dataset-client.js';
+import type { ItemReader } from '../../apply/batch.js';
+import type { PricelakeError } from '../../io/errors.js';
+import { findListing, findPlan, type ListingPlan, type ListingProgress } from '../../journal/listing.js';
+import { countCallsLeft } from '../../plan/allowance.js';
+import { chooseReadings, type Reading, type SiteCount } from '../../plan/choose-readings.js';
+import { reachBack } from '../../plan/plan-copy.js';
+import { type DatasetPart, listSelectedParts } from '../../source/dataset-client.js';
 import { cutItemTails, listItemFiles } from '../../source/item-files.js';
+import { landCounts, landReading, landSingles } from '../../source/listing.js';
+import { landPoll, reopenPoll } from '../../source/poll.js';
+import { allowSkipping } from '../../source/sample.js';
 import type { Relation } from '../../sql/relation.js';
 import type { Run } from '../open/open-run.js';
-import type { LandedInput } from './landed-run.js';
-import { ListingPages } from './listing-pages.js';
-import { ListingPart } from './listing-part.js';
-import { readListingItems } from './listing-states.js';
+import { readPollStart } from '../plan/run-planner.js';
+import type { LandedInput } from './land-run.js';
+import {
+  compareListing,
+  countListedOf,
+  countRead,
+  countUnread,
+  findEvidence,
+  findMissing,
+  type ListingRows,
+  readListingItems,
+} from './listing-states.js';
 import { explainOpen, type OpenListing } from './listing-words.js';
 
 /** Names of datasets as items give them: those that can be read (undefined: all), and by id. */
 export interface DatasetNames {
   readable: readonly string[] | undefined;
   byId: ReadonlyMap<bigint, readonly string[]>;
+}
+
+/** Tables that show the items as the lake would be. */
+interface ListedSources {
+  reader: ItemReader;
+  items: Relation;
+  pending_changes: Relation;
 }
 
 /**
@@ -25,7 +48,7 @@ export async function compareListingStates(
   run: Run,
   landed: LandedInput,
   names: DatasetNames,
-  { reader, ...sources }: { reader: ItemReader; items: Relation; pending_changes: Relation },
+  sources: ListedSources,
 ): Promise<bigint[]> {
   if (landed.mode !== 'poll') return [];
   const { landing, client } = run;
@@ -36,18 +59,195 @@ export async function compareListingStates(
     return listGone();
   }
   await cutItemTails(landing, 'listing');
-  const pages = new ListingPages(run, reader);
   const open: OpenListing[] = [];
   for (const part of listSelectedParts(client, run.selection)) {
-    const own = part.dataset === undefined ? undefined : (names.byId.get(part.dataset) ?? []);
-    const readRows = async ({ rows, typed }: ItemReads) => {
-      const items = await readListingItems(run.graph, { ...sources, exported_items: rows }, own, listGone());
-      return { items, typed };
-    };
-    open.push(await new ListingPart(run, landed, part, pages, { readRows, readable: names.readable }).establish());
+    open.push(await new ListingPart(run, landed, part, names, sources).establish());
   }
   const { unknown, reason } = explainOpen(open);
   await journal.append({ type: 'listing.done', unknown, reason, calls: client.calls() });
   run.io.log(unknown === 0n ? 'debug' : 'warn', 'listing.proved', { unknown, reason });
   return listGone();
+}
+
+/** The service's counts are asked for so often: after two readings that contradict them nothing more is read. */
+const COUNTS = 2;
+
+/** The current state, by the last counts. */
+interface ListingState {
+  sites: SiteCount[];
+  isSuspect: boolean;
+  returnsRemovals: boolean;
+  /** Websites of which all pages were read; null is all. */
+  read: Set<bigint | null>;
+}
+
+/** Establishes the listing states of a part: all that the key can read, or a dataset. */
+class ListingPart {
+  readonly #run: Run;
+  readonly #landed: LandedInput;
+  readonly #part: DatasetPart;
+  readonly #names: DatasetNames;
+  readonly #sources: ListedSources;
+
+  constructor(run: Run, landed: LandedInput, part: DatasetPart, names: DatasetNames, sources: ListedSources) {
+    this.#run = run;
+    this.#landed = landed;
+    this.#part = part;
+    this.#names = names;
+    this.#sources = sources;
+  }
+
+  /** The journal of the part. */
+  get #progress(): ListingProgress {
+    return findListing(this.#run.landing.journal.state.listing, this.#part.dataset);
+  }
+
+  async establish(): Promise<OpenListing> {
+    let failure: PricelakeError | undefined;
+    let state = await this.#askAndRead().catch((error: unknown) => {
+      failure = allowSkipping(error);
+      return undefined;
+    });
+    if (state === undefined) {
+      const rows = await this.#type();
+      if (this.#progress.counts === undefined) {
+        return { sites: [], unread: await countUnread(this.#run.graph, rows.items), wanted: undefined, failure };
+      }
+      state = await this.#look(rows);
+    }
+    const sites = findOpen(state).map((site) => ({ ...site, isRead: hasRead(state, site) }));
+    return { sites, unread: 0n, wanted: this.#progress.plans.at(-1), failure };
+  }
+
+  async #askAndRead(): Promise<ListingState> {
+    if (this.#progress.counts === undefined) await this.#ask(await this.#type());
+    return this.#read();
+  }
+
+  /** Reads until nothing is open, or nothing more may be read. */
+  async #read(): Promise<ListingState> {
+    for (;;) {
+      const rows = await this.#type();
+      const state = await this.#look(rows);
+      if (findOpen(state).length === 0) return state;
+      if (this.#progress.step === 'acted') {
+        const plan = this.#progress.plans.at(-1);
+        const isStuck = plan === undefined || (!plan.news && plan.readings.length === 0);
+        if (isStuck || this.#progress.timesCounted >= COUNTS || !findOpen(state).some(isDifferent)) return state;
+        await this.#ask(rows);
+      } else await this.#act(state, rows);
+    }
+  }
+
+  async #ask({ items }: ListingRows): Promise<void> {
+    const { graph, landing, drift } = this.#run;
+    const before = this.#progress.counts;
+    // Items of a dataset that is copied whole were not returned by `changedSince`.
+    const since = this.#landed.added.length > 0 ? undefined : reachBack(await readPollStart(this.#run));
+    const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(graph, items, since));
+    await landCounts(this.#part, landing, returnsRemovals);
+    drift.look('/facets', JSON.parse(this.#progress.counts?.answer ?? '{}'));
+  }
+
+  async #look(rows: ListingRows): Promise<ListingState> {
+    const { counts } = this.#progress;
+    const { graph } = this.#run;
+    const { sites, isSuspect } = await compareListing(graph, rows.items, counts?.answer ?? '{}', this.#names.readable);
+    return { sites, isSuspect, returnsRemovals: counts?.returnsRemovals ?? false, read: await this.#findRead(rows) };
+  }
+
+  /** The part's items as the lake would be, with what has landed so far. */
+  async #type(): Promise<ListingRows> {
+    const { graph, landing, typing } = this.#run;
+    for (const page of ['poll', 'listing'] as const) {
+      for (const file of listItemFiles(landing, page)) typing.addItems({ ...file, origin: 'page' });
+    }
+    const { reader, ...sources } = this.#sources;
+    const { rows, typed } = await reader.exported(await typing.finish());
+    const { dataset } = this.#part;
+    const own = dataset === undefined ? undefined : (this.#names.byId.get(dataset) ?? []);
+    const { gone } = landing.journal.state.listing;
+    return { items: await readListingItems(graph, { ...sources, exported_items: rows }, own, gone), typed };
+  }
+
+  /** Lists the websites that were read to the end, with every item that was missing there. */
+  async #findRead(rows: ListingRows): Promise<Set<bigint | null>> {
+    const read = new Set<bigint | null>();
+    for (const plan of this.#progress.plans) {
+      for (const [place, reading] of plan.readings.entries()) {
+        const { total = null, files = [] } = plan.ended[place] ?? {};
+        if (total === null || (await countRead(this.#run.graph, rows.typed, files)) < total) continue;
+        const missing = await findMissing(this.#run.graph, rows, reading, plan.files);
+        if (missing.length === 0) read.add(reading.site);
+      }
+    }
+    return read;
+  }
+
+  async #act(state: ListingState, before: ListingRows): Promise<void> {
+    const { client, dataset } = this.#part;
+    const { landing, io } = this.#run;
+    const { journal } = landing;
+    if (findPlan(this.#progress) === undefined) await journal.append(this.#plan(state));
+    const plan = findPlan(this.#progress);
+    if (plan === undefined) return;
+    if (plan.news) await this.#pollNews(plan);
+    const pages = plan.limit === null ? Number.POSITIVE_INFINITY : Number(plan.limit);
+    const countListed = (ids: readonly bigint[]) => countListedOf(this.#run.graph, before.items, ids);
+    for (const reading of plan.readings.slice(plan.ended.length)) {
+      await landReading(this.#part, landing, reading, { countListed, pages }, io);
+    }
+    const rows = await this.#type();
+    let left = plan.limit;
+    for (const reading of plan.readings.filter(({ removals }) => removals === null)) {
+      const missing = await findMissing(this.#run.graph, rows, reading, findPlan(this.#progress)?.files ?? []);
+      const some = left === null ? missing : missing.slice(0, Number(left));
+      await landSingles(this.#part, landing, some, io);
+      if (left !== null) left -= BigInt(some.length);
+    }
+    await journal.append({ type: 'listing.acted', dataset, calls: client.calls() });
+  }
+
+  #plan(state: ListingState) {
+    const { client, dataset } = this.#part;
+    const isSecond = this.#progress.timesCounted > 1;
+    const allowance = this.#landed.planned?.gate.left();
+    const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, BigInt(client.calls()));
+    const chosen = chooseReadings({ ...state, isSecond, callsLeft });
+    // If the poll returns removals, a difference is most likely news.
+    const news = state.returnsRemovals && !isSecond;
+    const readings: Reading[] = news ? [] : chosen.readings;
+    const { limit, wanted } = chosen;
+    this.#run.io.log('info', 'listing.chosen', { news, readings: readings.length, limit, wanted });
+    return { type: 'listing.plan' as const, dataset, news, readings, limit, wanted, calls: client.calls() };
+  }
+
+  /** Polls what changed since the newest item that the poll has shown. */
+  async #pollNews({ isPolled }: ListingPlan): Promise<void> {
+    const { landing, io } = this.#run;
+    const findRound = () => landing.journal.state.polls.get(this.#part.dataset)?.round;
+    if (!isPolled) {
+      const newest = findRound()?.newest;
+      await reopenPoll(
+        landing,
+        [this.#part],
+        reachBack(newest == null ? await readPollStart(this.#run) : Date.parse(newest)),
+      );
+    }
+    const changedSince = findRound()?.since ?? undefined;
+    await landPoll([this.#part], landing, { changedSince, untilSettled: false }, () => {}, io);
+  }
+}
+
+function isDifferent({ service, lake }: SiteCount): boolean {
+  return service !== lake;
+}
+
+function hasRead({ read }: ListingState, { site }: SiteCount): boolean {
+  return read.has(null) || read.has(site);
+}
+
+/** Websites of which it is not established which items are listed. */
+function findOpen(state: ListingState): SiteCount[] {
+  return state.sites.filter((site) => isDifferent(site) || !(state.returnsRemovals || hasRead(state, site)));
 }

@@ -16,8 +16,6 @@ export class ItemCopy {
   readonly #run: Run;
   readonly #planner: RunPlanner;
   readonly #gate: ExportGate;
-  /** Files that are being typed: a plan that is made again may name them again. */
-  readonly #handed = new Set<string>();
 
   constructor(run: Run, planner: RunPlanner, gate: ExportGate) {
     this.#run = run;
@@ -70,10 +68,7 @@ export class ItemCopy {
     await this.#noteShards(copy, shards);
     const events: SnapshotEvents = {
       onSegment: (segment, facts) => this.#type(segment, 'export', facts),
-      onVoid: (paths) => {
-        for (const path of paths) this.#handed.delete(path);
-        typing.forget(paths);
-      },
+      onVoid: (paths) => typing.forget(paths),
       whenRoom: () => typing.whenRoom(),
     };
     const options = { shards, format: pipeline.source.export, gate: this.#gate };
@@ -98,8 +93,6 @@ export class ItemCopy {
   }
 
   #type(file: ItemFile, origin: 'export' | 'page', facts?: { mayBecomeVoid: boolean }): void {
-    if (this.#handed.has(file.path)) return;
-    this.#handed.add(file.path);
     this.#run.typing.addItems({ ...file, origin, isOfOneSite: isOfOneSite(file) }, facts);
   }
 }

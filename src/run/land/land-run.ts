@@ -1,5 +1,6 @@
 import type { TypingQueue } from '../../apply/typing-queue.js';
 import { PricelakeError } from '../../io/errors.js';
+import type { LowWatermark } from '../../journal/reads.js';
 import { isComplete } from '../../journal/run-state.js';
 import { countCallsLeft, NO_EXPORTS } from '../../plan/allowance.js';
 import { openExportMemory } from '../../plan/broken-exports.js';
@@ -19,19 +20,39 @@ import {
 import { type HydrationNeed, hasReadLists, landHydration, landRereads } from '../../source/hydrate.js';
 import { isExportFile } from '../../source/hydrate-export.js';
 import { cutItemTails, type ItemFile, listItemFiles } from '../../source/item-files.js';
-import { takeBackfill } from '../../source/land-histories.js';
+import { type LandedBackfill, takeBackfill } from '../../source/land-histories.js';
 import { type PlannedRun, readPlan } from '../../source/read-plan.js';
 import { landLowWatermark } from '../../source/watermark.js';
 import { code, sql } from '../../sql/sql.js';
-import { openWindow } from '../../tables/cursor-window.js';
+import { type CursorWindow, openWindow } from '../../tables/cursor-window.js';
 import { isItemId } from '../../tables/item-names.js';
+import type { RunMode } from '../../tables/table.js';
 import { listEvents } from '../../webhook/event-files.js';
 import { checkSelection } from '../open/dataset-selection.js';
 import type { Run } from '../open/open-run.js';
-import { reportPace } from '../plan/report-pace.js';
 import { RunPlanner } from '../plan/run-planner.js';
 import { ItemCopy } from './copy-items.js';
-import type { LandedInput } from './landed-run.js';
+
+/** All that a run lands before it reads items whole. */
+export interface LandedInput {
+  mode: RunMode;
+  /** Undefined for a run that continues by the feed alone. */
+  lowWatermark: LowWatermark | undefined;
+  /** Webhook events from before the service was read. */
+  events: LandedEvents;
+  /** Histories of items that a backfill asked for. */
+  backfill: LandedBackfill;
+  /** Undefined on a plan without the feed. */
+  feed: LandedFeed | undefined;
+  /** The changes that the run works on. */
+  window: CursorWindow;
+  /** Datasets that are new to the lake: their items are copied whole, and history may hold some of their changes. */
+  added: readonly bigint[];
+  /** The account, for further calls; undefined if all has landed. */
+  planned: PlannedRun | undefined;
+  /** The run's plan when the feed was read. */
+  plan: RunPlan;
+}
 
 /**
  * Lands what is new, by its plan: whole rows behind a low watermark (all items, or those that changed since), then the
@@ -104,6 +125,22 @@ async function countUnnamed({ graph, before }: Run, feed: LandedFeed, events: La
   return BigInt(ids.length) - (await graph.count(known));
 }
 
+/**
+ * Reports how long earlier runs of the same mode took, by the ledger, as progress: what is left of this one is estimated
+ * from it. A first run has none.
+ */
+async function reportPace({ graph, before, io, tables }: Run, mode: RunMode): Promise<void> {
+  if (tables.runs.files.length === 0) return;
+  const row = await graph.row(
+    sql`SELECT median(seconds) AS seconds, CAST(median(received) AS BIGINT) AS rows FROM (
+      SELECT seconds, received FROM ${await before.rows('runs')} WHERE mode = ${mode} AND tries = 1
+      ORDER BY run_number DESC LIMIT 5)`,
+  );
+  const { seconds, rows } = row ?? {};
+  if (typeof seconds === 'number' && typeof rows === 'bigint')
+    io.progress({ step: 'run', rows: 0n, bytes: 0, pace: { seconds, rows } });
+}
+
 /** A decision holds for all tries, so it is journaled. */
 async function decide({ landing, client, io }: Run, planner: RunPlanner): Promise<RunPlan> {
   const plan = await planner.plan('readable', 'polledAt');
@@ -174,9 +211,9 @@ export async function rereadStale(run: Run, planned: PlannedRun | undefined, ite
   const left = countCallsLeft(planned.gate.left(), BigInt(client.calls()));
   const before = listItemFiles(landing, 'hydrate').length;
   await landRereads(client, landing, itemIds, left, io);
-  const files = listItemFiles(landing, 'hydrate').slice(before);
+  const files = listItemFiles(landing, 'hydrate');
   for (const file of files) typeReread(typing, file);
-  return files.length > 0;
+  return files.length > before;
 }
 
 /** Datasets as the service describes them at the run's end. */

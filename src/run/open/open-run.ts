@@ -1,9 +1,11 @@
 import { type ApiClient, type ClientOptions, createClient } from '../../api/client.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
+import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { beginRun, dropRun, findUnfinishedRun, type Landing, readBegin } from '../../journal/landings.js';
 import { type LakeMemory, listIdleRuns, type Memory, openMemory } from '../../journal/memory.js';
+import type { EntryOf } from '../../journal/run-entry.js';
 import { hasAsked, readSelection } from '../../journal/run-state.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { type LakeLock, lockLake } from '../../lake/lock.js';
@@ -14,22 +16,26 @@ import { finishSwap } from '../../lake/swap-lake.js';
 import { LakeRows } from '../../lake/table-rows.js';
 import type { RunCaps } from '../../plan/allowance.js';
 import { DriftWatch } from '../../source/drift-watch.js';
+import { listLandedEvents } from '../../source/events.js';
+import { removeBackfill } from '../../source/land-histories.js';
 import type { Database } from '../../sql/connection.js';
 import { FEW_ROWS, RelationGraph } from '../../sql/graph.js';
 import { findItemPath } from '../../tables/item-names.js';
 import { privatePath } from '../../tables/layout.js';
 import type { DatasetSelection } from '../../tables/table.js';
+import { removeEvents } from '../../webhook/event-files.js';
 import { refuseOtherPartitions } from '../apply/items-layout.js';
 import { refuseNarrowing, showSelection } from './dataset-selection.js';
 import {
   acceptTables,
+  findStandings,
   planRepairs,
   type Repairs,
   readStates,
   rewriteForeignFiles,
+  type Standings,
   type Tables,
 } from './open-tables.js';
-import { findStandings, type Standings } from './standing.js';
 
 /** DuckDB's own ceiling unless the pipeline says another: with five million items, the process as a whole needs about 1.1 GB. */
 const MEMORY_LIMIT = 600 * 1024 ** 2;
@@ -78,22 +84,25 @@ export interface OpenOptions {
   signal?: AbortSignal | undefined;
   /** Makes the client; default: of the service that the pipeline names. */
   connect?: (options: ClientOptions, io: Io) => ApiClient;
-  /** Refuses an unfinished run that is not wanted, or that there is none, before anything is begun. */
-  accept?: (unfinished: Landing | undefined) => void;
+  /** True to continue a held batch alone: any other lake is refused before anything is begun. */
+  requiresHeld?: boolean;
   caps?: RunCaps;
   /** Fetches data files that are on the lake's remote only. */
   bring?: Lake['bring'];
 }
 
-/** Opens and locks the lake, puts right what a crash left, and continues the unfinished run or begins one. */
+/**
+ * Opens and locks the lake, puts right what a crash left, and continues the unfinished run or begins one.
+ * @throws PricelakeError `lake_invalid` or `nothing_held` where a held batch is required and there is none
+ */
 export async function openRun(pipeline: Pipeline, world: Io, options: OpenOptions = {}): Promise<Run> {
   const { baseUrl, apiKey } = pipeline.source;
-  const { signal, connect = createClient, accept, caps = {}, bring } = options;
+  const { signal, connect = createClient, requiresHeld = false, caps = {}, bring } = options;
   const stop = new AbortController();
   // Every wait of the run ends when it has to stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
   const client = connect({ baseUrl, apiKey, signal: stop.signal }, io);
-  const lake: Lake = { ...(await openLake(pipeline.lake.path, { create: true })), bring };
+  const lake: Lake = { ...(await openLake(pipeline.lake.path, { create: !requiresHeld })), bring };
   const lock = await lockLake(lake, io);
   for (const source of [signal, lock.lost]) {
     if (source?.aborted) stop.abort(source.reason);
@@ -111,7 +120,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     await recoverLake(lake, io);
     refuseOtherPartitions(pipeline, found.items);
     memory = await openMemory(lake);
-    const unfinished = await findRun(lake, pipeline, found, accept);
+    const unfinished = await findRun(lake, pipeline, found, requiresHeld);
     landing = unfinished ?? (await beginNewRun(pipeline, lake, found, memory.state, io));
     const selection = readSelection(readBegin(landing));
     if (unfinished !== undefined) {
@@ -164,11 +173,11 @@ async function findRun(
   lake: Lake,
   pipeline: Pipeline,
   tables: Tables,
-  accept: OpenOptions['accept'],
+  requiresHeld: boolean,
 ): Promise<Landing | undefined> {
   const unfinished = await findUnfinishedRun(lake.root, tables.runs.applied.run ?? 0n);
   try {
-    accept?.(unfinished);
+    if (requiresHeld) refuseNotHeld(pipeline.lake.path, unfinished);
     const state = unfinished?.journal.state;
     refuseNarrowing(pipeline, tables.items, state);
     if (unfinished === undefined || state === undefined || hasAsked(state)) return unfinished;
@@ -202,4 +211,38 @@ async function beginNewRun(
     },
     io,
   );
+}
+
+function refuseNotHeld(lakePath: string, unfinished: Landing | undefined): void {
+  if (unfinished?.journal.state.stage === 'held') return;
+  const state = unfinished === undefined ? 'its last run has ended' : `run ${unfinished.runNumber} was interrupted`;
+  throw new PricelakeError('nothing_held', `${lakePath}: no batch is held; ${state}`, {
+    hint: 'Run `pricelake sync` without --publish-held.',
+  });
+}
+
+/** Forgets a run that found nothing to do; the changes of its events and backfill are in history already. */
+export async function dropIdleRun(run: Run): Promise<void> {
+  await removeEvents(run.lake.root, listLandedEvents(run.landing), run.landing.runId, run.io);
+  await removeBackfill(run.landing, run.lake.root, run.memory);
+  await dropRun(run.landing);
+}
+
+/** Counts the calls of this process. */
+export function noteCalls({ client }: Pick<Run, 'client'>): EntryOf<'calls'> {
+  return { type: 'calls', calls: client.calls(), refused: client.refusedCalls() };
+}
+
+/** Releases everything; the landing stays, so that an unfinished run can continue. */
+export async function closeRun(run: Run): Promise<void> {
+  const { journal } = run.landing;
+  await run.typing.finish().catch(() => {}); // nothing may use the database when it closes
+  await run.session.close();
+  // A try that ends early was mostly refused: the run's row says so, if a later try writes it.
+  const isRefused = journal.state.stage !== 'ended' && run.client.refusedCalls() > 0;
+  if (isRefused) await journal.append(noteCalls(run)).catch(() => {}); // an idle run has closed it
+  await journal.close().catch(() => {}); // an idle run has closed it
+  await run.memory.close();
+  await run.client.close();
+  await run.lock.release();
 }

@@ -15,7 +15,6 @@ import { readPointer } from '../../lake/pointer.js';
 import { readTable } from '../../lake/read.js';
 import type { Database } from '../../sql/connection.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../../tables/table.js';
-import { hasCommitted } from './standing.js';
 
 /** Every table as its log says it is. */
 export type Tables = Record<TableName, TableState>;
@@ -65,4 +64,27 @@ export async function rewriteForeignFiles(
   if (!Object.values(found).some(({ files }) => files.some(isForeignFile))) return found;
   await compactLake(db, lake, 'foreign', io);
   return readTables(lake);
+}
+
+/** The standing of a table in a run, by its log (SPEC.md). */
+export type Standing = 'absent' | 'before' | 'committed' | 'foreign';
+export type Standings = Readonly<Record<TableName, Standing>>;
+
+/** The standing of each table. @param foreign tables that another program changed, which the run repairs */
+export function findStandings(
+  tables: Readonly<Record<TableName, Pick<TableState, 'version' | 'applied'>>>,
+  runNumber: bigint,
+  foreign: Repairs,
+): Standings {
+  const find = (table: TableName): Standing => {
+    if (foreign[table] !== undefined) return 'foreign';
+    if (tables[table].version < 0n) return 'absent';
+    return hasCommitted(tables[table], runNumber) ? 'committed' : 'before';
+  };
+  return Object.fromEntries(TABLE_NAMES.map((table) => [table, find(table)])) as Standings;
+}
+
+/** True where the run, or a later one, is noted in the table's log. */
+function hasCommitted({ applied }: Pick<TableState, 'applied'>, runNumber: bigint): boolean {
+  return (applied.run ?? 0n) >= runNumber;
 }

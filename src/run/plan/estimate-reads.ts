@@ -18,10 +18,8 @@ import type { CursorWindow } from '../../tables/cursor-window.js';
 import { findMissingHistories } from '../fetch-histories.js';
 import { countLakeSites, findEvidence, readListingItems } from '../land/listing-states.js';
 import type { Run } from '../open/open-run.js';
-import type { WaitingFeed } from './estimate-feed.js';
-import type { FactSource } from './gather-facts.js';
-import { readPollStart } from './poll-start.js';
-import { countItems } from './run-planner.js';
+import type { WaitingFeed } from './estimate-landing.js';
+import { countItems, type FactSource, readPollStart } from './run-planner.js';
 
 /** An estimate reads the same things as a run, without a lock. */
 export interface EstimateSource extends FactSource, Pick<Run, 'typing' | 'workFolder' | 'caps'> {

@@ -1,24 +1,41 @@
+import * as z from 'zod';
 import { createClient } from '../../api/client.js';
+import { int64 } from '../../api/wire-types.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { type LandedRun, peekUnfinishedRun } from '../../journal/landings.js';
 import { readMemory } from '../../journal/memory.js';
-import { hasAsked, RUN_FOLD, readSelection } from '../../journal/run-state.js';
+import { hasAsked, isApplicable, RUN_FOLD, readSelection } from '../../journal/run-state.js';
 import { findLake } from '../../lake/lake.js';
 import { openSession } from '../../lake/session.js';
 import { LakeRows } from '../../lake/table-rows.js';
 import { type Allowance, countLeft, type RunCaps } from '../../plan/allowance.js';
 import type { ModeChoice } from '../../plan/decide-mode.js';
-import { countRest, countSeconds, estimateSteps, type Step, sumSteps, type Total } from '../../plan/estimate.js';
+import {
+  type Ahead,
+  type Count,
+  countPages,
+  countRest,
+  countSeconds,
+  estimateSteps,
+  type Step,
+  sumSteps,
+  type Total,
+} from '../../plan/estimate.js';
 import { countOverage } from '../../plan/export-allowance.js';
-import { openPlan, type SeenPlan } from '../../source/read-plan.js';
+import type { RunPlan } from '../../plan/plan-run.js';
+import { listParts } from '../../source/dataset-client.js';
+import { hasOpenBackfill } from '../../source/land-histories.js';
+import { isComparisonWorthIt, openPlan, type PlannedRun, type SeenPlan } from '../../source/read-plan.js';
 import { RelationGraph } from '../../sql/graph.js';
+import { listEvents } from '../../webhook/event-files.js';
 import { refuseNarrowing } from '../open/dataset-selection.js';
 import { planRepairs, readTables } from '../open/open-tables.js';
-import type { EstimateSource } from './estimate-reads.js';
-import { priceNothing, pricePlan } from './estimate-steps.js';
+import { isAtRest } from '../prove/run-record.js';
+import { estimateCopy, estimateFeed, estimatePolls } from './estimate-landing.js';
+import { type EstimateSource, estimateHistories, estimateListing, estimateNeeds } from './estimate-reads.js';
 import { RunPlanner } from './run-planner.js';
 
 /** The next run's work and cost. */
@@ -87,13 +104,14 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   // A run that is held, or that has made its calls, does not ask for the plan.
   const isLanded = state.usage.after !== undefined || state.stage === 'held';
   const planner = await RunPlanner.open(source, Promise.resolve(isLanded ? undefined : planned));
-  const priced = isLanded ? await priceNothing(planner) : await pricePlan(source, planned, planner);
+  const priced: PricedPlan = isLanded
+    ? { plan: await planner.plan(), ahead: NOTHING, refusal: undefined }
+    : await pricePlan(source, planned, planner);
   const steps = estimateSteps(priced.ahead);
   const total = sumSteps(steps);
   const looked = client.calls();
-  const { mode, reason, added } = priced.plan.decision;
   return {
-    ...{ mode, reason, ...(added === undefined ? {} : { added }) },
+    ...priced.plan.decision,
     ...total,
     unfinished: unfinished && { runId: unfinished.runId, held: state.stage === 'held' ? [...state.checks] : [] },
     steps,
@@ -124,4 +142,98 @@ function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looke
       hint: '`pricelake sync` lands what it can, keeps it, and continues when there are calls again.',
     },
   );
+}
+
+/** A plan with its work, and the reason why it would not begin. */
+interface PricedPlan {
+  plan: RunPlan;
+  ahead: Ahead;
+  refusal: PricelakeError | undefined;
+}
+
+/** A run that has made its calls only has to publish. */
+const NOTHING: Ahead = {
+  plan: false,
+  lowWatermark: undefined,
+  exports: undefined,
+  pages: undefined,
+  changedItems: undefined,
+  listing: undefined,
+  changes: undefined,
+  hydration: undefined,
+  histories: undefined,
+  publishes: true,
+  datasets: 0,
+  facets: 0,
+  products: 0,
+  sample: 0,
+  countsUsage: () => false,
+};
+
+/** Prices the rest of a run's plan, after its earlier tries. */
+async function pricePlan(source: EstimateSource, planned: PlannedRun, planner: RunPlanner): Promise<PricedPlan> {
+  const { state } = source.journal;
+  const { comparisons: compared } = state;
+  const plan = await planner.plan('readable', 'polledAt', 'counts', 'listed');
+  const { decision, copy, copied, comparisons } = plan;
+  const { mode } = decision;
+  const polls = copy?.settling === undefined ? plan.polls : [copy.settling, ...plan.polls];
+  const changedItems = await estimatePolls(source.client, planner.facts, polls);
+  const feed =
+    plan.feed.isRead && state.feed.done === undefined ? await estimateFeed(source, plan.feed.starts) : undefined;
+  const isNews = isAny(feed?.changes) || state.feed.changes > 0;
+  const isIdle =
+    state.stage === 'none' && copied.length === 0 && !isNews && !isAny(changedItems) && !(await hasWaiting(source));
+  const checks = (plan.checksDatasets ? 1 : 0) + (planner.asked.has('readable') ? 1 : 0);
+  const ahead: Ahead = {
+    plan: true,
+    lowWatermark: countLowWatermark(plan, state.watermark !== undefined),
+    ...(copy === undefined ? { exports: undefined, pages: undefined } : estimateCopy(planner.facts, copy, planned)),
+    changedItems,
+    listing: mode === 'poll' ? await estimateListing(source, planned) : undefined,
+    changes: feed?.changes,
+    hydration: feed === undefined || mode !== 'feed' ? undefined : await estimateNeeds(source, planned, feed),
+    histories: await estimateHistories(source, planned, copy?.items),
+    publishes: !planner.facts.lake.hasItems || isNews,
+    datasets: (isApplicable(state) || (isIdle && mode === 'feed') ? 0 : 1) + checks,
+    facets: comparisons.facets && compared.facets === undefined ? 1 : 0,
+    products: isIdle ? 0 : await countProductCalls(source, plan),
+    sample: isIdle || compared.missing !== undefined ? 0 : comparisons.sample,
+    countsUsage: (calls, rows) =>
+      !isIdle && (planned.plan.usage ?? null) !== null && isComparisonWorthIt(calls, rows > 0n),
+  };
+  return { plan, ahead, refusal: copy?.choice.route === 'wait' ? copy.choice.refusal : undefined };
+}
+
+/** Calls for the newest change, the items of each part, and listed items by website of parts that may be split. */
+function countLowWatermark({ lowWatermark, copy }: RunPlan, isTaken: boolean): number | undefined {
+  const websites = 2 * (copy?.large.length ?? 0);
+  if (lowWatermark === undefined || isTaken) return websites === 0 ? undefined : websites;
+  return (lowWatermark.feed === 'none' ? 0 : 1) + lowWatermark.parts.length + websites;
+}
+
+/** True if events, histories or the lake's own upkeep wait for a run. */
+async function hasWaiting(source: EstimateSource): Promise<boolean> {
+  const { root } = source.lake;
+  if ((await listEvents(root)).length > 0 || (await hasOpenBackfill(root))) return true;
+  return !(await isAtRest(source));
+}
+
+function isAny(count: Count | undefined): boolean {
+  return count !== undefined && count.count > 0n;
+}
+
+const counted = z.looseObject({ totalElements: int64 });
+const PRODUCTS_A_PAGE = 200;
+
+async function countProductCalls(
+  { client, journal }: EstimateSource,
+  { comparisons, parts }: RunPlan,
+): Promise<number> {
+  const [part] = listParts(client, parts);
+  if (part === undefined || comparisons.products === 'none' || journal.state.comparisons.allProducts !== undefined)
+    return 0;
+  if (comparisons.products === 'page') return 1;
+  const { totalElements } = await part.client.json('/products', { size: 1 }, counted);
+  return Math.max(1, countPages(totalElements, PRODUCTS_A_PAGE) - journal.state.pages.products.pages);
 }

@@ -1,16 +1,31 @@
 import * as z from 'zod';
 import type { Query } from '../../api/client.js';
 import { int64 } from '../../api/wire-types.js';
+import { settleAll } from '../../io/side-by-side.js';
+import { type IdleRun, type LakeMemory, listIdleRuns } from '../../journal/memory.js';
+import type { RunState } from '../../journal/run-state.js';
+import { countRows } from '../../lake/slices.js';
+import type { LakeRows } from '../../lake/table-rows.js';
 import { nameDatasets } from '../../plan/find-added.js';
 import { type Lack, planRun, type RunPlan } from '../../plan/plan-run.js';
 import type { Dataset } from '../../plan/plan-shards.js';
-import type { RunFacts } from '../../plan/run-facts.js';
+import type { AccountFacts, LakeFacts, RunFacts, UnknownListing } from '../../plan/run-facts.js';
 import { type DatasetPart, listParts } from '../../source/dataset-client.js';
 import { countListed } from '../../source/datasets.js';
-import type { PlannedRun } from '../../source/read-plan.js';
-import { fetchDatasets } from '../open/dataset-selection.js';
-import { type FactSource, gatherFacts, readProgress } from './gather-facts.js';
-import { readPollStart } from './poll-start.js';
+import { hasFeed, type PlannedRun } from '../../source/read-plan.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import { code, sql } from '../../sql/sql.js';
+import { fetchDatasets, readLakeSelection } from '../open/dataset-selection.js';
+import type { Run } from '../open/open-run.js';
+
+/** A run at work, or a look at the next one. */
+export interface FactSource
+  extends Pick<Run, 'pipeline' | 'selection' | 'io' | 'lake' | 'graph' | 'before' | 'tables' | 'client' | 'repairs'> {
+  journal: { readonly state: RunState };
+  memory: { readonly state: LakeMemory };
+  /** True where the journal names the try that the facts are for. */
+  isAtWork: boolean;
+}
 
 /** Gathers the facts of a run, and plans it by them, as often as something has come. */
 export class RunPlanner {
@@ -28,8 +43,15 @@ export class RunPlanner {
 
   /** @param planning gives undefined for a run whose calls are made */
   static async open(source: FactSource, planning: Promise<PlannedRun | undefined>): Promise<RunPlanner> {
-    const facts = await gatherFacts(source, planning);
-    return new RunPlanner(source, await planning, facts);
+    const { pipeline, selection } = source;
+    const { mode, history, splitAbove, products } = pipeline.source;
+    const [planned, lake] = await settleAll([planning, readLakeFacts(source)]);
+    const settings = {
+      ...{ mode, history, selection, products, proof: pipeline.proof },
+      reconcileEvery: pipeline.reconcile,
+      splitAbove: BigInt(splitAbove),
+    };
+    return new RunPlanner(source, planned, { settings, lake, ...readProgress(source, planned) });
   }
 
   /** Adds what has happened to the facts. */
@@ -42,7 +64,13 @@ export class RunPlanner {
     Object.assign(this.facts, readProgress(this.#source, this.#planned));
     for (;;) {
       const plan = planRun(this.facts);
-      if (plan.lacks === undefined || !lacks.includes(plan.lacks)) return this.#tell(plan);
+      if (plan.lacks === undefined || !lacks.includes(plan.lacks)) {
+        if (plan.waiting !== undefined) {
+          const { datasets, reason } = plan.waiting;
+          this.#source.io.log('warn', 'datasets.waiting', { datasets: nameDatasets(datasets), reason });
+        }
+        return plan;
+      }
       Object.assign(this.facts, await this.#ask(plan, plan.lacks));
       this.asked.add(plan.lacks);
     }
@@ -54,14 +82,6 @@ export class RunPlanner {
     if (lack === 'polledAt') return { polledAt: await readPollStart(this.#source) };
     if (lack === 'counts') return { counts: await askEach(listParts(client, copy?.datasets ?? []), countItems) };
     return { listed: await askEach(listParts(client, copy?.large ?? []), (part) => countListed(part.client)) };
-  }
-
-  #tell(plan: RunPlan): RunPlan {
-    const { waiting } = plan;
-    if (waiting === undefined) return plan;
-    const { datasets, reason } = waiting;
-    this.#source.io.log('warn', 'datasets.waiting', { datasets: nameDatasets(datasets), reason });
-    return plan;
   }
 }
 
@@ -76,4 +96,129 @@ const counted = z.looseObject({ totalElements: int64 });
 /** Items of a part, removed ones included: all, or those that a query names (section 4, /items). */
 export async function countItems({ client }: DatasetPart, query: Query = {}): Promise<bigint> {
   return (await client.json('/items', { status: 'all', ...query, size: 1 }, counted)).totalElements;
+}
+
+/** Reads the facts that change while a run lands: the time, the rest of the plan, the journal. */
+function readProgress(source: FactSource, planned: PlannedRun | undefined) {
+  const { io, client, isAtWork } = source;
+  const { state: landed } = source.journal;
+  return {
+    now: io.now(),
+    account: planned && readAccount(planned, BigInt(client.calls())),
+    ...{ landed, isAtWork },
+    ...(landed.watermark === undefined ? {} : { counts: landed.watermark.counts }),
+  };
+}
+
+function readAccount({ plan, gate }: PlannedRun, callsMade: bigint): AccountFacts {
+  return {
+    name: plan.name,
+    upgradeUrl: plan.upgradeUrl,
+    hasFeed: hasFeed(plan),
+    historyDays: plan.limits.historyDays ?? null,
+    allowance: gate.left(),
+    callsMade,
+    broken: gate.memory.list(),
+  };
+}
+
+async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
+  const { tables, graph, before, selection, memory, repairs } = source;
+  const { state } = source.journal;
+  const idleRuns = listIdleRuns(memory.state);
+  const cursor = tables.history.applied.cursor;
+  const copied = tables.items.applied.datasets.ids;
+  // Only they show that there are others.
+  const asksSeen = selection === 'all' && copied.length > 0;
+  const seen = asksSeen ? await graph.rows(sql`SELECT dataset_id AS id FROM ${await before.rows('datasets')}`) : [];
+  return {
+    hasItems: tables.items.version >= 0n,
+    hasCursor: cursor !== undefined,
+    cursor: state.stage === 'none' ? cursor : (state.begin.cursorFrom ?? undefined),
+    rows: await countKnownRows(source),
+    selection: readLakeSelection(tables.items),
+    copied,
+    seen: seen.map(({ id }) => id as bigint),
+    ...(await findLastRuns(graph, before, idleRuns)),
+    unknownListing: await findUnknownListing(graph, before, idleRuns),
+    isDamaged: Object.keys(repairs).length > 0,
+  };
+}
+
+/** One row in several datasets of a list comes with each. */
+async function countKnownRows({ tables, graph, before, selection }: FactSource): Promise<bigint> {
+  const several = selection !== 'all' && selection.length > 1 ? selection : [];
+  const { files } = tables.items;
+  // The log counts the rows of our own files.
+  if (several.length === 0 && files.every(({ sha256 }) => sha256 !== undefined)) {
+    return countRows(files);
+  }
+  const items = await before.rows('items');
+  if (several.length === 0) return graph.count(items);
+  const row = await graph.row(sql`SELECT coalesce(sum(greatest(1, len(list_intersect(datasets,
+      (SELECT list(name) FROM ${await before.rows('datasets')} WHERE dataset_id IN (${code(several.join(', '))})))))), 0)::BIGINT AS n
+    FROM ${items}`);
+  return row?.n as bigint;
+}
+
+const readTime = (ms: unknown) => (typeof ms === 'bigint' ? new Date(Number(ms)) : undefined);
+
+/**
+ * Up to when the lake is current, and when it was last copied whole. A run without news, even a complete copy, waits
+ * among the idle ones.
+ */
+async function findLastRuns(
+  graph: RelationGraph,
+  before: LakeRows,
+  idleRuns: readonly IdleRun[],
+): Promise<Pick<LakeFacts, 'caughtUpAt' | 'snapshotAt'>> {
+  const idle = idleRuns.at(-1)?.caught_up_at ?? null;
+  const idleSnapshot = idleRuns.findLast(({ mode }) => mode === 'snapshot');
+  // Older rows do not say when the feed's end was reached: not before the run began.
+  const row = await graph.row(
+    sql`SELECT epoch_ms(max(coalesce(caught_up_at, CASE WHEN caught_up THEN started_at END))) AS caught_up_at,
+      epoch_ms(max(started_at) FILTER (mode = 'snapshot')) AS snapshot_at FROM ${await before.rows('runs')}`,
+  );
+  return {
+    caughtUpAt: idle === null ? readTime(row?.caught_up_at) : new Date(idle),
+    snapshotAt: idleSnapshot === undefined ? readTime(row?.snapshot_at) : new Date(idleSnapshot.started_at),
+  };
+}
+
+/** Reads the doubt that runs left since one last established which items are listed. Idle runs are the newest. */
+async function findUnknownListing(
+  graph: RelationGraph,
+  before: LakeRows,
+  idleRuns: readonly IdleRun[],
+): Promise<UnknownListing | undefined> {
+  const runs = await before.rows('runs');
+  const row = await graph.row(
+    sql`WITH known AS (SELECT coalesce(max(run_number) FILTER (listing_unknown = 0), 0) AS run_number FROM ${runs})
+    SELECT arg_max(listing_unknown, run_number) AS items, epoch_ms(min(started_at)) AS since,
+      (SELECT epoch_ms(max(started_at)) FROM ${runs} WHERE mode <> 'feed') AS looked_at
+    FROM ${runs} WHERE listing_unknown > 0 AND run_number > (SELECT run_number FROM known)`,
+  );
+  const idle = idleRuns.at(-1);
+  if (idle?.listing_unknown === 0n) return undefined;
+  const items = idle?.listing_unknown ?? (row?.items as bigint | null) ?? 0n;
+  if (items === 0n) return undefined;
+  const looked = idleRuns.findLast(({ mode }) => mode !== 'feed');
+  return {
+    items,
+    since:
+      readTime(row?.since) ?? new Date(idleRuns.find(({ listing_unknown }) => listing_unknown !== 0n)?.started_at ?? 0),
+    lookedAt: looked === undefined ? readTime(row?.looked_at) : new Date(looked.started_at),
+  };
+}
+
+/** The low watermark of the last run without a feed; after runs by the feed, the newest change that the items show. */
+export async function readPollStart({
+  graph,
+  before,
+  tables,
+}: Pick<Run, 'graph' | 'before' | 'tables'>): Promise<number> {
+  const polled = tables.items.applied.polledAt;
+  if (polled > 0n) return Number(polled / 1000n);
+  const newest = await graph.row(sql`SELECT epoch_us(max(last_changed_at)) AS at FROM ${await before.rows('items')}`);
+  return Number(((newest?.at as bigint | null) ?? 0n) / 1000n);
 }

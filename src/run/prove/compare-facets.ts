@@ -3,10 +3,31 @@ import { landFacets } from '../../source/datasets.js';
 import { skipSample } from '../../source/sample.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
-import { sql } from '../../sql/sql.js';
-import type { LandedInput } from '../land/landed-run.js';
+import { type Sql, sql } from '../../sql/sql.js';
+import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
-import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './found-differences.js';
+
+/** Differences between the service's own counts or groups and the lake's. */
+export interface FoundDifferences {
+  compared: bigint;
+  different: bigint;
+  /** JSON text of an array, at most 100. */
+  differences: string;
+}
+
+export const NOTHING_COMPARED: FoundDifferences = { compared: 0n, different: 0n, differences: '[]' };
+
+/** @param select one row of `compared`, `different` and `differences` */
+export async function readDifferences(
+  { graph, io }: Pick<Run, 'graph' | 'io'>,
+  what: 'facets' | 'products',
+  select: Sql,
+): Promise<FoundDifferences> {
+  const row = await graph.row(select);
+  const [compared, different] = [row?.compared as bigint, row?.different as bigint];
+  io.log('debug', `${what}.compared`, { compared, different });
+  return { compared, different, differences: String(row?.differences) };
+}
 
 /**
  * Asks for the service's counts, one call, right after a complete copy has landed: they test all of it. Only
@@ -29,26 +50,26 @@ export async function askFacets(
  * it would be. Of each difference: facet, id, name, service, lake; the widest first.
  */
 export async function compareFacets(
-  { graph, io }: Pick<Run, 'graph' | 'io'>,
+  run: Run,
   items: Relation,
   answer: string | undefined,
   readable: readonly string[] | undefined,
 ): Promise<FoundDifferences> {
   if (answer === undefined) return NOTHING_COMPARED;
+  const { graph } = run;
   const compared = graph.model(
     'compare_facets',
     { counted_items: items, landed_facets: loadFacets(graph, answer) },
     { readable_datasets: readable ?? null },
   );
-  const found = await readDifferences(
-    graph,
+  return readDifferences(
+    run,
+    'facets',
     sql`SELECT count(*) AS compared, count(*) FILTER (service <> lake) AS different,
     (SELECT coalesce(CAST(to_json(list(d)) AS VARCHAR), '[]')
      FROM (FROM ${compared} WHERE service <> lake ORDER BY abs(service - lake) DESC, facet, id LIMIT 100) AS d) AS differences
     FROM ${compared}`,
   );
-  io.log('debug', 'facets.compared', { compared: found.compared, different: found.different });
-  return found;
 }
 
 /** The service's counts as rows, ids as text: those of currencies are codes. */

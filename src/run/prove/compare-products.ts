@@ -1,13 +1,14 @@
 import { typeServiceProducts } from '../../apply/service-products.js';
+import { countRows } from '../../lake/slices.js';
 import { listParts } from '../../source/dataset-client.js';
 import type { ItemFile } from '../../source/item-files.js';
 import { choosePage, landProducts } from '../../source/products.js';
 import { skipSample } from '../../source/sample.js';
 import type { Relation } from '../../sql/relation.js';
 import { sql } from '../../sql/sql.js';
-import type { LandedInput } from '../land/landed-run.js';
+import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
-import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './found-differences.js';
+import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './compare-facets.js';
 
 /**
  * Lands products of the service: all of them, or a page as a sample; undefined where none are compared. The lake's own
@@ -21,7 +22,7 @@ export async function landServiceProducts(
   const isWanted = comparisons.products === 'all';
   const [part] = listParts(run.client, parts);
   if (comparisons.products === 'none' || part === undefined) return undefined;
-  const count = tables.products.files.reduce((sum, { rows }) => sum + rows, 0n);
+  const count = countRows(tables.products.files);
   const only = isWanted ? undefined : choosePage(count, landing.runNumber);
   return landProducts(part.client, landing, only, io).catch((error: unknown) => {
     // A sample may be skipped; a table that the user asked for may not.
@@ -30,35 +31,29 @@ export async function landServiceProducts(
   });
 }
 
-/** Products of the service, and what is different in the lake's own. */
-export interface ComparedProducts {
-  /** Undefined where none are compared. */
-  rows: Relation | undefined;
-  found: FoundDifferences;
-}
-
 /**
  * Types landed products of the service, and compares them with the lake's as they would be (section 1 shows the matching
- * in words only). Of each difference: the service's id and what differs.
+ * in words only); no rows where none are compared. Of each difference: the service's id and what differs.
  */
 export async function compareProducts(
-  { graph, io, landing, workFolder, drift }: Run,
+  run: Run,
   { products, product_prices }: { products: Relation; product_prices: Relation },
   files: ItemFile[] | undefined,
-): Promise<ComparedProducts> {
+): Promise<{ rows: Relation | undefined; found: FoundDifferences }> {
   if (files === undefined) return { rows: undefined, found: NOTHING_COMPARED };
-  const { look } = drift;
+  const { graph, io, landing, workFolder } = run;
+  const { look } = run.drift;
   const { rows, unreadable } = await typeServiceProducts(graph, files, { runId: landing.runId, workFolder, look });
   if (unreadable > 0) io.log('warn', 'products.unreadable', { rows: unreadable });
   const different = graph.model('compare_products', { landed_service_products: rows, product_prices, products }, {});
   const found = await readDifferences(
-    graph,
+    run,
+    'products',
     sql`SELECT
     (SELECT count(*) FROM ${rows}) AS compared,
     (SELECT count(*) FROM ${different}) AS different,
     (SELECT coalesce(CAST(to_json(list({'product': service_id, 'differences': differences})) AS VARCHAR), '[]')
      FROM (FROM ${different} ORDER BY service_id LIMIT 100)) AS differences`,
   );
-  io.log('debug', 'products.compared', { compared: found.compared, different: found.different });
   return { rows, found };
 }

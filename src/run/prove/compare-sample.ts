@@ -1,13 +1,23 @@
+import { createClient } from '../../api/client.js';
 import { ItemReader } from '../../apply/batch.js';
-import type { FeedSkew } from '../../apply/feed-skew.js';
+import { type FeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
+import { TypingQueue } from '../../apply/typing-queue.js';
+import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Io } from '../../io/io.js';
 import { settleAll } from '../../io/side-by-side.js';
-import { type LandedSample, landSample, skipSample } from '../../source/sample.js';
-import type { RelationGraph } from '../../sql/graph.js';
+import { openLanding } from '../../journal/landings.js';
+import { openLake } from '../../lake/lake.js';
+import { openSession } from '../../lake/session.js';
+import { LakeRows } from '../../lake/table-rows.js';
+import { fetchAllowance } from '../../source/read-plan.js';
+import { landSample, skipSample } from '../../source/sample.js';
+import { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, sql } from '../../sql/sql.js';
-import type { LandedInput } from '../land/landed-run.js';
+import type { Applied } from '../../tables/table.js';
+import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
-import { boundMismatchRate } from './mismatch-bound.js';
+import { readTables } from '../open/open-tables.js';
 
 /** A sample of items of the lake as it would be, compared with the service. */
 export interface SampleComparison {
@@ -22,11 +32,8 @@ export interface SampleComparison {
 
 export const NO_SAMPLE: SampleComparison = { sampled: 0n, mismatches: 0n, bound: 1, differences: '[]' };
 
-/** The tasks that a sample is read and typed with. */
-export type SampleRun = Pick<Run, 'graph' | 'landing' | 'client' | 'typing' | 'io'>;
-
 /** The lake that a sample is compared with. */
-export interface SampledLake {
+interface SampledLake {
   items: Relation;
   history: Relation;
   stale_items: Relation;
@@ -40,7 +47,7 @@ export interface SampledLake {
 }
 
 /** The sampled items' rows of the lake, and their ids. */
-export interface ChosenSample {
+interface ChosenSample {
   rows: Relation;
   ids: bigint[];
 }
@@ -55,35 +62,51 @@ export async function chooseRunSample(
   return size === 0 ? undefined : chooseSample(graph, items, size, landing.runId);
 }
 
-/** Reads a run's sample from the service. Without a call left, or an answer, nothing is sampled. */
-export async function readRunSample(
-  { client, landing, io }: Pick<Run, 'client' | 'landing' | 'io'>,
-  { ids }: ChosenSample,
-): Promise<LandedSample | undefined> {
-  return landSample(client, landing, ids, io).catch((error: unknown) => skipSample(error, io));
-}
-
-/** Compares a run's sample with the lake, value by value. */
-export async function compareSample(
-  run: SampleRun,
+/** Compares a run's sample with the lake, value by value. Without a call left, or an answer, nothing is sampled. */
+export async function compareRunSample(
+  run: Run,
   chosen: ChosenSample | undefined,
-  landed: LandedSample | undefined,
   lake: SampledLake,
 ): Promise<SampleComparison> {
-  if (chosen === undefined || landed === undefined) return NO_SAMPLE;
-  const comparison = await compareLanded(run, chosen, landed, lake).catch((error: unknown) =>
-    skipSample(error, run.io),
-  );
+  if (chosen === undefined) return NO_SAMPLE;
+  const comparison = await compareSample(run, chosen, lake).catch((error: unknown) => skipSample(error, run.io));
   if (comparison === undefined) return NO_SAMPLE;
   run.io.log(comparison.mismatches > 0n ? 'warn' : 'debug', 'sample.compared', { ...comparison });
   return comparison;
 }
 
-/** Chooses, reads and judges a sample of `size` items. */
-export async function sampleItems(base: SampleRun, size: number, lake: SampledLake): Promise<SampleComparison> {
-  const { graph, client, landing, io } = base;
-  const chosen = await chooseSample(graph, lake.items, size, landing.runId);
-  return compareLanded(base, chosen, await landSample(client, landing, chosen.ids, io), lake);
+/**
+ * Compares `size` items of the published lake with the service, value by value: a call each, within the budget of the
+ * pipeline. Reads only; another sample every time.
+ * @throws PricelakeError `budget` or `quota` when the calls that are left don't suffice.
+ */
+export async function compareItemSample(
+  pipeline: Pipeline,
+  size: number,
+  io: Io,
+  signal: AbortSignal,
+): Promise<SampleComparison> {
+  const lake = await openLake(pipeline.lake.path, { create: false });
+  const { baseUrl, apiKey } = pipeline.source;
+  const client = createClient({ baseUrl, apiKey, signal }, io);
+  const runId = `verify-${io.now().toISOString()}`;
+  const session = await openSession({ hasModels: true, signal, memoryLimit: pipeline.lake.memory });
+  const { db, workFolder: folder } = session;
+  const begin = { runNumber: 0n, runId, at: io.now().toISOString(), pipeline: pipeline.name, cursorFrom: null };
+  const landing = await openLanding(folder, begin);
+  try {
+    await fetchAllowance(client, pipeline.budget);
+    const typing = new TypingQueue(db, { runId, workFolder: folder });
+    const graph = new RelationGraph(db);
+    const tables = await readTables(lake);
+    const sampled = await openSampledLake(graph, new LakeRows(graph, lake, tables, () => 0n), tables.items.applied);
+    const chosen = await chooseSample(graph, sampled.items, size, runId);
+    return await compareSample({ graph, landing, client, typing, io }, chosen, sampled);
+  } finally {
+    await landing.journal.close();
+    await client.close();
+    await session.close();
+  }
 }
 
 async function chooseSample(graph: RelationGraph, items: Relation, size: number, seed: string): Promise<ChosenSample> {
@@ -95,13 +118,12 @@ async function chooseSample(graph: RelationGraph, items: Relation, size: number,
   return { rows, ids: ids.map((row) => row.item_id as bigint) };
 }
 
-/** Not the lake but the sample is read again for each comparison. */
-async function compareLanded(
-  { graph, typing }: SampleRun,
-  { rows: items }: ChosenSample,
-  { files, missing }: LandedSample,
+async function compareSample(
+  { graph, typing, client, landing, io }: Pick<Run, 'graph' | 'landing' | 'client' | 'typing' | 'io'>,
+  { rows: items, ids }: ChosenSample,
   { history, stale_items, cursor, lowWatermark, skew, datasetPattern }: SampledLake,
 ): Promise<SampleComparison> {
+  const { files, missing } = await landSample(client, landing, ids, io);
   const typed = await settleAll(files.map((file) => typing.typeApart({ ...file, origin: 'page' })));
   const { rows: exported_items } = await new ItemReader(graph, datasetPattern).exported(typed);
   const missing_sample = code(`SELECT unnest(CAST([${missing.join(', ')}] AS BIGINT[])) AS item_id`);
@@ -119,4 +141,49 @@ async function compareLanded(
   const mismatches = row?.mismatches as bigint;
   const bound = boundMismatchRate(Number(mismatches), Number(sampled));
   return { sampled, mismatches, bound, differences: String(row?.differences) };
+}
+
+async function openSampledLake(
+  graph: RelationGraph,
+  lake: LakeRows,
+  { cursor, polledAt }: Pick<Applied, 'cursor' | 'polledAt'>,
+): Promise<SampledLake> {
+  const items = await lake.rows('items');
+  const [history, stale_items] = [await lake.rows('history'), await lake.rows('stale_items')];
+  const lowWatermark = await readKnownUntil(graph, items, polledAt);
+  return { items, history, stale_items, cursor, lowWatermark, skew: UNKNOWN_SKEW, datasetPattern: null };
+}
+
+/** Up to when a lake without the feed is known to be complete. */
+async function readKnownUntil(graph: RelationGraph, items: Relation, polled: bigint): Promise<string> {
+  if (polled > 0n) return new Date(Number(polled / 1000n)).toISOString();
+  const row = await graph.row(sql`SELECT epoch_ms(max(last_changed_at)) AS at FROM ${items}`);
+  return new Date(Number((row?.at as bigint | null) ?? 0n)).toISOString();
+}
+
+/**
+ * Upper bound of a rate of which `found` of `sampled` were seen, at 95 % confidence (one-sided, Clopper–Pearson):
+ * with a higher rate, so few would be found in less than 5 % of the samples. 1 for an empty sample.
+ */
+export function boundMismatchRate(found: number, sampled: number): number {
+  if (found >= sampled) return 1;
+  let low = found / sampled;
+  let high = 1;
+  for (let step = 0; step < 60; step++) {
+    const middle = (low + high) / 2;
+    if (chanceOfAtMost(found, sampled, middle) > 0.05) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** P(X ≤ found) for X ~ Binomial(sampled, rate). */
+function chanceOfAtMost(found: number, sampled: number, rate: number): number {
+  let sum = 0;
+  let logTerm = sampled * Math.log1p(-rate);
+  for (let k = 0; k <= found; k++) {
+    sum += Math.exp(logTerm);
+    logTerm += Math.log((sampled - k) / (k + 1)) + Math.log(rate) - Math.log1p(-rate);
+  }
+  return sum;
 }

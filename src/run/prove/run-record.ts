@@ -6,17 +6,23 @@ import { countKept } from '../../journal/exports.js';
 import { readBegin, readPublishable } from '../../journal/landings.js';
 import { isPublishable, type Publishable, type RunProgress, sumLanded } from '../../journal/run-state.js';
 import { readPointer } from '../../lake/pointer.js';
+import { countRows } from '../../lake/slices.js';
 import { listDrift } from '../../source/list-drift.js';
 import { NO_USAGE, type Usage } from '../../source/read-plan.js';
-import { DERIVED_TABLES, type TableState } from '../../tables/table.js';
+import type { RunsRow } from '../../tables/rows.js';
+import { DERIVED_TABLES, type RunMode } from '../../tables/table.js';
 import type { Batch } from '../apply/apply.js';
-import type { LandedInput } from '../land/landed-run.js';
-import { noteCalls } from '../open/close-run.js';
+import type { LandedInput } from '../land/land-run.js';
 import { readLakeSelection } from '../open/dataset-selection.js';
-import type { Run } from '../open/open-run.js';
+import { noteCalls, type Run } from '../open/open-run.js';
+import { type FoundDifferences, NOTHING_COMPARED } from './compare-facets.js';
 import { NO_SAMPLE, type SampleComparison } from './compare-sample.js';
-import { type FoundDifferences, NOTHING_COMPARED } from './found-differences.js';
-import type { RowTally, RunRow } from './ledger.js';
+
+/** A row of table `runs` (schemas/runs.yaml). */
+export type RunRow = RunsRow & { mode: RunMode };
+
+/** The row equation's terms. */
+type RowTally = Record<'received' | 'written' | 'rejected' | 'deduplicated', bigint>;
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
 export async function isIdle(run: Run, landed: LandedInput): Promise<boolean> {
@@ -107,8 +113,6 @@ const NO_FINDINGS: Findings = {
   items: undefined,
 };
 
-const countRows = ({ files }: TableState) => files.reduce((sum, { rows }) => sum + rows, 0n);
-
 /** The run's row of the ledger. What it `found` is undefined for a run that leaves the items as they are. */
 export async function describeRun(
   run: Run,
@@ -146,7 +150,7 @@ export async function describeRun(
     ...pickTally(tally),
     ...describeFindings(found ?? NO_FINDINGS),
     schema_drift: reportDrift(run),
-    items: found?.items ?? countRows(run.tables.items),
+    items: found?.items ?? countRows(run.tables.items.files),
     pricelake_version: PRICELAKE_VERSION,
     duckdb_version: duckdbVersion(),
   };

@@ -14,8 +14,8 @@ import { type CheckResult, COMMIT_STEPS, type FileChange, TABLE_NAMES, type Tabl
 import { removeEvents } from '../../webhook/event-files.js';
 import { type StagedTable, Staging } from '../derive/stage.js';
 import type { Run } from '../open/open-run.js';
-import type { RunRow } from '../prove/ledger.js';
 import type { ProvedRun } from '../prove/prove-run.js';
+import type { RunRow } from '../prove/run-record.js';
 
 /**
  * Commits the tables in COMMIT_STEPS, those of a step side by side: a commit mostly waits for the disk.

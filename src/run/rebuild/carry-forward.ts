@@ -1,67 +1,66 @@
 import { PricelakeError } from '../../io/errors.js';
-import type { Io } from '../../io/io.js';
 import { describeAttributions, readAttributions } from '../../lake/attribution.js';
 import { commitTable } from '../../lake/commit.js';
-import type { Lake } from '../../lake/lake.js';
 import { readTable } from '../../lake/read.js';
-import { stageTable } from '../../lake/stage.js';
+import { type Stage, stageTable } from '../../lake/stage.js';
 import { createTableView } from '../../lake/views.js';
 import { quoteLiteral } from '../../sql/quote.js';
 import { columnsOf } from '../../sql/sql.js';
-import type { Applied, TableName } from '../../tables/table.js';
+import type { Applied, FileChange, TableName } from '../../tables/table.js';
 import type { OldTables } from './old-tables.js';
-import type { RebuildPlan, RunFacts } from './plan-rebuild.js';
+import type { Rebuild, RebuildPlan, RunFacts } from './plan-rebuild.js';
 
 /**
  * Keeps rows of runs that the rebuild does not replay: history, rejects, closed days, and websites as they were then.
  */
-export async function seedTables(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<void> {
+export async function seedTables(rebuild: Rebuild): Promise<void> {
+  const { plan } = rebuild;
   const [start] = plan.runs;
   if (plan.isWhole || start === undefined) return;
   const { begin } = start.state;
-  await prepareReplayed(old, plan);
-  const older = 'run_id NOT IN (FROM replayed_runs)';
+  const older = `run_id NOT IN (${listRunIds(plan.runs)})`;
   // The first copy's differences are from a comparison with a lake that no longer exists.
   const told = `(run_id = ${quoteLiteral(start.runId)} AND origin = 'diff')`;
   const cursor = begin.cursorFrom ?? undefined;
   const select = (table: TableName, where: string) => `SELECT ${columnsOf(table).text} FROM ${table} WHERE ${where}`;
-  await keepRows(old, rebuilt, plan, io, 'history', select('history', `${older} OR ${told}`), { cursor });
-  await markAhead(old, rebuilt, cursor ?? 0n, io);
-  await keepRows(old, rebuilt, plan, io, 'sites', selectSitesAt(begin.at));
-  await keepRows(old, rebuilt, plan, io, 'rejects', select('rejects', older));
+  await keepRows(rebuild, 'history', select('history', `${older} OR ${told}`), { cursor });
+  await markAhead(rebuild, cursor ?? 0n);
+  await keepRows(rebuild, 'sites', selectSitesAt(begin.at));
+  await keepRows(rebuild, 'rejects', select('rejects', older));
   // That copy also had the earlier items, so the days that it closed stay as well.
   const days = `SELECT max(day) FROM price_spread_daily WHERE ${older}`;
   const redone = `(run_id = ${quoteLiteral(start.runId)} AND day <= (${days}))`;
-  await keepDays(old, rebuilt, plan, io, select('price_spread_daily', `${older} OR ${redone}`));
+  await keepDays(rebuild, select('price_spread_daily', `${older} OR ${redone}`));
 }
 
 /** Keeps closed days of older runs; later days are made again. */
-async function keepDays(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io, select: string): Promise<void> {
+async function keepDays(rebuild: Rebuild, select: string): Promise<void> {
+  const { old } = rebuild;
   if (!keepsDays(old) || (await old.open('price_spread_daily')) === 'nothing') return;
   const row = await old.db.row(`SELECT epoch(max(day))::BIGINT // 86400 AS day FROM (${select})`);
   const day = (row?.day as bigint | null) ?? 0n;
   const { firstDay } = old.readApplied('price_spread_daily') ?? {};
-  await keepRows(old, rebuilt, plan, io, 'price_spread_daily', select, day === 0n ? {} : { day, firstDay });
+  await keepRows(rebuild, 'price_spread_daily', select, day === 0n ? {} : { day, firstDay });
 }
 
 /** Records changes of the kept history that are ahead of the cursor, so that the feed does not bring them twice. */
-async function markAhead({ db }: OldTables, rebuilt: Lake, cursor: bigint, io: Io): Promise<void> {
+async function markAhead(rebuild: Rebuild, cursor: bigint): Promise<void> {
+  const { rebuilt } = rebuild;
+  const { db } = rebuild.old;
   await createTableView(db, rebuilt, 'history', 'rebuilt_history');
   const newest = await db.row("SELECT max(change_id) AS id FROM rebuilt_history WHERE origin IN ('feed', 'webhook')");
   const ahead = (newest?.id as bigint | null) ?? 0n;
-  if (ahead <= cursor) return;
-  const change = { table: 'history' as const, add: [], remove: [], applied: { ahead } };
-  await commitTable(rebuilt, change, { runId: 'rebuild', operation: 'KEEP', at: io.now() });
+  if (ahead > cursor) await commitKept(rebuild, { table: 'history', applied: { ahead } });
 }
 
 /** Keeps items that the first copy or an earlier one lacked, because no kept byte shows them. */
-export async function keepGoneItems(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<void> {
-  const { db } = old;
-  await createTableView(db, rebuilt, 'items', 'rebuilt_items');
-  const later = plan.runs.slice(1).map(({ runId }) => quoteLiteral(runId));
-  const where = `gone_at IS NOT NULL ${later.length === 0 ? '' : `AND run_id NOT IN (${later.join(', ')})`}`;
+export async function keepGoneItems(rebuild: Rebuild): Promise<void> {
+  const { old, rebuilt, plan } = rebuild;
+  await createTableView(old.db, rebuilt, 'items', 'rebuilt_items');
+  const later = listRunIds(plan.runs.slice(1));
+  const where = `gone_at IS NOT NULL ${later === '' ? '' : `AND run_id NOT IN (${later})`}`;
   const select = `SELECT ${columnsOf('items').text} FROM items ANTI JOIN rebuilt_items USING (item_id) WHERE ${where}`;
-  await keepRows(old, rebuilt, plan, io, 'items', select);
+  await keepRows(rebuild, 'items', select);
 }
 
 /** Reads the ledger, to find missing runs; undefined if the table can't be read. */
@@ -125,30 +124,39 @@ export function refuseLosses(losses: readonly string[]): void {
   );
 }
 
-async function prepareReplayed({ db }: OldTables, plan: RebuildPlan): Promise<void> {
-  await db.run('CREATE OR REPLACE TABLE replayed_runs (run_id VARCHAR)');
-  for (const { runId } of plan.runs) await db.run('INSERT INTO replayed_runs VALUES ($1)', [runId]);
-}
+const listRunIds = (runs: RebuildPlan['runs']) => runs.map(({ runId }) => quoteLiteral(runId)).join(', ');
 
 async function keepRows(
-  old: OldTables,
-  rebuilt: Lake,
-  plan: RebuildPlan,
-  io: Io,
+  rebuild: Rebuild,
   table: TableName,
   select: string,
   applied: Partial<Applied> = {},
 ): Promise<void> {
-  const { db } = old;
+  const { old, rebuilt, plan } = rebuild;
   // The user has accepted the loss of a table that can't be read.
   const isReadable = (await old.open(table)) !== 'nothing';
   const hasSites = (await old.open('sites')) !== 'nothing';
-  const metadata = describeAttributions(hasSites ? await readAttributions(db, 'sites') : []);
+  const metadata = describeAttributions(hasSites ? await readAttributions(old.db, 'sites') : []);
   const { files, applied: standing } = await readTable(rebuilt, table);
   const layout = files[0] === undefined ? {} : { partitionBy: Object.keys(files[0].partitionValues) };
-  const stage = { table, runId: 'rebuild', select, metadata, ...layout };
-  const add = isReadable ? await stageTable(db, rebuilt, stage) : [];
   const before = (plan.runs[0]?.runNumber ?? 1n) - 1n;
-  const change = { table, add, remove: [], applied: { run: standing.run ?? before, ...applied } };
+  const kept = { table, applied: { run: standing.run ?? before, ...applied } };
+  await commitKept(rebuild, isReadable ? { ...kept, select, metadata, ...layout } : kept);
+}
+
+/** Rows of the old tables that the rebuilt lake takes over, and what its log notes. */
+interface KeptRows
+  extends Pick<FileChange, 'table' | 'applied'>,
+    Partial<Pick<Stage, 'select' | 'metadata' | 'partitionBy'>> {
+  remove?: FileChange['remove'];
+}
+
+export async function commitKept(
+  { old, rebuilt, io }: Rebuild,
+  { table, applied, remove = [], select, ...stage }: KeptRows,
+): Promise<void> {
+  const add =
+    select === undefined ? [] : await stageTable(old.db, rebuilt, { table, runId: 'rebuild', select, ...stage });
+  const change = { table, add, remove, applied };
   await commitTable(rebuilt, change, { runId: 'rebuild', operation: 'KEEP', at: io.now() });
 }

@@ -1,5 +1,6 @@
 import { findDamagedFile, type Inspection, type KeptFile } from '../../lake/inspect-lake.js';
 import type { Lake } from '../../lake/lake.js';
+import { countRows } from '../../lake/slices.js';
 import type { Database } from '../../sql/connection.js';
 import { quoteIdentifier } from '../../sql/quote.js';
 import { type RelationFile, tableRelation, toRelationFile } from '../../sql/table-relation.js';
@@ -98,7 +99,7 @@ export class OldTables {
   countRows(table: TableName): bigint {
     const { damaged, states, pointer } = this.inspection;
     const files = damaged.has(table) ? (pointer?.tables[table]?.files ?? []) : (states.get(table)?.files ?? []);
-    return files.reduce((sum, { rows }) => sum + rows, 0n);
+    return countRows(files);
   }
 
   /** The published cursor of the feed; `unknown` if neither history nor lake.json has it. */

@@ -1,5 +1,8 @@
 import { PricelakeError } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
 import type { KeptRuns } from '../../journal/landings.js';
+import type { Lake } from '../../lake/lake.js';
+import type { OldTables } from './old-tables.js';
 
 /** A row of table `runs`. */
 export interface RunFacts {
@@ -14,6 +17,14 @@ export interface RebuildPlan {
   runs: KeptRuns['runs'];
   /** True if they begin with the lake's first run, so that no row of the tables is kept. */
   isWhole: boolean;
+}
+
+/** A rebuild at work: the tables so far, and the lake that takes their place. */
+export interface Rebuild {
+  old: OldTables;
+  rebuilt: Lake;
+  plan: RebuildPlan;
+  io: Io;
 }
 
 /**

@@ -1,10 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createOfflineClient } from '../../api/offline-client.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
 import { makeFolder } from '../../io/durable.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
-import { type KeptRuns, type LandedRun, listSoundRuns } from '../../journal/landings.js';
+import { type KeptRuns, type LandedRun, linkRun, listSoundRuns } from '../../journal/landings.js';
+import { readSelection } from '../../journal/run-state.js';
 import type { Inspection } from '../../lake/inspect-lake.js';
 import { type Lake, openLake, writeMarker } from '../../lake/lake.js';
 import { type DamagedLake, type LockedLake, withDamagedLake } from '../../lake/locked-lake.js';
@@ -13,12 +15,11 @@ import { recoverLake } from '../../lake/recover.js';
 import { rebuildPath } from '../../lake/swap-lake.js';
 import { privatePath } from '../../tables/layout.js';
 import { checkLanding } from '../../verify/check-landing.js';
+import { syncPipeline } from '../sync.js';
 import { findLosses, keepGoneItems, readRunFacts, refuseLosses, seedTables } from './carry-forward.js';
 import { OldTables } from './old-tables.js';
-import { planRebuild, type RebuildPlan, type RunFacts } from './plan-rebuild.js';
-import { replaceTables } from './replace-damaged.js';
-import { type SwappedTable, swapTables } from './replace-tables.js';
-import { replayRun } from './replay.js';
+import { planRebuild, type Rebuild, type RebuildPlan, type RunFacts } from './plan-rebuild.js';
+import { replaceTables, type SwappedTable, swapTables } from './replace-tables.js';
 import { restoreTables } from './restore-tables.js';
 
 interface RebuildOptions {
@@ -74,12 +75,10 @@ export function rebuildLake(
     if (damaged.size === 0) await recoverLake(lake, io);
     else await rm(rebuildPath(lake), { recursive: true, force: true });
     const rebuilt = await openLake(rebuildPath(lake), { create: true });
-    await replayRuns(old, rebuilt, plan, pipeline, { io, stop });
+    const rebuild = { old, rebuilt, plan, io };
+    await replayRuns(rebuild, pipeline, stop);
     stop.throwIfAborted();
-    const tables =
-      damaged.size === 0
-        ? await swapTables(old, rebuilt, plan, io)
-        : await replaceTables(old, rebuilt, plan, landed.open?.runId, io);
+    const tables = damaged.size === 0 ? await swapTables(rebuild) : await replaceTables(rebuild, landed.open?.runId);
     await rm(rebuilt.root, { recursive: true, force: true });
     // The last step: until then, tables of another format may stand under a marker that says so.
     await writeMarker(lake);
@@ -155,23 +154,44 @@ function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: bool
   });
 }
 
-async function replayRuns(
-  old: OldTables,
-  rebuilt: Lake,
-  plan: RebuildPlan,
-  pipeline: Pipeline,
-  { io, stop }: { io: Io; stop: AbortSignal },
-): Promise<void> {
-  await seedTables(old, rebuilt, plan, io);
+async function replayRuns(rebuild: Rebuild, pipeline: Pipeline, stop: AbortSignal): Promise<void> {
+  const { rebuilt, plan, io } = rebuild;
+  await seedTables(rebuild);
   let done = 0n;
   for (const run of plan.runs) {
     stop.throwIfAborted();
     await replayRun(run, rebuilt, pipeline, { ...io, progress: () => {} }, stop);
-    if (done === 0n && !plan.isWhole) await keepGoneItems(old, rebuilt, plan, io);
+    if (done === 0n && !plan.isWhole) await keepGoneItems(rebuild);
     done += 1n;
     io.progress({ step: 'rebuild', rows: done, totalRows: BigInt(plan.runs.length), bytes: 0 });
     io.log('debug', 'replayed', { runId: run.runId });
   }
+}
+
+/**
+ * Replays a kept run into another lake, without a call. The run's own selection holds, not the pipeline's present one.
+ */
+async function replayRun(run: LandedRun, { root }: Lake, pipeline: Pipeline, io: Io, stop: AbortSignal): Promise<void> {
+  await linkRun(run, root);
+  const settings: Pipeline = {
+    ...pipeline,
+    source: {
+      ...pipeline.source,
+      datasets: readSelection(run.state.begin),
+      history: readHistorySetting(run),
+      products: run.state.comparisons.allProducts === true ? 'all' : 'none',
+    },
+    lake: { ...pipeline.lake, path: root, remote: undefined, retention: 0 },
+    landing: { ...pipeline.landing, keep: Number.MAX_SAFE_INTEGER },
+  };
+  await syncPipeline(settings, io, stop, { connect: () => createOfflineClient('rebuild') });
+}
+
+/** Infers the setting from where the run began the feed: at its beginning, at the newest change, or after it. */
+function readHistorySetting({ state: { feed, watermark } }: LandedRun): 'feed' | 'items' | 'none' {
+  const lowWatermark = watermark?.cursor;
+  if (feed.starts.includes(0n) && lowWatermark !== 0n) return 'feed';
+  return lowWatermark !== undefined && feed.starts.includes(lowWatermark - 1n) ? 'items' : 'none';
 }
 
 /** A rebuild continues without the ledger, which holds no rows of the service, and reports the loss. */

@@ -1,22 +1,22 @@
-import type { Io } from '../../io/io.js';
 import { describeAttributions, readAttributions } from '../../lake/attribution.js';
 import { hasDifference } from '../../lake/column-difference.js';
-import { type CommitInfo, commitTable } from '../../lake/commit.js';
+import { commitTable } from '../../lake/commit.js';
 import { fillEmptyTables } from '../../lake/fill-empty-tables.js';
 import type { Lake } from '../../lake/lake.js';
 import { type Pointer, readPointer } from '../../lake/pointer.js';
 import { publishPointer } from '../../lake/publish.js';
 import { readTable } from '../../lake/read.js';
+import { countRows } from '../../lake/slices.js';
 import { stageTable } from '../../lake/stage.js';
+import { swapLake } from '../../lake/swap-lake.js';
 import { createTableView, relateTable } from '../../lake/views.js';
-import type { Database } from '../../sql/connection.js';
-import { quoteIdentifier } from '../../sql/quote.js';
+import { quoteIdentifier, quoteLiteral } from '../../sql/quote.js';
 import { columnsOf } from '../../sql/sql.js';
 import { tablePath } from '../../tables/layout.js';
 import { loadTableSchema } from '../../tables/schemas.js';
-import { type StagedFile, TABLE_NAMES, type TableName } from '../../tables/table.js';
-import type { OldTables } from './old-tables.js';
-import type { RebuildPlan } from './plan-rebuild.js';
+import { type Applied, type StagedFile, TABLE_NAMES, type TableName } from '../../tables/table.js';
+import { commitKept } from './carry-forward.js';
+import type { Rebuild } from './plan-rebuild.js';
 
 /** A table whose files were replaced. */
 export interface SwappedTable {
@@ -30,10 +30,11 @@ export interface SwappedTable {
  * Replaces files by the rebuilt ones with one commit for each table, then writes `lake.json` and its companions. A
  * crash between two commits leaves whole tables; a rebuild or a sync completes the rest.
  */
-export async function swapTables(old: OldTables, rebuilt: Lake, plan: RebuildPlan, io: Io): Promise<SwappedTable[]> {
+export async function swapTables(rebuild: Rebuild): Promise<SwappedTable[]> {
+  const { old, rebuilt, plan, io } = rebuild;
   const { db, lake } = old;
-  const last = plan.runs.at(-1);
-  const runId = last?.runId ?? '';
+  const runId = plan.runs.at(-1)?.runId ?? '';
+  const stage = (table: TableName, select: string) => stageTable(db, lake, { table, runId: 'rebuild', select });
   const swapped: SwappedTable[] = [];
   for (const table of TABLE_NAMES) {
     const before = await readTable(lake, table);
@@ -44,9 +45,9 @@ export async function swapTables(old: OldTables, rebuilt: Lake, plan: RebuildPla
     if (before.version < 0n && after.version < 0n) continue;
     const moved = after.files.map((file) => ({ ...file, stagedAt: tablePath(rebuilt, table, file.path) }));
     const add: StagedFile[] = keepsRows
-      ? await stageKept(old, table)
+      ? await stage(table, selectOld(table))
       : table === 'runs'
-        ? await stageLedger(old, rebuilt)
+        ? await stage(table, await selectLedger(rebuild))
         : moved;
     const { run: _run, itemsVersion, ...others } = after.applied;
     const newItems = swapped.find((done) => done.table === 'items')?.version ?? 0n;
@@ -57,8 +58,36 @@ export async function swapTables(old: OldTables, rebuilt: Lake, plan: RebuildPla
     io.log('debug', 'rebuilt', { table, version });
     swapped.push({ table, version, rowsBefore: countRows(before.files), rowsAfter: countRows(add) });
   }
-  const commit = { runId, operation: 'REBUILD', at: io.now() };
-  await publishAgain({ db, lake }, plan, commit, await readPointer(lake));
+  await publishAgain(rebuild, lake, await readPointer(lake));
+  return swapped;
+}
+
+/**
+ * Replaces a damaged lake's tables, with their logs, by the rebuilt ones. A crash before the swap leaves the lake as it
+ * was; after a crash in the swap, the next command that writes completes it.
+ * @param openRun a run that is not replayed, because the next sync continues it
+ */
+export async function replaceTables(rebuild: Rebuild, openRun: string | undefined): Promise<SwappedTable[]> {
+  const { old, rebuilt, plan, io } = rebuild;
+  const others = `run_id IS DISTINCT FROM ${openRun === undefined ? 'NULL' : quoteLiteral(openRun)}`;
+  // A replayed run without work leaves no number, so lake.json also says which numbers are taken.
+  const numbers = [plan.runs.at(-1)?.runNumber ?? 0n, old.inspection.pointer?.runNumber ?? 0n];
+  const last = { run: numbers.reduce((most, number) => (number > most ? number : most)) };
+  const replace = async (table: 'runs' | 'check_results', rows: string, applied: Partial<Applied>) => {
+    const { files: remove } = await readTable(rebuilt, table);
+    await commitKept(rebuild, { table, select: `SELECT * FROM (${rows}) WHERE ${others}`, applied, remove });
+  };
+  await replace('runs', await selectLedger(rebuild), last);
+  if ((await old.open('check_results')) === 'whole') await replace('check_results', selectOld('check_results'), {});
+  await publishAgain(rebuild, rebuilt, old.inspection.pointer);
+  const swapped: SwappedTable[] = [];
+  for (const table of TABLE_NAMES) {
+    const { version, files } = await readTable(rebuilt, table);
+    if (version < 0n) continue;
+    swapped.push({ table, version, rowsBefore: old.countRows(table), rowsAfter: countRows(files) });
+  }
+  io.log('debug', 'rebuilt', { tables: swapped.length });
+  await swapLake(old.lake);
   return swapped;
 }
 
@@ -72,17 +101,10 @@ const COUNTED_ANEW = [
   'duckdb_version',
 ];
 
-function stageKept({ db, lake }: OldTables, table: TableName): Promise<StagedFile[]> {
-  const select = `SELECT ${columnsOf(table).text} FROM ${quoteIdentifier(table)}`;
-  return stageTable(db, lake, { table, runId: 'rebuild', select });
-}
-
-async function stageLedger(old: OldTables, rebuilt: Lake): Promise<StagedFile[]> {
-  return stageTable(old.db, old.lake, { table: 'runs', runId: 'rebuild', select: await selectLedger(old, rebuilt) });
-}
+const selectOld = (table: TableName) => `SELECT ${columnsOf(table).text} FROM ${quoteIdentifier(table)}`;
 
 /** Keeps the recorded cost and comparisons of runs, and counts their rows again. */
-export async function selectLedger(old: OldTables, rebuilt: Lake): Promise<string> {
+async function selectLedger({ old, rebuilt }: Rebuild): Promise<string> {
   await createTableView(old.db, rebuilt, 'runs', 'rebuilt_runs');
   const columns = columnsOf('runs').text;
   const merged = loadTableSchema('runs').columns.map(({ name }) => {
@@ -98,17 +120,13 @@ export async function selectLedger(old: OldTables, rebuilt: Lake): Promise<strin
     : `SELECT ${columns} FROM rebuilt_runs`;
 }
 
-/** Publishes with the facts of the newest run from lake.json, or from its journal. */
-export async function publishAgain(
-  { db, lake }: { db: Database; lake: Lake },
-  { runs }: RebuildPlan,
-  commit: CommitInfo,
-  before: Pointer | undefined,
-): Promise<void> {
-  const attributions = await readAttributions(db, await relateTable(db, lake, 'sites'));
-  await fillEmptyTables(db, lake, { commit, metadata: describeAttributions(attributions) });
-  const last = runs.at(-1);
+/** Publishes a lake with the facts of the newest run from lake.json, or from its journal. */
+async function publishAgain({ old, plan, io }: Rebuild, lake: Lake, before: Pointer | undefined): Promise<void> {
+  const last = plan.runs.at(-1);
   const state = last?.state;
+  const commit = { runId: last?.runId ?? '', operation: 'REBUILD', at: io.now() };
+  const attributions = await readAttributions(old.db, await relateTable(old.db, lake, 'sites'));
+  await fillEmptyTables(old.db, lake, { commit, metadata: describeAttributions(attributions) });
   const facts = before ?? {
     pipeline: state?.begin.pipeline ?? '',
     runId: last?.runId ?? '',
@@ -117,8 +135,4 @@ export async function publishAgain(
     at: new Date(state?.endedAt ?? 0),
   };
   await publishPointer(lake, { ...facts, attributions });
-}
-
-function countRows(files: readonly { rows: bigint }[]): bigint {
-  return files.reduce((sum, file) => sum + file.rows, 0n);
 }

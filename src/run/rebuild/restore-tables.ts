@@ -6,6 +6,7 @@ import { findForeignChanges, markAccepted } from '../../lake/foreign-changes.js'
 import { findDamagedFile, type Inspection } from '../../lake/inspect-lake.js';
 import type { Lake } from '../../lake/lake.js';
 import { refreshPointer } from '../../lake/publish.js';
+import { countRows } from '../../lake/slices.js';
 import { tablePath } from '../../tables/layout.js';
 import type { DataFile, FileChange, TableState } from '../../tables/table.js';
 import type { SwappedTable } from './replace-tables.js';
@@ -86,8 +87,4 @@ function planChange(lake: Lake, state: TableState, files: readonly DataFile[], a
     remove: state.files.filter(({ path }) => !then.has(path)),
     applied: { accepted },
   };
-}
-
-function countRows(files: readonly DataFile[]): bigint {
-  return files.reduce((sum, { rows }) => sum + rows, 0n);
 }

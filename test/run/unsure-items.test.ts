@@ -11,14 +11,14 @@ const HOUR = 3600n * SECOND;
 /** A row with half a character can't be typed, wherever it is read. */
 const HALF = 'half \ud83d';
 
-async function openAtRest(habits: Partial<Habits>, items = 30): Promise<Simulation> {
-  const simulation = await openSimulation({ seed: 7, items, habits });
+async function openAtRest(habits: Partial<Habits>, items = 30, seed = 7): Promise<Simulation> {
+  const simulation = await openSimulation({ seed, items, habits });
   onTestFinished(() => simulation.close());
   return simulation;
 }
 
-async function openCopied(habits: Partial<Habits> = {}, items = 30): Promise<Simulation> {
-  const simulation = await openAtRest(habits, items);
+async function openCopied(habits: Partial<Habits> = {}, seed = 7): Promise<Simulation> {
+  const simulation = await openAtRest(habits, 30, seed);
   await simulation.sync();
   return simulation;
 }
@@ -134,4 +134,59 @@ test('a row that a page brought beside the needed ones is taken, where it shows 
   const report = await runAfter(simulation);
   expect(report.row.caught_up).toBe(true);
   await simulation.expectCopy(report, true);
+});
+
+function removeOne(simulation: Simulation): Item {
+  const [item] = listed(simulation) as [Item];
+  simulation.world.now += 5n * HOUR;
+  events.remove(simulation.world, item);
+  return item;
+}
+
+test.each<Partial<Habits>>([{}, { stateTimes: 'kept' }, { scope: 'two' }])(
+  'a removal that the feed tells without its item is found in the same run, and is in history, in a world with %o',
+  async (habits) => {
+    const simulation = await openCopied({ removedItem: 'null', ...habits }, 9);
+    const { id } = removeOne(simulation);
+    const report = await runAfter(simulation);
+    expect(report.row).toMatchObject({ mode: 'poll', caught_up: true, listing_unknown: 0n });
+    expect(report.row.reason).toBe('the feed tells of a change without naming the items');
+    const { items, history } = await readLakeRows(simulation.lakePath);
+    expect(items.find((row) => row.item_id === String(id))?.is_listed).toBe('false');
+    expect(history.filter((row) => row.item_id === String(id) && row.kind === 'REMOVED')).toMatchObject([
+      { origin: 'diff', change_id: null },
+    ]);
+    await simulation.expectCopy(report, true);
+    await simulation.expectSound();
+    expect((await runAfter(simulation)).row).toMatchObject({ mode: 'feed', caught_up: true });
+  },
+);
+
+test('an item that left the data is marked gone when the feed tells a change of it without its name', async () => {
+  const simulation = await openCopied({ removedItem: 'null' });
+  const { world } = simulation;
+  const [item] = listed(simulation) as [Item];
+  events.changeStock(world, item);
+  item.sight = 'gone';
+  item.hasLeft = true;
+  world.keep(item);
+  expect((await runAfter(simulation)).row).toMatchObject({ mode: 'poll', caught_up: true });
+  const { items } = await readLakeRows(simulation.lakePath);
+  expect(items.find((row) => row.item_id === String(item.id))?.gone_at).not.toBeNull();
+});
+
+test('while the counts contradict what was found, each run looks again, and none says that it caught up', async () => {
+  // The counts show the removal ten minutes late.
+  const simulation = await openCopied({ removedItem: 'null', lagFacets: 600 });
+  removeOne(simulation);
+  const modes: string[] = [];
+  const run = async (after: bigint) => {
+    const { row } = await runAfter(simulation, after);
+    modes.push(`${row.mode} ${row.caught_up} ${row.listing_unknown}`);
+  };
+  await run(0n);
+  await run(120n * SECOND);
+  await run(900n * SECOND);
+  await run(60n * SECOND);
+  expect(modes).toEqual(['poll false 1', 'poll false 1', 'poll true 0', 'feed true 0']);
 });

@@ -1,0 +1,114 @@
+import type { ApiClient } from '../../api/client.js';
+import { ITEMS_A_PAGE } from '../../api/contract.js';
+import { explainBroken } from '../../plan/broken-exports.js';
+import { type Ahead, type Count, countPages, extrapolateChanges, sumCounts } from '../../plan/estimate.js';
+import type { CopyPlan, PollPlan } from '../../plan/plan-copy.js';
+import type { FeedStart } from '../../plan/plan-run.js';
+import type { Dataset } from '../../plan/plan-shards.js';
+import type { RunFacts } from '../../plan/run-facts.js';
+import { type DatasetPart, listParts } from '../../source/dataset-client.js';
+import { readNewestChange } from '../../source/feed.js';
+import { type FeedPage, readFeedPage, readItemId } from '../../source/page.js';
+import type { PlannedRun } from '../../source/read-plan.js';
+import { countItems, type FactSource } from './run-planner.js';
+
+/** Prices the rest of a copy: exports, or pages of all items. */
+export function estimateCopy(facts: RunFacts, copy: CopyPlan, { gate }: PlannedRun): Pick<Ahead, 'exports' | 'pages'> {
+  const { choice, datasets, items, missing, shards, exportRows } = copy;
+  if (choice.route === 'pages') {
+    const calls = datasets.reduce((sum, dataset) => sum + countPageCalls(facts, dataset), 0);
+    return { exports: undefined, pages: calls === 0 ? undefined : { calls, items, reason: choice.reason } };
+  }
+  const calls = shards === undefined ? datasets.length : missing.length;
+  const known = gate.memory.list();
+  const [broken] = missing.flatMap(({ name }) => known.find((one) => one.name === name) ?? []);
+  const note = broken && explainBroken(broken);
+  return { exports: calls === 0 ? undefined : { calls, rows: exportRows, note }, pages: undefined };
+}
+
+function countPageCalls({ counts, landed }: RunFacts, dataset: Dataset): number {
+  const { isDone = false, wholePages = 0 } = landed.polls.get(dataset) ?? {};
+  if (isDone) return 0;
+  const pages = countPages(counts?.get(dataset) ?? 0n, ITEMS_A_PAGE);
+  // A call counts the items. After several pages, another looks for items that came meanwhile.
+  return Math.max(0, pages - wholePages) + (pages > 1 ? 2 : 1);
+}
+
+/** Counts items that changed since the start of each poll. */
+export async function estimatePolls(
+  client: ApiClient,
+  { landed }: RunFacts,
+  polls: readonly PollPlan[],
+): Promise<Count | undefined> {
+  const counts: Count[] = [];
+  for (const { datasets, since, untilSettled, reopens } of polls) {
+    for (const part of listParts(client, datasets)) {
+      const polled = reopens ? undefined : landed.polls.get(part.dataset);
+      if (polled?.isDone) continue;
+      const changedSince = polled?.round.since ?? since;
+      // Without a time, the poll asks for items that move while shards are read: usually one page.
+      const changed =
+        changedSince === undefined ? 0n : await countItems(part, { changedSince: new Date(changedSince) });
+      const { rows = 0n, pages = 0 } = polled?.round ?? {};
+      counts.push({
+        count: changed > rows ? changed - rows : 0n,
+        calls: Math.max(1, countPages(changed, ITEMS_A_PAGE) - pages),
+        exact: changedSince !== undefined && !untilSettled,
+      });
+    }
+  }
+  return sumCounts(counts);
+}
+
+/** The waiting changes, and the first page of them. */
+export interface WaitingFeed {
+  changes: Count;
+  body?: Buffer;
+  page?: FeedPage;
+}
+
+const PAGE_LIMIT = 1_000;
+
+/**
+ * Reads the page of the feed that the run would begin with (section 4, /changes), and if more waits, the newest change.
+ * For a list of datasets, it reads a page of each, unless no change is newer than the lake.
+ */
+export async function estimateFeed(
+  { client, journal }: Pick<FactSource, 'client' | 'journal'>,
+  starts: readonly FeedStart[],
+): Promise<WaitingFeed> {
+  const isNew = starts.some(({ from }) => from === undefined);
+  const isOne = starts.length === 1;
+  if (!isOne && !isNew && !(await hasNews(client, starts))) return { changes: { count: 0n, calls: 1, exact: true } };
+  const waiting: WaitingFeed[] = [];
+  for (const { dataset, from } of starts) {
+    const after = journal.state.feed.parts.get(dataset)?.nextCursor ?? from;
+    const [part] = listParts(client, [dataset]);
+    // Such a feed begins about where it ends, so one page brings all.
+    if (after === undefined || part === undefined) waiting.push({ changes: { count: 0n, calls: 1, exact: false } });
+    else waiting.push(await readPart(part, after));
+  }
+  const [first] = waiting;
+  if (isOne && first !== undefined) return first;
+  // A run asks for the newest change before it reads several feeds.
+  const look: Count = { count: 0n, calls: 1, exact: true };
+  const changes = sumCounts([look, ...waiting.map((one) => one.changes)]) ?? look;
+  return { ...waiting.find(({ changes }) => changes.count > 0n), changes };
+}
+
+async function hasNews(client: ApiClient, starts: readonly FeedStart[]): Promise<boolean> {
+  const newest = (await readNewestChange(client)) ?? 0n;
+  return starts.some(({ from = 0n }) => newest > from);
+}
+
+async function readPart({ client }: DatasetPart, after: bigint): Promise<WaitingFeed> {
+  const { body } = await client.bytes('/changes', { after, limit: PAGE_LIMIT });
+  const page = readFeedPage(body, after);
+  const rows = BigInt(page.changes.length);
+  const count = (changes: bigint, exact: boolean): Count => ({ count: changes, calls: countPages(changes), exact });
+  const [first] = page.changes;
+  if (!page.hasMore || first === undefined) return { body, page, changes: count(rows, true) };
+  const ids = { first: readItemId(body, first), last: page.nextCursor, rows };
+  const newest = (await readNewestChange(client)) ?? page.nextCursor;
+  return { body, page, changes: count(extrapolateChanges(ids, newest), false) };
+}
