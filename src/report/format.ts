@@ -32,10 +32,6 @@ export function moment(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${MOMENT.format(at)} UTC</time>`;
 }
 
-export function momentOr(at: Date | null, missing: Content): Content {
-  return at === null ? missing : moment(at);
-}
-
 /** `20 Nov 2026` */
 export function formatDay(at: Date): string {
   return DAY.format(at);
