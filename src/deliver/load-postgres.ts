@@ -21,8 +21,8 @@ import {
   writePicked,
 } from './load-sql.js';
 import { holdsJson, writeCopyText } from './postgres-copy.js';
-import { SQL_DIALECTS } from './sql-dialects.js';
-import { WAREHOUSE_FORMS } from './warehouses.js';
+import { SQL_DIALECTS, type SqlDialect } from './sql-dialects.js';
+import { nameStage, nameTarget } from './warehouses.js';
 
 interface PostgresLoad {
   db: Database;
@@ -53,7 +53,8 @@ const LOCK = 'SELECT pg_advisory_xact_lock(hashtext($1))';
  * @throws PricelakeError `copy_differs` if the copy is of another lake or a later run, or has other rows than the lake
  */
 export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<LoadedTable[]> {
-  const target = nameTarget(wish.schema);
+  const typeOf: SqlDialect['typeOf'] = (column) => (holdsJson(column) ? 'jsonb' : undefined);
+  const target = { ...nameTarget('postgres', wish.schema), dialect: { ...SQL_DIALECTS.postgres, typeOf } };
   const done: LoadedTable[] = [];
   await client.query('BEGIN');
   try {
@@ -78,11 +79,6 @@ export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<
     await client.query('ROLLBACK').catch(() => {}); // the connection itself may have failed
     throw error;
   }
-}
-
-function nameTarget(schema: string | undefined): LoadTarget {
-  const { dialect, ...form } = WAREHOUSE_FORMS.postgres;
-  return { ...form, dialect: { ...dialect, typeOf: (column) => (holdsJson(column) ? 'jsonb' : undefined) }, schema };
 }
 
 /** The table id and run that the copy records. */
@@ -124,7 +120,7 @@ async function loadTable(client: Client, { db, lake, scratch }: PostgresLoad, ta
     await runAll(client, writeApply(target, load, ''));
     return 0n;
   }
-  const stage = WAREHOUSE_FORMS.postgres.stageName(target, table);
+  const stage = nameStage('postgres', target, table);
   await client.query(`CREATE TEMP TABLE ${stage} (LIKE ${nameTable(target, table)}) ON COMMIT DROP`);
   await requireFiles(lake, table, load.files);
   const files = load.files.map((file) => toRelationFile(file, tablePath(lake, table, file.path)));

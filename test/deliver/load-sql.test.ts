@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TableLoad } from '../../src/deliver/load-plan.js';
 import { requireSchemaName } from '../../src/deliver/load-sql.js';
-import { WAREHOUSES } from '../../src/deliver/warehouse-names.js';
+import { WAREHOUSES } from '../../src/deliver/names.js';
 import { requireWarehouseBase, writeLoadScript } from '../../src/deliver/warehouses.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 

@@ -6,7 +6,7 @@ import { showSchema } from '../../src/cli/actions/show-schema.js';
 import { openLineage } from '../../src/cli/observers/lineage.js';
 import { openMetricsFile } from '../../src/cli/observers/metrics.js';
 import { watchRun } from '../../src/cli/observers/watch-run.js';
-import { WAREHOUSES, type Warehouse } from '../../src/deliver/warehouse-names.js';
+import { WAREHOUSES, type Warehouse } from '../../src/deliver/names.js';
 import { PricelakeError } from '../../src/io/errors.js';
 import { syncPipeline } from '../../src/run/sync.js';
 import { openContext } from '../cli/open-context.js';

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import type { ContractFormat } from '../../deliver/contract-formats.js';
+import type { ContractFormat } from '../../deliver/names.js';
 import { PricelakeError } from '../../io/errors.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { loadTableSchema, type TableSchema } from '../../tables/schemas.js';
@@ -61,10 +61,7 @@ async function renderContracts(
       return writeArrowSchema(schemas[0] as TableSchema);
     }
     default: {
-      const [{ writeSql }, { SQL_DIALECTS }] = await Promise.all([
-        import('../../deliver/sql.js'),
-        import('../../deliver/sql-dialects.js'),
-      ]);
+      const { SQL_DIALECTS, writeSql } = await import('../../deliver/sql-dialects.js');
       return schemas.map((schema) => writeSql(schema, SQL_DIALECTS[format])).join('\n');
     }
   }
