@@ -6,10 +6,9 @@ import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { drawLife, listOdd, SEEDS_OF_ALL_PAIRS } from './draw-life.js';
+import { drawLife, listOdd, SEEDS_OF_ALL_PAIRS, shrinkLife } from './draw-life.js';
 import { type Habits, PLAIN } from './habits.js';
 import type { Life } from './live-through.js';
-import { shrinkLife } from './shrink.js';
 import { Worker } from './worker-pool.js';
 
 const { values: options } = parseArgs({
