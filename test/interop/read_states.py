@@ -1,4 +1,4 @@
-"""Reads lakes in the states that write-states.ts and write-foreign.ts left them in: every table, by every reader, in
+"""Reads lakes in the states that write-states.ts left them in: every table, by every reader, in
 one line, and compares rows and types. Usage: read_states.py <folder> [--spark] [--page docs/reference/interop.md]"""
 
 import importlib.metadata

@@ -21,8 +21,7 @@ rm -rf "$work/data" "$work/states"
 python=$work/venv/bin/python
 mkdir "$work/data" "$work/states"
 npx tsx test/interop/write-lake.ts "$work/data"
-npx tsx test/interop/write-states.ts "$work/states"
-npx tsx test/interop/write-foreign.ts "$work/states" "$python" $engines
+npx tsx test/interop/write-states.ts "$work/states" "$python" $engines
 failed=0
 "$python" "$here/read_lake.py" "$work/data" $spark || failed=1
 "$python" "$here/read_states.py" "$work/states" $spark $page || failed=1
