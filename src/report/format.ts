@@ -65,6 +65,12 @@ export function foreign(text: string | null, longest = 160): Html {
   return cut === '' ? html`<span class="none">–</span>` : html`<bdi>${cut}</bdi>`;
 }
 
+/** `a, b and 3 more`, of which `most` are shown. */
+export function listNames(names: readonly Content[], most: number): Html {
+  const more = names.length - most;
+  return html`${names.slice(0, most).map((name, k) => [k === 0 ? '' : ', ', name])}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
 /** Links to a shop's page if the address is http or https without credentials, else gives the text alone. */
 export function link(url: string | null, text: Content): Content {
   const target = url === null ? undefined : parseWebAddress(url);

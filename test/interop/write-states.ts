@@ -163,9 +163,13 @@ interface StateFacts {
 }
 
 /** Without spaces: Polars does not find the files of a Delta table in such a path. */
-const stateFolder = (state: string) => join(folder, state.replaceAll(/[ ,]+/g, '-'));
+function stateFolder(state: string): string {
+  return join(folder, state.replaceAll(/[ ,]+/g, '-'));
+}
 
-const expectedPath = (state: string, table: string) => join(stateFolder(state), 'expected', `${table}.parquet`);
+function expectedPath(state: string, table: string): string {
+  return join(stateFolder(state), 'expected', `${table}.parquet`);
+}
 
 /** Copies a lake as it stands. What readers must find there is every row by our own views, or the rows of state `sameAs`. */
 async function keepState(state: string, lakePath: string, facts: StateFacts, sameAs?: string): Promise<void> {
