@@ -44,9 +44,6 @@ export interface LoadedTable {
   rows: bigint;
 }
 
-/** Sessions that load the same schema must wait for each other. */
-const LOCK = 'SELECT pg_advisory_xact_lock(hashtext($1))';
-
 /**
  * Brings the copy in a PostgreSQL database to the lake's newest run in one transaction. Each table continues from the
  * run that the copy records. It is loaded whole if there is none, or if the lake does not know what changed.
@@ -58,7 +55,8 @@ export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<
   const done: LoadedTable[] = [];
   await client.query('BEGIN');
   try {
-    await client.query(LOCK, [`pricelake ${wish.schema ?? ''}`]);
+    // Sessions that load the same schema wait for each other.
+    await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`pricelake ${wish.schema ?? ''}`]);
     if (wish.schema !== undefined)
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${target.dialect.quote(wish.schema)}`);
     await client.query(writeLoadsTable(target));
@@ -125,13 +123,8 @@ async function loadTable(client: Client, { db, lake, scratch }: PostgresLoad, ta
   await requireFiles(lake, table, load.files);
   const files = load.files.map((file) => toRelationFile(file, tablePath(lake, table, file.path)));
   const where = writePicked({ dialect: SQL_DIALECTS.ddl }, load, 'WHERE');
-  const rows = await copyRows(
-    client,
-    db,
-    `SELECT * FROM ${tableRelation(table, files)}${where}`,
-    { stage, columns },
-    scratch,
-  );
+  const select = `SELECT * FROM ${tableRelation(table, files)}${where}`;
+  const rows = await copyRows(client, db, writeCopyText(select, columns, scratch), { stage, columns, scratch });
   if (load.since === undefined)
     await client.query(`DELETE FROM ${nameTable(target, 'pricelake_loads')} WHERE table_name = $1`, [table]);
   await runAll(client, writeApply(target, load, stage));
@@ -150,15 +143,15 @@ async function requireTotal(client: Client, target: LoadTarget, { table, run, to
   );
 }
 
+/** Copies the rows that `sql` makes DuckDB write to the file `scratch`; returns their number. */
 async function copyRows(
   client: Client,
   db: Database,
-  select: string,
-  { stage, columns }: { stage: string } & Pick<TableLoad, 'columns'>,
-  scratch: string,
+  sql: string,
+  { stage, columns, scratch }: { stage: string; scratch: string } & Pick<TableLoad, 'columns'>,
 ): Promise<bigint> {
   const { from } = await import('pg-copy-streams');
-  const counted = await db.rows(writeCopyText(select, columns, scratch));
+  const counted = await db.rows(sql);
   try {
     const list = columns.map(({ name }) => quoteIdentifier(name)).join(', ');
     await pipeline(createReadStream(scratch), client.query(from(`COPY ${stage} (${list}) FROM STDIN`)));

@@ -17,15 +17,7 @@ import { Database } from '../../src/sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { openWorld, readLake, type World } from '../run/world.js';
-import { loadTable, relate, TARGET } from './copy.js';
-
-const BASES: Record<Warehouse, string> = {
-  postgres: '',
-  redshift: 's3://bucket/lake',
-  snowflake: '@stage',
-  bigquery: 'gs://bucket/lake/',
-  databricks: 'abfss://lake@account.dfs.core.windows.net/lake',
-};
+import { BASES, loadTable, relate, TARGET } from './copy.js';
 
 const TABLES = ['items', 'history', 'products', 'price_spread', 'sites', 'runs'] as const;
 const KEYS: Record<(typeof TABLES)[number], string> = {

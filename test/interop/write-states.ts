@@ -42,7 +42,6 @@ try {
   await copyEmpty();
   await copyAndChange(world);
   const current = world.lakePath;
-  await compactAndRetain(world, current);
   const writes = engines.flatMap(planWrites);
   for (const { lake, from } of writes) if (from === undefined) await cp(current, lake, { recursive: true });
   await writeFile(join(folder, 'writes.json'), JSON.stringify(writes));
@@ -50,6 +49,8 @@ try {
     stdio: 'inherit',
   });
   for (const write of writes) await goOn(world, write);
+  // Last, because the service moves on: a rebuilt lake is compared with the service as it was.
+  await compactAndRetain(world, current);
 } finally {
   await world.close();
 }
