@@ -10,7 +10,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { listAnalyses } from '../src/analyze/analysis.js';
-import { type BenchSandbox, CLI, type Cost, measure, startSandbox } from './processes.js';
+import { CLI, type Cost, measure, median, startSandbox, sync } from './processes.js';
 import { makeSqlLake } from './sql-lake.js';
 
 const { values } = parseArgs({
@@ -30,25 +30,15 @@ const DAYS = 90;
 const STEPS = 18;
 const DAY_MS = 24 * 3600 * 1000;
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const median = (numbers: number[]) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
-async function sync(sandbox: BenchSandbox): Promise<Cost> {
-  await writeFile(
-    path.join(WORK, 'bench.yaml'),
-    `name: bench
+const PIPELINE = `name: bench
 source:
   baseUrl: \${PRICELAKE_BASE_URL}
   apiKey: \${PRICELAKE_API_KEY}
 lake: { path: ${LAKE} }
 landing: { keep: 0 }
 analysis: { daily: ${DAYS}d }
-`,
-  );
-  return measure(CLI, ['sync', path.join(WORK, 'bench.yaml'), '--json'], {
-    PRICELAKE_BASE_URL: sandbox.baseUrl,
-    PRICELAKE_API_KEY: sandbox.key,
-  });
-}
+`;
 
 /** Pairs of the floor and ours, in turn. */
 async function compare(what: string, [floor, ...more]: string[], ours: () => Promise<Cost>): Promise<void> {
@@ -81,7 +71,8 @@ async function makeLake(): Promise<void> {
   try {
     const changes = Math.round(Number(values.changes) / STEPS);
     for (let i = 0; i < STEPS; i++) await sandbox.advance(changes, (DAYS * 24) / STEPS);
-    await sync(sandbox);
+    await writeFile(path.join(WORK, 'bench.yaml'), PIPELINE);
+    await sync(sandbox, path.join(WORK, 'bench.yaml'));
   } finally {
     await sandbox.stop();
   }

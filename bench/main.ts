@@ -1,17 +1,24 @@
 /**
  * npm run bench [-- --items 1000000,5000000 --changes 100,8000,300000 --pairs 1 --record]
  * First copies, everyday runs and runs without news against the floors, in one table of Markdown: medians of pairs that
- * were measured in one run. `--record` keeps the figures; the next bench shows the change against them.
+ * were measured in one run. `--record` keeps our CPU seconds; the next bench shows the change against them.
  */
-import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as exact from './floor/exact.js';
 import * as plain from './floor/plain.js';
-import { type BenchSandbox, CLI, type Cost, download, measure, startSandbox } from './processes.js';
-import { type Figures, type Recorded, readRecorded, writeRecorded } from './record.js';
+import {
+  type BenchSandbox,
+  type Cost,
+  download,
+  measure,
+  median,
+  startSandbox,
+  sync as syncWith,
+} from './processes.js';
 import { readSteps } from './steps.js';
 
 const { values } = parseArgs({
@@ -31,6 +38,18 @@ const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const pairs = Number(values.pairs);
 const numbers = (list: string) => list.split(',').filter(Boolean).map(Number);
 
+/** Our CPU seconds by title of the row, as last recorded. */
+const RECORDED = script('./recorded.json');
+
+/** What a row of the bench measured. */
+interface Figures extends Omit<Cost, 'stderr'> {
+  /** Used by the sandbox on the same cores, as far as the system tells. */
+  sandboxCpuSeconds: number | undefined;
+  plain?: Pick<Cost, 'seconds' | 'cpuSeconds'>;
+  exact?: Pick<Cost, 'seconds' | 'cpuSeconds'>;
+  steps: Record<string, number>;
+}
+
 const PIPELINE = `name: bench
 source:
   baseUrl: \${PRICELAKE_BASE_URL}
@@ -43,15 +62,10 @@ landing: { keep: 7d }
 async function sync(sandbox: BenchSandbox): Promise<Figures> {
   const begun = Date.now();
   const before = await sandbox.readCpuSeconds();
-  const cost = await measure(CLI, ['sync', inWork('bench.yaml'), '--json'], {
-    PRICELAKE_BASE_URL: sandbox.baseUrl,
-    PRICELAKE_API_KEY: sandbox.key,
-    PRICELAKE_DEBUG: '1',
-  });
+  const { stderr, ...cost } = await syncWith(sandbox, inWork('bench.yaml'), { PRICELAKE_DEBUG: '1' });
   const after = await sandbox.readCpuSeconds();
-  const { seconds, cpuSeconds, peakBytes, stderr } = cost;
-  const used = before === undefined || after === undefined ? {} : { sandboxCpuSeconds: after - before };
-  return { seconds, cpuSeconds, peakBytes, ...used, steps: readSteps(stderr, begun, seconds) };
+  const sandboxCpuSeconds = before === undefined || after === undefined ? undefined : after - before;
+  return { ...cost, sandboxCpuSeconds, steps: readSteps(stderr, begun, cost.seconds) };
 }
 
 async function runFloor(sql: string): Promise<Cost> {
@@ -107,24 +121,21 @@ async function applyChanges(sandbox: BenchSandbox, changes: number): Promise<Fig
   return { ...ours, plain: await byFloor(plain.changesSql(places)), exact: await byFloor(exact.changesSql(places)) };
 }
 
-const median = (all: number[]) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
-
 /** Figure by figure; the steps are those of the last run. */
 function takeMedians(runs: readonly Figures[]): Figures {
-  const m = (pick: (run: Figures) => number) => median(runs.map(pick));
-  const floor = (name: 'plain' | 'exact') => ({
-    seconds: m((run) => run[name]?.seconds ?? Number.NaN),
-    cpuSeconds: m((run) => run[name]?.cpuSeconds ?? Number.NaN),
-  });
-  const hasFloors = runs.every((run) => run.plain !== undefined);
+  const medianOf = (pick: (run: Figures) => number | undefined) => median(runs.map((run) => pick(run) ?? Number.NaN));
+  const floor = (name: 'plain' | 'exact') =>
+    runs[0]?.[name] && {
+      seconds: medianOf((run) => run[name]?.seconds),
+      cpuSeconds: medianOf((run) => run[name]?.cpuSeconds),
+    };
+  const [plain, exact] = [floor('plain'), floor('exact')];
   return {
-    seconds: m((run) => run.seconds),
-    cpuSeconds: m((run) => run.cpuSeconds),
-    peakBytes: m((run) => run.peakBytes),
-    ...(runs.every(({ sandboxCpuSeconds }) => sandboxCpuSeconds !== undefined)
-      ? { sandboxCpuSeconds: m((run) => run.sandboxCpuSeconds ?? Number.NaN) }
-      : {}),
-    ...(hasFloors ? { plain: floor('plain'), exact: floor('exact') } : {}),
+    seconds: medianOf((run) => run.seconds),
+    cpuSeconds: medianOf((run) => run.cpuSeconds),
+    peakBytes: medianOf((run) => run.peakBytes),
+    sandboxCpuSeconds: runs[0]?.sandboxCpuSeconds && medianOf((run) => run.sandboxCpuSeconds),
+    ...(plain && exact ? { plain, exact } : {}),
     steps: runs.at(-1)?.steps ?? {},
   };
 }
@@ -133,22 +144,21 @@ const COLUMNS = [
   ...['', 'plain floor s', 'exact floor s', 'ours s', '÷ plain', '÷ exact', 'plain CPU s', 'exact CPU s', 'ours CPU s'],
   ...['CPU ÷ plain', 'sandbox CPU s', 'peak memory', 'CPU against the last record', 'load', 'seconds by step'],
 ];
-const before = await readRecorded();
-const recorded: Recorded = {};
+const before = JSON.parse(await readFile(RECORDED, 'utf8')) as Record<string, number>;
+const recorded: Record<string, number> = {};
 
 async function report(title: string, work: () => Promise<Figures>): Promise<void> {
   const runs: Figures[] = [];
   for (let i = 0; i < pairs; i++) runs.push(await work());
   const figures = takeMedians(runs);
-  const load = loadavg()[0] ?? Number.NaN;
   // With the first row: a table without rows would look like a result.
   if (Object.keys(recorded).length === 0)
     console.log(`| ${COLUMNS.join(' | ')} |\n|${' --- |'.repeat(COLUMNS.length)}`);
-  recorded[title] = { ...figures, at: new Date().toISOString(), load };
+  recorded[title] = Math.round(figures.cpuSeconds * 10) / 10;
   const number = (value: number | undefined, digits = 1) => value?.toFixed(digits) ?? '';
   const ratio = (ours: number, floor?: number) => (floor === undefined ? '' : `**${(ours / floor).toFixed(2)}**`);
   const { seconds, cpuSeconds, peakBytes, plain, exact, steps } = figures;
-  const last = before[title]?.cpuSeconds;
+  const last = before[title];
   const change =
     last === undefined
       ? ''
@@ -157,7 +167,7 @@ async function report(title: string, work: () => Promise<Figures>): Promise<void
     ...[title, number(plain?.seconds), number(exact?.seconds), number(seconds)],
     ...[ratio(seconds, plain?.seconds), ratio(seconds, exact?.seconds)],
     ...[number(plain?.cpuSeconds), number(exact?.cpuSeconds), number(cpuSeconds), ratio(cpuSeconds, plain?.cpuSeconds)],
-    ...[number(figures.sandboxCpuSeconds), `${Math.round(peakBytes / 2 ** 20)} MB`, change, number(load)],
+    ...[number(figures.sandboxCpuSeconds), `${Math.round(peakBytes / 2 ** 20)} MB`, change, number(loadavg()[0])],
     Object.entries(steps)
       .map(([step, took]) => `${step} ${took.toFixed(1)}`)
       .join(', '),
@@ -188,7 +198,8 @@ await rm(WORK, { recursive: true, force: true });
 await mkdir(WORK, { recursive: true });
 try {
   for (const items of numbers(values.items)) await benchItems(items);
-  if (values.record) await writeRecorded(recorded);
+  // Rows that were not measured this time stay as they are.
+  if (values.record) await writeFile(RECORDED, `${JSON.stringify({ ...before, ...recorded }, null, 2)}\n`);
 } catch (error) {
   console.error(`bench failed: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,34 +21,50 @@ export const CLI = here('../dist/cli/main.js');
 export async function measure(script: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Cost> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-bench-'));
   const result = path.join(folder, 'cost.json');
-  const start = performance.now();
-  const child = spawn(process.execPath, [here('./measure.mjs'), result, script, ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const stderr = await readAll(child);
-  const seconds = (performance.now() - start) / 1000;
-  if (child.exitCode !== 0) throw new Error(`${script} ${args.join(' ')} failed:\n${stderr}`);
-  const { cpuSeconds, peakBytes } = JSON.parse(await readFile(result, 'utf8')) as Omit<Cost, 'seconds' | 'stderr'>;
+  const command = [here('./measure.mjs'), result, script, ...args];
+  const [seconds, stderr] = await time(() => readOutput(process.execPath, command, 'stderr', env));
+  const used = JSON.parse(await readFile(result, 'utf8')) as Pick<Cost, 'cpuSeconds' | 'peakBytes'>;
   await rm(folder, { recursive: true });
-  return { seconds, cpuSeconds, peakBytes, stderr };
+  return { seconds, ...used, stderr };
+}
+
+/** A `pricelake sync` of a pipeline file, which names the variables with the sandbox's address and key. */
+export function sync({ baseUrl, key }: BenchSandbox, file: string, env: NodeJS.ProcessEnv = {}): Promise<Cost> {
+  return measure(CLI, ['sync', file, '--json'], { ...env, PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: key });
 }
 
 /** Downloads with curl; returns the seconds it took. */
 export async function download(url: string, key: string, target: string): Promise<number> {
-  const start = performance.now();
-  const child = spawn('curl', ['-sSf', '-o', target, '-H', `Authorization: Bearer ${key}`, url], { stdio: 'inherit' });
-  const [code] = (await once(child, 'exit')) as [number];
-  if (code !== 0) throw new Error(`curl ended with ${code}`);
-  return (performance.now() - start) / 1000;
+  const args = ['-sSf', '-o', target, '-H', `Authorization: Bearer ${key}`, url];
+  return (await time(() => readOutput('curl', args)))[0];
 }
 
-async function readAll(child: ChildProcess): Promise<string> {
+export async function time<T>(work: () => Promise<T>): Promise<[seconds: number, result: T]> {
+  const start = performance.now();
+  const result = await work();
+  return [(performance.now() - start) / 1000, result];
+}
+
+export const median = (all: readonly number[]) =>
+  [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
+
+/** Runs a command to its end and returns what it wrote. Throws when it fails. */
+export async function readOutput(
+  command: string,
+  args: string[],
+  stream: 'stdout' | 'stderr' = 'stdout',
+  env: NodeJS.ProcessEnv = {},
+): Promise<string> {
+  const child = spawn(command, args, {
+    env: { ...process.env, ...env },
+    stdio: stream === 'stdout' ? ['ignore', 'pipe', 'inherit'] : ['ignore', 'ignore', 'pipe'],
+  });
   let text = '';
-  child.stderr?.on('data', (chunk) => {
+  child[stream]?.on('data', (chunk) => {
     text += chunk;
   });
   await once(child, 'close');
+  if (child.exitCode !== 0) throw new Error(`${command} ${args.slice(0, 3).join(' ')} failed:\n${text}`);
   return text;
 }
 
@@ -74,15 +90,8 @@ export interface BenchSandbox {
 
 /** Of so many made-up items, or of what `options` say. */
 export async function startSandbox(items: number | undefined, options: string[] = []): Promise<BenchSandbox> {
-  const args = [
-    CLI,
-    'sandbox',
-    ...(items === undefined ? [] : ['--items', String(items)]),
-    '--rate',
-    '0',
-    '--json',
-    ...options,
-  ];
+  const size = items === undefined ? [] : ['--items', String(items)];
+  const args = [CLI, 'sandbox', ...size, '--rate', '0', '--json', ...options];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   const { baseUrl, keys } = JSON.parse(line) as { baseUrl: string; keys: { live: string } };

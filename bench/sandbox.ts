@@ -3,12 +3,10 @@
  * How fast the sandbox is, asked by clients in other processes. Each figure is taken several times and the best one
  * counts: a shared machine only ever makes it worse. Prints Markdown.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type BenchSandbox, startSandbox } from './processes.js';
+import { type BenchSandbox, readOutput, startSandbox, time } from './processes.js';
 
 const { values } = parseArgs({
   options: { items: { type: 'string', default: '1000000' }, repeat: { type: 'string', default: '3' } },
@@ -17,28 +15,11 @@ const items = Number(values.items);
 const repeat = Number(values.repeat);
 const PAGES = 400;
 
-async function time<T>(work: () => Promise<T>): Promise<[seconds: number, result: T]> {
-  const start = performance.now();
-  const result = await work();
-  return [(performance.now() - start) / 1000, result];
-}
-
-async function read(command: string, args: string[]): Promise<string> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let text = '';
-  child.stdout.on('data', (chunk) => {
-    text += chunk;
-  });
-  const [code] = (await once(child, 'close')) as [number];
-  if (code !== 0) throw new Error(`${command} ended with ${code}`);
-  return text;
-}
-
 /** Megabytes (10^6) a second of an export, which curl throws away. */
 async function downloadExport({ baseUrl, key }: BenchSandbox, format: string): Promise<number> {
   const url = `${baseUrl}/api/v1/export?status=all&format=${format}`;
   const head = ['-sSf', '-o', '/dev/null', '-w', '%{size_download} %{time_total}'];
-  const text = await read('curl', [...head, '-H', `Authorization: Bearer ${key}`, url]);
+  const text = await readOutput('curl', [...head, '-H', `Authorization: Bearer ${key}`, url]);
   const [bytes = 0, seconds = 1] = text.split(' ').map(Number);
   return bytes / 1e6 / seconds;
 }
@@ -46,7 +27,7 @@ async function downloadExport({ baseUrl, key }: BenchSandbox, format: string): P
 /** Requests a second of a client in a process of its own. */
 async function askPages({ baseUrl, key }: BenchSandbox, what: string): Promise<number> {
   const script = fileURLToPath(new URL('./ask-pages.mjs', import.meta.url));
-  return Number(await read(process.execPath, [script, baseUrl, key, what, String(PAGES)]));
+  return Number(await readOutput(process.execPath, [script, baseUrl, key, what, String(PAGES)]));
 }
 
 /** Resident memory of a process in MB, now and at its peak; only on Linux. */
@@ -55,13 +36,6 @@ async function readMemory(pid: number): Promise<{ now: number; peak: number }> {
   const megabytes = (name: string) =>
     Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1024;
   return { now: megabytes('VmRSS'), peak: megabytes('VmHWM') };
-}
-
-/** Seconds that all processors together spent on a process; only on Linux. */
-async function readCpu(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);
-  return ((user ?? Number.NaN) + (system ?? Number.NaN)) / 100;
 }
 
 const forgetPeak = (pid: number) => writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => {});
@@ -84,7 +58,7 @@ const starts = await repeated(repeat, async () => {
   await sandbox?.stop();
   const [seconds, started] = await time(() => startSandbox(items));
   sandbox = started;
-  cpu.push(await readCpu(started.pid));
+  cpu.push((await started.readCpuSeconds()) ?? Number.NaN);
   return seconds;
 });
 const running = sandbox as BenchSandbox;

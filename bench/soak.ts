@@ -8,7 +8,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { CLI, measure, startSandbox } from './processes.js';
+import { median, startSandbox, sync } from './processes.js';
 
 const { values } = parseArgs({
   options: {
@@ -42,7 +42,6 @@ async function countFiles(): Promise<Pick<Sample, 'files' | 'logEntries'>> {
   };
 }
 
-const median = (all: number[]) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
 const show = (value: number) => (value < 100 ? value.toFixed(1) : String(Math.round(value)));
 
 /** Measures that grew, as sentences. */
@@ -71,12 +70,10 @@ landing: { keep: 0 }
 const sandbox = await startSandbox(Number(values.items));
 const samples: Sample[] = [];
 try {
-  const env = { PRICELAKE_BASE_URL: sandbox.baseUrl, PRICELAKE_API_KEY: sandbox.key };
-  const sync = () => measure(CLI, ['sync', pipeline, '--json'], env);
-  await sync();
+  await sync(sandbox, pipeline);
   for (let run = 1; run <= RUNS; run++) {
     await sandbox.advance(Number(values.changes), 0.25);
-    const { seconds, cpuSeconds, peakBytes } = await sync();
+    const { seconds, cpuSeconds, peakBytes } = await sync(sandbox, pipeline);
     samples.push({ seconds, cpuSeconds, peakMb: peakBytes / 2 ** 20, ...(await countFiles()) });
     if (run % 25 === 0) {
       const last = samples.at(-1) as Sample;

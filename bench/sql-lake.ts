@@ -1,11 +1,10 @@
-import { commitTable } from '../src/lake/commit.js';
 import { openLake } from '../src/lake/lake.js';
-import { stageTable } from '../src/lake/stage.js';
 import { Database } from '../src/sql/connection.js';
 import { createMacros } from '../src/sql/model.js';
 import { loadTableSchema } from '../src/tables/schemas.js';
 import type { TableName } from '../src/tables/table.js';
 import { derivedSelects } from '../test/check/lake-world.js';
+import { write } from '../test/lake/items.js';
 
 const RUN_ID = 'bench';
 const END = "TIMESTAMPTZ '2026-11-20 06:00:00Z'";
@@ -91,12 +90,7 @@ export async function makeSqlLake(
     .split(';\n'))
     if (statement.trim() !== '') await db.run(statement);
   const publish = async (table: TableName, select: string) => {
-    const add = await stageTable(db, lake, { table, runId: RUN_ID, select });
-    await commitTable(
-      lake,
-      { table, add, remove: [], applied: {} },
-      { runId: RUN_ID, operation: 'SYNC', at: new Date() },
-    );
+    await write(db, lake, { table, select });
     await db.run(`CREATE OR REPLACE TABLE ${table} AS ${select}`);
   };
   for (const [table, select] of Object.entries(ROWS))

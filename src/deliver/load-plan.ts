@@ -7,8 +7,6 @@ import { type Column, loadTableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { readSpan, type TableSpan } from './table-span.js';
 
-type PartitionValues = DataFile['partitionValues'];
-
 /** Brings a copy of a table from one run to the newest. */
 export interface TableLoad {
   table: TableName;
@@ -31,7 +29,7 @@ type LoadedRows =
   | { kind: 'all' }
   | { kind: 'none' }
   | { kind: 'keys'; key: string; runIds: string[] }
-  | { kind: 'runs'; runIds: string[]; partitions: PartitionValues[] };
+  | { kind: 'runs'; runIds: string[]; partitions: DataFile['partitionValues'][] };
 
 /** Those of these tables that the lake has: a first run that was stopped while it published has not made all. */
 export async function findTables(lake: Lake, tables: readonly TableName[]): Promise<TableName[]> {
@@ -82,15 +80,10 @@ function chooseRows(span: TableSpan): Pick<TableLoad, 'rows' | 'files'> {
   if (table === 'items' && key !== undefined && more.length === 0) {
     return { rows: { kind: 'keys', key, runIds }, files: added };
   }
-  const partitions = distinctPartitions(replaced);
+  const lost = new Map(replaced.map(({ partitionValues }) => [JSON.stringify(partitionValues), partitionValues]));
   // A table without partitions counts as one partition.
-  if (partitions.some((values) => Object.keys(values).length === 0)) return { rows: { kind: 'all' }, files };
-  const lost = new Set(partitions.map((values) => JSON.stringify(values)));
+  if (lost.has('{}')) return { rows: { kind: 'all' }, files };
   const fresh = new Set(added);
   const wanted = files.filter((file) => fresh.has(file) || lost.has(JSON.stringify(file.partitionValues)));
-  return { rows: { kind: 'runs', runIds, partitions }, files: wanted };
-}
-
-function distinctPartitions(files: readonly DataFile[]): PartitionValues[] {
-  return [...new Map(files.map(({ partitionValues }) => [JSON.stringify(partitionValues), partitionValues])).values()];
+  return { rows: { kind: 'runs', runIds, partitions: [...lost.values()] }, files: wanted };
 }

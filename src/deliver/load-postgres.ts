@@ -21,8 +21,8 @@ import {
   writePicked,
 } from './load-sql.js';
 import { holdsJson, writeCopyText } from './postgres-copy.js';
-import { SQL_DIALECTS } from './sql-dialects.js';
-import { WAREHOUSE_FORMS } from './warehouses.js';
+import { SQL_DIALECTS, type SqlDialect } from './sql-dialects.js';
+import { nameStage, nameTarget } from './warehouses.js';
 
 interface PostgresLoad {
   db: Database;
@@ -44,20 +44,19 @@ export interface LoadedTable {
   rows: bigint;
 }
 
-/** Sessions that load the same schema must wait for each other. */
-const LOCK = 'SELECT pg_advisory_xact_lock(hashtext($1))';
-
 /**
  * Brings the copy in a PostgreSQL database to the lake's newest run in one transaction. Each table continues from the
  * run that the copy records. It is loaded whole if there is none, or if the lake does not know what changed.
  * @throws PricelakeError `copy_differs` if the copy is of another lake or a later run, or has other rows than the lake
  */
 export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<LoadedTable[]> {
-  const target = nameTarget(wish.schema);
+  const typeOf: SqlDialect['typeOf'] = (column) => (holdsJson(column) ? 'jsonb' : undefined);
+  const target = { ...nameTarget('postgres', wish.schema), dialect: { ...SQL_DIALECTS.postgres, typeOf } };
   const done: LoadedTable[] = [];
   await client.query('BEGIN');
   try {
-    await client.query(LOCK, [`pricelake ${wish.schema ?? ''}`]);
+    // Sessions that load the same schema wait for each other.
+    await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`pricelake ${wish.schema ?? ''}`]);
     if (wish.schema !== undefined)
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${target.dialect.quote(wish.schema)}`);
     await client.query(writeLoadsTable(target));
@@ -78,11 +77,6 @@ export async function loadPostgres(client: Client, wish: PostgresLoad): Promise<
     await client.query('ROLLBACK').catch(() => {}); // the connection itself may have failed
     throw error;
   }
-}
-
-function nameTarget(schema: string | undefined): LoadTarget {
-  const { dialect, ...form } = WAREHOUSE_FORMS.postgres;
-  return { ...form, dialect: { ...dialect, typeOf: (column) => (holdsJson(column) ? 'jsonb' : undefined) }, schema };
 }
 
 /** The table id and run that the copy records. */
@@ -124,18 +118,13 @@ async function loadTable(client: Client, { db, lake, scratch }: PostgresLoad, ta
     await runAll(client, writeApply(target, load, ''));
     return 0n;
   }
-  const stage = WAREHOUSE_FORMS.postgres.stageName(target, table);
+  const stage = nameStage('postgres', target, table);
   await client.query(`CREATE TEMP TABLE ${stage} (LIKE ${nameTable(target, table)}) ON COMMIT DROP`);
   await requireFiles(lake, table, load.files);
   const files = load.files.map((file) => toRelationFile(file, tablePath(lake, table, file.path)));
   const where = writePicked({ dialect: SQL_DIALECTS.ddl }, load, 'WHERE');
-  const rows = await copyRows(
-    client,
-    db,
-    `SELECT * FROM ${tableRelation(table, files)}${where}`,
-    { stage, columns },
-    scratch,
-  );
+  const select = `SELECT * FROM ${tableRelation(table, files)}${where}`;
+  const rows = await copyRows(client, db, writeCopyText(select, columns, scratch), { stage, columns, scratch });
   if (load.since === undefined)
     await client.query(`DELETE FROM ${nameTable(target, 'pricelake_loads')} WHERE table_name = $1`, [table]);
   await runAll(client, writeApply(target, load, stage));
@@ -154,15 +143,15 @@ async function requireTotal(client: Client, target: LoadTarget, { table, run, to
   );
 }
 
+/** Copies the rows that `sql` makes DuckDB write to the file `scratch`; returns their number. */
 async function copyRows(
   client: Client,
   db: Database,
-  select: string,
-  { stage, columns }: { stage: string } & Pick<TableLoad, 'columns'>,
-  scratch: string,
+  sql: string,
+  { stage, columns, scratch }: { stage: string; scratch: string } & Pick<TableLoad, 'columns'>,
 ): Promise<bigint> {
   const { from } = await import('pg-copy-streams');
-  const counted = await db.rows(writeCopyText(select, columns, scratch));
+  const counted = await db.rows(sql);
   try {
     const list = columns.map(({ name }) => quoteIdentifier(name)).join(', ');
     await pipeline(createReadStream(scratch), client.query(from(`COPY ${stage} (${list}) FROM STDIN`)));

@@ -1,8 +1,7 @@
 import { PricelakeError } from '../io/errors.js';
 import { type ColumnType, loadTableSchema } from '../tables/schemas.js';
 import type { TableLoad } from './load-plan.js';
-import { writeSql, writeType } from './sql.js';
-import type { SqlDialect } from './sql-dialects.js';
+import { type SqlDialect, writeStatements, writeType } from './sql-dialects.js';
 
 /** Place and SQL dialect of a copy. */
 export interface LoadTarget {
@@ -16,14 +15,11 @@ export interface LoadTarget {
 /** The copy's table that records the run of each table. */
 const LOADS = 'pricelake_loads';
 const MAX_NAME = 128;
+const SCHEMA_NAME = /^[\p{L}_][\p{L}\p{N}_$-]*(\.[\p{L}_][\p{L}\p{N}_$-]*)?$/u;
 
 /** @throws PricelakeError `usage` for a name that needs quotes, so that a quoted name can't hide SQL */
 export function requireSchemaName(schema: string | undefined): void {
-  if (
-    schema === undefined ||
-    (schema.length <= MAX_NAME && /^[\p{L}_][\p{L}\p{N}_$-]*(\.[\p{L}_][\p{L}\p{N}_$-]*)?$/u.test(schema))
-  )
-    return;
+  if (schema === undefined || (schema.length <= MAX_NAME && SCHEMA_NAME.test(schema))) return;
   throw new PricelakeError(
     'usage',
     `--schema ${JSON.stringify(schema)} is no name of a schema such as analytics or project.dataset`,
@@ -42,8 +38,8 @@ export function writeCreate(target: LoadTarget, load: TableLoad): string[] {
     ...column,
     nullable: column.nullable || !schema.key.includes(column.name),
   }));
-  const options = { name: nameTable(target, load.table), ifMissing: true };
-  return splitStatements(writeSql({ ...schema, columns }, target.dialect, options));
+  const name = nameTable(target, load.table);
+  return writeStatements({ ...schema, columns }, target.dialect, 'CREATE TABLE IF NOT EXISTS', name);
 }
 
 /** Statements that add the columns that a copy may lack: another version of pricelake may have made it. */
@@ -55,23 +51,10 @@ export function writeMissingColumns(target: LoadTarget, { table, columns }: Tabl
   );
 }
 
-/** Contracts end each statement with a semicolon and a newline, which no description holds. */
-function splitStatements(sql: string): string[] {
-  return sql
-    .split(';\n')
-    .map((text) => text.trim())
-    .filter((text) => text !== '');
-}
-
 export function writeLoadsTable(target: LoadTarget): string {
   const { types, quote } = target.dialect;
-  const columns = [
-    `${quote('table_name')} ${types.VARCHAR} NOT NULL`,
-    `${quote('table_id')} ${types.VARCHAR} NOT NULL`,
-    `${quote('run_number')} ${types.BIGINT} NOT NULL`,
-    `${quote('loaded_at')} ${types['TIMESTAMP WITH TIME ZONE']}`,
-  ];
-  return `CREATE TABLE IF NOT EXISTS ${nameTable(target, LOADS)} (${columns.join(', ')})`;
+  const texts = ['table_name', 'table_id'].map((name) => `${quote(name)} ${types.VARCHAR} NOT NULL, `).join('');
+  return `CREATE TABLE IF NOT EXISTS ${nameTable(target, LOADS)} (${texts}${quote('run_number')} ${types.BIGINT} NOT NULL, ${quote('loaded_at')} ${types['TIMESTAMP WITH TIME ZONE']})`;
 }
 
 export function selectLoads(target: LoadTarget): string {
@@ -91,13 +74,10 @@ export function writeApply(target: LoadTarget, load: TableLoad, stage: string): 
   if (load.rows.kind === 'none') return record;
   const picked = `${guard}${writePicked(target, load, 'AND')}`;
   const select = `SELECT ${list} FROM ${stage} WHERE ${picked}`;
-  if (load.rows.kind === 'keys') {
-    const key = quote(load.rows.key);
-    if (!target.hasTransactions) return [mergeRows(name, select, key, columns), ...record];
-    const keys = `SELECT ${key} FROM ${stage} WHERE ${picked}`;
-    return [`DELETE FROM ${name} WHERE ${key} IN (${keys})`, `INSERT INTO ${name} (${list}) ${select}`, ...record];
-  }
-  return [`DELETE FROM ${name} WHERE ${picked}`, `INSERT INTO ${name} (${list}) ${select}`, ...record];
+  const key = load.rows.kind === 'keys' ? quote(load.rows.key) : undefined;
+  if (key !== undefined && !target.hasTransactions) return [mergeRows(name, select, key, columns), ...record];
+  const replaced = key === undefined ? picked : `${key} IN (SELECT ${key} FROM ${stage} WHERE ${picked})`;
+  return [`DELETE FROM ${name} WHERE ${replaced}`, `INSERT INTO ${name} (${list}) ${select}`, ...record];
 }
 
 function mergeRows(name: string, select: string, key: string, columns: readonly string[]): string {

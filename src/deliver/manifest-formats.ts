@@ -1,10 +1,8 @@
 import { PricelakeError } from '../io/errors.js';
 import { nameColumns } from '../lake/column-difference.js';
 import type { Manifest } from './manifest.js';
-
-/** Each form is for one loader; the form `json`, which is not among them, holds everything. */
-const LOADER_FORMATS = ['redshift', 'snowflake', 'bigquery', 'list'] as const;
-export type LoaderFormat = (typeof LOADER_FORMATS)[number];
+import type { LoaderFormat } from './names.js';
+import { SQL_DIALECTS } from './sql-dialects.js';
 
 /** Limits of one FILES list of Snowflake, and of one load job of BigQuery. */
 export const MAX_FILES = { snowflake: 1000, bigquery: 10_000 } as const;
@@ -36,26 +34,18 @@ export function writeForLoader(manifest: Pick<Manifest, 'table' | 'files'>, form
       return `${JSON.stringify({ entries: manifest.files.map(({ url, bytes }) => ({ url, mandatory: true, meta: { content_length: bytes } })) }, null, 1)}\n`;
     case 'snowflake':
       return inLists(listStagePaths(manifest), MAX_FILES.snowflake)
-        .map((paths) => `FILES = (${paths.map(quoteStagePath).join(', ')})\n`)
+        .map((paths) => `FILES = (${paths.join(', ')})\n`)
         .join('');
     case 'bigquery':
-      return inLists(
-        manifest.files.map(({ url }) => url),
-        MAX_FILES.bigquery,
-      )
-        .map((urls) => `${JSON.stringify(urls)}\n`)
+      return inLists(manifest.files, MAX_FILES.bigquery)
+        .map((files) => `${JSON.stringify(files.map(({ url }) => url))}\n`)
         .join('');
   }
 }
 
-/** Paths below the lake's root, which the stage points to. */
+/** Paths below the lake's root, which the stage points to, in quotes: other programs may name files with quotes. */
 function listStagePaths({ table, files }: Pick<Manifest, 'table' | 'files'>): string[] {
-  return files.map(({ url }) => `${table}/${url.slice(url.lastIndexOf(`/${table}/`) + table.length + 2)}`);
-}
-
-/** Other programs may name data files with backslashes and quotes. */
-export function quoteStagePath(path: string): string {
-  return `'${path.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+  return files.map(({ url }) => SQL_DIALECTS.snowflake.quoteText(url.slice(url.lastIndexOf(`/${table}/`) + 1)));
 }
 
 export function inLists<T>(all: readonly T[], size: number): T[][] {

@@ -31,16 +31,15 @@ export function parseSince(text: string): Since {
   });
 }
 
-/** A version, or -1n for the one before the first, and the commits after it, ascending. */
-export interface Commits {
-  version: bigint;
-  entries: LogEntry[];
-}
-
 /**
+ * Reads a version, or -1n for the one before the first, and the commits after it, ascending.
  * @throws PricelakeError `usage` if the log does not reach back so far, or if there is no such run or version
  */
-export async function readCommitsSince(lake: Lake, table: TableName, since: Since): Promise<Commits> {
+export async function readCommitsSince(
+  lake: Lake,
+  table: TableName,
+  since: Since,
+): Promise<{ version: bigint; entries: LogEntry[] }> {
   const newest = await readTable(lake, table);
   await refuseFuture(lake, newest, since);
   const behind: LogEntry[] = [];

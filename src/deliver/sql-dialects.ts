@@ -1,4 +1,4 @@
-import type { Column, ColumnType } from '../tables/schemas.js';
+import type { Column, ColumnType, TableSchema } from '../tables/schemas.js';
 
 /** SQL of a database for a table's contract. */
 export interface SqlDialect {
@@ -7,11 +7,8 @@ export interface SqlDialect {
   typeOf?: (column: Column) => string | undefined;
   quote: (name: string) => string;
   quoteText: (text: string) => string;
-  /** Descriptions stand in the columns or in separate statements. */
-  comments: 'inline' | 'statements';
-  /** Used for `comments: 'inline'`, as is `inlineTable`. */
-  inlineColumn?: (text: string) => string;
-  inlineTable?: (text: string) => string;
+  /** Clauses with a description, behind a column or a table; without them, descriptions are statements of their own. */
+  comment?: Record<'column' | 'table', (text: string) => string>;
   /** Undefined if the database would enforce the key and slow down loading. */
   primaryKey?: (columns: string) => string;
   /** Clauses after the columns, for the columns that partition the lake's table. */
@@ -21,9 +18,9 @@ export interface SqlDialect {
 }
 
 const doubleQuotes = (name: string) => `"${name.replaceAll('"', '""')}"`;
-const backticks = (name: string) => `\`${name}\``;
-/** Databricks doubles backticks in names. */
-const doubleBackticks = (name: string) => `\`${name.replaceAll('`', '``')}\``;
+const backticks = (name: string) => `\`${name.replaceAll('`', '``')}\``;
+/** Unquoted names are upper case in Snowflake, so a quoted one in upper case is the same. */
+const upperCase = (name: string) => doubleQuotes(name.toUpperCase());
 const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const quoteSpark = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
@@ -32,23 +29,23 @@ const quoteBackslashes = (text: string) => quoteText(text.replaceAll('\\', '\\\\
 const quoteEscaped = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
 const key = (columns: string) => `PRIMARY KEY (${columns})`;
+const keyNotEnforced = (columns: string) => `${key(columns)} NOT ENFORCED`;
+const layOut = (clause: string, quote: SqlDialect['quote']) => (partitionBy: string[]) =>
+  partitionBy.length === 0 ? '' : `${clause} (${partitionBy.map(quote).join(', ')})`;
+
+const TYPES: Record<ColumnType, string> = {
+  BIGINT: 'BIGINT',
+  VARCHAR: 'VARCHAR',
+  'DECIMAL(18,4)': 'DECIMAL(18,4)',
+  'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP WITH TIME ZONE',
+  DATE: 'DATE',
+  BOOLEAN: 'BOOLEAN',
+  DOUBLE: 'DOUBLE',
+  'VARCHAR[]': 'VARCHAR[]',
+};
 
 export const SQL_DIALECTS = {
-  ddl: {
-    types: {
-      BIGINT: 'BIGINT',
-      VARCHAR: 'VARCHAR',
-      'DECIMAL(18,4)': 'DECIMAL(18,4)',
-      'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP WITH TIME ZONE',
-      DATE: 'DATE',
-      BOOLEAN: 'BOOLEAN',
-      DOUBLE: 'DOUBLE',
-      'VARCHAR[]': 'VARCHAR[]',
-    },
-    quote: doubleQuotes,
-    quoteText,
-    comments: 'statements',
-  },
+  ddl: { types: TYPES, quote: doubleQuotes, quoteText },
   postgres: {
     types: {
       BIGINT: 'bigint',
@@ -62,48 +59,36 @@ export const SQL_DIALECTS = {
     },
     quote: doubleQuotes,
     quoteText,
-    comments: 'statements',
     primaryKey: key,
   },
   snowflake: {
     types: {
-      BIGINT: 'BIGINT',
-      VARCHAR: 'VARCHAR',
+      ...TYPES,
       'DECIMAL(18,4)': 'NUMBER(18,4)',
       'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP_TZ(6)',
-      DATE: 'DATE',
-      BOOLEAN: 'BOOLEAN',
-      DOUBLE: 'DOUBLE',
       'VARCHAR[]': 'ARRAY',
     },
-    // Unquoted names are upper case, so a quoted one in upper case is the same.
-    quote: (name) => doubleQuotes(name.toUpperCase()),
+    quote: upperCase,
     quoteText: quoteBackslashes,
-    comments: 'inline',
-    inlineColumn: (text) => ` COMMENT ${quoteBackslashes(text)}`,
-    inlineTable: (text) => ` COMMENT = ${quoteBackslashes(text)}`,
-    primaryKey: (columns) => `${key(columns)} NOT ENFORCED`,
-    layout: (partitionBy) =>
-      partitionBy.length === 0
-        ? ''
-        : ` CLUSTER BY (${partitionBy.map((name) => doubleQuotes(name.toUpperCase())).join(', ')})`,
+    comment: {
+      column: (text) => ` COMMENT ${quoteBackslashes(text)}`,
+      table: (text) => ` COMMENT = ${quoteBackslashes(text)}`,
+    },
+    primaryKey: keyNotEnforced,
+    layout: layOut(' CLUSTER BY', upperCase),
   },
   redshift: {
     types: {
-      BIGINT: 'BIGINT',
+      ...TYPES,
       VARCHAR: 'VARCHAR(MAX)',
-      'DECIMAL(18,4)': 'DECIMAL(18,4)',
       'TIMESTAMP WITH TIME ZONE': 'TIMESTAMPTZ',
-      DATE: 'DATE',
-      BOOLEAN: 'BOOLEAN',
       DOUBLE: 'DOUBLE PRECISION',
       'VARCHAR[]': 'SUPER',
     },
     quote: doubleQuotes,
     quoteText: quoteBackslashes,
-    comments: 'statements',
     primaryKey: key,
-    layout: (partitionBy) => (partitionBy.length === 0 ? '' : ` SORTKEY (${partitionBy.map(doubleQuotes).join(', ')})`),
+    layout: layOut(' SORTKEY', doubleQuotes),
   },
   bigquery: {
     types: {
@@ -118,41 +103,70 @@ export const SQL_DIALECTS = {
     },
     quote: backticks,
     quoteText: quoteEscaped,
-    comments: 'inline',
-    inlineColumn: (text) => ` OPTIONS (description = ${quoteEscaped(text)})`,
-    inlineTable: (text) => `\nOPTIONS (description = ${quoteEscaped(text)})`,
-    primaryKey: (columns) => `${key(columns)} NOT ENFORCED`,
-    layout: layOutBigQuery,
+    comment: {
+      column: (text) => ` OPTIONS (description = ${quoteEscaped(text)})`,
+      table: (text) => `\nOPTIONS (description = ${quoteEscaped(text)})`,
+    },
+    primaryKey: keyNotEnforced,
+    // It partitions by days and clusters by other columns.
+    layout: (partitionBy, types) => {
+      const day = partitionBy.find((name) => types[name] === 'DATE');
+      const others = partitionBy.filter((name) => name !== day);
+      const partition = day === undefined ? '' : `\nPARTITION BY ${backticks(day)}`;
+      return `${partition}${others.length === 0 ? '' : `\nCLUSTER BY ${others.map(backticks).join(', ')}`}`;
+    },
     isAlwaysNullable: (type) => type === 'VARCHAR[]',
   },
   databricks: {
-    types: {
-      BIGINT: 'BIGINT',
-      VARCHAR: 'STRING',
-      'DECIMAL(18,4)': 'DECIMAL(18,4)',
-      'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP',
-      DATE: 'DATE',
-      BOOLEAN: 'BOOLEAN',
-      DOUBLE: 'DOUBLE',
-      'VARCHAR[]': 'ARRAY<STRING>',
-    },
-    quote: doubleBackticks,
+    types: { ...TYPES, VARCHAR: 'STRING', 'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP', 'VARCHAR[]': 'ARRAY<STRING>' },
+    quote: backticks,
     quoteText: quoteSpark,
-    comments: 'inline',
-    inlineColumn: (text) => ` COMMENT ${quoteSpark(text)}`,
-    inlineTable: (text) => `\nCOMMENT ${quoteSpark(text)}`,
-    layout: (partitionBy) =>
-      partitionBy.length === 0 ? '' : `\nCLUSTER BY (${partitionBy.map(doubleBackticks).join(', ')})`,
+    comment: {
+      column: (text) => ` COMMENT ${quoteSpark(text)}`,
+      table: (text) => `\nCOMMENT ${quoteSpark(text)}`,
+    },
+    layout: layOut('\nCLUSTER BY', backticks),
   },
 } satisfies Record<string, SqlDialect>;
 
-/** BigQuery partitions by days and clusters by other columns. */
-function layOutBigQuery(partitionBy: string[], types: Record<string, ColumnType>): string {
-  const day = partitionBy.find((name) => types[name] === 'DATE');
-  const others = partitionBy.filter((name) => name !== day);
-  const clauses = [
-    ...(day === undefined ? [] : [`PARTITION BY ${backticks(day)}`]),
-    ...(others.length === 0 ? [] : [`CLUSTER BY ${others.map(backticks).join(', ')}`]),
+/** Writes `CREATE TABLE` with descriptions. */
+export function writeSql(schema: TableSchema, dialect: SqlDialect): string {
+  const statements = writeStatements(schema, dialect, 'CREATE TABLE', dialect.quote(schema.table));
+  return statements.map((statement) => `${statement};\n`).join('');
+}
+
+/** The same as single statements; `name` is SQL, and may name the table's schema. */
+export function writeStatements(
+  schema: TableSchema,
+  dialect: SqlDialect,
+  create: 'CREATE TABLE' | 'CREATE TABLE IF NOT EXISTS',
+  name: string,
+): string[] {
+  const { description, key, partitionBy, columns } = schema;
+  const { quote, quoteText, comment, layout, primaryKey } = dialect;
+  const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]));
+  const isKeyPresent = key.length > 0 && key.every((name) => columns.some((c) => c.name === name && !c.nullable));
+  const lines = [
+    ...columns.map((column) => writeColumn(column, dialect)),
+    ...(isKeyPresent && primaryKey !== undefined ? [primaryKey(key.map(quote).join(', '))] : []),
   ];
-  return clauses.map((clause) => `\n${clause}`).join('');
+  const tail = `${layout?.(partitionBy, types) ?? ''}${comment?.table(description) ?? ''}`;
+  const statement = `${create} ${name} (\n${lines.map((line) => `  ${line}`).join(',\n')}\n)${tail}`;
+  if (comment !== undefined) return [statement];
+  return [
+    statement,
+    `COMMENT ON TABLE ${name} IS ${quoteText(description)}`,
+    ...columns.map((column) => `COMMENT ON COLUMN ${name}.${quote(column.name)} IS ${quoteText(column.description)}`),
+  ];
+}
+
+export function writeType(column: Column, { types, typeOf }: SqlDialect): string {
+  return typeOf?.(column) ?? types[column.type];
+}
+
+function writeColumn(column: Column, dialect: SqlDialect): string {
+  const { name, type, nullable, description } = column;
+  const isRequired = !nullable && dialect.isAlwaysNullable?.(type) !== true;
+  const comment = dialect.comment?.column(description) ?? '';
+  return `${dialect.quote(name)} ${writeType(column, dialect)}${isRequired ? ' NOT NULL' : ''}${comment}`;
 }

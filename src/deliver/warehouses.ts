@@ -1,121 +1,86 @@
 import { PricelakeError } from '../io/errors.js';
-import type { Column } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
 import type { TableLoad } from './load-plan.js';
 import { type LoadTarget, nameTable, writeApply, writeCreate, writeLoadsTable } from './load-sql.js';
-import { inLists, MAX_FILES, quoteStagePath } from './manifest-formats.js';
-import { writeType } from './sql.js';
-import { SQL_DIALECTS } from './sql-dialects.js';
-import type { Warehouse } from './warehouse-names.js';
+import { inLists, MAX_FILES } from './manifest-formats.js';
+import type { Warehouse } from './names.js';
+import { SQL_DIALECTS, type SqlDialect, writeType } from './sql-dialects.js';
 
-/** Statements of a warehouse for staging tables and transactions. */
-interface WarehouseForm extends Omit<LoadTarget, 'schema'> {
-  begin: string[];
-  commit: string[];
+interface WarehouseForm {
+  dialect: SqlDialect;
+  /** Undefined if a transaction spans only one statement over one table. */
+  transaction: readonly [begin: string, commit: string] | undefined;
   /** Form of `--base`, with an example; undefined if none is needed. */
-  base: { pattern: RegExp; example: string } | undefined;
-  /** SQL of the staging table's name. */
-  stageName: (target: LoadTarget, table: TableName) => string;
-  /** Statements that fill the staging table, before the transaction. */
-  stage: (target: LoadTarget, load: TableLoad, base: string) => string[];
-  /** Statements after the transaction. */
-  clean: (target: LoadTarget, table: TableName) => string[];
+  base?: { pattern: RegExp; example: string };
+  /** Undefined if the caller fills a table of the session. */
+  staging?: {
+    create: string;
+    /** A table of the session is in no schema. */
+    isInSchema: boolean;
+    /** Files that one statement takes. */
+    mostFiles: number;
+    /** Statement that copies files into the staging table. */
+    copy: (stage: string, place: { base: string; table: TableName }, paths: readonly string[]) => string;
+  };
 }
 
 /** Addresses become part of statements, so quotes and white space are refused. */
 const bucket = (scheme: string) => new RegExp(`^${scheme}://[\\w.-]+(/[\\w.=+@~/-]*)?$`);
 
-const temporary = (target: LoadTarget, table: TableName) => target.dialect.quote(`pricelake_stage_${table}`);
-const permanent = (target: LoadTarget, table: TableName) => nameTable(target, `pricelake_stage_${table}`);
-const drop = (target: LoadTarget, table: TableName) => [`DROP TABLE IF EXISTS ${permanent(target, table)}`];
-
-/** Omits NOT NULL: columns of files may be null, and BigQuery refuses to load these into required columns. */
-const writeColumns = ({ dialect }: LoadTarget, columns: readonly Column[]) =>
-  columns.map((column) => `${dialect.quote(column.name)} ${writeType(column, dialect)}`).join(', ');
-
-/** One COPY of Databricks takes this many names. */
-const MAX_DATABRICKS = 1000;
+const { postgres, redshift, snowflake, bigquery, databricks } = SQL_DIALECTS;
 
 export const WAREHOUSE_FORMS: Record<Warehouse, WarehouseForm> = {
-  postgres: {
-    dialect: SQL_DIALECTS.postgres,
-    hasTransactions: true,
-    begin: ['BEGIN'],
-    commit: ['COMMIT'],
-    base: undefined,
-    stageName: temporary,
-    stage: () => [],
-    clean: () => [],
-  },
+  postgres: { dialect: postgres, transaction: ['BEGIN', 'COMMIT'] },
   redshift: {
-    dialect: SQL_DIALECTS.redshift,
-    hasTransactions: true,
-    begin: ['BEGIN'],
-    commit: ['COMMIT'],
+    dialect: redshift,
+    transaction: ['BEGIN', 'COMMIT'],
     base: { pattern: bucket('s3'), example: 's3://bucket/lake' },
-    stageName: temporary,
     // The manifest holds the length of each file, which COPY from Parquet needs; COPY refuses one without files. It takes
     // columns by their place, which is that of the files, not of a copy that has gained some.
-    stage: (target, { table, files, columns }, base) => [
-      `CREATE TEMP TABLE ${temporary(target, table)} (${writeColumns(target, columns)})`,
-      ...files
-        .slice(0, 1)
-        .map(
-          () =>
-            `COPY ${temporary(target, table)} FROM '${base}/_manifests/${table}.manifest' IAM_ROLE default FORMAT AS PARQUET MANIFEST SERIALIZETOJSON`,
-        ),
-    ],
-    clean: (target, table) => [`DROP TABLE IF EXISTS ${temporary(target, table)}`],
+    staging: {
+      create: 'CREATE TEMP TABLE',
+      isInSchema: false,
+      mostFiles: Number.MAX_SAFE_INTEGER,
+      copy: (stage, { base, table }) =>
+        `COPY ${stage} FROM '${base}/_manifests/${table}.manifest' IAM_ROLE default FORMAT AS PARQUET MANIFEST SERIALIZETOJSON`,
+    },
   },
   snowflake: {
-    dialect: SQL_DIALECTS.snowflake,
-    hasTransactions: true,
-    begin: ['BEGIN'],
-    commit: ['COMMIT'],
+    dialect: snowflake,
+    transaction: ['BEGIN', 'COMMIT'],
     base: { pattern: /^@[\w.$~%/-]+$/, example: '@lake_stage' },
-    stageName: permanent,
-    stage: (target, { table, files, columns }, base) => [
-      `CREATE OR REPLACE TEMPORARY TABLE ${permanent(target, table)} (${writeColumns(target, columns)})`,
-      ...inLists(files, MAX_FILES.snowflake).map(
-        (some) =>
-          `COPY INTO ${permanent(target, table)} FROM ${base} FILES = (${some.map(({ path }) => quoteStagePath(`${table}/${path}`)).join(', ')}) FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE`,
-      ),
-    ],
-    clean: drop,
+    staging: {
+      create: 'CREATE OR REPLACE TEMPORARY TABLE',
+      isInSchema: true,
+      mostFiles: MAX_FILES.snowflake,
+      copy: (stage, { base, table }, paths) =>
+        `COPY INTO ${stage} FROM ${base} FILES = (${paths.map((path) => snowflake.quoteText(`${table}/${path}`)).join(', ')}) FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE`,
+    },
   },
   bigquery: {
-    dialect: SQL_DIALECTS.bigquery,
-    hasTransactions: true,
-    begin: ['BEGIN TRANSACTION'],
-    commit: ['COMMIT TRANSACTION'],
+    dialect: bigquery,
+    transaction: ['BEGIN TRANSACTION', 'COMMIT TRANSACTION'],
     base: { pattern: bucket('gs'), example: 'gs://bucket/lake' },
-    stageName: permanent,
-    stage: (target, { table, files, columns }, base) => [
-      `CREATE OR REPLACE TABLE ${permanent(target, table)} (${writeColumns(target, columns)})`,
-      ...inLists(files, MAX_FILES.bigquery).map(
-        (some) =>
-          `LOAD DATA INTO ${permanent(target, table)} FROM FILES (format = 'PARQUET', enable_list_inference = true, uris = [${some.map(({ path }) => target.dialect.quoteText(`${base}/${table}/${path}`)).join(', ')}])`,
-      ),
-    ],
-    clean: drop,
+    staging: {
+      create: 'CREATE OR REPLACE TABLE',
+      isInSchema: true,
+      mostFiles: MAX_FILES.bigquery,
+      copy: (stage, { base, table }, paths) =>
+        `LOAD DATA INTO ${stage} FROM FILES (format = 'PARQUET', enable_list_inference = true, uris = [${paths.map((path) => bigquery.quoteText(`${base}/${table}/${path}`)).join(', ')}])`,
+    },
   },
   databricks: {
-    dialect: SQL_DIALECTS.databricks,
-    // A transaction spans only one statement over one table.
-    hasTransactions: false,
-    begin: [],
-    commit: [],
+    dialect: databricks,
+    transaction: undefined,
     base: { pattern: /^(s3|gs|abfss|dbfs|\/Volumes)(:\/)?\/[\w.=+@~/-]+$/, example: 's3://bucket/lake' },
-    stageName: permanent,
     // Without `force`, a file that was loaded before is skipped, even for a new table.
-    stage: (target, { table, files, columns }, base) => [
-      `CREATE OR REPLACE TABLE ${permanent(target, table)} (${writeColumns(target, columns)})`,
-      ...inLists(files, MAX_DATABRICKS).map(
-        (some) =>
-          `COPY INTO ${permanent(target, table)} FROM ${target.dialect.quoteText(`${base}/${table}`)} FILEFORMAT = PARQUET FILES = (${some.map(({ path }) => target.dialect.quoteText(path)).join(', ')}) COPY_OPTIONS ('force' = 'true')`,
-      ),
-    ],
-    clean: drop,
+    staging: {
+      create: 'CREATE OR REPLACE TABLE',
+      isInSchema: true,
+      mostFiles: 1000,
+      copy: (stage, { base, table }, paths) =>
+        `COPY INTO ${stage} FROM ${databricks.quoteText(`${base}/${table}`)} FILEFORMAT = PARQUET FILES = (${paths.map(databricks.quoteText).join(', ')}) COPY_OPTIONS ('force' = 'true')`,
+    },
   },
 };
 
@@ -141,16 +106,42 @@ export function writeLoadScript(
   loads: readonly TableLoad[],
   { schema, base }: { schema: string | undefined; base: string },
 ): string[] {
-  const form = WAREHOUSE_FORMS[warehouse];
-  const target: LoadTarget = { ...form, schema };
+  const { staging, transaction } = WAREHOUSE_FORMS[warehouse];
+  const target = nameTarget(warehouse, schema);
   const filled = loads.filter(({ rows }) => rows.kind !== 'none');
+  const [begin = [], commit = []] = transaction?.map((statement) => [statement]) ?? [];
   return [
     writeLoadsTable(target),
     ...loads.flatMap((load) => writeCreate(target, load)),
-    ...filled.flatMap((load) => form.stage(target, load, base)),
-    ...form.begin,
-    ...loads.flatMap((load) => writeApply(target, load, form.stageName(target, load.table))),
-    ...form.commit,
-    ...filled.flatMap(({ table }) => form.clean(target, table)),
+    ...filled.flatMap((load) => fillStage(warehouse, target, load, base)),
+    ...begin,
+    ...loads.flatMap((load) => writeApply(target, load, nameStage(warehouse, target, load.table))),
+    ...commit,
+    ...(staging === undefined ? [] : filled).map(
+      ({ table }) => `DROP TABLE IF EXISTS ${nameStage(warehouse, target, table)}`,
+    ),
   ];
+}
+
+export function nameTarget(warehouse: Warehouse, schema: string | undefined): LoadTarget {
+  const { dialect, transaction } = WAREHOUSE_FORMS[warehouse];
+  return { dialect, schema, hasTransactions: transaction !== undefined };
+}
+
+/** SQL of a staging table's name. */
+export function nameStage(warehouse: Warehouse, target: LoadTarget, table: TableName): string {
+  const isInSchema = WAREHOUSE_FORMS[warehouse].staging?.isInSchema === true;
+  return nameTable(isInSchema ? target : { ...target, schema: undefined }, `pricelake_stage_${table}`);
+}
+
+/** Statements that fill the staging table, before the transaction. */
+function fillStage(warehouse: Warehouse, target: LoadTarget, { table, columns, files }: TableLoad, base: string) {
+  const { staging } = WAREHOUSE_FORMS[warehouse];
+  if (staging === undefined) return [];
+  const stage = nameStage(warehouse, target, table);
+  const { dialect } = target;
+  // Without NOT NULL: columns of files may be null, and BigQuery refuses to load these into required columns.
+  const list = columns.map((column) => `${dialect.quote(column.name)} ${writeType(column, dialect)}`).join(', ');
+  const lists = inLists(files, staging.mostFiles).map((some) => some.map(({ path }) => path));
+  return [`${staging.create} ${stage} (${list})`, ...lists.map((paths) => staging.copy(stage, { base, table }, paths))];
 }

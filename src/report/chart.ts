@@ -29,6 +29,18 @@ export interface Chart {
   layer: NonNullable<Extract<TopLevelSpec, { layer: unknown }>['layer']>;
 }
 
+/** An axis of days, and one of counts. */
+export const DAYS = {
+  type: 'temporal',
+  scale: { type: 'utc', nice: false },
+  axis: { grid: false, format: '%-d %b', tickCount: 4, title: null },
+} as const;
+export const COUNTS = {
+  type: 'quantitative',
+  scale: { zero: true },
+  axis: { tickCount: 4, title: null, format: ',d', tickMinStep: 1 },
+} as const;
+
 /** Draws a chart as SVG that needs no script, font or image. `warn` gets Vega's warnings. */
 export async function drawChart(chart: Chart, warn: (text: string) => void = () => {}): Promise<Html> {
   const { label, height, padding, values, layer } = chart;

@@ -32,10 +32,6 @@ export function moment(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${MOMENT.format(at)} UTC</time>`;
 }
 
-export function momentOr(at: Date | null, missing: Content): Content {
-  return at === null ? missing : moment(at);
-}
-
 /** `20 Nov 2026` */
 export function formatDay(at: Date): string {
   return DAY.format(at);
@@ -67,6 +63,12 @@ export function cutText(text: string, longest: number): string {
 export function foreign(text: string | null, longest = 160): Html {
   const cut = text === null ? '' : cutText(text, longest);
   return cut === '' ? html`<span class="none">–</span>` : html`<bdi>${cut}</bdi>`;
+}
+
+/** `a, b and 3 more`, of which `most` are shown. */
+export function listNames(names: readonly Content[], most: number): Html {
+  const more = names.length - most;
+  return html`${names.slice(0, most).map((name, k) => [k === 0 ? '' : ', ', name])}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Links to a shop's page if the address is http or https without credentials, else gives the text alone. */

@@ -1,3 +1,4 @@
+import { formatCount } from '../formats/count.js';
 import { type Content, type Html, html } from '../formats/html.js';
 
 /** A part of the page that the navigation links to. */
@@ -37,6 +38,15 @@ export interface Column<Row> {
   named?: boolean;
   /** Without it, the column can't be sorted. */
   sortBy?: (row: Row) => string | number;
+}
+
+/** A column that shows a number, and sorts by it. */
+export function numberColumn<Row, Value extends number | bigint>(
+  label: string,
+  pick: (row: Row) => Value,
+  format: (value: Value) => Content = formatCount,
+): Column<Row> {
+  return { label, numeric: true, sortBy: (row) => Number(pick(row)), cell: (row) => format(pick(row)) };
 }
 
 interface TableOptions<Row> {

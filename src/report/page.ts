@@ -108,23 +108,15 @@ function judgeCopy({ runs, overview }: LakeFacts): Verdict {
   const held = `${countOf(overview.listed, 'listing')} of ${countOf(overview.shops, 'shop')}`;
   if (last.listing_unknown > 0n) {
     const unknown = countOf(last.listing_unknown, 'item');
-    return {
-      state: 'attention',
-      text: `The copy holds ${held}. Up to ${unknown} may no longer be listed.`,
-    };
+    return { state: 'attention', text: `The copy holds ${held}. Up to ${unknown} may no longer be listed.` };
   }
   if (last.stale_items > 0n) {
-    const stale = countOf(last.stale_items, 'item');
-    return {
-      state: 'attention',
-      text: `The copy holds ${held}. ${stale} may be out of date: no row of the service shows all their changes yet.`,
-    };
+    const stale = `${countOf(last.stale_items, 'item')} may be out of date`;
+    const text = `The copy holds ${held}. ${stale}: no row of the service shows all their changes yet.`;
+    return { state: 'attention', text };
   }
   if (!last.caught_up) return { state: 'attention', text: `The copy holds ${held}, and more changes were waiting.` };
-  return {
-    state: 'good',
-    text: html`The <a href="#copy">copy</a> is complete as of its last run: ${held}.`,
-  };
+  return { state: 'good', text: html`The <a href="#copy">copy</a> is complete as of its last run: ${held}.` };
 }
 
 function judgeChecks({ checks }: LakeFacts, advice: ReportHead['advice']): Verdict {

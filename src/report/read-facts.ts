@@ -2,8 +2,19 @@ import { readAnalysis, setVariables } from '../analyze/analysis.js';
 import { createWatched, type WatchOptions } from '../analyze/watch-list.js';
 import type { Database } from '../sql/connection.js';
 import { type ProductHistory, readHistories } from './read-histories.js';
-import { parseRows, readOne, readRows } from './read-rows.js';
+import { parseRows, readRows } from './read-rows.js';
 import * as rows from './rows.js';
+
+export interface ReportSelection {
+  /** ISO 4217 code; all currencies without it. */
+  currency: string | undefined;
+  /** Fewest shops of the products with the widest spreads; by default four, or as many as there are. */
+  minShops: number | undefined;
+  /** Rows of the table of the widest spreads. */
+  top: number;
+  /** Products to show; if empty, some of the widest spreads. */
+  products: readonly string[];
+}
 
 /** Everything that the report shows: aggregates and top rows, never whole tables. */
 export interface LakeFacts {
@@ -39,11 +50,13 @@ export const MOST_SHOPS = 100;
 export async function readFacts(db: Database, selection: ReportSelection): Promise<LakeFacts> {
   const currency = selection.currency ?? null;
   const { minShops } = selection;
-  const overview = await readOne(db, 'report_overview', rows.overviewRow);
-  const summary = await readOne(db, 'spread_summary', rows.summaryRow, {
+  const [overview] = await readRows(db, 'report_overview', rows.overviewRow);
+  const [summary] = await readRows(db, 'spread_summary', rows.summaryRow, {
     currency,
     min_shops: minShops === undefined ? null : BigInt(minShops),
   });
+  if (overview === undefined || summary === undefined)
+    throw new TypeError('an analysis that always has a row gave none');
   const widest = { currency, min_shops: summary.min_shops, top: BigInt(selection.top) };
   const spreads = await readRows(db, 'widest_spreads', rows.spreadRow, widest);
   return {
@@ -72,17 +85,6 @@ async function readShops(db: Database, currency: string | null): Promise<rows.Sh
     [BigInt(MOST_SHOPS)],
   );
   return parseRows(reader, rows.shopRow);
-}
-
-export interface ReportSelection {
-  /** ISO 4217 code; all currencies without it. */
-  currency: string | undefined;
-  /** Fewest shops of the products with the widest spreads; by default four, or as many as there are. */
-  minShops: number | undefined;
-  /** Rows of the table of the widest spreads. */
-  top: number;
-  /** Products to show; if empty, some of the widest spreads. */
-  products: readonly string[];
 }
 
 /** The result of `pricelake watch` for a price list. */

@@ -11,18 +11,15 @@ import * as z from 'zod';
 import { readAnalysis, setVariables } from '../analyze/analysis.js';
 import type { Database } from '../sql/connection.js';
 
-/** Variables of an analysis; null means unset. */
-export type Variables = Record<string, DuckDBValue>;
-
 /**
  * Runs an analysis (pipelines/analysis) over the views of the tables. Money arrives as exact decimal text, times as
- * Date, days as `2026-11-20`.
+ * Date, days as `2026-11-20`. A variable that is null is unset.
  */
 export async function readRows<Row>(
   db: Database,
   name: string,
   row: z.ZodType<Row>,
-  variables: Variables = {},
+  variables: Record<string, DuckDBValue> = {},
 ): Promise<Row[]> {
   await setVariables(db, variables);
   return parseRows(await db.read(readAnalysis(name)), row);
@@ -30,18 +27,6 @@ export async function readRows<Row>(
 
 export function parseRows<Row>(reader: DuckDBResultReader, row: z.ZodType<Row>): Row[] {
   return z.array(row).parse(reader.getRowObjects().map(toPlainObject));
-}
-
-/** Reads the row of an analysis that always has one. */
-export async function readOne<Row>(
-  db: Database,
-  name: string,
-  row: z.ZodType<Row>,
-  variables: Variables = {},
-): Promise<Row> {
-  const [first] = await readRows(db, name, row, variables);
-  if (first === undefined) throw new TypeError(`${name} gave no row`);
-  return first;
 }
 
 function toPlainObject(row: Record<string, DuckDBValue>): Record<string, unknown> {

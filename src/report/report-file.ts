@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { replaceFile } from '../io/durable.js';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import { REPORT_MARK } from './page.js';
 
@@ -29,13 +30,10 @@ export async function publishReport(path: string, page: string): Promise<void> {
   const target = (await realpath(path).catch(ignoreMissing)) ?? path;
   const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}`);
   try {
-    await writeFile(temporary, page);
-    await rename(temporary, target);
+    await replaceFile(target, page, temporary);
   } catch (cause) {
     if (!hasSystemCode(cause, 'EACCES', 'EPERM', 'EROFS')) throw cause;
     throw new PricelakeError('usage', `--output ${path} cannot be written`, {}, { cause });
-  } finally {
-    await rm(temporary, { force: true });
   }
 }
 

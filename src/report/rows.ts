@@ -14,22 +14,16 @@ const countOrZero = z
 export const overviewRow = z.object({
   items: z.bigint(),
   listed: z.bigint(),
-  matched: z.bigint(),
   shops: z.bigint(),
-  newest_seen: time,
   changes: z.bigint(),
   oldest_change: time,
   newest_change: time,
-  products: z.bigint(),
-  compared_products: z.bigint(),
 });
 export type Overview = z.infer<typeof overviewRow>;
 
 export const runRow = z.object({
   run_number: z.bigint(),
-  pipeline: z.string(),
   mode: z.string(),
-  started_at: z.date(),
   finished_at: z.date(),
   seconds: z.number(),
   caught_up: z.boolean(),
@@ -41,7 +35,6 @@ export const runRow = z.object({
   export_rows: z.bigint(),
   export_rows_landed: z.bigint(),
   overage: z.boolean(),
-  bytes_received: z.bigint(),
   received: z.bigint(),
   written: z.bigint(),
   rejected: z.bigint(),
@@ -98,20 +91,10 @@ export const summaryRow = z.object({
 });
 export type SpreadSummary = z.infer<typeof summaryRow>;
 
-export const histogramRow = z.object({
-  from_pct: z.number(),
-  up_to_pct: z.number().nullable(),
-  spreads: z.bigint(),
-});
+export const histogramRow = z.object({ from_pct: z.number(), up_to_pct: z.number().nullable(), spreads: z.bigint() });
 export type HistogramStep = z.infer<typeof histogramRow>;
 
-export const dayRow = z.object({
-  day: z.string(),
-  spreads: z.bigint(),
-  p25: z.number(),
-  median: z.number(),
-  p75: z.number(),
-});
+export const dayRow = z.object({ day: z.string(), p25: z.number(), median: z.number(), p75: z.number() });
 export type DaySpread = z.infer<typeof dayRow>;
 
 export const categoryRow = z.object({
@@ -125,6 +108,8 @@ export const categoryRow = z.object({
   widest: z.number(),
 });
 export type Category = z.infer<typeof categoryRow>;
+
+const TRUSTED = ['shops', 'min', 'median', 'max', 'spread', 'spread_pct', 'cheapest_shop', 'dearest_shop'] as const;
 
 /** The trusted figures; those of all offers where too few can be trusted. */
 export const spreadRow = z
@@ -156,21 +141,11 @@ export const spreadRow = z
     trusted_cheapest_shop: text,
     trusted_dearest_shop: text,
   })
-  .transform((row) => ({
-    ...row,
-    ...(row.trusted_min === null
-      ? {}
-      : {
-          shops: row.trusted_shops ?? row.shops,
-          min: row.trusted_min,
-          median: row.trusted_median ?? row.median,
-          max: row.trusted_max ?? row.max,
-          spread: row.trusted_spread ?? row.spread,
-          spread_pct: row.trusted_spread_pct ?? row.spread_pct,
-          cheapest_shop: row.trusted_cheapest_shop,
-          dearest_shop: row.trusted_dearest_shop,
-        }),
-  }));
+  .transform((row) => {
+    if (row.trusted_min === null) return row;
+    const trusted = TRUSTED.map((name) => [name, row[`trusted_${name}`]]);
+    return { ...row, ...(Object.fromEntries(trusted) as Pick<typeof row, (typeof TRUSTED)[number]>) };
+  });
 export type Spread = z.infer<typeof spreadRow>;
 
 export const shopRow = z.object({
@@ -206,7 +181,6 @@ export const offerRow = z.object({
   site_id: z.bigint(),
   shop: text,
   price: money,
-  first_seen_at: time,
   is_listed: z.boolean(),
   ended_at: time,
   url: text,

@@ -22,7 +22,7 @@ export class EventStore {
   readonly #io: Io;
   /** Known keys with their times, oldest first. */
   readonly #known: Map<string, number>;
-  readonly #writing = new Map<string, Promise<boolean>>();
+  readonly #writing = new Set<Promise<boolean>>();
 
   private constructor(lakeRoot: string, io: Io, known: [string, number][]) {
     this.#lakeRoot = lakeRoot;
@@ -41,17 +41,11 @@ export class EventStore {
   async land(eventId: string, body: Buffer): Promise<boolean> {
     const key = keyOf(eventId);
     if (this.#known.has(key)) return false;
-    const earlier = this.#writing.get(key);
-    if (earlier !== undefined) return earlier.then(() => false);
     const writing = createFile(this.#lakeRoot, webhookPath(this.#lakeRoot, 'events', key), body);
-    this.#writing.set(key, writing);
-    try {
-      const isNew = await writing;
-      this.#remember(key);
-      return isNew;
-    } finally {
-      this.#writing.delete(key);
-    }
+    this.#writing.add(writing);
+    const isNew = await writing.finally(() => this.#writing.delete(writing));
+    this.#remember(key);
+    return isNew;
   }
 
   /** Keeps a signed body that is not an event, durably. Returns its path. */
@@ -68,7 +62,7 @@ export class EventStore {
 
   /** Waits for all writes. */
   async finish(): Promise<void> {
-    await Promise.allSettled(this.#writing.values());
+    await Promise.allSettled(this.#writing);
   }
 
   #remember(key: string): void {

@@ -1,15 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-
-export type BodyFault = 'too large' | 'busy' | 'cut off';
-
-export class BodyError extends Error {
-  readonly fault: BodyFault;
-
-  constructor(fault: BodyFault) {
-    super(fault);
-    this.fault = fault;
-  }
-}
+import { Refusal } from './refusal.js';
 
 /** All bodies together may take this many times the largest size of one. */
 const BODIES_AT_ONCE = 4;
@@ -23,28 +13,29 @@ export class BodyReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Hands the body to `use`, or throws BodyError and discards the rest of the request. */
+  /** Hands the body to `use`, or throws Refusal and discards the rest of the request. */
   async use<T>(request: IncomingMessage, use: (body: Buffer) => Promise<T>): Promise<T> {
     const parts: Buffer[] = [];
     let bytes = 0;
     try {
       const body = await new Promise<Buffer>((resolve, reject) => {
-        const fail = (fault: BodyFault) => {
+        const fail = (status: number, reason: string) => {
           request.off('data', take).resume();
-          reject(new BodyError(fault));
+          reject(new Refusal(status, reason));
         };
+        const failTooLarge = () => fail(413, 'larger than --max-body');
         const take = (part: Buffer) => {
-          if (bytes + part.length > this.#maxBytes) return fail('too large');
-          if (this.#heldBytes + part.length > this.#maxBytes * BODIES_AT_ONCE) return fail('busy');
+          if (bytes + part.length > this.#maxBytes) return failTooLarge();
+          if (this.#heldBytes + part.length > this.#maxBytes * BODIES_AT_ONCE) return fail(503, 'busy');
           bytes += part.length;
           this.#heldBytes += part.length;
           parts.push(part);
         };
-        if (Number(request.headers['content-length'] ?? 0) > this.#maxBytes) return fail('too large');
+        if (Number(request.headers['content-length'] ?? 0) > this.#maxBytes) return failTooLarge();
         request.on('data', take);
         request.once('end', () => resolve(Buffer.concat(parts)));
-        request.once('error', () => reject(new BodyError('cut off')));
-        request.once('close', () => reject(new BodyError('cut off'))); // no effect after `end`
+        request.once('error', () => fail(400, 'cut off'));
+        request.once('close', () => fail(400, 'cut off')); // no effect after `end`
       });
       return await use(body);
     } finally {

@@ -1,13 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { Connections } from './connections.js';
 import type { EventStore } from './event-store.js';
-import { BodyError, type BodyFault, BodyReader } from './read-body.js';
+import { BodyReader } from './read-body.js';
+import { Refusal, RefusalLog } from './refusal.js';
 import { type AgeLimits, parseSignature } from './signature.js';
 import type { SigningSecrets } from './signing-secrets.js';
-import { type Desk, RefusalLog, takeDelivery } from './take-delivery.js';
+import { type Desk, takeDelivery } from './take-delivery.js';
 
 export interface ReceiverOptions extends AgeLimits {
   host: string;
@@ -37,12 +39,11 @@ const ANSWER_WITHIN_MS = 8_000;
 /** Longer than load balancers keep idle connections, so that they close them first. */
 const KEEP_ALIVE_MS = 75_000;
 
-const STATUS_OF: Record<BodyFault, number> = { 'too large': 413, busy: 503, 'cut off': 400 };
-
 /** Serves the endpoint of section 6. @throws PricelakeError `usage` if the address can't be opened */
 export async function startReceiver(options: ReceiverOptions, io: Io): Promise<Receiver> {
   const { answerWithinMs = ANSWER_WITHIN_MS, onLanded = () => {}, secrets, store, maxAgeMs, maxSkewMs } = options;
-  const desk: Desk = { secrets, store, ages: { maxAgeMs, maxSkewMs }, refusals: new RefusalLog(io), onLanded, io };
+  const desk: Desk = { secrets, store, ages: { maxAgeMs, maxSkewMs }, onLanded, io };
+  const refusals = new RefusalLog(io);
   const bodies = new BodyReader(options.maxBodyBytes);
   const server = createServer({
     headersTimeout: answerWithinMs,
@@ -57,7 +58,7 @@ export async function startReceiver(options: ReceiverOptions, io: Io): Promise<R
     connections.note(socket, 'asking');
     response.on('error', () => {}); // the client may be gone
     const onBody = () => connections.note(socket, 'taken');
-    const answered = answer(request, response, { ...options, answerWithinMs, desk, bodies, onBody })
+    const answered = answer(request, response, { ...options, answerWithinMs, desk, refusals, bodies, onBody })
       .catch((error: unknown) => io.log('error', 'webhook.not_answered', { reason: String(error) }))
       .finally(() => {
         connections.note(socket, 'idle');
@@ -83,6 +84,7 @@ interface Counter {
   path: string;
   answerWithinMs: number;
   desk: Desk;
+  refusals: RefusalLog;
   bodies: BodyReader;
   onBody: () => void;
 }
@@ -97,48 +99,35 @@ async function answer(request: IncomingMessage, response: ServerResponse, counte
 }
 
 /** Returns the status to answer with, before the deadline. */
-async function receive(request: IncomingMessage, { answerWithinMs, desk, bodies, onBody }: Counter): Promise<number> {
-  const { io, refusals } = desk;
-  const header = request.headers['service-signature'];
-  const signature = parseSignature(Array.isArray(header) ? header.join() : header);
-  if (signature === undefined) {
-    refusals.add('without a signature');
-    return 401;
-  }
+async function receive(request: IncomingMessage, counter: Counter): Promise<number> {
+  const { answerWithinMs, desk, refusals, bodies, onBody } = counter;
+  const answered = new AbortController();
   let isRead = false;
-  const late = startDeadline(answerWithinMs);
   try {
+    const header = request.headers['service-signature'];
+    const signature = parseSignature(Array.isArray(header) ? header.join() : header);
+    if (signature === undefined) throw new Refusal(401, 'without a signature');
     const taken = bodies.use(request, (body) => {
       isRead = true;
       onBody();
       return takeDelivery(desk, { signature, attempt: readAttempt(request), body });
     });
-    return await Promise.race([taken, late.expired]);
+    const deadline = setTimeout(answerWithinMs, undefined, { signal: answered.signal });
+    const status = await Promise.race([taken, deadline]);
+    if (status !== undefined) return status;
+    if (!isRead) throw new Refusal(408, 'slower than the deadline');
+    desk.io.log('error', 'webhook.late', { afterMs: answerWithinMs });
+    return 503;
   } catch (error) {
-    if (error === late) {
-      if (isRead) io.log('error', 'webhook.late', { afterMs: answerWithinMs });
-      else refusals.add('slower than the deadline');
-      return isRead ? 503 : 408;
+    if (error instanceof Refusal) {
+      refusals.add(error);
+      return error.status;
     }
-    if (error instanceof BodyError) {
-      refusals.add(error.fault === 'too large' ? 'larger than --max-body' : error.fault);
-      return STATUS_OF[error.fault];
-    }
-    io.log('error', 'webhook.not_landed', { reason: error instanceof Error ? error.message : String(error) });
+    desk.io.log('error', 'webhook.not_landed', { reason: error instanceof Error ? error.message : String(error) });
     return 503;
   } finally {
-    late.cancel();
+    answered.abort();
   }
-}
-
-/** `expired` rejects with the deadline itself. */
-function startDeadline(ms: number) {
-  const deadline = { expired: Promise.resolve() as Promise<never>, cancel: () => {} };
-  deadline.expired = new Promise((_resolve, reject) => {
-    const timer = setTimeout(() => reject(deadline), ms);
-    deadline.cancel = () => clearTimeout(timer);
-  });
-  return deadline;
 }
 
 /** Service-Delivery-Attempt is not signed, so it serves the log only. */

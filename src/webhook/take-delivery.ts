@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { parseExactJson } from '../api/exact-json.js';
 import type { Io } from '../io/io.js';
 import type { EventStore } from './event-store.js';
+import { Refusal } from './refusal.js';
 import { type AgeLimits, isSignedBy, judgeAge, type Signature } from './signature.js';
 import type { SigningSecrets } from './signing-secrets.js';
 
@@ -10,7 +11,6 @@ export interface Desk {
   secrets: Pick<SigningSecrets, 'current'>;
   store: Pick<EventStore, 'land' | 'setAside'>;
   ages: AgeLimits;
-  refusals: RefusalLog;
   /** An event with changes has landed. */
   onLanded: () => void;
   io: Io;
@@ -20,6 +20,7 @@ export interface Desk {
  * Judges a delivery, lands it and returns the status to answer with (section 6, delivery rules). A 2xx means that the
  * event is on disk, or needs not be. A signed body that can't be read is set aside and answered with 202: no retry
  * would change it, and a refusal would hold up all later changes for a day and then turn the endpoint off.
+ * @throws Refusal of a delivery that is not signed, or not now
  */
 export async function takeDelivery(
   desk: Desk,
@@ -27,14 +28,12 @@ export async function takeDelivery(
 ): Promise<number> {
   const { io, store } = desk;
   if (!isSignedBy(await desk.secrets.current(), signature, body)) {
-    desk.refusals.add('signed with none of the secrets');
-    return 401;
+    throw new Refusal(401, 'signed with none of the secrets');
   }
   const age = judgeAge(signature, io.now(), desk.ages);
   if (age !== 'good') {
     const seconds = Math.round(io.now().getTime() / 1000) - Number(signature.t);
-    desk.refusals.add(age === 'too old' ? 'older than --max-age' : 'ahead by more than --max-skew', { seconds });
-    return 401;
+    throw new Refusal(401, age === 'too old' ? 'older than --max-age' : 'ahead by more than --max-skew', { seconds });
   }
   // The headers with id and type are not signed, so only the body counts.
   const event = readEvent(body);
@@ -93,28 +92,4 @@ function readEvent(body: Buffer): EventFacts | { fault: string } {
   }
   const { id, type, cursor, changes } = parsed.data;
   return { id, type, changes: changes?.length ?? 0, cursor: cursor?.toString() };
-}
-
-const EVERY_MS = 10_000;
-
-/** Logs each reason at most every ten seconds, so that nobody who finds the address can fill the disk. */
-export class RefusalLog {
-  readonly #io: Io;
-  readonly #last = new Map<string, { at: number; skipped: number }>();
-
-  constructor(io: Io) {
-    this.#io = io;
-  }
-
-  add(reason: string, facts: Record<string, unknown> = {}): void {
-    const now = this.#io.now().getTime();
-    const last = this.#last.get(reason);
-    if (last !== undefined && now - last.at < EVERY_MS) {
-      last.skipped++;
-      return;
-    }
-    const more = last === undefined || last.skipped === 0 ? {} : { notLogged: last.skipped };
-    this.#last.set(reason, { at: now, skipped: 0 });
-    this.#io.log('warn', 'webhook.refused', { reason, ...facts, ...more });
-  }
 }

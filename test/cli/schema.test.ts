@@ -1,7 +1,7 @@
 import { tableFromIPC } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
 import { showSchema } from '../../src/cli/actions/show-schema.js';
-import { CONTRACT_FORMATS } from '../../src/deliver/contract-formats.js';
+import { CONTRACT_FORMATS } from '../../src/deliver/names.js';
 import { act, MemoryOutput, openContext } from './open-context.js';
 
 describe('schema', () => {

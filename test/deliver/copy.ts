@@ -1,17 +1,23 @@
 import { planLoad, type TableLoad } from '../../src/deliver/load-plan.js';
 import { type LoadTarget, writeApply, writeCreate } from '../../src/deliver/load-sql.js';
+import type { Warehouse } from '../../src/deliver/names.js';
 import { SQL_DIALECTS } from '../../src/deliver/sql-dialects.js';
 import type { Lake } from '../../src/lake/lake.js';
 import type { Database } from '../../src/sql/connection.js';
 import { tablePath } from '../../src/tables/layout.js';
 import type { DataFile, TableName } from '../../src/tables/table.js';
 
-/** DuckDB is the copy: it runs the statements as they are, over views of the files as staging tables. */
-export const TARGET: LoadTarget = {
-  dialect: SQL_DIALECTS.ddl,
-  schema: undefined,
-  hasTransactions: true,
+/** Where each warehouse finds the lake's files. */
+export const BASES: Record<Warehouse, string> = {
+  postgres: '',
+  redshift: 's3://bucket/lake',
+  snowflake: '@stage',
+  bigquery: 'gs://bucket/lake/',
+  databricks: 'abfss://lake@account.dfs.core.windows.net/lake',
 };
+
+/** DuckDB is the copy: it runs the statements as they are, over views of the files as staging tables. */
+export const TARGET: LoadTarget = { dialect: SQL_DIALECTS.ddl, schema: undefined, hasTransactions: true };
 
 export function relate(lake: Lake, table: TableName, files: readonly DataFile[]): string {
   const names = files.map(({ path }) => `'${tablePath(lake, table, path)}'`).join(', ');

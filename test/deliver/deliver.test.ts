@@ -8,24 +8,16 @@ import { planLoad, type TableLoad } from '../../src/deliver/load-plan.js';
 import { writeLoadsTable } from '../../src/deliver/load-sql.js';
 import { readManifest } from '../../src/deliver/manifest.js';
 import { requireBase, writeForLoader } from '../../src/deliver/manifest-formats.js';
+import type { Warehouse } from '../../src/deliver/names.js';
 import { selectChanges } from '../../src/deliver/select-changes.js';
 import { parseSince } from '../../src/deliver/since.js';
-import type { Warehouse } from '../../src/deliver/warehouse-names.js';
 import { openLake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
 import { Database } from '../../src/sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { openWorld, readLake, type World } from '../run/world.js';
-import { loadTable, relate, TARGET } from './copy.js';
-
-const BASES: Record<Warehouse, string> = {
-  postgres: '',
-  redshift: 's3://bucket/lake',
-  snowflake: '@stage',
-  bigquery: 'gs://bucket/lake/',
-  databricks: 'abfss://lake@account.dfs.core.windows.net/lake',
-};
+import { BASES, loadTable, relate, TARGET } from './copy.js';
 
 const TABLES = ['items', 'history', 'products', 'price_spread', 'sites', 'runs'] as const;
 const KEYS: Record<(typeof TABLES)[number], string> = {

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { TableLoad } from '../../src/deliver/load-plan.js';
 import { requireSchemaName } from '../../src/deliver/load-sql.js';
-import { WAREHOUSES } from '../../src/deliver/warehouse-names.js';
+import { WAREHOUSES } from '../../src/deliver/names.js';
 import { requireWarehouseBase, writeLoadScript } from '../../src/deliver/warehouses.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
+import { BASES } from './copy.js';
 
 const file = (path: string) => ({ path, rows: 1n, bytes: 1, partitionValues: {}, stats: '', modifiedAt: 0 });
 
@@ -24,8 +25,6 @@ const LOAD: TableLoad = {
   files: [file("site_id-12.it's.parquet")],
   total: 1n,
 };
-
-const BASES = { postgres: '', redshift: 's3://b', snowflake: '@s', bigquery: 'gs://b', databricks: 's3://b/l' };
 
 test('a script stages, changes the copy in one transaction that records the run last, and cleans up', () => {
   const script = writeLoadScript('snowflake', [LOAD], { schema: 'shop.prices', base: '@stage' });

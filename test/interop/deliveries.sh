@@ -5,24 +5,12 @@
 # docs/reference/deliveries.md. A part alone:
 # deliveries.sh formats|airflow2|airflow3|dagster|prefect
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-work=${INTEROP_DIR:-$(mktemp -d)}
-[ -n "${INTEROP_DIR:-}" ] || trap 'rm -rf "$work"' EXIT
-export PYTHONDONTWRITEBYTECODE=1 TZ=UTC
-cd "$here/../.."
+. "$(dirname "$0")/setup.sh"
 failed=0
 page=
 [ "${1:-}" != --page ] || { page=docs/reference/deliveries.md && shift; }
 export RESULTS="$work/results.ndjson"
 rm -f "$RESULTS"
-
-# environment NAME PACKAGE…: a virtual environment with these, once.
-environment() {
-  name=$1
-  shift
-  [ -x "$work/$name/bin/python" ] || python3 -m venv "$work/$name"
-  "$work/$name/bin/pip" install --quiet "$@"
-}
 
 formats() {
   environment formats 'sqlglot==30.30.0' 'prometheus-client' 'openlineage-python==1.54.0'
@@ -51,5 +39,5 @@ for part in ${*:-formats airflow2 airflow3 dagster prefect}; do
   set -e
   [ $code = 0 ] || { failed=1 && printf '{"tool":"%s","version":"","what":"all of it","result":"**failed, or could not be set up**"}\n' "$part" >>"$RESULTS"; }
 done
-[ -z "$page" ] || { python3 "$here/deliveries_page.py" "$RESULTS" >"$page" && npx biome check --write "$page"; }
+[ -z "$page" ] || { python3 "$here/pages.py" deliveries "$RESULTS" >"$page" && npx biome check --write "$page"; }
 exit $failed

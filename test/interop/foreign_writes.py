@@ -1,4 +1,4 @@
-"""Runs what write-foreign.ts planned with delta-rs or Spark: foreign_writes.py <writes.json>"""
+"""Runs what write-states.ts planned with delta-rs or Spark: foreign_writes.py <writes.json>"""
 
 import json
 import pathlib

@@ -5,8 +5,7 @@
 # FUZZ_EXAMPLES: cases an endpoint; FUZZ_SEED: the same seed asks the same; FUZZ_PLANS: plans of the account, one run
 # each. Takes two to four minutes, ten a plan at most.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-work=${INTEROP_DIR:-$(mktemp -d)}
+. "$(dirname "$0")/setup.sh"
 server=
 stop_server() {
   [ -z "$server" ] || kill "$server" 2>/dev/null || true
@@ -19,10 +18,7 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-if [ ! -x "$work/fuzz-venv/bin/schemathesis" ]; then
-  python3 -m venv "$work/fuzz-venv"
-  "$work/fuzz-venv/bin/pip" install --quiet 'schemathesis==4.32.5'
-fi
+environment fuzz-venv 'schemathesis==4.32.5'
 
 start_server() {
   rm -f "$work/sandbox.json"
@@ -43,7 +39,7 @@ failed=0
 for plan in ${FUZZ_PLANS:-unlimited free}; do
   start_server "$plan"
   base=$(read_json baseUrl)
-  DO_NOT_TRACK=1 SCHEMATHESIS_HOOKS=fuzz_hooks PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$here" \
+  DO_NOT_TRACK=1 SCHEMATHESIS_HOOKS=fuzz_hooks PYTHONPATH="$here" \
     FUZZ_BASE="$base" FUZZ_KEY="$(read_json keys.live)" \
     timeout 600 "$work/fuzz-venv/bin/schemathesis" --config-file "$here/fuzz.toml" run "$base/openapi.json" \
     --header "Authorization: Bearer $(read_json keys.live)" --report-ndjson-path "$work/fuzz.ndjson" \

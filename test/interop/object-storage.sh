@@ -4,8 +4,7 @@
 # (KILLS), 1,000 rounds of two racing writers (ROUNDS), and two machines that run in turns. Then delta-rs, Polars, DuckDB's
 # httpfs and Spark (--no-spark leaves it out) read what they published. --page writes docs/reference/object-storage.md.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-work=${INTEROP_DIR:-$(mktemp -d)}
+. "$(dirname "$0")/setup.sh"
 storage=$work/storage
 if ! command -v radosgw >/dev/null || ! command -v ceph-osd >/dev/null; then
   echo 'object storage: not tested, Ceph is not installed (apt-get install radosgw ceph-mon ceph-osd)'
@@ -23,18 +22,15 @@ export RESULTS="$work/object-storage.ndjson"
 rm -f "$RESULTS"
 
 # The extension from PyPI fits this version of DuckDB.
-python=$storage/venv/bin/python
 mkdir -p "$storage/lakes"
-python3 -m venv "$storage/venv"
-"$storage/venv/bin/pip" install --quiet 'deltalake==1.6.6' 'polars==2.1.0' 'pyarrow==26.0.1' 'duckdb==1.5.5' 'duckdb-extension-httpfs==1.5.5'
-[ -z "$spark" ] || "$storage/venv/bin/pip" install --quiet 'pyspark==3.5.9' 'delta-spark==3.3.2'
+environment storage/venv 'deltalake==1.6.6' 'polars==2.1.0' 'pyarrow==26.0.1' 'duckdb==1.5.5' 'duckdb-extension-httpfs==1.5.5'
+[ -z "$spark" ] || environment storage/venv 'pyspark==3.5.9' 'delta-spark==3.3.2'
 
-export AWS_ACCESS_KEY_ID=interop AWS_SECRET_ACCESS_KEY=interop-secret PYTHONDONTWRITEBYTECODE=1 TZ=UTC
+export AWS_ACCESS_KEY_ID=interop AWS_SECRET_ACCESS_KEY=interop-secret
 port=$((20000 + $$ % 20000))
 "$here/ceph.sh" start "$storage/ceph" "$port"
-cd "$here/../.."
 npx tsx test/interop/object-storage.ts "http://127.0.0.1:$port" "$storage/lakes"
-"$python" "$here/read_remote.py" "$storage/lakes" $spark
+"$storage/venv/bin/python" "$here/read_remote.py" "$storage/lakes" $spark
 [ -z "$page" ] || {
-  python3 "$here/object_storage_page.py" "$RESULTS" "$(radosgw --version | cut -d' ' -f3)" >"$page" && npx biome check --write "$page"
+  python3 "$here/pages.py" object-storage "$RESULTS" "$(radosgw --version | cut -d' ' -f3)" >"$page" && npx biome check --write "$page"
 }

@@ -10,6 +10,7 @@ import deltalake
 import duckdb
 import polars
 
+from comparing import open_spark
 from noting import note
 
 folder = pathlib.Path(sys.argv[1])
@@ -50,30 +51,17 @@ def duck():
         return None
 
 
-def spark_session():
-    from pyspark.sql import SparkSession
-
-    packages = "io.delta:delta-spark_2.12:3.3.2,org.apache.hadoop:hadoop-aws:3.3.4"
-    builder = SparkSession.builder.master("local[1]").config("spark.jars.packages", packages)
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.databricks.delta.snapshotPartitions": "1",
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        "spark.hadoop.fs.s3a.endpoint": remote["endpoint"],
-        "spark.hadoop.fs.s3a.path.style.access": "true",
-        "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
-        "spark.hadoop.fs.s3a.access.key": key,
-        "spark.hadoop.fs.s3a.secret.key": secret,
-    }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
-
-
-spark = spark_session() if "--spark" in sys.argv else None
+S3A = {
+    "endpoint": remote["endpoint"],
+    "path.style.access": "true",
+    "connection.ssl.enabled": "false",
+    "access.key": key,
+    "secret.key": secret,
+}
+spark = None
+if "--spark" in sys.argv:
+    hadoop = {f"spark.hadoop.fs.s3a.{name}": value for name, value in S3A.items()}
+    spark = open_spark(["org.apache.hadoop:hadoop-aws:3.3.4"], hadoop)
 db = duck()
 versions = {"delta-rs": deltalake.__version__, "Polars": polars.__version__, "DuckDB, httpfs": duckdb.__version__}
 if spark is not None:

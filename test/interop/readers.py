@@ -50,7 +50,7 @@ def read_expected(reader, path, spark):
         return polars.read_parquet(path)
     if reader == "pandas":
         return pandas.read_parquet(path)
-    if reader.startswith("DuckDB"):
+    if reader == "DuckDB":
         return duckdb.read_parquet(path)
     return parquet.read_table(path)
 
@@ -97,9 +97,9 @@ def compare_reading(reader, read, folder, expected, spark):
         return f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
 
 
-def read_catalog(lake, table):
+def read_catalog(folder, spark):
     """A view of catalog.sql, in a DuckDB that knows nothing of pricelake."""
-    before = os.getcwd()
+    before, (lake, table) = os.getcwd(), os.path.split(folder)
     os.chdir(lake)
     try:
         connection = duckdb.connect()

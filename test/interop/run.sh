@@ -4,9 +4,7 @@
 # pyarrow, Polars, delta-rs, DuckDB (PyPI) and Apache Spark (PyPI and Maven Central, needs Java 17; --no-spark leaves it
 # out). --page writes docs/reference/interop.md. Everything else that it makes stands in a temporary folder, or in $INTEROP_DIR.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-work=${INTEROP_DIR:-$(mktemp -d)}
-[ -n "${INTEROP_DIR:-}" ] || trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/setup.sh"
 spark=--spark engines='delta-rs Spark' page=
 for option in "$@"; do
   case $option in
@@ -15,23 +13,15 @@ for option in "$@"; do
   esac
 done
 
-python=$work/venv/bin/python
-if [ ! -x "$python" ]; then
-  python3 -m venv "$work/venv"
-  "$work/venv/bin/pip" install --quiet 'deltalake==1.6.6' 'polars==2.1.0' 'duckdb==2.0.0' 'pyarrow==26.0.1' 'pandas==3.1.1' pytz
-  # It needs an older pandas.
-  python3 -m venv "$work/indices"
-  "$work/indices/bin/pip" install --quiet 'pyindexnum==0.4.0'
-fi
-[ -z "$spark" ] || "$work/venv/bin/pip" install --quiet 'pyspark==3.5.9' 'delta-spark==3.3.2'
+environment venv 'deltalake==1.6.6' 'polars==2.1.0' 'duckdb==2.0.0' 'pyarrow==26.0.1' 'pandas==3.1.1' pytz
+environment indices 'pyindexnum==0.4.0' # it needs an older pandas
+[ -z "$spark" ] || environment venv 'pyspark==3.5.9' 'delta-spark==3.3.2'
 
 rm -rf "$work/data" "$work/states"
+python=$work/venv/bin/python
 mkdir "$work/data" "$work/states"
-export PYTHONDONTWRITEBYTECODE=1 TZ=UTC
-cd "$here/../.."
 npx tsx test/interop/write-lake.ts "$work/data"
-npx tsx test/interop/write-states.ts "$work/states"
-npx tsx test/interop/write-foreign.ts "$work/states" "$python" $engines
+npx tsx test/interop/write-states.ts "$work/states" "$python" $engines
 failed=0
 "$python" "$here/read_lake.py" "$work/data" $spark || failed=1
 "$python" "$here/read_states.py" "$work/states" $spark $page || failed=1

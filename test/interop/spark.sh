@@ -4,23 +4,12 @@
 # Java 17. --page writes docs/reference/spark.md. $SPARK_ITEMS names a file of items (NDJSON, gzip) that is tried as well.
 # One version alone: spark.sh spark35|spark4
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-work=${INTEROP_DIR:-$(mktemp -d)}
-[ -n "${INTEROP_DIR:-}" ] || trap 'rm -rf "$work"' EXIT
-export PYTHONDONTWRITEBYTECODE=1 TZ=UTC SPARK_LOCAL_IP=127.0.0.1
-cd "$here/../.."
+. "$(dirname "$0")/setup.sh"
+export SPARK_LOCAL_IP=127.0.0.1
 page=
 [ "${1:-}" != --page ] || { page=docs/reference/spark.md && shift; }
 export RESULTS="$work/spark.ndjson"
 rm -rf "$RESULTS" "$work/spark-data"
-
-# environment NAME PACKAGE…: a virtual environment with these, once.
-environment() {
-  name=$1
-  shift
-  [ -x "$work/$name/bin/python" ] || python3 -m venv "$work/$name"
-  "$work/$name/bin/pip" install --quiet "$@"
-}
 
 # On two cores of this machine, as it would be on a cluster.
 local='--master local[2] --driver-memory 3g --conf spark.log.level=ERROR --conf spark.ui.enabled=false
@@ -61,5 +50,5 @@ for version in ${*:-spark35 spark4}; do
     npx tsx test/interop/try-merge.ts "$number" "$way" "$work/$version/bin/spark-submit" $local || failed=1
   done
 done
-[ -z "$page" ] || { python3 "$here/spark_page.py" "$RESULTS" >"$page" && npx biome check --write "$page"; }
+[ -z "$page" ] || { python3 "$here/pages.py" spark "$RESULTS" >"$page" && npx biome check --write "$page"; }
 exit $failed

@@ -6,19 +6,12 @@ import { showSchema } from '../../src/cli/actions/show-schema.js';
 import { openLineage } from '../../src/cli/observers/lineage.js';
 import { openMetricsFile } from '../../src/cli/observers/metrics.js';
 import { watchRun } from '../../src/cli/observers/watch-run.js';
-import { WAREHOUSES, type Warehouse } from '../../src/deliver/warehouse-names.js';
+import { WAREHOUSES } from '../../src/deliver/names.js';
 import { PricelakeError } from '../../src/io/errors.js';
 import { syncPipeline } from '../../src/run/sync.js';
 import { openContext } from '../cli/open-context.js';
+import { BASES } from '../deliver/copy.js';
 import { openWorld } from '../run/world.js';
-
-const BASES: Record<Warehouse, string> = {
-  postgres: '',
-  redshift: 's3://bucket/lake',
-  snowflake: '@db.schema.lake_stage',
-  bigquery: 'gs://bucket/lake',
-  databricks: 's3://bucket/lake',
-};
 
 const out = process.argv[2] ?? '.';
 await mkdir(out, { recursive: true });

@@ -1,14 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { commitTable } from '../../src/lake/commit.js';
 import { type Lake, openLake } from '../../src/lake/lake.js';
 import { publishPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
-import { stageTable } from '../../src/lake/stage.js';
 import { Database } from '../../src/sql/connection.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
-import { loadTableSchema } from '../../src/tables/schemas.js';
-import type { DataFile, TableName } from '../../src/tables/table.js';
+import type { TableName } from '../../src/tables/table.js';
+import { select, type Write, write } from '../lake/items.js';
 
 /** Writes a lake for other readers, and beside it what they must find there: `write-lake.ts <folder>`. */
 const folder = process.argv[2];
@@ -18,27 +16,16 @@ const lake: Lake = await openLake(join(folder, 'lake'), { create: true });
 const db = await Database.open({ threads: 2 });
 const start = Date.parse('2026-11-20T00:00:00Z');
 
-function select(table: TableName, values: Record<string, string>, from: string): string {
-  const columns = loadTableSchema(table).columns.map(
-    ({ name, type }) => `CAST(${values[name] ?? 'NULL'} AS ${type}) AS "${name}"`,
-  );
-  return `SELECT ${columns.join(', ')} FROM ${from}`;
-}
-
-interface Write {
+interface Version extends Pick<Write, 'remove' | 'partitionBy'> {
   table: TableName;
   query: string;
-  remove?: DataFile[];
-  partitionBy?: string[];
   cursor?: bigint;
   version?: number;
 }
 
-async function write({ table, query, remove = [], partitionBy, cursor = 1n, version = 0 }: Write): Promise<void> {
-  const stage = { table, runId: `r${version}`, select: query, ...(partitionBy === undefined ? {} : { partitionBy }) };
-  const add = await stageTable(db, lake, stage);
-  const change = { table, add, remove, applied: { cursor } };
-  await commitTable(lake, change, { runId: `r${version}`, operation: 'WRITE', at: new Date(start + version * 60_000) });
+async function writeVersion({ query, cursor = 1n, version = 0, ...change }: Version): Promise<void> {
+  const at = new Date(start + version * 60_000);
+  await write(db, lake, { ...change, select: query, applied: { cursor }, at });
 }
 
 async function expectRows(table: TableName, query: string): Promise<void> {
@@ -60,12 +47,12 @@ const item = {
 
 // Twenty-three versions of a partitioned table: two checkpoints, commits after the last, partitions rewritten.
 const items = (run: number) => select('items', { ...item, brand: `'run ' || ${run}` }, 'range(500) AS r(i)');
-await write({ table: 'items', query: items(0), cursor: 9223372036854775000n });
+await writeVersion({ table: 'items', query: items(0), cursor: 9223372036854775000n });
 for (let run = 1; run < 23; run += 1) {
   const site = String(run % 5);
   const remove = (await readTable(lake, 'items')).files.filter((file) => file.partitionValues.site_id === site);
   const query = `SELECT * FROM (${items(run)}) WHERE site_id = ${site}`;
-  await write({ table: 'items', query, remove, cursor: 9223372036854775000n + BigInt(run), version: run });
+  await writeVersion({ table: 'items', query, remove, cursor: 9223372036854775000n + BigInt(run), version: run });
 }
 const newest = [20, 21, 22, 18, 19].map((run, site) => `SELECT * FROM (${items(run)}) WHERE site_id = ${site}`);
 await expectRows('items', newest.join(' UNION ALL '));
@@ -85,8 +72,8 @@ const history = (from: number) =>
     },
     `range(${from}, ${from} + 50) AS r(i)`,
   );
-await write({ table: 'history', query: history(0) });
-await write({ table: 'history', query: history(50), version: 1 });
+await writeVersion({ table: 'history', query: history(0) });
+await writeVersion({ table: 'history', query: history(50), version: 1 });
 await expectRows('history', `${history(0)} UNION ALL ${history(50)}`);
 
 // Partition values that need care in folder names and in URIs.
@@ -98,7 +85,7 @@ const products = select(
   values,
 );
 await db.run(`CREATE TABLE products AS ${products}`);
-await write({ table: 'products', query: 'FROM products', partitionBy: ['brand'] });
+await writeVersion({ table: 'products', query: 'FROM products', partitionBy: ['brand'] });
 await expectRows('products', 'FROM products');
 
 // Two partition columns, one of them an instant.
@@ -114,7 +101,7 @@ const sites = select(
   },
   'range(12) AS r(i)',
 );
-await write({ table: 'sites', query: sites, partitionBy: ['valid_from', 'is_current'] });
+await writeVersion({ table: 'sites', query: sites, partitionBy: ['valid_from', 'is_current'] });
 await expectRows('sites', sites);
 
 // Unpartitioned, with doubles.
@@ -132,7 +119,7 @@ const checks = select(
   },
   'range(10) AS r(i)',
 );
-await write({ table: 'check_results', query: checks });
+await writeVersion({ table: 'check_results', query: checks });
 await expectRows('check_results', checks);
 await publishPointer(lake, {
   pipeline: 'interop',

@@ -5,9 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { selectDailySpreads } from '../../src/analyze/daily-spread.js';
 import { prepareConversion } from '../../src/analyze/exchange-rates.js';
-import { commitTable } from '../../src/lake/commit.js';
 import { openLake } from '../../src/lake/lake.js';
-import { stageTable } from '../../src/lake/stage.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { createMacros, readAnalysis } from '../../src/sql/model.js';
@@ -16,6 +14,7 @@ import { itself } from '../../src/sql/sql.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { derivedSelects } from '../check/lake-world.js';
+import { select, write } from '../lake/items.js';
 
 /**
  * Writes what pipelines/spark/spread.py reads, and what it must make of it by DuckDB's own queries:
@@ -97,7 +96,7 @@ const SITES = {
   run_id: "'r1'",
 };
 
-await write('hard', {
+await writeWorld('hard', {
   items: select('items', ITEMS, 'range(3000) AS r(i)'),
   history: select('history', HISTORY, 'range(6000) AS r(i)'),
   sites: select('sites', SITES, 'range(7) AS r(i)'),
@@ -108,7 +107,7 @@ if (given !== undefined) {
   await pipeline(createReadStream(given), createGunzip(), createWriteStream(lines));
   const source = `read_csv(${quoteLiteral(lines)}, columns = {'line': 'VARCHAR'}, delim = chr(1), quote = '', escape = '', header = false, max_line_size = 4194304)`;
   const text = (path: string) => `json_extract_string(line, '$.${path}')`;
-  await write('given', {
+  await writeWorld('given', {
     items: select('items', givenItems(text), source),
     history: select('history', {}, 'range(0) AS r(i)'),
     sites: select(
@@ -143,15 +142,8 @@ function givenItems(text: (path: string) => string) {
   };
 }
 
-function select(table: TableName, values: Record<string, string>, from: string): string {
-  const columns = loadTableSchema(table).columns.map(
-    ({ name, type }) => `CAST(${values[name] ?? 'NULL'} AS ${type}) AS "${name}"`,
-  );
-  return `SELECT ${columns.join(', ')} FROM ${from}`;
-}
-
 /** A lake of these tables, and in `expected` a file of each derived table. */
-async function write(world: string, tables: Partial<Record<TableName, string>>): Promise<void> {
+async function writeWorld(world: string, tables: Partial<Record<TableName, string>>): Promise<void> {
   const target = join(folder as string, world);
   await mkdir(join(target, 'expected'), { recursive: true });
   const lake = await openLake(join(target, 'lake'), { create: true });
@@ -160,9 +152,7 @@ async function write(world: string, tables: Partial<Record<TableName, string>>):
   for (const [name, query] of Object.entries(tables)) {
     const table = name as TableName;
     await db.run(`CREATE TABLE ${table} AS ${query}`);
-    const add = await stageTable(db, lake, { table, runId: 'r1', select: `FROM ${table}` });
-    const change = { table, add, remove: [], applied: { cursor: 1n } };
-    await commitTable(lake, change, { runId: 'r1', operation: 'WRITE', at: new Date() });
+    await write(db, lake, { table, select: `FROM ${table}`, applied: { cursor: 1n } });
   }
   for (const { table, select } of derivedSelects('spark')) {
     await db.run(`CREATE TABLE ${table} AS ${select}`);

@@ -4,7 +4,7 @@
  * hold once: the code has changed, and the mutant with it.
  */
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,20 +36,11 @@ function runTests(tests: readonly string[], only?: string): Promise<boolean> {
 }
 
 /** What became of a mutant. */
-async function show(mutant: HandMutant): Promise<'killed' | 'SURVIVED' | 'NOT FOUND'> {
-  const { file, find, replace, tests, only } = mutant;
+async function show({ file, find, replace, tests, only }: HandMutant): Promise<'killed' | 'SURVIVED' | 'NOT FOUND'> {
   const place = path.join(copy, file);
-  let code: string;
-  try {
-    code = readFileSync(place, 'utf8');
-  } catch {
-    return 'NOT FOUND';
-  }
+  const code = existsSync(place) ? readFileSync(place, 'utf8') : '';
   if (code.split(find).length !== 2) return 'NOT FOUND';
-  writeFileSync(
-    place,
-    code.replace(find, () => replace),
-  );
+  writeFileSync(place, code.split(find).join(replace));
   try {
     return (await runTests(tests, only)) ? 'SURVIVED' : 'killed';
   } finally {

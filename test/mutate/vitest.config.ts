@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** The tests that mutants are shown to: those of the mutated folders, without what runs the built code alone. */
-const tests = process.env.MUTATE_TESTS?.split(',') ?? ['test/{lake,journal,extract,plan,formats,api}/**/*.test.ts'];
+const tests = process.env.MUTATE_TESTS?.split(',') ?? ['test/{lake,journal,source,plan,formats,api}/**/*.test.ts'];
 
 export default defineConfig({
   test: {

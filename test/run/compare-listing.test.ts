@@ -28,7 +28,7 @@ async function openCopied({ moves = false, isNew = false } = {}) {
   record(world, listed(world)[0] as Item, 'CHANGED', {}, 7);
   world.now += SECOND;
   let onRequest = (_path: string) => {};
-  const service = await startService(world, 3, { onMoment: (_moment, path) => onRequest(path) });
+  const service = await startService(world, 3, { onMoment: (path) => onRequest(path) });
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-listing-'));
   const values = pipelineSchema.parse({
     name: 'listing',

@@ -231,6 +231,6 @@ export function expectLedger(lake: LakeRows, { mayReject = false } = {}): void {
 /** No closed day lies ahead of what the service's clock and the events tell. */
 export function expectNoFutureDays(world: World, lake: LakeRows): void {
   const today = new Date(Number(world.now / 1_000_000n)).toISOString().slice(0, 10);
-  const future = lake.days.filter(({ day }) => (day ?? '') >= today).map(({ day }) => String(day));
+  const future = lake.price_spread_daily.filter(({ day }) => (day ?? '') >= today).map(({ day }) => String(day));
   refuse('price_spread_daily has days that are not over', [...new Set(future)]);
 }

@@ -1,7 +1,10 @@
-/** Seed → the life of a world. Every other seed takes the next row of an array that covers all pairs of habits. */
+/**
+ * Seed → the life of a world; every other seed takes the next row of an array that covers all pairs of habits. A failing
+ * life → a plainer one that fails in the same way.
+ */
 import { createSeeded } from '../seeded.js';
 import { coverPairs } from './covering-array.js';
-import { drawHabits, HABIT_NAMES, type Habits, PLAIN, valuesOf } from './habits.js';
+import { drawHabits, HABIT_NAMES, type HabitName, type Habits, PLAIN, valuesOf } from './habits.js';
 import type { Life } from './live-through.js';
 
 const ROWS = coverPairs(
@@ -33,4 +36,28 @@ export function drawLife(seed: number): Life {
 export function listOdd(habits: Partial<Habits>): Partial<Habits> {
   const odd = HABIT_NAMES.filter((name) => name in habits && habits[name] !== PLAIN[name]);
   return Object.fromEntries(odd.map((name) => [name, habits[name]]));
+}
+
+/** Drops habits back to the plain value, in halves, quarters and one by one, then items and rounds. */
+export async function shrinkLife(life: Life, fails: (life: Life) => Promise<boolean>): Promise<Life> {
+  let best: Life = { ...life, habits: { ...PLAIN, ...life.habits } };
+  const attempt = async (plainer: Life) => {
+    const isFailing = await fails(plainer);
+    if (isFailing) best = plainer;
+    return isFailing;
+  };
+  const names = () => Object.keys(listOdd(best.habits)) as HabitName[];
+  for (let size = Math.ceil(names().length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let at = 0; at < names().length; ) {
+      const dropped = names().slice(at, at + size);
+      if (!(await attempt({ ...best, habits: resetHabits(best.habits, dropped) }))) at += size;
+    }
+  }
+  for (const items of [4, 8, 16]) if (items < best.items && (await attempt({ ...best, items }))) break;
+  if (best.rounds > 1) await attempt({ ...best, rounds: 1 });
+  return best;
+}
+
+function resetHabits(habits: Partial<Habits>, names: readonly HabitName[]): Partial<Habits> {
+  return { ...habits, ...Object.fromEntries(names.map((name) => [name, PLAIN[name]])) };
 }

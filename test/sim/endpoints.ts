@@ -1,6 +1,5 @@
 /** Endpoints of the API document, section 4, over the world: path and query → body. */
-import type { Account } from './account.js';
-import { viewPlan } from './plan.js';
+import { type Account, viewPlan } from './account.js';
 import { viewProductPage } from './products.js';
 import { findChangeTime, isAsked, selectItems } from './select-items.js';
 import { isBadChange, nameChanges, nameKind, viewChange, viewItem, writeTime } from './views.js';

@@ -121,11 +121,15 @@ const changeStock: Event = (world, item) => {
   record(world, item, 'CHANGED', { 'attributes.stock': [before, Number(before) + 1] }, undefined);
 };
 
-const changeTitle: Event = (world, item) => {
-  const before = item.title;
-  item.title = before === null ? 'named at last' : world.random.pick([`${before}!`, null]);
-  record(world, item, 'CHANGED', { title: [before, item.title] }, undefined);
-};
+/** Gives an item another text, and tells of it where it is another. */
+function setText(world: World, item: Item, name: 'title' | 'image' | 'brand' | 'gtin', text: string | null): void {
+  const before = item[name];
+  item[name] = text;
+  if (before !== text) record(world, item, 'CHANGED', { [name]: [before, text] }, undefined);
+}
+
+const changeTitle: Event = (world, item) =>
+  setText(world, item, 'title', item.title === null ? 'named at last' : world.random.pick([`${item.title}!`, null]));
 
 /** Price from or to null, title and brand in one change. */
 const changeAtOnce: Event = (world, item) => {
@@ -167,24 +171,14 @@ const move: Event = (world, item) => {
     record(world, item, 'CHANGED', { site: [String(before), String(item.siteId)] }, undefined);
 };
 
-const changeImage: Event = (world, item) => {
-  const before = item.image;
-  item.image = `https://shop.example/${item.id}-${world.random.integer(1000)}.jpg`;
-  record(world, item, 'CHANGED', { image: [before, item.image] }, undefined);
-};
+const changeImage: Event = (world, item) =>
+  setText(world, item, 'image', `https://shop.example/${item.id}-${world.random.integer(1000)}.jpg`);
 
-const changeBrand: Event = (world, item) => {
-  const before = item.brand;
-  item.brand = world.random.pick(['ACME', 'Bosch', 'Neu', null]);
-  if (before !== item.brand) record(world, item, 'CHANGED', { brand: [before, item.brand] }, undefined);
-};
+const changeBrand: Event = (world, item) =>
+  setText(world, item, 'brand', world.random.pick(['ACME', 'Bosch', 'Neu', null]));
 
 /** A GTIN becomes known, or is corrected. */
-const changeGtin: Event = (world, item) => {
-  const before = item.gtin;
-  item.gtin = drawGtin(world, world.random.integer(12));
-  if (before !== item.gtin) record(world, item, 'CHANGED', { gtin: [before, item.gtin] }, undefined);
-};
+const changeGtin: Event = (world, item) => setText(world, item, 'gtin', drawGtin(world, world.random.integer(12)));
 
 const changeCategory: Event = (world, item) => {
   const before = item.category;

@@ -33,8 +33,6 @@ export interface Life {
   rounds: number;
 }
 
-/** The plainest size that still has everything. */
-export const SIZE = { items: 24, rounds: 2 };
 const EVENTS_A_ROUND = 12;
 const CATCH_UPS = 4;
 const HOUR = 3600n * SECOND;

@@ -2,14 +2,11 @@
  * Lives through seeds: npm run sim -- --seeds 100 [--seed 1] [--workers 2] [--no-shrink]. A failure is shrunk, and told
  * with the command that replays it: npm run sim -- --seed 7 --only '{"stateTimes":"kept"}' [--items 12] [--rounds 1].
  */
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { drawLife, listOdd, SEEDS_OF_ALL_PAIRS } from './draw-life.js';
+import makeTemporaryFolder from '../temporary-folder.js';
+import { drawLife, listOdd, SEEDS_OF_ALL_PAIRS, shrinkLife } from './draw-life.js';
 import { type Habits, PLAIN } from './habits.js';
 import type { Life } from './live-through.js';
-import { shrinkLife } from './shrink.js';
 import { Worker } from './worker-pool.js';
 
 const { values: options } = parseArgs({
@@ -100,18 +97,7 @@ function report(lives: Life[], seconds: number, groups: Map<string, Failure[]>, 
   }
 }
 
-function chooseFolder(): string {
-  try {
-    accessSync('/dev/shm', constants.W_OK);
-    return '/dev/shm';
-  } catch {
-    return tmpdir(); // other systems have no such folder
-  }
-}
-
-const folder = mkdtempSync(path.join(process.env.TMPDIR ?? chooseFolder(), 'pricelake-sim-'));
-process.env.TMPDIR = folder;
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+process.once('exit', makeTemporaryFolder());
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const first = Number(options.seed);
 const lives = Array.from({ length: Number(options.seeds) }, (_, index) => planLife(first + index));

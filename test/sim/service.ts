@@ -3,10 +3,9 @@ import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type Serv
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createSeeded, type Seeded } from '../seeded.js';
-import type { Account, Source } from './account.js';
+import { type Account, countQuota, type Source } from './account.js';
 import { answerJson, type JsonAnswer, refuse, refuseDataset, refuseSince } from './endpoints.js';
 import type { Habits } from './habits.js';
-import { countQuota } from './plan.js';
 import { selectItems } from './select-items.js';
 import { listColumns, viewExportRow } from './views.js';
 import { writeCsv } from './wire-csv.js';
@@ -24,14 +23,12 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Told of each request before it is answered, and in the middle of an export: the world may move. */
-export type Moment = 'before answer' | 'in export';
-
-export interface ServiceOptions {
-  onMoment?: (moment: Moment, path: string) => void;
+interface ServiceOptions {
+  /** Told of each request before it is answered, and in the middle of an export: the world may move. */
+  onMoment?: (path: string) => void;
 }
 
-const KEY = 'sim-key';
+export const SIM_KEY = 'sim-key';
 
 /** Lines of NDJSON before each row. */
 const BLANK = { none: [], empty: [''], spaces: [' ', '\t \r'] } as const;
@@ -94,8 +91,8 @@ class Exchange {
     this.#setDate(response);
     if (this.#makeTrouble(path, response)) return;
     this.account.used.calls++;
-    this.#options.onMoment?.('before answer', path);
-    if (request.headers.authorization !== `Bearer ${KEY}`) this.#sendJson(response, refuse(401, 'no key'), false);
+    this.#options.onMoment?.(path);
+    if (request.headers.authorization !== `Bearer ${SIM_KEY}`) this.#sendJson(response, refuse(401, 'no key'), false);
     else if (path === '/export') await this.#sendExport(response, url.searchParams, gzip);
     else this.#sendJson(response, answerJson(this.account, path, url.searchParams), gzip);
   }
@@ -180,7 +177,7 @@ class Exchange {
     const { left } = countQuota(this.account);
     const taken = items.slice(0, Math.max(0, left));
     const rows = taken.map((item, index) => {
-      if (index === taken.length >> 1) this.#options.onMoment?.('in export', '/export');
+      if (index === taken.length >> 1) this.#options.onMoment?.('/export');
       const view = world.asOf(lag);
       return viewExportRow(habits, view, view.item(item.id) ?? item);
     });
@@ -233,5 +230,3 @@ function nameQuota({ quotaHeaders }: Habits): OutgoingHttpHeaders {
   }
   return { 'RateLimit-Limit': '10', 'RateLimit-Remaining': '9', 'X-Quota-Api-Calls-Remaining': '99995' };
 }
-
-export const SIM_KEY = KEY;

@@ -88,9 +88,7 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
       expectDrift(habits, report);
       return report;
     },
-    expectCopy: async (report, settled, copiedAll = false) => {
-      await expectLake(simulation, report, settled, copiedAll);
-    },
+    expectCopy: (report, settled, copiedAll = false) => expectLake(simulation, report, settled, copiedAll),
     expectSound: () => expectSound(simulation),
     close: async () => {
       await service.close();

@@ -1,25 +1,22 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of pipeline files look like this
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { runHere } from '../cli/pricelake.js';
+import { makeFolder } from '../lake/fixture.js';
 import { buildEvent, SECRET, sign } from './delivery.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 let folder: string;
 let secretFile: string;
-let started: ChildProcess[];
 beforeEach(async () => {
-  started = [];
-  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-webhook-'));
+  folder = await makeFolder('webhook');
   secretFile = path.join(folder, 'secret');
   await writeFile(secretFile, `${SECRET}\n`);
   await writeFile(
@@ -27,16 +24,12 @@ beforeEach(async () => {
     `source: {baseUrl: "\${NOT_SET}", apiKey: "\${NOT_SET}"}\nlake: {path: ${folder}/lake}\nwebhook: {secret: {file: ${secretFile}}}\n`,
   );
 });
-afterEach(async () => {
-  for (const child of started) child.kill('SIGKILL');
-  await rm(folder, { recursive: true });
-});
 
 /** A receiver as a user starts it, when it listens. */
 async function serve(options: string[] = [], env: NodeJS.ProcessEnv = {}) {
   const args = [MAIN, 'webhook', path.join(folder, 'prices.yaml'), '--port', '0', '--json', ...options];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
-  started.push(child);
+  onTestFinished(() => void child.kill('SIGKILL'));
   let stderr = '';
   child.stderr.on('data', (chunk) => {
     stderr += chunk;

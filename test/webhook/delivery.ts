@@ -1,11 +1,12 @@
 /** What the tests of the receiver share: a sender of section 6, and a receiver over a folder of its own. */
 import { createHmac } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { onTestFinished } from 'vitest';
 import { type Io, realIo } from '../../src/io/io.js';
 import { EventStore } from '../../src/webhook/event-store.js';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../../src/webhook/receiver.js';
+import { makeFolder } from '../lake/fixture.js';
 
 export const SECRET = 'whsec_current';
 /** The receiver's clock. */
@@ -50,7 +51,7 @@ export interface Post {
   headers?: Record<string, string>;
 }
 
-/** A receiver with its folder; `reopen` is a restart. */
+/** A receiver with its folder, until the test ends. */
 export class Site {
   readonly folder: string;
   readonly logs: LogEntry[];
@@ -67,8 +68,9 @@ export class Site {
   }
 
   static async open(options: Partial<ReceiverOptions> = {}): Promise<Site> {
-    const site = new Site(await mkdtemp(path.join(tmpdir(), 'pricelake-webhook-')), options);
+    const site = new Site(await makeFolder('webhook'), options);
     await site.start();
+    onTestFinished(() => site.receiver.close());
     return site;
   }
 
@@ -108,10 +110,5 @@ export class Site {
   /** Facts of the log entries of an event. */
   logged(event: string): LogEntry[] {
     return this.logs.filter((entry) => entry.event === event);
-  }
-
-  async close(): Promise<void> {
-    await this.receiver.close();
-    await rm(this.folder, { recursive: true });
   }
 }

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { ID_MEMORY_MS, keyOf, listEvents, removeEvents, webhookPath } from '../../src/webhook/event-files.js';
 import { EventStore } from '../../src/webhook/event-store.js';
+import { makeFolder } from '../lake/fixture.js';
 import { buildEvent, createLogIo } from './delivery.js';
 
 const WRITER = fileURLToPath(new URL('./land-forever.mjs', import.meta.url));
@@ -15,9 +15,8 @@ const BODY = Buffer.from(buildEvent('evt_1'));
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-events-'));
+  folder = await makeFolder('events');
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const setTime = (file: string, at: number) => utimes(file, at / 1000, at / 1000);
 

@@ -1,18 +1,15 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { SigningSecrets } from '../../src/webhook/signing-secrets.js';
+import { makeFolder } from '../lake/fixture.js';
 import { createLogIo } from './delivery.js';
 
-let folder: string;
 let file: string;
 beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'pricelake-secrets-'));
-  file = path.join(folder, 'secrets');
+  file = path.join(await makeFolder('secrets'), 'secrets');
   await writeFile(file, 'one\n');
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 async function open() {
   const { io, logs } = createLogIo();

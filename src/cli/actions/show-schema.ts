@@ -1,9 +1,8 @@
-import type { ContractFormat } from '../../deliver/contract-formats.js';
 import { describeJson, describeSparkSchema } from '../../deliver/json-schema.js';
 import { writeMarkdown } from '../../deliver/markdown.js';
+import type { ContractFormat } from '../../deliver/names.js';
 import { writeOdcs } from '../../deliver/odcs.js';
-import { writeSql } from '../../deliver/sql.js';
-import { SQL_DIALECTS } from '../../deliver/sql-dialects.js';
+import { SQL_DIALECTS, writeSql } from '../../deliver/sql-dialects.js';
 import { PricelakeError } from '../../io/errors.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { loadTableSchema, type TableSchema } from '../../tables/schemas.js';

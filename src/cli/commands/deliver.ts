@@ -1,5 +1,4 @@
-import { CONTRACT_FORMATS } from '../../deliver/contract-formats.js';
-import { WAREHOUSES } from '../../deliver/warehouse-names.js';
+import { CONTRACT_FORMATS, LOADER_FORMATS, WAREHOUSES } from '../../deliver/names.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { declareCommand } from '../command.js';
 import { choice, file, flag, folder, repeated, text } from '../parameter.js';
@@ -47,7 +46,7 @@ export const manifest = declareCommand({
   options: {
     lake: LAKE,
     format: choice(
-      ['json', 'redshift', 'snowflake', 'bigquery', 'list'],
+      ['json', ...LOADER_FORMATS],
       'json with rows, bytes, checksums and credits; a Redshift manifest; FILES clauses for Snowflake; lists of URIs for BigQuery; or one path a line',
       { default: 'json' },
     ),

@@ -1,5 +1,5 @@
 import { countOf } from '../../formats/count.js';
-import { type Chart, COLOR } from '../chart.js';
+import { type Chart, COLOR, COUNTS, DAYS } from '../chart.js';
 import type { DayChanges } from '../rows.js';
 
 /** Kinds of change, from the lowest of the stack up. */
@@ -27,18 +27,9 @@ export function changesChart(days: readonly DayChanges[]): Chart {
       {
         mark: { type: 'rect' },
         encoding: {
-          x: {
-            field: 'from',
-            type: 'temporal',
-            scale: { type: 'utc', nice: false },
-            axis: { grid: false, format: '%-d %b', tickCount: 4, title: null },
-          },
+          x: { ...DAYS, field: 'from' },
           x2: { field: 'to' },
-          y: {
-            field: 'low',
-            type: 'quantitative',
-            axis: { tickCount: 3, title: null, format: ',d', tickMinStep: 1 },
-          },
+          y: { ...COUNTS, field: 'low', axis: { ...COUNTS.axis, tickCount: 3 } },
           y2: { field: 'high' },
           color: {
             field: 'kind',

@@ -73,12 +73,7 @@ export function sharesChart(shares: readonly Share[], { label, axisTitle }: Rang
   };
 }
 
-const Y = {
-  field: 'place',
-  type: 'ordinal',
-  axis: null,
-  scale: { paddingInner: 0.4, paddingOuter: 0.2 },
-} as const;
+const Y = { field: 'place', type: 'ordinal', axis: null, scale: { paddingInner: 0.4, paddingOuter: 0.2 } } as const;
 
 const NAMES = {
   mark: { type: 'text', align: 'right', baseline: 'middle', color: COLOR.ink, fontSize: 12 },

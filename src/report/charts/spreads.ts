@@ -1,5 +1,5 @@
 import { countOf, formatCount } from '../../formats/count.js';
-import { type Chart, COLOR } from '../chart.js';
+import { type Chart, COLOR, COUNTS, DAYS } from '../chart.js';
 import { formatPercent } from '../format.js';
 import type { DaySpread, HistogramStep } from '../rows.js';
 
@@ -36,12 +36,7 @@ export function histogramChart(steps: readonly HistogramStep[]): Chart {
             axis: { values: [0, 20, 40, 60, 80, 100], grid: false, title: 'spread in %' },
           },
           x2: { field: 'to' },
-          y: {
-            field: 'products',
-            type: 'quantitative',
-            scale: { zero: true },
-            axis: { tickCount: 4, title: null, format: ',d', tickMinStep: 1 },
-          },
+          y: { ...COUNTS, field: 'products' },
           y2: { datum: 0 },
           color: { condition: { test: { field: 'beyond', equal: true }, value: COLOR.faint }, value: COLOR.accent },
         },
@@ -53,12 +48,7 @@ export function histogramChart(steps: readonly HistogramStep[]): Chart {
 /** Median spread of each closed day, with the range of the middle 50 % of the products. */
 export function spreadDaysChart(days: readonly DaySpread[]): Chart {
   const [first, last] = [days[0], days.at(-1)];
-  const x = {
-    field: 'at',
-    type: 'temporal',
-    scale: { type: 'utc', nice: false },
-    axis: { grid: false, format: '%-d %b', tickCount: 4, title: null },
-  } as const;
+  const x = { ...DAYS, field: 'at' } as const;
   const y = { type: 'quantitative', scale: { zero: true }, axis: { tickCount: 4, title: null } } as const;
   return {
     label:

@@ -2,7 +2,7 @@ import { countOf, formatCount } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { drawChart } from '../chart.js';
 import { changesChart, KINDS } from '../charts/changes.js';
-import { foreign, formatDay, formatDuration, formatPercent, moment, momentOr } from '../format.js';
+import { foreign, formatDay, formatDuration, formatPercent, moment } from '../format.js';
 import { type Column, renderFigure, renderFigures, renderTable, type Section } from '../layout.js';
 import { CHANGE_DAYS, type LakeFacts } from '../read-facts.js';
 import type { Dataset, DayChanges, Run } from '../rows.js';
@@ -143,6 +143,8 @@ function explainProof(runs: readonly Run[]): Content {
   return html`<p>Proof of the copy: each run reads a few random items again, one by one. All runs together compared ${countOf(sampled, 'item')} and ${found}${bound}${products}</p>`;
 }
 
+const tellMoment = (at: Date | null) => (at === null ? 'never' : moment(at));
+
 function renderDatasets(datasets: readonly Dataset[]): Html {
   const columns: Column<Dataset>[] = [
     { label: 'Dataset', cell: ({ name }) => foreign(name) },
@@ -154,8 +156,8 @@ function renderDatasets(datasets: readonly Dataset[]): Html {
       numeric: true,
       cell: ({ healthy_models, models }) => html`${formatCount(healthy_models)} of ${formatCount(models)}`,
     },
-    { label: 'Read last', cell: ({ newest_scrape_at }) => momentOr(newest_scrape_at, 'never') },
-    { label: 'Read longest ago', cell: ({ oldest_scrape_at }) => momentOr(oldest_scrape_at, 'never') },
+    { label: 'Read last', cell: ({ newest_scrape_at }) => tellMoment(newest_scrape_at) },
+    { label: 'Read longest ago', cell: ({ oldest_scrape_at }) => tellMoment(oldest_scrape_at) },
   ];
   const caption = 'Datasets and the health of their sources, as the service said in the last run that asked';
   return renderTable({ caption, columns, rows: datasets });

@@ -1,5 +1,5 @@
 import { html } from '../../formats/html.js';
-import { foreign } from '../format.js';
+import { foreign, listNames } from '../format.js';
 import type { Section } from '../layout.js';
 import type { Credit } from '../rows.js';
 
@@ -12,11 +12,8 @@ export function creditsSection(credits: readonly Credit[]): Section {
       ? html`<p>No site in this lake asks for a credit.</p>`
       : html`<p>The figures above hold data of these open-data sites. Who passes them on passes these credits on with them.</p>
 <ul class="credits">${credits.map(({ attribution, sites }) => {
-          const more = sites.length - MOST_NAMES;
-          const names = sites
-            .slice(0, MOST_NAMES)
-            .map(({ name, host }, k) => html`${k === 0 ? '' : ', '}${foreign(name, 60)} (${foreign(host, 80)})`);
-          return html`<li><bdi>${attribution}</bdi> <small>${names}${more > 0 ? ` and ${more} more` : ''}</small></li>\n`;
+          const names = sites.map(({ name, host }) => html`${foreign(name, 60)} (${foreign(host, 80)})`);
+          return html`<li><bdi>${attribution}</bdi> <small>${listNames(names, MOST_NAMES)}</small></li>\n`;
         })}</ul>`;
   return { id: 'credits', title: 'Credits', body };
 }

@@ -1,9 +1,9 @@
-import { countOf, formatCount } from '../../formats/count.js';
+import { countOf } from '../../formats/count.js';
 import { type Html, html } from '../../formats/html.js';
 import { drawChart } from '../chart.js';
 import { rangesChart, sharesChart } from '../charts/ranges.js';
 import { cutText, foreign, formatPercent } from '../format.js';
-import { type Column, renderFigure, renderTable, type Section } from '../layout.js';
+import { type Column, numberColumn, renderFigure, renderTable, type Section } from '../layout.js';
 import { type LakeFacts, MOST_SHOPS } from '../read-facts.js';
 import type { Shop } from '../rows.js';
 
@@ -74,25 +74,14 @@ const COLUMNS: Column<Shop>[] = [
     sortBy: (shop) => cutText(nameOf(shop), 60),
     cell: (shop) => html`${foreign(nameOf(shop), 80)} <small>${foreign(shop.host, 80)}</small>`,
   },
-  {
-    label: 'Compared',
-    numeric: true,
-    sortBy: ({ products }) => Number(products),
-    cell: ({ products }) => formatCount(products),
-  },
-  {
-    label: 'Cheapest',
-    numeric: true,
-    sortBy: ({ cheapest }) => Number(cheapest),
-    cell: ({ cheapest }) => formatCount(cheapest),
-  },
-  { label: 'Win rate', numeric: true, sortBy: ({ win_pct }) => win_pct, cell: ({ win_pct }) => formatPercent(win_pct) },
-  {
-    label: 'Price index',
-    numeric: true,
-    sortBy: ({ price_index }) => price_index,
-    cell: ({ price_index }) => price_index.toFixed(1),
-  },
+  numberColumn('Compared', ({ products }) => products),
+  numberColumn('Cheapest', ({ cheapest }) => cheapest),
+  numberColumn('Win rate', ({ win_pct }) => win_pct, formatPercent),
+  numberColumn(
+    'Price index',
+    ({ price_index }) => price_index,
+    (index) => index.toFixed(1),
+  ),
   {
     label: 'Middle 50 %',
     numeric: true,

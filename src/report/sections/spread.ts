@@ -4,7 +4,7 @@ import { drawChart } from '../chart.js';
 import { rangesChart } from '../charts/ranges.js';
 import { histogramChart, spreadDaysChart } from '../charts/spreads.js';
 import { cutText, foreign, formatPercent, money } from '../format.js';
-import { type Column, renderFigure, renderFigures, renderTable, type Section } from '../layout.js';
+import { type Column, numberColumn, renderFigure, renderFigures, renderTable, type Section } from '../layout.js';
 import type { LakeFacts } from '../read-facts.js';
 import { keyOf } from '../read-histories.js';
 import type { Category, Offer, Spread } from '../rows.js';
@@ -88,28 +88,17 @@ function nameOf({ category_name, category_slug }: Category): string {
 }
 
 function renderCategories(categories: readonly Category[]): Html {
-  const percent = (label: string, pick: (row: Category) => number): Column<Category> => ({
-    label,
-    numeric: true,
-    sortBy: pick,
-    cell: (row) => formatPercent(pick(row)),
-  });
   const columns: Column<Category>[] = [
     {
       label: 'Category',
       sortBy: (row) => cutText(nameOf(row), 60),
       cell: (row) => html`${foreign(nameOf(row))} <small>${foreign(row.category_path)}</small>`,
     },
-    {
-      label: 'Products',
-      numeric: true,
-      sortBy: ({ spreads }) => Number(spreads),
-      cell: ({ spreads }) => formatCount(spreads),
-    },
-    percent('Lower quarter', ({ p25 }) => p25),
-    percent('Median', ({ median }) => median),
-    percent('Upper quarter', ({ p75 }) => p75),
-    percent('Widest', ({ widest }) => widest),
+    numberColumn('Products', ({ spreads }) => spreads),
+    numberColumn('Lower quarter', ({ p25 }) => p25, formatPercent),
+    numberColumn('Median', ({ median }) => median, formatPercent),
+    numberColumn('Upper quarter', ({ p75 }) => p75, formatPercent),
+    numberColumn('Widest', ({ widest }) => widest, formatPercent),
   ];
   const caption = 'Spread in percent by category, those with the most compared products first';
   return html`<details><summary>Spread by category, in figures</summary>
@@ -181,6 +170,17 @@ ${choose('shop', 'Shop', options(shops))}${choose('category', 'Category', option
 )}<output></output></div>`;
 }
 
+/** An amount, with the shop that asks it below. */
+function moneyColumn(
+  label: string,
+  amount: 'min' | 'median' | 'max' | 'spread',
+  shop?: 'cheapest_shop' | 'dearest_shop',
+): Column<Spread> {
+  const name = (row: Spread) => (shop === undefined ? '' : html` <small>${foreign(row[shop], 60)}</small>`);
+  const cell = (row: Spread) => html`${money(row[amount], row.currency)}${name(row)}`;
+  return { label, numeric: true, named: shop !== undefined, sortBy: (row) => row[amount], cell };
+}
+
 const widestColumns = (places: ReadonlyMap<string, number>): Column<Spread>[] => [
   {
     label: 'Product',
@@ -192,40 +192,11 @@ const widestColumns = (places: ReadonlyMap<string, number>): Column<Spread>[] =>
       return html`${place === undefined ? name : html`<a href="#${productId(place)}" class="open">${name}</a>`} <small>${brand === null ? '' : html`${foreign(brand, 60)} · `}${foreign(product_id, 60)}</small>`;
     },
   },
-  {
-    label: 'Cheapest',
-    numeric: true,
-    named: true,
-    sortBy: ({ min }) => min,
-    cell: ({ min, currency, cheapest_shop }) =>
-      html`${money(min, currency)} <small>${foreign(cheapest_shop, 60)}</small>`,
-  },
-  {
-    label: 'Median',
-    numeric: true,
-    sortBy: ({ median }) => median,
-    cell: ({ median, currency }) => money(median, currency),
-  },
-  {
-    label: 'Most expensive',
-    numeric: true,
-    named: true,
-    sortBy: ({ max }) => max,
-    cell: ({ max, currency, dearest_shop }) =>
-      html`${money(max, currency)} <small>${foreign(dearest_shop, 60)}</small>`,
-  },
-  {
-    label: 'Difference',
-    numeric: true,
-    sortBy: ({ spread }) => spread,
-    cell: ({ spread, currency }) => money(spread, currency),
-  },
-  {
-    label: 'Spread',
-    numeric: true,
-    sortBy: ({ spread_pct }) => spread_pct,
-    cell: ({ spread_pct }) => formatPercent(spread_pct),
-  },
+  moneyColumn('Cheapest', 'min', 'cheapest_shop'),
+  moneyColumn('Median', 'median'),
+  moneyColumn('Most expensive', 'max', 'dearest_shop'),
+  moneyColumn('Difference', 'spread'),
+  numberColumn('Spread', ({ spread_pct }) => spread_pct, formatPercent),
   {
     label: 'Shops',
     numeric: true,

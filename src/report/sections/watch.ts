@@ -1,6 +1,6 @@
 import { countOf, formatCount } from '../../formats/count.js';
-import { type Content, type Html, html } from '../../formats/html.js';
-import { foreign, formatDay, formatPercent, money } from '../format.js';
+import { type Content, html } from '../../formats/html.js';
+import { foreign, formatDay, formatPercent, listNames, money } from '../format.js';
 import { type Column, renderTable, type Section } from '../layout.js';
 import { MOST_WATCHED, type WatchedFacts } from '../read-facts.js';
 import type { Watched } from '../rows.js';
@@ -32,10 +32,11 @@ ${table}`,
 const amount = (value: string | null, { currency }: Watched): Content =>
   value === null || currency === null ? (value ?? NONE) : money(value, currency);
 
-function listShops(names: readonly string[]): Html {
-  const more = names.length - MOST_NAMES;
-  return html`${names.slice(0, MOST_NAMES).map((name, k) => html`${k === 0 ? '' : ', '}${foreign(name, 60)}`)}${more > 0 ? ` and ${more} more` : ''}`;
-}
+const listShops = (names: readonly string[]) =>
+  listNames(
+    names.map((name) => foreign(name, 60)),
+    MOST_NAMES,
+  );
 
 /** The price may be older than the first known change; then `isKnown` is false. */
 function tellSince(at: Date | null, isKnown: boolean | null): Content {

@@ -1,0 +1,22 @@
+/** Names of formats and warehouses, in a file of their own, so that `--help` loads none of their code. */
+export const CONTRACT_FORMATS = [
+  'markdown',
+  'ddl',
+  'json',
+  'arrow',
+  'bigquery',
+  'snowflake',
+  'redshift',
+  'postgres',
+  'databricks',
+  'spark',
+  'odcs',
+] as const;
+export type ContractFormat = (typeof CONTRACT_FORMATS)[number];
+
+/** Each is for one loader; the format `json`, which is not among them, holds everything. */
+export const LOADER_FORMATS = ['redshift', 'snowflake', 'bigquery', 'list'] as const;
+export type LoaderFormat = (typeof LOADER_FORMATS)[number];
+
+export const WAREHOUSES = ['postgres', 'redshift', 'snowflake', 'bigquery', 'databricks'] as const;
+export type Warehouse = (typeof WAREHOUSES)[number];
