@@ -4,6 +4,7 @@ import type { ReadingValue } from '../readings/registry.js';
 import { isMetered, type KeyKind } from './account.js';
 import { ApiError, refuseByLimit } from './answers.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
+import { Parameters } from './parameters.js';
 
 /** Reading `calls.refused` says whether these count. */
 const REFUSALS = new Set([401, 402, 429]);
@@ -22,6 +23,7 @@ export function admitCaller(service: Service) {
       takeCall(service, kind);
       isCounted = true;
       c.set('caller', buildCaller(service, kind));
+      c.set('parameters', new Parameters(new URL(c.req.url).searchParams));
       await next();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;

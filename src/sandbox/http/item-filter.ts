@@ -1,8 +1,7 @@
 import { PATH_SEPARATOR } from '../catalogue/categories.js';
 import type { World } from '../world/world.js';
 import type { SqlValues } from '../world/world-database.js';
-import { type Caller, chooseDatasets, type Service } from './caller.js';
-import type { Parameters } from './parameters.js';
+import { type Asked, chooseDatasets, type Service } from './caller.js';
 
 /** A condition on `items` with its values. */
 export interface ItemFilter {
@@ -11,11 +10,10 @@ export interface ItemFilter {
 }
 
 /** `/items` and `/export` share these filters (section 4). */
-export function readItemFilter({ world, readings }: Service, caller: Caller, parameters: Parameters): ItemFilter {
+export function readItemFilter({ world, readings }: Service, asked: Asked): ItemFilter {
+  const { parameters } = asked;
   const filter = new FilterBuilder();
-  filter.add('mask & $mask::INTEGER <> 0', {
-    mask: chooseDatasets(caller, parameters.int64('dataset'), readings.get('unknownDataset')),
-  });
+  filter.add('mask & $mask::INTEGER <> 0', { mask: chooseDatasets(asked, readings.get('unknownDataset')) });
   filter.addGiven('site_id = $site::BIGINT', 'site', parameters.int64('site'));
   const status = parameters.choice('status', ['active', 'removed', 'all'], 'active');
   if (status !== 'all') filter.add(status === 'active' ? 'removed_at IS NULL' : 'removed_at IS NOT NULL');

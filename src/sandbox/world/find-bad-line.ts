@@ -44,7 +44,7 @@ export function findBadItem(path: string): Promise<BadLine | null> {
 const loadableChange = change.partial({ price: true, previousPrice: true, item: true });
 
 /** Finds the first line of an NDJSON file that is not a Change (section 2), or comes after a later one. */
-export function findBadChange(path: string, hasItem: (id: bigint) => boolean): Promise<BadLine | null> {
+export function findBadChange(path: string, known: ReadonlySet<bigint>): Promise<BadLine | null> {
   let last: { id: bigint; at: string } | undefined;
   return findBadLine(path, (value) => {
     const parsed = loadableChange.safeParse(value);
@@ -55,7 +55,7 @@ export function findBadChange(path: string, hasItem: (id: bigint) => boolean): P
       return `observedAt ${observedAt} follows ${last.at}: changes have to be in order of time`;
     }
     last = { id, at: observedAt };
-    return of && !hasItem(of.id) ? `the item ${of.id} is not among the Items` : null;
+    return of && !known.has(of.id) ? `the item ${of.id} is not among the Items` : null;
   });
 }
 

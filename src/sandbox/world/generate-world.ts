@@ -65,7 +65,7 @@ export async function generateWorld(world: World, options: GenerateOptions): Pro
     }
     await session.run(createCategoryChoice(world.readings));
     await writePast(session, { ...past, seed, items, end: (startAt - QUIET_MS) * 1000 });
-    await world.noteItems(session);
+    await world.countItems(session);
     await publishChanges(world, session, seed);
   });
 }

@@ -17,8 +17,10 @@ export async function publishRecordedPast(world: World, session: WorldSession, f
   const marked = join(world.directory, 'marked.ndjson');
   const hint =
     'Each line has to be a Change as GET /api/v1/changes answers it, oldest first; item is null where it is not among the Items.';
-  const refuse = async (reason: string, cause?: unknown) =>
-    explainBadFile(file, await findBadChange(path, (id) => world.findItem(id, -1) >= 0), reason, hint, cause);
+  const refuse = async (reason: string, cause?: unknown) => {
+    const ids = new Set((await session.rows('SELECT item_id FROM items')).map(({ item_id }) => item_id as bigint));
+    return explainBadFile(file, await findBadChange(path, ids), reason, hint, cause);
+  };
   let counts: SqlRow | undefined;
   try {
     await markLongNumbers(path, marked);

@@ -62,10 +62,9 @@ export async function loadWorld(world: World, { items: file, changes }: DataFile
       categories,
       sources: await readSources(session),
       extraFields,
-      insertNewItems: async (open, batch) =>
-        open.run(CLONE_ITEMS, { ...batch, known: world.itemCount, maxId: world.lastItemId() }),
+      insertNewItems: (open, batch) => open.run(CLONE_ITEMS, { ...batch, known: world.itemCount }),
     };
-    await world.noteItems(session);
+    await world.countItems(session);
     const past = changes === undefined ? 0 : await publishRecordedPast(world, session, changes);
     if (changes === undefined) await publishChanges(world, session, seed);
     const latest = await session.row(
