@@ -11,10 +11,9 @@ import { answerJson, UPGRADE_URL } from './answers.js';
 import { chooseDatasets, chooseMoment, type SandboxEnv, type Service } from './caller.js';
 
 const LISTED = 'mask & $mask::INTEGER <> 0 AND removed_at IS NULL';
-const countSites = (
-  items: string,
-) => `SELECT s.site_id AS id, s.name, s.host, count(*) AS items FROM ${items} JOIN sites s USING (site_id)
-  WHERE ${LISTED} GROUP BY ALL ORDER BY items DESC, id`;
+const countSites = (items: string) => `SELECT id, site->>'name' AS name, site->>'host' AS host, items FROM (
+  SELECT site_id AS id, min(site_json) AS site, count(*) AS items FROM ${items} WHERE ${LISTED} GROUP BY ALL)
+  ORDER BY items DESC, id`;
 const countCurrencies = (items: string) => `SELECT currency AS code, count(*) AS items FROM ${items}
   WHERE ${LISTED} AND currency IS NOT NULL GROUP BY ALL ORDER BY items DESC, code`;
 const countCategoryItems = (items: string) => `SELECT category_id AS id, count(*) AS items FROM ${items}

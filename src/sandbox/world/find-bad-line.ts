@@ -3,7 +3,6 @@ import { isLosslessNumber } from 'lossless-json';
 import type * as z from 'zod';
 import { change, item } from '../../api/contract.js';
 import { parseExactJson } from '../../api/exact-json.js';
-import { PricelakeError } from '../../io/errors.js';
 
 /** All other fields may be left out: DuckDB reads them as null or empty. */
 const NEEDED = {
@@ -16,15 +15,9 @@ const NEEDED = {
 } as const;
 const loadableItem = item.partial().required(NEEDED);
 
-interface BadLine {
+export interface BadLine {
   line: number;
   reason: string;
-}
-
-/** Names the bad line, or says `otherwise` if none was found. */
-export function explainBadFile(file: string, bad: BadLine | null, otherwise: string, hint: string, cause?: unknown) {
-  const where = bad === null ? `${file}: ${otherwise}` : `${file}, line ${bad.line}: ${bad.reason}`;
-  return new PricelakeError('config', where, { hint, ...(bad === null ? {} : { line: bad.line }) }, { cause });
 }
 
 /** Finds the first line of an NDJSON file that is not an Item (section 2), or repeats an id. */

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Category } from '../catalogue/categories.js';
 import type { DatasetEntry } from '../catalogue/datasets.js';
-import type { ShopSource } from '../catalogue/shops.js';
+import type { ScrapedSource } from '../catalogue/shops.js';
 import { createReadingMacros, Readings } from '../readings/readings.js';
 import { ChangeFeed } from './change-feed.js';
 import { CREATE_CSV_MACROS, type ExportShape, type RowStyle } from './export-rows.js';
@@ -34,7 +34,7 @@ interface WorldFacts {
   seed: number;
   datasets: DatasetEntry[];
   categories: Category[];
-  sources: ShopSource[];
+  sources: ScrapedSource[];
   /** Fields of the user's items that the document does not know. */
   extraFields: string[];
   insertNewItems: NewItems;
