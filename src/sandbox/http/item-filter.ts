@@ -15,10 +15,10 @@ export function readItemFilter({ world, readings }: Service, asked: Asked): Item
   const filter = new FilterBuilder();
   filter.add('mask & $mask::INTEGER <> 0', { mask: chooseDatasets(asked, readings.get('unknownDataset')) });
   filter.addGiven('site_id = $site::BIGINT', 'site', parameters.int64('site'));
-  const status = parameters.choice('status', ['active', 'removed', 'all'], 'active');
+  const status = parameters.choice('status', ['active', 'removed', 'all']) ?? 'active';
   if (status !== 'all') filter.add(status === 'active' ? 'removed_at IS NULL' : 'removed_at IS NOT NULL');
-  filter.addGiven('price >= $minPrice::DECIMAL(19,4)', 'minPrice', parameters.price('minPrice', 'up'));
-  filter.addGiven('price <= $maxPrice::DECIMAL(19,4)', 'maxPrice', parameters.price('maxPrice', 'down'));
+  filter.addGiven('price >= $minPrice::DECIMAL(38,18)', 'minPrice', parameters.price('minPrice'));
+  filter.addGiven('price <= $maxPrice::DECIMAL(38,18)', 'maxPrice', parameters.price('maxPrice'));
   filter.addGiven('currency = $currency', 'currency', parameters.currency('currency'));
   filter.addGiven("ltrim(gtin, '0') = $gtin", 'gtin', parameters.gtin('gtin'));
   const changedSince = parameters.dateTime('changedSince');

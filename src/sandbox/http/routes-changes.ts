@@ -29,7 +29,7 @@ export function addChangeRoutes(app: Hono<SandboxEnv>, service: Service): void {
     const { caller, parameters } = c.var;
     if (!caller.plan.limits.changeFeed && readings.get('recentOnFree') === '402') throw refuseFeed(caller.plan);
     const before = parameters.int64('before');
-    const kind = parameters.choice('kind', RECENT_KINDS, null);
+    const kind = parameters.choice('kind', RECENT_KINDS);
     const page = world.feed.readBackward(before, {
       mask: chooseDatasets(c.var, readings.get('unknownDataset')),
       limit: parameters.int32('limit', { min: 1, max: 200, byDefault: 50 }),

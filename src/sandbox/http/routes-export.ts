@@ -14,7 +14,7 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service): void {
   const { world } = service;
   app.get('/export', async (c) => {
     const { caller, parameters } = c.var;
-    const format = parameters.choice('format', ['csv', 'ndjson'], 'csv');
+    const format = parameters.choice('format', ['csv', 'ndjson']) ?? 'csv';
     const filter = readItemFilter(service, c.var);
     const moment = chooseMoment(service, 'exports');
     const matching = await world.find(

@@ -23,7 +23,7 @@ export function addItemRoutes(app: Hono<SandboxEnv>, service: Service): void {
     const { caller, parameters } = c.var;
     const filter = readItemFilter(service, c.var);
     const moment = chooseMoment(service, 'lists');
-    const order = ORDERS[parameters.choice('sort', SORTS, '-lastChanged')];
+    const order = ORDERS[parameters.choice('sort', SORTS) ?? '-lastChanged'];
     const page = parameters.int32('page', { min: 0, byDefault: 0 });
     const size = parameters.int32('size', { min: 1, max: 500, byDefault: 50 });
     const found = await world.find(

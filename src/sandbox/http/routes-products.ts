@@ -92,7 +92,7 @@ export function addProductRoutes(app: Hono<SandboxEnv>, service: Service): void 
     filter.addGiven("ltrim(gtin, '0') = $gtin", 'gtin', parameters.gtin('gtin'));
     const currency = parameters.currency('currency');
     const minShops = parameters.int32('minShops', { min: -(2 ** 31), byDefault: 1 });
-    const order = PRODUCT_ORDERS[parameters.choice('sort', SORTS, '-offers')];
+    const order = PRODUCT_ORDERS[parameters.choice('sort', SORTS) ?? '-offers'];
     const page = parameters.int32('page', { min: 0, byDefault: 0 });
     const size = parameters.int32('size', { min: 1, max: 200, byDefault: 50 });
     const { where, values } = filter.build();
