@@ -3,12 +3,18 @@ import type * as z from 'zod';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { type BaseUrl, buildQuery, parseBaseUrl, type Query, resolvePath } from './api-url.js';
-import { type AttemptContext, openAnswer, type Request } from './attempt.js';
-import { createCallCounter } from './call-counter.js';
+import {
+  type AttemptContext,
+  type EndCall,
+  explainStop,
+  guardStream,
+  openAnswer,
+  type Request,
+  readPage,
+} from './attempt.js';
 import { type Cleaner, createCleaner } from './clean-text.js';
 import { exportType, JSON_TYPE } from './decode-body.js';
 import { createRateBucket } from './rate-bucket.js';
-import { explainStop, guardStream, readPage } from './read-body.js';
 import { checkAnswer, parseJsonBody } from './read-json.js';
 import { DEFAULT_RETRY, type RetryPolicy, runWithRetries } from './retry-policy.js';
 import { createServiceClock } from './service-clock.js';
@@ -75,7 +81,7 @@ export function createClient(options: ClientOptions, io: Io): ApiClient {
     transport.abort(new Error('stopped'));
   });
 
-  async function run<T>({ path, where }: PlannedRequest, attempt: () => Promise<T>): Promise<T> {
+  async function run<T>({ path, where }: Request, attempt: () => Promise<T>): Promise<T> {
     try {
       return await runWithRetries({ path, policy, bucket, io, signal: stop.signal }, attempt);
     } catch (error) {
@@ -146,6 +152,37 @@ function createContext(
   };
 }
 
+/**
+ * Counts the requests that reached the service, and holds them to a limit. An open request counts as made until its end
+ * is known, so requests side by side never pass the limit.
+ */
+function createCallCounter() {
+  let made = 0;
+  let refused = 0;
+  let underWay = 0;
+  let limit = Number.POSITIVE_INFINITY;
+  let explain: ((made: number) => PricelakeError) | undefined;
+  return {
+    count: () => made,
+    /** Those without a 200: the document does not say whether the service counts them. */
+    countRefused: () => refused,
+    setLimit(left: number | null, refuse: (made: number) => PricelakeError): void {
+      limit = left === null ? Number.POSITIVE_INFINITY : made + underWay + left;
+      explain = refuse;
+    },
+    /** Throws if no call is left. */
+    begin(): EndCall {
+      if (explain !== undefined && made + underWay >= limit) throw explain(made);
+      underWay += 1;
+      return (reached, answered) => {
+        underWay -= 1;
+        if (reached) made += 1;
+        if (reached && !answered) refused += 1;
+      };
+    },
+  };
+}
+
 /** Calls `stop` when the signal is aborted, and when the returned function is called. */
 function followSignal(signal: AbortSignal | undefined, stop: () => void): () => void {
   signal?.addEventListener('abort', stop);
@@ -156,15 +193,9 @@ function followSignal(signal: AbortSignal | undefined, stop: () => void): () => 
   };
 }
 
-/** `path` alone is for the log. */
-type PlannedRequest = Request & { path: string };
+type RequestKind = Pick<Request, 'mediaType' | 'billed'>;
 
-function planRequest(
-  base: BaseUrl,
-  path: string,
-  query: Query,
-  kind: Pick<Request, 'mediaType' | 'billed'>,
-): PlannedRequest {
+function planRequest(base: BaseUrl, path: string, query: Query, kind: RequestKind): Request {
   const resolved = resolvePath(path);
   return { ...kind, path: resolved, where: `GET ${resolved}`, target: `${base.prefix}${resolved}${buildQuery(query)}` };
 }

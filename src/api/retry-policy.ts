@@ -24,16 +24,12 @@ export const DEFAULT_RETRY: RetryPolicy = {
   maxWaitMs: 120_000,
 };
 
-type TroubleKind = 'fault' | 'server_error' | 'rate_limited';
-
 /** Failed attempts of one call so far. */
-interface Tries {
-  faults: number;
-  rateLimited: number;
-}
+type Tries = { faults: number; rateLimited: number };
 
 interface Setback {
-  kind: TroubleKind;
+  /** A 5xx is a fault. */
+  kind: 'fault' | 'rate_limited';
   /** The service asked for this wait. */
   retryAfterMs?: number | undefined;
   /** False if another attempt might be paid for twice. */

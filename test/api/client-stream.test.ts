@@ -29,14 +29,6 @@ test('a gzip export is decoded', async () => {
   expect((await readAll(body)).toString() === text).toBe(true);
 });
 
-test('an empty export is empty', async () => {
-  const { client } = await startService((_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/csv;charset=UTF-8' });
-    response.end();
-  });
-  expect(await readAll((await client.stream('/export', {})).body)).toHaveLength(0);
-});
-
 test.each([
   ['HTML', 'text/html', 'ndjson'],
   ['CSV instead of NDJSON', 'text/csv', 'ndjson'],
@@ -133,19 +125,6 @@ test('what came before a fault is passed on', async () => {
   });
   expect(error.cause).toBeInstanceOf(Error);
   expect(text).toBe(FIRST);
-});
-
-test('an export that stalls ends with an error', async () => {
-  const { client } = await startService(
-    (_request, response) => {
-      response.writeHead(200, NDJSON);
-      response.write(FIRST);
-    },
-    { timeouts: { stallMs: 60 } },
-  );
-  const error = await catchError(readAll((await client.stream('/export', QUERY)).body));
-  expect(error.code).toBe('unavailable');
-  expect(error.message).toContain('no data for 0.06 s');
 });
 
 test('a slow reader slows the service down and is no stall', async () => {

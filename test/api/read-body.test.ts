@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { AttemptContext, Request } from '../../src/api/attempt.js';
+import { readPage } from '../../src/api/attempt.js';
 import type { BodyQueue } from '../../src/api/body-queue.js';
-import { readPage } from '../../src/api/read-body.js';
 import { catchError, startService } from './local-service.js';
 
 const CUT = '{"a":[1,2';

@@ -5,8 +5,8 @@ import { type BodyPace, BodyQueue } from '../../src/api/body-queue.js';
 import { catchError, readAll, startService } from './local-service.js';
 
 /** Sends a byte every few milliseconds for as long as somebody listens. */
-function trickle(response: ServerResponse, type: string): void {
-  response.writeHead(200, { 'content-type': type });
+function trickle(response: ServerResponse, type: string, status = 200): void {
+  response.writeHead(status, { 'content-type': type });
   const timer = setInterval(() => response.write(' '), 5);
   response.on('close', () => clearInterval(timer));
 }
@@ -24,14 +24,9 @@ describe('a service that sends a byte now and then', () => {
   });
 
   test('does not hold a refusal for ever: its status tells', async () => {
-    const { client } = await startService(
-      (_request, response) => {
-        response.writeHead(401, { 'content-type': 'application/json' });
-        const timer = setInterval(() => response.write(' '), 5);
-        response.on('close', () => clearInterval(timer));
-      },
-      { timeouts: { bodyMs: 50 } },
-    );
+    const { client } = await startService((_request, response) => trickle(response, 'application/json', 401), {
+      timeouts: { bodyMs: 50 },
+    });
     expect((await catchError(client.bytes('/items', {}))).code).toBe('unauthorized');
   });
 
