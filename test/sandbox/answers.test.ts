@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { errorBody, planInfo } from '../../src/api/account-contract.js';
-import { item, itemPage } from '../../src/api/contract.js';
+import { itemPage } from '../../src/api/contract.js';
 import { parse, Service } from './service.js';
 
 const service = await Service.start({ items: 600, limits: { historyDays: 40 } });
@@ -25,7 +25,7 @@ async function sendRaw(text: string): Promise<{ status: number; headers: string;
 
 describe('q', () => {
   it('finds values of attributes at any depth, never their names', async () => {
-    const all = (await service.sandbox.dump()).items.map((line) => parse(line, item));
+    const { items: all } = await service.readTruth();
     expect(await count('q=stock')).toBe(0);
     const inCentimetres = all.filter(({ attributes }) => 'dimensions' in attributes);
     expect(inCentimetres.length).toBeGreaterThan(0);
@@ -35,7 +35,7 @@ describe('q', () => {
   });
 
   it('finds a word next to quotes and backslashes', async () => {
-    const all = (await service.sandbox.dump()).items.map((line) => parse(line, item));
+    const { items: all } = await service.readTruth();
     const express = all.filter(({ attributes }) => 'delivery' in attributes).length;
     expect(express).toBeGreaterThan(0);
     expect(await count(`q=${encodeURIComponent('"express" möglich')}`)).toBe(express);
