@@ -16,7 +16,7 @@ import { type Cleaner, createCleaner } from './clean-text.js';
 import { exportType, JSON_TYPE } from './decode-body.js';
 import { createRateBucket } from './rate-bucket.js';
 import { checkAnswer, parseJsonBody } from './read-json.js';
-import { DEFAULT_RETRY, type RetryPolicy, runWithRetries } from './retry-policy.js';
+import { DEFAULT_ATTEMPTS, runWithRetries } from './retry-policy.js';
 import { createServiceClock } from './service-clock.js';
 import { type Answer, createTransport, DEFAULT_TIMEOUTS, type Timeouts } from './transport.js';
 
@@ -28,8 +28,8 @@ export interface ClientOptions {
   apiKey: string;
   /** Milliseconds: connectMs 10,000, headersMs 120,000, stallMs 60,000, bodyMs 60,000; and exportPace. */
   timeouts?: Partial<Timeouts>;
-  /** attempts 8, baseMs 500, maxMs 30,000, maxWaitMs 120,000; see RetryPolicy. */
-  retry?: Partial<RetryPolicy>;
+  /** Attempts of one call that may end in a network fault or a 5xx. Default 8. */
+  attempts?: number;
   /** Ends all calls, streams included, with PricelakeError `stopped`. */
   signal?: AbortSignal;
 }
@@ -74,7 +74,7 @@ export function createClient(options: ClientOptions, io: Io): ApiClient {
   const stop = new AbortController();
   const counter = createCallCounter();
   const context = createContext(options, io, stop.signal, counter.begin);
-  const policy = { ...DEFAULT_RETRY, ...options.retry };
+  const { attempts = DEFAULT_ATTEMPTS } = options;
   const { bucket, cleaner, transport } = context;
   const detach = followSignal(options.signal, () => {
     stop.abort();
@@ -83,7 +83,7 @@ export function createClient(options: ClientOptions, io: Io): ApiClient {
 
   async function run<T>({ path, where }: Request, attempt: () => Promise<T>): Promise<T> {
     try {
-      return await runWithRetries({ path, policy, bucket, io, signal: stop.signal }, attempt);
+      return await runWithRetries({ path, attempts, bucket, io, signal: stop.signal }, attempt);
     } catch (error) {
       throw stop.signal.aborted ? explainStop(where) : error;
     }

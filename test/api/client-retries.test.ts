@@ -41,7 +41,7 @@ test('a 5xx in HTML and a dropped connection are retried with growing waits, and
 
 test('a 5xx that lasts ends as unavailable with status, attempts and message', async () => {
   const maintenance = { status: 503, message: 'Maintenance', docsUrl: 'https://d.example' };
-  const { client, urls } = await startAnswers([[503, maintenance]], { retry: { attempts: 3 } });
+  const { client, urls } = await startAnswers([[503, maintenance]], { attempts: 3 });
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('unavailable');
   expect(error.message).toBe('GET /api/v1/items was answered 503: Maintenance, after 3 attempts');
@@ -202,7 +202,7 @@ test('a refused connection names host, port and reason, and does not count as a 
   const { server, port } = await listen(() => {});
   await new Promise((resolve) => server.close(resolve));
   const io = createFakeIo();
-  const client = connect({ baseUrl: `http://127.0.0.1:${port}`, retry: { attempts: 3 } }, io);
+  const client = connect({ baseUrl: `http://127.0.0.1:${port}`, attempts: 3 }, io);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('unavailable');
   expect(error.message).toBe(
@@ -228,13 +228,13 @@ test('https to a server that speaks http is not retried', async () => {
 
 test('a server that speaks no HTTP is unavailable', async () => {
   const { client } = await startService((request) => request.socket.end(`220 mail ready ${KEY}\r\n`), {
-    retry: { attempts: 2 },
+    attempts: 2,
   });
   expect((await catchError(client.bytes('/items', {}))).code).toBe('unavailable');
 });
 
 test('an answer that does not come is given up', async () => {
-  const { client } = await startService(() => {}, { timeouts: { headersMs: 50 }, retry: { attempts: 2 } });
+  const { client } = await startService(() => {}, { timeouts: { headersMs: 50 }, attempts: 2 });
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('unavailable');
   const { port } = new URL(`http://${error.facts.host}`);

@@ -16,7 +16,7 @@ function startRaw(headers: string, body: string | Buffer) {
       request.socket.end(body);
       response.detachSocket(request.socket);
     },
-    { retry: { attempts: 2 } },
+    { attempts: 2 },
   );
 }
 

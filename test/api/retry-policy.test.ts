@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DEFAULT_RETRY, decideRetry } from '../../src/api/retry-policy.js';
+import { DEFAULT_ATTEMPTS, decideRetry } from '../../src/api/retry-policy.js';
 
 const FAULT = { kind: 'fault', repeatable: true } as const;
 const LIMITED = { kind: 'rate_limited', repeatable: true } as const;
@@ -43,6 +43,6 @@ test.each<
     { retry: false, because: 'unrepeatable' },
     [{ kind: 'fault', repeatable: false }, 1, 0, 0],
   ],
-])('%s', (_what, decision, [setback, faults, rateLimited, random], attempts = DEFAULT_RETRY.attempts) => {
-  expect(decideRetry(setback, { faults, rateLimited }, { ...DEFAULT_RETRY, attempts }, random)).toEqual(decision);
+])('%s', (_what, decision, [setback, faults, rateLimited, random], attempts = DEFAULT_ATTEMPTS) => {
+  expect(decideRetry(setback, { faults, rateLimited }, attempts, random)).toEqual(decision);
 });

@@ -15,7 +15,7 @@ describe('a service that sends a byte now and then', () => {
   test('does not hold a JSON answer for ever: it is asked again as after any fault, then the run gives up', async () => {
     const { client, urls } = await startService((_request, response) => trickle(response, 'application/json'), {
       timeouts: { bodyMs: 50 },
-      retry: { attempts: 2 },
+      attempts: 2,
     });
     const error = await catchError(client.json('/plan', {}, z.unknown()));
     expect(error).toMatchObject({ code: 'unavailable', facts: { attempts: 2 } });
@@ -48,7 +48,7 @@ describe('a service that sends a byte now and then', () => {
         response.write('{');
         setTimeout(() => response.end('}'), 60);
       },
-      { timeouts: { exportPace: { windowMs: 10, minBytes: 1000 } }, retry: { attempts: 1 } },
+      { timeouts: { exportPace: { windowMs: 10, minBytes: 1000 } }, attempts: 1 },
     );
     expect((await client.bytes('/items', {})).body.toString()).toBe('{}');
   });
@@ -59,7 +59,7 @@ describe('a service that sends a byte now and then', () => {
         const timer = setInterval(() => response.writeProcessing(), 5);
         response.on('close', () => clearInterval(timer));
       },
-      { timeouts: { headersMs: 50 }, retry: { attempts: 1 } },
+      { timeouts: { headersMs: 50 }, attempts: 1 },
     );
     const error = await catchError(client.bytes('/items', {}));
     expect(error).toMatchObject({ code: 'unavailable', message: expect.stringContaining('no answer within 0.05 s') });

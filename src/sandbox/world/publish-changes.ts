@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { NO_ITEM } from './change-feed.js';
 import type { World } from './world.js';
 import type { WorldSession } from './world-database.js';
 
@@ -48,21 +47,11 @@ async function publishSegment(
     path,
     Uint32Array.from({ length: to - from }, (_, k) => first + k),
   );
-  const sql = `SELECT change_id, epoch_us(observed_at), n, kind, move, mask FROM ordered
+  const sql = `SELECT change_id, epoch_us(observed_at), n, mask, kind, move FROM ordered
     WHERE c >= $from::BIGINT AND c < $to::BIGINT ORDER BY c`;
-  await session.eachChunk(sql, { from, to }, (chunk) => {
-    const [ids, times, items, kinds, moves, masks] = chunk.getColumns() as [bigint[], bigint[], ...(number | null)[][]];
-    for (let k = 0; k < ids.length; k++) {
-      feed.push({
-        id: ids[k] as bigint,
-        at: Number(times[k]),
-        item: items?.[k] ?? NO_ITEM,
-        kind: kinds?.[k] as number,
-        move: moves?.[k] as number,
-        mask: masks?.[k] as number,
-      });
-    }
-  });
+  await session.eachChunk(sql, { from, to }, (chunk) =>
+    feed.append(chunk.getColumns() as Parameters<typeof feed.append>[0]),
+  );
 }
 
 /**
