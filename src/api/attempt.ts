@@ -57,7 +57,7 @@ export async function openAnswer(request: Request, context: AttemptContext): Pro
   for (let hops = 0; ; hops += 1) {
     const answer = await exchange(request, target, context);
     answer.body.setPace({ totalMs: context.timeouts.bodyMs });
-    if (!isRedirect(answer.status)) {
+    if (!REDIRECTS.has(answer.status)) {
       await checkStatus(answer, request, context);
       await checkForm(answer, request, context);
       if (request.billed) answer.body.setPace({ minimum: context.timeouts.exportPace });
@@ -145,10 +145,6 @@ async function checkForm(answer: Answer, request: Request, context: AttemptConte
 const MAX_REDIRECTS = 3;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-
-function isRedirect(status: number): boolean {
-  return REDIRECTS.has(status);
-}
 
 /**
  * Returns path and query. The document knows no redirects: one within the same origin is harmless, any other would hand

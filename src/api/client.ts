@@ -76,10 +76,12 @@ export function createClient(options: ClientOptions, io: Io): ApiClient {
   const context = createContext(options, io, stop.signal, counter.begin);
   const { attempts = DEFAULT_ATTEMPTS } = options;
   const { bucket, cleaner, transport } = context;
-  const detach = followSignal(options.signal, () => {
+  const end = () => {
     stop.abort();
     transport.abort(new Error('stopped'));
-  });
+  };
+  options.signal?.addEventListener('abort', end);
+  if (options.signal?.aborted) end();
 
   async function run<T>({ path, where }: Request, attempt: () => Promise<T>): Promise<T> {
     try {
@@ -115,7 +117,8 @@ export function createClient(options: ClientOptions, io: Io): ApiClient {
     refusedCalls: counter.countRefused,
     serviceTime: context.serviceClock.now,
     async close() {
-      detach();
+      options.signal?.removeEventListener('abort', end);
+      end();
       await transport.close();
     },
   };
@@ -180,16 +183,6 @@ function createCallCounter() {
         if (reached && !answered) refused += 1;
       };
     },
-  };
-}
-
-/** Calls `stop` when the signal is aborted, and when the returned function is called. */
-function followSignal(signal: AbortSignal | undefined, stop: () => void): () => void {
-  signal?.addEventListener('abort', stop);
-  if (signal?.aborted) stop();
-  return () => {
-    signal?.removeEventListener('abort', stop);
-    stop();
   };
 }
 

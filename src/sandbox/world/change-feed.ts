@@ -4,6 +4,8 @@ import { RowFile } from './row-file.js';
 /** The item of a change whose item is gone from the caller's data. */
 const NO_ITEM = 0xffff_ffff;
 
+export type FeedColumns = [bigint[], bigint[], ...(number | null)[][]];
+
 export interface FeedPage {
   rows: number[];
   hasMore: boolean;
@@ -45,7 +47,7 @@ export class ChangeFeed {
    * Adds changes whose texts are already in `rows`: ids, times in micros since 1970, numbers of items or null, masks, kinds
    * and moves of the price (-1, 0, 1).
    */
-  append([ids, ...columns]: [bigint[], bigint[], ...(number | null)[][]]): void {
+  append([ids, ...columns]: FeedColumns): void {
     const targets = [this.#times, this.#items, this.#masks, this.#kinds, this.#moves];
     for (const [k, id] of ids.entries()) {
       for (const [c, target] of targets.entries()) target.push(Number(columns[c]?.[k] ?? NO_ITEM));

@@ -1,6 +1,6 @@
-import { CHANGE_KINDS } from '../../api/contract.js';
 import { findBadChange } from './find-bad-line.js';
-import { publishOrdered } from './publish-changes.js';
+import { isText } from './load-sql.js';
+import { KINDS, publishOrdered, selectChangeLines } from './publish-changes.js';
 import { readNdjson } from './unpack-file.js';
 import type { World } from './world.js';
 import type { WorldSession } from './world-database.js';
@@ -27,11 +27,10 @@ export async function publishRecordedPast(world: World, session: WorldSession, f
     },
   });
   await session.run(ORDER_RECORDED);
-  await publishOrdered(world, session, SELECT_RECORDED_LINES);
+  // The item as it was sent at the time.
+  await publishOrdered(world, session, selectChangeLines("coalesce(o.item_json, 'null')"));
   return Number(latest);
 }
-
-const KINDS = `[${CHANGE_KINDS.map((kind) => `'${kind}'`).join(', ')}]`;
 
 /** Reads Changes (section 2) in the order of the file. Every column is declared, nothing is guessed. */
 const READ_CHANGES = `
@@ -46,8 +45,6 @@ SELECT row_number() OVER () - 1 AS c, id, list_position(${KINDS}, kind) - 1 AS k
 FROM read_changes;
 DROP TABLE read_changes;
 `;
-
-const isText = (sql: string) => `coalesce(json_type(${sql}), 'NULL') = 'VARCHAR'`;
 
 /** Finds changes that lack a required field, come after a later one, or belong to an unknown item. */
 const JUDGE_CHANGES = `
@@ -72,12 +69,4 @@ SELECT c, r.id AS change_id, i.n, kind::TINYINT AS kind, observed_at, r.price, r
   CASE WHEN r.price < r.previous_price THEN -1 WHEN r.price > r.previous_price THEN 1 ELSE 0 END::TINYINT AS move
 FROM recorded r LEFT JOIN items i ON i.item_id = TRY_CAST(r.item_json->>'id' AS BIGINT) ORDER BY c;
 DROP TABLE recorded;
-`;
-
-/** As SELECT_CHANGE_LINES, with the item as it was sent at the time. */
-const SELECT_RECORDED_LINES = `
-SELECT concat('{"id":', change_id, ',"kind":"', (${KINDS})[1 + kind],
-  '","observedAt":', json_time(observed_at), ',"price":', json_money(price), ',"previousPrice":', json_money(previous_price),
-  ',"changes":', changes, ',"item":', coalesce(item_json, 'null'), '}')
-FROM ordered WHERE c >= $from::BIGINT AND c < $to::BIGINT ORDER BY c
 `;

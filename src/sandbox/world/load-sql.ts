@@ -38,7 +38,7 @@ SELECT id, string_agg(concat(',', to_json(key), ':', unmarked_json(json_extract(
 FROM fields GROUP BY id;
 `;
 
-const isText = (sql: string) => `coalesce(json_type(${sql}), 'NULL') = 'VARCHAR'`;
+export const isText = (sql: string) => `coalesce(json_type(${sql}), 'NULL') = 'VARCHAR'`;
 
 /** Finds rows that lack what an Item must have, repeated ids, and prices of more digits than the sandbox keeps. */
 export const JUDGE_ITEMS = `
