@@ -10,21 +10,6 @@ function open() {
   return { queue, done, reader: queue[Symbol.asyncIterator]() };
 }
 
-test('the socket is paused once a mebibyte waits, and goes on when it is taken', async () => {
-  const { queue, done, reader } = open();
-  queue.push(Buffer.alloc(MIB - 1));
-  expect(done).toEqual([]);
-  queue.push(Buffer.alloc(1));
-  expect(done).toEqual(['pause']);
-  queue.push(Buffer.alloc(1));
-  expect(done).toEqual(['pause']);
-  for (const length of [MIB - 1, 1, 1]) expect((await reader.next()).value).toHaveLength(length);
-  expect(done).toEqual(['pause', 'resume']);
-  queue.push(Buffer.alloc(MIB - 1));
-  expect((await reader.next()).value).toHaveLength(MIB - 1);
-  expect(done).toEqual(['pause', 'resume']);
-});
-
 test('what came before a fault is read before it, and an end that came before it holds', async () => {
   const { queue, done, reader } = open();
   queue.push(Buffer.from('a'));
