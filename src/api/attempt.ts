@@ -1,12 +1,12 @@
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import { MAX_PAGE_BYTES } from '../io/limits.js';
 import type { BaseUrl } from './api-url.js';
-import type { EndCall } from './call-counter.js';
 import type { Cleaner } from './clean-text.js';
-import { collectStart, decodeBody, isMediaType, readEncoding } from './decode-body.js';
+import { collectBody, collectStart, decodeBody, isMediaType, readEncoding } from './decode-body.js';
 import { explainFault } from './fault-reason.js';
 import type { RateBucket } from './rate-bucket.js';
-import { refuseJson, showText } from './read-json.js';
+import { judgeJson, refuseJson, showText } from './read-json.js';
 import { explainRefusal } from './refusal.js';
 import { Trouble } from './retry-policy.js';
 import type { ServiceClock } from './service-clock.js';
@@ -14,6 +14,9 @@ import { type Answer, ExchangeFault, type Timeouts, type Transport } from './tra
 
 /** Enough of a refusal for its message. */
 const REFUSAL_BYTES = 64 * 1024;
+
+/** Called when a request has ended. */
+export type EndCall = (reached: boolean, answered: boolean) => void;
 
 /** The client's parts that an attempt needs. */
 export interface AttemptContext {
@@ -33,6 +36,8 @@ export interface AttemptContext {
 }
 
 export interface Request {
+  /** `/api/v1/items`, for the log. */
+  path: string;
   /** `GET /api/v1/items`, to begin messages with. */
   where: string;
   /** Path with prefix and query. */
@@ -52,7 +57,7 @@ export async function openAnswer(request: Request, context: AttemptContext): Pro
   for (let hops = 0; ; hops += 1) {
     const answer = await exchange(request, target, context);
     answer.body.setPace({ totalMs: context.timeouts.bodyMs });
-    if (!isRedirect(answer.status)) {
+    if (!REDIRECTS.has(answer.status)) {
       await checkStatus(answer, request, context);
       await checkForm(answer, request, context);
       if (request.billed) answer.body.setPace({ minimum: context.timeouts.exportPace });
@@ -119,7 +124,7 @@ async function checkStatus(answer: Answer, request: Request, context: AttemptCon
   if (answer.status === 200) return;
   const body = await collectStart(decodeBody(answer), REFUSAL_BYTES);
   const { cleaner, io } = context;
-  throw explainRefusal({ ...answer, body }, { where: request.where, cleaner, now: io.now() });
+  throw explainRefusal({ ...answer, body }, request.where, cleaner, io.now());
 }
 
 /** A 200 in another form is a proxy's page or another service. */
@@ -140,10 +145,6 @@ async function checkForm(answer: Answer, request: Request, context: AttemptConte
 const MAX_REDIRECTS = 3;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-
-function isRedirect(status: number): boolean {
-  return REDIRECTS.has(status);
-}
 
 /**
  * Returns path and query. The document knows no redirects: one within the same origin is harmless, any other would hand
@@ -173,4 +174,61 @@ function resolveRedirect(
     );
   }
   return target.pathname + target.search;
+}
+
+/**
+ * The whole decoded body. Throws Trouble if it broke off, because a page may be asked for again; PricelakeError
+ * `contract` if it is not JSON.
+ */
+export async function readPage(answer: Answer, request: Request, context: AttemptContext): Promise<Buffer> {
+  const { where } = request;
+  let body: Buffer | undefined;
+  try {
+    body = await collectBody(decodeBody(answer), MAX_PAGE_BYTES);
+  } catch (error) {
+    const { reason, cause } = explainFault(error, context.timeouts, context.cleaner);
+    throw breakOff(`${where}: the answer broke off (${reason})`, context, cause);
+  }
+  if (body === undefined) throw refuseJson(`${where}: the answer is longer than ${MAX_PAGE_BYTES} bytes`);
+  const state = judgeJson(body);
+  if (state === 'cut' && isUnframed(answer.headers)) throw breakOff(`${where}: the answer broke off`, context);
+  if (state !== 'whole')
+    throw refuseJson(`${where}: the answer is not JSON; it begins ${showText(body, context.cleaner)}`);
+  return body;
+}
+
+function breakOff(message: string, context: AttemptContext, cause?: unknown): Trouble {
+  const facts = { host: context.base.host, hint: 'Run again later.' };
+  return new Trouble({ kind: 'fault', repeatable: true }, message, facts, { cause });
+}
+
+/** Such a body ends with its connection, whatever ended that. */
+function isUnframed(headers: Record<string, string>): boolean {
+  return !['content-length', 'transfer-encoding', 'content-encoding'].some((name) => name in headers);
+}
+
+/**
+ * The decoded body of an export. Nothing is repeated: it throws PricelakeError `unavailable` with `facts.midStream`, or
+ * `stopped`.
+ */
+export async function* guardStream(answer: Answer, request: Request, context: AttemptContext): AsyncGenerator<Buffer> {
+  let received = 0;
+  try {
+    for await (const chunk of decodeBody(answer)) {
+      // Checked for each chunk: a megabyte of gzip may be a gigabyte.
+      if (context.signal.aborted) throw explainStop(request.where);
+      received += chunk.length;
+      yield chunk;
+    }
+  } catch (error) {
+    if (context.signal.aborted) throw explainStop(request.where);
+    const { reason, cause } = explainFault(error, context.timeouts, context.cleaner);
+    const facts = { midStream: true, receivedBytes: received, host: context.base.host, hint: 'Run again later.' };
+    const message = `${request.where}: the answer broke off after ${received} bytes (${reason})`;
+    throw new PricelakeError('unavailable', message, facts, { cause });
+  }
+}
+
+export function explainStop(where: string): PricelakeError {
+  return new PricelakeError('stopped', `${where}: stopped`);
 }

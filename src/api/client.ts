@@ -3,14 +3,20 @@ import type * as z from 'zod';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { type BaseUrl, buildQuery, parseBaseUrl, type Query, resolvePath } from './api-url.js';
-import { type AttemptContext, openAnswer, type Request } from './attempt.js';
-import { createCallCounter } from './call-counter.js';
+import {
+  type AttemptContext,
+  type EndCall,
+  explainStop,
+  guardStream,
+  openAnswer,
+  type Request,
+  readPage,
+} from './attempt.js';
 import { type Cleaner, createCleaner } from './clean-text.js';
 import { exportType, JSON_TYPE } from './decode-body.js';
 import { createRateBucket } from './rate-bucket.js';
-import { explainStop, guardStream, readPage } from './read-body.js';
 import { checkAnswer, parseJsonBody } from './read-json.js';
-import { DEFAULT_RETRY, type RetryPolicy, runWithRetries } from './retry-policy.js';
+import { DEFAULT_ATTEMPTS, runWithRetries } from './retry-policy.js';
 import { createServiceClock } from './service-clock.js';
 import { type Answer, createTransport, DEFAULT_TIMEOUTS, type Timeouts } from './transport.js';
 
@@ -22,8 +28,8 @@ export interface ClientOptions {
   apiKey: string;
   /** Milliseconds: connectMs 10,000, headersMs 120,000, stallMs 60,000, bodyMs 60,000; and exportPace. */
   timeouts?: Partial<Timeouts>;
-  /** attempts 8, baseMs 500, maxMs 30,000, maxWaitMs 120,000; see RetryPolicy. */
-  retry?: Partial<RetryPolicy>;
+  /** Attempts of one call that may end in a network fault or a 5xx. Default 8. */
+  attempts?: number;
   /** Ends all calls, streams included, with PricelakeError `stopped`. */
   signal?: AbortSignal;
 }
@@ -68,16 +74,18 @@ export function createClient(options: ClientOptions, io: Io): ApiClient {
   const stop = new AbortController();
   const counter = createCallCounter();
   const context = createContext(options, io, stop.signal, counter.begin);
-  const policy = { ...DEFAULT_RETRY, ...options.retry };
+  const { attempts = DEFAULT_ATTEMPTS } = options;
   const { bucket, cleaner, transport } = context;
-  const detach = followSignal(options.signal, () => {
+  const end = () => {
     stop.abort();
     transport.abort(new Error('stopped'));
-  });
+  };
+  options.signal?.addEventListener('abort', end);
+  if (options.signal?.aborted) end();
 
-  async function run<T>({ path, where }: PlannedRequest, attempt: () => Promise<T>): Promise<T> {
+  async function run<T>({ path, where }: Request, attempt: () => Promise<T>): Promise<T> {
     try {
-      return await runWithRetries({ path, policy, bucket, io, signal: stop.signal }, attempt);
+      return await runWithRetries({ path, attempts, bucket, io, signal: stop.signal }, attempt);
     } catch (error) {
       throw stop.signal.aborted ? explainStop(where) : error;
     }
@@ -109,7 +117,8 @@ export function createClient(options: ClientOptions, io: Io): ApiClient {
     refusedCalls: counter.countRefused,
     serviceTime: context.serviceClock.now,
     async close() {
-      detach();
+      options.signal?.removeEventListener('abort', end);
+      end();
       await transport.close();
     },
   };
@@ -146,25 +155,40 @@ function createContext(
   };
 }
 
-/** Calls `stop` when the signal is aborted, and when the returned function is called. */
-function followSignal(signal: AbortSignal | undefined, stop: () => void): () => void {
-  signal?.addEventListener('abort', stop);
-  if (signal?.aborted) stop();
-  return () => {
-    signal?.removeEventListener('abort', stop);
-    stop();
+/**
+ * Counts the requests that reached the service, and holds them to a limit. An open request counts as made until its end
+ * is known, so requests side by side never pass the limit.
+ */
+function createCallCounter() {
+  let made = 0;
+  let refused = 0;
+  let underWay = 0;
+  let limit = Number.POSITIVE_INFINITY;
+  let explain: ((made: number) => PricelakeError) | undefined;
+  return {
+    count: () => made,
+    /** Those without a 200: the document does not say whether the service counts them. */
+    countRefused: () => refused,
+    setLimit(left: number | null, refuse: (made: number) => PricelakeError): void {
+      limit = left === null ? Number.POSITIVE_INFINITY : made + underWay + left;
+      explain = refuse;
+    },
+    /** Throws if no call is left. */
+    begin(): EndCall {
+      if (explain !== undefined && made + underWay >= limit) throw explain(made);
+      underWay += 1;
+      return (reached, answered) => {
+        underWay -= 1;
+        if (reached) made += 1;
+        if (reached && !answered) refused += 1;
+      };
+    },
   };
 }
 
-/** `path` alone is for the log. */
-type PlannedRequest = Request & { path: string };
+type RequestKind = Pick<Request, 'mediaType' | 'billed'>;
 
-function planRequest(
-  base: BaseUrl,
-  path: string,
-  query: Query,
-  kind: Pick<Request, 'mediaType' | 'billed'>,
-): PlannedRequest {
+function planRequest(base: BaseUrl, path: string, query: Query, kind: RequestKind): Request {
   const resolved = resolvePath(path);
   return { ...kind, path: resolved, where: `GET ${resolved}`, target: `${base.prefix}${resolved}${buildQuery(query)}` };
 }

@@ -3,21 +3,10 @@ import type { Cleaner } from './clean-text.js';
 import { parseExactJson } from './exact-json.js';
 import { Trouble } from './retry-policy.js';
 import { parseRetryAfter } from './service-clock.js';
+import type { Answer } from './transport.js';
 
-/** An answer other than 200. */
-interface RefusedAnswer {
-  status: number;
-  headers: Record<string, string>;
-  /** First part of the decoded body. */
-  body: Buffer;
-}
-
-interface RefusalContext {
-  /** `GET /api/v1/items`, to begin messages with. */
-  where: string;
-  cleaner: Cleaner;
-  now: Date;
-}
+/** An answer other than 200, with the first part of its decoded body. */
+type RefusedAnswer = Omit<Answer, 'body'> & { body: Buffer };
 
 /** The readable parts of an Error body (API document, section 7). */
 interface ErrorBody {
@@ -32,15 +21,18 @@ interface ErrorBody {
  * API document, section 7: 429 for the rate and 5xx become Trouble, which may be tried again; all others a
  * PricelakeError.
  */
-export function explainRefusal(answer: RefusedAnswer, context: RefusalContext): PricelakeError | Trouble {
+export function explainRefusal(
+  answer: RefusedAnswer,
+  where: string,
+  cleaner: Cleaner,
+  now: Date,
+): PricelakeError | Trouble {
   const { status } = answer;
-  const body = readErrorBody(answer, context.cleaner);
-  const message = `${context.where} was answered ${status}${body.said}`;
-  if (status === 429) return explainTooMany(answer, body, message, context.now);
-  if (status >= 500) {
-    const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], context.now);
-    return new Trouble({ kind: 'server_error', retryAfterMs, repeatable: true }, message, body.facts);
-  }
+  const body = readErrorBody(answer, cleaner);
+  const message = `${where} was answered ${status}${body.said}`;
+  const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now);
+  if (status === 429) return explainTooMany(retryAfterMs, body, message, now);
+  if (status >= 500) return new Trouble({ kind: 'fault', retryAfterMs, repeatable: true }, message, body.facts);
   const hint = HINTS[status];
   const code = CODES[status];
   // A proxy's or another server's 404 must not pass for "this item is gone".
@@ -66,8 +58,12 @@ const HINTS: Partial<Record<number, string>> = {
 };
 
 /** 429 without a readable limit counts as the rate: that wait is short and bounded. */
-function explainTooMany(answer: RefusedAnswer, body: ErrorBody, message: string, now: Date): PricelakeError | Trouble {
-  const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now);
+function explainTooMany(
+  retryAfterMs: number | undefined,
+  body: ErrorBody,
+  message: string,
+  now: Date,
+): PricelakeError | Trouble {
   if (body.limit !== 'apiCallsPerMonth' && body.limit !== 'exportRowsPerMonth') {
     return new Trouble({ kind: 'rate_limited', retryAfterMs, repeatable: true }, message, body.facts);
   }

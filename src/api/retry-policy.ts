@@ -2,38 +2,22 @@ import { type ErrorFacts, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { RateBucket } from './rate-bucket.js';
 
-/** Times in milliseconds. */
-export interface RetryPolicy {
-  /** Attempts of one call that may end in a network fault or a 5xx. Default 8. */
-  attempts: number;
-  /** Attempts of one call that may end in 429 `ratePerSecond`. Default 30. */
-  rateLimitedAttempts: number;
-  /** The backoff before the second attempt lies between 0 and this. Default 500. */
-  baseMs: number;
-  /** Longest backoff. Default 30,000. */
-  maxMs: number;
-  /** Longest wait that the service may ask for; a longer one ends the call. Default 120,000. */
-  maxWaitMs: number;
-}
-
-export const DEFAULT_RETRY: RetryPolicy = {
-  attempts: 8,
-  rateLimitedAttempts: 30,
-  baseMs: 500,
-  maxMs: 30_000,
-  maxWaitMs: 120_000,
-};
-
-type TroubleKind = 'fault' | 'server_error' | 'rate_limited';
+/** Attempts of one call that may end in a network fault or a 5xx. */
+export const DEFAULT_ATTEMPTS = 8;
+/** Attempts of one call that may end in 429 `ratePerSecond`. */
+const RATE_LIMITED_ATTEMPTS = 30;
+/** The backoff before the second attempt lies between 0 and this. */
+const BASE_MS = 500;
+const LONGEST_BACKOFF_MS = 30_000;
+/** The service may ask for a wait of this length; a longer one ends the call. */
+const LONGEST_WAIT_MS = 120_000;
 
 /** Failed attempts of one call so far. */
-interface Tries {
-  faults: number;
-  rateLimited: number;
-}
+type Tries = { faults: number; rateLimited: number };
 
 interface Setback {
-  kind: TroubleKind;
+  /** A 5xx is a fault. */
+  kind: 'fault' | 'rate_limited';
   /** The service asked for this wait. */
   retryAfterMs?: number | undefined;
   /** False if another attempt might be paid for twice. */
@@ -46,22 +30,18 @@ type Decision =
   | { retry: false; because: 'wait_too_long'; waitMs: number };
 
 /** @param random uniform in [0, 1) */
-export function decideRetry(setback: Setback, tries: Tries, policy: RetryPolicy, random: number): Decision {
+export function decideRetry(setback: Setback, tries: Tries, attempts: number, random: number): Decision {
   if (!setback.repeatable) return { retry: false, because: 'unrepeatable' };
   const asked = setback.retryAfterMs ?? 0;
   // Before the attempts are counted, so that the caller learns when to come back.
-  if (asked > policy.maxWaitMs) return { retry: false, because: 'wait_too_long', waitMs: asked };
+  if (asked > LONGEST_WAIT_MS) return { retry: false, because: 'wait_too_long', waitMs: asked };
   const limited = setback.kind === 'rate_limited';
-  const [made, allowed] = limited ? [tries.rateLimited, policy.rateLimitedAttempts] : [tries.faults, policy.attempts];
+  const [made, allowed] = limited ? [tries.rateLimited, RATE_LIMITED_ATTEMPTS] : [tries.faults, attempts];
   if (made >= allowed) return { retry: false, because: 'attempts' };
-  const backoff = computeBackoff(made, policy, random);
+  // Full jitter: uniform between 0 and a ceiling that doubles with each failure.
+  const backoff = Math.round(random * Math.min(LONGEST_BACKOFF_MS, BASE_MS * 2 ** (made - 1)));
   // A 429's Retry-After is exact unless it is 0. A 5xx's is the least: only jitter keeps clients apart.
   return { retry: true, waitMs: limited && asked > 0 ? asked : Math.max(asked, backoff) };
-}
-
-/** Full jitter: uniform between 0 and baseMs · 2^(failures - 1), at most maxMs. */
-function computeBackoff(failures: number, policy: RetryPolicy, random: number): number {
-  return Math.round(random * Math.min(policy.maxMs, policy.baseMs * 2 ** (failures - 1)));
 }
 
 /** A failed attempt that another may mend. Never leaves src/api. */
@@ -100,7 +80,8 @@ export class Trouble extends Error {
 interface RetryContext {
   /** For the log. */
   path: string;
-  policy: RetryPolicy;
+  /** Attempts of one call that may end in a network fault or a 5xx. */
+  attempts: number;
   bucket: RateBucket;
   io: Io;
   signal: AbortSignal;
@@ -112,7 +93,7 @@ interface RetryContext {
  * @throws PricelakeError, in place of Trouble `unavailable`; `deadline` with the trouble before it
  */
 export async function runWithRetries<T>(context: RetryContext, attempt: () => Promise<T>): Promise<T> {
-  const { path, policy, bucket, io, signal } = context;
+  const { path, bucket, io, signal } = context;
   const tries: Tries = { faults: 0, rateLimited: 0 };
   let last: Trouble | undefined;
   /** The error that ends a wait does not say why the run waited. */
@@ -131,7 +112,7 @@ export async function runWithRetries<T>(context: RetryContext, attempt: () => Pr
       const limited = error.setback.kind === 'rate_limited';
       tries[limited ? 'rateLimited' : 'faults'] += 1;
       const attempts = tries.faults + tries.rateLimited;
-      const decision = decideRetry(error.setback, tries, policy, io.random());
+      const decision = decideRetry(error.setback, tries, context.attempts, io.random());
       if (!decision.retry) {
         const failure = error.giveUp(decision, attempts, io.now());
         if (decision.because === 'wait_too_long') bucket.close(decision.waitMs, failure);

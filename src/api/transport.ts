@@ -79,18 +79,13 @@ export function createTransport(origin: string, timeouts: Timeouts) {
   };
 }
 
-interface Exchange {
-  handler: Dispatcher.DispatchHandler;
-  abort: (reason: Error) => void;
-}
-
 /** The state of one exchange, as undici's events report it. */
 function createExchange(
   resolve: (answer: Answer) => void,
   reject: (fault: ExchangeFault) => void,
   finish: () => void,
   { headersMs }: Timeouts,
-): Exchange {
+) {
   let sent = false;
   let sentAt = 0;
   let aborted: Error | undefined;

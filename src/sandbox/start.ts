@@ -8,7 +8,6 @@ import { buildApp } from './http/app.js';
 import { buildCaller, type Service } from './http/caller.js';
 import { findHangUp, type Handler, listen, refuseMalformed } from './http/listen.js';
 import { changeReadings } from './http/routes-control.js';
-import type { PlanCode, PlanLimits } from './plans.js';
 import { Readings } from './readings/readings.js';
 import { addWebhookRoutes } from './webhooks/routes-webhook.js';
 import { checkEndpointUrl, Webhook, type WebhookOptions } from './webhooks/webhook.js';
@@ -20,7 +19,8 @@ import { World } from './world/world.js';
 
 export type { Handler } from './http/listen.js';
 
-export interface SandboxOptions {
+/** The account's plan is `pro` by default. */
+export interface SandboxOptions extends AccountChange {
   /** 0 (default) takes any free port; the host is always 127.0.0.1. */
   port?: number;
   /** The same seed gives the same world, byte for byte. Default 1. */
@@ -35,18 +35,8 @@ export interface SandboxOptions {
   dataFile?: string;
   /** NDJSON or NDJSON.gz of the Changes that led to those Items, served as they are. */
   changesFile?: string;
-  /** Default `pro`. */
-  plan?: PlanCode;
   /** Requests per second; null is unlimited. Default: the plan's. */
   ratePerSecond?: number | null;
-  /** Limits that differ from the plan's (section 8). */
-  limits?: Partial<PlanLimits>;
-  /** false cuts rows beyond the quota off instead of billing them. Only paid plans have overage. */
-  overage?: boolean;
-  /** They answer 401. */
-  revoked?: AccountChange['revoked'];
-  /** Status PAST_DUE at the start, and 402 from 30 days on (section 3). */
-  overdueDays?: number;
   /** Names of the fields of export rows. Default: NDJSON like Item, CSV flat in camel case. */
   exportShape?: ExportShape;
   /** Each `ENDPOINT:KIND[=ARGUMENT][@WHEN]`, such as `export:drop@1`; faults/fault-kinds.ts has the grammar. */

@@ -5,12 +5,12 @@ import { planInfo } from '../../src/api/account-contract.js';
 import { changePage } from '../../src/api/contract.js';
 import type { Io } from '../../src/io/io.js';
 import { createFakeIo } from './fake-io.js';
-import { catchError, connect, KEY, listen, sendJson, startService } from './local-service.js';
+import { catchError, connect, KEY, listen, sendJson, startAnswers, startService } from './local-service.js';
 
 const anything = z.unknown();
 
 test('a call carries the key, asks for gzip and lands at the right address', async () => {
-  const { client, port, requests } = await startService((_request, response) => sendJson(response, 200, {}));
+  const { client, port, requests } = await startAnswers([[200]]);
   await client.json('/products/a%2Fb', { q: 'a+b', dataset: 9007199254740993n, site: undefined }, anything);
   expect(requests[0]?.url).toBe('/api/v1/products/a%2Fb?q=a%2Bb&dataset=9007199254740993');
   expect(requests[0]?.headers).toMatchObject({
@@ -40,7 +40,7 @@ test('each call is traced with its address, its status or that it failed and how
 });
 
 test('a base URL with a prefix keeps it', async () => {
-  const { port, requests, io } = await startService((_request, response) => sendJson(response, 200, {}));
+  const { port, requests, io } = await startAnswers([[200]]);
   const client = connect({ baseUrl: `http://127.0.0.1:${port}/gateway/prices/` }, io);
   await client.json('/plan', {}, anything);
   expect(requests[0]?.url).toBe('/gateway/prices/api/v1/plan');
@@ -48,15 +48,15 @@ test('a base URL with a prefix keeps it', async () => {
 
 test('ids and cursors above 2^53 come through exact', async () => {
   const body = '{"changes":[],"hasMore":false,"nextCursor":9223372036854775807}';
-  const { client } = await startService((_request, response) => sendJson(response, 200, body));
+  const { client } = await startAnswers([[200, body]]);
   expect((await client.json('/changes', {}, changePage)).nextCursor).toBe(9223372036854775807n);
 });
 
 test('a page comes as it is, decoded and not parsed', async () => {
   const body = '{"content": [{"price": 1.10}]}\n';
-  const { client } = await startService((_request, response) =>
-    sendJson(response, 200, body, { 'x-quota-remaining': '7', 'x-echo': `key ${KEY}`, 'set-cookie': ['a=1', 'b=2'] }),
-  );
+  const { client } = await startAnswers([
+    [200, body, { 'x-quota-remaining': '7', 'x-echo': `key ${KEY}`, 'set-cookie': ['a=1', 'b=2'] }],
+  ]);
   const page = await client.bytes('/items', {});
   expect(page.body.toString()).toBe(body);
   expect(page.headers).toMatchObject({ 'x-quota-remaining': '7', 'x-echo': 'key [key]', 'set-cookie': 'a=1, b=2' });
@@ -71,19 +71,15 @@ test('gzip is decoded', async () => {
 });
 
 test('another encoding than gzip is refused', async () => {
-  const { client } = await startService((_request, response) =>
-    sendJson(response, 200, {}, { 'content-encoding': 'br' }),
-  );
+  const { client } = await startAnswers([[200, {}, { 'content-encoding': 'br' }]]);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('contract');
   expect(error.message).toBe('GET /api/v1/items: the answer is encoded as br, and only gzip was asked for');
 });
 
 test('an HTML page with status 200 is a contract error that shows how it begins', async () => {
-  const { client, urls } = await startService((_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/html' });
-    response.end(`<html>Log in to the hotel WLAN, ${KEY}</html>`);
-  });
+  const page = `<html>Log in to the hotel WLAN, ${KEY}</html>`;
+  const { client, urls } = await startAnswers([[200, page, { 'content-type': 'text/html' }]]);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('contract');
   expect(error.message).toBe(
@@ -96,7 +92,7 @@ test('an HTML page with status 200 is a contract error that shows how it begins'
 test.each(['<html></html>', '', '{"changes": [}', '{"changes": [1, 2', `{"changes": ${KEY}}`])(
   'the body %j as application/json is a contract error',
   async (body) => {
-    const { client, urls } = await startService((_request, response) => sendJson(response, 200, body));
+    const { client, urls } = await startAnswers([[200, body]]);
     const error = await catchError(client.json('/changes', {}, changePage));
     expect(error).toMatchObject({ code: 'contract', message: expect.stringContaining('is not JSON') });
     expect(urls).toHaveLength(1);
@@ -119,17 +115,10 @@ test('an answer without a content type is refused as such', async () => {
 });
 
 test('an answer that departs from the contract says where, what is due, and what arrived', async () => {
-  const plan = {
-    plan: 'pro',
-    name: 'Pro',
-    status: 'ACTIVE',
-    trialEndsAt: null,
-    limits: { ratePerSecond: 'ten', changeFeed: KEY },
-    lockedDatasets: 0,
-    upgradeUrl: 'https://example.com/plans',
-    usage: null,
-  };
-  const { client } = await startService((_request, response) => sendJson(response, 200, plan));
+  const limits = { ratePerSecond: 'ten', changeFeed: KEY };
+  const own = { plan: 'pro', name: 'Pro', status: 'ACTIVE', upgradeUrl: 'https://example.com/plans' };
+  const plan = { ...own, trialEndsAt: null, limits, lockedDatasets: 0, usage: null };
+  const { client } = await startAnswers([[200, plan]]);
   const error = await catchError(client.json('/plan', {}, planInfo));
   expect(error.code).toBe('contract');
   expect(error.message).toBe(
@@ -138,25 +127,21 @@ test('an answer that departs from the contract says where, what is due, and what
 });
 
 test('what arrived is shown with all its digits', async () => {
-  const { client } = await startService((_request, response) =>
-    sendJson(response, 200, '{"changes":[],"hasMore":1,"nextCursor":9223372036854775808.5}'),
-  );
+  const { client } = await startAnswers([[200, '{"changes":[],"hasMore":1,"nextCursor":9223372036854775808.5}']]);
   const error = await catchError(client.json('/changes', {}, changePage));
   expect(error.message).toContain('hasMore: Invalid input: expected boolean, arrived 1');
   expect(error.message).toContain('nextCursor: Invalid input, arrived 9223372036854775808.5');
 });
 
 test('fields that the document does not name are kept', async () => {
-  const { client } = await startService((_request, response) =>
-    sendJson(response, 200, { changes: [], hasMore: false, nextCursor: 0, newField: 9 }),
-  );
+  const { client } = await startAnswers([[200, { changes: [], hasMore: false, nextCursor: 0, newField: 9 }]]);
   expect(await client.json('/changes', {}, changePage)).toMatchObject({ newField: 9 });
 });
 
 test('JSON nested 100,000 deep is a contract error, whole or in a field', async () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   for (const body of [deep, `{"plan":"pro","more":${deep}}`, `{"plan":${deep}}`]) {
-    const { client } = await startService((_request, response) => sendJson(response, 200, body));
+    const { client } = await startAnswers([[200, body]]);
     const error = await catchError(client.json('/plan', {}, z.looseObject({ plan: z.string() })));
     expect(error.code).toBe('contract');
     expect(error.message).toContain('GET /api/v1/plan: the answer is not JSON (nested more than 500 deep)');

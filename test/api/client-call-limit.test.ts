@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { PricelakeError } from '../../src/io/errors.js';
-import { catchError, sendJson, startService } from './local-service.js';
+import { catchError, sendJson, startAnswers, startService } from './local-service.js';
 
 const refuse = (made: number) => new PricelakeError('budget', `${made} calls made`);
 
 test('a call beyond the limit is not made, and its error knows how many were', async () => {
-  const { client, urls } = await startService((_request, response) => sendJson(response, 200, {}));
+  const { client, urls } = await startAnswers([[200]]);
   await client.bytes('/plan', {});
   client.setCallLimit(2, refuse);
   await client.bytes('/items', {});
@@ -20,16 +20,14 @@ test('a call beyond the limit is not made, and its error knows how many were', a
 });
 
 test('retries count: what is left after them is what the service has seen less', async () => {
-  const { client, urls } = await startService((_request, response) => sendJson(response, 503, {}));
+  const { client, urls } = await startAnswers([[503]]);
   client.setCallLimit(3, refuse);
   expect(await catchError(client.bytes('/items', {}))).toMatchObject({ code: 'budget', message: '3 calls made' });
   expect(urls).toHaveLength(3);
 });
 
 test('redirects count', async () => {
-  const { client, urls } = await startService((_request, response) => {
-    response.writeHead(307, { location: '/api/v1/items' }).end();
-  });
+  const { client, urls } = await startAnswers([[307, {}, { location: '/api/v1/items' }]]);
   client.setCallLimit(2, refuse);
   expect(await catchError(client.bytes('/items', {}))).toMatchObject({ code: 'budget' });
   expect(urls).toHaveLength(2);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { catchError, KEY, type LocalService, sendJson, startService } from './local-service.js';
+import { catchError, KEY, startAnswers } from './local-service.js';
 
 const LIMIT_BODY = {
   status: 429,
@@ -13,10 +13,6 @@ const LIMIT_BODY = {
   upgradeUrl: 'https://example.com/plans',
 };
 
-function answerWith(status: number, body: unknown, headers = {}): Promise<LocalService> {
-  return startService((_request, response) => sendJson(response, status, body, headers));
-}
-
 function errorBody(status: number, message: string, more = {}) {
   return { status, error: 'Error', message, docsUrl: 'https://docs.example.com/errors', ...more };
 }
@@ -27,7 +23,7 @@ test.each([
   [402, 'plan_refuses', 'Payment overdue'],
   [404, 'not_found', 'No such item'],
 ])('%i is %s with the message and the help page of the service, and is not repeated', async (status, code, message) => {
-  const { client, urls } = await answerWith(status, errorBody(status, message));
+  const { client, urls } = await startAnswers([[status, errorBody(status, message)]]);
   const error = await catchError(client.bytes('/items/1', {}));
   expect(error.code).toBe(code);
   expect(error.message).toBe(`GET /api/v1/items/1 was answered ${status}: ${message}`);
@@ -38,7 +34,7 @@ test.each([
 test.each(['datasets', 'changeFeed', 'paymentOverdue'])(
   '402 names the limit %s and where to upgrade',
   async (limit) => {
-    const { client } = await answerWith(402, { ...LIMIT_BODY, status: 402, limit, allowed: false });
+    const { client } = await startAnswers([[402, { ...LIMIT_BODY, status: 402, limit, allowed: false }]]);
     const error = await catchError(client.bytes('/changes', {}));
     expect(error.code).toBe('plan_refuses');
     expect(error.facts).toMatchObject({ limit, allowed: false, plan: 'free', upgradeUrl: 'https://example.com/plans' });
@@ -46,7 +42,7 @@ test.each(['datasets', 'changeFeed', 'paymentOverdue'])(
 );
 
 test('the month used up stops at once and says when to go on', async () => {
-  const { client, io, urls } = await answerWith(429, LIMIT_BODY, { 'retry-after': '3600' });
+  const { client, io, urls } = await startAnswers([[429, LIMIT_BODY, { 'retry-after': '3600' }]]);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('quota');
   expect(error.facts).toMatchObject({
@@ -61,13 +57,13 @@ test('the month used up stops at once and says when to go on', async () => {
 });
 
 test('export rows used up is a quota too', async () => {
-  const { client } = await answerWith(429, { ...LIMIT_BODY, limit: 'exportRowsPerMonth' });
+  const { client } = await startAnswers([[429, { ...LIMIT_BODY, limit: 'exportRowsPerMonth' }]]);
   expect((await catchError(client.stream('/export', {}))).code).toBe('quota');
 });
 
 test('the message of the service is cleaned and cut, and the key taken out', async () => {
   const message = `\u001b[2JYour key ${KEY}\r\nis bad ${'x'.repeat(5000)}`;
-  const { client } = await answerWith(401, errorBody(401, message, { docsUrl: 'javascript:alert(1)' }));
+  const { client } = await startAnswers([[401, errorBody(401, message, { docsUrl: 'javascript:alert(1)' })]]);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.message).toContain('Your key [key] is bad xxx');
   expect(error.message.length).toBeLessThan(400);
@@ -77,10 +73,7 @@ test('the message of the service is cleaned and cut, and the key taken out', asy
 test.each([204, 206, 304, 403, 405, 418])(
   'status %i, which the document does not know, is a contract error',
   async (status) => {
-    const { client, urls } = await startService((_request, response) => {
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end();
-    });
+    const { client, urls } = await startAnswers([[status, '']]);
     const error = await catchError(client.json('/plan', {}, z.unknown()));
     expect(error.code).toBe('contract');
     expect(error.facts.status).toBe(status);

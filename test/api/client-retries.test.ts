@@ -11,16 +11,11 @@ import {
   KEY,
   listen,
   sendJson,
+  startAnswers,
   startService,
 } from './local-service.js';
 
-const RATE_BODY = {
-  status: 429,
-  error: 'Too Many Requests',
-  message: 'Slow down',
-  docsUrl: '',
-  limit: 'ratePerSecond',
-};
+const RATE_BODY = { status: 429, error: 'Too Many Requests', message: 'Slow down', limit: 'ratePerSecond' };
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -45,11 +40,8 @@ test('a 5xx in HTML and a dropped connection are retried with growing waits, and
 });
 
 test('a 5xx that lasts ends as unavailable with status, attempts and message', async () => {
-  const { client, urls } = await startService(
-    (_request, response) =>
-      sendJson(response, 503, { status: 503, message: 'Maintenance', docsUrl: 'https://d.example' }),
-    { retry: { attempts: 3 } },
-  );
+  const maintenance = { status: 503, message: 'Maintenance', docsUrl: 'https://d.example' };
+  const { client, urls } = await startAnswers([[503, maintenance]], { attempts: 3 });
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('unavailable');
   expect(error.message).toBe('GET /api/v1/items was answered 503: Maintenance, after 3 attempts');
@@ -62,9 +54,7 @@ test.each([
   ['seconds', '7', 7000],
   ['an HTTP date', 'Fri, 20 Nov 2026 12:00:30 GMT', 30_000],
 ])('a rate limit waits for Retry-After in %s', async (_form, retryAfter, waitMs) => {
-  const { client, io } = await startService((_request, response, count) =>
-    count === 1 ? sendJson(response, 429, RATE_BODY, { 'retry-after': retryAfter }) : sendJson(response, 200, {}),
-  );
+  const { client, io } = await startAnswers([[429, RATE_BODY, { 'retry-after': retryAfter }], [200]]);
   await client.bytes('/items', {});
   expect(io.slept).toEqual([waitMs]);
   expect(io.events).toMatchObject([
@@ -79,17 +69,13 @@ test.each([
   ['no limit', { message: 'Slow down' }],
   ['an unknown limit', { ...RATE_BODY, limit: 'moonPhase' }],
 ])('a 429 with %s backs off like a fault', async (_what, body) => {
-  const { client, io } = await startService((_request, response, count) =>
-    sendJson(response, count === 1 ? 429 : 200, count === 1 ? body : {}),
-  );
+  const { client, io } = await startAnswers([[429, body], [200]]);
   await client.bytes('/items', {});
   expect(io.slept).toEqual([250]);
 });
 
 test('a rate limit that asks for too long a wait ends with the time to come back', async () => {
-  const { client, io } = await startService((_request, response) =>
-    sendJson(response, 429, RATE_BODY, { 'retry-after': '600' }),
-  );
+  const { client, io } = await startAnswers([[429, RATE_BODY, { 'retry-after': '600' }]]);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('unavailable');
   expect(error.facts).toMatchObject({ limit: 'ratePerSecond', nextRunAt: new Date('2026-11-20T12:10:00Z') });
@@ -166,9 +152,7 @@ test('a shorter Retry-After that comes later does not shorten the pause', async 
 });
 
 test('a pause that is too long ends also the calls that it would hold, at once and with the same time', async () => {
-  const { client, urls } = await startService((_request, response) =>
-    sendJson(response, 503, {}, { 'retry-after': '600' }),
-  );
+  const { client, urls } = await startAnswers([[503, {}, { 'retry-after': '600' }]]);
   await catchError(client.bytes('/items', {}));
   const error = await catchError(client.stream('/export', { format: 'ndjson' }));
   expect(error).toMatchObject({ code: 'unavailable', facts: { nextRunAt: new Date('2026-11-20T12:10:00Z') } });
@@ -192,24 +176,23 @@ test('an abort ends every call that a pause holds', async () => {
 test.each(['9'.repeat(400), '-5', 'Fri, 20 Nov 2026 11:00:00 GMT', '0'])(
   'a 429 or 503 whose Retry-After is %j backs off as without it',
   async (retryAfter) => {
-    const { client, io } = await startService((_request, response, count) =>
-      sendJson(response, [429, 503][count - 1] ?? 200, {}, { 'retry-after': retryAfter }),
-    );
+    const headers = { 'retry-after': retryAfter };
+    const { client, io } = await startAnswers([[429, {}, headers], [503, {}, headers], [200]]);
     await client.bytes('/items', {});
     expect(io.slept).toEqual([250, 250]);
   },
 );
 
 test('a month that is used up has its next beginning as the time to come back, whatever Retry-After says', async () => {
-  const { client } = await startService((_request, response) =>
-    sendJson(response, 429, { ...RATE_BODY, limit: 'apiCallsPerMonth' }, { 'retry-after': '9'.repeat(400) }),
-  );
+  const { client } = await startAnswers([
+    [429, { ...RATE_BODY, limit: 'apiCallsPerMonth' }, { 'retry-after': '9'.repeat(400) }],
+  ]);
   const error = await catchError(client.bytes('/items', {}));
   expect(error).toMatchObject({ code: 'quota', facts: { nextRunAt: new Date('2026-12-01T00:00:00Z') } });
 });
 
 test('calls follow the rate of the plan', async () => {
-  const { client, io } = await startService((_request, response) => sendJson(response, 200, {}));
+  const { client, io } = await startAnswers([[200]]);
   client.setRate(4);
   for (let call = 0; call < 3; call += 1) await client.bytes('/items', {});
   expect(io.slept).toEqual([250, 250]);
@@ -219,7 +202,7 @@ test('a refused connection names host, port and reason, and does not count as a 
   const { server, port } = await listen(() => {});
   await new Promise((resolve) => server.close(resolve));
   const io = createFakeIo();
-  const client = connect({ baseUrl: `http://127.0.0.1:${port}`, retry: { attempts: 3 } }, io);
+  const client = connect({ baseUrl: `http://127.0.0.1:${port}`, attempts: 3 }, io);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('unavailable');
   expect(error.message).toBe(
@@ -245,13 +228,13 @@ test('https to a server that speaks http is not retried', async () => {
 
 test('a server that speaks no HTTP is unavailable', async () => {
   const { client } = await startService((request) => request.socket.end(`220 mail ready ${KEY}\r\n`), {
-    retry: { attempts: 2 },
+    attempts: 2,
   });
   expect((await catchError(client.bytes('/items', {}))).code).toBe('unavailable');
 });
 
 test('an answer that does not come is given up', async () => {
-  const { client } = await startService(() => {}, { timeouts: { headersMs: 50 }, retry: { attempts: 2 } });
+  const { client } = await startService(() => {}, { timeouts: { headersMs: 50 }, attempts: 2 });
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('unavailable');
   const { port } = new URL(`http://${error.facts.host}`);
@@ -297,9 +280,7 @@ test('an abort ends a call that waits for its answer', async () => {
 
 test('an abort while the connection is being made sends nothing', async () => {
   const stop = new AbortController();
-  const { client, urls } = await startService((_request, response) => sendJson(response, 200, {}), {
-    signal: stop.signal,
-  });
+  const { client, urls } = await startAnswers([[200]], { signal: stop.signal });
   const call = client.bytes('/items', {});
   for (let turns = 0; turns < 20; turns += 1) await Promise.resolve();
   stop.abort();
@@ -344,7 +325,7 @@ test('many calls at once succeed without warnings', async () => {
 
 test('a client that is closed listens to the signal of its run no longer', async () => {
   const { signal } = new AbortController();
-  const { client } = await startService((_request, response) => sendJson(response, 200, {}), { signal });
+  const { client } = await startAnswers([[200]], { signal });
   await client.bytes('/items', {});
   expect(getEventListeners(signal, 'abort')).toHaveLength(1);
   await client.close();

@@ -1,18 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { createCallCounter } from '../../src/api/call-counter.js';
-import {
-  collectBody,
-  collectStart,
-  decodeBody,
-  exportType,
-  isMediaType,
-  JSON_TYPE,
-  readEncoding,
-} from '../../src/api/decode-body.js';
+import { collectStart, decodeBody, isMediaType, JSON_TYPE, readEncoding } from '../../src/api/decode-body.js';
 import type { Answer } from '../../src/api/transport.js';
-import { PricelakeError } from '../../src/io/errors.js';
 
 async function* send(...chunks: (string | Error)[]): AsyncGenerator<Buffer> {
   for (const chunk of chunks) {
@@ -31,19 +21,6 @@ test.each([
   ['gzip, br', undefined],
 ])('an answer encoded as %j is read as %s', (encoding, read) => {
   expect(readEncoding(encoding === undefined ? {} : { 'content-encoding': encoding })).toBe(read);
-});
-
-test('a body is joined whole, and none where it is longer than it may be', async () => {
-  expect(String(await collectBody(send('ab', 'cd', 'e'), 5))).toBe('abcde');
-  expect(String(await collectBody(send('abcde'), 5))).toBe('abcde');
-  expect(String(await collectBody(send(), 5))).toBe('');
-  const piece = Buffer.from('abc');
-  const uncopied = (async function* () {
-    yield piece;
-  })();
-  expect(await collectBody(uncopied, 5)).toBe(piece);
-  expect(await collectBody(send('ab', 'cd', 'ef'), 5)).toBeUndefined();
-  await expect(collectBody(send('ab', new Error('broke')), 5)).rejects.toThrow('broke');
 });
 
 test('of a body that breaks off, what came is its beginning; and no more is read than is wanted', async () => {
@@ -81,14 +58,6 @@ test('of a gzip body no more is taken than its reader follows', async () => {
   expect(size).toBe(8 * 1024 * 1024);
 });
 
-test('an export is CSV unless NDJSON is asked for', () => {
-  expect([exportType({}), exportType({ format: 'csv' }), exportType({ format: 'ndjson' })]).toEqual([
-    'text/csv',
-    'text/csv',
-    'application/x-ndjson',
-  ]);
-});
-
 test.each([
   ['application/json', true],
   [' Application/JSON ; charset=UTF-8', true],
@@ -104,22 +73,4 @@ test.each([
   [undefined, false],
 ])('%j is JSON in UTF-8: %j', (header, answer) => {
   expect(isMediaType(header, JSON_TYPE)).toBe(answer);
-});
-
-test('calls that reached the service count, those without a 200 apart, and those under way hold their place', () => {
-  const counter = createCallCounter();
-  const end = counter.begin();
-  counter.begin()(true, true);
-  for (const _ of [1, 2]) counter.begin()(true, false);
-  counter.begin()(false, false);
-  expect([counter.count(), counter.countRefused()]).toEqual([3, 2]);
-  counter.setLimit(1, (made) => new PricelakeError('budget', `made ${made}`));
-  const last = counter.begin();
-  expect(() => counter.begin()).toThrow('made 3');
-  end(false, false);
-  last(true, true);
-  expect(() => counter.begin()(true, true)).not.toThrow();
-  expect(() => counter.begin()).toThrow('made 5');
-  counter.setLimit(null, () => new PricelakeError('budget', 'no'));
-  expect(() => counter.begin()).not.toThrow();
 });

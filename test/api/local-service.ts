@@ -43,13 +43,18 @@ export async function startService(handler: Handler, options: Partial<ClientOpti
   const { port, requests, urls } = await listen(handler);
   const io = createFakeIo();
   const client = connect({ baseUrl: `http://127.0.0.1:${port}`, ...options }, io);
-  return {
-    client,
-    io,
-    port,
-    requests,
-    urls,
-  };
+  return { client, io, port, requests, urls };
+}
+
+/** A service whose first answers are these, and whose later ones are the last of them. */
+export function startAnswers(
+  answers: [status: number, body?: unknown, headers?: Record<string, string | string[]>][],
+  options: Partial<ClientOptions> = {},
+): Promise<LocalService> {
+  return startService((_request, response, count) => {
+    const [status, body = {}, headers] = answers[count - 1] ?? (answers.at(-1) as (typeof answers)[number]);
+    sendJson(response, status, body, headers);
+  }, options);
 }
 
 /** A client that is closed after the test; its rate is unlimited, so that `slept` shows the retries only. */

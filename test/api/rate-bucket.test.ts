@@ -44,12 +44,6 @@ test('time gone by is not saved up for a burst', async () => {
   expect(io.slept).toEqual([100]);
 });
 
-test('null is unlimited', async () => {
-  const { io, bucket } = open(null);
-  for (let call = 0; call < 100; call += 1) await bucket.take();
-  expect(io.slept).toEqual([]);
-});
-
 test('a rate that is no rate falls back to the careful one', async () => {
   for (const rate of [0, -1, Number.NaN]) {
     const { io, bucket } = open(rate);
@@ -57,15 +51,6 @@ test('a rate that is no rate falls back to the careful one', async () => {
     await bucket.take();
     expect(io.slept).toEqual([500]);
   }
-});
-
-test('a pause holds every call, then the pace goes on', async () => {
-  const { io, bucket } = open(10);
-  await bucket.take();
-  bucket.pause(3000);
-  bucket.pause(1000);
-  await Promise.all([bucket.take(), bucket.take()]);
-  expect(io.slept).toEqual([3000, 100]);
 });
 
 test('a clock set back costs one interval at most', async () => {

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { AttemptContext, Request } from '../../src/api/attempt.js';
+import { readPage } from '../../src/api/attempt.js';
 import type { BodyQueue } from '../../src/api/body-queue.js';
-import { readPage } from '../../src/api/read-body.js';
 import { catchError, startService } from './local-service.js';
 
 const CUT = '{"a":[1,2';
@@ -16,7 +16,7 @@ function startRaw(headers: string, body: string | Buffer) {
       request.socket.end(body);
       response.detachSocket(request.socket);
     },
-    { retry: { attempts: 2 } },
+    { attempts: 2 },
   );
 }
 

@@ -7,8 +7,8 @@ const docsUrl = 'https://docs.example.com/errors';
 
 function explain(status: number, body: unknown, headers: Record<string, string> = {}) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const context = { where: 'GET /api/v1/items', cleaner: createCleaner('secret'), now: NOW };
-  return explainRefusal({ status, headers, body: Buffer.from(text) }, context);
+  const answer = { status, headers, body: Buffer.from(text) };
+  return explainRefusal(answer, 'GET /api/v1/items', createCleaner('secret'), NOW);
 }
 
 test('the facts are those that the body names, in their types, and no others', () => {

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import { DEFAULT_RETRY, decideRetry, Trouble } from '../../src/api/retry-policy.js';
+import { DEFAULT_ATTEMPTS, decideRetry } from '../../src/api/retry-policy.js';
 
 const FAULT = { kind: 'fault', repeatable: true } as const;
 const LIMITED = { kind: 'rate_limited', repeatable: true } as const;
 
 const retryIn = (waitMs: number) => ({ retry: true, waitMs });
 const OVER = { retry: false, because: 'attempts' };
-const SERVER = { kind: 'server_error', repeatable: true } as const;
 
 test.each<
   [
@@ -31,42 +30,19 @@ test.each<
   ['a rate limit without a time backs off by its own attempts', retryIn(250), [LIMITED, 8, 1, 0.5]],
   ['a rate limit that asks for no wait backs off', retryIn(1000), [{ ...LIMITED, retryAfterMs: 0 }, 0, 3, 0.5]],
   ['the longest wait is waited for', retryIn(120_000), [{ ...LIMITED, retryAfterMs: 120_000 }, 1, 1, 0]],
-  ['the longest wait of a 5xx is, too', retryIn(120_000), [{ ...SERVER, retryAfterMs: 120_000 }, 1, 1, 0]],
+  ['the longest wait of a 5xx is, too', retryIn(120_000), [{ ...FAULT, retryAfterMs: 120_000 }, 1, 1, 0]],
   [
     'a wait that is too long ends the call',
     { retry: false, because: 'wait_too_long', waitMs: 120_001 },
     [{ ...LIMITED, retryAfterMs: 120_001 }, 0, 1, 0],
   ],
-  ['the Retry-After of a 5xx is the least wait', retryIn(2000), [{ ...SERVER, retryAfterMs: 2000 }, 1, 0, 0.5]],
-  ['backoff may be longer than a Retry-After', retryIn(4000), [{ ...SERVER, retryAfterMs: 2000 }, 5, 0, 0.5]],
+  ['the Retry-After of a 5xx is the least wait', retryIn(2000), [{ ...FAULT, retryAfterMs: 2000 }, 1, 0, 0.5]],
+  ['backoff may be longer than a Retry-After', retryIn(4000), [{ ...FAULT, retryAfterMs: 2000 }, 5, 0, 0.5]],
   [
     'what may be paid for twice is not repeated',
     { retry: false, because: 'unrepeatable' },
     [{ kind: 'fault', repeatable: false }, 1, 0, 0],
   ],
-])('%s', (_what, decision, [setback, faults, rateLimited, random], attempts = DEFAULT_RETRY.attempts) => {
-  expect(decideRetry(setback, { faults, rateLimited }, { ...DEFAULT_RETRY, attempts }, random)).toEqual(decision);
-});
-
-const NOW = new Date('2026-11-20T12:00:00Z');
-
-test('the error that callers see says how often was tried, and keeps facts and cause', () => {
-  const cause = new Error('reset');
-  const trouble = new Trouble(FAULT, 'no answer', { host: 'h' }, { cause });
-  const error = trouble.giveUp({ retry: false, because: 'attempts' }, 3, NOW);
-  expect(error).toMatchObject({ code: 'unavailable', message: 'no answer, after 3 attempts', cause });
-  expect(error.facts).toStrictEqual({ host: 'h', attempts: 3 });
-});
-
-test('one attempt needs no count, and no cause is no cause', () => {
-  const error = new Trouble(FAULT, 'no answer', {}).giveUp({ retry: false, because: 'attempts' }, 1, NOW);
-  expect(error.message).toBe('no answer');
-  expect(error).not.toHaveProperty('cause');
-});
-
-test('a wait that is too long is an end that says when to come back', () => {
-  const decision = { retry: false, because: 'wait_too_long', waitMs: 600_000 } as const;
-  const error = new Trouble(FAULT, 'busy', {}).giveUp(decision, 1, NOW);
-  expect(error.message).toBe('busy; the service asks to come back at 2026-11-20T12:10:00.000Z');
-  expect(error.facts.nextRunAt).toEqual(new Date('2026-11-20T12:10:00Z'));
+])('%s', (_what, decision, [setback, faults, rateLimited, random], attempts = DEFAULT_ATTEMPTS) => {
+  expect(decideRetry(setback, { faults, rateLimited }, attempts, random)).toEqual(decision);
 });

@@ -5,8 +5,8 @@ import { type BodyPace, BodyQueue } from '../../src/api/body-queue.js';
 import { catchError, readAll, startService } from './local-service.js';
 
 /** Sends a byte every few milliseconds for as long as somebody listens. */
-function trickle(response: ServerResponse, type: string): void {
-  response.writeHead(200, { 'content-type': type });
+function trickle(response: ServerResponse, type: string, status = 200): void {
+  response.writeHead(status, { 'content-type': type });
   const timer = setInterval(() => response.write(' '), 5);
   response.on('close', () => clearInterval(timer));
 }
@@ -15,7 +15,7 @@ describe('a service that sends a byte now and then', () => {
   test('does not hold a JSON answer for ever: it is asked again as after any fault, then the run gives up', async () => {
     const { client, urls } = await startService((_request, response) => trickle(response, 'application/json'), {
       timeouts: { bodyMs: 50 },
-      retry: { attempts: 2 },
+      attempts: 2,
     });
     const error = await catchError(client.json('/plan', {}, z.unknown()));
     expect(error).toMatchObject({ code: 'unavailable', facts: { attempts: 2 } });
@@ -24,14 +24,9 @@ describe('a service that sends a byte now and then', () => {
   });
 
   test('does not hold a refusal for ever: its status tells', async () => {
-    const { client } = await startService(
-      (_request, response) => {
-        response.writeHead(401, { 'content-type': 'application/json' });
-        const timer = setInterval(() => response.write(' '), 5);
-        response.on('close', () => clearInterval(timer));
-      },
-      { timeouts: { bodyMs: 50 } },
-    );
+    const { client } = await startService((_request, response) => trickle(response, 'application/json', 401), {
+      timeouts: { bodyMs: 50 },
+    });
     expect((await catchError(client.bytes('/items', {}))).code).toBe('unauthorized');
   });
 
@@ -53,7 +48,7 @@ describe('a service that sends a byte now and then', () => {
         response.write('{');
         setTimeout(() => response.end('}'), 60);
       },
-      { timeouts: { exportPace: { windowMs: 10, minBytes: 1000 } }, retry: { attempts: 1 } },
+      { timeouts: { exportPace: { windowMs: 10, minBytes: 1000 } }, attempts: 1 },
     );
     expect((await client.bytes('/items', {})).body.toString()).toBe('{}');
   });
@@ -64,7 +59,7 @@ describe('a service that sends a byte now and then', () => {
         const timer = setInterval(() => response.writeProcessing(), 5);
         response.on('close', () => clearInterval(timer));
       },
-      { timeouts: { headersMs: 50 }, retry: { attempts: 1 } },
+      { timeouts: { headersMs: 50 }, attempts: 1 },
     );
     const error = await catchError(client.bytes('/items', {}));
     expect(error).toMatchObject({ code: 'unavailable', message: expect.stringContaining('no answer within 0.05 s') });

@@ -10,8 +10,7 @@ import { readAnswersTable } from './answers-table.js';
 /** What an answer becomes that no attempt mends. */
 function explain(status: number, limit: string): PricelakeError {
   const body = Buffer.from(JSON.stringify({ status, error: 'x', message: 'x', docsUrl: '', ...(limit && { limit }) }));
-  const context = { where: 'GET /x', cleaner: createCleaner('key'), now: new Date(0) };
-  const refusal = explainRefusal({ status, headers: {}, body }, context);
+  const refusal = explainRefusal({ status, headers: {}, body }, 'GET /x', createCleaner('key'), new Date(0));
   if (refusal instanceof PricelakeError) return refusal;
   return refusal.giveUp({ retry: false, because: 'attempts' }, 8, new Date(0));
 }

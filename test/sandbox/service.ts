@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { changePage } from '../../src/api/contract.js';
+import { change, changePage, item } from '../../src/api/contract.js';
 import { parseExactJson } from '../../src/api/exact-json.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.js';
 
@@ -33,6 +33,12 @@ export class Service {
     return parse(answer.text, schema);
   }
 
+  /** All items and all changes, as they really are. */
+  async readTruth(): Promise<{ items: z.infer<typeof item>[]; changes: z.infer<typeof change>[] }> {
+    const { items, changes } = await this.sandbox.dump();
+    return { items: items.map((line) => parse(line, item)), changes: changes.map((line) => parse(line, change)) };
+  }
+
   /** The whole feed behind a cursor, page by page. */
   async readFeed(after = 0n, limit = 1000, query = ''): Promise<z.infer<typeof changePage>['changes']> {
     const all: z.infer<typeof changePage>['changes'] = [];
@@ -48,6 +54,14 @@ export class Service {
   close(): Promise<void> {
     return this.sandbox.close();
   }
+}
+
+/** A time whose text compares as the time does: with all six digits. */
+export function micros(text: string): string {
+  return text
+    .replace('Z', '')
+    .replace(/(:\d\d)$/, '$1.')
+    .padEnd(26, '0');
 }
 
 export function parse<T extends z.ZodType>(text: string, schema: T): z.infer<T> {

@@ -1,29 +1,19 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { change, item } from '../../src/api/contract.js';
+import type { change, item } from '../../src/api/contract.js';
 import { startSandbox } from '../../src/sandbox/start.js';
-import { parse, Service } from './service.js';
+import { Service } from './service.js';
 
 type Item = z.infer<typeof item>;
 type Change = z.infer<typeof change>;
 
 async function readState(service: Service): Promise<{ items: Map<bigint, Item>; changes: Change[] }> {
-  const { items, changes } = await service.sandbox.dump();
-  const parsed = items.map((line) => parse(line, item));
-  return {
-    items: new Map(parsed.map((one) => [one.id, one])),
-    changes: changes.map((line) => parse(line, change)),
-  };
+  const { items, changes } = await service.readTruth();
+  return { items: new Map(items.map((one) => [one.id, one])), changes };
 }
 
 /** What the feed alone tells of an item. */
-interface Replayed {
-  price: number | null;
-  previousPrice: number | null;
-  title: string | null;
-  removedAt: string | null;
-  lastChangedAt: string;
-}
+type Replayed = Pick<Item, 'price' | 'previousPrice' | 'title' | 'removedAt' | 'lastChangedAt'>;
 
 function replay(before: Map<bigint, Replayed>, changes: Change[]): Map<bigint, Replayed> {
   const state = new Map(before);
@@ -44,11 +34,8 @@ function replay(before: Map<bigint, Replayed>, changes: Change[]): Map<bigint, R
   return state;
 }
 
-const told = ({ price, previousPrice, removedAt, lastChangedAt }: Replayed): Omit<Replayed, 'title'> => ({
-  price,
-  previousPrice,
-  removedAt,
-  lastChangedAt,
+const told = ({ price, previousPrice, removedAt, lastChangedAt }: Replayed) => ({
+  ...{ price, previousPrice, removedAt, lastChangedAt },
 });
 
 describe('the seed', () => {
@@ -103,8 +90,6 @@ describe('advance', () => {
         const other = replayed.get(id) as Replayed;
         expect({ ...told(other), title: other.title ?? '' }).toEqual({ ...told(one), title: one.title ?? '' });
       }
-      const times = fresh.map(({ observedAt }) => observedAt.replace('Z', ''));
-      expect(times).toEqual([...times].sort());
     }
     await service.close();
   });
@@ -134,50 +119,17 @@ describe('advance', () => {
     expect(state).toMatchObject({ seed: 1, now: '2026-11-20T07:00:00.000Z' });
     await service.close();
   });
-
-  it('serves rendered pages as they stand after the step', async () => {
-    const service = await Service.start({ items: 600 });
-    await service.get('/export?format=csv');
-    await service.get('/items?size=500');
-    await service.sandbox.advance({ hours: 2, changes: 400 });
-    const { items } = await service.sandbox.dump();
-    expect((await service.get('/export?format=ndjson&status=all')).text.trimEnd().split('\n')).toEqual(items);
-    const csv = await service.get('/export?format=csv&status=all');
-    expect(csv.headers.get('x-export-rows')).toBe(String(items.length));
-    for (const line of items) expect(csv.text).toContain(/\d+/.exec(line)?.[0]);
-    await service.close();
-  });
 });
 
-describe('wrap', () => {
-  it('lets a test stand between the client and the service', async () => {
-    const service = await Service.start({
-      items: 20,
-      wrap: (next) => async (request) =>
-        request.url.endsWith('/plan') ? new Response('down', { status: 503 }) : next(request),
-    });
-    expect((await service.get('/plan')).status).toBe(503);
-    expect((await service.get('/items')).status).toBe(200);
-    await service.close();
-  });
-});
-
-describe('the items', () => {
-  let all: Item[];
-  beforeAll(async () => {
-    const sandbox = await startSandbox({ items: 1500 });
-    all = (await sandbox.dump()).items.map((line) => parse(line, item));
-    await sandbox.close();
-  });
-
-  it('have right check digits, and a few wrong ones', () => {
-    const isRight = (gtin: string) => {
-      const sum = [...gtin].reverse().reduce((total, digit, k) => total + Number(digit) * (k % 2 === 0 ? 1 : 3), 0);
-      return sum % 10 === 0;
-    };
-    const gtins = all.flatMap(({ gtin }) => gtin ?? []);
-    const wrong = gtins.filter((gtin) => !isRight(gtin)).length;
-    expect(wrong).toBeGreaterThan(0);
-    expect(wrong).toBeLessThan(gtins.length / 50);
-  });
+it('the items have right check digits, and a few wrong ones', async () => {
+  const service = await Service.start();
+  const isRight = (gtin: string) => {
+    const sum = [...gtin].reverse().reduce((total, digit, k) => total + Number(digit) * (k % 2 === 0 ? 1 : 3), 0);
+    return sum % 10 === 0;
+  };
+  const gtins = (await service.readTruth()).items.flatMap(({ gtin }) => gtin ?? []);
+  const wrong = gtins.filter((gtin) => !isRight(gtin)).length;
+  expect(wrong).toBeGreaterThan(0);
+  expect(wrong).toBeLessThan(gtins.length / 50);
+  await service.close();
 });

@@ -51,7 +51,7 @@ async function ask(prompter: Prompter, env: NodeJS.ProcessEnv): Promise<Source |
 
 async function checkSource(source: Source, { io, signal }: CommandContext): Promise<SeenPlan> {
   const { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: apiKey } = source;
-  const client = createClient({ baseUrl, apiKey, signal, retry: { attempts: 2 } }, io);
+  const client = createClient({ baseUrl, apiKey, signal, attempts: 2 }, io);
   try {
     return await fetchPlan(client);
   } finally {

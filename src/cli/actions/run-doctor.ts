@@ -133,7 +133,7 @@ const SKEW_SECONDS = 60;
 
 /** Makes one call, which shows the service, the key, the plan and the service's clock. */
 async function lookAtService({ source, budget }: Pipeline, { io, signal }: CommandContext): Promise<Finding[]> {
-  const client = createClient({ ...source, signal, retry: { attempts: 2 } }, io);
+  const client = createClient({ ...source, signal, attempts: 2 }, io);
   try {
     const plan = await fetchPlan(client);
     const left = allowance(plan, budget).calls;

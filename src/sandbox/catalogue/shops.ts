@@ -16,14 +16,18 @@ export interface Shop {
   level: number;
 }
 
-/** One listing of a shop; a scrape reads it as a whole. */
-export interface ShopSource {
+/** A scrape reads it as a whole. */
+export interface ScrapedSource {
   modelId: bigint;
-  siteId: number;
-  name: string;
   healthy: boolean;
   periodHours: number;
   phaseHours: number;
+}
+
+/** One listing of a shop. */
+export interface ShopSource extends ScrapedSource {
+  siteId: number;
+  name: string;
 }
 
 /** A country with its currency, its price level, and the words of its shops. */

@@ -14,23 +14,14 @@ export function chooseRowEdit(effect: FaultEffect, format: ExportFormat): RowEdi
   const { kind, argument } = effect;
   if (kind === 'malformed') return { row: (line, n) => [n === argument ? cutRow(line, format) : line] };
   if (kind === 'duplicate') return { row: (line, n) => (n <= argument ? [line, line] : [line]) };
-  if (kind === 'unknown') {
-    if (format === 'csv') return { header: (line) => `${line},${argument}`, row: (line) => [`${line},new`] };
-    return { row: (line) => [`${line.slice(0, -1)},${JSON.stringify(argument)}:{"is":["new"]}}`] };
-  }
-  if (kind === 'missing')
-    return format === 'csv' ? dropColumn(argument) : { row: (line) => [dropField(line, argument)] };
-  return null;
+  if (kind !== 'unknown' && kind !== 'missing') return null;
+  if (format === 'ndjson') return { row: (line) => [stringify(editValue(parse(line), effect)) as string] };
+  if (kind === 'missing') return dropColumn(argument);
+  return { header: (line) => `${line},${argument}`, row: (line) => [`${line},new`] };
 }
 
 function cutRow(line: string, format: ExportFormat): string {
   return format === 'csv' ? splitCells(line).slice(0, 3).join(',') : line.slice(0, Math.ceil(line.length * 0.6));
-}
-
-function dropField(line: string, name: string): string {
-  const row = parse(line) as Record<string, unknown>;
-  delete row[name];
-  return stringify(row) as string;
 }
 
 function dropColumn(name: string): RowEdit {
@@ -84,7 +75,7 @@ export function editJson(text: string, effects: readonly FaultEffect[], url: URL
   return effects.some(({ kind }) => kind === 'malformed') ? whole.slice(0, Math.ceil(whole.length * 0.6)) : whole;
 }
 
-function editValue(value: unknown, { kind, argument }: FaultEffect, url: URL): unknown {
+function editValue(value: unknown, { kind, argument }: FaultEffect, url?: URL): unknown {
   if (kind === 'duplicate') return doubleEntries(value, argument);
   if (kind === 'unknown') {
     for (const object of findObjects(value)) object[argument] = { is: ['new'] };
@@ -93,7 +84,7 @@ function editValue(value: unknown, { kind, argument }: FaultEffect, url: URL): u
     for (const object of findObjects(value)) delete object[argument];
   }
   if (kind === 'stale-cursor' && isObject(value)) {
-    const cursor = url.searchParams.get('after') ?? url.searchParams.get('before') ?? '0';
+    const cursor = url?.searchParams.get('after') ?? url?.searchParams.get('before') ?? '0';
     Object.assign(value, { nextCursor: new LosslessNumber(cursor), hasMore: true });
   }
   return value;

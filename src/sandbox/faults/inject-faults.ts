@@ -2,7 +2,7 @@ import { refuseKey, setLimitHeaders } from '../http/admit-caller.js';
 import { type ApiError, type LimitName, refuseByLimit } from '../http/answers.js';
 import type { Service } from '../http/caller.js';
 import { advanceWorld } from '../world/advance-world.js';
-import { type BodyBreak, cutBytes, cutRows, findBreak, streamUntilBreak } from './break-body.js';
+import { cutBytes, cutRows, findBreak, streamUntilBreak } from './break-body.js';
 import { chooseRowEdit, type ExportFormat, editJson, type RowEdit, readRows } from './edit-body.js';
 import type { FaultEffect } from './fault.js';
 import type { FaultEndpoint } from './fault-kinds.js';
@@ -82,7 +82,8 @@ function editExport(answer: Response, effects: FaultEffect[], hangUp: () => void
   const edits = effects.flatMap((effect) => chooseRowEdit(effect, format) ?? []);
   const edited = editRows(readRows(answer.body as ReadableStream<Uint8Array>, format), edits, format);
   const at = findBreak(effects);
-  return new Response(at === null ? streamRows(edited) : breakRows(edited, announced, at, hangUp), { headers });
+  const chunks = toChunks(at === null ? endLines(edited) : cutRows(edited, announced, at));
+  return new Response(at === null ? ReadableStream.from(chunks) : streamUntilBreak(chunks, at, hangUp), { headers });
 }
 
 async function* editRows(rows: AsyncIterable<string>, edits: RowEdit[], format: ExportFormat): AsyncGenerator<string> {
@@ -92,14 +93,6 @@ async function* editRows(rows: AsyncIterable<string>, edits: RowEdit[], format: 
     else yield* edits.reduce((lines, edit) => lines.flatMap((line) => edit.row(line, n)), [row]);
     n++;
   }
-}
-
-function streamRows(rows: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  return ReadableStream.from(toChunks(endLines(rows)));
-}
-
-function breakRows(rows: AsyncGenerator<string>, total: number, at: BodyBreak, hangUp: () => void) {
-  return streamUntilBreak(toChunks(cutRows(rows, total, at)), at, hangUp);
 }
 
 async function* endLines(rows: AsyncIterable<string>): AsyncGenerator<string> {

@@ -4,7 +4,7 @@ import { PricelakeError } from '../../io/errors.js';
 import type { SimulatedClock } from '../clock.js';
 import { OVERDUE_DAYS, PLAN_CODES, PLANS, type Plan, type PlanLimits, planLimits, TRIAL_DAYS } from '../plans.js';
 
-const KEY_KINDS = ['live', 'test', 'operator'] as const;
+export const KEY_KINDS = ['live', 'test', 'operator'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
 const DAY_MS = 86_400_000;

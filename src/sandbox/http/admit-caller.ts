@@ -1,9 +1,10 @@
 import { createMiddleware } from 'hono/factory';
 import { OVERDUE_DAYS } from '../plans.js';
 import type { ReadingValue } from '../readings/registry.js';
-import { isMetered, type KeyKind } from './account.js';
+import { type Account, isMetered, type KeyKind } from './account.js';
 import { ApiError, refuseByLimit } from './answers.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
+import { Parameters } from './parameters.js';
 
 /** Reading `calls.refused` says whether these count. */
 const REFUSALS = new Set([401, 402, 429]);
@@ -22,6 +23,7 @@ export function admitCaller(service: Service) {
       takeCall(service, kind);
       isCounted = true;
       c.set('caller', buildCaller(service, kind));
+      c.set('parameters', new Parameters(new URL(c.req.url).searchParams));
       await next();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -59,51 +61,42 @@ function takeCall({ account }: Service, kind: KeyKind): void {
   account.countCall(kind);
 }
 
-interface QuotaNames {
-  callLimit?: string;
-  callsLeft?: string;
-  callsUsed?: string;
-  rowLimit?: string;
-  rowsLeft?: string;
-  rowsUsed?: string;
-  isUnixReset?: true;
-}
-
-const NAMES: Record<ReadingValue<'quotaHeaders'>, QuotaNames> = {
+/** By reading `quotaHeaders`: which figure each header shows. */
+const QUOTA_HEADERS: Record<ReadingValue<'quotaHeaders'>, Record<string, keyof ReturnType<typeof readQuotas>>> = {
   long: {
-    callLimit: 'X-Quota-Api-Calls-Limit',
-    callsLeft: 'X-Quota-Api-Calls-Remaining',
-    rowLimit: 'X-Quota-Export-Rows-Limit',
-    rowsLeft: 'X-Quota-Export-Rows-Remaining',
+    'X-Quota-Api-Calls-Limit': 'callLimit',
+    'X-Quota-Api-Calls-Remaining': 'callsLeft',
+    'X-Quota-Export-Rows-Limit': 'rowLimit',
+    'X-Quota-Export-Rows-Remaining': 'rowsLeft',
   },
-  short: { callLimit: 'X-Quota-Limit', callsLeft: 'X-Quota-Remaining', isUnixReset: true },
-  used: { callsUsed: 'X-Quota-Calls-Used', rowsUsed: 'X-Quota-Rows-Used' },
+  short: { 'X-Quota-Limit': 'callLimit', 'X-Quota-Remaining': 'callsLeft' },
+  used: { 'X-Quota-Calls-Used': 'callsUsed', 'X-Quota-Rows-Used': 'rowsUsed' },
 };
+
+/** Null where the quota is unlimited; 0 for a caller without a key. */
+function readQuotas({ plan: { limits }, usage }: Account, kind: KeyKind | null) {
+  const quota = (limit: number | null, used: number) => {
+    if (kind === null) return { limit: 0, left: 0, used: 0 };
+    if (limit === null || !isMetered(kind)) return { limit: null, left: null, used: null };
+    return { limit, left: Math.max(0, limit - used), used: Math.min(limit, used) };
+  };
+  const calls = quota(limits.apiCallsPerMonth, usage.apiCalls);
+  const rows = quota(limits.exportRowsPerMonth, usage.exportRows);
+  return {
+    ...{ callLimit: calls.limit, callsLeft: calls.left, callsUsed: calls.used },
+    ...{ rowLimit: rows.limit, rowsLeft: rows.left, rowsUsed: rows.used },
+  };
+}
 
 /** Every answer carries these. The document names only their prefixes (section 8). An unlimited quota has none. */
 export function setLimitHeaders(headers: Headers, { account, readings }: Service, kind: KeyKind | null): void {
-  const { limits } = account.plan;
-  const { apiCalls, exportRows, resetsAt } = account.usage;
-  const set = (name: string | undefined, value: number | null) =>
-    name !== undefined && value !== null && headers.set(name, String(value));
-  set('RateLimit-Limit', limits.ratePerSecond);
-  set(
-    'RateLimit-Remaining',
-    limits.ratePerSecond === null ? null : kind === null ? 0 : account.limiter(kind).remaining,
-  );
-  set('RateLimit-Reset', 1);
-  const quota = (limit: number | null, used: number) => {
-    if (kind === null) return { limit: 0, left: 0 };
-    return limit === null || !isMetered(kind) ? null : { limit, left: Math.max(0, limit - used) };
-  };
-  const calls = quota(limits.apiCallsPerMonth, apiCalls);
-  const rows = quota(limits.exportRowsPerMonth, exportRows);
-  const names = NAMES[readings.get('quotaHeaders')];
-  set(names.callLimit, calls?.limit ?? null);
-  set(names.callsLeft, calls?.left ?? null);
-  set(names.callsUsed, calls && calls.limit - calls.left);
-  set(names.rowLimit, rows?.limit ?? null);
-  set(names.rowsLeft, rows?.left ?? null);
-  set(names.rowsUsed, rows && rows.limit - rows.left);
-  headers.set('X-Quota-Reset', names.isUnixReset ? String(resetsAt.getTime() / 1000) : resetsAt.toISOString());
+  const perSecond = account.plan.limits.ratePerSecond;
+  const { resetsAt } = account.usage;
+  const names = readings.get('quotaHeaders');
+  const figures = readQuotas(account, kind);
+  const quotas = Object.entries(QUOTA_HEADERS[names]).map(([name, figure]) => [name, figures[figure]] as const);
+  const remaining = perSecond === null ? null : kind === null ? 0 : account.limiter(kind).remaining;
+  const all = [['RateLimit-Limit', perSecond], ['RateLimit-Remaining', remaining], ['RateLimit-Reset', 1], ...quotas];
+  for (const [name, value] of all as [string, number | null][]) if (value !== null) headers.set(name, String(value));
+  headers.set('X-Quota-Reset', names === 'short' ? String(resetsAt.getTime() / 1000) : resetsAt.toISOString());
 }

@@ -8,21 +8,19 @@ import { addFacetsRoute, addPlanRoutes } from './routes-datasets.js';
 import { addExportRoute } from './routes-export.js';
 import { addItemRoutes } from './routes-items.js';
 import { addProductRoutes } from './routes-products.js';
-import { Selections } from './selections.js';
 import { addStartRoutes } from './start-page.js';
 
 /** The service as one handler: `/api/v1` by the API document, `/sandbox` to control it. */
 export function buildApp(service: Service): Hono<SandboxEnv> {
   const app = new Hono<SandboxEnv>();
   const api = new Hono<SandboxEnv>();
-  const selections = new Selections(service.world);
   api.use(admitCaller(service));
   addPlanRoutes(api, service);
   addFacetsRoute(api, service);
-  addItemRoutes(api, service, selections);
+  addItemRoutes(api, service);
   addChangeRoutes(api, service);
-  addProductRoutes(api, service, selections);
-  addExportRoute(api, service, selections);
+  addProductRoutes(api, service);
+  addExportRoute(api, service);
   addStartRoutes(app, service);
   addControlRoutes(app, service);
   app.route('/api/v1', api);

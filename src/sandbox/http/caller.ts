@@ -4,12 +4,13 @@ import { FEED_DELAY_MS, type SimulatedClock } from '../clock.js';
 import type { FaultPlan } from '../faults/fault.js';
 import type { Plan } from '../plans.js';
 import type { Readings } from '../readings/readings.js';
-import { MAX_LAG } from '../readings/registry.js';
+import { MAX_LAG, type ReadingValue } from '../readings/registry.js';
 import type { ItemView } from '../world/item-view.js';
 import type { Moment } from '../world/past-sql.js';
 import type { World } from '../world/world.js';
 import type { Account, KeyKind } from './account.js';
 import { ApiError, refuseByLimit, refuseParameter } from './answers.js';
+import type { Parameters } from './parameters.js';
 
 export interface Service {
   world: World;
@@ -30,8 +31,11 @@ export interface Caller {
 export interface SandboxEnv {
   /** `midExport` runs when half of an export's rows are out: a fault lets the world change there. */
   Bindings: { midExport?: () => Promise<void> };
-  Variables: { caller: Caller };
+  Variables: { caller: Caller; parameters: Parameters };
 }
+
+/** A request that was admitted, and what it asks for. */
+export type Asked = SandboxEnv['Variables'];
 
 /** Section 5: a test key reads only the sample dataset, a live key what the plan includes. */
 export function buildCaller(service: Service, kind: KeyKind): Caller {
@@ -48,7 +52,8 @@ export function buildCaller(service: Service, kind: KeyKind): Caller {
 }
 
 /** Returns the mask of one dataset, or of all visible ones. @param missing the answer if it is not the caller's */
-export function chooseDatasets(caller: Caller, id: bigint | null, missing: '400' | '404' | 'empty'): number {
+export function chooseDatasets({ caller, parameters }: Asked, missing: ReadingValue<'unknownDataset'>): number {
+  const id = parameters.int64('dataset');
   if (id === null) return caller.view.mask;
   const isWanted = (dataset: DatasetEntry) => BigInt(dataset.id) === id;
   const dataset = caller.view.datasets.find(isWanted);

@@ -1,8 +1,7 @@
 import { PATH_SEPARATOR } from '../catalogue/categories.js';
 import type { World } from '../world/world.js';
 import type { SqlValues } from '../world/world-database.js';
-import { type Caller, chooseDatasets, type Service } from './caller.js';
-import type { Parameters } from './parameters.js';
+import { type Asked, chooseDatasets, type Service } from './caller.js';
 
 /** A condition on `items` with its values. */
 export interface ItemFilter {
@@ -11,16 +10,15 @@ export interface ItemFilter {
 }
 
 /** `/items` and `/export` share these filters (section 4). */
-export function readItemFilter({ world, readings }: Service, caller: Caller, parameters: Parameters): ItemFilter {
+export function readItemFilter({ world, readings }: Service, asked: Asked): ItemFilter {
+  const { parameters } = asked;
   const filter = new FilterBuilder();
-  filter.add('mask & $mask::INTEGER <> 0', {
-    mask: chooseDatasets(caller, parameters.int64('dataset'), readings.get('unknownDataset')),
-  });
+  filter.add('mask & $mask::INTEGER <> 0', { mask: chooseDatasets(asked, readings.get('unknownDataset')) });
   filter.addGiven('site_id = $site::BIGINT', 'site', parameters.int64('site'));
-  const status = parameters.choice('status', ['active', 'removed', 'all'], 'active');
+  const status = parameters.choice('status', ['active', 'removed', 'all']) ?? 'active';
   if (status !== 'all') filter.add(status === 'active' ? 'removed_at IS NULL' : 'removed_at IS NOT NULL');
-  filter.addGiven('price >= $minPrice::DECIMAL(19,4)', 'minPrice', parameters.price('minPrice', 'up'));
-  filter.addGiven('price <= $maxPrice::DECIMAL(19,4)', 'maxPrice', parameters.price('maxPrice', 'down'));
+  filter.addGiven('price >= $minPrice::DECIMAL(38,18)', 'minPrice', parameters.price('minPrice'));
+  filter.addGiven('price <= $maxPrice::DECIMAL(38,18)', 'maxPrice', parameters.price('maxPrice'));
   filter.addGiven('currency = $currency', 'currency', parameters.currency('currency'));
   filter.addGiven("ltrim(gtin, '0') = $gtin", 'gtin', parameters.gtin('gtin'));
   const changedSince = parameters.dateTime('changedSince');

@@ -4,7 +4,6 @@ import type { FeedPage } from '../world/change-feed.js';
 import type { World } from '../world/world.js';
 import { ApiError, answerJson, refuseByLimit, refuseParameter } from './answers.js';
 import { type Caller, chooseDatasets, feedEnd, historyStart, type SandboxEnv, type Service } from './caller.js';
-import { Parameters } from './parameters.js';
 
 const CHANGED = 1;
 const RECENT_KINDS = ['NEW', 'CHANGED', 'REMOVED', 'RELISTED', 'PRICE_DROP', 'PRICE_RISE'] as const;
@@ -14,13 +13,11 @@ export function addChangeRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { world, readings } = service;
 
   app.get('/changes', (c) => {
-    const caller = c.get('caller');
-    const { plan } = caller;
-    if (!plan.limits.changeFeed) throw refuseFeed(plan);
-    const parameters = new Parameters(new URL(c.req.url).searchParams);
+    const { caller, parameters } = c.var;
+    if (!caller.plan.limits.changeFeed) throw refuseFeed(caller.plan);
     const after = parameters.int64('after') ?? 0n;
     const page = world.feed.readForward(after, {
-      mask: chooseDatasets(caller, parameters.int64('dataset'), readings.get('unknownDataset')),
+      mask: chooseDatasets(c.var, readings.get('unknownDataset')),
       limit: parameters.int32('limit', { min: 1, max: 1000, byDefault: 500 }),
       since: findFeedStart(service, caller, after),
       until: feedEnd(service),
@@ -29,13 +26,12 @@ export function addChangeRoutes(app: Hono<SandboxEnv>, service: Service): void {
   });
 
   app.get('/changes/recent', (c) => {
-    const caller = c.get('caller');
+    const { caller, parameters } = c.var;
     if (!caller.plan.limits.changeFeed && readings.get('recentOnFree') === '402') throw refuseFeed(caller.plan);
-    const parameters = new Parameters(new URL(c.req.url).searchParams);
     const before = parameters.int64('before');
-    const kind = parameters.choice('kind', RECENT_KINDS, null);
+    const kind = parameters.choice('kind', RECENT_KINDS);
     const page = world.feed.readBackward(before, {
-      mask: chooseDatasets(caller, parameters.int64('dataset'), readings.get('unknownDataset')),
+      mask: chooseDatasets(c.var, readings.get('unknownDataset')),
       limit: parameters.int32('limit', { min: 1, max: 200, byDefault: 50 }),
       since: historyStart(service, caller),
       until: feedEnd(service),

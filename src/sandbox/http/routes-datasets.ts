@@ -9,13 +9,11 @@ import type { SqlRow } from '../world/world-database.js';
 import { isMetered } from './account.js';
 import { answerJson, UPGRADE_URL } from './answers.js';
 import { chooseDatasets, chooseMoment, type SandboxEnv, type Service } from './caller.js';
-import { Parameters } from './parameters.js';
 
 const LISTED = 'mask & $mask::INTEGER <> 0 AND removed_at IS NULL';
-const countSites = (
-  items: string,
-) => `SELECT s.site_id AS id, s.name, s.host, count(*) AS items FROM ${items} JOIN sites s USING (site_id)
-  WHERE ${LISTED} GROUP BY ALL ORDER BY items DESC, id`;
+const countSites = (items: string) => `SELECT id, site->>'name' AS name, site->>'host' AS host, items FROM (
+  SELECT site_id AS id, min(site_json) AS site, count(*) AS items FROM ${items} WHERE ${LISTED} GROUP BY ALL)
+  ORDER BY items DESC, id`;
 const countCurrencies = (items: string) => `SELECT currency AS code, count(*) AS items FROM ${items}
   WHERE ${LISTED} AND currency IS NOT NULL GROUP BY ALL ORDER BY items DESC, code`;
 const countCategoryItems = (items: string) => `SELECT category_id AS id, count(*) AS items FROM ${items}
@@ -25,8 +23,7 @@ const countCategoryItems = (items: string) => `SELECT category_id AS id, count(*
 export function addFacetsRoute(app: Hono<SandboxEnv>, service: Service): void {
   const { world } = service;
   app.get('/facets', async (c) => {
-    const parameters = new Parameters(new URL(c.req.url).searchParams);
-    const mask = chooseDatasets(c.get('caller'), parameters.int64('dataset'), '404');
+    const mask = chooseDatasets(c.var, '404');
     const items = itemsAt(chooseMoment(service, 'facets'));
     const facets = await world.database.use(async (session) => ({
       categories: countCategories(world, await session.rows(countCategoryItems(items), { mask })),
@@ -55,7 +52,7 @@ export function addPlanRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { account } = service;
 
   app.get('/plan', (c) => {
-    const { kind, plan, locked } = c.get('caller');
+    const { kind, plan, locked } = c.var.caller;
     const { apiCalls, exportRows, resetsAt } = account.usage;
     return c.json({
       plan: plan.code,
@@ -70,7 +67,7 @@ export function addPlanRoutes(app: Hono<SandboxEnv>, service: Service): void {
   });
 
   app.get('/datasets', async (c) => {
-    const { datasets } = c.get('caller').view;
+    const { datasets } = c.var.caller.view;
     const items = itemsAt(chooseMoment(service, 'facets'));
     return c.json(await Promise.all(datasets.map((dataset) => describeDataset(service.world, dataset, items))));
   });

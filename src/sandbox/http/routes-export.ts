@@ -2,24 +2,22 @@ import type { Hono } from 'hono';
 import { csvHeader } from '../world/export-rows.js';
 import { findSegmentEnd, type ItemView } from '../world/item-view.js';
 import { findFirstAbove } from '../world/number-column.js';
-import { itemsAt } from '../world/past-sql.js';
+import { itemsAt, type Moment } from '../world/past-sql.js';
 import type { RowFormat } from '../world/row-file.js';
 import type { World } from '../world/world.js';
 import { isMetered } from './account.js';
 import { type Caller, chooseMoment, type SandboxEnv, type Service } from './caller.js';
 import { readItemFilter } from './item-filter.js';
-import { Parameters } from './parameters.js';
-import type { Selections } from './selections.js';
 
 /** `/export` (section 4). Rows count when the export starts, even if the caller hangs up. */
-export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selections: Selections): void {
+export function addExportRoute(app: Hono<SandboxEnv>, service: Service): void {
+  const { world } = service;
   app.get('/export', async (c) => {
-    const caller = c.get('caller');
-    const parameters = new Parameters(new URL(c.req.url).searchParams);
-    const format = parameters.choice('format', ['csv', 'ndjson'], 'csv');
-    const filter = readItemFilter(service, caller, parameters);
+    const { caller, parameters } = c.var;
+    const format = parameters.choice('format', ['csv', 'ndjson']) ?? 'csv';
+    const filter = readItemFilter(service, c.var);
     const moment = chooseMoment(service, 'exports');
-    const matching = await selections.items(
+    const matching = await world.find(
       `SELECT n FROM ${itemsAt(moment)} WHERE ${filter.where} ORDER BY n`,
       filter.values,
     );
@@ -27,13 +25,10 @@ export function addExportRoute(app: Hono<SandboxEnv>, service: Service, selectio
     // HEAD gets the headers without rows.
     if (c.req.method === 'GET') service.account.countExportRows(caller.kind, rows.length);
     const bom = service.readings.get('csv.bom') === 'yes' ? '\uFEFF' : '';
-    const head = format === 'csv' ? bom + csvHeader(service.world.rowStyle) : '';
+    const head = format === 'csv' ? bom + csvHeader(world.rowStyle) : '';
     headers.set('Content-Type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson');
-    const source = { world: service.world, view: caller.view, format: chooseFormat(service.world, format) };
-    const read = (part: Uint32Array) => (moment === null ? readChunks(source, part) : readPast(source, moment, part));
-    const { midExport } = c.env;
-    const chunks = midExport === undefined ? read(rows) : readHalves(rows, read, midExport);
-    return new Response(streamChunks(head, chunks), { headers });
+    const source = { world, view: caller.view, format: chooseFormat(world, format) };
+    return new Response(ReadableStream.from(readExport(source, head, moment, rows, c.env.midExport)), { headers });
   });
 }
 
@@ -72,21 +67,32 @@ interface RowSource {
   format: RowFormat;
 }
 
-async function* readPast(
-  { world, view, format }: RowSource,
-  moment: number,
+/** Reads a chunk when the client takes it: memory stays flat however large the export. */
+async function* readExport(
+  source: RowSource,
+  head: string,
+  moment: Moment,
   rows: Uint32Array,
-): AsyncGenerator<Buffer> {
-  const file = await world.renderPast(view, format, moment, rows);
-  try {
-    yield* file.chunks(rows);
-  } finally {
-    file.close();
-  }
+  midExport?: () => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  if (head !== '') yield Buffer.from(head);
+  const half = midExport === undefined ? rows.length : Math.ceil(rows.length / 2);
+  yield* readChunks(source, moment, rows.subarray(0, half));
+  await midExport?.();
+  yield* readChunks(source, moment, rows.subarray(half));
 }
 
-/** Renders a segment when its turn comes, if nobody asked for it before. */
-async function* readChunks({ world, view, format }: RowSource, rows: Uint32Array): AsyncGenerator<Buffer> {
+/** The present is rendered segment by segment, when its turn comes and if nobody asked for it before. */
+async function* readChunks({ world, view, format }: RowSource, moment: Moment, rows: Uint32Array) {
+  if (moment !== null) {
+    const file = await world.renderPast(view, format, moment, rows);
+    try {
+      yield* file.chunks(rows);
+    } finally {
+      file.close();
+    }
+    return;
+  }
   for (let first = 0; first < rows.length; ) {
     const end = findSegmentEnd(rows[first] as number);
     const last = findFirstAbove(rows, rows.length, end - 1);
@@ -94,36 +100,4 @@ async function* readChunks({ world, view, format }: RowSource, rows: Uint32Array
     yield* file.chunks(rows.subarray(first, last));
     first = last;
   }
-}
-
-/** Reads the second half after the pause, as it is then. */
-async function* readHalves(
-  rows: Uint32Array,
-  read: (part: Uint32Array) => AsyncGenerator<Buffer>,
-  pause: () => Promise<void>,
-): AsyncGenerator<Buffer> {
-  const half = Math.ceil(rows.length / 2);
-  yield* read(rows.subarray(0, half));
-  await pause();
-  yield* read(rows.subarray(half));
-}
-
-/** Reads a chunk when the client takes it: memory stays flat however large the export. */
-function streamChunks(head: string, chunks: AsyncGenerator<Buffer>): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        if (head !== '') controller.enqueue(Buffer.from(head));
-      },
-      async pull(controller) {
-        const next = await chunks.next();
-        if (next.done) controller.close();
-        else controller.enqueue(next.value);
-      },
-      async cancel() {
-        await chunks.return(undefined);
-      },
-    },
-    { highWaterMark: 1 },
-  );
 }

@@ -1,10 +1,9 @@
 import type { Hono } from 'hono';
-import { itemsAt } from '../world/past-sql.js';
+import { itemsAt, type Moment } from '../world/past-sql.js';
+import type { World } from '../world/world.js';
 import { ApiError, answerJson } from './answers.js';
 import { type Caller, chooseMoment, feedEnd, historyStart, type SandboxEnv, type Service } from './caller.js';
 import { readItemFilter } from './item-filter.js';
-import { Parameters } from './parameters.js';
-import type { Selections } from './selections.js';
 
 const ORDERS = {
   price: 'price NULLS LAST',
@@ -17,18 +16,17 @@ const ORDERS = {
 const SORTS = Object.keys(ORDERS) as (keyof typeof ORDERS)[];
 
 /** `/items`, `/items/{id}`, `/items/{id}/history` (section 4). */
-export function addItemRoutes(app: Hono<SandboxEnv>, service: Service, selections: Selections): void {
+export function addItemRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { world } = service;
 
   app.get('/items', async (c) => {
-    const caller = c.get('caller');
-    const parameters = new Parameters(new URL(c.req.url).searchParams);
-    const filter = readItemFilter(service, caller, parameters);
+    const { caller, parameters } = c.var;
+    const filter = readItemFilter(service, c.var);
     const moment = chooseMoment(service, 'lists');
-    const order = ORDERS[parameters.choice('sort', SORTS, '-lastChanged')];
+    const order = ORDERS[parameters.choice('sort', SORTS) ?? '-lastChanged'];
     const page = parameters.int32('page', { min: 0, byDefault: 0 });
     const size = parameters.int32('size', { min: 1, max: 500, byDefault: 50 });
-    const found = await selections.items(
+    const found = await world.find(
       `SELECT n FROM ${itemsAt(moment)} WHERE ${filter.where} ORDER BY ${order}, n`,
       filter.values,
     );
@@ -41,30 +39,27 @@ export function addItemRoutes(app: Hono<SandboxEnv>, service: Service, selection
   });
 
   app.get('/items/:id', async (c) => {
-    const caller = c.get('caller');
-    const item = findItem(service, caller, c.req.param('id'));
     const moment = chooseMoment(service, 'items');
-    const shown = Uint32Array.of(item);
-    if (moment !== null) {
-      const sql = `SELECT n FROM ${itemsAt(moment)} WHERE n = $item::INTEGER`;
-      if ((await selections.items(sql, { item })).length === 0) throw refuseItem(c.req.param('id'));
-    }
-    return answerJson(await world.readRows(caller.view, 'json', moment, shown, (rows) => rows.row(item)));
+    const item = await findItem(world, c.var.caller, c.req.param('id'), moment);
+    return answerJson(await world.readRows(c.var.caller.view, 'json', moment, item, (rows) => rows.wrap('', item, '')));
   });
 
-  app.get('/items/:id/history', (c) => {
-    const caller = c.get('caller');
-    const item = findItem(service, caller, c.req.param('id'));
+  app.get('/items/:id/history', async (c) => {
+    const { caller } = c.var;
+    const [item = 0] = await findItem(world, caller, c.req.param('id'), null);
     const found = world.feed.ofItem(item, historyStart(service, caller), feedEnd(service));
     const entries = found.map((row) => cutItem(world.feed.rows.row(row)));
     return answerJson(Buffer.from(`[${entries.join(',')}]`));
   });
 }
 
-function findItem(service: Service, caller: Caller, id: string): number {
-  const item = /^\d{1,19}$/.test(id) ? service.world.findItem(BigInt(id), caller.view.mask) : -1;
-  if (item < 0) throw refuseItem(id);
-  return item;
+/** The number of an item that the caller can see. */
+async function findItem(world: World, { view }: Caller, id: string, moment: Moment): Promise<Uint32Array> {
+  if (!/^\d{1,19}$/.test(id)) throw refuseItem(id);
+  const sql = `SELECT n FROM ${itemsAt(moment)} WHERE item_id = TRY_CAST($id AS BIGINT) AND mask & $mask::INTEGER <> 0`;
+  const found = await world.database.use((session) => session.integers(sql, { id, mask: view.mask }));
+  if (found.length === 0) throw refuseItem(id);
+  return found;
 }
 
 function refuseItem(id: string): ApiError {

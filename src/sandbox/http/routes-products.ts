@@ -4,8 +4,6 @@ import type { SqlValues } from '../world/world-database.js';
 import { ApiError, answerJson } from './answers.js';
 import { chooseDatasets, chooseMoment, type SandboxEnv, type Service } from './caller.js';
 import { addCategory, addWords, FilterBuilder, type ItemFilter } from './item-filter.js';
-import { Parameters } from './parameters.js';
-import type { Selections } from './selections.js';
 
 interface OfferChoice {
   /** The relation of the items at the moment that the answer shows. */
@@ -76,7 +74,7 @@ FROM wanted JOIN heads USING (product_key) LEFT JOIN ranges USING (product_key) 
 const SORTS = Object.keys(PRODUCT_ORDERS) as (keyof typeof PRODUCT_ORDERS)[];
 
 /** `/products` and `/products/{id}` (section 4). */
-export function addProductRoutes(app: Hono<SandboxEnv>, service: Service, selections: Selections): void {
+export function addProductRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const { world, readings } = service;
   const chooseOffers = (moment: Moment, currency: string | null): OfferChoice => ({
     items: itemsAt(moment),
@@ -85,8 +83,8 @@ export function addProductRoutes(app: Hono<SandboxEnv>, service: Service, select
   });
 
   app.get('/products', async (c) => {
-    const parameters = new Parameters(new URL(c.req.url).searchParams);
-    const mask = chooseDatasets(c.get('caller'), parameters.int64('dataset'), readings.get('unknownDataset'));
+    const { parameters } = c.var;
+    const mask = chooseDatasets(c.var, readings.get('unknownDataset'));
     const filter = new FilterBuilder();
     addWords(filter, parameters.text('q'));
     addCategory(filter, world, parameters.text('category'));
@@ -94,13 +92,13 @@ export function addProductRoutes(app: Hono<SandboxEnv>, service: Service, select
     filter.addGiven("ltrim(gtin, '0') = $gtin", 'gtin', parameters.gtin('gtin'));
     const currency = parameters.currency('currency');
     const minShops = parameters.int32('minShops', { min: -(2 ** 31), byDefault: 1 });
-    const order = PRODUCT_ORDERS[parameters.choice('sort', SORTS, '-offers')];
+    const order = PRODUCT_ORDERS[parameters.choice('sort', SORTS) ?? '-offers'];
     const page = parameters.int32('page', { min: 0, byDefault: 0 });
     const size = parameters.int32('size', { min: 1, max: 200, byDefault: 50 });
     const { where, values } = filter.build();
     const choice = chooseOffers(chooseMoment(service, 'products'), currency);
     const sql = findProducts({ where, values }, choice, minShops, order);
-    const found = await selections.items(sql, { ...values, mask, currency });
+    const found = await world.find(sql, { ...values, mask, currency });
     const numbers = JSON.stringify([...found.subarray(page * size, (page + 1) * size)]);
     const keys = await world.database.use((session) => session.rows(readKeys(choice), { numbers }));
     const content = await render(
@@ -114,16 +112,15 @@ export function addProductRoutes(app: Hono<SandboxEnv>, service: Service, select
   });
 
   app.get('/products/:id', async (c) => {
-    const caller = c.get('caller');
-    const parameters = new Parameters(new URL(c.req.url).searchParams);
-    const mask = chooseDatasets(caller, parameters.int64('dataset'), '404');
+    const { caller, parameters } = c.var;
+    const mask = chooseDatasets(c.var, '404');
     const currency = parameters.currency('currency');
     const id = c.req.param('id');
     const key = /^\d+$/.test(id) ? id.replace(/^0+/, '') : id;
     const moment = chooseMoment(service, 'products');
     const choice = chooseOffers(moment, currency);
     const sql = `SELECT n FROM ${choice.items} WHERE product_key = $key AND ${offersWhere(choice)} ORDER BY price NULLS LAST, n`;
-    const offers = await selections.items(sql, { key, mask, currency });
+    const offers = await world.find(sql, { key, mask, currency });
     const [product] = await render(service, [key], choice, { mask, currency });
     if (product === undefined) throw new ApiError(404, `No offers of a product ${id} among the items you can see.`);
     const head = `{"product":${product},"offers":[`;

@@ -6,6 +6,7 @@ import { Html, html } from '../../formats/html.js';
 import { packagePath } from '../../io/package-path.js';
 import type { SimulatedClock } from '../clock.js';
 import { describeCall, describeSync, PIPELINE_FILE } from '../first-steps.js';
+import { KEY_KINDS, type KeyKind } from './account.js';
 import { buildCaller, type SandboxEnv, type Service } from './caller.js';
 
 /** Light and dark, readable on a phone. Long lines of code wrap, and copy as one. */
@@ -47,17 +48,6 @@ footer { margin-top: 2.5rem; }
 }
 `;
 
-interface StartFacts {
-  baseUrl: string;
-  keys: { name: string; key: string; about: string }[];
-  plan: string;
-  clock: string;
-  figures: { name: string; value: string }[];
-  /** The sandbox's behaviour on points that the document leaves open. `isDefault` is false for a chosen reading. */
-  readings: { name: string; value: string; says: string; isDefault: boolean }[];
-  endpoints: { path: string; summary: string }[];
-}
-
 const STYLE_HASH = createHash('sha256').update(START_PAGE_STYLE).digest('base64');
 
 /** Allows nothing but the page's own style: no script, no request, no frame around it. */
@@ -70,12 +60,18 @@ const START_PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Chosen readings come first. */
-const byChoice = (a: { isDefault: boolean }, b: { isDefault: boolean }) => Number(a.isDefault) - Number(b.isDefault);
-
 /** One self-contained page. */
-export function renderStartPage({ baseUrl, keys, plan, clock, figures, readings, endpoints }: StartFacts): string {
-  const key = keys[0]?.key ?? '';
+export async function renderStartPage(service: Service, baseUrl: string, paths: OpenApiPaths): Promise<string> {
+  const { world, clock, account } = service;
+  const counts = await world.database.use((session) => session.row(COUNT_WORLD));
+  const figures = {
+    ...counts,
+    changes: world.feed.length,
+    datasets: buildCaller(service, 'live').view.datasets.length,
+  };
+  const readings = service.readings.list();
+  const chosen = readings.filter(({ isDefault }) => !isDefault);
+  const key = account.keys.live;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -91,14 +87,14 @@ export function renderStartPage({ baseUrl, keys, plan, clock, figures, readings,
 <h1>pricelake sandbox</h1>
 <p>The whole Price and Product Data API on this machine. It needs no account and no network; what it holds is gone when it ends.</p>
 </header>
-<dl class="figures">${figures.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+<dl class="figures">${Object.entries(figures).map(([name, value]) => html`<div><dt>${name}</dt><dd>${formatCount(Number(value))}</dd></div>`)}</dl>
 <section>
 <h2>Address and keys</h2>
 <dl class="access">
 <div><dt>Base URL</dt><dd><code>${baseUrl}</code></dd></div>
-${keys.map((one) => html`<div><dt>${one.name}</dt><dd><code>${one.key}</code><small>${one.about}</small></dd></div>`)}
-<div><dt>Plan</dt><dd>${plan}</dd></div>
-<div><dt>Clock</dt><dd>${clock}</dd></div>
+${KEY_KINDS.map((kind) => html`<div><dt>${kind} key</dt><dd><code>${account.keys[kind]}</code><small>${KEY_TEXTS[kind]}</small></dd></div>`)}
+<div><dt>Plan</dt><dd>${account.plan.name}</dd></div>
+<div><dt>Clock</dt><dd>${describeClock(clock)}</dd></div>
 </dl>
 </section>
 <section>
@@ -114,18 +110,16 @@ ${keys.map((one) => html`<div><dt>${one.name}</dt><dd><code>${one.key}</code><sm
 </section>
 <section>
 <h2>Readings</h2>
-<p>Where the API document is silent, this service does the following${readings.some((one) => !one.isDefault) ? '; chosen readings come first' : ''}. Others can be chosen by <code>--reading</code>.</p>
-<dl class="readings">${[...readings]
-    .sort(byChoice)
-    .map(
-      ({ name, value, says, isDefault }) =>
-        html`<div><dt><code>${name}=${value}</code>${isDefault ? '' : ' (chosen)'}</dt><dd>${says}</dd></div>\n`,
-    )}</dl>
+<p>Where the API document is silent, this service does the following${chosen.length > 0 ? '; chosen readings come first' : ''}. Others can be chosen by <code>--reading</code>.</p>
+<dl class="readings">${[...chosen, ...readings.filter(({ isDefault }) => isDefault)].map(
+    ({ name, value, says, isDefault }) =>
+      html`<div><dt><code>${name}=${value}</code>${isDefault ? '' : ' (chosen)'}</dt><dd>${says}</dd></div>\n`,
+  )}</dl>
 </section>
 <section>
 <h2>Endpoints</h2>
 <p>The interface description is <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1). Each call needs a key.</p>
-<ul class="endpoints">${endpoints.map(({ path, summary }) => html`<li><code>${path}</code> <span>${summary}</span></li>\n`)}</ul>
+<ul class="endpoints">${Object.entries(paths).map(([path, { get }]) => html`<li><code>${path}</code> <span>${get.summary}</span></li>\n`)}</ul>
 </section>
 <footer><p>State of the world: <a href="/sandbox">/sandbox</a>. Events sent: <a href="/sandbox/webhook">/sandbox/webhook</a>. Faults armed: <a href="/sandbox/faults">/sandbox/faults</a>. Readings: <a href="/sandbox/readings">/sandbox/readings</a>. What else can be done while it runs: <code>pricelake sandbox --help</code>.</p></footer>
 </main>
@@ -134,7 +128,9 @@ ${keys.map((one) => html`<div><dt>${one.name}</dt><dd><code>${one.key}</code><sm
 `.text;
 }
 
-const KEY_TEXTS = {
+type OpenApiPaths = Record<string, { get: { summary: string } }>;
+
+const KEY_TEXTS: Record<KeyKind, string> = {
   live: 'reads what the plan includes',
   test: 'reads the sample dataset alone',
   operator: 'is not metered',
@@ -154,14 +150,12 @@ function describeClock(clock: SimulatedClock): string {
 /** `/`, the start page for a browser, and `/openapi.json` (section 9). Neither needs a key. */
 export function addStartRoutes(app: Hono<SandboxEnv>, service: Service): void {
   const document = readFileSync(packagePath('schemas/openapi.json'), 'utf8');
-  const { paths } = JSON.parse(document) as { paths: Record<string, { get: { summary: string } }> };
-  const endpoints = Object.entries(paths).map(([path, { get }]) => ({ path, summary: get.summary }));
+  const { paths } = JSON.parse(document) as { paths: OpenApiPaths };
 
   app.get('/openapi.json', (c) => c.body(document, 200, { 'Content-Type': 'application/json' }));
 
   app.get('/', async (c) => {
-    const page = renderStartPage({ ...(await gatherFacts(service, new URL(c.req.url).origin)), endpoints });
-    return c.html(page, 200, {
+    return c.html(await renderStartPage(service, new URL(c.req.url).origin, paths), 200, {
       'Content-Security-Policy': START_PAGE_POLICY,
       'X-Content-Type-Options': 'nosniff',
       'Referrer-Policy': 'no-referrer',
@@ -170,32 +164,7 @@ export function addStartRoutes(app: Hono<SandboxEnv>, service: Service): void {
   });
 }
 
-const COUNT_WORLD = `SELECT count(*) FILTER (removed_at IS NULL) AS listed, count(*) AS items, count(DISTINCT site_id) AS sites,
-  count(DISTINCT product_key) FILTER (removed_at IS NULL) AS products, count(DISTINCT currency) AS currencies FROM items`;
-
-async function gatherFacts(service: Service, baseUrl: string): Promise<Omit<StartFacts, 'endpoints'>> {
-  const { world, clock, account } = service;
-  const row = await world.database.use((session) => session.row(COUNT_WORLD));
-  const count = (value: unknown) => formatCount(Number(value));
-  const figures = {
-    'items listed': count(row?.listed),
-    'items ever seen': count(row?.items),
-    changes: count(world.feed.length),
-    products: count(row?.products),
-    websites: count(row?.sites),
-    currencies: count(row?.currencies),
-    datasets: count(buildCaller(service, 'live').view.datasets.length),
-  };
-  return {
-    baseUrl,
-    plan: account.plan.name,
-    clock: describeClock(clock),
-    keys: Object.entries(KEY_TEXTS).map(([kind, about]) => ({
-      name: `${kind} key`,
-      key: account.keys[kind as keyof typeof KEY_TEXTS],
-      about,
-    })),
-    readings: service.readings.list(),
-    figures: Object.entries(figures).map(([name, value]) => ({ name, value })),
-  };
-}
+/** Columns are named as the page shows them. */
+const COUNT_WORLD = `SELECT count(*) FILTER (removed_at IS NULL) AS "items listed", count(*) AS "items ever seen", NULL AS changes,
+  count(DISTINCT product_key) FILTER (removed_at IS NULL) AS products, count(DISTINCT site_id) AS websites,
+  count(DISTINCT currency) AS currencies FROM items`;

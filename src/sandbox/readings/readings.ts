@@ -41,11 +41,11 @@ export class Readings {
   }
 
   /** As on the command line, with their meaning. */
-  list(): { name: ReadingName; value: string; says: string; section: string; isDefault: boolean }[] {
+  list(): { name: ReadingName; value: string; says: string; isDefault: boolean }[] {
     return READING_NAMES.map((name) => {
-      const { says, section, values } = factsOf(name);
+      const { says, values } = factsOf(name);
       const value = `${this.#values[name]}${values === 'seconds' ? 's' : ''}`;
-      return { name, value, says, section, isDefault: this.#values[name] === defaultOf(name) };
+      return { name, value, says, isDefault: this.#values[name] === defaultOf(name) };
     });
   }
 }

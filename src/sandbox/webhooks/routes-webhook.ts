@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { parseExactJson } from '../../api/exact-json.js';
 import { int64 } from '../../api/wire-types.js';
 import type { SandboxEnv } from '../http/caller.js';
-import { readBody, refuseUsage } from '../http/control-body.js';
+import { readBody, refuseUsage } from '../http/routes-control.js';
 import type { Webhook } from './webhook.js';
 
 const secret = z.string().min(1).max(200).optional();

@@ -2,8 +2,8 @@ import { createHash, createHmac } from 'node:crypto';
 
 interface Secret {
   text: string;
-  /** On the scaled time; null for the current secret. */
-  validUntil: number | null;
+  /** On the scaled time. */
+  validUntil: number;
 }
 
 /** Newest first: a rolled secret stays valid for a while (section 6, Service-Signature). */
@@ -24,17 +24,17 @@ export class SigningSecrets {
   /** The first is the current one, the others are rolled ones that stay valid. */
   set(texts: readonly string[]): void {
     const given = texts.length === 0 ? [this.#derive()] : texts;
-    this.#secrets = given.map((text, k) => ({ text, validUntil: k === 0 ? null : Number.POSITIVE_INFINITY }));
+    this.#secrets = given.map((text) => ({ text, validUntil: Number.POSITIVE_INFINITY }));
   }
 
   /** The secret so far stays valid until then. */
   roll(text: string | undefined, validUntil: number): void {
     const old = this.#secrets.slice(0, 1).map((secret) => ({ ...secret, validUntil }));
-    this.#secrets = [{ text: text ?? this.#derive(), validUntil: null }, ...old];
+    this.#secrets = [{ text: text ?? this.#derive(), validUntil: Number.POSITIVE_INFINITY }, ...old];
   }
 
   valid(now: number): string[] {
-    return this.#secrets.filter(({ validUntil }) => validUntil === null || validUntil > now).map(({ text }) => text);
+    return this.#secrets.filter(({ validUntil }) => validUntil > now).map(({ text }) => text);
   }
 
   #derive(): string {

@@ -58,18 +58,13 @@ export async function advanceWorld(
 
 /**
  * Lets the world change up to the time of a running clock. The changes lie in its last seconds: earlier ones would have
- * been due in the feed before the world knew them.
- * @param owed the part of a change that the last call left over; returns what this one leaves
+ * been due in the feed before the world knew them. @param owed part of a change that the last call left; returns the next
  */
 async function catchUpWorld(world: World, clock: SimulatedClock, owed: number): Promise<number> {
   const step = async (session: WorldSession, to: number): Promise<number> => {
     const from = world.livedUntil;
     const due = owed + countChanges(world, to - from);
     const total = Math.floor(due);
-    // Lets the world change up to the time of a running clock. The changes lie in its last seconds: earlier ones would
-    // have
-    // been due in the feed before the world knew them. @param owed part of a change that the last call left; returns
-    // the next
     if (to <= from || (total === 0 && !hasDueScrape(world.facts.sources, from, to))) return owed;
     await takeStep(world, session, { step: world.version + 1, total, from, to, changesFrom: to - JUST_NOW_MS });
     return due - total;
@@ -111,7 +106,7 @@ async function takeStep(world: World, session: WorldSession, step: Step): Promis
   const keepScraped = world.keepsPast ? KEEP_SCRAPED_PAST : '';
   await session.run(keepScraped + APPLY_SCRAPES, { step: step.step });
   if (world.keepsPast) await session.run(FORGET_PAST, { until: (step.from - KEEP_MS) * 1000 });
-  await world.noteItems(session);
+  await world.countItems(session);
   const kinds = await publishChanges(world, session, saltOf(world, step.step, 999));
   await world.publishStep(session, step.step);
   world.livedUntil = step.to;

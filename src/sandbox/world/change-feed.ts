@@ -2,19 +2,9 @@ import { findFirstAbove, NumberColumn } from './number-column.js';
 import { RowFile } from './row-file.js';
 
 /** The item of a change whose item is gone from the caller's data. */
-export const NO_ITEM = 0xffff_ffff;
+const NO_ITEM = 0xffff_ffff;
 
-interface ChangeEntry {
-  id: bigint;
-  /** Micros since 1970. */
-  at: number;
-  /** A number, or NO_ITEM. */
-  item: number;
-  kind: number;
-  /** -1 if the price fell, 1 if it rose, else 0. */
-  move: number;
-  mask: number;
-}
+export type FeedColumns = [bigint[], bigint[], ...(number | null)[][]];
 
 export interface FeedPage {
   rows: number[];
@@ -53,14 +43,16 @@ export class ChangeFeed {
     return this.#ids.values[row] as bigint;
   }
 
-  /** Adds a change whose text is already in `rows`. */
-  push(entry: ChangeEntry): void {
-    this.#times.push(entry.at);
-    this.#items.push(entry.item);
-    this.#masks.push(entry.mask);
-    this.#kinds.push(entry.kind);
-    this.#moves.push(entry.move);
-    this.#ids.push(entry.id);
+  /**
+   * Adds changes whose texts are already in `rows`: ids, times in micros since 1970, numbers of items or null, masks, kinds
+   * and moves of the price (-1, 0, 1).
+   */
+  append([ids, ...columns]: FeedColumns): void {
+    const targets = [this.#times, this.#items, this.#masks, this.#kinds, this.#moves];
+    for (const [k, id] of ids.entries()) {
+      for (const [c, target] of targets.entries()) target.push(Number(columns[c]?.[k] ?? NO_ITEM));
+      this.#ids.push(id);
+    }
   }
 
   /** True if a change after the cursor is older than `since` (micros). */

@@ -3,7 +3,6 @@ import { isLosslessNumber } from 'lossless-json';
 import type * as z from 'zod';
 import { change, item } from '../../api/contract.js';
 import { parseExactJson } from '../../api/exact-json.js';
-import { PricelakeError } from '../../io/errors.js';
 
 /** All other fields may be left out: DuckDB reads them as null or empty. */
 const NEEDED = {
@@ -16,15 +15,9 @@ const NEEDED = {
 } as const;
 const loadableItem = item.partial().required(NEEDED);
 
-interface BadLine {
+export interface BadLine {
   line: number;
   reason: string;
-}
-
-/** Names the bad line, or says `otherwise` if none was found. */
-export function explainBadFile(file: string, bad: BadLine | null, otherwise: string, hint: string, cause?: unknown) {
-  const where = bad === null ? `${file}: ${otherwise}` : `${file}, line ${bad.line}: ${bad.reason}`;
-  return new PricelakeError('config', where, { hint, ...(bad === null ? {} : { line: bad.line }) }, { cause });
 }
 
 /** Finds the first line of an NDJSON file that is not an Item (section 2), or repeats an id. */
@@ -44,7 +37,7 @@ export function findBadItem(path: string): Promise<BadLine | null> {
 const loadableChange = change.partial({ price: true, previousPrice: true, item: true });
 
 /** Finds the first line of an NDJSON file that is not a Change (section 2), or comes after a later one. */
-export function findBadChange(path: string, hasItem: (id: bigint) => boolean): Promise<BadLine | null> {
+export function findBadChange(path: string, known: ReadonlySet<bigint>): Promise<BadLine | null> {
   let last: { id: bigint; at: string } | undefined;
   return findBadLine(path, (value) => {
     const parsed = loadableChange.safeParse(value);
@@ -55,7 +48,7 @@ export function findBadChange(path: string, hasItem: (id: bigint) => boolean): P
       return `observedAt ${observedAt} follows ${last.at}: changes have to be in order of time`;
     }
     last = { id, at: observedAt };
-    return of && !hasItem(of.id) ? `the item ${of.id} is not among the Items` : null;
+    return of && !known.has(of.id) ? `the item ${of.id} is not among the Items` : null;
   });
 }
 

@@ -57,7 +57,6 @@ export async function generateWorld(world: World, options: GenerateOptions): Pro
   await world.database.use(async (session) => {
     const catalogue = catalogueJson(shops, sources, categories, leaves);
     await session.run(CREATE_CATALOGUE, { seed, products, ...catalogue });
-    await storeTables(session, shops, categories);
     await storeSources(session, sources, startAt);
     const past = { firstSeen: (startAt - pastMs) * 1000, span: (pastMs - DAY_MS) * 1000 };
     for (let from = 0; from < items; from += SEGMENT) {
@@ -65,7 +64,7 @@ export async function generateWorld(world: World, options: GenerateOptions): Pro
     }
     await session.run(createCategoryChoice(world.readings));
     await writePast(session, { ...past, seed, items, end: (startAt - QUIET_MS) * 1000 });
-    await world.noteItems(session);
+    await world.countItems(session);
     await publishChanges(world, session, seed);
   });
 }
@@ -126,15 +125,4 @@ function fillSlots<T extends { weight: number }>(count: number, entries: T[]): T
     while (slots.length < Math.round((count * sum) / total)) slots.push(entry);
   }
   return slots;
-}
-
-async function storeTables(session: WorldSession, shops: Shop[], categories: Category[]): Promise<void> {
-  await session.run(
-    `INSERT INTO sites SELECT unnest(from_json($shops, '[{"siteId":"BIGINT","name":"VARCHAR","host":"VARCHAR","attribution":"VARCHAR"}]'), max_depth := 2)`,
-    { shops: JSON.stringify(shops) },
-  );
-  await session.run(
-    `INSERT INTO categories SELECT unnest(from_json($categories, '[{"id":"INTEGER","name":"VARCHAR","slug":"VARCHAR","path":"VARCHAR","parentId":"INTEGER"}]'), max_depth := 2)`,
-    { categories: JSON.stringify(categories) },
-  );
 }

@@ -8,8 +8,6 @@ import type { SqlValues, WorldSession } from './world-database.js';
 /** Rows are rendered by segments when they are needed. A small first one lets an export start early. */
 const FIRST_SEGMENT = 20_000;
 const SEGMENT = 200_000;
-/** From so many bytes on, outdated rows are worth a fresh file. */
-const COMPACT_FROM = 64e6;
 
 interface Rendered {
   file: RowFile;
@@ -32,8 +30,7 @@ export class ItemView {
   readonly #directory: string;
   readonly #style: () => RowStyle;
   readonly #rendered = new Map<RowFormat, Rendered>();
-  readonly #retired: RowFile[] = [];
-  #version = 0;
+  #asides = 0;
 
   constructor(directory: string, datasets: readonly DatasetEntry[], style: () => RowStyle) {
     this.#directory = directory;
@@ -50,31 +47,29 @@ export class ItemView {
 
   /** Renders what is missing below `upTo`, and what steps up to `step` touched. */
   async render(session: WorldSession, format: RowFormat, upTo: number, step: number): Promise<RowFile> {
-    const rendered = this.#reuse(format, step);
+    const rendered = this.#rendered.get(format) ?? { file: this.#open(`view-${this.mask}`, format), upTo: 0, step };
+    this.#rendered.set(format, rendered);
+    // A pure scan: the lines keep the order of the rows on disk, which is that of n.
+    const append = (where: string, values: SqlValues) =>
+      this.#append(session, rendered.file, `items WHERE mask & ${this.mask} <> 0 AND ${where}`, values);
     if (rendered.step < step) {
       const values = { since: rendered.step, upTo: rendered.upTo };
-      await this.#append(session, rendered.file, format, 'touched > $since::INTEGER AND n < $upTo::BIGINT', values);
+      await append('touched > $since::INTEGER AND n < $upTo::BIGINT', values);
       rendered.step = step;
     }
     while (rendered.upTo < upTo) {
       const values = { from: rendered.upTo, to: Math.min(upTo, findSegmentEnd(rendered.upTo)) };
-      await this.#append(session, rendered.file, format, 'n >= $from::BIGINT AND n < $to::BIGINT', values);
+      await append('n >= $from::BIGINT AND n < $to::BIGINT', values);
       rendered.upTo = values.to;
     }
     return rendered.file;
   }
 
   /** Renders rows of another relation than `items` into a file of their own. */
-  async renderAside(session: WorldSession, format: RowFormat, relation: string, wanted: Uint32Array): Promise<RowFile> {
-    const file = new RowFile(join(this.#directory, `aside-${this.mask}-${this.#version++}.${format}`), format);
-    const rows = wanted.toSorted();
-    const path = join(this.#directory, `aside-${this.mask}.${format}.part`);
-    const line = rowText(format, this.#style(), this.#datasetsJson());
-    const where = `n IN (SELECT unnest(from_json($rows, '["INTEGER"]')))`;
-    await session.copyLines(`SELECT ${line} FROM ${relation} WHERE ${where} ORDER BY n`, path, {
-      rows: JSON.stringify([...rows]),
-    });
-    await file.append(path, rows);
+  async renderAside(session: WorldSession, format: RowFormat, relation: string, rows: Uint32Array): Promise<RowFile> {
+    const file = this.#open(`aside-${this.mask}-${this.#asides++}`, format);
+    const wanted = `${relation} WHERE n IN (SELECT unnest(from_json($rows, '["INTEGER"]'))) ORDER BY n`;
+    await this.#append(session, file, wanted, { rows: JSON.stringify([...rows]) });
     return file;
   }
 
@@ -82,32 +77,19 @@ export class ItemView {
     return this.#rendered.has(format);
   }
 
-  /** A fresh file when most of the rows are outdated. Exports that run keep the old one. */
-  #reuse(format: RowFormat, step: number): Rendered {
-    const known = this.#rendered.get(format);
-    if (known !== undefined && (known.file.size < COMPACT_FROM || known.file.size < 3 * known.file.liveSize))
-      return known;
-    if (known !== undefined) this.#retired.push(known.file);
-    const path = join(this.#directory, `view-${this.mask}-${this.#version++}.${format}`);
-    const fresh = { file: new RowFile(path, format), upTo: 0, step };
-    this.#rendered.set(format, fresh);
-    return fresh;
+  #open(name: string, format: RowFormat): RowFile {
+    return new RowFile(join(this.#directory, `${name}.${format}`), format);
   }
 
-  async #append(
-    session: WorldSession,
-    file: RowFile,
-    format: RowFormat,
-    where: string,
-    values: SqlValues,
-  ): Promise<void> {
-    const line = rowText(format, this.#style(), this.#datasetsJson());
-    const visible = `mask & ${this.mask} <> 0 AND ${where}`;
-    const rows = await session.integers(`SELECT n FROM items WHERE ${visible}`, values);
+  async #append(session: WorldSession, file: RowFile, from: string, values: SqlValues): Promise<void> {
+    const rows = await session.integers(`SELECT n FROM ${from}`, values);
     if (rows.length === 0) return;
-    const path = join(this.#directory, `render-${this.mask}.${format}.part`);
-    // A pure scan: the lines keep the order of the rows on disk, which is that of n.
-    await session.copyLines(`SELECT ${line} FROM items WHERE ${visible}`, path, values);
+    const path = `${file.path}.part`;
+    await session.copyLines(
+      `SELECT ${rowText(file.format, this.#style(), this.#datasetsJson())} FROM ${from}`,
+      path,
+      values,
+    );
     await file.append(path, rows);
   }
 
@@ -120,7 +102,6 @@ export class ItemView {
   }
 
   close(): void {
-    for (const file of this.#retired) file.close();
     for (const { file } of this.#rendered.values()) file.close();
   }
 }

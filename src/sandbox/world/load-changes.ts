@@ -1,41 +1,36 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { CHANGE_KINDS } from '../../api/contract.js';
-import { explainBadFile, findBadChange } from './find-bad-line.js';
-import { publishOrdered } from './publish-changes.js';
-import { markLongNumbers, unpackFile } from './unpack-file.js';
+import { findBadChange } from './find-bad-line.js';
+import { isText } from './load-sql.js';
+import { KINDS, publishOrdered, selectChangeLines } from './publish-changes.js';
+import { readNdjson } from './unpack-file.js';
 import type { World } from './world.js';
-import type { SqlRow, WorldSession } from './world-database.js';
+import type { WorldSession } from './world-database.js';
 
 /**
  * Adds the Changes of a file (NDJSON, gzip too) to the feed, with their ids and times. The items are loaded already.
  * Returns the time of the latest change, in milliseconds since 1970.
- * @throws PricelakeError `usage` if the file can't be read, `config` with the line that is not a Change
  */
 export async function publishRecordedPast(world: World, session: WorldSession, file: string): Promise<number> {
-  const path = await unpackFile(world.directory, file, 'Change');
-  const marked = join(world.directory, 'marked.ndjson');
-  const hint =
-    'Each line has to be a Change as GET /api/v1/changes answers it, oldest first; item is null where it is not among the Items.';
-  const refuse = async (reason: string, cause?: unknown) =>
-    explainBadFile(file, await findBadChange(path, (id) => world.findItem(id, -1) >= 0), reason, hint, cause);
-  let counts: SqlRow | undefined;
-  try {
-    await markLongNumbers(path, marked);
-    await session.run(READ_CHANGES, { path: marked });
-    counts = await session.row(COUNT_BROKEN_CHANGES);
-  } catch (cause) {
-    throw await refuse(String(cause), cause);
-  }
-  if (counts?.changes === 0n) throw await refuse('the file holds no changes');
-  if (counts?.broken !== 0n) throw await refuse('a change is broken');
+  let latest: unknown;
+  await readNdjson(world.directory, {
+    file,
+    row: 'Change',
+    hint: 'Each line has to be a Change as GET /api/v1/changes answers it, oldest first; item is null where it is not among the Items.',
+    async read(path) {
+      await session.run(READ_CHANGES, { path });
+      const found = await session.row(JUDGE_CHANGES);
+      latest = found?.latest;
+      return found?.fault;
+    },
+    async findBadLine(path) {
+      const rows = await session.rows('SELECT item_id FROM items');
+      return findBadChange(path, new Set(rows.map(({ item_id }) => item_id as bigint)));
+    },
+  });
   await session.run(ORDER_RECORDED);
-  await publishOrdered(world, session, SELECT_RECORDED_LINES);
-  await rm(marked);
-  return Number(counts?.latest);
+  // The item as it was sent at the time.
+  await publishOrdered(world, session, selectChangeLines("coalesce(o.item_json, 'null')"));
+  return Number(latest);
 }
-
-const KINDS = `[${CHANGE_KINDS.map((kind) => `'${kind}'`).join(', ')}]`;
 
 /** Reads Changes (section 2) in the order of the file. Every column is declared, nothing is guessed. */
 const READ_CHANGES = `
@@ -51,18 +46,16 @@ FROM read_changes;
 DROP TABLE read_changes;
 `;
 
-const isText = (sql: string) => `coalesce(json_type(${sql}), 'NULL') = 'VARCHAR'`;
-
-/** Counts changes that lack a required field, come after a later one, or belong to an unknown item. */
-const COUNT_BROKEN_CHANGES = `
-SELECT count(*) AS changes, epoch_ms(max(observed_at)) AS latest,
-  count(*) FILTER (id IS NULL OR id <= 0 OR kind IS NULL OR observed_at IS NULL OR id <= id_before OR observed_at < observed_before
+/** Finds changes that lack a required field, come after a later one, or belong to an unknown item. */
+const JUDGE_CHANGES = `
+SELECT epoch_ms(max(observed_at)) AS latest, CASE WHEN count(*) = 0 THEN 'the file holds no changes'
+  WHEN bool_or(id IS NULL OR id <= 0 OR kind IS NULL OR observed_at IS NULL OR id <= id_before OR observed_at < observed_before
     OR coalesce(json_type(changes), 'NULL') <> 'OBJECT'
     OR price IS DISTINCT FROM TRY_CAST(price_text AS DECIMAL(38,18)) OR (price IS NULL) <> (coalesce(price_text, 'null') = 'null')
     OR previous_price IS DISTINCT FROM TRY_CAST(previous_text AS DECIMAL(38,18))
     OR (previous_price IS NULL) <> (coalesce(previous_text, 'null') = 'null')
     OR (item_json IS NOT NULL AND (n IS NULL OR NOT ${isText("item_json->'title'")} OR (item_json->'url') IS NULL OR (item_json->'currency') IS NULL
-      OR (item_json->'site'->'attribution') IS NULL OR NOT ${isText("item_json->'site'->'name'")} OR NOT ${isText("item_json->'site'->'host'")}))) AS broken
+      OR (item_json->'site'->'attribution') IS NULL OR NOT ${isText("item_json->'site'->'name'")} OR NOT ${isText("item_json->'site'->'host'")}))) THEN 'a change is broken' END AS fault
 FROM (
   SELECT r.*, i.n, lag(r.id) OVER (ORDER BY c) AS id_before, lag(r.observed_at) OVER (ORDER BY c) AS observed_before
   FROM recorded r LEFT JOIN items i ON i.item_id = TRY_CAST(r.item_json->>'id' AS BIGINT)
@@ -76,12 +69,4 @@ SELECT c, r.id AS change_id, i.n, kind::TINYINT AS kind, observed_at, r.price, r
   CASE WHEN r.price < r.previous_price THEN -1 WHEN r.price > r.previous_price THEN 1 ELSE 0 END::TINYINT AS move
 FROM recorded r LEFT JOIN items i ON i.item_id = TRY_CAST(r.item_json->>'id' AS BIGINT) ORDER BY c;
 DROP TABLE recorded;
-`;
-
-/** As SELECT_CHANGE_LINES, with the item as it was sent at the time. */
-const SELECT_RECORDED_LINES = `
-SELECT concat('{"id":', change_id, ',"kind":"', (${KINDS})[1 + kind],
-  '","observedAt":', json_time(observed_at), ',"price":', json_money(price), ',"previousPrice":', json_money(previous_price),
-  ',"changes":', changes, ',"item":', coalesce(item_json, 'null'), '}')
-FROM ordered WHERE c >= $from::BIGINT AND c < $to::BIGINT ORDER BY c
 `;

@@ -38,21 +38,21 @@ SELECT id, string_agg(concat(',', to_json(key), ':', unmarked_json(json_extract(
 FROM fields GROUP BY id;
 `;
 
-const isText = (sql: string) => `coalesce(json_type(${sql}), 'NULL') = 'VARCHAR'`;
+export const isText = (sql: string) => `coalesce(json_type(${sql}), 'NULL') = 'VARCHAR'`;
 
-/** Counts rows that lack what an Item must have, repeated ids, and prices of more digits than the sandbox keeps. */
-export const COUNT_BROKEN = `
-SELECT count(*) AS items, count(*) - count(DISTINCT id) AS repeated,
-  count(*) FILTER (price IS DISTINCT FROM TRY_CAST(price_text AS DECIMAL(38,18))
+/** Finds rows that lack what an Item must have, repeated ids, and prices of more digits than the sandbox keeps. */
+export const JUDGE_ITEMS = `
+SELECT CASE WHEN count(*) = 0 THEN 'the file holds no items'
+  WHEN bool_or(price IS DISTINCT FROM TRY_CAST(price_text AS DECIMAL(38,18))
     OR previousPrice IS DISTINCT FROM TRY_CAST(previous_text AS DECIMAL(38,18))
-    OR (price IS NULL) <> (price_text IS NULL) OR (previousPrice IS NULL) <> (previous_text IS NULL)) AS inexact,
-  count(*) FILTER (id IS NULL OR id <= 0 OR site_id IS NULL OR NOT ${isText("site->'name'")} OR NOT ${isText("site->'host'")}
+    OR (price IS NULL) <> (price_text IS NULL) OR (previousPrice IS NULL) <> (previous_text IS NULL)) THEN 'a price has too many digits'
+  WHEN bool_or(id IS NULL OR id <= 0 OR site_id IS NULL OR NOT ${isText("site->'name'")} OR NOT ${isText("site->'host'")}
     OR model_id IS NULL OR NOT ${isText("source->'name'")} OR firstSeenAt IS NULL OR lastSeenAt IS NULL OR lastChangedAt IS NULL
     OR coalesce(json_type(attributes), 'OBJECT') <> 'OBJECT'
-    OR (category IS NOT NULL AND NOT (${isText("category->'slug'")} AND ${isText("category->'path'")} AND ${isText("category->'name'")}))) AS broken
+    OR (category IS NOT NULL AND NOT (${isText("category->'slug'")} AND ${isText("category->'path'")} AND ${isText("category->'name'")})))
+  THEN 'a field of an Item is missing'
+  WHEN count(DISTINCT id) < count(*) THEN 'an id occurs more than once' END AS fault
 FROM loaded`;
-
-export const FIND_REPEATED = 'SELECT id FROM loaded GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1';
 
 export const LOAD_ITEMS = `
 INSERT INTO items
@@ -62,19 +62,18 @@ WITH names AS (
   SELECT id, bit_or(1 << bit) AS mask FROM (SELECT id, unnest(CASE WHEN len(datasets) > 0 THEN datasets ELSE [$unnamed] END) AS name FROM loaded)
   JOIN names USING (name) GROUP BY id
 ), slugs AS (
-  SELECT category_id, slug FROM categories
+  SELECT unnest(from_json($categories, '[{"id":"INTEGER","slug":"VARCHAR"}]'), max_depth := 2)
 )
 SELECT row_number() OVER (ORDER BY l.id) - 1, l.id, title, brand, mpn, gtin, product_key_of(gtin, brand, mpn),
   price, previousPrice, priceChangedAt::TIMESTAMP, currency, url, image, coalesce(attributes, '{}'),
-  s.category_id, coalesce(category, 'null'),
+  s.id, coalesce(category, 'null'),
   m.mask | CASE WHEN draw(l.id, $seed::BIGINT, 21) % $sampleOneIn::BIGINT = 0 THEN $sampleMask::INTEGER ELSE 0 END,
   site_id, site, model_id, source,
   firstSeenAt::TIMESTAMP, lastSeenAt::TIMESTAMP, lastChangedAt::TIMESTAMP, removedAt::TIMESTAMP, 0, e.extra, NULL,
   greatest(firstSeenAt, priceChangedAt, lastChangedAt, removedAt)::TIMESTAMP
 FROM loaded l JOIN masks m ON m.id = l.id LEFT JOIN slugs s ON s.slug = l.slug LEFT JOIN extras e ON e.id = l.id
 ORDER BY l.id;
-INSERT INTO sites SELECT site_id, max(site->>'name'), max(site->>'host'), max(site->>'attribution') FROM loaded GROUP BY ALL;
-INSERT INTO sources SELECT model_id, max(site_id), max(source->>'name'), true, 12, 0, max(lastSeenAt)::TIMESTAMP FROM loaded GROUP BY ALL;
+INSERT INTO sources SELECT model_id, true, max(lastSeenAt)::TIMESTAMP FROM loaded GROUP BY ALL;
 `;
 
 /**

@@ -1,28 +1,25 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { listValue } from '@duckdb/node-api';
 import { item } from '../../api/contract.js';
 import { PricelakeError } from '../../io/errors.js';
 import { type Category, PATH_SEPARATOR, slugify } from '../catalogue/categories.js';
 import { type DatasetEntry, MAX_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
 import { createCategoryChoice } from '../readings/readings.js';
-import { explainBadFile, findBadItem } from './find-bad-line.js';
+import { findBadItem } from './find-bad-line.js';
 import { publishRecordedPast } from './load-changes.js';
 import {
-  COUNT_BROKEN,
   CREATE_LOAD_MACROS,
   DROP_LOADED,
-  FIND_REPEATED,
   INSERT_LOADED_PAST,
+  JUDGE_ITEMS,
   LOAD_ITEMS,
   READ_EXTRAS,
   READ_ITEMS,
 } from './load-sql.js';
 import { publishChanges } from './publish-changes.js';
 import { CLONE_ITEMS } from './step-sql.js';
-import { markLongNumbers, unpackFile } from './unpack-file.js';
+import { readNdjson } from './unpack-file.js';
 import type { World } from './world.js';
-import type { SqlRow, WorldSession } from './world-database.js';
+import type { WorldSession } from './world-database.js';
 
 /** Items without a dataset are in this one. */
 const UNNAMED = 'Items';
@@ -40,16 +37,16 @@ interface DataFiles {
  * @throws PricelakeError `usage` if a file can't be read, `config` with the line that is not an Item
  */
 export async function loadWorld(world: World, { items: file, changes }: DataFiles, seed: number): Promise<number> {
-  const path = await unpackFile(world.directory, file, 'Item');
   return world.database.use(async (session) => {
-    await readItems(world, session, file, path);
+    await readItems(world, session, file);
     const extraFields = await readExtraFields(session);
     const datasets = await findDatasets(session, file);
-    const categories = await storeCategories(session);
+    const categories = await buildCategories(session);
     const items = Number((await session.row('SELECT count(*) AS items FROM loaded'))?.items);
     await session.run(LOAD_ITEMS, {
       seed,
       datasets: JSON.stringify(datasets),
+      categories: JSON.stringify(categories),
       unnamed: UNNAMED,
       sampleMask: maskOf([SAMPLE_DATASET]),
       sampleOneIn: Math.max(3, Math.ceil(items / 150)),
@@ -62,10 +59,9 @@ export async function loadWorld(world: World, { items: file, changes }: DataFile
       categories,
       sources: await readSources(session),
       extraFields,
-      insertNewItems: async (open, batch) =>
-        open.run(CLONE_ITEMS, { ...batch, known: world.itemCount, maxId: world.lastItemId() }),
+      insertNewItems: (open, batch) => open.run(CLONE_ITEMS, { ...batch, known: world.itemCount }),
     };
-    await world.noteItems(session);
+    await world.countItems(session);
     const past = changes === undefined ? 0 : await publishRecordedPast(world, session, changes);
     if (changes === undefined) await publishChanges(world, session, seed);
     const latest = await session.row(
@@ -75,27 +71,18 @@ export async function loadWorld(world: World, { items: file, changes }: DataFile
   });
 }
 
-async function readItems(world: World, session: WorldSession, file: string, path: string): Promise<void> {
-  const marked = join(world.directory, 'marked.ndjson');
-  const hint = 'Each line has to be an Item as GET /api/v1/items/{id} answers it; an export as NDJSON fits as it is.';
-  const refuse = async (reason: string, cause?: unknown) =>
-    explainBadFile(file, await findBadItem(path), reason, hint, cause);
-  let counts: SqlRow | undefined;
-  try {
-    await markLongNumbers(path, marked);
-    await session.run(CREATE_LOAD_MACROS + READ_ITEMS, { path: marked });
-    await session.run(READ_EXTRAS, { path: marked, known: listValue(Object.keys(item.shape)) });
-    await rm(marked);
-    counts = await session.row(COUNT_BROKEN);
-  } catch (cause) {
-    throw await refuse(String(cause), cause);
-  }
-  if (counts?.items === 0n) throw await refuse('the file holds no items');
-  if (counts?.inexact !== 0n) throw await refuse('a price has too many digits');
-  if (counts?.broken !== 0n) throw await refuse('a field of an Item is missing');
-  if (counts?.repeated !== 0n) {
-    throw await refuse(`the id ${(await session.row(FIND_REPEATED))?.id} occurs more than once`);
-  }
+async function readItems(world: World, session: WorldSession, file: string): Promise<void> {
+  await readNdjson(world.directory, {
+    file,
+    row: 'Item',
+    hint: 'Each line has to be an Item as GET /api/v1/items/{id} answers it; an export as NDJSON fits as it is.',
+    async read(path) {
+      await session.run(CREATE_LOAD_MACROS + READ_ITEMS, { path });
+      await session.run(READ_EXTRAS, { path, known: listValue(Object.keys(item.shape)) });
+      return (await session.row(JUDGE_ITEMS))?.fault;
+    },
+    findBadLine: findBadItem,
+  });
 }
 
 async function readExtraFields(session: WorldSession): Promise<string[]> {
@@ -119,7 +106,7 @@ async function findDatasets(session: WorldSession, file: string): Promise<Datase
 }
 
 /** Builds the tree from the paths. A parent without items gets a slug of its own. */
-async function storeCategories(session: WorldSession): Promise<Category[]> {
+async function buildCategories(session: WorldSession): Promise<Category[]> {
   const rows = await session.rows(`SELECT slug, min(category->>'path') AS path, min(category->>'name') AS name
     FROM loaded WHERE slug IS NOT NULL GROUP BY slug ORDER BY path, slug`);
   const categories: Category[] = [];
@@ -136,19 +123,13 @@ async function storeCategories(session: WorldSession): Promise<Category[]> {
     return category;
   };
   for (const { path, name, slug } of rows) add(String(path), String(name), String(slug));
-  await session.run(
-    `INSERT INTO categories SELECT unnest(from_json($categories, '[{"id":"INTEGER","name":"VARCHAR","slug":"VARCHAR","path":"VARCHAR","parentId":"INTEGER"}]'), max_depth := 2)`,
-    { categories: JSON.stringify(categories) },
-  );
   return categories;
 }
 
 async function readSources(session: WorldSession) {
-  const rows = await session.rows('SELECT model_id, site_id, name FROM sources ORDER BY model_id');
-  return rows.map(({ model_id, site_id, name }, index) => ({
+  const rows = await session.rows('SELECT model_id FROM sources ORDER BY model_id');
+  return rows.map(({ model_id }, index) => ({
     modelId: model_id as bigint,
-    siteId: Number(site_id),
-    name: String(name),
     healthy: true,
     periodHours: 12,
     phaseHours: (index * 1.7) % 12,

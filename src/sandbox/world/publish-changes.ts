@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { NO_ITEM } from './change-feed.js';
+import { CHANGE_KINDS } from '../../api/contract.js';
+import type { FeedColumns } from './change-feed.js';
 import type { World } from './world.js';
 import type { WorldSession } from './world-database.js';
 
@@ -13,7 +14,7 @@ export async function publishChanges(world: World, session: WorldSession, salt: 
   const nextId = feed.length === 0 ? FIRST_CHANGE_ID : feed.id(feed.length - 1) + 1n;
   await session.run(ORDER_PENDING, { nextId, salt });
   await session.run('DELETE FROM pending');
-  return publishOrdered(world, session, SELECT_CHANGE_LINES);
+  return publishOrdered(world, session, selectChangeLines(PRESENT_ITEM));
 }
 
 /**
@@ -21,63 +22,48 @@ export async function publishChanges(world: World, session: WorldSession, salt: 
  * @param selectLines the text of changes $from to $to, in their order
  */
 export async function publishOrdered(world: World, session: WorldSession, selectLines: string): Promise<number[]> {
+  const { feed } = world;
   const kinds = [0, 0, 0, 0];
   for (const row of await session.rows('SELECT kind, count(*) AS changes FROM ordered GROUP BY kind')) {
     kinds[Number(row.kind)] = Number(row.changes);
   }
   const count = kinds.reduce((sum, kind) => sum + kind, 0);
+  const path = join(world.directory, 'changes.part');
   for (let from = 0; from < count; from += SEGMENT) {
-    await publishSegment(world, session, selectLines, from, Math.min(count, from + SEGMENT));
+    const segment = { from, to: Math.min(count, from + SEGMENT) };
+    await session.copyLines(selectLines, path, segment);
+    const rows = Uint32Array.from({ length: segment.to - from }, (_, k) => feed.length + k);
+    await feed.rows.append(path, rows);
+    await session.eachChunk(SELECT_ENTRIES, segment, (chunk) => feed.append(chunk.getColumns() as FeedColumns));
   }
   await session.run('DROP TABLE ordered');
   return kinds;
 }
 
-async function publishSegment(
-  world: World,
-  session: WorldSession,
-  selectLines: string,
-  from: number,
-  to: number,
-): Promise<void> {
-  const { feed } = world;
-  const path = join(world.directory, 'changes.part');
-  await session.copyLines(selectLines, path, { from, to });
-  const first = feed.length;
-  await feed.rows.append(
-    path,
-    Uint32Array.from({ length: to - from }, (_, k) => first + k),
-  );
-  const sql = `SELECT change_id, epoch_us(observed_at), n, kind, move, mask FROM ordered
-    WHERE c >= $from::BIGINT AND c < $to::BIGINT ORDER BY c`;
-  await session.eachChunk(sql, { from, to }, (chunk) => {
-    const [ids, times, items, kinds, moves, masks] = chunk.getColumns() as [bigint[], bigint[], ...(number | null)[][]];
-    for (let k = 0; k < ids.length; k++) {
-      feed.push({
-        id: ids[k] as bigint,
-        at: Number(times[k]),
-        item: items?.[k] ?? NO_ITEM,
-        kind: kinds?.[k] as number,
-        move: moves?.[k] as number,
-        mask: masks?.[k] as number,
-      });
-    }
-  });
-}
+/** As `ChangeFeed.append` takes them. */
+const SELECT_ENTRIES = `SELECT change_id, epoch_us(observed_at), n, mask, kind, move FROM ordered
+  WHERE c >= $from::BIGINT AND c < $to::BIGINT ORDER BY c`;
+
+/** Names of kinds by their numbers, as a DuckDB list. */
+export const KINDS = `[${CHANGE_KINDS.map((kind) => `'${kind}'`).join(', ')}]`;
 
 /**
  * Changes $from to $to of `ordered` as JSON (section 2, Change), ordered by id. The item comes last: a HistoryEntry is
- * the same text without it.
+ * the same text without it. @param item its JSON, from `ordered` o and `items` i
  */
-const SELECT_CHANGE_LINES = `
-SELECT concat('{"id":', o.change_id, ',"kind":"', (['NEW','CHANGED','REMOVED','RELISTED'])[1 + o.kind],
+export function selectChangeLines(item: string): string {
+  return `
+SELECT concat('{"id":', o.change_id, ',"kind":"', (${KINDS})[1 + o.kind],
   '","observedAt":', json_time(o.observed_at), ',"price":', json_money(o.price), ',"previousPrice":', json_money(o.previous_price),
-  ',"changes":', o.changes, ',"item":',
-  CASE WHEN i.n IS NULL THEN 'null' ELSE concat('{"id":', i.item_id, ',"title":', json_text(feed_title(i.title)),
-    ',"url":', json_text(i.url), ',"currency":', json_text(i.currency), ',"site":', i.site_json, '}') END, '}')
+  ',"changes":', o.changes, ',"item":', ${item}, '}')
 FROM (SELECT * FROM ordered WHERE c >= $from::BIGINT AND c < $to::BIGINT) o LEFT JOIN items i ON i.n = o.n
 ORDER BY o.c
 `;
+}
+
+/** A ChangeItem of the present. */
+const PRESENT_ITEM = `CASE WHEN i.n IS NULL THEN 'null' ELSE concat('{"id":', i.item_id, ',"title":', json_text(feed_title(i.title)),
+  ',"url":', json_text(i.url), ',"currency":', json_text(i.currency), ',"site":', i.site_json, '}') END`;
 
 /** Ids follow the order in which the changes happened. */
 const ORDER_PENDING = `

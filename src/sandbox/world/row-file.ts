@@ -15,45 +15,32 @@ const CHUNK = 1 << 20;
  * gathered from here as bytes: no row becomes a JavaScript object or string.
  */
 export class RowFile {
+  readonly path: string;
+  readonly format: RowFormat;
   readonly #fd: number;
-  readonly #path: string;
-  readonly #format: RowFormat;
   readonly #offsets = new NumberColumn(new Float64Array(1024));
   readonly #lengths = new NumberColumn(new Uint32Array(1024));
+  /** Bytes, with outdated rows. */
   #size = 0;
-  #liveSize = 0;
 
   constructor(path: string, format: RowFormat) {
-    this.#path = path;
-    this.#format = format;
+    this.path = path;
+    this.format = format;
     this.#fd = openSync(path, 'w+');
-  }
-
-  /** Bytes, with outdated rows. */
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Bytes of the current rows. */
-  get liveSize(): number {
-    return this.#liveSize;
   }
 
   /** Takes over the lines of a file that DuckDB wrote: line k is row `rows[k]`. Removes the file. */
   async append(path: string, rows: ArrayLike<number>): Promise<void> {
-    const starts = this.#size;
+    let start = this.#size;
     const ends = await this.#copyLines(path);
     if (ends.length !== rows.length) {
       throw new Error(`rendered ${ends.length} lines for ${rows.length} rows`);
     }
     // Nothing is awaited from here on: readers see all of the new rows or none.
-    let start = starts;
     for (let k = 0; k < ends.length; k++) {
       const end = ends.values[k] as number;
-      const row = rows[k] as number;
-      this.#liveSize += end - start - (row < this.#lengths.length ? (this.#lengths.values[row] as number) : 0);
-      this.#offsets.set(row, start);
-      this.#lengths.set(row, end - start);
+      this.#offsets.set(rows[k] as number, start);
+      this.#lengths.set(rows[k] as number, end - start);
       start = end;
     }
     unlinkSync(path);
@@ -61,7 +48,7 @@ export class RowFile {
 
   async #copyLines(path: string): Promise<NumberColumn<Float64Array>> {
     const ends = new NumberColumn(new Float64Array(1024));
-    const scan = this.#format === 'csv' ? scanQuotedLines() : scanLines;
+    const scan = this.format === 'csv' ? scanQuotedLines() : scanLines;
     const source = await open(path);
     try {
       const chunk = Buffer.allocUnsafe(CHUNK * 4);
@@ -139,7 +126,7 @@ export class RowFile {
 
   close(): void {
     closeSync(this.#fd);
-    unlinkSync(this.#path);
+    unlinkSync(this.path);
   }
 }
 

@@ -17,10 +17,7 @@ CREATE TABLE items (
 );
 -- Earlier versions of rows, of the last minutes, for answers that lag. Empty if none does.
 CREATE TABLE past AS SELECT *, NULL::TIMESTAMP AS until FROM items;
-CREATE TABLE sources (model_id BIGINT, site_id BIGINT, name VARCHAR, healthy BOOLEAN,
-  period_hours INTEGER, phase_hours DOUBLE, last_scrape_at TIMESTAMP);
-CREATE TABLE sites (site_id BIGINT, name VARCHAR, host VARCHAR, attribution VARCHAR);
-CREATE TABLE categories (category_id INTEGER, name VARCHAR, slug VARCHAR, path VARCHAR, parent_id INTEGER);
+CREATE TABLE sources (model_id BIGINT, healthy BOOLEAN, last_scrape_at TIMESTAMP);
 -- Changes of the step under way, before they get their ids; n is null when the item is gone from the data.
 CREATE TABLE pending (n INTEGER, kind TINYINT, observed_at TIMESTAMP, price DECIMAL(18,4),
   previous_price DECIMAL(18,4), changes VARCHAR, mask INTEGER);

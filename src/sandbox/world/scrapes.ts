@@ -1,12 +1,12 @@
 import { stringify } from 'lossless-json';
-import { fraction, type ShopSource } from '../catalogue/shops.js';
+import { fraction, type ScrapedSource } from '../catalogue/shops.js';
 import type { WorldSession } from './world-database.js';
 
 const HOUR_MS = 3_600_000;
 const BROKEN_FOR_HOURS = 60;
 
 /** When a source was last read at or before `now`, by its period. Milliseconds since 1970. */
-function findLastScrape(source: ShopSource, now: number): number {
+function findLastScrape(source: ScrapedSource, now: number): number {
   const hours = now / HOUR_MS;
   const rounds = Math.floor((hours - source.phaseHours) / source.periodHours);
   return Math.floor((source.phaseHours + rounds * source.periodHours) * 3600) * 1000;
@@ -26,12 +26,12 @@ const ITEMS_PER_CHANGE = 1.5;
  * @param listed number of listed items by source
  */
 export function chooseEnough(
-  sources: readonly ShopSource[],
+  sources: readonly ScrapedSource[],
   listed: ReadonlyMap<bigint, number>,
   step: { step: number; from: number; to: number; total: number },
 ): Scrape[] {
   const healthy = sources.filter((source) => source.healthy);
-  const isDueNow = (source: ShopSource) => isDue(source, step.from, step.to);
+  const isDueNow = (source: ScrapedSource) => isDue(source, step.from, step.to);
   const scrapes: Scrape[] = [];
   let items = 0;
   const add = (modelId: bigint, at: number) => {
@@ -51,23 +51,27 @@ export function chooseEnough(
 }
 
 /** True if a healthy source is due after `from`, up to `to`. */
-export function hasDueScrape(sources: readonly ShopSource[], from: number, to: number): boolean {
+export function hasDueScrape(sources: readonly ScrapedSource[], from: number, to: number): boolean {
   return sources.some((source) => source.healthy && isDue(source, from, to));
 }
 
-function isDue(source: ShopSource, from: number, to: number): boolean {
+function isDue(source: ScrapedSource, from: number, to: number): boolean {
   return findLastScrape(source, to) > from;
 }
 
 /** A broken source was last read days ago. */
-export async function storeSources(session: WorldSession, sources: readonly ShopSource[], now: number): Promise<void> {
+export async function storeSources(
+  session: WorldSession,
+  sources: readonly ScrapedSource[],
+  now: number,
+): Promise<void> {
   const rows = sources.map((source) => ({
     ...source,
-    micros: findLastScrape(source, source.healthy ? now : now - BROKEN_FOR_HOURS * HOUR_MS) * 1000,
+    millis: findLastScrape(source, source.healthy ? now : now - BROKEN_FOR_HOURS * HOUR_MS),
   }));
   await session.run(
-    `INSERT INTO sources SELECT modelId, siteId, name, healthy, periodHours, phaseHours, make_timestamp(micros) FROM (
-      SELECT unnest(from_json($sources, '[{"modelId":"BIGINT","siteId":"BIGINT","name":"VARCHAR","healthy":"BOOLEAN","periodHours":"INTEGER","phaseHours":"DOUBLE","micros":"BIGINT"}]'), max_depth := 2))`,
+    `INSERT INTO sources SELECT modelId, healthy, make_timestamp(millis * 1000) FROM (
+      SELECT unnest(from_json($sources, '[{"modelId":"BIGINT","healthy":"BOOLEAN","millis":"BIGINT"}]'), max_depth := 2))`,
     { sources: stringify(rows) as string },
   );
 }

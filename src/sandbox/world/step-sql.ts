@@ -154,13 +154,14 @@ UPDATE sources SET last_scrape_at = s.scraped_at FROM scrapes s WHERE s.model_id
 /** New listings of a loaded world are variants of what its shops sell already. */
 export const CLONE_ITEMS = `
 INSERT INTO items
-SELECT n, $maxId::BIGINT + 1 + (n - $known::BIGINT) * 2, coalesce(title, '') || ' (' || n || ')', brand, mpn, gtin, product_key,
+SELECT n, max_id + 1 + (n - $known::BIGINT) * 2, coalesce(title, '') || ' (' || n || ')', brand, mpn, gtin, product_key,
   price, NULL, NULL, currency, url || CASE WHEN url LIKE '%?%' THEN '&' ELSE '?' END || 'variant=' || n, image, attributes,
   category_id, category_json, mask, site_id, site_json, model_id, source_json,
   seen.instant, seen.instant, seen.instant, NULL, $step::INTEGER, extra, NULL, seen.instant
-FROM (SELECT m::INTEGER AS n, (draw(m, $salt::BIGINT, 81) % $from::BIGINT)::INTEGER AS origin FROM range($from::BIGINT, $to::BIGINT) r(m)
+FROM (SELECT m::INTEGER AS n, max_id, (draw(m, $salt::BIGINT, 81) % $from::BIGINT)::INTEGER AS origin
+  FROM range($from::BIGINT, $to::BIGINT) r(m), (SELECT max(item_id) AS max_id FROM items WHERE n < $known::BIGINT)
   -- Ids end with int64: a shop that has used them up lists nothing new.
-  WHERE m - $known::BIGINT < (9223372036854775807 - $maxId::BIGINT) // 2) fresh
+  WHERE m - $known::BIGINT < (9223372036854775807 - max_id) // 2) fresh
 JOIN (SELECT * EXCLUDE (n, first_seen_at, last_seen_at, last_changed_at, removed_at), n AS origin FROM items) o USING (origin),
 LATERAL (SELECT make_timestamp($firstSeen::BIGINT + 1 + (draw(n, $salt::BIGINT, 82) % $span::BIGINT)::BIGINT) AS instant) seen
 ORDER BY n;

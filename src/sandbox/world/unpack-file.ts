@@ -1,12 +1,47 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import type { DuckDBValue } from '@duckdb/node-api';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
+import type { BadLine } from './find-bad-line.js';
+
+interface NdjsonFile {
+  /** Plain or gzip. */
+  file: string;
+  row: 'Item' | 'Change';
+  hint: string;
+  /** Reads the lines, in which long numbers are marked. Returns what is wrong with them, or null. */
+  read: (path: string) => Promise<DuckDBValue | undefined>;
+  findBadLine: (path: string) => Promise<BadLine | null>;
+}
+
+/**
+ * Reads a user's file into tables.
+ * @throws PricelakeError `usage` if it can't be read, `config` with the line that is not as it has to be
+ */
+export async function readNdjson(directory: string, { file, row, hint, read, findBadLine }: NdjsonFile): Promise<void> {
+  const path = await unpackFile(directory, file, row);
+  const marked = join(directory, 'marked.ndjson');
+  let fault: unknown;
+  let cause: unknown;
+  try {
+    await markLongNumbers(path, marked);
+    fault = await read(marked);
+  } catch (error) {
+    cause = error;
+    fault = String(error);
+  }
+  await rm(marked, { force: true });
+  if (typeof fault !== 'string') return;
+  const bad = await findBadLine(path);
+  const message = bad === null ? `${file}: ${fault}` : `${file}, line ${bad.line}: ${bad.reason}`;
+  throw new PricelakeError('config', message, { hint, ...(bad === null ? {} : { line: bad.line }) }, { cause });
+}
 
 /** Returns the path of the plain file. Node unpacks gzip, because DuckDB takes a damaged file for a shorter one. */
-export async function unpackFile(directory: string, file: string, row: 'Item' | 'Change'): Promise<string> {
+async function unpackFile(directory: string, file: string, row: 'Item' | 'Change'): Promise<string> {
   try {
     const source = await open(file);
     const { buffer, bytesRead } = await source.read(Buffer.alloc(2), 0, 2, 0);
@@ -37,7 +72,7 @@ const TOKEN_AT_RISK = new RegExp(String.raw`(?<=[:,[\s])-?\d[\d.eE+-]{${SAFE_LEN
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
 /** Copies NDJSON, and marks every number token that a double can't hold. */
-export async function markLongNumbers(from: string, to: string): Promise<void> {
+async function markLongNumbers(from: string, to: string): Promise<void> {
   await pipeline(
     createReadStream(from, { highWaterMark: 1 << 20 }),
     async function* (chunks: AsyncIterable<Buffer>) {

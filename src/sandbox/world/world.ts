@@ -2,17 +2,19 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Category } from '../catalogue/categories.js';
 import type { DatasetEntry } from '../catalogue/datasets.js';
-import type { ShopSource } from '../catalogue/shops.js';
+import type { ScrapedSource } from '../catalogue/shops.js';
 import { createReadingMacros, Readings } from '../readings/readings.js';
 import { ChangeFeed } from './change-feed.js';
 import { CREATE_CSV_MACROS, type ExportShape, type RowStyle } from './export-rows.js';
 import { ItemView } from './item-view.js';
-import { findFirstAbove, NumberColumn } from './number-column.js';
 import { CREATE_PAST_MACRO, itemsAt, type Moment } from './past-sql.js';
 import type { RowFile, RowFormat } from './row-file.js';
 import { CREATE_MACROS, CREATE_TABLES } from './schema-sql.js';
 import { CREATE_PRICE_MACROS } from './step-sql.js';
-import { makeScratchFolder, WorldDatabase, type WorldSession } from './world-database.js';
+import { makeScratchFolder, type SqlValues, WorldDatabase, type WorldSession } from './world-database.js';
+
+/** Answers of `World.find` that are kept: a client that pages asks the same again. */
+const KEPT_FINDS = 16;
 
 /** Makes new listings: generated worlds know their catalogue, loaded ones clone what they have. */
 type NewItems = (session: WorldSession, batch: NewItemBatch) => Promise<void>;
@@ -32,7 +34,7 @@ interface WorldFacts {
   seed: number;
   datasets: DatasetEntry[];
   categories: Category[];
-  sources: ShopSource[];
+  sources: ScrapedSource[];
   /** Fields of the user's items that the document does not know. */
   extraFields: string[];
   insertNewItems: NewItems;
@@ -46,10 +48,10 @@ export class World {
   readonly readings: Readings;
   readonly #exportShape: ExportShape | null;
   readonly #views = new Map<number, ItemView>();
-  readonly #ids = new NumberColumn(new BigInt64Array(1024));
-  readonly #masks = new NumberColumn(new Uint32Array(1024));
+  readonly #finds = new Map<string, Promise<Uint32Array>>();
   facts!: WorldFacts;
-  /** Steps so far; a cached answer is good for one version. */
+  itemCount = 0;
+  /** Steps so far. */
   version = 0;
   /** Milliseconds since 1970: the tables have all that happened up to here. */
   livedUntil = 0;
@@ -95,32 +97,24 @@ export class World {
     };
   }
 
-  get itemCount(): number {
-    return this.#ids.length;
+  /** Numbers of the items that a query finds. They are kept until the next step, so that paging costs no query. */
+  find(sql: string, values: SqlValues): Promise<Uint32Array> {
+    const key = [sql, ...Object.entries(values).flat()].join('\0');
+    let found = this.#finds.get(key);
+    if (found === undefined) {
+      found = this.database.use((session) => session.integers(sql, values));
+      found.catch(() => this.#finds.delete(key));
+    }
+    // The least recently used goes first.
+    this.#finds.delete(key);
+    this.#finds.set(key, found);
+    const oldest = this.#finds.keys().next();
+    if (this.#finds.size > KEPT_FINDS && !oldest.done) this.#finds.delete(oldest.value);
+    return found;
   }
 
-  /** Returns -1 if the caller can't see the item. */
-  findItem(id: bigint, mask: number): number {
-    const n = findFirstAbove(this.#ids.values, this.#ids.length, id) - 1;
-    const isVisible = n >= 0 && this.#ids.values[n] === id && ((this.#masks.values[n] as number) & mask) !== 0;
-    return isVisible ? n : -1;
-  }
-
-  lastItemId(): bigint {
-    return this.#ids.values[this.#ids.length - 1] ?? 0n;
-  }
-
-  /** Reads the ids of the items that a step added. */
-  async noteItems(session: WorldSession): Promise<void> {
-    const sql = 'SELECT item_id, mask FROM items WHERE n >= $from::INTEGER ORDER BY n';
-    await session.eachChunk(sql, { from: this.itemCount }, (chunk) => {
-      const ids = chunk.getColumnValues(0) as bigint[];
-      const masks = chunk.getColumnValues(1) as number[];
-      for (let k = 0; k < ids.length; k++) {
-        this.#masks.push(masks[k] as number);
-        this.#ids.push(ids[k] as bigint);
-      }
-    });
+  async countItems(session: WorldSession): Promise<void> {
+    this.itemCount = Number((await session.row('SELECT count(*) AS items FROM items'))?.items);
   }
 
   /** One view for callers with the same datasets. */
@@ -184,6 +178,7 @@ export class World {
       if (view.has('json')) await view.render(session, 'json', this.itemCount, step);
     }
     this.version = step;
+    this.#finds.clear();
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { change, changePage } from '../../../src/api/contract.js';
-import { parse, Service } from '../service.js';
+import { changePage } from '../../../src/api/contract.js';
+import { Service } from '../service.js';
 
 const service = await Service.start({ items: 1500 });
 afterAll(() => service.close());
@@ -15,20 +15,12 @@ describe('§4 /changes: the change feed', () => {
   it('after is 0 by default: from the beginning of the plan’s history', async () => {
     const first = await service.read('/changes', changePage);
     expect(await service.read('/changes?after=0', changePage)).toEqual(first);
-    const truth = (await service.sandbox.dump()).changes.map((line) => parse(line, change));
+    const { changes: truth } = await service.readTruth();
     expect(first.changes).toEqual(truth.slice(0, 500));
   });
 
-  it('limit is 1 to 1000, default 500', async () => {
-    expect((await service.read('/changes', changePage)).changes).toHaveLength(500);
-    for (const limit of [1, 1000]) {
-      expect((await service.read(`/changes?limit=${limit}`, changePage)).changes).toHaveLength(limit);
-    }
-    for (const limit of [0, 1001, 'x']) expect((await service.get(`/changes?limit=${limit}`)).status).toBe(400);
-  });
-
   it('passing each nextCursor as after while hasMore is true delivers each change exactly once', async () => {
-    const truth = (await service.sandbox.dump()).changes.map((line) => parse(line, change));
+    const { changes: truth } = await service.readTruth();
     for (const limit of [97, 1000]) expect(await service.readFeed(0n, limit)).toEqual(truth);
   });
 
@@ -64,13 +56,6 @@ describe('§4 /changes: the change feed', () => {
 });
 
 describe('§4 /changes/recent: latest changes, newest first', () => {
-  it('limit is 1 to 200, default 50', async () => {
-    expect((await service.read('/changes/recent', changePage)).changes).toHaveLength(50);
-    for (const limit of [1, 200]) {
-      expect((await service.read(`/changes/recent?limit=${limit}`, changePage)).changes).toHaveLength(limit);
-    }
-  });
-
   it('nextCursor is passed as before to go back: the last id of the previous page', async () => {
     const back = [];
     let query = '';
@@ -120,13 +105,4 @@ describe('§4 /changes/recent: latest changes, newest first', () => {
     const feed = await service.readFeed(0n, 1000, '&dataset=17');
     expect(changes).toEqual(feed.slice(-200).reverse());
   });
-
-  it.each(['kind=SOLD', 'limit=0', 'limit=201', 'before=x', 'dataset=x'])(
-    '400 for %s: message says which',
-    async (query) => {
-      const answer = await service.get(`/changes/recent?${query}`);
-      expect(answer.status).toBe(400);
-      expect(answer.text).toContain(`'${query.split('=')[0]}'`);
-    },
-  );
 });

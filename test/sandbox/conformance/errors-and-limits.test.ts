@@ -15,30 +15,6 @@ describe('§7 Errors', () => {
     expect(parse((await service.get('/nothing')).text, errorBody)).toMatchObject({ status: 404, error: 'Not Found' });
   });
 
-  it('an Error has status, error, message and docsUrl', async () => {
-    const answers = [
-      await service.get('/items?size=0'),
-      await service.get('/plan', null),
-      await service.get('/items/1'),
-    ];
-    for (const { status, text, headers } of answers) {
-      const body = JSON.parse(text);
-      expect(Object.keys(body)).toEqual(['status', 'error', 'message', 'docsUrl']);
-      expect(body.status).toBe(status);
-      expect(URL.canParse(body.docsUrl)).toBe(true);
-      expect(headers.get('content-type')).toContain('application/json');
-    }
-  });
-
-  it('a Limit error has limit, allowed, plan and upgradeUrl as well', async () => {
-    service.set({ limits: { changeFeed: false } });
-    const body = JSON.parse((await service.get('/changes')).text);
-    expect(Object.keys(body)).toEqual([
-      ...['status', 'error', 'message', 'docsUrl', 'limit', 'allowed', 'plan', 'upgradeUrl'],
-    ]);
-    expect(body).toMatchObject({ status: 402, limit: 'changeFeed', allowed: false, plan: 'unlimited' });
-  });
-
   it('402 datasets: a dataset beyond the plan, on every endpoint that takes one', async () => {
     const last = (await service.read('/datasets', z.array(dataset))).at(-1)?.id;
     const [one] = (await service.read(`/items?dataset=${last}&size=1`, itemPage)).content;

@@ -68,10 +68,6 @@ describe('§2 PlanInfo and §4 /plan', () => {
     async (plan) => {
       service.set({ plan });
       const answer = JSON.parse((await service.get('/plan')).text);
-      expect(Object.keys(answer)).toEqual([
-        ...['plan', 'name', 'status', 'trialEndsAt', 'limits', 'lockedDatasets', 'upgradeUrl', 'usage'],
-      ]);
-      expect(Object.keys(answer.usage)).toEqual(['apiCalls', 'exportRows', 'resetsAt']);
       expect(answer.plan).toBe(plan);
       expect(answer.status).toBe({ free: null, trial: 'TRIALING', pro: 'ACTIVE', unlimited: 'ACTIVE' }[plan]);
       expect(typeof answer.trialEndsAt).toBe(plan === 'trial' ? 'string' : 'object');

@@ -1,14 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { item } from '../../../src/api/contract.js';
-import { parse, Service } from '../service.js';
+import type { item } from '../../../src/api/contract.js';
+import { Service } from '../service.js';
 
 type Item = z.infer<typeof item>;
 
-async function readItems(): Promise<Map<bigint, Item>> {
-  const { items } = await service.sandbox.dump();
-  return new Map(items.map((line) => parse(line, item)).map((one) => [one.id, one]));
-}
+const readItems = async () => new Map((await service.readTruth()).items.map((one) => [one.id, one]));
 
 const service = await Service.start({ items: 600 });
 const before = await readItems();
