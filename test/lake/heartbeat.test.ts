@@ -2,7 +2,7 @@ import { mkdir, open, rename, rm, stat, symlink, utimes, writeFile } from 'node:
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { startHeartbeat } from '../../src/lake/heartbeat.js';
+import { startHeartbeat } from '../../src/lake/lock.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { listOpenFiles } from '../journal/folder.js';
 import { before } from './between-calls.js';
