@@ -8,7 +8,23 @@ import { describeForeign, nameCommit } from './foreign-commit.js';
 
 /** `<table>/_delta_log/<version, 20 digits>.<suffix>`. */
 export function logPath(lake: Lake, table: TableName, version: bigint, suffix: string): string {
-  return tablePath(lake, table, '_delta_log', `${version.toString().padStart(20, '0')}.${suffix}`);
+  return tablePath(lake, table, '_delta_log', nameEntry(version, suffix));
+}
+
+/** `00000000000000000012.json` */
+export function nameEntry(version: bigint, suffix = 'json'): string {
+  return `${version.toString().padStart(20, '0')}.${suffix}`;
+}
+
+/** Names of the files in a table's log; none before its first commit. */
+export async function listLog(lake: Lake, table: TableName): Promise<string[]> {
+  return (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
+}
+
+/** Versions of the files with this suffix among the names of a log folder, ascending. */
+export function findVersions(names: Iterable<string>, suffix: string): bigint[] {
+  const found = [...names].filter((name) => /^\d{20}\./.test(name) && name.slice(21) === suffix);
+  return found.map((name) => BigInt(name.slice(0, 20))).sort((a, b) => (a < b ? -1 : 1));
 }
 
 export const REBUILD_HINT = '`pricelake rebuild` makes the tables again from the kept raw bytes.';
@@ -35,7 +51,7 @@ export interface LogRange {
  * @throws PricelakeError `lake_invalid` when a version is missing or a line is damaged.
  */
 export async function readLog(lake: Lake, table: TableName, { since, until }: LogRange = {}): Promise<LogState> {
-  const present = (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
+  const present = await listLog(lake, table);
   if (since !== undefined || until !== undefined) {
     const names = until === undefined ? present : present.filter((name) => !isBehind(name, until));
     return replayLog(lake, names, beginReplay(table, chooseCheckpoint(names, since)));
@@ -120,14 +136,6 @@ function chooseCheckpoint(names: string[], since: bigint | undefined): bigint | 
 /** True for a log file of a later version. */
 function isBehind(name: string, version: bigint): boolean {
   return /^\d{20}\./.test(name) && BigInt(name.slice(0, 20)) > version;
-}
-
-/** Versions of the files with this suffix among the names of a log folder, ascending. */
-export function findVersions(names: string[], suffix: string): bigint[] {
-  return names
-    .filter((name) => /^\d{20}\./.test(name) && name.slice(21) === suffix)
-    .map((name) => BigInt(name.slice(0, 20)))
-    .sort((a, b) => (a < b ? -1 : 1));
 }
 
 async function applyCommit(lake: Lake, state: LogState, version: bigint): Promise<void> {

@@ -1,8 +1,7 @@
-import { readdir } from 'node:fs/promises';
-import { ignoreMissing, type Lake, tablePath } from '../tables/layout.js';
+import type { Lake } from '../tables/layout.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { type Action, readAdd } from './delta-actions.js';
-import { findVersions, logPath, readEntry } from './delta-log.js';
+import { findVersions, listLog, logPath, readEntry } from './delta-log.js';
 import { RUN_APP_ID } from './table-state.js';
 
 /** One commit of a table. */
@@ -29,8 +28,7 @@ export interface LogEntry {
  * @throws PricelakeError `lake_invalid` when one is damaged.
  */
 export async function* readEntriesBackwards(lake: Lake, table: TableName): AsyncGenerator<LogEntry> {
-  const names = (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
-  for (const version of findVersions(names, 'json').reverse()) {
+  for (const version of findVersions(await listLog(lake, table), 'json').reverse()) {
     yield describeEntry(version, await readEntry(logPath(lake, table, version, 'json')));
   }
 }

@@ -7,7 +7,6 @@ import { loadTableSchema } from '../tables/schemas.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { type Attribution, writeAttributions } from './attribution.js';
 import { writeDurably } from './durable.js';
-import { explainSystemFault } from './faults.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
 import { type Pointer, readPointer } from './pointer.js';
 import { readTable } from './read.js';
@@ -25,13 +24,10 @@ export interface Publication {
 /**
  * Writes `catalog.sql`, `ATTRIBUTION.md` and then `lake.json`, all derived from the tables' logs: the same state and
  * run give the same bytes, and files that would not change are not written.
- * @throws PricelakeError `disk_full`
  */
 export async function publishPointer(lake: Lake, publication: Publication): Promise<void> {
-  await explainSystemFault(lake.root, async () => {
-    await writeCredits(lake, publication.attributions);
-    await writePublished(lake, publication, await readPointer(lake));
-  });
+  await writeCredits(lake, publication.attributions);
+  await writePublished(lake, publication, await readPointer(lake));
 }
 
 const writeCredits = (lake: Lake, attributions: Attribution[]) =>

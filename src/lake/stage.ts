@@ -11,7 +11,7 @@ import { type Lake, privatePath } from '../tables/layout.js';
 import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
 import type { StagedFile, TableName } from '../tables/table.js';
 import { sealDataFile } from './data-file.js';
-import { explainMemory, explainSystemFault } from './faults.js';
+import { explainMemory } from './faults.js';
 import { nameDataFile } from './file-name.js';
 import { addPartitionKeys, type PartitionTexts, partitionKey, readPartitionValues } from './partition-value.js';
 import { TARGET_BYTES } from './plan-compaction.js';
@@ -39,7 +39,7 @@ const CONCURRENCY = 8;
 /** Written files, and a promise of them with checksums when all are synced and checked. */
 export interface Staging {
   files: StagedFile[];
-  /** @throws PricelakeError `lake_invalid` when a file fails its check, `disk_full`. */
+  /** @throws PricelakeError `lake_invalid` when a file fails its check. */
   sealed: Promise<StagedFile[]>;
 }
 
@@ -47,7 +47,7 @@ export interface Staging {
  * Writes the rows of `select` as zstd Parquet under `_pricelake/staging/<runId>/<table>/`, synced and checked, ready
  * for `commitTable`. It casts nothing. No rows: no file.
  * @throws PricelakeError `lake_invalid` when the select's columns are not the table's or a file fails its check,
- * `config` when a partition value can't be kept, `disk_full`.
+ * `config` when a partition value can't be kept.
  */
 export async function stageTable(db: Database, lake: Lake, stage: Stage): Promise<StagedFile[]> {
   const { sealed } = await beginStage(db, lake, stage);
@@ -64,7 +64,7 @@ export async function beginStage(db: Database, lake: Lake, stage: Stage): Promis
   const folder = privatePath(lake, 'staging', stage.runId, stage.table, randomUUID());
   const within = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
-      return await explainSystemFault(folder, () => explainMemory(`${stage.table}: writing the rows`, work));
+      return await explainMemory(`${stage.table}: writing the rows`, work);
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;

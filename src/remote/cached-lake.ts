@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Dirent } from 'node:fs';
-import { readdir, rm, stat, utimes } from 'node:fs/promises';
+import { rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { readTable } from '../lake/read.js';
-import { ignoreMissing, type Lake, PRIVATE_FOLDER } from '../tables/layout.js';
+import { ignoreMissing, type Lake, listFilesBelow, PRIVATE_FOLDER } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import { readHolder } from './lease.js';
 import { openStore } from './remote.js';
@@ -95,8 +94,9 @@ async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[
 /** Removes the files that were used longest ago, of any remote, until the needed ones have room. */
 async function makeRoom({ folder, maxBytes }: Cache, needed: ReadonlyMap<string, number>): Promise<void> {
   const others: { path: string; bytes: number; usedAt: number }[] = [];
-  for (const path of await listDataFiles(folder)) {
-    const info = needed.has(path) ? undefined : await stat(path).catch(ignoreMissing);
+  for (const path of await listFilesBelow(folder)) {
+    const isOther = path.endsWith('.parquet') && !path.includes('_delta_log') && !needed.has(path);
+    const info = isOther ? await stat(path).catch(ignoreMissing) : undefined;
     if (info !== undefined) others.push({ path, bytes: info.size, usedAt: info.mtimeMs });
   }
   let bytes = sum(needed.values()) + sum(others.map((one) => one.bytes));
@@ -105,13 +105,6 @@ async function makeRoom({ folder, maxBytes }: Cache, needed: ReadonlyMap<string,
     await rm(one.path, { force: true });
     bytes -= one.bytes;
   }
-}
-
-async function listDataFiles(folder: string): Promise<string[]> {
-  const entries: Dirent[] =
-    (await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing)) ?? [];
-  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return paths.filter((path) => path.endsWith('.parquet') && !path.includes('_delta_log'));
 }
 
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, bytes) => total + bytes, 0);

@@ -1,6 +1,6 @@
-import { readLog } from '../lake/delta-log.js';
+import { findVersions, nameEntry, readLog } from '../lake/delta-log.js';
 import { readRetentionMs } from '../lake/delta-metadata.js';
-import { findVersions, nameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';
+import { type RemoteTable, remoteLogKey } from './remote-table.js';
 import type { Ends } from './send-tables.js';
 
 /** A younger file that no log names may be in use by a run on another machine. */

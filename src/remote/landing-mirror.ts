@@ -1,10 +1,9 @@
-import type { Dirent } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { runSideBySide } from '../io/side-by-side.js';
 import { peekUnfinishedRun } from '../journal/landings.js';
 import { readTable } from '../lake/read.js';
-import { ignoreMissing, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
+import { ignoreMissing, listFilesBelow, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
 import { type Ends, FILES } from './send-tables.js';
 
 const JOURNAL = 'journal.ndjson';
@@ -61,7 +60,7 @@ export class LandingMirror {
     const journal = await readFile(join(folder, JOURNAL)).catch(ignoreMissing);
     if (journal === undefined) return [];
     const whole = journal.subarray(0, journal.lastIndexOf('\n') + 1);
-    const files = (await listFiles(folder)).filter((path) => path !== join(folder, JOURNAL));
+    const files = (await listFilesBelow(folder)).filter((path) => path !== join(folder, JOURNAL));
     const sent = await runSideBySide(FILES, files, (path) => this.#sendFile(path));
     const keys = sent.filter((key) => key !== undefined);
     const key = this.#keyOf(join(folder, JOURNAL));
@@ -98,10 +97,4 @@ export class LandingMirror {
   #keyOf(path: string): string {
     return relative(this.#ends.lake.root, path).split(sep).join('/');
   }
-}
-
-async function listFiles(folder: string): Promise<string[]> {
-  const entries: Dirent[] =
-    (await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing)) ?? [];
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }

@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { logPath } from '../lake/delta-log.js';
-import { ignoreMissing, type Lake, MAX_LOG_BYTES, tablePath } from '../tables/layout.js';
+import { readFile } from 'node:fs/promises';
+import { findVersions, logPath, nameEntry } from '../lake/delta-log.js';
+import { ignoreMissing, type Lake, MAX_LOG_BYTES } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { ListedObject, ObjectStore } from './object-store.js';
 
@@ -33,22 +33,6 @@ async function listTable(store: ObjectStore, table: TableName): Promise<RemoteTa
 
 export function remoteLogKey(table: TableName, name: string): string {
   return `${table}/${LOG}${name}`;
-}
-
-/** `00000000000000000012.json` */
-export function nameEntry(version: bigint, suffix = 'json'): string {
-  return `${version.toString().padStart(20, '0')}.${suffix}`;
-}
-
-/** Reads versions from names of log files, ascending. */
-export function findVersions(names: Iterable<string>, suffix: string): bigint[] {
-  const found = [...names].filter((name) => /^\d{20}\./.test(name) && name.slice(21) === suffix);
-  return found.map((name) => BigInt(name.slice(0, 20))).sort((a, b) => (a < b ? -1 : 1));
-}
-
-/** Names of this folder's log files of a table. */
-export async function listLocalLog(lake: Lake, table: TableName): Promise<string[]> {
-  return (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
 }
 
 /**

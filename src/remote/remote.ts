@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { parseRemoteUrl, REMOTE_URL } from '../formats/remote-url.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import { listLog } from '../lake/delta-log.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { lockLake } from '../lake/lock.js';
 import { markPartial, readPartial, refusePartial, unmarkPartial } from '../lake/partial.js';
@@ -12,7 +13,7 @@ import { expireRemote } from './expire.js';
 import { LandingMirror } from './landing-mirror.js';
 import { type CopyNote, type Lease, makeNote, readNote, takeLease, writeNote } from './lease.js';
 import { type ObjectStore, refuseUnconditional } from './object-store.js';
-import { listLocalLog, listTables } from './remote-table.js';
+import { listTables } from './remote-table.js';
 import { type Fetched, fetchDataFiles, fetchTables, restoreLake } from './restore.js';
 import { type Ends, sendTables } from './send-tables.js';
 import { MARKER, sendSmallFiles } from './small-files.js';
@@ -171,7 +172,7 @@ class HeldRemote implements Remote {
 
 /** One text that changes with any file of the tables' logs. */
 async function nameLogs(lake: Lake): Promise<string> {
-  const logs = await Promise.all(TABLE_NAMES.map(async (table) => [table, await listLocalLog(lake, table)]));
+  const logs = await Promise.all(TABLE_NAMES.map(async (table) => [table, await listLog(lake, table)]));
   return JSON.stringify(logs);
 }
 

@@ -5,6 +5,7 @@ import { makeFolder, syncFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
 import { settleAll } from '../io/side-by-side.js';
+import { findVersions, listLog, nameEntry } from '../lake/delta-log.js';
 import { readPartial } from '../lake/partial.js';
 import { readPointer } from '../lake/pointer.js';
 import { refreshCatalog } from '../lake/publish.js';
@@ -20,7 +21,7 @@ import {
 } from '../tables/layout.js';
 import { type DataFile, TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { ListedObject } from './object-store.js';
-import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable } from './remote-table.js';
+import { hasSameEntry, type RemoteTable } from './remote-table.js';
 import { CHANGED_HINT } from './s3-fault.js';
 import type { Ends } from './send-tables.js';
 import { fetchSmallFiles } from './small-files.js';
@@ -67,7 +68,7 @@ async function refuseHalfSent({ store }: Ends, remote: readonly RemoteTable[], l
 async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const { store, lake } = ends;
   const { table, log, version: newest } = remote;
-  const here = findWholeVersion(await listLocalLog(lake, table));
+  const here = findWholeVersion(await listLog(lake, table));
   const isBehind = here >= 0n && here <= newest && (await hasSameEntry(store, lake, table, here));
   if (!isBehind && here >= 0n) await moveAside(ends, tablePath(lake, table), table);
   if (newest < 0n) return;

@@ -3,12 +3,12 @@ import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import { writeCheckpoint } from '../lake/checkpoint.js';
-import { logPath, parseEntry, REBUILD_HINT, readLog } from '../lake/delta-log.js';
+import { findVersions, listLog, logPath, nameEntry, parseEntry, REBUILD_HINT, readLog } from '../lake/delta-log.js';
 import { refusePartial } from '../lake/partial.js';
 import { ignoreMissing, type Lake, tablePath } from '../tables/layout.js';
 import { COMMIT_STEPS, type TableName } from '../tables/table.js';
 import type { ObjectStore } from './object-store.js';
-import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';
+import { hasSameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';
 
 export const FILES = 4;
 
@@ -57,7 +57,7 @@ export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Pr
 /** Undefined if the logs differ, or if the remote's is ahead. */
 async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Promise<Pending[] | undefined> {
   const { table } = remote;
-  const names = await listLocalLog(lake, table);
+  const names = await listLog(lake, table);
   const versions = findVersions(names, 'json');
   const newest = versions.at(-1) ?? -1n;
   if (newest < remote.version) return undefined;
@@ -145,7 +145,7 @@ async function sendCheckpoint(
   table: TableName,
   log: RemoteTable['log'],
 ): Promise<void> {
-  const newest = findVersions(await listLocalLog(lake, table), 'checkpoint.parquet').at(-1);
+  const newest = findVersions(await listLog(lake, table), 'checkpoint.parquet').at(-1);
   if (newest === undefined) return;
   const name = nameEntry(newest, 'checkpoint.parquet');
   if (log.has(name)) return;
