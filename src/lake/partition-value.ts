@@ -3,7 +3,6 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import type { TableSchema } from '../tables/schemas.js';
-import type { ValueCount } from './slices.js';
 
 /** Column by which DuckDB partitions the rows. It names staging folders and is in no file. */
 export const partitionKey = (index: number) => `partition_${index}`;
@@ -25,7 +24,7 @@ export type PartitionTexts = ReadonlyMap<string, string>;
 export function hashPartitionTexts(
   schema: TableSchema,
   partitionBy: readonly string[],
-  counts: readonly Pick<ValueCount, 'values'>[],
+  counts: readonly { values: readonly (string | null)[] }[],
 ): PartitionTexts {
   const texts = new Map<string, string>();
   for (const [index, name] of partitionBy.entries()) {

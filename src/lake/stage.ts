@@ -15,7 +15,7 @@ import { explainMemory } from './faults.js';
 import { nameDataFile } from './file-name.js';
 import { addPartitionKeys, type PartitionTexts, partitionKey, readPartitionValues } from './partition-value.js';
 import { TARGET_BYTES } from './plan-compaction.js';
-import { type Parting, planStage } from './plan-stage.js';
+import { type Parting, planStage } from './slices.js';
 import { type ColumnStatistics, writeStats } from './stats.js';
 
 export interface Stage extends Parting {
@@ -27,6 +27,8 @@ export interface Stage extends Parting {
   metadata?: Record<string, string>;
   /** True to write slices side by side. */
   inLanes?: boolean;
+  /** True to write a file also if there are no rows. */
+  keepsEmpty?: boolean;
   /** Size at which a file of an unpartitioned table ends. */
   targetBytes?: number;
 }
@@ -87,7 +89,7 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wante
     // The files' names need no sync: a commit renames them and syncs the folders they come to.
     for (const row of written) {
       const file = describeFile(schema, partitionBy, row, texts);
-      if (file.rows === 0n) {
+      if (file.rows === 0n && stage.keepsEmpty !== true) {
         await rm(file.stagedAt);
         continue;
       }
@@ -151,17 +153,12 @@ function writeCopy(schema: TableSchema, stage: Stage, select: string, partitionB
   const layout =
     partitionBy.length > 0
       ? `PARTITION_BY (${partitionBy.map((_, index) => partitionKey(index)).join(', ')}), WRITE_PARTITION_COLUMNS false`
-      : `FILE_SIZE_BYTES ${BigInt(stage.targetBytes ?? TARGET_BYTES)}, WRITE_EMPTY_FILE false`;
+      : `FILE_SIZE_BYTES ${BigInt(stage.targetBytes ?? TARGET_BYTES)}, WRITE_EMPTY_FILE ${stage.keepsEmpty === true}`;
+  const metadata = { 'pricelake.table': stage.table, 'pricelake.run_id': stage.runId, ...stage.metadata };
+  const pairs = Object.entries(metadata).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
   return `COPY (${addPartitionKeys(schema, partitionBy, select)}\n) TO ${quoteLiteral(folder)} (FORMAT parquet,
     COMPRESSION zstd, COMPRESSION_LEVEL ${ZSTD_LEVEL}, APPEND true, FILENAME_PATTERN '{uuidv7}', ${layout},
-    ${writeFileMetadata(stage.table, stage.runId, stage.metadata)}, RETURN_STATS true)`;
-}
-
-/** Key-value metadata of each file, as an option of COPY. */
-export function writeFileMetadata(table: TableName, runId: string, more: Record<string, string> = {}): string {
-  const metadata = { 'pricelake.table': table, 'pricelake.run_id': runId, ...more };
-  const pairs = Object.entries(metadata).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
-  return `KV_METADATA {${pairs.join(', ')}}`;
+    KV_METADATA {${pairs.join(', ')}}, RETURN_STATS true)`;
 }
 
 /** One row of RETURN_STATS → the file. */

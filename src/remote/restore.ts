@@ -85,10 +85,7 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   for (const { key, bytes } of found) await fetchAll(ends, [{ key, bytes, name: key }]);
 }
 
-/**
- * The newest version of a log without gaps before it, by the names of files; -1n for none. A kill of earlier versions
- * of pricelake could leave gaps.
- */
+/** The newest version of a log without gaps before it; -1n for none. Earlier versions of pricelake could leave gaps. */
 function findWholeVersion(names: readonly string[]): bigint {
   const versions = findVersions(names, 'json');
   const [first = -1n] = versions;
