@@ -3,6 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { PricelakeError } from '../io/errors.js';
 import type { DataFile } from '../tables/table.js';
+import { readNumRecords } from './delta-actions.js';
 
 /** True for a file that another program wrote: it may lack columns, or have other types. */
 export const isForeignFile = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 === undefined;
@@ -12,7 +13,7 @@ export const isForeignFile = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 ==
  * and types.
  */
 export function isEmptyFile({ stats }: Pick<DataFile, 'stats'>): boolean {
-  return (JSON.parse(stats) as { numRecords?: number }).numRecords === 0;
+  return readNumRecords(stats) === 0;
 }
 
 /** Facts of a data file that its writer knows. */

@@ -77,13 +77,18 @@ function checkAdd(add: AddAction): AddAction {
   throw new PricelakeError('lake_invalid', `the size or the partition values of ${quotePath(path)} can't be true`);
 }
 
+/** Rows of a file by its statistics (JSON text); undefined if they do not say. */
+export function readNumRecords(stats: string | null | undefined): number | undefined {
+  return stats == null ? undefined : (JSON.parse(stats) as { numRecords?: number }).numRecords;
+}
+
 /** `add` of an action that was parsed → the file. */
 export function readAdd(add: AddAction): DataFile {
   const stats = add.stats ?? '{}';
   const sha256 = add.tags?.[SHA256_TAG];
   return {
     path: add.path,
-    rows: BigInt((JSON.parse(stats) as { numRecords?: number }).numRecords ?? 0),
+    rows: BigInt(readNumRecords(stats) ?? 0),
     bytes: add.size,
     partitionValues: add.partitionValues,
     stats,

@@ -9,7 +9,7 @@ import { linkExclusively } from './durable.js';
 import { refuseLinks } from './lake.js';
 import { identifyProcess, isAlive } from './process-identity.js';
 
-const ownerSchema = z.object({
+export const ownerSchema = z.object({
   pid: z.number(),
   host: z.string(),
   place: z.string(),
@@ -38,7 +38,7 @@ export interface LakeLock {
  * @throws PricelakeError `lake_locked` naming the living owner and since when, `lake_invalid` for a link in the lake.
  */
 export async function lockLake(lake: Lake, io: Io): Promise<LakeLock> {
-  const owner = { ...identifyProcess(), token: randomUUID(), acquiredAt: io.now().toISOString() };
+  const owner = identifyOwner(io);
   const mine = privatePath(lake, `lock.new.${owner.token}`);
   await refuseLinks(lake);
   try {
@@ -55,6 +55,11 @@ export async function lockLake(lake: Lake, io: Io): Promise<LakeLock> {
   } finally {
     await rm(mine, { force: true });
   }
+}
+
+/** This process as an owner from now on. */
+export function identifyOwner(io: Io): Owner {
+  return { ...identifyProcess(), token: randomUUID(), acquiredAt: io.now().toISOString() };
 }
 
 function lockPath(lake: Lake): string {

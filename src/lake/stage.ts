@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
 import pLimit from 'p-limit';
 import { PricelakeError } from '../io/errors.js';
-import { settleAll } from '../io/side-by-side.js';
+import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import type { Database } from '../sql/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { type Lake, privatePath } from '../tables/layout.js';
@@ -99,28 +99,16 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wante
       sealing.push(sealed);
     }
   };
+  const { inLanes = false } = stage;
   try {
-    await writeSlices(db, stage, slices, write);
+    await runSideBySide(inLanes ? slices.length : 1, slices, (slice) =>
+      inLanes && slices.length > 1 ? db.inLane(() => write(slice)) : write(slice),
+    );
   } catch (error) {
     await Promise.allSettled(sealing);
     throw error;
   }
   return { files, sealing };
-}
-
-async function writeSlices(
-  db: Database,
-  { inLanes = false }: Stage,
-  slices: readonly string[],
-  write: (slice: string) => Promise<void>,
-): Promise<void> {
-  if (!inLanes || slices.length <= 1) {
-    for (const slice of slices) await write(slice);
-    return;
-  }
-  const writing = slices.map((slice) => db.inLane(() => write(slice)));
-  await Promise.allSettled(writing);
-  await Promise.all(writing);
 }
 
 /** Requires the contract's names, types and order. */

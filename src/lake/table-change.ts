@@ -1,7 +1,9 @@
 import type { RelationGraph } from '../sql/graph.js';
+import { quoteIdentifier } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, columnsOf, type Sql, sql } from '../sql/sql.js';
 import type { DataFile } from '../tables/table.js';
+import { groupFiles } from './plan-compaction.js';
 import type { TableRows } from './table-rows.js';
 
 /** Rows that a table gets, and the files that they replace. Nothing is written yet. */
@@ -66,27 +68,20 @@ async function findSmallFiles(
   touched: readonly DataFile[],
   added: Sql,
 ): Promise<DataFile[]> {
-  const partitions = new Map<string, DataFile[]>();
-  for (const file of files) {
-    const values = JSON.stringify(Object.values(file.partitionValues));
-    partitions.set(values, [...(partitions.get(values) ?? []), file]);
-  }
   const names = Object.keys(files[0]?.partitionValues ?? {});
-  const wanted = await listPartitions(graph, names, added);
-  return wanted.flatMap((values) => {
-    const group = partitions.get(values) ?? [];
-    if (group.some((file) => touched.includes(file))) return [];
+  const wanted = new Set(await listPartitions(graph, names, added));
+  return groupFiles(files).flatMap((group) => {
     const [smallest] = group.toSorted((a, b) => a.bytes - b.bytes);
-    return smallest !== undefined && smallest.bytes < SMALL_FILE_BYTES ? [smallest] : [];
+    if (smallest === undefined || smallest.bytes >= SMALL_FILE_BYTES) return [];
+    const isFree = wanted.has(JSON.stringify(Object.values(smallest.partitionValues)));
+    return isFree && !group.some((file) => touched.includes(file)) ? [smallest] : [];
   });
 }
 
 /** The partitions of rows, as the log writes their values. */
 async function listPartitions(graph: RelationGraph, names: readonly string[], rows: Sql): Promise<string[]> {
   if (names.length === 0) return ['[]'];
-  const values = names.map(
-    (name) => `CAST("${name.replaceAll('"', '""')}" AS VARCHAR) AS "${name.replaceAll('"', '""')}"`,
-  );
+  const values = names.map(quoteIdentifier).map((name) => `CAST(${name} AS VARCHAR) AS ${name}`);
   const found = await graph.rows(sql`SELECT DISTINCT ${code(values.join(', '))} FROM (${rows})`);
   return found.map((row) => JSON.stringify(names.map((name) => row[name])));
 }

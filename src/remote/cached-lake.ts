@@ -5,12 +5,12 @@ import { makeFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { readTable } from '../lake/read.js';
-import { ignoreMissing, type Lake, listFilesBelow, PRIVATE_FOLDER } from '../tables/layout.js';
+import { ignoreMissing, type Lake, listFilesBelow, PRIVATE_FOLDER, privatePath, tablePath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import { readHolder } from './lease.js';
 import { openStore } from './remote.js';
 import { listTables } from './remote-table.js';
-import { fetchAll, fetchLogs, fetchTables } from './restore.js';
+import { fetchAll, fetchLogs, fetchTables, isJournal } from './restore.js';
 import type { Ends } from './send-tables.js';
 import { MARKER } from './small-files.js';
 
@@ -62,21 +62,16 @@ export async function readRemote<T>(
 
 /** Fetches journals of an unfinished run, but not the files that it landed. */
 async function fetchJournals(ends: Ends): Promise<void> {
-  await rm(join(ends.lake.root, PRIVATE_FOLDER, 'landing'), { recursive: true, force: true });
+  await rm(privatePath(ends.lake, 'landing'), { recursive: true, force: true });
   const landed = await ends.store.list(`${PRIVATE_FOLDER}/landing/`);
-  const journals = landed.filter(({ key }) => key.endsWith('/journal.ndjson'));
-  await fetchAll(
-    ends,
-    journals.map(({ key, bytes }) => ({ key, bytes, name: key })),
-  );
+  await fetchAll(ends, landed.filter(isJournal));
 }
 
 async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[]): Promise<void> {
   const states = await Promise.all(tables.map((table) => readTable(ends.lake, table)));
-  const files = states.flatMap((state) =>
-    state.files.map(({ path, bytes }) => ({ name: `${state.table}/${path}`, bytes })),
+  const needed = new Map(
+    states.flatMap(({ table, files }) => files.map(({ path, bytes }) => [tablePath(ends.lake, table, path), bytes])),
   );
-  const needed = new Map(files.map(({ name, bytes }) => [join(ends.lake.root, name), bytes]));
   const neededBytes = sum(needed.values());
   if (neededBytes > cache.maxBytes) {
     const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;

@@ -16,11 +16,8 @@ const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name
  */
 export class LandingMirror {
   readonly #ends: Ends;
-  /**
-   * Size and time of each sent file. Files of an earlier process are sent again, because they may have been cut since.
-   */
+  /** Size and time of each sent file. Those of an earlier process are sent again: they may have been cut since. */
   readonly #sent = new Map<string, string>();
-  #present: Set<string> | undefined;
   #sending: Promise<void> = Promise.resolve();
 
   constructor(ends: Ends) {
@@ -45,8 +42,7 @@ export class LandingMirror {
 
   /** @returns the keys of all files, sent now or before */
   async #send(): Promise<Set<string>> {
-    const { store, lake } = this.#ends;
-    this.#present ??= new Set((await Promise.all(MIRRORED.map((key) => store.list(key)))).flat().map(({ key }) => key));
+    const { lake } = this.#ends;
     const { applied } = await readTable(lake, 'runs');
     const run = await peekUnfinishedRun(lake.root, applied.run ?? 0n);
     const folders = [privatePath(lake, 'backfill'), ...(run === undefined ? [] : [run.folder])];
@@ -65,7 +61,7 @@ export class LandingMirror {
     const keys = sent.filter((key) => key !== undefined);
     const key = this.#keyOf(join(folder, JOURNAL));
     if (this.#sent.get(key) !== String(whole.length)) await this.#ends.store.write(key, whole);
-    this.#note(key, String(whole.length));
+    this.#sent.set(key, String(whole.length));
     return [...keys, key];
   }
 
@@ -75,22 +71,18 @@ export class LandingMirror {
     const key = this.#keyOf(path);
     const state = `${info.size} ${info.mtimeMs}`;
     if (this.#sent.get(key) !== state) await this.#ends.store.upload(key, path, info.size);
-    this.#note(key, state);
-    return key;
-  }
-
-  #note(key: string, state: string): void {
     this.#sent.set(key, state);
-    this.#present?.add(key);
+    return key;
   }
 
   /** Removes journals first, because a landing without one counts as none. */
   async #removeOthers(wanted: Set<string>): Promise<void> {
-    const others = [...(this.#present ?? [])].filter((key) => !wanted.has(key));
+    const { store } = this.#ends;
+    const present = (await Promise.all(MIRRORED.map((folder) => store.list(folder)))).flat().map(({ key }) => key);
+    const others = present.filter((key) => !wanted.has(key));
     const isJournal = (key: string) => key.endsWith(`/${JOURNAL}`);
-    await this.#ends.store.remove(others.filter(isJournal));
-    await this.#ends.store.remove(others.filter((key) => !isJournal(key)));
-    for (const key of others) this.#present?.delete(key);
+    await store.remove(others.filter(isJournal));
+    await store.remove(others.filter((key) => !isJournal(key)));
     for (const key of others) this.#sent.delete(key);
   }
 

@@ -82,7 +82,7 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   if (checkpoint >= from) await rm(tablePath(lake, table, '_delta_log', '_last_checkpoint'), { force: true });
   const found = names.flatMap((name) => log.get(name) ?? []);
   // One after the other, so that a kill leaves no gap before an entry.
-  for (const { key, bytes } of found) await fetchAll(ends, [{ key, bytes, name: key }]);
+  for (const object of found) await fetchAll(ends, [object]);
 }
 
 /** The newest version of a log without gaps before it; -1n for none. Earlier versions of pricelake could leave gaps. */
@@ -112,19 +112,15 @@ export async function fetchTables(ends: Ends, tables: readonly TableName[]): Pro
 
 /** Fetches data files of a table and compares each with the checksum of its log. */
 export async function fetchDataFiles(ends: Ends, table: TableName, files: readonly DataFile[]): Promise<Fetched> {
-  const wanted = files.map(({ path, bytes, sha256 }): Wanted => {
-    const key = `${table}/${path}`;
-    return { key, name: key, bytes, sha256 };
-  });
+  const wanted = files.map(({ path, bytes, sha256 }) => ({ key: `${table}/${path}`, bytes, sha256 }));
   const fetched = await fetchAll(ends, wanted);
   if (fetched.files > 0) ends.io.log('info', 'remote.fetched', { table, ...fetched });
   return fetched;
 }
 
 interface Wanted {
+  /** Relative to the lake, here and there. */
   key: string;
-  /** Relative to the lake. */
-  name: string;
   bytes: number;
   sha256?: string | undefined;
 }
@@ -151,19 +147,21 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<F
 }
 
 /** @throws PricelakeError `lake_invalid` for an object that is outside the lake, or too large to be read */
-function locate({ store, lake }: Ends, { key, name, bytes }: Wanted): string {
+function locate({ store, lake }: Ends, { key, bytes }: Wanted): string {
   const fail = (what: string) => {
     const hint = 'pricelake did not write it: remove it there, and find out who can write to the bucket.';
     return new PricelakeError('lake_invalid', `${store.url}: ${quotePath(key)} ${what}`, { hint });
   };
-  const fault = findPathFault(name);
+  const fault = findPathFault(key);
   if (fault !== undefined) throw fail(fault);
-  if (bytes > MAX_LOG_BYTES && isReadWhole(name)) throw fail(`has ${bytes} bytes; at most ${MAX_LOG_BYTES} are read`);
-  return innerPath(lake, name);
+  // Logs and journals are read into memory.
+  const isReadWhole = key.includes('/_delta_log/') || isJournal({ key });
+  if (bytes > MAX_LOG_BYTES && isReadWhole) throw fail(`has ${bytes} bytes; at most ${MAX_LOG_BYTES} are read`);
+  return innerPath(lake, key);
 }
 
-/** Logs and journals are read into memory. */
-const isReadWhole = (name: string) => name.includes('/_delta_log/') || name.endsWith('/journal.ndjson');
+/** True for the journal of a landing. */
+export const isJournal = ({ key }: { key: string }) => key.endsWith('/journal.ndjson');
 
 async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, path: string): Promise<void> {
   const temporary = temporaryPath(lake, path);
@@ -173,9 +171,7 @@ async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, 
     if (size !== bytes || (sha256 !== undefined && found !== sha256)) {
       const what =
         size === bytes ? `has SHA-256 ${found}, its log says ${sha256}` : `has ${size} bytes, ${bytes} are due`;
-      throw new PricelakeError('lake_invalid', `${store.url}/${key}: ${what}`, {
-        hint: CHANGED_HINT,
-      });
+      throw new PricelakeError('lake_invalid', `${store.url}/${key}: ${what}`, { hint: CHANGED_HINT });
     }
     await rename(temporary, path);
   } finally {
@@ -185,7 +181,7 @@ async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, 
 
 /** Selects the landing of a run that `lake.json` does not name as published. */
 async function listOpenLanding({ lake }: Ends, landed: readonly ListedObject[]): Promise<ListedObject[]> {
-  const journal = landed.findLast(({ key }) => key.endsWith('/journal.ndjson'));
+  const journal = landed.findLast(isJournal);
   if (journal === undefined) return [];
   const folder = journal.key.slice(0, journal.key.lastIndexOf('/') + 1);
   const published = (await readPointer(lake))?.runNumber ?? 0n;
@@ -198,13 +194,9 @@ async function replaceFolder(ends: Ends, name: string, objects: readonly ListedO
   const folder = privatePath(ends.lake, name);
   const present = (await readdir(folder).catch(ignoreMissing)) ?? [];
   if (present.length > 0) await moveAside(ends, folder, name);
-  const wanted = objects.map(({ key, bytes }) => ({ key, bytes, name: key }));
-  const isJournal = ({ key }: Wanted) => key.endsWith('/journal.ndjson');
-  await fetchAll(
-    ends,
-    wanted.filter((one) => !isJournal(one)),
-  );
-  await fetchAll(ends, wanted.filter(isJournal));
+  const others = objects.filter((object) => !isJournal(object));
+  await fetchAll(ends, others);
+  await fetchAll(ends, objects.filter(isJournal));
 }
 
 /** Keeps files that another machine's run made obsolete for one more time. */
