@@ -1,6 +1,5 @@
 import type { Database } from '../sql/connection.js';
 
-/** A site whose licence asks for a credit. */
 export interface Attribution {
   siteId: bigint;
   name: string;

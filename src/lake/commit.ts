@@ -29,7 +29,6 @@ export interface CommitInfo {
 }
 
 const CONCURRENCY = 16;
-/** Versions from one checkpoint to the next. */
 const CHECKPOINT_INTERVAL = 10n;
 
 /**
@@ -69,7 +68,6 @@ function keepEmptyFile(state: LogState, change: FileChange): FileChange {
   return { ...change, remove: [...change.remove, ...empty] };
 }
 
-/** Refuses a change that was computed from another state of the table. */
 function checkFiles(state: LogState, change: FileChange): void {
   const gone = change.remove.find((file) => !state.files.has(file.path));
   if (gone !== undefined) {

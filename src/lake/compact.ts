@@ -19,7 +19,6 @@ import { countRows } from './slices.js';
 import { type Stage, stageTable } from './stage.js';
 import { relateTable } from './views.js';
 
-/** The result of a compaction for one table. */
 export interface Compaction {
   table: TableName;
   version: bigint;
@@ -36,7 +35,6 @@ export type CompactionNeed = 'foreign' | 'due' | 'always';
 
 /** Files and commits of a compaction name it as the run that wrote them. */
 const RUN_ID = 'compact';
-/** Footers read side by side. */
 const CONCURRENCY = 16;
 
 /**
@@ -107,7 +105,6 @@ async function findForeignFiles(lake: Lake, { table, files }: TableState): Promi
   return (await Promise.all(found)).flat();
 }
 
-/** The form in which files are written. */
 type FileForm = Pick<Stage, 'metadata' | 'targetBytes'>;
 
 async function rewriteFiles(

@@ -16,11 +16,9 @@ export function isEmptyFile({ stats }: Pick<DataFile, 'stats'>): boolean {
   return readNumRecords(stats) === 0;
 }
 
-/** Facts of a data file that its writer knows. */
 export interface Expectation {
   rows: bigint;
   bytes: number;
-  /** Names of its columns, in order. */
   columns: string[];
 }
 
@@ -44,7 +42,6 @@ export async function sealDataFile(path: string, expected: Expectation): Promise
   }
 }
 
-/** Facts in the footer of a data file. */
 export interface FooterFacts {
   bytes: number;
   rows: bigint;
@@ -149,7 +146,6 @@ function expectEqual<T>(path: string, what: string, found: T, expected: T): void
   });
 }
 
-/** SHA-256 of a data file, hexadecimal. */
 export async function hashDataFile(path: string): Promise<string> {
   const file = await open(path, 'r');
   try {

@@ -3,10 +3,8 @@ import { PricelakeError } from '../io/errors.js';
 import { findDataPathFault, quotePath } from '../io/inner-path.js';
 import type { DataFile, ForeignCommit, TableName } from '../tables/table.js';
 
-/** `add.tags` key of a data file's checksum. */
 const SHA256_TAG = 'pricelake.sha256';
 
-/** Delta `metaData`: columns, partitioning and properties of a table. */
 export interface MetaData {
   id: string;
   description?: string;
@@ -17,7 +15,6 @@ export interface MetaData {
   createdTime?: number;
 }
 
-/** Delta `protocol`: the versions that a reader and a writer must know. */
 export interface Protocol {
   minReaderVersion: number;
   minWriterVersion: number;
@@ -97,7 +94,6 @@ export function readAdd(add: AddAction): DataFile {
   };
 }
 
-/** A file → the line that adds it. */
 export function writeAdd(file: DataFile, dataChange = true): string {
   const tags = file.sha256 === undefined ? {} : { tags: { [SHA256_TAG]: file.sha256 } };
   return JSON.stringify({
@@ -113,7 +109,6 @@ export function writeAdd(file: DataFile, dataChange = true): string {
   });
 }
 
-/** A file → the line that removes it. */
 export function writeRemove(file: DataFile, at: Date, dataChange = true): string {
   return JSON.stringify({
     remove: {

@@ -11,7 +11,6 @@ export function logPath(lake: Lake, table: TableName, version: bigint, suffix: s
   return tablePath(lake, table, '_delta_log', nameEntry(version, suffix));
 }
 
-/** `00000000000000000012.json` */
 export function nameEntry(version: bigint, suffix = 'json'): string {
   return `${version.toString().padStart(20, '0')}.${suffix}`;
 }
@@ -44,7 +43,6 @@ interface Replay {
 /** Earlier replays of a lake. Entries of a log never change, so only those that came since are read. */
 const replays = new WeakMap<Lake, Map<TableName, Replay>>();
 
-/** The part of a log to replay. */
 export interface LogRange {
   /** Replays every commit after this version, as far as the log has them. */
   since?: bigint;
@@ -138,7 +136,6 @@ function chooseCheckpoint(names: string[], since: bigint | undefined): bigint | 
   return before ?? (findVersions(names, 'json')[0] === 0n ? undefined : checkpoints[0]);
 }
 
-/** Applies the actions of a checkpoint, or of a commit by any program. */
 function applyActions(state: LogState, actions: Action[], path: string, version?: bigint): void {
   try {
     const foreign = version === undefined ? undefined : describeForeign(state, version, actions);

@@ -34,7 +34,6 @@ const FAULTS: readonly SystemFault[] = [
   },
 ];
 
-/** The fault of the machine that caused an error, if any. */
 function findFault(error: unknown): SystemFault | undefined {
   // A PricelakeError has a name already, but a connection that lacks a file descriptor is only called `unavailable`.
   if (error instanceof PricelakeError) {
@@ -59,7 +58,6 @@ export async function explainSystemFault<T>(lakePath: string, work: () => Promis
   }
 }
 
-/** The file that the system refused. */
 function findPath(error: unknown): string | undefined {
   for (let e: unknown = error; e instanceof Error; e = e.cause) {
     const { path } = e as NodeJS.ErrnoException;

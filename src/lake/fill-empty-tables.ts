@@ -12,7 +12,6 @@ import { writeStats } from './stats.js';
 
 export interface Filling {
   commit: CommitInfo;
-  /** Further key-value metadata of each file. */
   metadata: Record<string, string>;
   /** Default: all. */
   tables?: readonly TableName[];

@@ -2,7 +2,6 @@ import type { ForeignCommit } from '../tables/table.js';
 import { readDeltaColumns } from './column-difference.js';
 import { type Action, type LogState, readNumRecords } from './delta-actions.js';
 
-/** Our own commits name us. */
 const OURS = 'pricelake/';
 const MAX_NAME = 60;
 

@@ -21,14 +21,11 @@ type Owner = z.infer<typeof ownerSchema>;
 
 /** An owner that can't be seen from here counts as dead when its heartbeat is older than this. */
 const STALE_MS = 60_000;
-/** Interval at which an owner shows that it is alive. */
 const INTERVAL_MS = 10_000;
 
-/** A held lock. */
 export interface LakeLock {
   /** Aborted when the lock is found to be another's: from then on nothing may be written. */
   lost: AbortSignal;
-  /** Lets the next writer in. */
   release(): Promise<void>;
 }
 
@@ -57,7 +54,6 @@ export async function lockLake(lake: Lake, io: Io): Promise<LakeLock> {
   }
 }
 
-/** This process as an owner from now on. */
 export function identifyOwner(io: Io): Owner {
   return { ...identifyProcess(), token: randomUUID(), acquiredAt: io.now().toISOString() };
 }

@@ -4,7 +4,6 @@ import { type Action, readAdd } from './delta-actions.js';
 import { findVersions, listLog, logPath, readEntry } from './delta-log.js';
 import { RUN_APP_ID } from './table-state.js';
 
-/** One commit of a table. */
 export interface LogEntry {
   version: bigint;
   /** When it was committed, ms since the epoch; undefined where another program left that out. */
@@ -14,7 +13,6 @@ export interface LogEntry {
   runNumber: bigint | undefined;
   /** `SYNC`, `OPTIMIZE`, `REBUILD`, or the word of another program. */
   operation: string;
-  /** False where another program wrote it. */
   isOurs: boolean;
   /** False if the same rows are only in other files. */
   changesRows: boolean;

@@ -52,7 +52,6 @@ function groupSmallFiles(files: readonly DataFile[], targetBytes: number): DataF
   return groupFiles(files.filter(({ bytes }) => bytes < targetBytes / 2));
 }
 
-/** The files of each partition. */
 export function groupFiles(files: readonly DataFile[]): DataFile[][] {
   const groups = new Map<string, DataFile[]>();
   for (const file of files) {

@@ -11,7 +11,6 @@ import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
 import { type Pointer, readPointer } from './pointer.js';
 import { readTable } from './read.js';
 
-/** The run that publishes. */
 export interface Publication {
   pipeline: string;
   runId: string;
@@ -43,7 +42,6 @@ async function writePublished(lake: Lake, facts: RunFacts, before: Pointer | und
   await writeDurably(lake, join(lake.root, 'lake.json'), writePointer(facts, states));
 }
 
-/** Writes `catalog.sql` by the tables' logs. */
 export async function refreshCatalog(lake: Lake, states?: TableState[]): Promise<void> {
   await writeDurably(lake, join(lake.root, 'catalog.sql'), writeCatalog(states ?? (await readTables(lake))));
 }
@@ -65,7 +63,6 @@ export async function refreshPointer(lake: Lake, attributions?: Attribution[]): 
   await writePublished(lake, pointer, pointer);
 }
 
-/** `lake.json`. */
 export function writePointer(publication: RunFacts, states: TableState[]): string {
   const { pipeline, runId, runNumber, cursor, at } = publication;
   const tables = states.filter((state) => state.version >= 0n).map((state) => [state.table, describeTable(state)]);

@@ -8,7 +8,6 @@ import { createMacros } from '../sql/model.js';
 const MEMORY_LIMIT = '800MB';
 
 interface SessionOptions {
-  /** True to make the macros that models use. */
   hasModels?: boolean;
   /** Statements that may run side by side; default 1. */
   sessions?: number;
@@ -19,11 +18,9 @@ interface SessionOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A database, and the folder for its spills and for files of the session. */
 export interface Session {
   db: Database;
   workFolder: string;
-  /** Closes the database and removes the folder. */
   close(): Promise<void>;
 }
 

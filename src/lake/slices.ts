@@ -16,7 +16,6 @@ const SLICE_PARTITIONS = 64;
 
 /** Rows to divide into files. */
 export interface Parting {
-  /** A query whose columns are exactly the table's. */
   select: string;
   /** Column for slices of a large table; default: the first of `partitionBy`. */
   sliceBy?: string;
@@ -29,7 +28,6 @@ export interface Parting {
 interface StagePlan {
   partitionBy: string[];
   texts: PartitionTexts;
-  /** Queries that divide the rows, one COPY each. */
   slices: string[];
 }
 
@@ -53,7 +51,6 @@ export async function planStage(
   return { partitionBy, texts, slices: slices.length <= 1 ? [parting.select] : slices };
 }
 
-/** Counts no partitions if there are too few rows to matter. */
 async function countPartitions(
   db: Database,
   schema: TableSchema,

@@ -23,9 +23,7 @@ export interface Stage extends Parting {
   runId: string;
   /** Columns to partition by; default: as schemas/<table>.yaml says. */
   partitionBy?: string[];
-  /** Further key-value metadata of each file. */
   metadata?: Record<string, string>;
-  /** True to write slices side by side. */
   inLanes?: boolean;
   /** True to write a file also if there are no rows. */
   keepsEmpty?: boolean;
@@ -35,7 +33,6 @@ export interface Stage extends Parting {
 
 /** Level 1 gives files as small as DuckDB's default 3, for a third less CPU time. */
 const ZSTD_LEVEL = 1;
-/** Files sealed side by side. */
 const CONCURRENCY = 8;
 
 /** Written files, and a promise of them with checksums when all are synced and checked. */
@@ -81,6 +78,7 @@ export async function beginStage(db: Database, lake: Lake, stage: Stage): Promis
 async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wanted: string[], folder: string) {
   await mkdir(folder, { recursive: true });
   const { partitionBy, texts, slices } = await planStage(db, schema, stage, wanted);
+  const columns = schema.columns.map(({ name }) => name);
   const limit = pLimit(CONCURRENCY);
   const files: StagedFile[] = [];
   const sealing: Promise<StagedFile>[] = [];
@@ -93,7 +91,8 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wante
         await rm(file.stagedAt);
         continue;
       }
-      const sealed = limit(() => sealFile(schema, file));
+      const { stagedAt, rows, bytes } = file;
+      const sealed = limit(async () => ({ ...file, sha256: await sealDataFile(stagedAt, { rows, bytes, columns }) }));
       sealed.catch(() => {}); // reported when all are
       files.push(file);
       sealing.push(sealed);
@@ -118,10 +117,9 @@ async function checkColumns(db: Database, schema: TableSchema, select: string): 
   const wanted = schema.columns.map(({ name, type }) => `${name} ${type}`);
   const odd = [...found.keys(), ...wanted.keys()].find((index) => found[index] !== wanted[index]);
   if (odd === undefined) return;
-  throw new PricelakeError(
-    'lake_invalid',
-    `${schema.table}: column ${odd + 1} of the select is ${found[odd] ?? 'nothing'}; schemas/${schema.table}.yaml says ${wanted[odd] ?? 'nothing'}`,
-  );
+  const [is, due] = [found[odd] ?? 'nothing', wanted[odd] ?? 'nothing'];
+  const what = `column ${odd + 1} of the select is ${is}; schemas/${schema.table}.yaml says ${due}`;
+  throw new PricelakeError('lake_invalid', `${schema.table}: ${what}`);
 }
 
 function checkPartitionColumns(schema: TableSchema, partitionBy: string[]): void {
@@ -171,19 +169,9 @@ function describeFile(
   };
 }
 
-async function sealFile(schema: TableSchema, file: StagedFile): Promise<StagedFile> {
-  const columns = schema.columns.map((column) => column.name);
-  return { ...file, sha256: await sealDataFile(file.stagedAt, { rows: file.rows, bytes: file.bytes, columns }) };
-}
-
 function readStatistics(schema: TableSchema, statistics: Map<string, DuckDBValue>): Map<string, ColumnStatistics> {
-  const byColumn = new Map<string, ColumnStatistics>();
-  for (const { name } of schema.columns) {
-    const found = statistics.get(quoteIdentifier(name));
-    if (found === undefined) continue;
-    byColumn.set(name, new Map([...readMap(found)].map(([key, value]) => [key, String(value)])));
-  }
-  return byColumn;
+  const read = (name: string) => readMap(statistics.get(quoteIdentifier(name)));
+  return new Map(schema.columns.map(({ name }) => [name, new Map([...read(name)].map(([k, v]) => [k, String(v)]))]));
 }
 
 function readMap(value: DuckDBValue | undefined): Map<string, DuckDBValue> {

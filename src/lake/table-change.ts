@@ -15,19 +15,16 @@ export interface TableChange {
   readonly maxRows?: bigint | undefined;
 }
 
-/** The table stays as it is. */
 export const KEEP: TableChange = { rows: undefined, remove: [] };
 
 export function append(rows: Sql | undefined, maxRows?: bigint): TableChange {
   return { rows, remove: [], maxRows };
 }
 
-/** Replaces all rows of the table. */
 export function replaceAll({ files }: { files: readonly DataFile[] }, rows: Sql | undefined): TableChange {
   return { rows, remove: files };
 }
 
-/** Rows of a table that go, and rows that come. */
 export interface Replacement {
   /** Columns that tell rows apart, as a list. */
   key: string;
@@ -35,7 +32,6 @@ export interface Replacement {
   gone: Relation;
   /** Rows whose column `filename` names the files that hold such rows. Default: the table is searched. */
   places?: Sql;
-  /** The rows that come, with the table's columns. */
   added: Sql;
   /** The number of added rows at most, if it is known. */
   maxAdded?: bigint;

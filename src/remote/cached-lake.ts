@@ -14,10 +14,8 @@ import { fetchAll, fetchLogs, fetchTables, isJournal } from './restore.js';
 import type { Ends } from './send-tables.js';
 import { MARKER } from './small-files.js';
 
-/** A folder for files that are read from remotes. */
 export interface Cache {
   folder: string;
-  /** Limit for its data files. */
   maxBytes: number;
 }
 

@@ -17,7 +17,6 @@ import { type Fetched, fetchDataFiles, fetchTables, restoreLake } from './restor
 import { type Ends, expireRemote, sendTables } from './send-tables.js';
 import { MARKER, sendSmallFiles } from './small-files.js';
 
-/** A run sends its landing this often. */
 const MIRROR_MS = 60_000;
 
 /**
@@ -168,7 +167,6 @@ async function nameLogs(lake: Lake): Promise<string> {
   return JSON.stringify(logs);
 }
 
-/** Refuses a prefix that holds anything but a lake. */
 async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
   if ((await store.read(MARKER)) !== undefined) return;
   // Tables remain from a first upload that broke off.
@@ -191,7 +189,6 @@ async function refuseOtherLake(lake: Lake, store: ObjectStore): Promise<void> {
   }
 }
 
-/** Opens the storage that an address names. */
 export async function openStore(address: string, io: Io): Promise<ObjectStore> {
   const url = parseRemoteUrl(address);
   if (url === undefined) throw new PricelakeError('usage', `the address of a remote ${REMOTE_URL}`);

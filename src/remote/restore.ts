@@ -48,7 +48,6 @@ export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): P
   io.log('info', 'remote.restored', { versions: versions.join(', ') });
 }
 
-/** Fetches logs and small files. */
 export async function fetchLogs(ends: Ends, remote: readonly RemoteTable[]): Promise<void> {
   await mkdir(privatePath(ends.lake, 'tmp'), { recursive: true });
   await rm(privatePath(ends.lake, 'aside'), { recursive: true, force: true });
@@ -94,7 +93,6 @@ function findWholeVersion(names: readonly string[]): bigint {
   return versions.findLast((version, place) => version === first + BigInt(place)) ?? -1n;
 }
 
-/** Files that a folder lacked. */
 export interface Fetched {
   files: number;
   bytes: number;
@@ -110,7 +108,6 @@ export async function fetchTables(ends: Ends, tables: readonly TableName[]): Pro
   return fetched;
 }
 
-/** Fetches data files of a table and compares each with the checksum of its log. */
 export async function fetchDataFiles(ends: Ends, table: TableName, files: readonly DataFile[]): Promise<Fetched> {
   const wanted = files.map(({ path, bytes, sha256 }) => ({ key: `${table}/${path}`, bytes, sha256 }));
   const fetched = await fetchAll(ends, wanted);
@@ -160,7 +157,6 @@ function locate({ store, lake }: Ends, { key, bytes }: Wanted): string {
   return innerPath(lake, key);
 }
 
-/** True for the journal of a landing. */
 export const isJournal = ({ key }: { key: string }) => key.endsWith('/journal.ndjson');
 
 async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, path: string): Promise<void> {

@@ -26,7 +26,6 @@ const PART_ATTEMPTS = 5;
 
 interface S3Options {
   load?: LoadSdk;
-  /** Longest time without a byte; default 30 s. */
   silenceMs?: number;
 }
 

@@ -14,20 +14,16 @@ import { hasSameEntry, type RemoteTable, remoteLogKey } from './remote-table.js'
 
 export const FILES = 4;
 
-/** A version that the remote lacks. */
 interface Pending {
   table: TableName;
   version: bigint;
-  /** Time of the commit, ms since the epoch. */
   at: number;
-  /** Paths of data files that its readers need. */
   files: string[];
   entry: Buffer;
   /** True if the remote has no earlier version, so that a checkpoint must replace them. */
   isFirst: boolean;
 }
 
-/** The two ends of a transfer. */
 export interface Ends {
   store: ObjectStore;
   lake: Lake;

@@ -13,7 +13,6 @@ export const MARKER = `${PRIVATE_FOLDER}/format.json`;
 const STEPS = [[MARKER], [`${PRIVATE_FOLDER}/${MEMORY_FILE}`, 'ATTRIBUTION.md', 'catalog.sql'], ['lake.json']];
 const SMALL_FILES = STEPS.flat();
 
-/** Makes the remote's small files like those of this folder. */
 export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {
   const present = new Map((await readAll(store)).map(({ name, there }) => [name, there]));
   const send = async (name: string) => {
@@ -28,7 +27,6 @@ export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {
 /** Never fetched: people run it in DuckDB, where its commands could do anything. */
 const CATALOG = 'catalog.sql';
 
-/** Makes the small files of this folder like the remote's. */
 export async function fetchSmallFiles({ store, lake }: Ends): Promise<void> {
   for (const { name, there } of await readAll(store)) {
     if (name === CATALOG) continue;

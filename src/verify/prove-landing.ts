@@ -9,7 +9,6 @@ import { type Proof, readApplied } from './proof.js';
 interface LandingCheck {
   /** `file` is relative to the run's folder. */
   faults: { file: string; what: string }[];
-  /** Files that the journal names. */
   files: number;
   /** Undefined if the journal has no end of the run. */
   endedAt: string | undefined;
