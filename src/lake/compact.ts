@@ -1,6 +1,6 @@
-import pLimit from 'p-limit';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import { runSideBySide } from '../io/side-by-side.js';
 import type { Database } from '../sql/connection.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import { tableRelation, toRelationFile } from '../sql/table-relation.js';
@@ -91,18 +91,15 @@ async function planPasses(
 
 /** Files of other programs. Plain reads don't find them in their folders, or find other columns and types in them. */
 async function findForeignFiles(lake: Lake, { table, files }: TableState): Promise<DataFile[]> {
-  const limit = pLimit(CONCURRENCY);
   const foreign = files.filter(isForeignFile);
   await requireFiles(lake, table, foreign);
-  const found = foreign.map((file) =>
-    limit(async () => {
-      // A damaged file stays: the next reader reports it.
-      const footer = await readFooterFacts(tablePath(lake, table, file.path)).catch(() => undefined);
-      // Not every program notes in the log how many rows a file has.
-      return footer === undefined ? [] : [{ ...file, rows: footer.rows }];
-    }),
-  );
-  return (await Promise.all(found)).flat();
+  const found = await runSideBySide(CONCURRENCY, foreign, async (file) => {
+    // A damaged file stays: the next reader reports it.
+    const footer = await readFooterFacts(tablePath(lake, table, file.path)).catch(() => undefined);
+    // Not every program notes in the log how many rows a file has.
+    return footer === undefined ? [] : [{ ...file, rows: footer.rows }];
+  });
+  return found.flat();
 }
 
 type FileForm = Pick<Stage, 'metadata' | 'targetBytes'>;

@@ -31,12 +31,18 @@ const CHUNK_BYTES = 1 << 20;
  * SHA-256 of its bytes.
  * @throws PricelakeError `lake_invalid` when rows, bytes, columns or codec are not what the writer said.
  */
-export async function sealDataFile(path: string, expected: Expectation): Promise<string> {
-  const file = await open(path, 'r+');
-  try {
+export function sealDataFile(path: string, expected: Expectation): Promise<string> {
+  return withFile(path, 'r+', async (file) => {
     await file.sync();
     await checkFooter(path, file, expected);
-    return await hashFile(file);
+    return hashFile(file);
+  });
+}
+
+async function withFile<T>(path: string, flags: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await open(path, flags);
+  try {
+    return await work(file);
   } finally {
     await file.close();
   }
@@ -52,13 +58,8 @@ export interface FooterFacts {
 }
 
 /** Reads the footer of a data file. @throws PricelakeError `lake_invalid` when it can't be read. */
-export async function readFooterFacts(path: string): Promise<FooterFacts> {
-  const file = await open(path, 'r');
-  try {
-    return await describeFooter(path, file);
-  } finally {
-    await file.close();
-  }
+export function readFooterFacts(path: string): Promise<FooterFacts> {
+  return withFile(path, 'r', (file) => describeFooter(path, file));
 }
 
 async function describeFooter(path: string, file: FileHandle): Promise<FooterFacts> {
@@ -146,13 +147,8 @@ function expectEqual<T>(path: string, what: string, found: T, expected: T): void
   });
 }
 
-export async function hashDataFile(path: string): Promise<string> {
-  const file = await open(path, 'r');
-  try {
-    return await hashFile(file);
-  } finally {
-    await file.close();
-  }
+export function hashDataFile(path: string): Promise<string> {
+  return withFile(path, 'r', hashFile);
 }
 
 async function hashFile(file: FileHandle): Promise<string> {

@@ -1,7 +1,7 @@
 import { realpath, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import pLimit from 'p-limit';
 import { hasSystemCode } from '../io/errors.js';
+import { runSideBySide } from '../io/side-by-side.js';
 import { ignoreMissing, type Lake, listFilesBelow, tablePath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import type { LogState } from './delta-actions.js';
@@ -11,11 +11,10 @@ const CONCURRENCY = 16;
 
 /** Deletes data files that no version needs any longer (paths in the table), and partition folders left empty. */
 export async function deleteFiles(lake: Lake, table: TableName, paths: string[]): Promise<void> {
-  const limit = pLimit(CONCURRENCY);
   const top = tablePath(lake, table);
   const outside = await findLinked(top, paths);
   const absolute = paths.filter((path) => !outside.has(dirname(path))).map((path) => tablePath(lake, table, path));
-  await Promise.all(absolute.map((path) => limit(() => rm(path, { force: true }))));
+  await runSideBySide(CONCURRENCY, absolute, (path) => rm(path, { force: true }));
   for (const folder of new Set(absolute.map((path) => dirname(path)))) {
     await removeEmptyFolders(folder, top);
   }

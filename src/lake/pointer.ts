@@ -9,6 +9,7 @@ import { TABLE_NAMES, type TableName } from '../tables/table.js';
 
 const REBUILD_HINT = '`pricelake rebuild` rewrites it, and checks the tables that it names.';
 
+const digits = z.string().regex(/^-?\d+$/);
 const integer = z.number().int().transform(BigInt);
 
 const pointerSchema = z.object({
@@ -18,10 +19,7 @@ const pointerSchema = z.object({
   runId: z.string(),
   runNumber: integer,
   /** Null while the lake has none: a plan without the feed. */
-  cursor: z
-    .stringFormat('int64', /^-?\d+$/)
-    .transform(BigInt)
-    .nullable(),
+  cursor: digits.transform(BigInt).nullable(),
   at: z.iso.datetime().transform((text) => new Date(text)),
   tables: z.partialRecord(
     z.enum(TABLE_NAMES),

@@ -1,10 +1,9 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import pLimit from 'p-limit';
 import { makeFolder, syncFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
-import { settleAll } from '../io/side-by-side.js';
+import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import { findVersions, listLog, nameEntry } from '../lake/delta-log.js';
 import { readPartial } from '../lake/partial.js';
 import { readPointer } from '../lake/pointer.js';
@@ -125,7 +124,6 @@ interface Wanted {
 /** Skips files with the right size, because no file of a lake changes under its name. */
 export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<Fetched> {
   const fetched = { files: 0, bytes: 0 };
-  const limit = pLimit(FETCHES);
   const folders = new Set<string>();
   const fetchOne = async (one: Wanted) => {
     ends.stop?.throwIfAborted();
@@ -138,7 +136,7 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<F
     fetched.files += 1;
     fetched.bytes += one.bytes;
   };
-  await settleAll(wanted.map((one) => limit(() => fetchOne(one))));
+  await runSideBySide(FETCHES, wanted, fetchOne);
   for (const folder of folders) await syncFolder(folder);
   return fetched;
 }
