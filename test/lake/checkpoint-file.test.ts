@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { convertToCheckpoint, readCheckpoint } from '../../src/lake/checkpoint-file.js';
 import { makeFolder, openDatabase } from './fixture.js';
 
@@ -58,22 +58,4 @@ test('a checkpoint has a column a kind of action, compressed as every reader kno
   for (const name of ['txn', 'add', 'remove', 'metaData', 'protocol']) expect(columns).toContainEqual({ name });
   const codecs = await db.rows(`SELECT DISTINCT compression FROM parquet_metadata(${source})`);
   expect(codecs).toEqual([{ compression: 'SNAPPY' }]);
-});
-
-test('one database serves all checkpoints of the process, also behind one that could not be read or opened', async () => {
-  const path = await convert(ACTIONS);
-  vi.resetModules();
-  const { Database } = await import('../../src/sql/connection.js');
-  const own = await import('../../src/lake/checkpoint-file.js');
-  const open = vi.spyOn(Database, 'open');
-  try {
-    open.mockRejectedValueOnce(new Error('no memory'));
-    await expect(own.readCheckpoint(path)).rejects.toThrow('no memory');
-    await Promise.all([1, 2, 3].map(() => own.readCheckpoint(path)));
-    await expect(own.readCheckpoint(join(path, 'none'))).rejects.toThrow();
-    expect(await own.readCheckpoint(path)).toHaveLength(ACTIONS.length);
-    expect(open).toHaveBeenCalledTimes(2);
-  } finally {
-    vi.restoreAllMocks();
-  }
 });

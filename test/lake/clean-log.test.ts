@@ -1,7 +1,5 @@
-import { existsSync, rmSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { cleanLog } from '../../src/lake/checkpoint.js';
 import { commitTable } from '../../src/lake/commit.js';
@@ -88,42 +86,4 @@ test('a checkpoint whose entry is gone, or does not say when it was committed, c
   expect(await cleanWritten({ 9: 50, 30: 0 }, [10])).toEqual(['9', '10 checkpoint', '30']);
   expect(await cleanWritten({ 9: 50, 10: undefined, 30: 0 }, [10])).toHaveLength(4);
   expect(await cleanWritten({ 9: 50, 10: 40 }, [])).toHaveLength(2);
-});
-
-test('what is no entry and no checkpoint stays, and an empty log is left alone', async () => {
-  const lake = await makeLake();
-  const folder = tablePath(lake, 'items', '_delta_log');
-  await mkdir(folder, { recursive: true });
-  await cleanLog(lake, 'items', AT, 0);
-  const names = [
-    '.00000000000000000001.json.crc',
-    '00000000000000000001x.json',
-    '1.json',
-    'x00000000000000000001.json',
-  ];
-  for (const name of names) await writeFile(join(folder, name), '');
-  const committed = JSON.stringify({ commitInfo: { timestamp: AT.getTime() - 40 * DAY } });
-  for (const suffix of ['json', 'checkpoint.parquet']) {
-    await writeFile(join(folder, `00000000000000000010.${suffix}`), committed);
-  }
-  await writeFile(join(folder, '00000000000000000009.json'), '');
-  await cleanLog(lake, 'items', AT, 0);
-  expect((await readdir(folder)).sort()).toEqual(
-    [...names, '00000000000000000010.checkpoint.parquet', '00000000000000000010.json'].sort(),
-  );
-});
-
-test('what another program deletes of a log meanwhile is no error', async () => {
-  const lake = await makeLake();
-  const folder = tablePath(lake, 'items', '_delta_log');
-  await mkdir(folder, { recursive: true });
-  const committed = JSON.stringify({ commitInfo: { timestamp: AT.getTime() - 40 * DAY } });
-  const entry = (version: number) => join(folder, `${String(version).padStart(20, '0')}.json`);
-  for (let version = 0; version <= 60; version += 1) await writeFile(entry(version), committed);
-  await writeFile(entry(60).replace('json', 'checkpoint.parquet'), '');
-  const cleaned = cleanLog(lake, 'items', AT, 0);
-  while (existsSync(entry(0))) await setImmediate();
-  rmSync(entry(59));
-  await cleaned;
-  expect(await readdir(folder)).toHaveLength(2);
 });

@@ -1,12 +1,8 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { realIo } from '../../src/io/io.js';
 import { PRICELAKE_VERSION } from '../../src/io/package-path.js';
 import { commitTable } from '../../src/lake/commit.js';
-import { readTable } from '../../src/lake/read.js';
-import { recoverLake } from '../../src/lake/recover.js';
 import { stageTable } from '../../src/lake/stage.js';
-import { privatePath } from '../../src/tables/layout.js';
 import { AT, ITEM, makeLake, openDatabase, select, write } from './fixture.js';
 
 const source = select('items', ITEM, 'range(9) AS r(i)');
@@ -42,11 +38,4 @@ test('a table names its protocol once, and every version begins with who made it
   expect(versions.map((actions) => actions.filter(({ commitInfo }) => commitInfo !== undefined).length)).toEqual([
     1, 1,
   ]);
-});
-
-test('recovery needs no folder that nothing was ever put into', async () => {
-  const lake = await makeLake();
-  for (const name of ['staging', 'tmp']) await rm(privatePath(lake, name), { recursive: true, force: true });
-  await recoverLake(lake, realIo);
-  expect((await readTable(lake, 'items')).version).toBe(-1n);
 });

@@ -58,15 +58,6 @@ test('an empty file stays while its table has no rows, and goes with the commit 
   expect(entry.match(/"remove"/g)).toHaveLength(2);
 });
 
-test('rows that go leave other files and empty ones alone', async () => {
-  const lake = await makeBareLake();
-  await commit(lake, change([await stage(lake, 'a.parquet'), await stage(lake, 'b.parquet')]));
-  await commit(lake, change([], [await fileOf(lake, 'a.parquet')]));
-  expect([await readPaths(lake), await listFiles(lake)]).toEqual([['b.parquet'], ['b.parquet']]);
-  await commit(lake, change([await stage(lake, 'c.parquet')]));
-  expect(await listFiles(lake)).toEqual(['b.parquet', 'c.parquet']);
-});
-
 test('a change that removes what another run has removed meanwhile is refused by name', async () => {
   const lake = await makeBareLake();
   await commit(lake, change([await stage(lake, 'a.parquet'), await stage(lake, 'b.parquet')]));
@@ -176,14 +167,4 @@ test('of two writers of one version the second is told, and gets its files back'
     facts: { hint: 'Only one run may write a lake at a time; run the same command again.' },
   });
   expect([await listFiles(lake), await readFile(own.stagedAt, 'utf8')]).toEqual([[], 'a.parquet']);
-});
-
-test('every tenth version has a checkpoint, and no other', async () => {
-  const lake = await makeBareLake();
-  for (let run = 0n; run <= 11n; run += 1n) await commit(lake, change([], [], { applied: { run } }));
-  const log = await readdir(tablePath(lake, 'items', '_delta_log'));
-  expect(log.filter((name) => !name.endsWith('.json')).sort()).toEqual([
-    '00000000000000000010.checkpoint.parquet',
-    '_last_checkpoint',
-  ]);
 });

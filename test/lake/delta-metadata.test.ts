@@ -3,7 +3,6 @@ import { PRICELAKE_VERSION } from '../../src/io/package-path.js';
 import {
   compareColumns,
   describeDifference,
-  readDeltaColumns,
   refuseOtherColumns,
   refuseUnreadable,
   writeDeltaSchema,
@@ -144,22 +143,6 @@ test('columns are compared by name and type, in any order', () => {
     `it lacks columns item_id, ${columns.at(-1)?.name} of ${CONTRACT}; it has column x, which ${CONTRACT} does not know; ` +
       `column price is double, ${CONTRACT} says decimal(18,4)`,
   );
-});
-
-test('a Delta schema has all columns nullable, with their descriptions, and lists as types of their own', () => {
-  const text = writeDeltaSchema(schema);
-  const { type, fields } = JSON.parse(text) as { type: string; fields: unknown[] };
-  const [first] = schema.columns;
-  expect([type, fields.length]).toEqual(['struct', schema.columns.length]);
-  expect(fields[0]).toEqual({
-    name: first?.name,
-    type: 'long',
-    nullable: true,
-    metadata: { comment: first?.description },
-  });
-  const columns = readDeltaColumns(text);
-  expect([...columns.keys()]).toEqual(schema.columns.map(({ name }) => name));
-  expect(columns.get('datasets')).toMatch(/^\{"type":"array","elementType":"string"/);
 });
 
 test('a table with other columns is refused; a reader does without those that it does not know', () => {

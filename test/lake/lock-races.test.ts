@@ -3,7 +3,7 @@ import { readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
 import type { Lake } from '../../src/lake/lake.js';
-import { clearLockLeftovers, lockLake, readLock } from '../../src/lake/lock.js';
+import { lockLake } from '../../src/lake/lock.js';
 import { identifyProcess } from '../../src/lake/process-identity.js';
 import { privatePath } from '../../src/tables/layout.js';
 import { before } from './between-calls.js';
@@ -66,42 +66,5 @@ test('a contender that comes when the lock is free again takes it as any other d
   await writeOwner(lake, DEAD);
   before('link', /\/lock\.after\.dead$/, () => rm(privatePath(lake, 'lock')));
   await (await lockLake(lake, realIo)).release();
-  expect(await listLocks(lake)).toEqual([]);
-});
-
-test('what another contender has removed already is no fault', async () => {
-  const lake = await makeLake();
-  await writeOwner(lake, DEAD);
-  before('rm', /\/lock\.after\.dead$/, (path) => rm(path));
-  await (await lockLake(lake, realIo)).release();
-  await writeOwner(lake, DEAD);
-  before('link', /\/lock\.after\.dead$/, () => writeOwner(lake, ELSEWHERE));
-  before('rm', /\/lock\.after\.dead$/, (path) => rm(path));
-  await expect(lockLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_locked' });
-  expect(await listLocks(lake)).toEqual(['lock']);
-});
-
-test('a file system that can not link a lock is told, not tried again', async () => {
-  const lake = await makeLake();
-  const refusal = Object.assign(new Error('link'), { code: 'ENOTSUP' });
-  before('link', /\/lock$/, () => Promise.reject(refusal));
-  await expect(lockLake(lake, realIo)).rejects.toBe(refusal);
-  expect(await listLocks(lake)).toEqual([]);
-});
-
-test('a lock that goes while it is looked at is nobody’s', async () => {
-  const lake = await makeLake();
-  await writeOwner(lake, ELSEWHERE);
-  before('stat', /\/lock$/, (path) => rm(path));
-  expect(await readLock(lake, realIo)).toBeUndefined();
-});
-
-test.each(['stat', 'rm'] as const)('what goes before a contender clears it is no fault (%s)', async (call) => {
-  const lake = await makeLake();
-  const file = privatePath(lake, 'lock.new.old');
-  await writeFile(file, '');
-  await utimes(file, 0, 0);
-  before(call, /\/lock\.new\.old$/, (path) => rm(path));
-  await clearLockLeftovers(lake);
   expect(await listLocks(lake)).toEqual([]);
 });

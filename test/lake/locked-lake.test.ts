@@ -78,16 +78,6 @@ test('a folder without a lake is refused, and stays without', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a rebuild that was cut off while it took its place is finished first', async () => {
-  const lake = await makeLake();
-  await mkdir(privatePath(lake, 'rebuild', 'items', '_delta_log'), { recursive: true });
-  await writeFile(privatePath(lake, 'rebuild', 'items', 'new'), 'x');
-  await writeFile(privatePath(lake, 'swap.json'), '{"tables":["items"]}');
-  await withDamagedLake(lake.root, realIo, never, async () => {
-    expect(await readdir(tablePath(lake, 'items'))).toEqual(['_delta_log', 'new']);
-  });
-});
-
 test('tables that another program changed, or that have other columns, are refused, and shown to a repair', async () => {
   const changed = await makeLake();
   await writeEntry(changed, 1n, [remove('a.parquet', 5)], { engineInfo: 'other 1', operation: 'DELETE' });

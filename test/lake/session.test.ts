@@ -16,13 +16,6 @@ test('a session works in an empty folder, with macros, and leaves nothing behind
   await expect(stat(workFolder)).rejects.toThrow('ENOENT');
 });
 
-test('without a folder of its own it takes a temporary one', async () => {
-  const session = await openSession();
-  expect((await stat(session.workFolder)).isDirectory()).toBe(true);
-  await session.close();
-  await expect(stat(session.workFolder)).rejects.toThrow('ENOENT');
-});
-
 test('a session has 800 MB of memory unless told otherwise, and spills into its folder', async () => {
   const settings = "SELECT current_setting('memory_limit') AS memory, current_setting('temp_directory') AS spill";
   const db = await openDatabase();

@@ -44,47 +44,6 @@ test('more rows than a slice has are written slice by slice, in lanes where that
   expect(await stage(9, { maxRows: BigInt(SLICE_ROWS) })).toEqual({ copies: 1, sliced: 0, counted: false });
 });
 
-test('the first partition column makes the slices where no other is named, and without either there are none', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  const statements = listen(db);
-  const groupedBy = async (more: Partial<Stage>) => {
-    statements.length = 0;
-    await stageTable(db, lake, { table: 'items', runId: 'r', select: select('items', ITEM), ...more });
-    return statements.flatMap((sql) => /GROUP BY (.*) ORDER/.exec(sql)?.[1] ?? []);
-  };
-  expect(await groupedBy({})).toEqual(['"site_id"']);
-  expect(await groupedBy({ sliceBy: 'currency' })).toEqual(['"site_id"', '"currency"']);
-  expect(await groupedBy({ partitionBy: ['currency', 'site_id'] })).toEqual(['"currency", "site_id"', '"currency"']);
-  expect(await groupedBy({ partitionBy: ['site_id'], maxRows: 9n })).toEqual([]);
-  // A text's partition is known by its hash: which text it is, is found before.
-  expect(await groupedBy({ partitionBy: ['currency'], maxRows: 9n })).toEqual(['"currency"']);
-  expect(await groupedBy({ partitionBy: [] })).toEqual([]);
-});
-
-test('staged files tell their partition, in the order asked for, and the least and greatest values in them', async () => {
-  const [db, lake] = [await openDatabase(), await makeLake()];
-  const staged = await stageTable(db, lake, {
-    table: 'items',
-    runId: 'r',
-    select: select('items', ITEM, 'range(4) AS r(i)'),
-    partitionBy: ['is_listed', 'site_id'],
-  });
-  const found = staged.map(({ partitionValues, rows, path }) => [partitionValues, rows, path.split('.')[0]]);
-  expect(found).toContainEqual([{ is_listed: 'false', site_id: '0' }, 1n, 'is_listed-false']);
-  expect(staged.map(({ path }) => path.replace(/\.[^.]*\.parquet$/, '')).sort()).toEqual([
-    'is_listed-false.site_id-0',
-    'is_listed-false.site_id-1',
-    'is_listed-true.site_id-0',
-    'is_listed-true.site_id-2',
-  ]);
-  const first = staged.find(({ path }) => path.startsWith('is_listed-true.site_id-2'));
-  expect(JSON.parse(first?.stats ?? '')).toMatchObject({
-    numRecords: 1,
-    minValues: { title: 'Títle 2 🛒', currency: 'EUR', first_seen_at: '2026-01-01T00:00:00.000Z' },
-    nullCount: { price: 0, brand: 1 },
-  });
-});
-
 test('what is refused is refused before anything is written; a stage that fails is removed', async () => {
   const [db, lake] = [await openDatabase(), await makeLake()];
   const stage = (more: Partial<Stage>) =>

@@ -102,7 +102,3 @@ test('an error that is named already is no damage, whatever it says', async () =
     expect(await explain(error)).toBe(error);
   }
 });
-
-test('what works is handed on', async () => {
-  expect(await explainSystemFault('/lake', () => explainDamage('/lake', async () => 7))).toBe(7);
-});

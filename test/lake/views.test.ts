@@ -2,13 +2,13 @@ import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { markPartial } from '../../src/lake/partial.js';
 import { readTable } from '../../src/lake/read.js';
-import { isSmall, LakeRows } from '../../src/lake/table-rows.js';
+import { LakeRows } from '../../src/lake/table-rows.js';
 import { createTableView, createTableViews } from '../../src/lake/views.js';
 import { readTables } from '../../src/run/open/open-tables.js';
 import type { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { tablePath } from '../../src/tables/layout.js';
-import { type DataFile, TABLE_NAMES, type TableName } from '../../src/tables/table.js';
+import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { ITEM, makeLake, openDatabase, select, write } from './fixture.js';
 import { add, META_DATA, makeBareLake, PROTOCOL, writeEntry } from './log-writer.js';
 
@@ -58,15 +58,4 @@ test('files that are on the remote only, and columns of another type, are refuse
   const refusal = /items: column price is string, .* says decimal/;
   await expect(createTableViews(db, other)).rejects.toThrow(refusal);
   await expect(createTableView(db, other, 'items', 'x')).rejects.toThrow(refusal);
-});
-
-test('few rows are up to 50,000 in up to 16 MiB, all in files of our own', () => {
-  const file = (rows: bigint, bytes: number, sha256?: string) => ({ rows, bytes, sha256 }) as DataFile;
-  const half = 8 * 1024 * 1024;
-  expect(isSmall([], 50_000n)).toBe(true);
-  expect(isSmall([file(25_000n, half, 'a'), file(25_000n, half, 'b')], 50_000n)).toBe(true);
-  expect(isSmall([file(25_000n, half, 'a'), file(25_001n, half, 'b')], 50_000n)).toBe(false);
-  expect(isSmall([file(25_000n, half, 'a'), file(25_000n, half + 1, 'b')], 50_000n)).toBe(false);
-  expect(isSmall([file(1n, 1, 'a'), file(1n, 1)], 50_000n)).toBe(false);
-  expect([2n, 1n].map((fewRows) => isSmall([file(2n, 1, 'a')], fewRows))).toEqual([true, false]);
 });
