@@ -9,10 +9,8 @@ import { ignoreMissing, type Lake, listFilesBelow, PRIVATE_FOLDER, privatePath, 
 import type { TableName } from '../tables/table.js';
 import { readHolder } from './lease.js';
 import { openStore } from './remote.js';
-import { listTables } from './remote-table.js';
+import { type Ends, listTables, MARKER } from './remote-table.js';
 import { fetchAll, fetchLogs, fetchTables, isJournal } from './restore.js';
-import type { Ends } from './send-tables.js';
-import { MARKER } from './small-files.js';
 
 export interface Cache {
   folder: string;

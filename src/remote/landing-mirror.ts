@@ -4,7 +4,8 @@ import { runSideBySide } from '../io/side-by-side.js';
 import { peekUnfinishedRun } from '../journal/landings.js';
 import { readTable } from '../lake/read.js';
 import { ignoreMissing, listFilesBelow, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
-import { type Ends, FILES } from './send-tables.js';
+import type { Ends } from './remote-table.js';
+import { FILES } from './send-tables.js';
 
 const JOURNAL = 'journal.ndjson';
 /** Folders with paid bytes that are in no table yet. */

@@ -12,10 +12,9 @@ import { TABLE_NAMES } from '../tables/table.js';
 import { LandingMirror } from './landing-mirror.js';
 import { type CopyNote, type Lease, makeNote, readNote, takeLease, writeNote } from './lease.js';
 import { type ObjectStore, refuseUnconditional } from './object-store.js';
-import { listTables } from './remote-table.js';
+import { type Ends, listTables, MARKER, sendSmallFiles } from './remote-table.js';
 import { type Fetched, fetchDataFiles, fetchTables, restoreLake } from './restore.js';
-import { type Ends, expireRemote, sendTables } from './send-tables.js';
-import { MARKER, sendSmallFiles } from './small-files.js';
+import { expireRemote, sendTables } from './send-tables.js';
 
 const MIRROR_MS = 60_000;
 

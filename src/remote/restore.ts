@@ -20,10 +20,8 @@ import {
 } from '../tables/layout.js';
 import { type DataFile, TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { ListedObject } from './object-store.js';
-import { hasSameEntry, type RemoteTable } from './remote-table.js';
+import { type Ends, fetchSmallFiles, hasSameEntry, type RemoteTable } from './remote-table.js';
 import { CHANGED_HINT } from './s3-fault.js';
-import type { Ends } from './send-tables.js';
-import { fetchSmallFiles } from './small-files.js';
 
 const FETCHES = 8;
 

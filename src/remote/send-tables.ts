@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
 import { PricelakeError } from '../io/errors.js';
-import type { Io } from '../io/io.js';
 import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import { LOG_RETENTION_MS, listOldEntries, writeCheckpoint } from '../lake/checkpoint.js';
 
@@ -10,7 +9,7 @@ import { refusePartial } from '../lake/partial.js';
 import { ignoreMissing, type Lake, tablePath } from '../tables/layout.js';
 import { COMMIT_STEPS, type TableName } from '../tables/table.js';
 import type { ListedObject, ObjectStore } from './object-store.js';
-import { hasSameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';
+import { type Ends, hasSameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';
 
 export const FILES = 4;
 
@@ -22,14 +21,6 @@ interface Pending {
   entry: Buffer;
   /** True if the remote has no earlier version, so that a checkpoint must replace them. */
   isFirst: boolean;
-}
-
-export interface Ends {
-  store: ObjectStore;
-  lake: Lake;
-  io: Io;
-  /** No further file is sent or fetched once it is aborted. */
-  stop?: AbortSignal;
 }
 
 /**

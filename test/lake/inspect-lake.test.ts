@@ -6,7 +6,6 @@ import { writeCheckpoint } from '../../src/lake/checkpoint.js';
 import { findDamagedFile, inspectLake } from '../../src/lake/inspect-lake.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { publishPointer } from '../../src/lake/publish.js';
-import { TABLE_NAMES } from '../../src/tables/table.js';
 import { AT, makeFolder } from './fixture.js';
 import { add, CREATED, makeBareLake, remove, writeEntry } from './log-writer.js';
 
@@ -18,17 +17,6 @@ async function makePublished(): Promise<Lake> {
   await publishPointer(lake, RUN);
   return lake;
 }
-
-test('of a lake in order every table can be read, and nothing is damaged', async () => {
-  const { pointer, states, damaged, pointerDamage } = await inspectLake(await makePublished());
-  expect([pointer?.runId, [...states.keys()], damaged.size, pointerDamage]).toEqual([
-    'r',
-    [...TABLE_NAMES],
-    0,
-    undefined,
-  ]);
-  expect(states.get('items')?.files).toHaveLength(2);
-});
 
 test('a damaged lake.json is told, and the tables are read all the same', async () => {
   const lake = await makePublished();

@@ -78,18 +78,6 @@ test('a lake whose marker is gone or damaged opens for repair, as it is, when ru
   expect((await openDamagedLake(root)).damage).toBe(`${markerOf(root)}: missing`);
 });
 
-test('a marker that is no JSON says why, and one that can not be read is told as such', async () => {
-  const root = await makeLanded();
-  await writeFile(markerOf(root), '{');
-  await expect(findLake(root)).rejects.toMatchObject({ code: 'lake_invalid', cause: expect.any(SyntaxError) });
-  await rm(markerOf(root));
-  await mkdir(markerOf(root));
-  await expect(findLake(root)).rejects.toMatchObject({
-    code: 'lake_invalid',
-    message: `${markerOf(root)}: it is a folder`,
-  });
-});
-
 test('a lake of another format version opens for repair alone', async () => {
   const root = await makeLanded();
   await writeFile(markerOf(root), '{"format":"pricelake","version":2}');

@@ -71,13 +71,6 @@ test('a fault of the machine is told as such', async () => {
   }
 });
 
-test('a folder without a lake is refused, and stays without', async () => {
-  const folder = await makeFolder();
-  for (const withLake of [withLockedLake, withDamagedLake])
-    await expect(withLake(folder, realIo, never, async () => {})).rejects.toMatchObject({ code: 'lake_invalid' });
-  expect(await readdir(folder)).toEqual([]);
-});
-
 test('tables that another program changed, or that have other columns, are refused, and shown to a repair', async () => {
   const changed = await makeLake();
   await writeEntry(changed, 1n, [remove('a.parquet', 5)], { engineInfo: 'other 1', operation: 'DELETE' });

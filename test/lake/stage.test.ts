@@ -112,10 +112,6 @@ test('what is refused is refused before anything is written; a stage that fails 
       message: `partitionBy "${column}" is not a column of items that files can be partitioned by (${columns.map(({ name }) => name).join(', ')})`,
     });
   }
-  await expect(stage({ select: 'SELECT 1 AS item_id' })).rejects.toMatchObject({
-    code: 'lake_invalid',
-    message: 'items: column 1 of the select is item_id INTEGER; schemas/items.yaml says item_id BIGINT',
-  });
   expect(existsSync(privatePath(lake, 'staging'))).toBe(false);
   await expect(stage({ select: select('items', { ...ITEM, title: "error('no')" }) })).rejects.toThrow('no');
   expect(await readdir(privatePath(lake, 'staging', 'r', 'items'))).toEqual([]);
