@@ -14,6 +14,7 @@ WITH priced AS (
     (epoch_us(read_at) - epoch_us(last_seen_at)) // 86400000000 AS days_unseen,
     shop_currencies.currency AS usual_currency,
     title,
+    brand,
     attributes
   FROM items
   LEFT JOIN shop_currencies ON shop_currencies.site_id = items.site_id
@@ -23,7 +24,7 @@ listed_offers AS (FROM 'exact_units.sql'),
 sized AS (FROM 'pack_sizes.sql'),
 alone AS MATERIALIZED (
   SELECT
-    *,
+    * EXCLUDE (brand),
     units <= 100 AS is_nothing,
     -- 1234, 1111, 9999, 9999.99 and longer ones: what people type to fill a field.
     contains(
@@ -42,6 +43,24 @@ alone AS MATERIALIZED (
 several AS (
   SELECT product_id, currency FROM alone GROUP BY product_id, currency HAVING count(*) > 1
 ),
+-- All listings of these products, in any currency.
+described AS (
+  SELECT item_id, product_id, title, brand, attributes
+  FROM priced
+  SEMI JOIN several USING (product_id)
+),
+worded AS MATERIALIZED (FROM 'offer_words.sql'),
+usual_words AS (
+  SELECT
+    product_id,
+    currency,
+    list_aggregate(list_sort(list(coalesce(condition, 'new'))), 'mode') AS usual_condition,
+    list_aggregate(list_sort(list(coalesce(terms, ''))), 'mode') AS usual_terms
+  FROM alone
+  JOIN worded USING (item_id)
+  GROUP BY product_id, currency
+  HAVING count(condition) + count(terms) > 0
+),
 packs AS (
   SELECT product_id, currency, list_aggregate(list_sort(list(pack)), 'mode') AS usual_pack
   FROM alone
@@ -52,17 +71,29 @@ packs AS (
 packed AS (
   SELECT
     alone.*,
+    condition,
+    terms,
+    is_set,
+    is_alone,
+    is_other_brand,
+    coalesce(usual_condition <> coalesce(condition, 'new'), false) AS is_other_condition,
+    coalesce(usual_terms <> coalesce(terms, ''), false) AS is_other_terms,
     usual_pack,
     -- Pieces say nothing about weight, volume or length.
     coalesce(
       CASE WHEN pack % 4 = usual_pack % 4 THEN abs(pack // 4 - usual_pack // 4) > 0.05 * (usual_pack // 4)
         ELSE pack % 4 <> 3 AND usual_pack % 4 <> 3 END,
       false) AS is_other_pack,
+    -- A title may name the trade case (12x1l) beside the price of one piece.
+    coalesce(pack % 4 = usual_pack % 4 AND pack // 4 >= 4 * (usual_pack // 4) AND (pack // 4) % (usual_pack // 4) = 0, false)
+      AND NOT (is_other_condition OR is_other_terms) AND is_sound AS may_be_case,
     -- Doubtful offers are compared with the others, but no offer is compared with them.
-    is_sound AND NOT is_other_pack AS is_comparable,
-    is_sound AND NOT is_other_pack AND NOT is_filler AND NOT is_jump AS is_reference
+    is_sound AND NOT (is_other_pack OR is_other_condition OR is_other_terms) AS is_comparable,
+    is_comparable AND NOT is_filler AND NOT is_jump AS is_reference
   FROM (SELECT *, NOT (is_nothing OR is_stale OR is_foreign) AS is_sound FROM alone) AS alone
   LEFT JOIN packs USING (product_id, currency)
+  LEFT JOIN usual_words USING (product_id, currency)
+  LEFT JOIN worded USING (item_id)
 ),
 -- One price for each shop.
 shops AS MATERIALIZED (
@@ -112,7 +143,10 @@ compared AS (
   SELECT
     * EXCLUDE (prices, own, low_place, high_place),
     units / prices[low_place + (low_place >= own)::INTEGER]::DOUBLE AS from_low,
-    units / prices[high_place + (high_place >= own)::INTEGER]::DOUBLE AS from_high
+    units / prices[high_place + (high_place >= own)::INTEGER]::DOUBLE AS from_high,
+    coalesce(own <= len(prices) AND (
+      prices[own + 1]::DOUBLE / units <= 1.05 OR own > 1 AND units / prices[own - 1]::DOUBLE <= 1.05
+    ), false) AS has_twin
   FROM placed
 ),
 measured AS (
@@ -126,6 +160,7 @@ measured AS (
 decided AS (
   SELECT
     *,
+    coalesce(may_be_case AND price_ratio BETWEEN 0.67 AND 1.5, false) AS is_case,
     is_nothing OR is_filler AND coalesce(price_ratio NOT BETWEEN 0.5 AND 2, false) AS is_placeholder,
     is_jump AND coalesce(price_ratio NOT BETWEEN 0.5 AND 2, true)
       OR coalesce(abs(low_log - round(low_log)) <= 0.2 AND abs(round(low_log)) BETWEEN 1 AND 3
@@ -133,15 +168,17 @@ decided AS (
     CASE WHEN log_limit IS NOT NULL AND units > 0
       THEN (units::HUGEINT * units > 4 * middle_squared OR 4 * (units::HUGEINT * units) < middle_squared)
         AND abs(ln(units) - ln(middle_squared) / 2) > log_limit
+        -- Where most prices are equal, a low one that another shop has as well is a clearance.
+        AND NOT (log_limit = 0 AND has_twin AND units::HUGEINT * units < middle_squared)
       ELSE false END AS is_far_out
   FROM measured
 ),
 -- The cheapest good listing of each shop counts. Price and id make one sortable number.
 ranked AS (
   SELECT
-    *,
+    * REPLACE (is_other_pack AND NOT is_case AS is_other_pack),
     units::HUGEINT * 18446744073709551616 + item_id AS rank,
-    is_comparable AND NOT (is_placeholder OR is_off_scale OR is_far_out) AS is_in_order
+    (is_comparable OR is_case) AND NOT (is_placeholder OR is_off_scale OR is_far_out) AS is_in_order
   FROM decided
 ),
 firsts AS (
@@ -160,7 +197,11 @@ judged AS (
     *,
     is_off_scale AND NOT is_placeholder AND NOT is_other_pack AS is_scaled,
     is_far_out AND NOT is_placeholder AND NOT is_other_pack AND NOT is_off_scale AS is_outlier,
-    is_repeated OR NOT is_in_order AS is_found
+    is_repeated OR NOT is_in_order AS is_found,
+    -- The price of a kilogram or litre, where the pack is another.
+    coalesce(unit IN ('kg', 'l') AND price_ratio NOT BETWEEN 0.67 AND 1.5
+      AND price_ratio * millionths BETWEEN 950000 AND 1050000, false) AS is_unit_price,
+    coalesce(is_set AND price_ratio > 1.5, false) AS is_larger
   FROM repeated
 ),
 told AS (
@@ -178,11 +219,19 @@ told AS (
         ELSE format('its price before was {:.1f} times as much', pow(10, -jump)) END} END,
       CASE WHEN is_other_pack THEN {'finding': 'pack', 'why': format('{} {}, others {} {}', pack // 4 / 1e6, unit,
         usual_pack // 4 / 1e6, ['kg', 'l', 'm', 'piece'][usual_pack % 4 + 1])} END,
+      CASE WHEN is_other_condition THEN {'finding': 'condition', 'why': coalesce(condition, 'not said to be as the others are')} END,
+      CASE WHEN is_other_terms THEN {'finding': 'terms', 'why': coalesce(terms, 'not said to be as the others are')} END,
       CASE WHEN is_outlier THEN {'finding': 'outlier', 'why': CASE
         WHEN price_ratio > 1 THEN format('{:.1f} times the price of other shops', price_ratio)
         ELSE format('other shops ask {:.1f} times as much', 1 / price_ratio) END} END,
       CASE WHEN is_repeated THEN {'finding': 'duplicate', 'why': 'the shop lists the product more than once; a lower price counts'} END
-    ], lambda one: one IS NOT NULL) END AS found
+    ], lambda one: one IS NOT NULL) END AS found,
+    CASE WHEN NOT is_found AND (is_alone OR is_other_brand OR is_unit_price OR is_larger) THEN list_filter([
+      CASE WHEN is_alone THEN {'finding': 'title', 'why': 'no word of its title is in the others'} END,
+      CASE WHEN is_other_brand AND NOT is_alone THEN {'finding': 'brand', 'why': 'another brand than the others'} END,
+      CASE WHEN is_unit_price THEN {'finding': 'unit_price', 'why': 'what the others ask for a ' || unit} END,
+      CASE WHEN is_larger THEN {'finding': 'set', 'why': 'may be several pieces'} END
+    ], lambda one: one IS NOT NULL) END AS doubted
   FROM judged
 )
 SELECT
@@ -193,12 +242,17 @@ SELECT
   price,
   NOT is_found AS is_counted,
   CASE WHEN is_found THEN [one.finding FOR one IN found] ELSE [] END AS findings,
-  CASE WHEN is_found THEN array_to_string([one.why FOR one IN found], '; ') END AS reason,
+  CASE
+    WHEN is_found THEN array_to_string([one.why FOR one IN found], '; ')
+    WHEN doubted IS NOT NULL THEN array_to_string([one.why FOR one IN doubted], '; ')
+  END AS reason,
   price_ratio,
   millionths / 1e6 AS quantity,
   unit,
-  CASE WHEN price > 0 THEN
+  CASE WHEN price > 0 AND NOT is_case THEN
     TRY_CAST(TRY_CAST((2000000 * units::HUGEINT + millionths) // (2 * millionths) AS BIGINT) * 0.0001 AS DECIMAL(18, 4))
   END AS unit_price,
-  getvariable('run_id')::VARCHAR AS run_id
+  getvariable('run_id')::VARCHAR AS run_id,
+  CASE WHEN doubted IS NULL THEN [] ELSE [one.finding FOR one IN doubted] END AS doubts,
+  condition
 FROM told

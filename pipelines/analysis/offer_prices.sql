@@ -4,7 +4,7 @@
 -- (FROM '….sql') is replaced by the query of that file; told_prices.sql lists the known prices and their order. An item
 -- without a change has had its price since it was first seen. Product and website are today's, for all days.
 WITH past_offers AS (FROM 'past_offers.sql'),
-offers AS (
+listings AS (
   SELECT
     *,
     coalesce(DATE '1970-01-01' + (epoch_us(first_seen_at) // 86400000000)::INTEGER, getvariable('first_day')) AS seen_day
@@ -41,7 +41,7 @@ steps AS (
     NULL AS last_price,
     left_before.currency,
     NULL AS currency_before
-  FROM offers
+  FROM listings
   LEFT JOIN left_before USING (item_id)
   UNION ALL
   FROM told

@@ -1,5 +1,5 @@
 -- part of: offer_prices and price_spells
--- Prices of offers from one known instant to the next, -1 if an offer was not listed. From offers, and steps: the known
+-- Prices of offers from one known instant to the next, -1 if an offer was not listed. From listings, and steps: the known
 -- prices (told_prices.sql), and one step without a time for the beginning of an offer.
 WITH ordered AS (
   SELECT
@@ -23,20 +23,20 @@ SELECT
   CASE
     -- A change of values between a removal and a relisting does not list the offer.
     WHEN kind IN ('CHANGED', 'PRICE') AND listing_so_far = 'REMOVED'
-      AND coalesce(next_listing <> 'REMOVED', offers.removed_at IS NOT NULL) THEN -1
+      AND coalesce(next_listing <> 'REMOVED', listings.removed_at IS NOT NULL) THEN -1
     -- An offer was not listed before its first known listing, even if its own row has a price.
     WHEN listing_so_far IS NULL AND kind = 'PRICE' AND next_kind IN ('NEW', 'RELISTED') THEN -1
     WHEN listing_so_far IS NULL AND kind IS NULL AND next_kind = 'PRICE' AND kind_after_next IN ('NEW', 'RELISTED') THEN -1
-    ELSE coalesce(ordered.price, next_price_before, next_last_price, offers.price)
+    ELSE coalesce(ordered.price, next_price_before, next_last_price, listings.price)
   END AS price,
-  coalesce(ordered.currency, CASE WHEN ordered.price IS NULL THEN next_currency_before END, offers.currency) AS currency,
+  coalesce(ordered.currency, CASE WHEN ordered.price IS NULL THEN next_currency_before END, listings.currency) AS currency,
   kind,
   next_kind,
-  offers.first_seen_at,
-  offers.price_changed_at,
+  listings.first_seen_at,
+  listings.price_changed_at,
   told_at,
   next_told_at,
   day,
   next_day
 FROM ordered
-JOIN offers USING (item_id)
+JOIN listings USING (item_id)

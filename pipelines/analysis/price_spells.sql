@@ -7,17 +7,17 @@
 -- website and category are today's. ended_before: when the listing's previous spell ended; null for the first known
 -- one, equal to from_at if there is no gap. price_before: its price then, in the same currency. is_suspect: a price of
 -- 0.01 or less, or one that differs by a factor of about 10, 100 or 1,000 (from 6.3 to 15.8, and so on) from the middle
--- of the listing's prices, if there are three or more. A suspect price is never a price_before. With variable
--- with_suspects = true no price is suspect.
+-- of the listing's prices, if there are three or more; or a current price that is a placeholder or off scale (table
+-- offers). A suspect price is never a price_before. With variable with_suspects = true no price is suspect.
 -- (FROM '….sql') is replaced by the query of that file.
-WITH offers AS (FROM 'past_offers.sql'),
+WITH listings AS (FROM 'past_offers.sql'),
 told AS (FROM 'told_prices.sql'),
 steps AS (
   SELECT
     item_id, NULL::DATE AS day, NULL::TIMESTAMPTZ AS told_at, NULL::BIGINT AS nth, NULL::VARCHAR AS kind,
     NULL::VARCHAR AS listing, NULL::DECIMAL(18, 4) AS price, NULL::DECIMAL(18, 4) AS price_before,
     NULL::DECIMAL(18, 4) AS last_price, NULL::VARCHAR AS currency, NULL::VARCHAR AS currency_before
-  FROM offers
+  FROM listings
   WHERE first_seen_at IS NOT NULL
   UNION ALL
   FROM told
@@ -85,12 +85,16 @@ compared AS (
     log10(price::DOUBLE / typical_price) AS tens,
     log10(price_before::DOUBLE / typical_price) AS tens_before,
     NOT coalesce(getvariable('with_suspects')::BOOLEAN, false) AS is_judged,
+    coalesce(to_at IS NULL AND is_wrong_now, false) AS is_wrong,
     listing.product_id,
     listing.site_id,
     listing.category_slug
   FROM spells
   JOIN (SELECT item_id, product_id, site_id, category_slug FROM items) AS listing USING (item_id)
   LEFT JOIN typical USING (item_id, currency)
+  LEFT JOIN (
+    SELECT item_id, true AS is_wrong_now FROM offers WHERE list_has_any(findings, ['placeholder', 'scale'])
+  ) USING (item_id)
 )
 SELECT
   item_id,
@@ -110,6 +114,6 @@ SELECT
       THEN NULL
     ELSE price_before
   END::DECIMAL(18, 4) AS price_before,
-  is_judged AND (price <= 0.01 OR coalesce(abs(tens - round(tens)) <= 0.2 AND abs(round(tens)) BETWEEN 1 AND 3, false)) AS is_suspect,
+  is_judged AND (price <= 0.01 OR is_wrong OR coalesce(abs(tens - round(tens)) <= 0.2 AND abs(round(tens)) BETWEEN 1 AND 3, false)) AS is_suspect,
   category_slug
 FROM compared

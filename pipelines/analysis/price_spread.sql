@@ -17,6 +17,7 @@ priced AS (
     site_id,
     price,
     is_counted,
+    is_counted AND doubts <> [] AS is_doubted,
     findings,
     unit,
     -- Zero to four decimals is too little to compare.
@@ -40,6 +41,9 @@ price_groups AS MATERIALIZED (
     max(units::HUGEINT * 18446744073709551616 - site_id) AS dearest,
     count(*) FILTER (NOT is_counted) AS left_out,
     CASE WHEN left_out = 0 THEN prices ELSE list_sort(list(units) FILTER (is_counted)) END AS trusted,
+    min(units) FILTER (is_counted AND NOT is_doubted) AS sure_min,
+    max(units) FILTER (is_counted AND NOT is_doubted) AS sure_max,
+    bool_or(is_doubted) AS has_doubts,
     min(units::HUGEINT * 18446744073709551616 + site_id) FILTER (is_counted) AS trusted_cheapest,
     max(units::HUGEINT * 18446744073709551616 - site_id) FILTER (is_counted) AS trusted_dearest,
     list(findings) FILTER (NOT is_counted) AS left_out_findings,
@@ -69,17 +73,23 @@ counted AS (
 stepped AS (
   SELECT
     *,
-    -- The widest step between two neighbouring prices; one of more than 2 parts them into groups.
-    CASE WHEN trusted[n] > 2 * trusted[1] THEN list_max([trusted[i + 1] / trusted[i] FOR i IN range(1, n)]) END AS gap,
-    shops <= 3 AND list_contains(kinds, 'scale') AS is_off_scale
+    -- The widest step between two neighbouring prices that is too wide: nobody confirms a price that stands alone beyond
+    -- a factor of 1.6, and two groups of shops that are farther apart than 4 hardly sell the same.
+    CASE WHEN trusted[n] > 1.6 * trusted[1] THEN list_max([
+      trusted[i + 1] / trusted[i]
+      FOR i IN range(1, n)
+      IF trusted[i + 1] / trusted[i] > CASE WHEN i = 1 OR i = n - 1 THEN 1.6 ELSE 4 END
+    ]) END AS gap,
+    shops <= 3 AND list_contains(kinds, 'scale') AS is_off_scale,
+    has_doubts AND coalesce(sure_min <> trusted[1] OR sure_max <> trusted[n], true) AS is_doubtful
   FROM counted
 ),
 trust AS (
   SELECT
     *,
     CASE
-      WHEN n < 2 OR is_off_scale OR gap > 2 OR 2 * n < shops THEN 'C'
-      WHEN n >= 4 AND (kinds = [] OR kinds = ['duplicate']) THEN 'A'
+      WHEN n < 2 OR is_off_scale OR is_doubtful OR gap IS NOT NULL OR 2 * n < shops THEN 'C'
+      WHEN n >= 4 AND NOT has_doubts AND (kinds = [] OR kinds = ['duplicate']) THEN 'A'
       ELSE 'B'
     END AS grade
   FROM stepped
@@ -95,7 +105,8 @@ SELECT
     CASE
       WHEN n < 2 THEN CASE n WHEN 0 THEN 'no' ELSE 'one' END || ' trusted shop of ' || trust.shops
       WHEN is_off_scale THEN trust.shops || ' shops that differ by a factor near 10, 100 or 1,000'
-      WHEN gap > 2 THEN format('a gap of factor {:.1f} between two prices', gap)
+      WHEN is_doubtful THEN 'the lowest or highest price may be of another product'
+      WHEN gap IS NOT NULL THEN format('a gap of factor {:.1f} between two prices', gap)
       WHEN 2 * n < trust.shops THEN 'most shops left out'
       ELSE n || ' shops'
     END,

@@ -1,5 +1,5 @@
 -- part of: offer_prices and price_spells
--- Known facts about the prices of offers, in any order. From offers (items with item_id, price and price_before, -1 for
+-- Known facts about the prices of offers, in any order. From listings (items with item_id, price and price_before, -1 for
 -- none, currency, price_changed_at and removed_at). A change says which price follows it. The first known change also
 -- says what was before it: nothing if it is NEW or RELISTED, else an offer at the previous price. The item's own row
 -- says its last price change (kind PRICE) and its removal, if no change does. -1 means that there is known to be no
@@ -17,7 +17,7 @@ WITH known_changes AS (
       ELSE price
     END AS last_price
   FROM history
-  SEMI JOIN offers USING (item_id)
+  SEMI JOIN listings USING (item_id)
   WHERE history.kind IN ('NEW', 'REMOVED', 'RELISTED') OR price IS NOT NULL OR previous_price IS NOT NULL
 )
 SELECT
@@ -61,7 +61,7 @@ SELECT
   price_before,
   currency,
   currency
-FROM offers
+FROM listings
 WHERE price_changed_at IS NOT NULL
 UNION ALL
 SELECT
@@ -76,5 +76,5 @@ SELECT
   price,
   currency,
   currency
-FROM offers
+FROM listings
 WHERE removed_at IS NOT NULL

@@ -1,25 +1,55 @@
 -- part of: watch
 -- Your own prices against the shops that sell the same product: one row for each line of watch_list (line, product,
--- product_id, currency, price, lowest, highest, reason). Only the lowest price of each shop counts; a shop at the same
--- price is neither above nor below. position is 1 if no shop is cheaper. undercut_since and below_since are since when
--- at least one shop has been below your price, or below your lowest allowed price. below_first is the first of these
+-- product_id, currency, price, lowest, highest, reason). Only prices that count are compared (table offers, is_counted):
+-- the lowest of each shop. left_out tells the others, cheapest first: price, shop and reason. A shop at the same price
+-- is neither above nor below. position is 1 if no shop is cheaper. undercut_since and below_since are since when at
+-- least one shop has been below your price, or below your lowest allowed price. below_first is the first of these
 -- shops, even if it no longer is below; below_followed are the others in order. …_known is false if that price is older
--- than the first known change.
+-- than the first known change. alarms is the number of shops below your lowest allowed price by a price that counts.
 -- Exact: prices, gap and median (half away from zero at the fourth decimal). Percentages are doubles.
--- Optional variable: own_site (site_id): your own shop, left out
-WITH offers AS MATERIALIZED (
-  SELECT product_id, currency, site_id, min(price) AS price
-  FROM items
-  WHERE is_listed AND price > 0 AND currency IS NOT NULL
-    AND product_id IN (SELECT product_id FROM watch_list)
+-- Optional variables: own_site (site_id): your own shop, left out · with_suspects (true): compare every price above zero
+WITH priced AS MATERIALIZED (
+  SELECT
+    * EXCLUDE (is_counted),
+    is_counted AS is_right,
+    price > 0 AND (is_counted OR coalesce(getvariable('with_suspects')::BOOLEAN, false)) AS is_counted
+  FROM offers
+  WHERE product_id IN (SELECT product_id FROM watch_list)
     AND (getvariable('own_site') IS NULL OR site_id <> getvariable('own_site')::BIGINT)
+),
+asked AS MATERIALIZED (
+  SELECT product_id, currency, site_id, min(price) AS price, min(price) FILTER (is_right) AS right_price
+  FROM priced
+  WHERE is_counted
   GROUP BY product_id, currency, site_id
+),
+names AS (
+  SELECT site_id, name, attribution FROM sites WHERE is_current
+),
+-- A further listing of a shop whose price counts tells nothing new.
+excluded AS MATERIALIZED (
+  SELECT * FROM priced WHERE NOT is_counted AND findings <> ['duplicate']
+),
+excluded_texts AS (
+  SELECT
+    product_id,
+    currency,
+    list(price || ' ' || coalesce(name, site_id::VARCHAR) || ': ' || reason ORDER BY price, item_id) AS left_out
+  FROM excluded
+  LEFT JOIN names USING (site_id)
+  GROUP BY product_id, currency
 ),
 known_products AS (
   SELECT DISTINCT product_id FROM items WHERE product_id IN (SELECT product_id FROM watch_list)
 ),
 currencies AS (
-  SELECT product_id, list_sort(list(DISTINCT currency)) AS currencies FROM offers GROUP BY product_id
+  SELECT
+    product_id,
+    list_sort(list(DISTINCT currency)) AS listed_in,
+    list_sort(list(DISTINCT currency) FILTER (is_counted)) AS counted_in,
+    coalesce(counted_in, listed_in) AS currencies
+  FROM priced
+  GROUP BY product_id
 ),
 watched AS MATERIALIZED (
   SELECT
@@ -31,8 +61,10 @@ watched AS MATERIALIZED (
       WHEN currencies IS NULL THEN 'no shop lists it now'
       WHEN watch_list.currency IS NULL AND len(currencies) > 1
         THEN 'sold in ' || array_to_string(currencies, ', ') || ': give a currency'
-      WHEN NOT list_contains(currencies, coalesce(watch_list.currency, currencies[1]))
+      WHEN NOT list_contains(listed_in, watch_list.currency)
         THEN 'sold in ' || array_to_string(currencies, ', ') || ' alone'
+      WHEN NOT coalesce(list_contains(counted_in, coalesce(watch_list.currency, currencies[1])), false)
+        THEN 'no price counts: see left_out'
     END AS reason
   FROM watch_list
   LEFT JOIN known_products USING (product_id)
@@ -42,13 +74,14 @@ market AS (
   SELECT
     line,
     count(*) AS shops,
-    list_sort(list(offers.price)) AS prices,
-    arg_min({'site_id': site_id, 'price': offers.price}, (offers.price, site_id)) AS cheapest,
-    count(*) FILTER (offers.price < watched.price) AS undercut_shops,
-    count(*) FILTER (offers.price < lowest) AS below_shops,
-    count(*) FILTER (offers.price > highest) AS above_shops
+    list_sort(list(asked.price)) AS prices,
+    arg_min({'site_id': site_id, 'price': asked.price}, (asked.price, site_id)) AS cheapest,
+    count(*) FILTER (asked.price < watched.price) AS undercut_shops,
+    count(*) FILTER (asked.price < lowest) AS below_shops,
+    count(*) FILTER (right_price < lowest) AS alarms,
+    count(*) FILTER (asked.price > highest) AS above_shops
   FROM watched
-  JOIN offers USING (product_id, currency)
+  JOIN asked USING (product_id, currency)
   WHERE reason IS NULL
   GROUP BY line
 ),
@@ -62,7 +95,11 @@ breaches AS (
   SELECT line, kind, site_id, epoch_us(from_at) AS from_us, coalesce(epoch_us(to_at), 9223372036854775807) AS to_us, began IS NOT NULL AS is_known
   FROM price_spells
   JOIN bounds USING (product_id, currency)
+  LEFT JOIN (SELECT item_id, findings AS left_out_for FROM excluded) AS excluded USING (item_id)
   WHERE price_spells.price < bound
+    AND NOT is_suspect
+    -- Another pack or currency never was comparable. Anything else is known of the current price alone.
+    AND NOT (left_out_for IS NOT NULL AND (to_at IS NULL OR list_has_any(left_out_for, ['pack', 'currency'])))
     AND (getvariable('own_site') IS NULL OR site_id <> getvariable('own_site')::BIGINT)
 ),
 stretches AS (
@@ -100,9 +137,6 @@ standing AS (
   SEMI JOIN (SELECT line, kind, episode FROM episodes WHERE to_us = 9223372036854775807) USING (line, kind, episode)
   GROUP BY line, kind, site_id
 ),
-names AS (
-  SELECT site_id, name, attribution FROM sites WHERE is_current
-),
 told AS (
   SELECT
     line,
@@ -122,7 +156,7 @@ told AS (
 credited AS (
   SELECT line, list_sort(list(DISTINCT attribution)) AS attribution
   FROM watched
-  JOIN offers USING (product_id, currency)
+  JOIN priced USING (product_id, currency)
   JOIN names USING (site_id)
   WHERE attribution IS NOT NULL
   GROUP BY line
@@ -158,12 +192,15 @@ SELECT
   below_since_known,
   coalesce(below_by[2:], []) AS below_followed,
   coalesce(below_by_since[2:], []) AS below_followed_at,
+  alarms,
   above_shops,
+  coalesce(left_out, []) AS left_out,
   coalesce(credited.attribution, []) AS attribution
 FROM watched
 LEFT JOIN market USING (line)
 LEFT JOIN told USING (line)
 LEFT JOIN credited USING (line)
+LEFT JOIN excluded_texts USING (product_id, currency)
 LEFT JOIN (SELECT product_id, title FROM products) AS products ON products.product_id = watched.product_id
 LEFT JOIN names ON names.site_id = cheapest.site_id
 ORDER BY line

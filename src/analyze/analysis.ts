@@ -26,7 +26,7 @@ export async function setVariables(db: Database, variables: Record<string, DuckD
   }
 }
 
-/** Makes view `price_spells` over views `items` and `history`, for analyses of the past. */
+/** Makes view `price_spells` over views `items`, `history` and `offers`, for analyses of the past. */
 export async function createSpellsView(db: Database): Promise<void> {
   await db.run(`CREATE OR REPLACE VIEW price_spells AS ${readAnalysis('price_spells')}`);
 }

@@ -18,6 +18,8 @@ export interface WatchOptions {
   currency?: string | undefined;
   /** Website that is the user's own. */
   ownSite?: bigint | undefined;
+  /** True if prices that don't count (table `offers`) are compared as well. */
+  withSuspects?: boolean | undefined;
   /** Parquet file of the last run's result; undefined on the first run. */
   before?: string | undefined;
   now: Date;
@@ -30,11 +32,12 @@ export interface WatchOptions {
  */
 export async function createWatched(db: Database, options: WatchOptions): Promise<void> {
   await loadWatchList(db, options.list, options.currency);
-  await setVariables(db, { own_site: options.ownSite ?? null });
+  await setVariables(db, { own_site: options.ownSite ?? null, with_suspects: options.withSuspects ?? false });
   // Only the listed products are read, because a lake may be large.
   const items = sql`${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
-  const price_spells = bindQuery(readAnalysis('price_spells'), { items });
-  const found = bindQuery(readAnalysis('watch_list'), { items, price_spells });
+  const offers = sql`${itself('offers')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
+  const price_spells = bindQuery(readAnalysis('price_spells'), { items, offers });
+  const found = bindQuery(readAnalysis('watch_list'), { items, offers, price_spells });
   await db.run(`CREATE OR REPLACE TABLE found AS ${found.text}`);
   const before = options.before === undefined ? 'found LIMIT 0' : `read_parquet(${quoteLiteral(options.before)})`;
   const watchedAt = options.before === undefined ? ', NULL::TIMESTAMPTZ AS watched_at' : '';

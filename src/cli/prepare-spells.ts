@@ -6,6 +6,7 @@ import { syncFile } from '../io/durable.js';
 import { readTable } from '../lake/read.js';
 import { quoteLiteral } from '../sql/quote.js';
 import { ignoreMissing, privatePath } from '../tables/layout.js';
+import type { TableName } from '../tables/table.js';
 import type { OpenedLake } from './read-lake.js';
 import type { CliIo } from './terminal-io.js';
 
@@ -23,7 +24,7 @@ export interface PriceSpells {
 
 /**
  * Creates view `price_spells`. Spells of a large lake are kept as Parquet in `_pricelake/prepared`, or beside the scratch
- * file if that can't be written. They follow from the files of `items` and `history`, and variable with_suspects.
+ * file if that can't be written. They follow from the files of `items`, `history` and `offers`, and variable with_suspects.
  */
 export async function openSpells(
   { db, lake, scratch }: OpenedLake,
@@ -33,13 +34,14 @@ export async function openSpells(
   await createSpellsView(db);
   const folder = await makeFolder(privatePath(lake, 'prepared'), join(dirname(scratch), 'prepared'));
   const prepare = async () => {
-    const [items, history] = await Promise.all([readTable(lake, 'items'), readTable(lake, 'history')]);
+    const read = (table: TableName) => readTable(lake, table);
+    const [items, history, offers] = await Promise.all([read('items'), read('history'), read('offers')]);
     const changes = history.files.reduce((sum, { rows }) => sum + rows, 0n);
     if (changes <= fewChanges) return;
     const judged = await db.row("SELECT coalesce(getvariable('with_suspects')::BOOLEAN, false)::VARCHAR AS all");
     const name = nameSpells([
       String(judged?.all),
-      ...[items, history].flatMap(({ files }) => files.map(({ path }) => path)),
+      ...[items, history, offers].flatMap(({ files }) => files.map(({ path }) => path)),
     ]);
     const file = join(folder, name);
     if ((await stat(file).catch(ignoreMissing)) === undefined) {

@@ -16,6 +16,7 @@ interface Listing {
   title?: string;
   attributes?: Record<string, unknown>;
   currency?: string;
+  brand?: string;
   daysUnseen?: number;
 }
 
@@ -27,7 +28,7 @@ async function insertItems(rows: Record<string, unknown>[]): Promise<void> {
      SELECT * EXCLUDE (days_unseen), true AS is_listed, TIMESTAMPTZ '2026-11-20 12:00:00Z' AS read_at,
        read_at - INTERVAL 1 DAY * days_unseen AS last_seen_at
      FROM (SELECT unnest(from_json($1, '[{"item_id":"BIGINT","site_id":"BIGINT","product_id":"VARCHAR",
-       "price":"VARCHAR","previous_price":"VARCHAR","title":"VARCHAR","attributes":"VARCHAR","currency":"VARCHAR",
+       "price":"VARCHAR","previous_price":"VARCHAR","title":"VARCHAR","brand":"VARCHAR","attributes":"VARCHAR","currency":"VARCHAR",
        "days_unseen":"INTEGER"}]'), recursive := true))`,
     [JSON.stringify(rows)],
   );
@@ -43,6 +44,7 @@ async function judge(...listings: Listing[]): Promise<Record<string, DuckDBValue
       price: one.price,
       previous_price: one.before,
       title: one.title,
+      brand: one.brand,
       attributes: one.attributes === undefined ? undefined : JSON.stringify(one.attributes),
       currency: one.currency ?? 'EUR',
       days_unseen: one.daysUnseen ?? 0,
@@ -82,7 +84,17 @@ test.each<[string, Listing[], string, string?]>([
   ['a quarter from the middle, however equal the others', [...MIDDLE, ...priced('4', '3', '5')], '-, -, -, -, -, -, -'],
   ['exactly half and twice the middle', [...MIDDLE, ...priced('2', '8')], '-, -, -, -, -, -'],
   ['a unit more than that', [...MIDDLE, ...priced('1.9999', '8.0001')], '-, -, -, -, outlier, outlier'],
-  ['both', [...MIDDLE, ...priced('4', '4', '2', '8', '1.9999', '8.0001')], '-, -, -, -, -, -, -, -, outlier, outlier'],
+  ['both', [...MIDDLE, ...priced('4', '4', '2', '8', '1.80', '8.0001')], '-, -, -, -, -, -, -, -, outlier, outlier'],
+  [
+    'a low price that another shop has within 5 %',
+    [...MIDDLE, ...priced('4', '4', '1.90', '1.81', '1.70')],
+    '-, -, -, -, -, -, -, -, outlier',
+  ],
+  [
+    'a high price that another shop has',
+    [...MIDDLE, ...priced('4', '4', '8.10', '8.10')],
+    '-, -, -, -, -, -, outlier, outlier',
+  ],
   ['wide scatter', priced('1', '2', '3', '5', '8'), '-, -, -, -, -'],
   ['packs of 5 % more or less, and of more', [1000, 1000, 1050, 950, 1051, 949].map(grams), '-, -, -, -, pack, pack'],
   ['the same pack in other units', [TEA, { price: '2.20', attributes: { quantity: 0.04, unit: 'kg' } }], '-, -'],
@@ -193,6 +205,107 @@ describe('the pack', () => {
   ])('of 20 %s among those of 10 is found', async (unit, code) => {
     const pack = (quantity: number) => ({ price: '4', attributes: { quantity, unit } });
     expect(await reasons(pack(10), pack(10), pack(20))).toEqual([null, null, `20.0 ${code}, others 10.0 ${code}`]);
+  });
+});
+
+/** Offers of shops of their own with these titles and brands, all at the same price. */
+const titled = (...texts: [title: string, brand?: string][]): Listing[] =>
+  texts.map(([title, brand]) => ({ price: '4', title, brand }));
+
+describe('words', () => {
+  const NECTAR: [string, string?][] = [
+    ['Nektar jabuka 2 l', 'Bravo'],
+    ['BRAVO NEKT. JABUKA', 'BRAVO'],
+  ];
+
+  it.each<[string, Listing[], string]>([
+    ['a title that shares no word', titled(...NECTAR, ['Toaletni papir 10/1', 'Bravo']), '- - -'],
+    ['a title and brand that share no word', titled(...NECTAR, ['Toaletni papir 10/1', 'Zewa']), '- - title'],
+    ['another brand beside the same words', titled(...NECTAR, ['Nektar jabuka 2 l', 'Happy Day']), '- - brand'],
+    ['a brand that the others have in their titles', titled(...NECTAR, ['Nektar jabuka', 'Bravo d.o.o.']), '- - -'],
+    ['a brand where no other has one', titled(['Nektar', 'Bravo'], ['Nektar jabuka'], ['Nektar']), '- - -'],
+    ['two titles that share nothing', titled(['Nektar jabuka'], ['Toaletni papir']), 'title title'],
+    ['accents and cases', titled(['ČOKOLADA S LJEŠNJACIMA'], ['cokolada'], ['Čokoladica']), '- - -'],
+    ['one listing', titled(['Nektar']), '-'],
+    ['titles of units and numbers alone', titled(['500 g'], ['Nektar 500 g'], ['Nektar']), '- - -'],
+    ['no titles at all', priced('4', '4'), '- -'],
+  ])('of %s are evidence of another product, or none', async (_what, listings, expected) => {
+    const rows = await judge(...listings);
+    expect(rows.map(({ doubts }) => (doubts as DuckDBListValue).items.join() || '-').join(' ')).toBe(expected);
+    expect(rows.every(({ is_counted }) => is_counted)).toBe(true);
+  });
+
+  it.each([
+    ['Laptop X1 rabljeno', 'used'],
+    ['Laptop X1 gebraucht', 'used'],
+    ['Laptop X1 (B-Ware)', 'used'],
+    ['Laptop X1, second-hand', 'used'],
+    ['Laptop X1 - renewed', 'refurbished'],
+    ['Laptop X1 reconditionné', 'refurbished'],
+    ['Laptop X1 open box', 'opened'],
+    ['Laptop X1 otvoreno pakiranje', 'opened'],
+    ['Laptop X1 unused', null],
+    ['Laptop X1', null],
+  ])('of "%s" tell the condition', async (title, condition) => {
+    const [, row] = await judge(...titled(['Laptop X1'], [title], ['Laptop X1']));
+    expect(row).toMatchObject({ condition, is_counted: condition === null, reason: condition });
+  });
+
+  it.each([
+    [{ condition: 'https://schema.org/UsedCondition' }, 'used'],
+    [{ itemCondition: 'Refurbished' }, 'refurbished'],
+    [{ stanje: 'rabljeno' }, 'used'],
+    [{ zustand: 'Neu' }, 'new'],
+    [{ condition: 'NewCondition' }, 'new'],
+    [{ condition: 7 }, null],
+  ])('of attribute %j tell it before the title', async (attributes, condition) => {
+    const listings = titled(['Laptop X1'], ['Laptop X1'], ['Laptop X1']);
+    const [row] = await judge({ ...(listings[0] as Listing), attributes }, ...listings.slice(1));
+    expect(row).toMatchObject({ condition, is_counted: condition === null || condition === 'new' });
+  });
+
+  it('of used goods alone compare these with each other', async () => {
+    expect(await findings(...titled(['Phone used'], ['Phone rabljen'], ['Phone']))).toBe('-, -, condition');
+  });
+
+  it.each([
+    ['Cheese, price per kg', 'per unit'],
+    ['Sir cijena po kg', 'per unit'],
+    ['Sir /kg', 'per unit'],
+    ['Sir 1 kg', undefined],
+    ['Kaution Sir', undefined],
+    ['Pfand Sir', 'deposit'],
+    ['Sir zu mieten', 'rental'],
+  ])('of "%s" tell what the price is for', async (title, terms) => {
+    const found = await judge(...titled(['Sir i cheese'], [title], ['Sir i cheese']));
+    expect(found[1]?.reason ?? undefined).toBe(title.startsWith('Kaution') ? 'deposit' : terms);
+  });
+
+  it('of a set are evidence where the price is higher, too', async () => {
+    const set = { price: '8', title: 'Glas 3er Set' };
+    const [first] = await judge(set, ...titled(['Glas'], ['Glas']));
+    expect(first).toMatchObject({ is_counted: true, reason: 'may be several pieces' });
+    expect(await reasons({ ...set, price: '5' }, ...titled(['Glas'], ['Glas']))).toEqual([null, null, null]);
+  });
+});
+
+describe('a price', () => {
+  const pack = (price: string, quantity = 250): Listing => ({ price, attributes: { quantity, unit: 'g' } });
+
+  it('that others ask for a kilogram is doubted, and no other', async () => {
+    const doubts = async (...listings: Listing[]) =>
+      (await judge(...listings)).map((row) => (row.doubts as DuckDBListValue).items.join());
+    expect(await doubts(pack('4'), pack('4.10'), pack('16'))).toEqual(['', '', 'unit_price']);
+    expect(await doubts(pack('4'), pack('4.10'), pack('14'))).toEqual(['', '', '']);
+    expect(await doubts(pack('4', 900), pack('4.10', 900), pack('4.50', 900))).toEqual(['', '', '']);
+  });
+
+  it('of one piece beside the name of the trade case counts, without a unit price', async () => {
+    const titles = [['Cola 1 l'], ['Cola 1 l'], ['Cola 12x1l']] as [string][];
+    const rows = await judge(...titled(...titles));
+    expect(rows.map(({ is_counted }) => is_counted)).toEqual([true, true, true]);
+    expect(rows.map(({ unit_price }) => unit_price && String(unit_price))).toEqual(['4.0000', '4.0000', null]);
+    expect(await findings(...titled(...titles.slice(0, 2)), { price: '40', title: 'Cola 12x1l' })).toBe('-, -, pack');
   });
 });
 

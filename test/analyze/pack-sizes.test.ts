@@ -46,6 +46,11 @@ describe('a title', () => {
     ['Cola 0,5 l x 6', '3.0 l'],
     ['Tuna 2X200G', '0.4 kg'],
     ['Tuna 2 × 3 x', null],
+    ['Water lot de 6 bottles 50 cl', '3.0 l'],
+    ['Beer 33cl 24-pack', '7.92 l'],
+    ['Bier 0,5 l 6er Pack', '3.0 l'],
+    ['Yoghurt pack of 4, 125 g', '0.5 kg'],
+    ['Flour 2 kg 10 kom', '2.0 kg'],
   ])('%s counts packs: %s', async (title, pack) => {
     expect(await measure(title)).toBe(pack);
   });
@@ -60,7 +65,26 @@ describe('a title', () => {
     ['Cola 0.330 l', '0.33 l'],
     ['Rice 1.234,5 g', '1.2345 kg'],
     ['Rice 1,234.5 g', '1.2345 kg'],
+    ['Rice 1.000.000 g', '1000.0 kg'],
+    ['Rice 1,500,000 g', '1500.0 kg'],
+    ['Rice 1 500 g', '1.5 kg'],
+    ['Rice 1 500.5 g', '0.5005 kg'],
+    ['Juice 1 000 ml', '1.0 l'],
   ])('%s has three digits that are thousands, or decimals: %s', async (title, pack) => {
+    expect(await measure(title)).toBe(pack);
+  });
+
+  it.each([
+    ['Apples 1/2 kg', '0.5 kg'],
+    ['Detergent 3 + 1 kg', '4.0 kg'],
+    ['Snack 190+20 G', '0.21 kg'],
+    ['Vitamin D3+ 500 g', '0.5 kg'],
+    ['Φέτα 450 γρ', '0.45 kg'],
+    ['Vitamin C 1000 mg 30 tablets', '30.0 piece'],
+    ['Vitamin C 1000mg, 30 Kapseln', '30.0 piece'],
+    ['Orange juice 64 oz', '1.892706 l'],
+    ['Ground coffee 64 oz', '1.814369 kg'],
+  ])('%s has fractions, sums and strengths: %s', async (title, pack) => {
     expect(await measure(title)).toBe(pack);
   });
 
@@ -83,6 +107,7 @@ describe('the shop’s attributes', () => {
     [{ quantity: 500, unit: 'ml' }, '0.5 l'],
     [{ quantity: '0,5', unit: 'L' }, '0.5 l'],
     [{ quantity: 10, unit: 'm' }, '10.0 m'],
+    [{ quantity: '1/2', unit: 'kg' }, '0.5 kg'],
     [{ quantity: 5, unit: 'G' }, '0.005 kg'],
     [{ quantity: 10, unit: 'boxes' }, null],
     [{ quantity: '4 x 100 g' }, '0.4 kg'],

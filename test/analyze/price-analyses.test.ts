@@ -4,6 +4,7 @@ import { createSpellsView, readAnalysis, setVariables } from '../../src/analyze/
 import { Database } from '../../src/sql/connection.js';
 import { DAY, START } from './history-world.js';
 import {
+  isOffScale,
   isSuspect,
   LAST_CLOSED_DAY,
   type Listing,
@@ -15,9 +16,7 @@ import {
   trustPrices,
 } from './price-world.js';
 
-/** The same without suspect prices. */
-/** Whether an offer of today counts: of the listings with a number that leaves 3 by 8 it has a wrong price. */
-const isCounted = ({ itemId }: Listing) => itemId % 8 !== 3;
+const isCounted = ({ itemId }: Listing) => !isOffScale(itemId);
 
 const db = await Database.open();
 const world = await loadPriceWorld(db, makePriceWorld(2026));

@@ -16,6 +16,7 @@ import {
 const DAYS = 6;
 
 const db = await Database.open();
+await db.run('CREATE TABLE offers (item_id BIGINT, findings VARCHAR[])');
 afterAll(() => db.close());
 
 interface Spell {
@@ -167,6 +168,17 @@ describe('price spells', () => {
     await db.run("SET VARIABLE with_suspects = 'true'");
     expect(await judge()).toEqual(spells([false, false, false], [null, 3000, 300]));
     await db.run('RESET VARIABLE with_suspects');
+  });
+
+  it("mark a current price that is wrong by today's other offers, and no past one of its listing", async () => {
+    const past = [change('NEW', 0, 100_000), change('CHANGED', 1, 1000, 100_000)];
+    const world = [1, 2].map((id) => item(id, { units: 1000, unitsBefore: 100_000, changedAt: DAY, past }));
+    await db.run("INSERT INTO offers VALUES (1, ['duplicate', 'scale']), (2, ['pack', 'outlier'])");
+    await readSpells(world);
+    const suspects = 'SELECT item_id, from_at, is_suspect FROM price_spells ORDER BY item_id, from_at';
+    const judged = (await db.rows(suspects)).map(({ is_suspect }) => is_suspect);
+    await db.run('TRUNCATE offers');
+    expect(judged).toEqual([false, true, false, false]);
   });
 
   it('mark neither of two prices, of which nothing shows which one is wrong', async () => {

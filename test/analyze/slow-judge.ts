@@ -53,7 +53,12 @@ export function judgeSlowly(offers: readonly JudgedOffer[], currency: string): M
         ((one.isJump && (ratio === undefined || isFar)) ||
           (middles.length > 0 && middles.every((middle) => isScale(Number(units) / Number(middle)))));
       const isOutlier =
-        !isPlaceholder && !isScaled && !one.isOtherPack && units > 0n && listOutliers(all, [units]).length > 0;
+        !isPlaceholder &&
+        !isScaled &&
+        !one.isOtherPack &&
+        units > 0n &&
+        listOutliers(all, [units]).length > 0 &&
+        !(reference.includes(one) && isClearance(priceOf(siteId), all));
       const findings = {
         placeholder: isPlaceholder,
         currency: one.isForeign,
@@ -78,6 +83,14 @@ function addDuplicates(offers: readonly JudgedOffer[], findings: Map<number, str
     if (cheapest?.itemId !== itemId) findings.set(itemId, ['duplicate']);
   }
   return findings;
+}
+
+/** Most prices are equal, this one is lower, and another shop has it within 5 %. */
+function isClearance(price: bigint, all: readonly bigint[]): boolean {
+  const sorted = sortAscending([...all]);
+  const middle = sorted[sorted.length >> 1] as bigint;
+  const twins = sorted.filter((one) => 105n * price >= 100n * one && 105n * one >= 100n * price);
+  return 2 * sorted.filter((one) => one === middle).length > sorted.length && price < middle && twins.length > 1;
 }
 
 /** Within 10^0.2 of 10, 100, 1,000 or of a tenth, a hundredth, a thousandth. */

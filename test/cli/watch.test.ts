@@ -13,6 +13,8 @@ const SHOPS = ['Alpha', 'Beta', 'Gamma', 'Delta'];
 const CREDIT = 'Open Prices, CC BY 4.0';
 const KETTLE = '4006381333931';
 const LAMP = '4012345678901';
+const TOASTER = '4012345678918';
+const MUG = '4012345678925';
 const PAST: Record<string, [day: number, price: number | null][][]> = {
   // Beta went below 20 first and came back; Gamma followed before it did, then Alpha, who still are.
   [KETTLE]: [
@@ -42,6 +44,17 @@ const PAST: Record<string, [day: number, price: number | null][][]> = {
       [6, null],
     ],
   ],
+  // Gamma lost two digits on the tenth.
+  [TOASTER]: [
+    [[1, 10]],
+    [[1, 11]],
+    [
+      [1, 10],
+      [10, 0.1],
+    ],
+    [[1, 9.5]],
+  ],
+  [MUG]: [[[1, 0.01]]],
 };
 
 const at = (day: number) => `2026-11-${String(day).padStart(2, '0')}T10:00:00Z`;
@@ -219,6 +232,57 @@ describe('watch', () => {
       ],
       ['new in the list'],
     ]);
+  });
+
+  test('compares no price that looks wrong, says which and why, and raises no alarm for it', async () => {
+    const file = await list('suspects.csv', ['product,price,lowest', `${TOASTER},12,9`]);
+    const { code, stdout } = await watch(file, '--json');
+    expect(code).toBe(0);
+    expect(parseRows(stdout)).toMatchObject([
+      {
+        shops: 3,
+        position: 4,
+        cheapest: 9.5,
+        cheapest_shop: 'Delta',
+        undercut_by: ['Alpha', 'Beta', 'Delta'],
+        below_shops: 0,
+        below_now: [],
+        alarms: 0,
+        left_out: ['0.1000 Gamma: other shops ask 100.0 times as much'],
+        attribution: [CREDIT],
+      },
+    ]);
+    expect((await watch(file)).stdout).toContain('0.1000 Gamma');
+    const suspects = await watch(file, '--json', '--with-suspects');
+    expect(suspects.code).toBe(0);
+    expect(parseRows(suspects.stdout)).toMatchObject([
+      { shops: 4, cheapest: 0.1, below_shops: 1, below_now: ['Gamma'], alarms: 0, left_out: [], changes: null },
+    ]);
+    // The look with suspects left no trace.
+    expect(parseRows((await watch(file, '--json')).stdout)[0]).toMatchObject({ changes: [] });
+  });
+
+  test('says that no price counts', async () => {
+    const file = await list('none.csv', ['product,price,lowest', `${MUG},3,2`]);
+    const { code, stdout } = await watch(file, '--json');
+    expect([code, parseRows(stdout)[0]]).toMatchObject([
+      0,
+      {
+        is_matched: false,
+        reason: 'no price counts: see left_out',
+        left_out: ['0.0100 Alpha: a price that fills a field'],
+        undercut_by: [],
+      },
+    ]);
+  });
+
+  test('leaves the wrong price out of indices as well', async () => {
+    const { stdout } = await runHere([
+      ...['query', '--lake', lake, '--analysis', 'price_index', '--set', 'by=all', '--set', 'period=day', '--json'],
+      ...['--set', 'since=2026-11-08', '--set', 'until=2026-11-11'],
+    ]);
+    const [last] = parseRows(stdout).slice(-1);
+    expect(Number(last?.jevons)).toBeGreaterThan(90);
   });
 
   test('says why a line is not matched', async () => {

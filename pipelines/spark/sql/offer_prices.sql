@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source a1c8ee0ab88f96a6.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 679bc55abaffc481.
 -- step: offer_prices__past_offers
 SELECT
   item_id,
@@ -11,7 +11,7 @@ SELECT
   COALESCE(removed_at, gone_at) AS removed_at,
   first_seen_at
 FROM items;
--- step: offer_prices__offers, kept
+-- step: offer_prices__listings, kept
 SELECT
   item_id,
   product_id,
@@ -57,7 +57,7 @@ SELECT
     ELSE price
   END AS last_price
 FROM history
-SEMI JOIN offer_prices__offers AS offers
+SEMI JOIN offer_prices__listings AS listings
   USING (item_id)
 WHERE
   history.kind IN ('NEW', 'REMOVED', 'RELISTED')
@@ -112,7 +112,7 @@ SELECT
   price_before,
   currency,
   currency
-FROM offer_prices__offers AS offers
+FROM offer_prices__listings AS listings
 WHERE
   NOT price_changed_at IS NULL
 UNION ALL
@@ -130,7 +130,7 @@ SELECT
   price,
   currency,
   currency
-FROM offer_prices__offers AS offers
+FROM offer_prices__listings AS listings
 WHERE
   NOT removed_at IS NULL;
 -- step: offer_prices__left_before
@@ -176,7 +176,7 @@ SELECT
   NULL AS last_price,
   left_before.currency,
   NULL AS currency_before
-FROM offer_prices__offers AS offers
+FROM offer_prices__listings AS listings
 LEFT JOIN offer_prices__left_before AS left_before
   USING (item_id)
 UNION ALL
@@ -231,7 +231,7 @@ SELECT
   CASE
     WHEN kind IN ('CHANGED', 'PRICE')
     AND listing_so_far = 'REMOVED'
-    AND COALESCE(next_listing <> 'REMOVED', NOT offers.removed_at IS NULL)
+    AND COALESCE(next_listing <> 'REMOVED', NOT listings.removed_at IS NULL)
     THEN -1
     WHEN listing_so_far IS NULL AND kind = 'PRICE' AND next_kind IN ('NEW', 'RELISTED')
     THEN -1
@@ -240,23 +240,23 @@ SELECT
     AND next_kind = 'PRICE'
     AND kind_after_next IN ('NEW', 'RELISTED')
     THEN -1
-    ELSE COALESCE(ordered.price, next_price_before, next_last_price, offers.price)
+    ELSE COALESCE(ordered.price, next_price_before, next_last_price, listings.price)
   END AS price,
   COALESCE(
     ordered.currency,
     CASE WHEN ordered.price IS NULL THEN next_currency_before END,
-    offers.currency
+    listings.currency
   ) AS currency,
   kind,
   next_kind,
-  offers.first_seen_at,
-  offers.price_changed_at,
+  listings.first_seen_at,
+  listings.price_changed_at,
   told_at,
   next_told_at,
   day,
   next_day
 FROM offer_prices__ordered AS ordered
-JOIN offer_prices__offers AS offers
+JOIN offer_prices__listings AS listings
   USING (item_id);
 -- step: offer_prices__runs
 SELECT

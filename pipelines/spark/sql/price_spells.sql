@@ -1,5 +1,5 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 46dc6b49c7f029db.
--- step: price_spells__offers, kept
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 70eb4dfc03a39be0.
+-- step: price_spells__listings, kept
 SELECT
   item_id,
   product_id,
@@ -37,7 +37,7 @@ SELECT
     ELSE price
   END AS last_price
 FROM history
-SEMI JOIN price_spells__offers AS offers
+SEMI JOIN price_spells__listings AS listings
   USING (item_id)
 WHERE
   history.kind IN ('NEW', 'REMOVED', 'RELISTED')
@@ -92,7 +92,7 @@ SELECT
   price_before,
   currency,
   currency
-FROM price_spells__offers AS offers
+FROM price_spells__listings AS listings
 WHERE
   NOT price_changed_at IS NULL
 UNION ALL
@@ -110,7 +110,7 @@ SELECT
   price,
   currency,
   currency
-FROM price_spells__offers AS offers
+FROM price_spells__listings AS listings
 WHERE
   NOT removed_at IS NULL;
 -- step: price_spells__steps
@@ -126,7 +126,7 @@ SELECT
   CAST(NULL AS DECIMAL(18, 4)) AS last_price,
   CAST(NULL AS STRING) AS currency,
   CAST(NULL AS STRING) AS currency_before
-FROM price_spells__offers AS offers
+FROM price_spells__listings AS listings
 WHERE
   NOT first_seen_at IS NULL
 UNION ALL
@@ -179,7 +179,7 @@ SELECT
   CASE
     WHEN kind IN ('CHANGED', 'PRICE')
     AND listing_so_far = 'REMOVED'
-    AND COALESCE(next_listing <> 'REMOVED', NOT offers.removed_at IS NULL)
+    AND COALESCE(next_listing <> 'REMOVED', NOT listings.removed_at IS NULL)
     THEN -1
     WHEN listing_so_far IS NULL AND kind = 'PRICE' AND next_kind IN ('NEW', 'RELISTED')
     THEN -1
@@ -188,23 +188,23 @@ SELECT
     AND next_kind = 'PRICE'
     AND kind_after_next IN ('NEW', 'RELISTED')
     THEN -1
-    ELSE COALESCE(ordered.price, next_price_before, next_last_price, offers.price)
+    ELSE COALESCE(ordered.price, next_price_before, next_last_price, listings.price)
   END AS price,
   COALESCE(
     ordered.currency,
     CASE WHEN ordered.price IS NULL THEN next_currency_before END,
-    offers.currency
+    listings.currency
   ) AS currency,
   kind,
   next_kind,
-  offers.first_seen_at,
-  offers.price_changed_at,
+  listings.first_seen_at,
+  listings.price_changed_at,
   told_at,
   next_told_at,
   day,
   next_day
 FROM price_spells__ordered AS ordered
-JOIN price_spells__offers AS offers
+JOIN price_spells__listings AS listings
   USING (item_id);
 -- step: price_spells__runs
 SELECT
@@ -339,6 +339,7 @@ SELECT
   LOG10(CAST(price AS DOUBLE) / typical_price) AS tens,
   LOG10(CAST(price_before AS DOUBLE) / typical_price) AS tens_before,
   NOT COALESCE(CAST(:with_suspects AS BOOLEAN), FALSE) AS is_judged,
+  COALESCE(to_at IS NULL AND is_wrong_now, FALSE) AS is_wrong,
   listing.product_id,
   listing.site_id,
   listing.category_slug
@@ -353,7 +354,16 @@ JOIN (
 ) AS listing
   USING (item_id)
 LEFT JOIN price_spells__typical AS typical
-  USING (item_id, currency);
+  USING (item_id, currency)
+LEFT JOIN (
+  SELECT
+    item_id,
+    TRUE AS is_wrong_now
+  FROM offers
+  WHERE
+    ARRAYS_OVERLAP(findings, ARRAY('placeholder', 'scale'))
+)
+  USING (item_id);
 -- step: price_spells
 SELECT
   item_id,
@@ -388,6 +398,7 @@ SELECT
   is_judged
   AND (
     price <= 0.01
+    OR is_wrong
     OR COALESCE(ABS(tens - ROUND(tens)) <= 0.2 AND ABS(ROUND(tens)) BETWEEN 1 AND 3, FALSE)
   ) AS is_suspect,
   category_slug

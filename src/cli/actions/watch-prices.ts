@@ -35,6 +35,7 @@ const SHOWN = {
   below_first: 'below allowed',
   below_since: 'since',
   reason: 'not found',
+  left_out: 'left out',
   changes: 'changed',
 } as const;
 
@@ -52,17 +53,19 @@ export async function watchPrices(
   const { lake: path } = await findTarget(request, process.env);
   return readLake({ path, signal: context.signal }, async (opened) => {
     const { db } = opened;
-    const before = await access(state).then(
-      () => state,
-      () => undefined,
+    const isThere = access(state).then(
+      () => true,
+      () => false,
     );
+    // What it finds with suspects is no base for the next comparison.
+    const before = !request.withSuspects && (await isThere) ? state : undefined;
     await createWatched(db, { ...request, before, now: context.io.now() });
     const result = await readTableResult(opened, 'watched', CREDITS);
     const report =
       context.json && request.output === undefined
         ? await gatherReport(result)
         : await writeForReaders(result, { headings: SHOWN, show }, destination, context);
-    await keepState(db, state);
+    if (!request.withSuspects) await keepState(db, state);
     await refuseBelow(db, report);
     return report;
   });
@@ -100,7 +103,7 @@ async function keepState(db: Database, state: string): Promise<void> {
 }
 
 async function refuseBelow(db: Database, report: CommandReport | undefined): Promise<void> {
-  const row = await db.row('SELECT count(*) AS products, sum(below_shops) AS shops FROM watched WHERE below_shops > 0');
+  const row = await db.row('SELECT count(*) AS products FROM watched WHERE alarms > 0');
   const products = Number(row?.products ?? 0);
   if (products === 0) return;
   const what = products === 1 ? 'a product is' : `${products} products are`;

@@ -68,6 +68,7 @@ export const watch = declareCommand({
     list: file('Your products as CSV: product,price and optionally currency,lowest,highest', { isRequired: true }),
     currency: currency('Currency of lines without one'),
     ownSite: value(SITE_ID, 'site_id of your own shop, which is left out', { completes: 'shops' }),
+    withSuspects: flag('Compare every price, also those that look wrong; keeps nothing for the next run'),
     state: file('File that keeps the result for the next run to compare; default LIST.watch.parquet'),
     ...RESULT,
     format: choice(FORMATS, 'Format of the result; default table, which shows fewer columns'),
@@ -77,6 +78,7 @@ export const watch = declareCommand({
     ['pricelake watch --list mine.csv --format csv --output found.csv', 'All columns, into a file'],
   ],
   notes: `product is a GTIN in any form, or a product_id of table products. lowest and highest are the prices that you allow. Exit code 7 means that a shop is below the lowest allowed price of a product, so that a scheduler can raise the alarm.
+Prices that look wrong (is_counted of table offers) are not compared and raise no alarm: column left_out says which, and why.
 If semicolons separate the columns, prices have a decimal comma. A product that nobody sells is not an error: column reason says why nothing was found.
 ${CREDITS_NOTE}`,
 });

@@ -1,0 +1,83 @@
+-- part of: judged_offers
+-- What title, brand and attributes say of an offer. From described (item_id, product_id, title, brand, attributes): the
+-- listings of products that several sell. condition: used, refurbished or opened, by the attributes condition, stanje,
+-- zustand, état, stan or állapot, or by words of the title (new if an attribute says so); null if nothing says. terms:
+-- rental, deposit or per unit. is_set: words for several pieces sold as one. is_alone: no word of title and brand is in
+-- another listing of the product; is_other_brand: others name a brand, and no word of this one's brand is among the
+-- words of another listing. Words are compared by their first four letters, without case and accents; words shorter
+-- than three letters, and units, tell nothing.
+WITH plain AS (
+  SELECT
+    item_id,
+    product_id,
+    ' ' || translate(
+      lower(coalesce(title, '')),
+      'àáâãäåāăąæçćčďđèéêëēėęěğìíîïīįıłľĺñńňòóôõöøőŕřśšşșťțùúûüůűūýÿžźżßйёάέήίόύώ-_()[],;:!|+',
+      'aaaaaaaaaacccddeeeeeeeegiiiiiiilllnnnooooooorrssssttuuuuuuuyyzzzsиеαεηιουω            '
+    ) || ' ' AS words,
+    translate(
+      lower(coalesce(brand, '')),
+      'àáâãäåāăąæçćčďđèéêëēėęěğìíîïīįıłľĺñńňòóôõöøőŕřśšşșťțùúûüůűūýÿžźżßйёάέήίόύώ-_()[],;:!|+',
+      'aaaaaaaaaacccddeeeeeeeegiiiiiiilllnnnooooooorrssssttuuuuuuuyyzzzsиеαεηιουω            '
+    ) AS brand_words,
+    lower(array_to_string(json_extract_string(attributes, [
+      '$.condition', '$.itemCondition', '$.item_condition', '$.stanje', '$.zustand', '$.etat', '$.état', '$.stan', '$.állapot'
+    ]), ' ')) AS told
+  FROM described
+),
+stemmed AS (
+  SELECT
+    item_id,
+    product_id,
+    [left(word, 4) FOR word IN regexp_extract_all(brand_words, '[a-zα-ωа-я0-9]{3,}')] AS brand_stems,
+    list_distinct(list_concat(
+      brand_stems,
+      [left(word, 4) FOR word IN regexp_extract_all(words, '[a-zα-ωа-я]{3,}') IF NOT list_contains(['kom', 'pcs', 'stk', 'szt', 'pack'], word)]
+    )) AS stems
+  FROM plain
+),
+counted AS (
+  SELECT product_id, stem
+  FROM (SELECT product_id, unnest(stems) AS stem FROM stemmed)
+  GROUP BY product_id, stem
+  HAVING count(*) > 1
+),
+shared AS (
+  SELECT item_id, count(*) AS stems_shared
+  FROM (SELECT item_id, product_id, unnest(stems) AS stem FROM stemmed)
+  SEMI JOIN counted USING (product_id, stem)
+  GROUP BY item_id
+),
+shared_brands AS (
+  SELECT item_id, count(*) AS brands_shared
+  FROM (SELECT item_id, product_id, unnest(brand_stems) AS stem FROM stemmed)
+  SEMI JOIN counted USING (product_id, stem)
+  GROUP BY item_id
+),
+branded AS (
+  SELECT product_id, count(*) FILTER (len(brand_stems) > 0) AS brands FROM stemmed GROUP BY product_id
+)
+SELECT
+  item_id,
+  CASE
+    WHEN regexp_matches(told, 'refurb|renewed|generaluberholt|generalüberholt|obnovljen|recondit|ricondiz|reacond|repasov|felújít|odnowion') THEN 'refurbished'
+    WHEN regexp_matches(told, 'used|second|gebraucht|rablj|polov|kori[sš]ten|usat|occasion|usad|gebruikt|używan|použit|pouzit|használt|begagnad|brugt') THEN 'used'
+    WHEN regexp_matches(told, 'open|display|otvoren|offen|geöffnet') THEN 'opened'
+    WHEN regexp_matches(told, 'new|nov|neu|nuov|nuevo|neuf|nieuw|nowy|új') THEN 'new'
+    WHEN regexp_matches(words, ' (refurbished|renewed|generaluberholt(e[rs]?)?|obnovljen[aoi]?|reconditionnee?s?|ricondizionat[aoi]|reacondicionad[ao]|repasovan[aey]|felujitott|odnowion[aey]) ') THEN 'refurbished'
+    WHEN regexp_matches(words, ' (used|pre ?owned|second ?hand|gebraucht(e[rs]?)?|b ware|b stock|rabljen[aoi]?|polovan|polovn[aoi]|koristen[aoi]?|usat[aoi]|d.occasion|segunda mano|usad[ao]s?|tweedehands|gebruikt|uzywan[aey]|pouzit[aey]|hasznalt|begagnad|brugt|folosit[ae]?) ') THEN 'used'
+    WHEN regexp_matches(words, ' (open(ed)? box|ex display|ausstellungsstuck|geoffnet|otvoren[aoi]? (pakiranj|kutij)[a-z]*|izlozben[aoi]?|rozbalen[aeoy]|powystawow[aey]|vystaven[aey]) ') THEN 'opened'
+  END AS condition,
+  CASE
+    WHEN regexp_matches(words, ' ((cijena|cena|price|preis|prezzo|prix|precio) )?(po|za|per|pro|je|al|au|/|/ ) ?(1 )?(kg|kilogram[a-z]*|kilo|litr[a-z]*|liter|l) ') THEN 'per unit'
+    WHEN regexp_matches(words, ' (rental|for rent|for hire|najam|iznajmljivanje|zu mieten|mietgerat|leasing|noleggio|alquiler|te huur|wynajem|pronajem|berelheto) ') THEN 'rental'
+    WHEN regexp_matches(words, '^ +(deposit|pfand|kaution|kaucija|zaloha|kaucja|statiegeld|consigne) ') THEN 'deposit'
+  END AS terms,
+  regexp_matches(words, ' (set of|set od|set von|lot de|bundle|multipack|komplet od|zestaw|sada|[0-9]+ ?er (set|pack)) ') AS is_set,
+  len(stems) > 0 AND stems_shared IS NULL AS is_alone,
+  len(brand_stems) > 0 AND brands_shared IS NULL AND brands > 1 AS is_other_brand
+FROM plain
+JOIN stemmed USING (item_id, product_id)
+JOIN branded USING (product_id)
+LEFT JOIN shared USING (item_id)
+LEFT JOIN shared_brands USING (item_id)
