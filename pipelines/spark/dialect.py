@@ -275,7 +275,7 @@ def rewrite_pattern(node):
         return exp.RegexpLike(this=text, expression=pattern)
     group = node.args.get("position") or node.args.get("group")
     if not group.expressions:
-        return exp.Anonymous(this="regexp_extract", expressions=[text, pattern, exp.Literal.number(0)])
+        return exp.Anonymous(this="regexp_extract", expressions=[text, pattern, group.copy()])
     names, fields = group.expressions, []
     for place, name in enumerate(names, 1):
         group = exp.Literal.number(place)

@@ -63,7 +63,7 @@ export interface Conversion {
 export async function convertSpreads(db: Database, conversion: Conversion): Promise<void> {
   await prepareConversion(db, conversion);
   await db.run(`CREATE OR REPLACE TABLE converted_items AS
-    SELECT item_id, product_id, currency, site_id, price, previous_price, is_listed, title, attributes, read_at, last_seen_at
+    SELECT item_id, product_id, currency, site_id, price, previous_price, is_listed, title, brand, attributes, read_at, last_seen_at
     FROM (${readAnalysis('converted_items')}) WHERE is_listed AND product_id IS NOT NULL`);
   const make = async (name: DerivedTableName, tables: Parameters<typeof selectDerived>[1]) => {
     const derived = listDerived().find(({ table }) => table === name) as DerivedTable;

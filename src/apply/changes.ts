@@ -32,22 +32,17 @@ export interface KnownRows {
   stale_items: Relation;
 }
 
-export interface ChangesOptions {
-  runId: string;
-  /** True if the lake copies some datasets only. A webhook's change of an unknown item may then be of another dataset. */
-  isSelected: boolean;
-}
-
 /**
  * Reads the landed changes. If the feed and a webhook brought the same change, the feed's counts. With several datasets,
  * a feed may pass the common cursor; its changes ahead of the cursor are new to history as well.
+ * @param isSelected true if the lake copies some datasets only: a webhook's change of an unknown item may be of another one
  */
 export async function readChanges(
   graph: RelationGraph,
   files: readonly TypedFile[],
   window: CursorWindow,
   { items, history }: Pick<KnownRows, 'items' | 'history'>,
-  { runId, isSelected }: ChangesOptions,
+  { runId, isSelected }: { runId: string; isSelected: boolean },
 ): Promise<LandedChanges> {
   if (files.length === 0) return noChanges(graph);
   const { from, to } = window;

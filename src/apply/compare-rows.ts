@@ -5,7 +5,7 @@ import { code, sql } from '../sql/sql.js';
 import { LAG_MS } from '../tables/table.js';
 import type { KnownRows, LandedChanges } from './changes.js';
 import type { FeedSkew } from './feed-skew.js';
-import type { MergeBase } from './merge-base.js';
+import type { MergeBase } from './merge.js';
 
 /** Counts of differences between whole rows and the lake. */
 export interface Comparison {

@@ -42,9 +42,7 @@ export async function measureFeedSkew(
 
 /** The newest skew that an earlier run established. Few reads alone can't tell skew from their own lag. */
 async function readKnownSkew(graph: RelationGraph, runs: Relation): Promise<bigint | undefined> {
-  const row = await graph.row(
-    sql`SELECT arg_max(feed_skew_us, run_number) AS us FROM ${runs} WHERE feed_skew_us IS NOT NULL`,
-  );
+  const row = await graph.row(sql`SELECT arg_max(feed_skew_us, run_number) AS us FROM ${runs}`);
   return typeof row?.us === 'bigint' ? row.us : undefined;
 }
 

@@ -1,9 +1,35 @@
+import type { DuckDBValue } from '@duckdb/node-api';
 import type { RelationGraph } from '../sql/graph.js';
+import type { Needs, Values } from '../sql/model.js';
 import type { Relation } from '../sql/relation.js';
 import { columnsOf, type Sql, sql } from '../sql/sql.js';
 import type { ItemReads } from './batch.js';
 import { describeSkew, type FeedSkew } from './feed-skew.js';
 import type { RejectedRows } from './rejects.js';
+
+/** Items that must be read whole. */
+export interface NeededItems {
+  rows: Relation;
+  /** Items to read now, and the time since which they changed; undefined if there are none. */
+  wanted: { itemIds: Set<bigint>; changedSince: string } | undefined;
+}
+
+export async function findNeeds(
+  graph: RelationGraph,
+  needs: Needs<'needs'>,
+  values: Values<'needs'>,
+): Promise<NeededItems> {
+  const rows = graph.model('needs', needs, values);
+  const read = sql`${rows} WHERE NOT is_left`;
+  const since = await graph.row(
+    sql`SELECT strftime(coalesce(min(observed_at), to_timestamp(0)) - INTERVAL 1 MINUTE, '%Y-%m-%dT%H:%M:%S.%fZ') AS since
+    FROM ${read} HAVING count(*) > 0`,
+  );
+  if (since === undefined || since.since === null) return { rows, wanted: undefined };
+  const ids = await graph.db.read(`SELECT item_id FROM "${rows.name}" WHERE NOT is_left ORDER BY item_id`);
+  const itemIds = new Set(ids.getColumns()[0] as DuckDBValue[] as bigint[]);
+  return { rows, wanted: { itemIds, changedSince: String(since.since) } };
+}
 
 /** Whole reads of items, judged by the changes. */
 export interface JudgedReads {

@@ -1,33 +1,85 @@
-import type { DuckDBValue } from '@duckdb/node-api';
 import { append, KEEP, replaceAll, replaceRows, type TableChange } from '../lake/table-change.js';
-import type { RelationGraph } from '../sql/graph.js';
+import type { TableRows } from '../lake/table-rows.js';
+import { FEW_ROWS, type RelationGraph } from '../sql/graph.js';
 import { asRows, type Needs, type Source, type Values } from '../sql/model.js';
 import type { Relation } from '../sql/relation.js';
-import { columnsOf, sql } from '../sql/sql.js';
-import type { BaseRows, LakeBase, MergeBase } from './merge-base.js';
+import { columnsOf, join, type Sql, sql } from '../sql/sql.js';
+import type { DataFile } from '../tables/table.js';
+import type { FeedSkew } from './feed-skew.js';
 
-/** Items that must be read whole. */
-export interface NeededItems {
-  rows: Relation;
-  /** Items to read now, and the time since which they changed; undefined if there are none. */
-  wanted: { itemIds: Set<bigint>; changedSince: string } | undefined;
+/**
+ * The source of the rows that changes apply to. `first`: the whole rows are the lake. `lake`: published rows. `poll`:
+ * published rows, and whole rows in place of those that differ. `reload`: as `poll`, with whole rows of all items; an item
+ * without one is marked gone.
+ */
+export type MergeBase = { kind: 'first' } | LakeBase;
+
+interface LakeBase {
+  kind: 'lake' | 'poll' | 'reload';
+  before: TableRows;
+  /** True if all rows are written again, into files of another layout. */
+  isRewritten: boolean;
 }
 
-export async function findNeeds(
-  graph: RelationGraph,
-  needs: Needs<'needs'>,
-  values: Values<'needs'>,
-): Promise<NeededItems> {
-  const rows = graph.model('needs', needs, values);
-  const read = sql`${rows} WHERE NOT is_left`;
-  const since = await graph.row(
-    sql`SELECT strftime(coalesce(min(observed_at), to_timestamp(0)) - INTERVAL 1 MINUTE, '%Y-%m-%dT%H:%M:%S.%fZ') AS since
-    FROM ${read} HAVING count(*) > 0`,
-  );
-  if (since === undefined || since.since === null) return { rows, wanted: undefined };
-  const ids = await graph.db.read(`SELECT item_id FROM "${rows.name}" WHERE NOT is_left ORDER BY item_id`);
-  const itemIds = new Set(ids.getColumns()[0] as DuckDBValue[] as bigint[]);
-  return { rows, wanted: { itemIds, changedSince: String(since.since) } };
+/** The items that a run may change, by the reason. */
+export interface TouchedItems {
+  exported: Relation;
+  /** Changes that are not yet in items. */
+  pending: Relation;
+  /** Items whose whole rows differ from the lake. */
+  different: Relation;
+  stale: Relation;
+  doubted: Relation;
+  rejected: Relation;
+  /** Websites and datasets whose current name differs from rows of items; undefined if names are not known yet. */
+  renamed?: { sites: Relation; datasets: Relation };
+}
+
+/** Rows, before the run, of all items that may change. */
+export interface BaseRows {
+  rows: Relation;
+  /** The items and their files, if these were looked up. */
+  places?: Relation;
+}
+
+export async function readBase(graph: RelationGraph, base: MergeBase, touched: TouchedItems): Promise<BaseRows> {
+  const { exported, different } = touched;
+  if (base.kind === 'first') return { rows: exported };
+  const condition = selectTouched(touched);
+  if (base.kind === 'lake') return readLakeBase(graph, base, condition);
+  const news = sql`FROM ${exported} SEMI JOIN ${different} USING (item_id)`;
+  const select = sql`SELECT ${columnsOf('items')} ${news}
+    UNION ALL SELECT * FROM (${await selectOld(base, condition)}) ANTI JOIN (${news}) USING (item_id)`;
+  if (!base.before.isKept) return { rows: graph.view('base_items', select) };
+  return { rows: graph.rowsOf('base_items', select, await graph.count(different)) };
+}
+
+/** A condition over items. */
+function selectTouched({ pending, different, stale, doubted, rejected, renamed }: TouchedItems): Sql {
+  const ids = [different, stale, doubted, rejected].map((items) => sql`UNION SELECT item_id FROM ${items}`);
+  const condition = sql`item_id IN (SELECT item_id FROM ${pending} WHERE item_id IS NOT NULL ${join(ids, ' ')})`;
+  if (renamed === undefined) return condition;
+  return sql`${condition} OR site_id IN (SELECT site_id FROM ${renamed.sites})
+    OR list_has_any(datasets, (SELECT list(former) FROM ${renamed.datasets}))`;
+}
+
+/** Keeps few rows in memory, because each statement over files opens every column of each file again. */
+async function readLakeBase(graph: RelationGraph, { before }: LakeBase, condition: Sql): Promise<BaseRows> {
+  if (before.files.length === 0) return { rows: before.rows };
+  const all = before.ofFiles(before.files, { filename: true });
+  const places = graph.table('base_places', sql`SELECT item_id, filename FROM ${all} WHERE ${condition}`);
+  const touched = await before.listFiles(places);
+  const rows = sql`SELECT ${columnsOf('items')} FROM ${before.ofFiles(touched)}`;
+  const count = await graph.count(places);
+  const few = sql`${rows} SEMI JOIN ${places} USING (item_id)`;
+  return { rows: count > FEW_ROWS ? graph.view('base_items', rows) : graph.table('base_items', few), places };
+}
+
+async function selectOld({ before }: LakeBase, condition: Sql): Promise<Sql> {
+  const columns = columnsOf('items');
+  if (before.isKept) return sql`SELECT ${columns} FROM ${before.rows} WHERE ${condition}`;
+  const touched = await before.listFiles(sql`${before.ofFiles(before.files, { filename: true })} WHERE ${condition}`);
+  return sql`SELECT ${columns} FROM ${before.ofFiles(touched)}`;
 }
 
 /** The result of applying pending changes and whole reads. */
@@ -53,12 +105,18 @@ export async function mergeItems(
   const applied = graph.model('apply', { ...needs, base_items: rows }, values);
   const merged = gone === 0n ? applied : addMissing(graph, applied, needs.missing_items);
   const changed = await graph.count(merged);
-  const added = sql`SELECT ${columnsOf('items')} FROM ${merged}`;
-  if (base.kind === 'first') return { ...mergeFirst(graph, rows, merged, changed), changed: undefined };
-  if (changed === 0n && !base.isRewritten)
-    return { change: KEEP, merged, before: graph.empty('items_before', 'items'), changed };
+  const columns = columnsOf('items');
+  const added = sql`SELECT ${columns} FROM ${merged}`;
+  const none = graph.empty('items_before', 'items');
+  const withOthers = (all: Relation) =>
+    sql`SELECT ${columns} FROM ${all} ANTI JOIN ${merged} USING (item_id) UNION ALL ${added}`;
+  if (base.kind === 'first') {
+    const all = changed === 0n ? sql`SELECT ${columns} FROM ${rows}` : withOthers(rows);
+    return { change: append(all), merged, before: none, changed: undefined };
+  }
+  if (changed === 0n && !base.isRewritten) return { change: KEEP, merged, before: none, changed };
   const change = base.isRewritten
-    ? rewrite(base, merged)
+    ? replaceAll(base.before, withOthers(base.before.rows))
     : await replaceRows(graph, base.before, {
         key: 'item_id',
         gone: merged,
@@ -68,7 +126,7 @@ export async function mergeItems(
         fillsSmall: true,
       });
   const old = base.kind === 'lake' ? sql`${rows}` : base.before.ofFiles(change.remove);
-  const select = sql`SELECT ${columnsOf('items')} FROM ${old} SEMI JOIN ${merged} USING (item_id)`;
+  const select = sql`SELECT ${columns} FROM ${old} SEMI JOIN ${merged} USING (item_id)`;
   return { change, merged, before: graph.rowsOf('items_before', select, changed), changed };
 }
 
@@ -79,17 +137,43 @@ function addMissing(graph: RelationGraph, applied: Relation, missing: Source): R
   );
 }
 
-function mergeFirst(graph: RelationGraph, rows: Relation, merged: Relation, changed: bigint) {
-  const all = sql`SELECT ${columnsOf('items')} FROM ${rows}`;
-  const others = sql`${all} ANTI JOIN ${merged} USING (item_id) UNION ALL SELECT ${columnsOf('items')} FROM ${merged}`;
-  return { change: append(changed === 0n ? all : others), merged, before: graph.empty('items_before', 'items') };
+/**
+ * Adds changes and differences to history, at most `maxRows` in both. A change of this run replaces the row that a comparison wrote for the same difference. Such rows
+ * have no change id, so this reads only files that hold some, from the day of the first change on.
+ */
+export async function extendHistory(
+  graph: RelationGraph,
+  history: TableRows,
+  { fresh, diffs, maxRows }: { fresh: Relation; diffs: Relation; maxRows: bigint },
+  skew: FeedSkew,
+): Promise<TableChange> {
+  const columns = columnsOf('history');
+  const added = sql`SELECT ${columns} FROM ${fresh} UNION ALL SELECT ${columns} FROM ${diffs}`;
+  const files = await findLooseFiles(graph, history, fresh);
+  if (files.length === 0) return append(added, maxRows);
+  const loose = sql`SELECT * FROM ${history.ofFiles(files, { filename: true })} WHERE change_id IS NULL`;
+  const superseded = graph.model('superseded_diffs', { diff_rows: loose, new_changes: fresh }, { feed_skew: skew.us });
+  const gone = graph.table(
+    'gone_diffs',
+    sql`SELECT DISTINCT item_id, observed_at, kind, 'diff' AS origin FROM ${superseded}`,
+  );
+  const key = 'item_id, observed_at, kind, origin';
+  return replaceRows(graph, history, { key, gone, places: sql`${superseded}`, added, maxAdded: maxRows });
 }
 
-/** Writes all rows again, into files of another layout. */
-function rewrite({ before }: LakeBase, merged: Relation): TableChange {
-  const columns = columnsOf('items');
-  return replaceAll(
-    before,
-    sql`SELECT ${columns} FROM ${before.rows} ANTI JOIN ${merged} USING (item_id) UNION ALL SELECT ${columns} FROM ${merged}`,
+async function findLooseFiles(graph: RelationGraph, history: TableRows, fresh: Relation): Promise<DataFile[]> {
+  const loose = history.files.filter(hasRowsWithoutId);
+  if (loose.length === 0) return [];
+  const first = await graph.row(
+    sql`SELECT strftime(min(observed_date) - INTERVAL 1 DAY, '%Y-%m-%d') AS day FROM ${fresh} WHERE change_id IS NOT NULL`,
   );
+  const day = first?.day;
+  if (typeof day !== 'string') return [];
+  return loose.filter(({ partitionValues }) => (partitionValues.observed_date ?? day) >= day);
+}
+
+/** Reads the file's statistics. A file without statistics may have such rows. */
+function hasRowsWithoutId({ stats }: DataFile): boolean {
+  const { nullCount } = (stats === '' ? {} : JSON.parse(stats)) as { nullCount?: { change_id?: number } };
+  return nullCount?.change_id !== 0;
 }

@@ -21,8 +21,8 @@ const SAMPLE_BYTES = 16 * 1024;
  * Parses rows of landed files that belong together: all rows of small files, else those of the first megabyte and some
  * of each further megabyte and file. It skips lines that are not JSON; typing reports them.
  */
-export async function observeRows(paths: readonly string[], onRow: (row: unknown) => void): Promise<void> {
-  for await (const lines of readSamples(paths)) {
+export async function observeRows(files: readonly { path: string }[], onRow: (row: unknown) => void): Promise<void> {
+  for await (const lines of readSamples(files.map(({ path }) => path))) {
     for (const line of lines.split('\n')) onRow(parseOrNothing(line));
   }
 }
@@ -69,11 +69,24 @@ function wholeLines(bytes: Buffer, start: number): string {
 /** Records that are always looked at. */
 const SAMPLE_RECORDS = 200;
 
+/** Receives all that a look at landed rows shows. */
+export interface Look {
+  /** Gets the fields of the rows. */
+  observed: ObservedFields;
+  mapping: Mapping;
+  /** Gets each parsed row. */
+  show: (row: unknown, format?: 'csv') => void;
+}
+
 /**
  * Looks at the first records of a CSV file, and at further ones until every column that may hold an object has shown a
- * value. Returns the names of the columns.
+ * value. All values are texts, so no number has to be quoted.
  */
-async function observeCsv(file: string, { observed, mapping, show }: Look): Promise<string[]> {
+export async function readCsvFile(
+  file: string,
+  readAt: string,
+  { observed, mapping, show }: Look,
+): Promise<LandedFile> {
   let columns: string[] | undefined;
   let holders = new Set<string>();
   let open = new Set<string>();
@@ -83,8 +96,8 @@ async function observeCsv(file: string, { observed, mapping, show }: Look): Prom
     if (columns === undefined) {
       columns = nameColumns(cells ?? []);
       observeRow(observed, Object.fromEntries(columns.map((name) => [name, null])), mapping);
-      open = new Set(columns.filter((name) => isParent(name, mapping)));
-      holders = new Set(open);
+      holders = new Set(columns.filter((name) => isParent(name, mapping)));
+      open = new Set(holders);
       continue;
     }
     if (cells?.length === columns.length) {
@@ -95,7 +108,7 @@ async function observeCsv(file: string, { observed, mapping, show }: Look): Prom
     }
     if (++records >= SAMPLE_RECORDS && open.size === 0) break;
   }
-  return columns ?? [];
+  return { path: file, layout: 'csv', marked: false, part: path.basename(file), readAt, columns: columns ?? [] };
 }
 
 /** Makes the names unique as SQL compares them. A column without a name gets one from its position. */
@@ -128,34 +141,6 @@ function readObject(cell: string): object | undefined {
   } catch {
     return undefined;
   }
-}
-
-type LookedAt = Pick<LandedFile, 'path' | 'readAt'>;
-
-/** Receives all that a look at landed rows shows. */
-export interface Look {
-  /** Gets the fields of the rows. */
-  observed: ObservedFields;
-  mapping: Mapping;
-  /** Gets each parsed row. */
-  show: (row: unknown, format?: 'csv') => void;
-}
-
-/** Looks at rows of files of JSON lines. */
-export function observeLines(files: readonly LookedAt[], { observed, mapping, show }: Look): Promise<void> {
-  return observeRows(
-    files.map(({ path }) => path),
-    (row) => {
-      observeRow(observed, row, mapping);
-      show(row);
-    },
-  );
-}
-
-/** Looks at a CSV file. All its values are texts, so no number has to be quoted. */
-export async function readCsvFile({ path: file, readAt }: LookedAt, look: Look): Promise<LandedFile> {
-  const columns = await observeCsv(file, look);
-  return { path: file, layout: 'csv', marked: false, part: path.basename(file), readAt, columns };
 }
 
 export function isCsv(file: string): boolean {

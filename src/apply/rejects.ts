@@ -4,32 +4,17 @@ import type { RelationGraph } from '../sql/graph.js';
 import { quoteList, quoteLiteral } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, type Sql, sql } from '../sql/sql.js';
-import type { TableName } from '../tables/table.js';
-import { isChangeOrigin, type TypedFile } from './type-file.js';
+import { CHANGE_ORIGINS, isChangeOrigin, type TypedFile } from './type-file.js';
 
 /** Rows of table `rejects`, with place, reason and raw text; undefined if there are none. */
 export function selectRejects(
   files: readonly TypedFile[],
   { runId, at }: { runId: string; at: string },
 ): Sql | undefined {
-  const parts = files.filter(({ rejected }) => rejected > 0).flatMap(rejectParts);
-  if (parts.length === 0) return undefined;
-  return sql`SELECT ${runId} AS run_id, table_name, part, line_number, reason, raw,
-    CAST(${at} AS TIMESTAMP WITH TIME ZONE) AS rejected_at FROM (${code(parts.join(' UNION ALL '))})`;
-}
-
-function rejectParts({ origin, part, typedPath, badPath }: TypedFile): string[] {
-  const table: TableName = isChangeOrigin(origin) ? 'history' : 'items';
-  const place = `'${table}' AS table_name, ${quoteList([part])}[1] AS part`;
-  const typed = `SELECT ${place}, line_number, reject_reason AS reason, raw
-      FROM read_parquet(${quoteList([typedPath])}) WHERE reject_reason IS NOT NULL`;
-  if (badPath === undefined) return [typed];
-  return [typed, `SELECT ${place}, n AS line_number, reason, raw FROM ${badRows(badPath)}`];
-}
-
-function badRows(badPath: string): string {
-  return `read_json(${quoteList([badPath])}, format = 'newline_delimited',
-    columns = {n: 'BIGINT', raw: 'VARCHAR', reason: 'VARCHAR', id: 'VARCHAR'})`;
+  const rows = selectRejected(files);
+  if (rows === undefined) return undefined;
+  return sql`SELECT ${runId} AS run_id, if(list_contains(${CHANGE_ORIGINS}, origin), 'history', 'items') AS table_name,
+    part, line_number, reason, raw, CAST(${at} AS TIMESTAMP WITH TIME ZONE) AS rejected_at FROM (${rows})`;
 }
 
 const ROW_COLUMNS = [
@@ -50,19 +35,32 @@ export interface RejectedRows {
 
 /** Reads ids and times of rejected rows, without items' histories, which items don't need. */
 export function readRejectedRows(graph: RelationGraph, files: readonly TypedFile[]): Relation {
-  const parts = files.filter(({ rejected, origin }) => rejected > 0 && origin !== 'history').flatMap(readableParts);
-  if (parts.length === 0) return graph.empty('rejected_rows', ROW_COLUMNS);
-  return graph.table('rejected_rows', code(parts.join(' UNION ALL ')));
+  const rows = selectRejected(files.filter(({ origin }) => origin !== 'history'));
+  if (rows === undefined) return graph.empty('rejected_rows', ROW_COLUMNS);
+  return graph.table(
+    'rejected_rows',
+    sql`SELECT ${code(ROW_COLUMNS.map(({ name }) => name).join(', '))} FROM (${rows})`,
+  );
 }
 
-function readableParts({ origin, typedPath, badPath }: TypedFile): string[] {
-  const of = `SELECT ${quoteLiteral(origin)} AS origin`;
+/** All that is known of rejected rows; undefined if there are none. */
+function selectRejected(files: readonly TypedFile[]): Sql | undefined {
+  const parts = files.filter(({ rejected }) => rejected > 0).flatMap(selectRejectedOf);
+  return parts.length === 0 ? undefined : code(parts.join(' UNION ALL '));
+}
+
+function selectRejectedOf({ origin, part, typedPath, badPath }: TypedFile): string[] {
+  const place = `SELECT ${quoteLiteral(origin)} AS origin, ${quoteLiteral(part)} AS part`;
   const told = isChangeOrigin(origin)
     ? 'change_id, kind, observed_at'
     : 'NULL::BIGINT AS change_id, NULL::VARCHAR AS kind, last_changed_at AS observed_at';
-  const typed = `${of}, item_id, ${told} FROM read_parquet(${quoteList([typedPath])}) WHERE reject_reason IS NOT NULL`;
+  const typed = `${place}, line_number, reject_reason AS reason, raw, item_id, ${told}
+    FROM read_parquet(${quoteList([typedPath])}) WHERE reject_reason IS NOT NULL`;
   if (badPath === undefined) return [typed];
-  return [typed, `${of}, exact_bigint(id), NULL, NULL, NULL FROM ${badRows(badPath)}`];
+  const bad = `${place}, n, reason, raw, exact_bigint(id), NULL, NULL, NULL
+    FROM read_json(${quoteList([badPath])}, format = 'newline_delimited',
+      columns = {n: 'BIGINT', raw: 'VARCHAR', reason: 'VARCHAR', id: 'VARCHAR'})`;
+  return [typed, bad];
 }
 
 /**

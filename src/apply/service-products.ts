@@ -14,22 +14,13 @@ interface ProductFile {
   readAt: string;
 }
 
-/** Typed products of the service. */
-export interface ServiceProducts {
-  rows: Relation;
-  /** Number of rows that can't be read and are left out. */
-  unreadable: number;
-}
-
+/** Types products of the service. Leaves out rows that can't be read, and counts them. */
 export async function typeServiceProducts(
   graph: RelationGraph,
   files: readonly ProductFile[],
   { runId, workFolder, look }: { runId: string; workFolder: string; look: LookAtRow },
-): Promise<ServiceProducts> {
-  await observeRows(
-    files.map(({ path }) => path),
-    (row) => look('/products', row),
-  );
+): Promise<{ rows: Relation; unreadable: number }> {
+  await observeRows(files, (row) => look('/products', row));
   const landed: LandedFile[] = [];
   for (const { path, readAt } of files) landed.push(await quoteFile(path, readAt, workFolder));
   const readAt = files.at(-1)?.readAt ?? new Date(0).toISOString();

@@ -32,7 +32,7 @@ export interface TypedFile {
  * them. The other origins are changes.
  */
 export type Origin = 'export' | 'page' | 'reread' | ChangeOrigin;
-const CHANGE_ORIGINS = ['feed', 'webhook', 'history'] as const;
+export const CHANGE_ORIGINS = ['feed', 'webhook', 'history'] as const;
 export type ChangeOrigin = (typeof CHANGE_ORIGINS)[number];
 
 export function isChangeOrigin(origin: Origin): origin is ChangeOrigin {

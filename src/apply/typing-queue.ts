@@ -1,8 +1,8 @@
 import type { Database } from '../sql/connection.js';
 import { type ItemValue, isItemId, type Mapping } from '../tables/item-names.js';
 import type { AnswerName, LookAtRow } from '../tables/table.js';
-import { isCsv, type Look, observeLines, observeRows, quoteFile, readCsvFile } from './observe.js';
-import { detectShape, listAbsent, type ObservedFields } from './shape.js';
+import { isCsv, type Look, observeRows, quoteFile, readCsvFile } from './observe.js';
+import { detectShape, listAbsent, type ObservedFields, observeRow } from './shape.js';
 import {
   type ChangeOrigin,
   type Origin,
@@ -51,7 +51,7 @@ export class TypingQueue {
   readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
   /** Small files that wait for a full batch. */
   #small: LandedItems[] = [];
-  /** Chain of small batches and files of changes. */
+  /** Chain of small batches and files of changes; it goes on after a failure. */
   #work: Promise<unknown> = Promise.resolve();
   /** Chain of batches being looked at. */
   #prepared: Promise<unknown> = Promise.resolve();
@@ -118,7 +118,7 @@ export class TypingQueue {
 
   /** Types a landed file of changes. */
   async typeChanges({ path, rows, origin }: LandedChanges): Promise<TypedFile> {
-    await observeRows([path], (row) => this.#look(CHANGE_ANSWERS[origin], row));
+    await observeRows([{ path }], (row) => this.#look(CHANGE_ANSWERS[origin], row));
     const landed = await quoteFile(path, '', this.#run.workFolder);
     return this.#typeApart({ origin, sources: [{ path, landed, rows }], ...this.#run });
   }
@@ -135,7 +135,7 @@ export class TypingQueue {
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#work.then(work);
-    this.#work = settle(done);
+    this.#work = done.catch(() => {});
     return done;
   }
 
@@ -145,7 +145,7 @@ export class TypingQueue {
     this.#small = [];
     // One by one, so that a batch knows the shape that earlier ones showed.
     const prepared = this.#prepared.then(() => this.#prepare(files));
-    this.#prepared = settle(prepared);
+    this.#prepared = prepared.catch(() => {});
     this.#typed.push(this.#typeBatch(files, prepared));
   }
 
@@ -178,27 +178,25 @@ export class TypingQueue {
       show: (row, format) => this.#look(isExport ? '/export' : '/items', row, format),
     };
     const { workFolder } = this.#run;
-    if (!isCsv(first.path)) await observeLines(files, look);
+    const readsCsv = isCsv(first.path);
+    if (!readsCsv) {
+      await observeRows(files, (row) => {
+        observeRow(observed, row, mapping);
+        look.show(row);
+      });
+    }
     const sources: TypingSource[] = [];
     for (const file of files) {
       this.#db.throwIfStopped();
       const { path, readAt, rows } = file;
-      const landed = isCsv(path) ? await readCsvFile(file, look) : await quoteFile(path, readAt, workFolder);
+      const landed = readsCsv ? await readCsvFile(path, readAt, look) : await quoteFile(path, readAt, workFolder);
       sources.push({ path, landed, rows });
     }
-    const shape = detectShape(observed, isCsv(first.path) ? 'csv' : 'json', mapping);
+    const shape = detectShape(observed, readsCsv ? 'csv' : 'json', mapping);
     const isBySite = files.every(({ isOfOneSite }) => isOfOneSite === true);
     const isId = (name: string) => isItemId(name, mapping);
     return { origin, sources: sources as [TypingSource, ...TypingSource[]], shape, isBySite, isId, ...this.#run };
   }
-}
-
-/** Resolves when the work ends, even if it fails. */
-function settle(work: Promise<unknown>): Promise<void> {
-  return work.then(
-    () => {},
-    () => {},
-  );
 }
 
 /** The answer that brings changes of an origin. */

@@ -1,3 +1,4 @@
+import { PricelakeError } from '../io/errors.js';
 import { type Severity, TABLE_NAMES, type TableName } from '../tables/table.js';
 
 export const SEVERITIES = ['gate', 'error', 'warn'] as const satisfies readonly Severity[];
@@ -63,4 +64,22 @@ const COMMENT_LINE = /^\s*--.*$/gmu;
 export function findReadTables(sql: string): TableName[] {
   const words = new Set(sql.replace(COMMENT_LINE, '').toLowerCase().match(/\w+/gu) ?? []);
   return TABLE_NAMES.filter((table) => words.has(table));
+}
+
+/** DuckDB's errors that are not the fault of the check's SQL. */
+const NOT_ITS_OWN = /^(Out of Memory|IO|INTERRUPT|INTERNAL|FATAL|HTTP|Permission) Error/u;
+
+/** Adds file and line to an error of the check's SQL. Other errors (out of memory, a damaged file) pass through. */
+export function explainCheckError({ file }: Check, cause: unknown): unknown {
+  const text = cause instanceof Error ? cause.message.replace(/^Failed to extract statements: /u, '') : '';
+  if (cause instanceof PricelakeError) return cause;
+  // DuckDB's binding says only this for a text without a statement.
+  if (text === 'Error in native callback')
+    return new PricelakeError('config', `${file}: there is no SQL`, {}, { cause });
+  if (!/^[A-Z][\w ]* Error: /u.test(text) || NOT_ITS_OWN.test(text)) return cause;
+  const [, line] = /\n\s*LINE (\d+):/u.exec(text) ?? [];
+  const [reason = ''] = text.split(/\n\s*LINE \d+:/u);
+  const where = line === undefined ? file : `${file}:${line}`;
+  const message = `${where}: the check does not run: ${reason.trim().replace(/\s*\n\s*/gu, ' ')}`;
+  return new PricelakeError('config', message, {}, { cause });
 }

@@ -5,8 +5,7 @@ import type { Relation } from '../sql/relation.js';
 import { type Sql, writeTyped } from '../sql/sql.js';
 import { rowToJson } from '../sql/value-json.js';
 import type { TableName } from '../tables/table.js';
-import { explainCheckError } from './bind.js';
-import { type Check, findReadTables, type ParameterType } from './check.js';
+import { type Check, explainCheckError, findReadTables, type ParameterType } from './check.js';
 import type { PlannedCheck } from './settings.js';
 
 export const SAMPLE_ROWS = 5;

@@ -78,17 +78,18 @@ export class KeptCounts {
     const isOfItems = ({ check }: PlannedCheck) =>
       !findReadTables(check.sql).some((name) => name !== 'items' && changedTables.has(name));
     const known = planned.filter((one) => this.#last[one.check.name]?.query === hashCheck(one) && isOfItems(one));
-    const scopes = new Map(known.map(({ check }) => [String(check.scope), check.scope]));
     const found = new Map<string, Violations>();
-    for (const [key, scope] of scopes) {
+    for (const key of new Set(known.map(({ check }) => String(check.scope)))) {
       const ofScope = known.filter(({ check }) => String(check.scope) === key);
-      const [before, after] = await selectScope(graph, checked, changed, scope);
-      // If all items had no violation, these had none either.
-      const hadSome = ofScope.filter(({ check }) => this.#last[check.name]?.violations !== '0');
-      const last = await countEach(graph, withItems(checked, before), hadSome, MOST_ROWS);
-      const now = await countEach(graph, withItems(checked, after), ofScope, SAMPLE_ROWS);
+      const [before, after] = await selectScope(graph, checked, changed, ofScope[0]?.check.scope);
+      // A check that does not run is left out. Over all rows it will say why.
+      const count = (one: PlannedCheck, items: Source, keep: number) =>
+        countRows(graph, one, { ...checked, tables: { ...checked.tables, items } }, keep).catch(() => undefined);
       for (const one of ofScope) {
-        const counted = this.#add(one, hadSome.includes(one) ? last.get(one) : NONE, now.get(one));
+        // If all items had no violation, these had none either.
+        const hadNone = this.#last[one.check.name]?.violations === '0';
+        const last = hadNone ? NONE : await count(one, before, MOST_ROWS);
+        const counted = this.#add(one, last, await count(one, after, SAMPLE_ROWS));
         if (counted !== undefined) found.set(one.check.name, counted);
       }
     }
@@ -133,11 +134,6 @@ function hashFiles(names: Iterable<string> | undefined): string {
     .digest('hex');
 }
 
-const withItems = ({ tables, runId }: CheckedTables, items: Source): CheckedTables => ({
-  tables: { ...tables, items },
-  runId,
-});
-
 /**
  * The rows that a scope's violations follow from, before and after the run, in place of `items`. They are queries and not
  * tables, so that a check reads only its own columns.
@@ -162,13 +158,6 @@ async function restrictSites(graph: RelationGraph, keys: Relation, scope: readon
   const rows = await graph.rows(sql`SELECT DISTINCT site_id FROM ${keys} WHERE site_id IS NOT NULL`);
   const ids = rows.map(({ site_id }) => String(site_id)).join(', ');
   return rows.length === 0 ? sql`` : sql` WHERE site_id IN (${code(ids)})`;
-}
-
-/** Undefined for a check that does not run. Over all rows it will say why. */
-async function countEach(graph: RelationGraph, checked: CheckedTables, checks: readonly PlannedCheck[], keep: number) {
-  const counted = new Map<PlannedCheck, Violations | undefined>();
-  for (const one of checks) counted.set(one, await countRows(graph, one, checked, keep).catch(() => undefined));
-  return counted;
 }
 
 function hashCheck({ check, values }: PlannedCheck): string {

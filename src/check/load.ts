@@ -1,10 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StatementType } from '@duckdb/node-api';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import { packagePath } from '../io/package-path.js';
-import { bindChecks } from './bind.js';
-import type { Check } from './check.js';
+import { Database } from '../sql/connection.js';
+import { quoteIdentifier } from '../sql/quote.js';
+import { loadTableSchema } from '../tables/schemas.js';
+import { TABLE_NAMES } from '../tables/table.js';
+import { type Check, explainCheckError } from './check.js';
 import { parseCheck } from './parse.js';
+import { requireScopes } from './require-scope.js';
 
 /**
  * Reads the shipped checks and every `*.sql` of `folder` as a check, in the order of their names; the folder's after.
@@ -44,4 +49,39 @@ async function listFiles(directory: string): Promise<string[]> {
     if (!hasSystemCode(cause, 'ENOENT', 'ENOTDIR', 'EACCES')) throw cause;
     throw new PricelakeError('config', `${directory}: no folder of checks can be read here`, {}, { cause });
   }
+}
+
+/**
+ * Refuses checks that would not run: each is one SELECT that binds to the tables of schemas/ and follows its scope. It needs
+ * no lake and comes before a run, because at the run's end a whole copy may have been paid for.
+ * @throws PricelakeError `config` that names file and line.
+ */
+export async function bindChecks(checks: readonly Check[]): Promise<void> {
+  if (checks.length === 0) return;
+  const db = await Database.open();
+  try {
+    for (const table of TABLE_NAMES) {
+      const columns = loadTableSchema(table).columns.map(({ name, type }) => `${quoteIdentifier(name)} ${type}`);
+      await db.run(`CREATE TABLE ${quoteIdentifier(table)} (${columns.join(', ')})`);
+    }
+    for (const check of checks) await bindCheck(db, check);
+    await requireScopes(db, checks);
+  } finally {
+    await db.close();
+  }
+}
+
+async function bindCheck(db: Database, check: Check): Promise<void> {
+  try {
+    const statements = await db.connection.extractStatements(check.sql);
+    if (statements.count !== 1) throw refuse(check, `${statements.count} statements`);
+    const { statementType } = await statements.prepare(0);
+    if (statementType !== StatementType.SELECT) throw refuse(check, `${StatementType[statementType]}`);
+  } catch (cause) {
+    throw explainCheckError(check, cause);
+  }
+}
+
+function refuse({ file }: Check, found: string): PricelakeError {
+  return new PricelakeError('config', `${file}: a check is one SELECT whose rows are violations, here is ${found}`);
 }

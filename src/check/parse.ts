@@ -66,17 +66,19 @@ function readHeader(text: string, fail: (line: number, why: string) => Pricelake
     if (match === null) break;
     const [, key = '', value = ''] = match;
     if (!(KEYS as readonly string[]).includes(key)) {
-      const near = suggestName(key, KEYS);
-      throw fail(
-        index + 1,
-        `unknown header "${key}"${near === undefined ? ` (${KEYS.join(', ')})` : `, meant "${near}"?`}`,
-      );
+      throw fail(index + 1, `unknown header "${key}"${suggest(key, KEYS) || ` (${KEYS.join(', ')})`}`);
     }
     if (key !== 'parameter' && entries.some((entry) => entry.key === key))
       throw fail(index + 1, `"${key}" is there twice`);
     entries.push({ key, value, line: index + 1 });
   }
   return entries;
+}
+
+/** `, meant "…"?`; an empty text if no known name is near. */
+function suggest(name: string, known: Iterable<string>): string {
+  const near = suggestName(name, known);
+  return near === undefined ? '' : `, meant "${near}"?`;
 }
 
 /** `row`, or columns of items. */
@@ -90,8 +92,8 @@ function parseScope(value: string | undefined, fail: (why: string) => PricelakeE
 function requireColumn(key: 'scope' | 'within_run', name: string, fail: (why: string) => PricelakeError): void {
   const known = loadTableSchema('items').columns.map((column) => column.name);
   if (known.includes(name)) return;
-  const near = suggestName(name, key === 'scope' ? ['row', ...known] : known);
-  throw fail(`${key}: "${name}" is no column of items${near === undefined ? '' : `, meant "${near}"?`}`);
+  const near = suggest(name, key === 'scope' ? ['row', ...known] : known);
+  throw fail(`${key}: "${name}" is no column of items${near}`);
 }
 
 function parseParameter(value: string, fail: (why: string) => PricelakeError): CheckParameter {
@@ -120,8 +122,13 @@ function requireDeclared(
     for (const [, name = ''] of code.matchAll(/\$([a-z_][a-z0-9_]*)/gu)) {
       used.add(name);
       if (declared.has(name)) continue;
-      const near = suggestName(name, declared);
-      throw fail(index + 1, `parameter $${name} is not declared${near === undefined ? '' : `, meant $${near}?`}`);
+      throw fail(
+        index + 1,
+        `parameter $${name} is not declared${suggest(
+          `$${name}`,
+          [...declared].map((one) => `$${one}`),
+        )}`,
+      );
     }
   }
   for (const { name } of parameters) {

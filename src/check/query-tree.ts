@@ -58,18 +58,17 @@ export async function listFunctions(db: Database): Promise<KnownFunctions> {
   const aggregates = new Set(named('aggregate'));
   const stable = new Set(['unnest', ...named('scalar')]);
   for (const name of [...aggregates, ...UNSTABLE]) stable.delete(name);
-  let macros = await listMacros(db);
-  const isStable = (trees: readonly Tree[]) =>
-    trees.every((tree) => findUnstable(tree, { stable, aggregates: NONE }) === undefined);
-  for (let found = [...macros.keys()]; found.length > 0; ) {
-    found = [...macros].filter(([, trees]) => isStable(trees)).map(([name]) => name);
-    for (const name of found) stable.add(name);
-    macros = new Map([...macros].filter(([name]) => !stable.has(name)));
+  const macros = await listMacros(db);
+  const scalars = { stable, aggregates: new Set<string>() };
+  // Macros call other macros.
+  for (let before = -1; before < stable.size; ) {
+    before = stable.size;
+    for (const [name, trees] of macros) {
+      if (trees.every((tree) => findUnstable(tree, scalars) === undefined)) stable.add(name);
+    }
   }
   return { aggregates, stable };
 }
-
-const NONE: ReadonlySet<string> = new Set();
 
 /** The expression behind each macro, except macros that query tables. */
 async function listMacros(db: Database): Promise<Map<string, Tree[]>> {

@@ -1,7 +1,27 @@
-import type { Argv, CommandModule, Options } from 'yargs';
 import { PricelakeError } from '../io/errors.js';
+import type { Output } from './output/output.js';
 import type { Parameter } from './parameter.js';
-import { type CommandContext, type CommandReport, runCommand } from './run-command.js';
+import type { Style } from './style.js';
+import type { CliIo, Prompter } from './terminal-io.js';
+
+export interface CommandContext {
+  io: CliIo;
+  /** Aborted by SIGINT and SIGTERM. */
+  signal: AbortSignal;
+  /** stdout. */
+  output: Output;
+  /** With `--json`, stdout gets only the JSON line. */
+  json: boolean;
+  /** Colours of stdout. */
+  style: Style;
+  /** Prints what was done; prints nothing with `--json` or `--quiet`. */
+  say(text: string): Promise<void>;
+  /** Undefined if nobody can answer. */
+  prompter?: Prompter | undefined;
+}
+
+/** The members of the JSON line, beside `ok`. */
+export type CommandReport = Record<string, unknown>;
 
 type ParameterMap = Readonly<Record<string, Parameter>>;
 
@@ -10,7 +30,6 @@ export interface CommandSpec<A extends ParameterMap = ParameterMap, O extends Pa
   /** `sandbox advance` */
   name: string;
   describe: string;
-  /** In their order on the command line. */
   arguments?: A;
   options?: O;
   examples: readonly (readonly [line: string, meaning: string])[];
@@ -20,14 +39,13 @@ export interface CommandSpec<A extends ParameterMap = ParameterMap, O extends Pa
   stopHint?: string;
 }
 
-type ValueOf<P> = P extends Parameter<infer T> ? T : never;
+export type ValueOf<P> = P extends Parameter<infer T> ? T : never;
 type OptionalKey<P> = { [K in keyof P]: undefined extends ValueOf<P[K]> ? K : never }[keyof P];
 type Flat<T> = { [K in keyof T]: T[K] };
 type Values<P> = Flat<
   { [K in Exclude<keyof P, OptionalKey<P>>]: ValueOf<P[K]> } & { [K in OptionalKey<P>]?: ValueOf<P[K]> }
 >;
 
-/** The values that a command's action gets. */
 export type Arguments<C> = C extends CommandSpec<infer A, infer O> ? Values<A & O> : never;
 
 /** Keeps the types of a declaration's parameters. */
@@ -101,44 +119,4 @@ export function readValues(
     return [[key, parameter.read(typed, flag)] as const];
   });
   return Object.fromEntries(values);
-}
-
-/** A parameter in the words of yargs. */
-export function toYargsOptions(parameter: Parameter): Options {
-  const { describe, type, alias, default: byDefault, isRequired, list } = parameter;
-  const choices = listChoices(parameter);
-  const takesValue = type === 'string' || type === 'number';
-  return {
-    describe,
-    // With choices alone, help shows no type.
-    ...(choices === undefined ? { type } : { choices }),
-    ...(alias === undefined ? {} : { alias }),
-    ...(byDefault === undefined ? {} : { default: byDefault }),
-    ...(isRequired === true ? { demandOption: true } : {}),
-    ...(list === undefined ? { requiresArg: takesValue } : { array: true }),
-    ...(list === 'repeated' ? { nargs: 1 } : {}),
-  };
-}
-
-/** A command in the words of yargs. */
-export function toYargsCommand({ spec, run, commands }: Command): CommandModule {
-  const { describe, arguments: positionals = {}, options = {}, examples, stopHint } = spec;
-  const builder = (yargs: Argv) => {
-    for (const command of commands) yargs.command(toYargsCommand(command));
-    for (const [key, one] of Object.entries(positionals)) yargs.positional(key, toYargsOptions(one) as object);
-    // `global: false` keeps them out of commands within this one.
-    for (const [key, one] of Object.entries(options))
-      yargs.option(toFlagName(key), { ...toYargsOptions(one), global: false });
-    for (const [line, meaning] of examples) yargs.example(line, meaning);
-    return yargs.epilogue(readNotes(spec));
-  };
-  return {
-    command: describeUsage(spec)
-      .split(' ')
-      .slice(spec.name.split(' ').length - 1)
-      .join(' '),
-    describe,
-    builder,
-    handler: (argv) => runCommand(argv, (context) => run(argv, context), stopHint),
-  };
 }

@@ -36,7 +36,6 @@ export const COMMANDS: readonly Command[] = [
   joinAction(help, async () => (await import('./actions/show-help.js')).showHelp),
 ];
 
-/** The last word of its name, by which it is called. */
 export const nameOf = ({ spec }: Command): string => spec.name.split(' ').at(-1) ?? spec.name;
 
 /** The innermost command that words name, and the words behind its name. */

@@ -1,5 +1,6 @@
 import { type ErrorCode, hasSystemCode, PricelakeError } from '../io/errors.js';
 import { isOutOfMemory } from '../lake/faults.js';
+import { toPlainLine } from './plain-text.js';
 
 /** Exit codes that schedulers branch on. */
 export const EXIT = {
@@ -87,4 +88,41 @@ export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
   if (hasSystemCode(error, 'EMFILE', 'ENFILE')) return 'open_files';
   if (isOutOfMemory(error)) return 'out_of_memory';
   return hasSystemCode(error, 'ENOSPC', 'EDQUOT') ? 'disk_full' : 'unexpected';
+}
+
+/** For people: one line, then what to do and where to read more. */
+export function formatError(error: unknown): string {
+  const lines = [`pricelake: ${messageOf(error)}`];
+  const { hint, docsUrl, upgradeUrl, nextRunAt } = factsOf(error);
+  if (hint !== undefined) lines.push(`  → ${toPlainLine(hint)}`);
+  if (nextRunAt !== undefined) lines.push(`  next run: ${nextRunAt.toISOString()}`);
+  if (docsUrl !== undefined) lines.push(`  docs: ${toPlainLine(docsUrl)}`);
+  if (upgradeUrl !== undefined) lines.push(`  plans: ${toPlainLine(upgradeUrl)}`);
+  return lines.join('\n');
+}
+
+/** For machines, as the last line of stdout with `--json`. */
+export function describeError(error: unknown): Record<string, unknown> {
+  const { hint, docsUrl, upgradeUrl, nextRunAt, ...facts } = factsOf(error);
+  const rest = Object.keys(facts).length > 0 ? { facts } : {};
+  return {
+    ok: false,
+    error: { code: errorCodeOf(error), message: messageOf(error), hint, docsUrl, upgradeUrl, nextRunAt, ...rest },
+  };
+}
+
+export function messageOf(error: unknown): string {
+  return toPlainLine(error instanceof Error ? error.message : String(error));
+}
+
+const HINTS: Partial<Record<ErrorCode | 'unexpected', string>> = {
+  open_files: 'Raise the limit of open files (`ulimit -n 4096`).',
+  out_of_memory: 'Run the command on a machine with more memory.',
+  disk_full: 'Free some space and run the command again.',
+};
+
+function factsOf(error: unknown): PricelakeError['facts'] {
+  if (error instanceof PricelakeError) return error.facts;
+  const hint = HINTS[errorCodeOf(error)];
+  return hint === undefined ? {} : { hint };
 }

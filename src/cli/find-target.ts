@@ -5,7 +5,8 @@ import type { Pipeline } from '../config/pipeline-file.js';
 import type { ReadingSettings } from '../config/pipeline-schema.js';
 import type { Io } from '../io/io.js';
 import type { Cache } from '../remote/cached-lake.js';
-import type { CommandContext } from './run-command.js';
+import type { CommandContext, ValueOf } from './command.js';
+import type { REMOTE } from './shared-options.js';
 
 /** Names a lake by its folder, or by the pipeline file that fills it. */
 export interface TargetArguments {
@@ -20,11 +21,11 @@ export interface ReadingTarget {
 }
 
 /** `--lake` goes before lake.path of the pipeline file; without a file it is ./lake. A lake named alone is read without settings. */
-export async function findTarget({ pipeline, lake }: TargetArguments, env: NodeJS.ProcessEnv): Promise<ReadingTarget> {
-  const file = lake === undefined ? await seekPipeline(pipeline, env) : pipeline;
+export async function findTarget({ pipeline, lake }: TargetArguments): Promise<ReadingTarget> {
+  const file = lake === undefined ? await seekPipeline(pipeline, process.env) : pipeline;
   if (file === undefined) return { lake: lake ?? './lake', settings: undefined };
   const { readReadingSettings } = await import('../config/pipeline-file.js');
-  const settings = await readReadingSettings(file, env);
+  const settings = await readReadingSettings(file, process.env);
   return { lake: lake ?? settings.lake.path, settings };
 }
 
@@ -43,14 +44,6 @@ export async function openPipeline(
   return pipeline;
 }
 
-export interface RemoteArguments {
-  remote?: string | undefined;
-  cache?: string | undefined;
-  /** Bytes. */
-  cacheSize?: number | undefined;
-}
-
-/** A remote to read, and the cache to read it through. */
 export interface RemoteSource {
   address: string;
   cache: Cache;
@@ -59,11 +52,10 @@ export interface RemoteSource {
 
 /** Undefined without `--remote`. */
 export function chooseRemote(
-  { remote, cache, cacheSize = 10e9 }: RemoteArguments,
+  { remote, cache, cacheSize = 10e9 }: { [K in keyof typeof REMOTE]?: ValueOf<(typeof REMOTE)[K]> },
   io: Io,
-  env: NodeJS.ProcessEnv,
 ): RemoteSource | undefined {
   if (remote === undefined) return undefined;
-  const folder = cache ?? join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'pricelake');
+  const folder = cache ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'pricelake');
   return { address: remote, cache: { folder: resolve(folder), maxBytes: cacheSize }, io };
 }

@@ -11,7 +11,6 @@ function toRoff(text: string): string {
     .replace(/^([.'])/gmu, '\\&$1');
 }
 
-/** `man pricelake`, from the declarations that parse the command line. */
 export function renderManPage(version: string, epilogue: string): string {
   const withInner = (command: Command): CommandSpec[] => [command.spec, ...command.commands.flatMap(withInner)];
   return `.TH PRICELAKE 1 "" "pricelake ${toRoff(version)}" "User Commands"

@@ -46,7 +46,6 @@ export interface Form<T> {
   hint?: string;
 }
 
-/** A text that `form` parses. */
 export function value<T, const M extends More>(form: Form<T>, describe: string, more?: M) {
   const { what, parse, placeholder, hint } = form;
   const read = (typed: unknown, flag: string): T => {
@@ -62,11 +61,12 @@ const anyText = (placeholder: string): Form<string> => ({ what: 'a text', parse:
 export const text = <const M extends More>(describe: string, more?: M) => value(anyText('TEXT'), describe, more);
 
 /** A path, which completion leaves to the shell. */
-export const file = <const M extends More>(describe: string, more?: M) =>
-  value(anyText('FILE'), describe, { completes: 'files', ...(more as M) });
-
-export const folder = <const M extends More>(describe: string, more?: M) =>
-  value(anyText('FOLDER'), describe, { completes: 'files', ...(more as M) });
+const pathOf =
+  (placeholder: string) =>
+  <const M extends More>(describe: string, more?: M) =>
+    value(anyText(placeholder), describe, { completes: 'files', ...(more as M) });
+export const file = pathOf('FILE');
+export const folder = pathOf('FOLDER');
 
 /** True or false if it is given, also as `--no-…`. */
 export const flag = <const M extends More>(describe: string, more?: M) =>

@@ -12,7 +12,6 @@ import type { CliIo } from './terminal-io.js';
 
 /** Price spells of so many changes take less than a second, so each query computes them again. */
 const FEW_CHANGES = 150_000n;
-/** Parts of killed processes are removed after so long. */
 const STALE_MS = 3_600_000;
 
 export interface PriceSpells {

@@ -1,13 +1,14 @@
 import './interpret-schemas.js';
 import { readFileSync } from 'node:fs';
-import yargs, { type Argv } from 'yargs';
-import { toYargsCommand, toYargsOptions } from './command.js';
+import yargs, { type Argv, type CommandModule, type Options } from 'yargs';
+import { type Command, describeUsage, listChoices, readNotes, toFlagName } from './command.js';
 import { ALL_TOPICS } from './commands/shell.js';
 import { COMMANDS, findCommand } from './commands.js';
 import { COMPLETE_WORD } from './completion/scripts.js';
 import { loadEnvFile } from './env-file.js';
 import { describeExits } from './exit-codes.js';
 import { measureScreen } from './output/output.js';
+import type { Parameter } from './parameter.js';
 import { toPlainLine } from './plain-text.js';
 import { runCommand } from './run-command.js';
 import { GLOBAL_OPTIONS } from './shared-options.js';
@@ -43,7 +44,6 @@ export async function runCli(args: string[]): Promise<void> {
   }
 }
 
-/** Declares all commands to yargs. */
 export function buildProgram(args: string[]): Argv {
   const program = yargs(args).scriptName('pricelake');
   for (const [key, option] of Object.entries(GLOBAL_OPTIONS)) program.option(key, toYargsOptions(option));
@@ -61,6 +61,44 @@ export function buildProgram(args: string[]): Argv {
     .epilogue(EPILOGUE);
   for (const command of COMMANDS) program.command(toYargsCommand(command));
   return program;
+}
+
+function toYargsOptions(parameter: Parameter): Options {
+  const { describe, type, alias, default: byDefault, isRequired, list } = parameter;
+  const choices = listChoices(parameter);
+  const takesValue = type === 'string' || type === 'number';
+  return {
+    describe,
+    // With choices alone, help shows no type.
+    ...(choices === undefined ? { type } : { choices }),
+    ...(alias === undefined ? {} : { alias }),
+    ...(byDefault === undefined ? {} : { default: byDefault }),
+    ...(isRequired === true ? { demandOption: true } : {}),
+    ...(list === undefined ? { requiresArg: takesValue } : { array: true }),
+    ...(list === 'repeated' ? { nargs: 1 } : {}),
+  };
+}
+
+function toYargsCommand({ spec, run, commands }: Command): CommandModule {
+  const { describe, arguments: positionals = {}, options = {}, examples, stopHint } = spec;
+  const builder = (yargs: Argv) => {
+    for (const command of commands) yargs.command(toYargsCommand(command));
+    for (const [key, one] of Object.entries(positionals)) yargs.positional(key, toYargsOptions(one) as object);
+    // `global: false` keeps them out of commands within this one.
+    for (const [key, one] of Object.entries(options))
+      yargs.option(toFlagName(key), { ...toYargsOptions(one), global: false });
+    for (const [line, meaning] of examples) yargs.example(line, meaning);
+    return yargs.epilogue(readNotes(spec));
+  };
+  return {
+    command: describeUsage(spec)
+      .split(' ')
+      .slice(spec.name.split(' ').length - 1)
+      .join(' '),
+    describe,
+    builder,
+    handler: (argv) => runCommand(argv, (context) => run(argv, context), stopHint),
+  };
 }
 
 function chooseHelpWidth(stream: NodeJS.WriteStream): number {

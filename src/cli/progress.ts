@@ -3,11 +3,11 @@ import type { Progress } from '../io/io.js';
 import { measureScreen, type Screen } from './output/output.js';
 import { toPlainLine } from './plain-text.js';
 
-/** Draws the progress of long steps. */
+/** Shows the progress of the steps of a run. */
 export interface ProgressView {
   update(progress: Progress): void;
   /** Prints a line without tearing the bars. */
-  printAbove(line: string): void;
+  printAbove?(line: string): void;
   close(): void;
 }
 
@@ -15,27 +15,14 @@ const LOG_EVERY_MS = 10_000;
 
 /** Logs the step that is under way every ten seconds. */
 export function createLogProgress(log: (facts: Record<string, unknown>) => void): ProgressView {
-  let steps: Steps | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const tell = () => {
-    const step = steps?.last();
-    if (steps === undefined || step === undefined) return;
-    const { step: name, unit, rows, totalRows, bytes } = step.progress;
-    log({ step: name, unit, rows, totalRows, bytes, seconds: steps.seconds(), secondsLeft: steps.secondsLeft() });
-  };
-  return {
-    update(progress) {
-      steps ??= new Steps();
-      steps.update(progress);
-      timer ??= setInterval(tell, LOG_EVERY_MS).unref();
-    },
-    printAbove: () => {},
-    close() {
-      clearInterval(timer);
-      timer = undefined;
-      steps = undefined;
-    },
-  };
+  const steps = new Steps();
+  const timer = setInterval(() => {
+    const last = steps.last();
+    if (last === undefined) return;
+    const { step, unit, rows, totalRows, bytes } = last.progress;
+    log({ step, unit, rows, totalRows, bytes, seconds: steps.seconds(), secondsLeft: steps.secondsLeft() });
+  }, LOG_EVERY_MS).unref();
+  return { update: (progress) => void steps.update(progress), close: () => clearInterval(timer) };
 }
 
 /** `12.3 MB`, in powers of 1000. */
@@ -89,12 +76,10 @@ class Steps {
     return [...this.#steps.values()];
   }
 
-  /** The step that began last. */
   last(): Step | undefined {
     return this.all().at(-1);
   }
 
-  /** Since the run began. */
   seconds(): number {
     return (performance.now() - this.#startedAt) / 1000;
   }
@@ -118,28 +103,26 @@ const WORTH_A_LINE_SECONDS = 1;
  * takes. Every other line is printed above. A longer step that is done leaves its last line.
  */
 export function createBars(screen: Screen): ProgressView {
-  let steps: Steps | undefined;
+  const steps = new Steps();
   let drawn: string[] = [];
   let drawnAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
-  let ticker: NodeJS.Timeout | undefined;
+  const formatSteps = () => steps.all().map((step) => formatStep(step, screen));
 
   /** Writes once, so that nothing flickers or comes between. */
   const draw = (above: string[] = []): void => {
     clearTimeout(timer);
     timer = undefined;
     const before = eraseLines(drawn, screen);
-    const lines = steps === undefined ? [] : [...formatSteps(steps, screen), ...formatRun(steps, screen)];
-    drawn = lines.slice(1 - measureScreen(screen).rows);
+    drawn = [...formatSteps(), ...formatRun(steps, screen)].slice(1 - measureScreen(screen).rows);
     drawnAt = performance.now();
-    screen.write(before + [...above, ...drawn].map((line) => `${line}\n`).join(''));
+    screen.write(before + joinLines([...above, ...drawn]));
   };
+  const ticker = setInterval(draw, TICK_MS).unref();
 
   return {
     update(progress) {
-      steps ??= new Steps();
       const step = steps.update(progress);
-      ticker ??= setInterval(draw, TICK_MS).unref();
       if (progress.done === true) return draw(isWorthALine(step) ? [formatStep(step, screen)] : []);
       const wait = drawnAt + DRAW_EVERY_MS - performance.now();
       if (wait <= 0) draw();
@@ -148,17 +131,14 @@ export function createBars(screen: Screen): ProgressView {
     printAbove: (line) => draw([line]),
     close() {
       clearInterval(ticker);
-      ticker = undefined;
+      clearTimeout(timer);
       // The run ended before these steps did, so their lines say how far they came.
-      const reached = steps === undefined ? [] : formatSteps(steps, screen);
-      steps = undefined;
-      if (drawn.length > 0) draw(reached);
-      drawn = [];
+      if (drawn.length > 0) screen.write(eraseLines(drawn, screen) + joinLines(formatSteps()));
     },
   };
 }
 
-const formatSteps = (steps: Steps, screen: Screen) => steps.all().map((step) => formatStep(step, screen));
+const joinLines = (lines: string[]) => lines.map((line) => `${line}\n`).join('');
 
 function isWorthALine({ startedAt }: Step): boolean {
   return performance.now() - startedAt >= WORTH_A_LINE_SECONDS * 1000;
@@ -207,37 +187,23 @@ export function formatProgress(progress: Progress, seconds: number, width = Numb
   return tries.find((line) => line.length <= width) ?? (tries.at(-1) ?? whole).slice(0, width);
 }
 
-/** The parts of a line, in order. */
 function describeProgress(progress: Progress, seconds: number, cells: number): Record<string, string | undefined> {
-  const { unit = 'rows' } = progress;
+  const { unit = 'rows', bytes, done } = progress;
   const rows = Number(progress.rows);
-  const total = progress.totalRows === undefined ? 0 : Number(progress.totalRows);
+  const total = Number(progress.totalRows ?? 0n);
   const rate = seconds > 0 ? rows / seconds : 0;
   const share = total > 0 ? Math.min(1, rows / total) : undefined;
   const left = rate > 0 && progress.totalRows !== undefined ? Math.max(0, total - rows) / rate : undefined;
+  const time = left === undefined ? formatSeconds(seconds) : `${formatSeconds(left)} left`;
+  const counted = share === undefined ? formatCount(rows) : `${formatCount(rows)}/${formatCount(total)}`;
   return {
     step: toPlainLine(progress.step).padEnd(12),
-    bar: share === undefined ? undefined : drawBar(share, cells),
+    bar: share === undefined ? undefined : '█'.repeat(Math.round(share * cells)).padEnd(cells, '░'),
     share: share === undefined ? undefined : `${Math.floor(share * 100)}%`,
-    rows: describeRows(rows, share === undefined ? undefined : total, unit),
-    bytes: progress.bytes > 0 ? formatBytes(progress.bytes) : undefined,
+    rows: share === undefined && rows === 0 ? undefined : `${counted} ${unit}`,
+    bytes: bytes > 0 ? formatBytes(bytes) : undefined,
     // A rate means nothing after a moment.
     rate: unit === 'rows' && rate > 0 && seconds >= 0.1 ? `${formatCount(Math.round(rate))} rows/s` : undefined,
-    time: describeTime(progress.done === true ? undefined : left, seconds, progress.done === true),
+    time: done === true ? `done in ${formatSeconds(seconds)}` : time,
   };
-}
-
-function describeRows(rows: number, total: number | undefined, unit: string): string | undefined {
-  if (total !== undefined) return `${formatCount(rows)}/${formatCount(total)} ${unit}`;
-  return rows === 0 ? undefined : `${formatCount(rows)} ${unit}`;
-}
-
-function describeTime(left: number | undefined, seconds: number, done: boolean): string {
-  if (done) return `done in ${formatSeconds(seconds)}`;
-  return left === undefined ? formatSeconds(seconds) : `${formatSeconds(left)} left`;
-}
-
-function drawBar(share: number, cells: number): string {
-  const full = Math.round(share * cells);
-  return '█'.repeat(full) + '░'.repeat(cells - full);
 }

@@ -9,7 +9,6 @@ import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { RemoteSource } from './find-target.js';
 
 export interface ReadOptions {
-  /** Folder of the lake. */
   path: string;
   /** Reads the lake from object storage instead. */
   remote?: RemoteSource | undefined;
@@ -31,10 +30,7 @@ export interface OpenedLake {
   remote?: Pick<CachedLake, 'url' | 'holder'>;
 }
 
-/**
- * Opens a lake for reading, runs `action`, and cleans up.
- * @throws PricelakeError `lake_invalid` if there is no lake
- */
+/** @throws PricelakeError `lake_invalid` if there is no lake */
 export async function readLake<T>(options: ReadOptions, action: (opened: OpenedLake) => Promise<T>): Promise<T> {
   if (options.remote === undefined) return readOpened(await openLake(options.path, { create: false }), options, action);
   const { address, cache, io } = options.remote;

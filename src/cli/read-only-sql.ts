@@ -15,7 +15,6 @@ export async function lockDown(db: Database, folders: string[], files: string[] 
   await db.run('SET lock_configuration = true');
 }
 
-/** Statements that only read begin like this. */
 const READING = /^[\s(]*(?:SELECT|FROM|WITH|VALUES|TABLE|PIVOT|UNPIVOT|DESCRIBE|DESC|SHOW|SUMMARIZE)\b/iu;
 const EXPLAINING = /^\s*EXPLAIN\s+(?:ANALYZE\s+)?/iu;
 const LEADING_COMMENTS = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/u;

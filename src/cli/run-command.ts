@@ -1,33 +1,12 @@
 import { PricelakeError } from '../io/errors.js';
 import type { LogLevel } from '../io/io.js';
-import { describeError, formatError } from './error-report.js';
-import { EXIT, exitCodeOf } from './exit-codes.js';
+import type { CommandContext, CommandReport } from './command.js';
+import { describeError, EXIT, exitCodeOf, formatError } from './exit-codes.js';
 import { toJsonText } from './json-text.js';
-import { createStreamOutput, type Output } from './output/output.js';
+import { createStreamOutput } from './output/output.js';
 import { escapeControls } from './plain-text.js';
-import { createPrompter, type Prompter } from './prompter.js';
-import { chooseStyle, paint, type Style } from './style.js';
-import { type CliIo, createCliIo } from './terminal-io.js';
-
-/** The world of a command. */
-export interface CommandContext {
-  io: CliIo;
-  /** Aborted by SIGINT and SIGTERM. */
-  signal: AbortSignal;
-  /** stdout. */
-  output: Output;
-  /** With `--json`, stdout gets only the JSON line. */
-  json: boolean;
-  /** Colours of stdout. */
-  style: Style;
-  /** Prints what was done; prints nothing with `--json` or `--quiet`. */
-  say(text: string): Promise<void>;
-  /** Undefined if nobody can answer. */
-  prompter?: Prompter | undefined;
-}
-
-/** The members of the JSON line, beside `ok`. */
-export type CommandReport = Record<string, unknown>;
+import { chooseStyle, paint } from './style.js';
+import { createCliIo, createPrompter } from './terminal-io.js';
 
 /**
  * Runs an action with logs, signals, the JSON line, errors and the exit code. An action throws to fail, and returns its
@@ -70,7 +49,6 @@ export async function runCommand(
   }
 }
 
-/** Less important events are not logged. */
 export function chooseLogLevel(argv: Record<string, unknown>, env: NodeJS.ProcessEnv): LogLevel {
   const verbose = Number(argv.verbose ?? 0);
   if (verbose >= 2) return 'trace';
@@ -103,7 +81,6 @@ function watchStopSignals(hint?: string): { signal: AbortSignal; release(): void
   };
 }
 
-/** Resolves when the signal is aborted. */
 export function untilStopped(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -84,43 +84,40 @@ function describeHistories({ histories, row }: RunReport): string[] {
   return [`${countOf(asked, 'item')} read${by}${later}`];
 }
 
-/** Something that needs attention, and the command that shows more. */
 interface Attention {
   what: string;
-  command?: string;
+  command: string | undefined;
 }
 
 function listAttention({ row, checks, published }: RunReport, lakePath: string): Attention[] {
-  const found: Attention[] = [];
   const lake = ` --lake ${lakePath}`;
   const [unknown, stale] = [row.listing_unknown ?? 0n, row.stale_items ?? 0n];
-  if (unknown > 0n) {
-    const why = published ? '' : `: ${row.reason}`;
-    found.push({ what: `not caught up: up to ${countOf(unknown, 'item')} may no longer be listed${why}` });
-  }
-  if (stale > 0n) {
-    const command = `query "FROM stale_items"${lake}`;
-    found.push({ what: `not caught up: ${countOf(stale, 'item')} may be out of date`, command });
-  }
-  if (!published) return found;
-  if (row.rejected > 0n) {
-    const command = `query "FROM rejects WHERE run_id = '${row.run_id}'"${lake}`;
-    found.push({ what: `${countOf(row.rejected, 'row')} rejected`, command });
-  }
-  if (row.sample_mismatches > 0n) {
-    const verb = row.sample_mismatches === 1n ? 'differs' : 'differ';
-    const what = `${countOf(row.sample_mismatches, 'item')} ${verb} from the service`;
-    found.push({ what, command: `verify${lake}` });
-  }
-  const command = `check${lake}`;
-  const failed = checks.filter((check) => check.violations > 0n);
-  for (const { severity, name, violations, waived } of failed.filter((check) => check.severity !== 'warn')) {
-    found.push({ what: `${severity} ${name}: ${countOf(violations, 'row')}${waived ? ', waived' : ''}`, command });
-  }
+  const why = published ? '' : `: ${row.reason}`;
+  const verb = row.sample_mismatches === 1n ? 'differs' : 'differ';
+  const failed = published ? checks.filter(({ violations }) => violations > 0n) : [];
   const warnings = failed.filter(({ severity }) => severity === 'warn');
   const names = warnings.map(({ name, violations }) => `${name} ${formatCount(violations)}`).join(', ');
-  if (names !== '') found.push({ what: `warnings: ${names}`, command });
-  return found;
+  const command = `check${lake}`;
+  const all: [isThere: boolean, what: string, command?: string][] = [
+    [unknown > 0n, `not caught up: up to ${countOf(unknown, 'item')} may no longer be listed${why}`],
+    [stale > 0n, `not caught up: ${countOf(stale, 'item')} may be out of date`, `query "FROM stale_items"${lake}`],
+    [
+      published && row.rejected > 0n,
+      `${countOf(row.rejected, 'row')} rejected`,
+      `query "FROM rejects WHERE run_id = '${row.run_id}'"${lake}`,
+    ],
+    [
+      published && row.sample_mismatches > 0n,
+      `${countOf(row.sample_mismatches, 'item')} ${verb} from the service`,
+      `verify${lake}`,
+    ],
+    ...failed.map(({ severity, name, violations, waived }): [boolean, string, string] => {
+      const what = `${severity} ${name}: ${countOf(violations, 'row')}${waived ? ', waived' : ''}`;
+      return [severity !== 'warn', what, command];
+    }),
+    [names !== '', `warnings: ${names}`, command],
+  ];
+  return all.flatMap(([isThere, what, next]) => (isThere ? [{ what, command: next }] : []));
 }
 
 /** A first copy leads to the spreads and the report, a later one only to what needs attention. */

@@ -15,10 +15,8 @@ export const PIPELINE = file('Pipeline file (YAML); default PRICELAKE_PIPELINE, 
 /** For commands that read a lake; `findTarget` says which one it is. */
 export const LAKE = folder('Folder of the lake; default lake.path of the pipeline file, else ./lake');
 
-/** For commands that need a pipeline file. */
 export const OWN_LAKE = folder('Folder of the lake, instead of lake.path');
 
-/** For commands that spend calls and rows, or plan to. */
 export const CAPS = {
   maxRows: whole('Most export rows that this run may use', { from: 0 }),
   maxOverage: whole('Started blocks of 10,000 rows beyond the quota that this run may bill; overrides budget.overage', {
@@ -26,7 +24,6 @@ export const CAPS = {
   }),
 };
 
-/** For commands that show what changed. */
 export const SINCE_FORMS =
   'A run (41, or its run_id), a version of the table (v14) or a time in UTC (2026-11-22T08:00:00Z); 0 means from the beginning';
 
@@ -40,7 +37,6 @@ const CACHE_SIZE: Form<number> = {
   placeholder: 'SIZE',
 };
 
-/** For commands that can read a lake from object storage. */
 export const REMOTE = {
   remote: text('Read the lake at this address (s3://bucket/prefix) instead of --lake, and fetch only what is needed'),
   cache: folder('With --remote: folder for fetched files; default ~/.cache/pricelake'),
@@ -50,12 +46,10 @@ export const REMOTE = {
   ),
 };
 
-/** A currency in capitals. */
 const CURRENCY: Form<string> = { what: 'a currency', parse: (code) => code.toUpperCase(), placeholder: 'CODE' };
 
 export const currency = (describe: string) => value(CURRENCY, describe, { completes: 'currencies' });
 
-/** For commands that convert prices. */
 export const RATES = {
   fx: file('Exchange rates, to compare shops of all currencies: a CSV file with date,currency,rate'),
   fxBase: value(CURRENCY, 'Base currency of the rates: what one unit of it buys; default EUR'),
@@ -64,7 +58,6 @@ export const RATES = {
 export const FORMATS = ['table', 'csv', 'json', 'ndjson', 'arrow', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** For commands whose result has rows. */
 export const RESULT = {
   format: choice(FORMATS, 'Format of the result; default table, which cuts long texts'),
   output: file('Write the result to this file'),

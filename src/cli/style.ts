@@ -27,14 +27,10 @@ export function chooseStyle(
   stream: { isTTY?: boolean },
   { color, env }: { color?: boolean | undefined; env: NodeJS.ProcessEnv },
 ): Style {
-  return isColoured(stream, color, env) ? COLOURED : PLAIN;
-}
-
-function isColoured(stream: { isTTY?: boolean }, color: boolean | undefined, env: NodeJS.ProcessEnv): boolean {
   const { FORCE_COLOR: force = '', NO_COLOR: no = '', TERM: terminal } = env;
-  if (color !== undefined) return color;
-  if (force !== '') return force !== '0' && force !== 'false';
-  return no === '' && terminal !== 'dumb' && stream.isTTY === true;
+  const isForced = force === '' ? undefined : force !== '0' && force !== 'false';
+  const isUsual = no === '' && terminal !== 'dumb' && stream.isTTY === true;
+  return (color ?? isForced ?? isUsual) ? COLOURED : PLAIN;
 }
 
 /** Colours the matches of each pattern. Comes after laying out, which counts cells. */

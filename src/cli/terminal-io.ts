@@ -1,3 +1,5 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { type Io, type LogLevel, type Progress, realIo } from '../io/io.js';
 import { toJsonText } from './json-text.js';
 import type { Screen } from './output/output.js';
@@ -5,11 +7,8 @@ import { toPlainLine } from './plain-text.js';
 import { createBars, createLogProgress, type ProgressView } from './progress.js';
 import { PLAIN, type Style } from './style.js';
 
-export interface CliIoOptions {
-  /** Takes logs and progress. */
+interface CliIoOptions {
   stream: Screen & { isTTY?: boolean };
-  /** Never printed, as little as the value of PRICELAKE_API_KEY. */
-  secrets?: readonly string[];
   env?: NodeJS.ProcessEnv;
   now?: () => Date;
   /** Less important events are not logged; default `info`. */
@@ -19,6 +18,7 @@ export interface CliIoOptions {
 
 /** The real world, with logs and progress on stderr. `close` ends the progress bars. */
 export interface CliIo extends Io {
+  /** Never prints this text, as little as the value of PRICELAKE_API_KEY. */
   protectSecret(text: string): void;
   redact(text: string): string;
   close(): void;
@@ -26,11 +26,10 @@ export interface CliIo extends Io {
 
 /** Writes readable lines and bars to a terminal. Elsewhere it writes JSON lines, and progress every few seconds. */
 export function createCliIo(options: CliIoOptions): CliIo {
-  const env = options.env ?? process.env;
-  const redactor = createRedactor([...(options.secrets ?? []), env.PRICELAKE_API_KEY ?? '']);
-  const now = options.now ?? realIo.now;
-  const terminal = options.stream.isTTY === true;
-  const { level: least = 'info', style = PLAIN } = options;
+  const { stream, env = process.env, now = realIo.now, level: least = 'info', style = PLAIN } = options;
+  const redactor = createRedactor(env.PRICELAKE_API_KEY ?? '');
+  const terminal = stream.isTTY === true;
+  let view: ProgressView | undefined;
   const log = (level: LogLevel, event: string, facts: Record<string, unknown> = {}): void => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
     if (terminal && least === 'info' && level !== 'error' && IN_SUMMARY.has(event)) return;
@@ -38,22 +37,24 @@ export function createCliIo(options: CliIoOptions): CliIo {
     const own = { at: now(), level, event };
     const line = terminal ? formatLogLine(level, event, facts, style) : toJsonText({ ...own, ...facts, ...own });
     const safe = redactor.redact(line);
-    if (terminal) view.printAbove(safe);
-    else options.stream.write(`${safe}\n`);
+    if (view?.printAbove === undefined) stream.write(`${safe}\n`);
+    else view.printAbove(safe);
   };
-  const view: ProgressView = terminal
-    ? createBars(options.stream)
-    : createLogProgress((facts) => log('info', 'progress', facts));
-
+  const openView = () => (terminal ? createBars(stream) : createLogProgress((facts) => log('info', 'progress', facts)));
   return {
     ...realIo,
     now,
     log,
     progress: (update: Progress) => {
-      if (least !== 'warn') view.update(update);
+      if (least === 'warn') return;
+      view ??= openView();
+      view.update(update);
     },
     ...redactor,
-    close: () => view.close(),
+    close: () => {
+      view?.close();
+      view = undefined;
+    },
   };
 }
 
@@ -66,7 +67,7 @@ const MARKS: Record<LogLevel, string> = { trace: '·', debug: '·', info: '·', 
 const TONES: Record<LogLevel, keyof Style> = { trace: 'dim', debug: 'dim', info: 'dim', warn: 'warn', error: 'bad' };
 
 /** `· snapshot.done rows=41000 site=12` */
-function formatLogLine(level: LogLevel, event: string, facts: Record<string, unknown>, style: Style = PLAIN): string {
+function formatLogLine(level: LogLevel, event: string, facts: Record<string, unknown>, style: Style): string {
   const pairs = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${formatFact(value)}`);
@@ -82,13 +83,38 @@ function formatFact(value: unknown): string {
 }
 
 /** Prints secrets as `***`, even JSON- or URL-encoded. Result data is never touched. */
-function createRedactor(first: readonly string[]) {
+function createRedactor(first: string) {
   const secrets = new Set<string>();
   const protectSecret = (secret: string) => {
     if (secret === '') return;
     for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]) secrets.add(form);
   };
-  for (const secret of first) protectSecret(secret);
+  protectSecret(first);
   const redact = (text: string) => [...secrets].reduce((redacted, secret) => redacted.replaceAll(secret, '***'), text);
   return { protectSecret, redact };
+}
+
+/** Asks a person at a terminal. Returns the answer without spaces around it; an empty text for Enter alone. */
+export type Prompter = (question: string, isSecret?: boolean) => Promise<string>;
+
+/** Undefined if nobody can answer, as in a pipe or a scheduler. */
+export function createPrompter(
+  input: NodeJS.ReadStream,
+  output: NodeJS.WriteStream,
+  signal: AbortSignal,
+): Prompter | undefined {
+  if (!input.isTTY || !output.isTTY) return undefined;
+  return async (question, isSecret = false) => {
+    if (isSecret) output.write(question);
+    const muted = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const lines = createInterface({ input, output: isSecret ? muted : output, terminal: true });
+    // In raw mode, Ctrl-C is a character.
+    lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    try {
+      return (await lines.question(isSecret ? '' : question, { signal })).trim();
+    } finally {
+      lines.close();
+      if (isSecret) output.write('\n');
+    }
+  };
 }

@@ -35,7 +35,6 @@ export function usageError(message: string, args: readonly string[]): PricelakeE
   });
 }
 
-/** A value that is not one of the choices, and the nearest of them. */
 function explainChoice([, name = '', given = '', choices = '']: RegExpExecArray, flags: string[]): PricelakeError {
   const known = [...choices.matchAll(/"([^"]*)"/gu)].map(([, choice]) => choice ?? '');
   // Every letter is near every other.

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+
 /** The world as a parameter. Tests replace clock, sleep, random and log; everything else is real. */
 export interface Io {
   /** Now, UTC. */
@@ -29,25 +31,11 @@ export interface Progress {
   pace?: { seconds: number; rows: bigint };
 }
 
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const onAbort = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', onAbort, { once: true });
-  });
-}
-
 /** The real world without output; the CLI adds log and progress. */
 export const realIo: Io = {
   now: () => new Date(),
-  sleep,
+  // Node rejects with an error of its own.
+  sleep: (ms, signal) => setTimeout(ms, undefined, { signal }).catch(() => signal?.throwIfAborted()),
   random: Math.random,
   log: () => {},
   progress: () => {},

@@ -1,25 +1,17 @@
 import * as z from 'zod';
 import { beginTry, type Calls, type Counted, countBetween, countOn, NO_CALLS } from './calls.js';
 import { type Chain, type Fold, listChain } from './journal.js';
-import { int64Text } from './landed-entry.js';
-import { counted } from './run-entry.js';
+import { asked, counted, int64Text, note } from './run-entry.js';
 
 /** A line of the journal of a backfill: histories of chosen items that wait for the next run. */
 export const backfillEntry = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('try'), at: z.string() }),
-  z.strictObject({ type: z.literal('usage.before'), counted, calls: z.number() }),
-  z.strictObject({ type: z.literal('usage.after'), counted, calls: z.number() }),
+  note('try', { at: z.string() }),
+  asked('usage.before', { counted }),
+  asked('usage.after', { counted }),
   /** An item whose history has landed, in a file that ends at byte `end` with it. */
-  z.strictObject({
-    type: z.literal('backfill.item'),
-    itemId: int64Text,
-    rows: z.number(),
-    end: z.number(),
-    calls: z.number(),
-    sha256: z.string(),
-  }),
+  asked('backfill.item', { itemId: int64Text, rows: z.number(), end: z.number(), sha256: z.string() }),
   /** All have landed. `left` counts the items for which no call was left. */
-  z.strictObject({ type: z.literal('backfill.done'), calls: z.number(), left: z.number() }),
+  asked('backfill.done', { left: z.number() }),
 ]);
 export type BackfillEntry = z.infer<typeof backfillEntry>;
 

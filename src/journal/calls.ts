@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { counted, RunEntry } from './run-entry.js';
+import type { counted, Part } from './run-entry.js';
 
 /** The calls of a run, over all the processes that worked on it. */
 export interface Calls {
@@ -14,12 +14,15 @@ export interface Calls {
 
 export const NO_CALLS: Calls = { tries: 1, made: 0, refused: 0, now: { made: 0, refused: 0 } };
 
-export function foldCalls(calls: Calls, entry: RunEntry): Calls {
-  if (entry.type === 'try') return beginTry(calls);
-  if (entry.type === 'backfill') return { ...calls, made: calls.made + entry.made };
-  if (!('calls' in entry)) return calls;
-  return countOn(calls, entry.calls, entry.type === 'calls' ? entry.refused : calls.now.refused);
-}
+export const CALLS: Part<Calls> = {
+  start: NO_CALLS,
+  step(calls, entry) {
+    if (entry.type === 'try') return beginTry(calls);
+    if (entry.type === 'backfill') return { ...calls, made: calls.made + entry.made };
+    if (!('calls' in entry)) return calls;
+    return countOn(calls, entry.calls, entry.type === 'calls' ? entry.refused : calls.now.refused);
+  },
+};
 
 export function beginTry(calls: Calls): Calls {
   return { ...calls, tries: calls.tries + 1, now: NO_CALLS.now };
@@ -39,24 +42,19 @@ export function countOn(calls: Calls, made: number, refused = 0): Calls {
 export type Counted = z.output<typeof counted>;
 
 /** The service's count before and after the run's calls; undefined until it was asked for. */
-export interface UsageCounts {
-  before: Counted | undefined;
-  after: Counted | undefined;
-}
+export const USAGE: Part<{ before: Counted | undefined; after: Counted | undefined }> = {
+  start: { before: undefined, after: undefined },
+  step(usage, entry) {
+    if (entry.type === 'usage.before' && usage.before === undefined) return { ...usage, before: entry.counted };
+    return entry.type === 'usage.after' ? { ...usage, after: entry.counted } : usage;
+  },
+};
 
-export function foldUsage(usage: UsageCounts, entry: RunEntry): UsageCounts {
-  if (entry.type === 'usage.before' && usage.before === undefined) return { ...usage, before: entry.counted };
-  return entry.type === 'usage.after' ? { ...usage, after: entry.counted } : usage;
-}
-
-/** The service's count between two answers of /plan, including the calls for both. */
-interface Difference {
-  calls: bigint;
-  exportRows: bigint;
-}
-
-/** Undefined if an answer lacks it, or if a new month has reset the counters. */
-export function countBetween(before: Counted, after: Counted): Difference | undefined {
+/**
+ * The service's count between two answers of /plan, including the calls for both. Undefined if an answer lacks it, or if a
+ * new month has reset the counters.
+ */
+export function countBetween(before: Counted, after: Counted) {
   if (before === null || after === null || before.resetsAt !== after.resetsAt) return undefined;
   return {
     // The difference lacks one of the two calls of /plan, whether an answer counts itself or not.

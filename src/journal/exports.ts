@@ -1,19 +1,11 @@
-import type { Dataset } from './landed-entry.js';
-import type { EntryOf, RunEntry } from './run-entry.js';
-
-/** A synced piece of an export. */
-export interface ExportSegment {
-  file: string;
-  rows: number;
-  bytes: number;
-}
+import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 
 /** An attempt at an export of a complete copy. */
 export interface ExportAttempt {
   attempt: number;
   /** When it was asked for, ISO 8601. */
   readAt: string;
-  segments: readonly ExportSegment[];
+  segments: readonly Pick<EntryOf<'export.segment'>, 'file' | 'rows' | 'bytes'>[];
   /** `cut` if the service ended it at the monthly limit and its rows are kept; undefined if it broke off. */
   end: 'done' | 'cut' | undefined;
   /** Rows of one that has ended. */
@@ -45,18 +37,15 @@ export interface Exports {
   blocks: bigint;
 }
 
-export const NO_EXPORTS: Exports = {
-  planned: undefined,
-  attempts: new Map(),
-  ofChanged: [],
-  begun: 0,
-  taken: 0n,
-  onDisk: 0n,
-  overage: false,
-  blocks: 0n,
+export const EXPORTS: Part<Exports> = {
+  start: {
+    ...{ planned: undefined, attempts: new Map(), ofChanged: [], begun: 0 },
+    ...{ taken: 0n, onDisk: 0n, overage: false, blocks: 0n },
+  },
+  step: foldExports,
 };
 
-export function foldExports(exports: Exports, entry: RunEntry): Exports {
+function foldExports(exports: Exports, entry: RunEntry): Exports {
   switch (entry.type) {
     case 'shards':
       return { ...exports, planned: entry.shards };
@@ -94,10 +83,7 @@ function addTaken(exports: Exports, taken: EntryOf<'export.begin' | 'hydrate.exp
   };
 }
 
-interface Place {
-  shard: string;
-  attempt: number;
-}
+type Place = Pick<ExportAttempt, 'attempt'> & { shard: string };
 
 function findAttempt({ attempts }: Exports, { shard, attempt }: Place): ExportAttempt | undefined {
   return attempts.get(shard)?.find((one) => one.attempt === attempt);

@@ -1,6 +1,5 @@
 import type { Chain } from './journal.js';
-import type { Dataset } from './landed-entry.js';
-import type { EntryOf, RunEntry } from './run-entry.js';
+import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 
 /** The landed part of the feed of a dataset, or of all. */
 export interface FeedProgress {
@@ -27,17 +26,15 @@ export interface Feed {
   done: Pick<EntryOf<'feed.done'>, 'cursor' | 'complete' | 'at'> | undefined;
 }
 
-export const NO_FEED: Feed = {
-  changes: 0,
-  unnamed: 0,
-  bytes: 0,
-  parts: new Map(),
-  starts: [],
-  bound: undefined,
-  done: undefined,
+export const FEED: Part<Feed> = {
+  start: {
+    ...{ changes: 0, unnamed: 0, bytes: 0, parts: new Map(), starts: [] },
+    ...{ bound: undefined, done: undefined },
+  },
+  step: foldFeed,
 };
 
-export function foldFeed(feed: Feed, entry: RunEntry): Feed {
+function foldFeed(feed: Feed, entry: RunEntry): Feed {
   switch (entry.type) {
     case 'try':
       return feed.bound === undefined ? feed : { ...feed, bound: { ...feed.bound, isOfThisTry: false } };
@@ -82,15 +79,12 @@ export interface Events {
   isDone: boolean;
 }
 
-export const NO_EVENTS: Events = { keys: undefined, changes: 0, bytes: 0, isDone: false };
-
-export function foldEvents(events: Events, entry: RunEntry): Events {
-  if (entry.type === 'events.done') return { ...events, isDone: true };
-  if (entry.type !== 'event') return events;
-  return {
-    ...events,
-    keys: { value: entry.key, before: events.keys },
-    changes: events.changes + entry.rows,
-    bytes: entry.end,
-  };
-}
+export const EVENTS: Part<Events> = {
+  start: { keys: undefined, changes: 0, bytes: 0, isDone: false },
+  step(events, entry) {
+    if (entry.type === 'events.done') return { ...events, isDone: true };
+    if (entry.type !== 'event') return events;
+    const { key, rows, end: bytes } = entry;
+    return { ...events, keys: { value: key, before: events.keys }, changes: events.changes + rows, bytes };
+  },
+};

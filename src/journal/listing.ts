@@ -1,5 +1,4 @@
-import type { Dataset } from './landed-entry.js';
-import type { EntryOf, RunEntry } from './run-entry.js';
+import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 
 /** A plan of readings that settle which items of a part are listed, and its progress. */
 export interface ListingPlan extends Pick<EntryOf<'listing.plan'>, 'news' | 'readings' | 'limit' | 'wanted'> {
@@ -30,21 +29,19 @@ export interface Listing {
   done: Pick<EntryOf<'listing.done'>, 'unknown' | 'reason'> | undefined;
 }
 
+const NOTHING_OPEN = { files: [], pages: 0 };
 const NOT_BEGUN: ListingProgress = {
-  timesCounted: 0,
-  counts: undefined,
-  plans: [],
-  step: 'counted',
-  open: { files: [], pages: 0 },
+  ...{ timesCounted: 0, counts: undefined, plans: [], step: 'counted', open: NOTHING_OPEN },
 };
-export const NO_LISTING: Listing = { parts: new Map(), gone: [], done: undefined };
+
+export const LISTING: Part<Listing> = { start: { parts: new Map(), gone: [], done: undefined }, step: foldListing };
 
 /** The progress of a part. */
 export function findListing({ parts }: Listing, dataset: Dataset): ListingProgress {
   return parts.get(dataset) ?? NOT_BEGUN;
 }
 
-export function foldListing(listing: Listing, entry: RunEntry): Listing {
+function foldListing(listing: Listing, entry: RunEntry): Listing {
   switch (entry.type) {
     case 'listing.gone':
       return { ...listing, gone: [...listing.gone, entry.itemId] };
@@ -69,8 +66,6 @@ function foldPartOf(listing: Listing, entry: PartEntry): Listing {
   const part = foldPart(findListing(listing, entry.dataset), entry);
   return { ...listing, parts: new Map(listing.parts).set(entry.dataset, part) };
 }
-
-const NOTHING_OPEN = { files: [], pages: 0 };
 
 function foldPart(part: ListingProgress, entry: PartEntry): ListingProgress {
   switch (entry.type) {

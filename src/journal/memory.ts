@@ -7,7 +7,7 @@ import type { RunsRow } from '../tables/rows.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { RUN_MODES, type RunMode } from '../tables/table.js';
 import { type Chain, type Fold, Journal, listChain, readJournal } from './journal.js';
-import { int64Text } from './landed-entry.js';
+import { int64Text } from './run-entry.js';
 
 /** `_pricelake/memory.ndjson`: the lake's memory between runs. */
 export const MEMORY_FILE = 'memory.ndjson';

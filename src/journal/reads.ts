@@ -1,6 +1,95 @@
 import { isHydrationExport } from './exports.js';
-import type { Dataset } from './landed-entry.js';
-import type { EntryOf, RunEntry } from './run-entry.js';
+import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
+
+/** Pages of items, by what they were read for. */
+export const PAGE_KINDS = ['hydrate', 'poll', 'listing', 'sample', 'products'] as const;
+export type PageKind = (typeof PAGE_KINDS)[number];
+
+/** A file that holds pages of items. */
+export interface PageFile {
+  rows: number;
+  /** End of its last row. */
+  bytes: number;
+  /** When its last page was read, ISO 8601. */
+  readAt: string;
+}
+
+/** Pages of a kind that have landed. */
+export interface ItemPages {
+  rows: bigint;
+  pages: number;
+  /** By name, in the order in which they were begun. */
+  files: ReadonlyMap<string, PageFile>;
+}
+
+export type PagesByKind = Readonly<Record<PageKind, ItemPages>>;
+
+const NONE: ItemPages = { rows: 0n, pages: 0, files: new Map() };
+/** The entries that name a page of items. */
+export type PageEntry = Extract<RunEntry, { type: `${PageKind}.page` }>;
+
+export function isPage(entry: RunEntry): entry is PageEntry {
+  return PAGE_KINDS.some((kind) => entry.type === `${kind}.page`);
+}
+
+export const PAGES: Part<PagesByKind> = {
+  start: { hydrate: NONE, poll: NONE, listing: NONE, sample: NONE, products: NONE },
+  step(pages, entry) {
+    if (!isPage(entry)) return pages;
+    const kind = entry.type.slice(0, -'.page'.length) as PageKind;
+    const before = pages[kind];
+    const { file, end: bytes, readAt } = entry;
+    const landed = { rows: (before.files.get(file)?.rows ?? 0) + entry.rows, bytes, readAt };
+    const files = new Map(before.files).set(file, landed);
+    return { ...pages, [kind]: { rows: before.rows + BigInt(entry.rows), pages: before.pages + 1, files } };
+  },
+};
+
+/** Bytes of all files of some pages. */
+export function countBytes({ files }: ItemPages): number {
+  return [...files.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Items of a part that were polled. */
+export interface PolledPart {
+  /** Pages of the last round of all its items. */
+  wholePages: number;
+  /** The round that was begun last. Of all items `since` is null. */
+  round: { since: string | null; newest: string | null; pages: number; rows: bigint };
+  /** False again when a round was begun since. */
+  isDone: boolean;
+  /** Files that hold its pages. */
+  files: readonly string[];
+}
+
+export type Polls = ReadonlyMap<Dataset, PolledPart>;
+
+const NO_ROUND = { since: null, newest: null, pages: 0, rows: 0n };
+const NO_POLL: PolledPart = { wholePages: 0, round: NO_ROUND, isDone: false, files: [] };
+
+function foldPoll(part: PolledPart, entry: EntryOf<'poll.round' | 'poll.page' | 'poll.done'>): PolledPart {
+  const { round, files } = part;
+  if (entry.type === 'poll.done') return { ...part, isDone: true };
+  if (entry.type === 'poll.round') {
+    const { since, newest } = entry;
+    const wholePages = since === null ? 0 : part.wholePages;
+    return { ...part, wholePages, round: { since, newest, pages: 0, rows: 0n }, isDone: false };
+  }
+  return {
+    wholePages: part.wholePages + (round.since === null ? 1 : 0),
+    round: { ...round, pages: round.pages + 1, rows: round.rows + BigInt(entry.rows) },
+    isDone: false,
+    files: files.includes(entry.file) ? files : [...files, entry.file],
+  };
+}
+
+export const POLLS: Part<Polls> = {
+  start: new Map(),
+  step(polls, entry) {
+    if (entry.type !== 'poll.round' && entry.type !== 'poll.page' && entry.type !== 'poll.done') return polls;
+    return new Map(polls).set(entry.dataset, foldPoll(polls.get(entry.dataset) ?? NO_POLL, entry));
+  },
+};
 
 /** Whole reads of items about which the changes say too little. */
 export interface Hydration {
@@ -14,21 +103,22 @@ export interface Hydration {
   isReadAgain: boolean;
 }
 
-export const NO_HYDRATION: Hydration = { pages: new Map(), hasLists: false, hasSingles: false, isReadAgain: false };
-
-export function foldHydration(hydration: Hydration, entry: RunEntry): Hydration {
-  if (entry.type === 'hydrate.again') return { ...hydration, isReadAgain: true };
-  if (entry.type !== 'hydrate.page') return hydration;
-  const { dataset, page, rows, file } = entry;
-  const read = {
-    ...hydration,
-    hasLists: hydration.hasLists || rows > 1,
-    hasSingles: hydration.hasSingles || (page === undefined && rows === 1 && !isHydrationExport(file)),
-  };
-  if (page === undefined) return read;
-  const pages = new Set(hydration.pages.get(dataset)).add(page);
-  return { ...read, pages: new Map(hydration.pages).set(dataset, pages) };
-}
+export const HYDRATION: Part<Hydration> = {
+  start: { pages: new Map(), hasLists: false, hasSingles: false, isReadAgain: false },
+  step(hydration, entry) {
+    if (entry.type === 'hydrate.again') return { ...hydration, isReadAgain: true };
+    if (entry.type !== 'hydrate.page') return hydration;
+    const { dataset, page, rows, file } = entry;
+    const read = {
+      ...hydration,
+      hasLists: hydration.hasLists || rows > 1,
+      hasSingles: hydration.hasSingles || (page === undefined && rows === 1 && !isHydrationExport(file)),
+    };
+    if (page === undefined) return read;
+    const pages = new Set(hydration.pages.get(dataset)).add(page);
+    return { ...read, pages: new Map(hydration.pages).set(dataset, pages) };
+  },
+};
 
 /** Answers that are compared with the lake; undefined until they have landed. */
 export interface Comparisons {
@@ -40,13 +130,14 @@ export interface Comparisons {
   facets: string | undefined;
 }
 
-export const NO_COMPARISONS: Comparisons = { missing: undefined, allProducts: undefined, facets: undefined };
-
-export function foldComparisons(comparisons: Comparisons, entry: RunEntry): Comparisons {
-  if (entry.type === 'sample.done') return { ...comparisons, missing: entry.missing };
-  if (entry.type === 'products.done') return { ...comparisons, allProducts: entry.whole };
-  return entry.type === 'facets' ? { ...comparisons, facets: entry.answer } : comparisons;
-}
+export const COMPARISONS: Part<Comparisons> = {
+  start: { missing: undefined, allProducts: undefined, facets: undefined },
+  step(comparisons, entry) {
+    if (entry.type === 'sample.done') return { ...comparisons, missing: entry.missing };
+    if (entry.type === 'products.done') return { ...comparisons, allProducts: entry.whole };
+    return entry.type === 'facets' ? { ...comparisons, facets: entry.answer } : comparisons;
+  },
+};
 
 /** The service's state before whole rows are read. Any change that they miss comes after it. */
 export interface LowWatermark {
@@ -64,7 +155,12 @@ export interface LowWatermark {
   at: string;
 }
 
-export function readWatermark({ items, at, ...entry }: EntryOf<'watermark'>): LowWatermark {
+export const WATERMARK: Part<LowWatermark | undefined> = {
+  start: undefined,
+  step: (watermark, entry) => (entry.type === 'watermark' ? readWatermark(entry) : watermark),
+};
+
+function readWatermark({ items, at, ...entry }: EntryOf<'watermark'>): LowWatermark {
   const counts = new Map<Dataset, bigint>(entry.counts?.map((one) => [one.dataset, one.items]));
   const others = items - [...counts.values()].reduce((sum, count) => sum + count, 0n);
   // Items of the part without a dataset are not noted, so they are the rest.

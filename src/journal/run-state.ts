@@ -1,134 +1,119 @@
 import type { DatasetSelection } from '../tables/table.js';
-import { type Calls, foldCalls, foldUsage, NO_CALLS, type UsageCounts } from './calls.js';
-import { type Exports, foldExports, listEnded, NO_EXPORTS } from './exports.js';
-import { type Events, type Feed, foldEvents, foldFeed, NO_EVENTS, NO_FEED } from './feed.js';
-import { countBytes, foldPages, NO_PAGES, type PagesByKind } from './item-pages.js';
+import { CALLS, USAGE } from './calls.js';
+import { EXPORTS, listEnded } from './exports.js';
+import { EVENTS, FEED } from './feed.js';
 import type { Fold } from './journal.js';
-import { foldListing, type Listing, NO_LISTING } from './listing.js';
-import { foldPolls, type Polls } from './polls.js';
-import {
-  type Comparisons,
-  foldComparisons,
-  foldHydration,
-  type Hydration,
-  type LowWatermark,
-  NO_COMPARISONS,
-  NO_HYDRATION,
-  readWatermark,
-} from './reads.js';
-import { type EntryOf, type RunEntry, runEntry } from './run-entry.js';
+import { LISTING } from './listing.js';
+import { COMPARISONS, countBytes, HYDRATION, PAGES, POLLS, WATERMARK } from './reads.js';
+import { type EntryOf, type Part, type RunEntry, runEntry } from './run-entry.js';
 import { findNext, type RunStage } from './transitions.js';
 
-/** The progress of a run, at any stage. */
-export interface RunProgress {
-  calls: Calls;
-  usage: UsageCounts;
-  /** Start of its last try and of the one before, ISO 8601. */
-  triedAt: { last: string | undefined; before: string | undefined };
-  /** Its mode, and why. */
-  decision: (Pick<EntryOf<'decision'>, 'mode' | 'reason' | 'added'> & { isOfThisTry: boolean }) | undefined;
-  events: Events;
-  /** Histories of chosen items that it has taken over. */
-  histories: EntryOf<'backfill'> | undefined;
-  watermark: LowWatermark | undefined;
-  exports: Exports;
-  polls: Polls;
-  feed: Feed;
-  listing: Listing;
-  hydration: Hydration;
-  pages: PagesByKind;
-  comparisons: Comparisons;
-  /** The moment that dates what it finds. */
-  moment: Pick<EntryOf<'normalize'>, 'at' | 'serviceAt'> | undefined;
-  /** True when another program has typed and committed its items. */
-  isMerged: boolean;
-  /** Gates that a person waived. */
-  waived: readonly string[];
-}
+type Decision = Pick<EntryOf<'decision'>, 'mode' | 'reason' | 'added'> & { isOfThisTry: boolean };
 
-const NOTHING: RunProgress = {
-  calls: NO_CALLS,
-  usage: { before: undefined, after: undefined },
-  triedAt: { last: undefined, before: undefined },
-  decision: undefined,
-  events: NO_EVENTS,
-  histories: undefined,
-  watermark: undefined,
-  exports: NO_EXPORTS,
-  polls: new Map(),
-  feed: NO_FEED,
-  listing: NO_LISTING,
-  hydration: NO_HYDRATION,
-  pages: NO_PAGES,
-  comparisons: NO_COMPARISONS,
-  moment: undefined,
-  isMerged: false,
-  waived: [],
+const DECISION: Part<Decision | undefined> = {
+  start: undefined,
+  step(decision, entry) {
+    if (entry.type === 'try') return decision && { ...decision, isOfThisTry: false };
+    if (entry.type !== 'decision') return decision;
+    const { mode, reason, added } = entry;
+    return { mode, reason, ...(added === undefined ? {} : { added }), isOfThisTry: true };
+  },
 };
 
-/** Nothing has been written down. */
-export interface NoRun extends RunProgress {
-  stage: 'none';
+const TRIED: Part<{ last: string | undefined; before: string | undefined }> = {
+  start: { last: undefined, before: undefined },
+  step: (tried, entry) => {
+    return entry.type === 'begin' || entry.type === 'try' ? { last: entry.at, before: tried.last } : tried;
+  },
+};
+
+/** Keeps the last entry of a type. */
+function keepLast<Type extends RunEntry['type']>(type: Type): Part<EntryOf<Type> | undefined> {
+  return { start: undefined, step: (last, entry) => (entry.type === type ? (entry as EntryOf<Type>) : last) };
 }
 
-interface Known extends RunProgress {
+const MERGED: Part<boolean> = { start: false, step: (isMerged, entry) => isMerged || entry.type === 'merged' };
+
+const WAIVED: Part<readonly string[]> = {
+  start: [],
+  step: (waived, entry) => (entry.type === 'waived' ? [...waived, ...entry.checks] : waived),
+};
+
+const PARTS = {
+  calls: CALLS,
+  usage: USAGE,
+  /** Start of its last try and of the one before, ISO 8601. */
+  triedAt: TRIED,
+  /** Its mode, and why. */
+  decision: DECISION,
+  events: EVENTS,
+  /** Histories of chosen items that it has taken over. */
+  histories: keepLast('backfill'),
+  watermark: WATERMARK,
+  exports: EXPORTS,
+  polls: POLLS,
+  feed: FEED,
+  listing: LISTING,
+  hydration: HYDRATION,
+  pages: PAGES,
+  comparisons: COMPARISONS,
+  /** The moment that dates what it finds. */
+  moment: keepLast('normalize'),
+  /** True when another program has typed and committed its items. */
+  isMerged: MERGED,
+  /** Gates that a person waived. */
+  waived: WAIVED,
+};
+
+/** The progress of a run, at any stage. */
+export type RunProgress = { [Name in keyof typeof PARTS]: (typeof PARTS)[Name]['start'] };
+
+function makeProgress(make: <State>(part: Part<State>, name: keyof RunProgress) => State): RunProgress {
+  const parts = Object.entries(PARTS) as [keyof RunProgress, Part<unknown>][];
+  return Object.fromEntries(parts.map(([name, part]) => [name, make(part, name)])) as RunProgress;
+}
+
+interface Begun {
   begin: EntryOf<'begin'>;
 }
 
-/** It has asked for nothing that depends on its datasets. */
-export interface Begun extends Known {
-  stage: 'begun';
-}
-
-/** It has asked for something that depends on its datasets, which now can't change. */
-export interface Asked extends Known {
-  stage: 'asked';
-}
-
-interface WithDatasets extends Known {
-  /** Datasets as the service described them last. */
+/** Datasets as the service described them last. */
+interface Landed extends Begun {
   datasets: EntryOf<'datasets'>;
 }
 
-/** All has landed, except items about which its changes say too little. */
-export interface Landed extends WithDatasets {
-  stage: 'landed';
-}
-
-/** These have landed too, so no call is needed any more. */
-export interface Complete extends WithDatasets {
-  stage: 'complete';
-}
-
-/** The row equation is written down. */
-export interface Settled extends WithDatasets {
-  stage: 'settled';
+/** The row equation. */
+interface Settled extends Landed {
   tally: EntryOf<'tally'>;
 }
 
-/** A gate failed. */
-export interface Held extends WithDatasets {
-  stage: 'held';
-  tally: EntryOf<'tally'>;
+/** Facts that each stage guarantees. */
+interface Guaranteed {
+  none: object;
+  begun: Begun;
+  asked: Begun;
+  landed: Landed;
+  complete: Landed;
+  settled: Settled;
   /** Gates that hold the batch. */
-  checks: readonly string[];
-}
-
-export interface Ended extends WithDatasets {
-  stage: 'ended';
-  tally: EntryOf<'tally'>;
+  held: Settled & { checks: readonly string[] };
   /** When, ISO 8601. */
-  endedAt: string;
+  ended: Settled & { endedAt: string };
 }
 
-/** A run whose landed bytes may be typed and applied. */
-export type Applicable = Landed | Complete | Settled | Held;
-/** A run whose tables may be committed. */
-export type Publishable = Settled | Held;
-/** A run that its journal names. */
-export type AnyRun = Begun | Asked | Applicable | Ended;
+/** A run at one of some stages. */
+export type RunAt<Stage extends RunStage> = { [One in Stage]: RunProgress & Guaranteed[One] & { stage: One } }[Stage];
 /** The stage of a run, with the facts that it guarantees. */
-export type RunState = NoRun | AnyRun;
+export type RunState = RunAt<RunStage>;
+/** A run that its journal names. */
+export type AnyRun = RunAt<Exclude<RunStage, 'none'>>;
+/** A run whose landed bytes may be typed and applied. */
+export type Applicable = RunAt<'landed' | 'complete' | 'settled' | 'held'>;
+/** A run that has made all calls that it needs. */
+type Complete = RunAt<'complete' | 'settled' | 'held'>;
+/** A run whose tables may be committed. */
+export type Publishable = RunAt<'settled' | 'held'>;
+export type Ended = RunAt<'ended'>;
 
 /** Advice for the damaged journal of an unpublished run. */
 export const START_AGAIN =
@@ -137,70 +122,34 @@ export const START_AGAIN =
 /** A run's journal, as the state of the run. */
 export const RUN_FOLD: Fold<RunEntry, RunState> = {
   entry: runEntry,
-  start: { ...NOTHING, stage: 'none' },
+  start: { ...makeProgress(({ start }) => start), stage: 'none' },
   refuse: ({ stage }, entry) => {
     if (findNext(stage, entry) !== undefined) return undefined;
     return stage === 'none'
       ? 'its first line is gone: a journal begins with the beginning of a run'
       : `${entry.type} can't follow: the run is ${stage}`;
   },
-  step: (state, entry) => advance(state, foldProgress(state, entry), findNext(state.stage, entry), entry),
+  step: advance,
   isSealed: true,
   advice: START_AGAIN,
 };
 
-function foldProgress(run: RunProgress, entry: RunEntry): RunProgress {
-  return {
-    calls: foldCalls(run.calls, entry),
-    usage: foldUsage(run.usage, entry),
-    triedAt: foldTries(run.triedAt, entry),
-    decision: foldDecision(run.decision, entry),
-    events: foldEvents(run.events, entry),
-    histories: entry.type === 'backfill' ? entry : run.histories,
-    watermark: entry.type === 'watermark' ? readWatermark(entry) : run.watermark,
-    exports: foldExports(run.exports, entry),
-    polls: foldPolls(run.polls, entry),
-    feed: foldFeed(run.feed, entry),
-    listing: foldListing(run.listing, entry),
-    hydration: foldHydration(run.hydration, entry),
-    pages: foldPages(run.pages, entry),
-    comparisons: foldComparisons(run.comparisons, entry),
-    moment: entry.type === 'normalize' ? entry : run.moment,
-    isMerged: run.isMerged || entry.type === 'merged',
-    waived: entry.type === 'waived' ? [...run.waived, ...entry.checks] : run.waived,
-  };
+/** The transitions allow the entries that bring a fact only at the stage before the one that guarantees it. */
+function advance(state: RunState, entry: RunEntry): RunState {
+  const progress = makeProgress((part, name) => part.step(state[name] as typeof part.start, entry));
+  return { ...state, ...progress, ...readFacts(entry), stage: findNext(state.stage, entry) } as RunState;
 }
 
-function foldTries(tried: RunProgress['triedAt'], entry: RunEntry): RunProgress['triedAt'] {
-  return entry.type === 'begin' || entry.type === 'try' ? { last: entry.at, before: tried.last } : tried;
-}
-
-function foldDecision(decision: RunProgress['decision'], entry: RunEntry): RunProgress['decision'] {
-  if (entry.type === 'try') return decision && { ...decision, isOfThisTry: false };
-  if (entry.type !== 'decision') return decision;
-  const { mode, reason, added } = entry;
-  return { mode, reason, ...(added === undefined ? {} : { added }), isOfThisTry: true };
-}
-
-/** Adds the facts that the next stage guarantees. */
-function advance(state: RunState, progress: RunProgress, to: RunStage | undefined, entry: RunEntry): RunState {
-  if (to === 'begun' && entry.type === 'begin') return { ...progress, stage: to, begin: entry };
-  if (to === 'asked' && state.stage === 'begun') return { ...state, ...progress, stage: to };
-  if (to === 'landed' && state.stage === 'asked' && entry.type === 'datasets')
-    return { ...state, ...progress, stage: to, datasets: entry };
-  if (to === 'complete' && state.stage === 'landed') return { ...state, ...progress, stage: to };
-  if (to === 'settled' && state.stage === 'complete' && entry.type === 'tally')
-    return { ...state, ...progress, stage: to, tally: entry };
-  if (state.stage === 'settled' || state.stage === 'held') {
-    if (to === 'held' && entry.type === 'held') return { ...state, ...progress, stage: to, checks: entry.checks };
-    if (to === 'ended' && entry.type === 'end') return { ...state, ...progress, stage: to, endedAt: entry.at };
-  }
-  if (to === state.stage) return { ...state, ...progress };
-  throw new Error(`${entry.type} does not lead from ${state.stage} to ${to}`);
+function readFacts(entry: RunEntry): Partial<Guaranteed['held'] & Guaranteed['ended']> {
+  if (entry.type === 'begin') return { begin: entry };
+  if (entry.type === 'datasets') return { datasets: entry };
+  if (entry.type === 'tally') return { tally: entry };
+  if (entry.type === 'held') return { checks: entry.checks };
+  return entry.type === 'end' ? { endedAt: entry.at } : {};
 }
 
 /** True if the service was asked for something that depends on the run's datasets, which then can't change. */
-export function hasAsked(state: RunState): state is Exclude<AnyRun, Begun> {
+export function hasAsked(state: RunState): state is RunAt<Exclude<RunStage, 'none' | 'begun'>> {
   return state.stage !== 'none' && state.stage !== 'begun';
 }
 
@@ -210,7 +159,7 @@ export function isApplicable(state: RunState): state is Applicable {
 }
 
 /** True when the run has made all calls that it needs. */
-export function isComplete(state: RunState): state is Exclude<Applicable, Landed> {
+export function isComplete(state: RunState): state is Complete {
   return state.stage === 'complete' || isPublishable(state);
 }
 

@@ -4,49 +4,22 @@ import type { RunEntry } from './run-entry.js';
 export const RUN_STAGES = ['none', 'begun', 'asked', 'landed', 'complete', 'settled', 'held', 'ended'] as const;
 export type RunStage = (typeof RUN_STAGES)[number];
 
+const ofKind = <Kind extends string, Type extends RunEntry['type']>(kind: Kind, ...types: Type[]) =>
+  Object.fromEntries(types.map((type) => [type, kind])) as Record<Type, Kind>;
+
 /** The kind of each entry: entries of a kind are allowed at the same stages. */
 const KINDS = {
   begin: 'begin',
-  try: 'note',
-  calls: 'note',
-  'usage.before': 'note',
-  'usage.after': 'note',
-  decision: 'note',
-  chosen: 'note',
-  watermark: 'ask',
-  'feed.bound': 'ask',
-  'feed.part': 'ask',
-  'feed.page': 'ask',
-  'feed.done': 'ask',
-  'events.done': 'land',
-  event: 'land',
-  backfill: 'land',
-  shards: 'land',
-  'export.begin': 'land',
-  'export.segment': 'land',
-  'export.cut': 'land',
-  'export.done': 'land',
-  'poll.round': 'land',
-  'poll.page': 'land',
-  'poll.done': 'land',
+  ...ofKind('note', 'try', 'calls', 'usage.before', 'usage.after', 'decision', 'chosen'),
+  ...ofKind('ask', 'watermark', 'feed.bound', 'feed.part', 'feed.page', 'feed.done'),
+  ...ofKind('land', 'events.done', 'event', 'backfill', 'poll.round', 'poll.page', 'poll.done'),
+  ...ofKind('land', 'shards', 'export.begin', 'export.segment', 'export.cut', 'export.done'),
   datasets: 'datasets',
-  normalize: 'read',
-  'listing.counts': 'read',
-  'listing.plan': 'read',
-  'listing.page': 'read',
-  'listing.read': 'read',
-  'listing.gone': 'read',
-  'listing.acted': 'read',
-  'listing.done': 'read',
-  'hydrate.export': 'read',
-  'hydrate.page': 'read',
-  'hydrate.again': 'read',
+  ...ofKind('read', 'normalize', 'listing.counts', 'listing.plan', 'listing.page', 'listing.read'),
+  ...ofKind('read', 'listing.gone', 'listing.acted', 'listing.done'),
+  ...ofKind('read', 'hydrate.export', 'hydrate.page', 'hydrate.again'),
   'hydrate.done': 'hydrate.done',
-  facets: 'compare',
-  'products.page': 'compare',
-  'products.done': 'compare',
-  'sample.page': 'compare',
-  'sample.done': 'compare',
+  ...ofKind('compare', 'facets', 'products.page', 'products.done', 'sample.page', 'sample.done'),
   merged: 'merged',
   tally: 'tally',
   waived: 'waived',
@@ -57,28 +30,21 @@ const KINDS = {
 export type EntryKind = (typeof KINDS)[RunEntry['type']];
 export const ENTRY_KINDS: readonly EntryKind[] = [...new Set(Object.values(KINDS))];
 
+type Transitions = Partial<Record<EntryKind, RunStage>>;
+
+const stay = (stage: RunStage, ...kinds: EntryKind[]): Transitions =>
+  Object.fromEntries(kinds.map((kind) => [kind, stage]));
+
 /** The next stage after an entry of each kind; an absent kind is not allowed. The fold uses it, and SPEC.md shows it. */
-export const RUN_TRANSITIONS: Record<RunStage, Partial<Record<EntryKind, RunStage>>> = {
+export const RUN_TRANSITIONS: Record<RunStage, Transitions> = {
   none: { begin: 'begun' },
-  begun: { note: 'begun', ask: 'asked', land: 'begun', compare: 'begun' },
-  asked: { note: 'asked', ask: 'asked', land: 'asked', datasets: 'landed', compare: 'asked' },
-  landed: {
-    ...{ note: 'landed', ask: 'landed', land: 'landed', read: 'landed', 'hydrate.done': 'complete' },
-    ...{ compare: 'landed', merged: 'landed' },
-  },
+  begun: { ...stay('begun', 'note', 'land', 'compare'), ask: 'asked' },
+  asked: { ...stay('asked', 'note', 'ask', 'land', 'compare'), datasets: 'landed' },
+  landed: { ...stay('landed', 'note', 'ask', 'land', 'read', 'compare', 'merged'), 'hydrate.done': 'complete' },
   // A run that is done again from its kept bytes has waived gates here, before its tally.
-  complete: {
-    ...{ note: 'complete', ask: 'complete', land: 'complete', read: 'complete' },
-    ...{ compare: 'complete', merged: 'complete', tally: 'settled', waived: 'complete' },
-  },
-  settled: {
-    ...{ note: 'settled', ask: 'settled', land: 'settled', compare: 'settled' },
-    ...{ merged: 'settled', waived: 'settled', held: 'held', end: 'ended' },
-  },
-  held: {
-    ...{ note: 'held', ask: 'held', land: 'held', compare: 'held' },
-    ...{ merged: 'held', waived: 'held', held: 'held', end: 'ended' },
-  },
+  complete: { ...stay('complete', 'note', 'ask', 'land', 'read', 'compare', 'merged', 'waived'), tally: 'settled' },
+  settled: { ...stay('settled', 'note', 'ask', 'land', 'compare', 'merged', 'waived'), held: 'held', end: 'ended' },
+  held: { ...stay('held', 'note', 'ask', 'land', 'compare', 'merged', 'waived', 'held'), end: 'ended' },
   ended: {},
 };
 

@@ -50,7 +50,6 @@ export function explainBroken(broken: BrokenExport): string {
 
 /** Remembers broken exports from run to run. */
 export interface ExportMemory {
-  find(name: string): BrokenExport | undefined;
   list(): BrokenExport[];
   /** Call it when a run has used its attempts. Durable when it resolves. */
   note(name: string, lost: LostExport): Promise<BrokenExport>;
@@ -58,29 +57,20 @@ export interface ExportMemory {
   forget(name: string): Promise<void>;
 }
 
-/** Remembers nothing. */
-export const NO_MEMORY: ExportMemory = {
-  find: () => undefined,
-  list: () => [],
-  note: async (name, lost) => ({ name, runs: 1, at: new Date(), ...lost }),
-  forget: async () => {},
-};
-
 const CHANGED = 'changed-items';
 
-function nameChangedExport(dataset: bigint | undefined): string {
+/** The name of the export of changed items of a part. */
+export function nameChangedExport(dataset: bigint | undefined): string {
   return dataset === undefined ? CHANGED : `dataset-${dataset}-${CHANGED}`;
 }
 
-/** The memory of the export of changed items of a part. */
-export function changedExport(memory: ExportMemory, dataset: bigint | undefined) {
-  const name = nameChangedExport(dataset);
-  return {
-    /** Undefined if it may be tried now. */
-    findBroken: (now: Date): BrokenExport | undefined => findWaiting(memory.list(), now, (one) => one === name),
-    note: (lost: LostExport) => memory.note(name, lost),
-    forget: () => memory.forget(name),
-  };
+/** Finds the export of changed items of a part if it broke off and must wait. */
+export function findBrokenChanged(
+  { list }: ExportMemory,
+  now: Date,
+  dataset: bigint | undefined,
+): BrokenExport | undefined {
+  return findWaiting(list(), now, (name) => name === nameChangedExport(dataset));
 }
 
 /** Finds an export of a complete copy that broke off and must wait. `shards` are the copy's, if known. */
@@ -105,7 +95,6 @@ const REASON_LENGTH = 300;
 /** Keeps broken exports in the lake's memory. */
 export function openExportMemory(memory: Pick<Memory, 'state' | 'append'>, io: Io): ExportMemory {
   return {
-    find: (name) => memory.state.broken.get(name),
     list: () => listBrokenExports(memory.state),
     async note(name, { rows, reason }) {
       const before = memory.state.broken.get(name);

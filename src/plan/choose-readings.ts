@@ -1,4 +1,5 @@
 import { ITEMS_A_PAGE } from '../api/contract.js';
+import type { EntryOf } from '../journal/run-entry.js';
 import { countPages } from './estimate.js';
 
 /** Items of a website by the service's count and in the lake. */
@@ -15,14 +16,11 @@ export interface SiteCount {
   unread: bigint;
 }
 
-/** Pages of `/items` of a status, of one website or all. */
-export interface Reading {
-  status: 'active' | 'removed';
-  /** Null is all websites. */
-  site: bigint | null;
-  /** Stop after this many removals, newest first; null reads all pages. */
-  removals: bigint | null;
-}
+/**
+ * Pages of `/items` of a status, of one website, or for null of all. With `removals`, reading stops after so many, newest
+ * first; for null it reads all pages.
+ */
+export type Reading = EntryOf<'listing.plan'>['readings'][number];
 
 export interface ReadingFacts {
   sites: readonly SiteCount[];

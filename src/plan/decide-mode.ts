@@ -1,9 +1,17 @@
 import { PricelakeError } from '../io/errors.js';
+import { listEnded } from '../journal/exports.js';
+import type { RunMode } from '../tables/table.js';
 import { findBrokenCopy, refuseBroken } from './broken-exports.js';
 import { chooseCopy } from './choose-copy.js';
-import { chooseMode, type ModeChoice } from './choose-mode.js';
 import { findAdded, nameDatasets, type WaitingDatasets } from './find-added.js';
 import type { AccountFacts, RunFacts } from './run-facts.js';
+
+export interface ModeChoice {
+  mode: RunMode;
+  reason: string;
+  /** Datasets that are new to the lake, and copied whole. */
+  added?: bigint[] | undefined;
+}
 
 interface ModeDecision {
   decision: ModeChoice;
@@ -14,36 +22,38 @@ interface ModeDecision {
   lacksReadable: boolean;
 }
 
-const DAY_MS = 24 * 3600 * 1000;
+const HOUR_MS = 3600 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** True if the last try was longer ago than the feed reaches back (section 8, historyDays). */
-export function hasOutlastedHistory({ landed: { triedAt }, account, now }: RunFacts): boolean {
+export function hasOutlastedHistory({ landed: { triedAt }, isAtWork, account, now }: RunFacts): boolean {
   const days = account?.historyDays ?? null;
-  return days !== null && triedAt !== undefined && now.getTime() - triedAt.getTime() > days * DAY_MS;
+  const tried = isAtWork ? triedAt.before : triedAt.last;
+  return days !== null && tried !== undefined && now.getTime() - Date.parse(tried) > days * DAY_MS;
 }
 
 /**
  * Decides how the run brings the lake up to date. A decision holds for all tries, with two exceptions: the feed is
  * lost, too short, incomplete or refuses the cursor; or a complete comparison can't be had now.
+ * @throws PricelakeError `plan_refuses` if `feed` is wanted and the plan has none
  */
 export function decideMode(facts: RunFacts): ModeDecision {
-  const { account, landed, cursorRefused } = facts;
-  const { decision, isDecidedNow } = landed;
-  if (cursorRefused !== undefined && decision?.mode === 'feed') {
+  const { account, landed, cursorRefused, unnamed } = facts;
+  const decision = landed.decision && pickChoice(landed.decision);
+  if (decision?.mode === 'feed' && cursorRefused !== undefined) {
     // The feed has forgotten changes that the lake lacks, and only a complete copy brings them.
     const reason = `the service refuses the cursor of the feed: ${cursorRefused}`;
-    const { added } = decision;
-    return { ...keep({ mode: 'snapshot', reason, ...(added === undefined ? {} : { added }) }), isNew: true };
+    return { ...keep({ ...decision, mode: 'snapshot', reason }), isNew: true };
   }
-  if (facts.unnamed !== undefined && decision?.mode === 'feed') {
-    const changes = facts.unnamed === 1n ? 'a change' : `${facts.unnamed} changes`;
+  if (decision?.mode === 'feed' && unnamed !== undefined) {
+    const changes = unnamed === 1n ? 'a change' : `${unnamed} changes`;
     const reason = `the feed tells of ${changes} without naming the items`;
-    const { added } = decision;
-    return { ...keep({ mode: 'poll', reason, ...(added === undefined ? {} : { added }) }), isNew: true };
+    return { ...keep({ ...decision, mode: 'poll', reason }), isNew: true };
   }
   if (account === undefined) return keep(decision ?? { mode: 'feed', reason: '' });
+  const isDecidedNow = facts.isAtWork && landed.decision?.isOfThisTry === true;
   if (decision !== undefined && (isDecidedNow || isStillGood(facts, account, decision))) return keep(decision);
-  const choice = chooseKnownMode(facts, account);
+  const choice = chooseMode(facts, account);
   const found = findAdded(facts, (items) => explainNoCopy(facts, account, items));
   const { added = [], waiting } = found ?? {};
   const are = added.length === 1 ? 'is' : 'are';
@@ -58,6 +68,10 @@ export function decideMode(facts: RunFacts): ModeDecision {
   };
 }
 
+function pickChoice({ mode, reason, added }: ModeChoice): ModeChoice {
+  return { mode, reason, ...(added === undefined ? {} : { added }) };
+}
+
 function keep(decision: ModeChoice): ModeDecision {
   return { decision, isNew: false, waiting: undefined, lacksReadable: false };
 }
@@ -66,38 +80,70 @@ function isStillGood(facts: RunFacts, account: AccountFacts, { mode }: ModeChoic
   const { landed, lake } = facts;
   // Only a complete copy repairs changes of another program.
   if (lake.isDamaged) return mode === 'snapshot';
-  if (mode === 'feed') return landed.isFeedDone || (account.hasFeed && !hasOutlastedHistory(facts));
+  if (mode === 'feed') return landed.feed.done !== undefined || (account.hasFeed && !hasOutlastedHistory(facts));
   return mode !== 'snapshot' || !isCopyStuck(facts, account);
 }
 
 /** A complete comparison can be dropped if nothing has landed and its export must wait. */
 function isCopyStuck(facts: RunFacts, account: AccountFacts): boolean {
   const { lake, landed, now } = facts;
-  if (!lake.hasItems || landed.hasCopy || findBrokenCopy(account.broken, now) === undefined) return false;
+  const hasCopy = listEnded(landed.exports).length > 0 || landed.pages.poll.pages > 0;
+  if (!lake.hasItems || hasCopy || findBrokenCopy(account.broken, now) === undefined) return false;
   return explainNoCopy(facts, account, lake.rows) !== undefined;
 }
 
-function chooseKnownMode(facts: RunFacts, account: AccountFacts): ModeChoice {
-  const { settings, lake, now } = facts;
-  const { hasFeed, historyDays, name, upgradeUrl } = account;
-  try {
-    return chooseMode({
-      wanted: settings.mode,
-      hasItems: lake.hasItems,
-      hasCursor: lake.hasCursor,
-      hasFeed,
-      historyDays,
-      caughtUpAt: lake.caughtUpAt,
-      snapshotAt: lake.snapshotAt,
-      unknownListing: lake.unknownListing,
-      reconcileEvery: settings.reconcileEvery,
-      copyRefusal: explainNoCopy(facts, account, lake.rows),
-      now,
+function chooseMode(facts: RunFacts, account: AccountFacts): ModeChoice {
+  const { settings, lake } = facts;
+  const { hasFeed, name, upgradeUrl } = account;
+  if (settings.mode === 'feed' && !hasFeed) {
+    throw new PricelakeError('plan_refuses', `source.mode is feed, and the plan has no change feed (plan "${name}")`, {
+      limit: 'changeFeed',
+      hint: 'Set source.mode: auto to continue without the feed, or change the plan.',
+      upgradeUrl,
     });
-  } catch (error) {
-    if (!(error instanceof PricelakeError)) throw error;
-    throw new PricelakeError(error.code, `${error.message} (plan "${name}")`, { ...error.facts, upgradeUrl });
   }
+  if (!lake.hasItems) return { mode: 'snapshot', reason: 'the lake holds no items yet' };
+  if (settings.mode === 'snapshot') return { mode: 'snapshot', reason: 'a complete copy was requested' };
+  const isDue = isReconcileDue(facts);
+  const copyRefusal = explainNoCopy(facts, account, lake.rows);
+  if (isDue && copyRefusal === undefined) return { mode: 'snapshot', reason: 'a complete comparison is due' };
+  const later = isDue ? `; a complete comparison is due, but ${copyRefusal}` : '';
+  if (settings.mode === 'poll') return { mode: 'poll', reason: `source.mode is poll${later}` };
+  if (!hasFeed) return { mode: 'poll', reason: `the plan has no change feed${later}` };
+  if (!lake.hasCursor) return { mode: 'poll', reason: `the lake has no cursor of the feed yet${later}` };
+  const lost = explainGap(facts, account);
+  if (lost === undefined && isLookDue(facts)) {
+    const reason = `which of ${lake.unknownListing?.items} items are still listed is not known`;
+    return { mode: 'poll', reason: `${reason}${later}` };
+  }
+  if (lost === undefined) return { mode: 'feed', reason: `the feed continues from the cursor${later}` };
+  if (copyRefusal === undefined) return { mode: 'snapshot', reason: lost };
+  return { mode: 'poll', reason: `${lost}, and ${copyRefusal}` };
+}
+
+function isReconcileDue({ settings: { reconcileEvery }, lake: { snapshotAt }, now }: RunFacts): boolean {
+  if (reconcileEvery === undefined) return false;
+  return snapshotAt === undefined || now.getTime() - snapshotAt.getTime() >= reconcileEvery;
+}
+
+/**
+ * For an hour, every run looks for items that nothing named, because answers may lag behind the feed. After that, one
+ * run a day does, so that a service whose counts never agree with its pages does not cost a reading in every run.
+ */
+function isLookDue({ lake: { unknownListing }, now }: RunFacts): boolean {
+  if (unknownListing === undefined) return false;
+  const { since, lookedAt } = unknownListing;
+  if (now.getTime() - since.getTime() <= HOUR_MS || lookedAt === undefined) return true;
+  // An hour less than a day, so that a daily schedule does not miss it by seconds.
+  return now.getTime() - lookedAt.getTime() >= DAY_MS - HOUR_MS;
+}
+
+/** Changes from before the last `historyDays` are not in the feed (section 8). */
+function explainGap({ lake: { caughtUpAt }, now }: RunFacts, { historyDays }: AccountFacts): string | undefined {
+  if (historyDays === null || caughtUpAt === undefined) return undefined;
+  const days = (now.getTime() - caughtUpAt.getTime()) / DAY_MS;
+  if (days <= historyDays) return undefined;
+  return `the feed was last read ${days.toFixed(1)} days ago and reaches back ${historyDays}: changes between may be missing`;
 }
 
 /** Explains why neither exports nor pages can bring the items this month; undefined if they can. */

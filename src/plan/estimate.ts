@@ -1,5 +1,5 @@
 import { countOf } from '../formats/count.js';
-import { type Allowance, countLeft } from './allowance.js';
+import { type Allowance, countCallsLeft, countRowsLeft } from './allowance.js';
 
 export interface Count {
   count: bigint;
@@ -13,21 +13,21 @@ export interface Ahead {
   /** False for a run that has made its calls and only has to publish. */
   plan: boolean;
   /** Calls that only look: the newest change, items in all, listed items by website. */
-  lowWatermark: number | undefined;
+  lowWatermark?: number | undefined;
   /** Exports of a complete copy, and their rows. */
-  exports: { calls: number; rows: bigint; note?: string | undefined } | undefined;
+  exports?: { calls: number; rows: bigint; note?: string | undefined } | undefined;
   /** Pages of all items instead of exports, including the calls that show that none is missing. */
-  pages: { calls: number; items: bigint; reason: string } | undefined;
+  pages?: { calls: number; items: bigint; reason: string } | undefined;
   /** Items that changed since the last run, or while a copy was taken in parts. */
-  changedItems: Count | undefined;
+  changedItems?: Count | undefined;
   /** Counts, pages and single reads that show which items are listed, for a run without the feed. */
-  listing: { calls: number; basis: string } | undefined;
+  listing?: { calls: number; basis: string } | undefined;
   /** Changes that wait in the feed. */
-  changes: Count | undefined;
+  changes?: Count | undefined;
   /** Whole reads of items about which changes say too little. */
-  hydration: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
+  hydration?: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
   /** Histories of items, one call each. No call is left for `left` of them. */
-  histories: { calls: number; left: number } | undefined;
+  histories?: { calls: number; left: number } | undefined;
   /** False if the run may find nothing new and end without its last steps. */
   publishes: boolean;
   /** Calls of a run beside items and changes, as are `facets`, `products` and `sample`. */
@@ -40,21 +40,8 @@ export interface Ahead {
 }
 
 export interface Step {
-  step:
-    | 'plan'
-    | 'watermark'
-    | 'export'
-    | 'pages'
-    | 'poll'
-    | 'listing'
-    | 'feed'
-    | 'hydrate'
-    | 'histories'
-    | 'datasets'
-    | 'facets'
-    | 'products'
-    | 'sample'
-    | 'usage';
+  /** A name such as `plan`, `feed` or `sample`. */
+  step: string;
   calls: number;
   exportRows: bigint;
   /** False for an estimate. */
@@ -67,60 +54,38 @@ const CHANGES_A_PAGE = 1_000;
 
 /** Lists a run's steps in order, with the cost of each. */
 export function estimateSteps(ahead: Ahead): Step[] {
-  const { lowWatermark, exports, pages, changedItems, listing, changes, hydration, histories } = ahead;
-  const steps: (Step | undefined)[] = [
-    ahead.plan ? call('plan', 1, true, 'limits and usage') : undefined,
-    lowWatermark === undefined
-      ? undefined
-      : call('watermark', lowWatermark, true, 'the newest change before items are read'),
-    exports === undefined
-      ? undefined
-      : {
-          ...call(
-            'export',
-            exports.calls,
-            true,
-            `items counted now${exports.note === undefined ? '' : `; ${exports.note}`}`,
-          ),
-          exportRows: exports.rows,
-        },
-    pages === undefined
-      ? undefined
-      : call('pages', pages.calls, false, `${countOf(pages.items, 'item')}: ${pages.reason}`),
-    changedItems === undefined
-      ? undefined
-      : call('poll', changedItems.calls, changedItems.exact, `${countOf(changedItems.count, 'item')} changed since`),
-    changes === undefined
-      ? undefined
-      : call(
-          'feed',
-          changes.calls,
-          changes.exact,
-          `${changes.exact ? '' : 'about '}${countOf(changes.count, 'change')} to apply`,
-        ),
-    listing === undefined ? undefined : call('listing', listing.calls, false, listing.basis),
-    hydration === undefined
-      ? undefined
-      : { ...call('hydrate', hydration.calls, hydration.exact, hydration.reason), exportRows: hydration.rows },
-    histories === undefined ? undefined : call('histories', histories.calls, false, explainHistories(histories)),
-    call('datasets', ahead.datasets, true, 'their current description'),
-    call('facets', ahead.facets, true, "the service's counts, to compare with the copy"),
-    call('products', ahead.products, ahead.publishes, "the service's grouping, to compare with ours"),
-    call('sample', ahead.sample, ahead.publishes, 'items to compare with the lake'),
-  ];
-  const known = steps.filter((step) => step !== undefined && step.calls > 0) as Step[];
-  const { calls, exportRows } = sumSteps(known);
-  return ahead.countsUsage(calls, exportRows)
-    ? [...known, call('usage', 1, ahead.publishes, "the service's count, to compare with the ledger")]
-    : known;
+  const { exports, pages, changedItems: changed, listing, changes, hydration, histories, publishes } = ahead;
+  const steps = [
+    price('plan', ahead.plan ? 1 : 0, true, 'limits and usage'),
+    price('watermark', ahead.lowWatermark ?? 0, true, 'the newest change before items are read'),
+    exports &&
+      price('export', exports.calls, true, ['items counted now', exports.note ?? []].flat().join('; '), exports.rows),
+    pages && price('pages', pages.calls, false, `${countOf(pages.items, 'item')}: ${pages.reason}`),
+    changed && price('poll', changed.calls, changed.exact, `${countOf(changed.count, 'item')} changed since`),
+    changes && price('feed', changes.calls, changes.exact, explainChanges(changes)),
+    listing && price('listing', listing.calls, false, listing.basis),
+    hydration && price('hydrate', hydration.calls, hydration.exact, hydration.reason, hydration.rows),
+    histories && price('histories', histories.calls, false, explainHistories(histories)),
+    price('datasets', ahead.datasets, true, 'their current description'),
+    price('facets', ahead.facets, true, "the service's counts, to compare with the copy"),
+    price('products', ahead.products, publishes, "the service's grouping, to compare with ours"),
+    price('sample', ahead.sample, publishes, 'items to compare with the lake'),
+  ].filter((step) => step !== undefined && step.calls > 0) as Step[];
+  const { calls, exportRows } = sumSteps(steps);
+  if (!ahead.countsUsage(calls, exportRows)) return steps;
+  return [...steps, price('usage', 1, publishes, "the service's count, to compare with the ledger")];
+}
+
+function price(step: string, calls: number, exact: boolean, basis: string, exportRows = 0n): Step {
+  return { step, calls, exportRows, exact, basis };
+}
+
+function explainChanges({ exact, count }: Count): string {
+  return `${exact ? '' : 'about '}${countOf(count, 'change')} to apply`;
 }
 
 function explainHistories({ left }: { left: number }): string {
   return `histories of items, one call each, and a run that adds them${left === 0 ? '' : `; ${left} left for later`}`;
-}
-
-function call(step: Step['step'], calls: number, exact: boolean, basis: string): Step {
-  return { step, calls, exportRows: 0n, exact, basis };
 }
 
 /** No rows are one page, too. The page size is the feed's by default. */
@@ -161,19 +126,14 @@ export function extrapolateChanges(page: { first: bigint; last: bigint; rows: bi
 
 /** Subtracts `total` from what is left of the month. Unlimited figures are absent. */
 export function countRest(
-  { calls, rows, quota }: Allowance,
-  total: Pick<Total, 'calls' | 'exportRows'>,
+  allowance: Allowance,
+  { calls, exportRows }: Pick<Total, 'calls' | 'exportRows'>,
 ): { calls?: bigint; exportRows?: bigint } {
-  const rest = (bound: typeof calls, taken: bigint) => {
-    const left = bound === undefined ? undefined : countLeft(bound) - taken;
-    return left === undefined || left > 0n ? left : 0n;
-  };
-  const ofRows = [rest(rows, total.exportRows), rest(quota, total.exportRows)].filter((left) => left !== undefined);
-  const least = ofRows.reduce<bigint | undefined>((a, b) => (a === undefined || b < a ? b : a), undefined);
-  const left = rest(calls, BigInt(total.calls));
+  const callsLeft = countCallsLeft(allowance, BigInt(calls));
+  const rowsLeft = countRowsLeft(allowance);
   return {
-    ...(left === undefined ? {} : { calls: left }),
-    ...(least === undefined ? {} : { exportRows: least }),
+    ...(callsLeft === null ? {} : { calls: callsLeft }),
+    ...(rowsLeft === null ? {} : { exportRows: rowsLeft > exportRows ? rowsLeft - exportRows : 0n }),
   };
 }
 

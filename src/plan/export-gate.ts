@@ -1,22 +1,8 @@
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { Allowance } from './allowance.js';
-import { type ExportMemory, NO_MEMORY } from './broken-exports.js';
+import type { ExportMemory } from './broken-exports.js';
 import { countOverage, refuseExport, type TakenExport, takeExport } from './export-allowance.js';
-
-/** Admits or refuses the exports of a run, and deducts their cost. */
-export interface ExportGate {
-  /** Exports that broke off in earlier runs. */
-  memory: ExportMemory;
-  /** The allowance left, less the rows of exports under way. */
-  left(): Allowance;
-  /** Throws `budget` or `quota` if an export of `rows` rows is not allowed. */
-  require(rows: bigint): void;
-  /** As `require`, and holds the rows, so that exports side by side can't exceed together what each alone may take. */
-  hold(rows: bigint): Hold;
-  /** Deducts an export by its headers. Returns the most blocks of overage that may have been billed. */
-  take(taken: TakenExport): bigint;
-}
 
 /** Rows held for an admitted export. */
 interface Hold {
@@ -27,45 +13,60 @@ interface Hold {
 }
 
 /**
- * Makes the gate of one run. Overage that nobody agreed to closes it: paid rows are kept, and no other export begins.
+ * Admits or refuses the exports of a run, and deducts their cost. Overage that nobody agreed to closes the gate: paid rows
+ * are kept, and no other export begins.
  */
-export function createExportGate(allowance: Allowance, io: Io, memory: ExportMemory = NO_MEMORY): ExportGate {
-  let left = allowance;
-  const held = new Set<{ rows: bigint }>();
-  const countHeld = () => [...held].reduce((sum, { rows }) => sum + rows, 0n);
-  const countLeftNow = () => [...held].reduce((rest, { rows }) => takeExport(rest, { rows, overage: false }), left);
-  const gate: ExportGate = {
-    memory,
-    left: countLeftNow,
-    require(rows) {
-      const refusal = refuseExport(countLeftNow(), rows);
-      if (refusal !== undefined) throw refusal;
-    },
-    hold(rows) {
-      gate.require(rows);
-      const own = { rows };
-      held.add(own);
-      return {
-        take(taken) {
-          held.delete(own);
-          return gate.take(taken);
-        },
-        release: () => void held.delete(own),
-      };
-    },
-    take({ remaining, ...told }) {
-      // The service may already have deducted exports under way, which are deducted here when their headers arrive.
-      const taken = remaining === undefined ? told : { ...told, remaining: remaining + countHeld() };
-      const known = countOverage(left, taken.rows);
-      const blocks = taken.overage && known === 0n ? 1n : taken.overage ? known : 0n;
-      if (left.blocks !== null && blocks > left.blocks) {
-        io.log('warn', 'export.overage_not_agreed', { rows: taken.rows, blocks, agreed: left.blocks });
-      }
-      left = takeExport(left, taken);
-      return blocks;
-    },
-  };
-  return gate;
+export class ExportGate {
+  /** Exports that broke off in earlier runs. */
+  readonly memory: ExportMemory;
+  readonly #io: Io;
+  readonly #held = new Set<{ rows: bigint }>();
+  #left: Allowance;
+
+  constructor(allowance: Allowance, io: Io, memory: ExportMemory) {
+    this.#left = allowance;
+    this.#io = io;
+    this.memory = memory;
+  }
+
+  /** The allowance left, less the rows of exports under way. */
+  left(): Allowance {
+    return [...this.#held].reduce((rest, { rows }) => takeExport(rest, { rows, overage: false }), this.#left);
+  }
+
+  /** Throws `budget` or `quota` if an export of `rows` rows is not allowed. */
+  require(rows: bigint): void {
+    const refusal = refuseExport(this.left(), rows);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  /** As `require`, and holds the rows, so that exports side by side can't exceed together what each alone may take. */
+  hold(rows: bigint): Hold {
+    this.require(rows);
+    const own = { rows };
+    this.#held.add(own);
+    const release = () => void this.#held.delete(own);
+    const take = (taken: TakenExport) => {
+      release();
+      return this.take(taken);
+    };
+    return { take, release };
+  }
+
+  /** Deducts an export by its headers. Returns the most blocks of overage that may have been billed. */
+  take({ remaining, ...told }: TakenExport): bigint {
+    // The service may already have deducted exports under way, which are deducted here when their headers arrive.
+    const held = [...this.#held].reduce((sum, { rows }) => sum + rows, 0n);
+    const taken = remaining === undefined ? told : { ...told, remaining: remaining + held };
+    const known = countOverage(this.#left, taken.rows);
+    const blocks = taken.overage && known === 0n ? 1n : taken.overage ? known : 0n;
+    const { blocks: agreed } = this.#left;
+    if (agreed !== null && blocks > agreed) {
+      this.#io.log('warn', 'export.overage_not_agreed', { rows: taken.rows, blocks, agreed });
+    }
+    this.#left = takeExport(this.#left, taken);
+    return blocks;
+  }
 }
 
 /** Reads an export's cost from its headers (section 4). A cut export leaves nothing, whatever the other headers say. */

@@ -1,8 +1,9 @@
+import { findDone } from '../journal/exports.js';
+import type { RunMode } from '../tables/table.js';
 import { NO_EXPORTS } from './allowance.js';
 import { findBrokenCopy, refuseBroken } from './broken-exports.js';
 import { type CopyChoice, chooseCopy } from './choose-copy.js';
-import type { PollPlan } from './plan-polls.js';
-import { reachBack } from './plan-polls.js';
+import { hasOutlastedHistory } from './decide-mode.js';
 import { type Dataset, planExports, type Shard } from './plan-shards.js';
 import type { RunFacts } from './run-facts.js';
 
@@ -32,12 +33,12 @@ export interface CopyPlan {
 
 /** Plans route and exports of a copy. Keeps shards that have landed, or that were planned for the same parts. */
 export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPlan {
-  const { counts, landed } = facts;
+  const { counts } = facts;
   const kept = keepShards(facts, datasets);
   const open = datasets.filter((dataset) => !kept.some((shard) => shard.dataset === dataset));
   const countOf = (dataset: Dataset) => counts?.get(dataset) ?? 0n;
   const items = sum(datasets.map(countOf));
-  const left = kept.filter(({ name }) => !landed.exported.includes(name));
+  const left = kept.filter(({ name }) => !isExported(facts, name));
   const exportRows = sum(left.map(({ rows }) => rows)) + sum(open.map(countOf));
   // Until all exports are known, any broken one may be among them.
   const names = open.length === 0 ? left.map(({ name }) => name) : undefined;
@@ -58,15 +59,19 @@ export function planCopy(facts: RunFacts, datasets: readonly Dataset[]): CopyPla
     large,
     shards,
     shardReason: added?.reason,
-    missing: shards?.filter(({ name }) => !landed.exported.includes(name)) ?? [],
+    missing: shards?.filter(({ name }) => !isExported(facts, name)) ?? [],
     settling: shards === undefined ? undefined : planSettling(facts, datasets, shards),
   };
 }
 
 /** Keeps the journal's shards of these parts, and others whose rows are paid for. */
-function keepShards({ landed }: RunFacts, datasets: readonly Dataset[]): Shard[] {
-  const { shards = [], exported } = landed;
-  return shards.filter(({ dataset, name }) => datasets.includes(dataset) || exported.includes(name));
+function keepShards(facts: RunFacts, datasets: readonly Dataset[]): Shard[] {
+  const { planned = [] } = facts.landed.exports;
+  return planned.filter(({ dataset, name }) => datasets.includes(dataset) || isExported(facts, name));
+}
+
+function isExported({ landed }: RunFacts, shard: string): boolean {
+  return findDone(landed.exports, shard) !== undefined;
 }
 
 function splitParts(
@@ -103,17 +108,56 @@ function chooseRoute(
 }
 
 function planSettling(
-  { lowWatermark, landed }: RunFacts,
+  { landed: { watermark, polls } }: RunFacts,
   datasets: readonly Dataset[],
   shards: readonly Shard[],
 ): PollPlan | undefined {
-  if (lowWatermark !== undefined && lowWatermark.changedAt === undefined) return undefined;
-  if (shards.length === 1 && landed.polls.size === 0) return undefined;
-  const changedAt = lowWatermark?.changedAt;
+  if (watermark !== undefined && watermark.changedAt === undefined) return undefined;
+  if (shards.length === 1 && polls.size === 0) return undefined;
+  const changedAt = watermark?.changedAt;
   const since = changedAt === undefined ? undefined : reachBack(Date.parse(changedAt));
   return { datasets, since, untilSettled: true, reopens: false };
 }
 
 function sum(counts: readonly bigint[]): bigint {
   return counts.reduce((total, count) => total + count, 0n);
+}
+
+/** Items of some parts that changed since a time. */
+export interface PollPlan {
+  datasets: readonly Dataset[];
+  /** ISO 8601; undefined until it is known. */
+  since: string | undefined;
+  /** True if the poll must not miss items that change meanwhile. */
+  untilSettled: boolean;
+  /** True to poll these items again, even if the run has polled them. */
+  reopens: boolean;
+}
+
+/**
+ * Polls items that changed since the last poll, in a run without the feed; and items that changed while no run worked
+ * for longer than the feed reaches back.
+ */
+export function planPolls(
+  facts: RunFacts,
+  { mode, parts, polled }: { mode: RunMode; parts: readonly Dataset[]; polled: readonly Dataset[] },
+): PollPlan[] {
+  const { polledAt, landed } = facts;
+  const polls: PollPlan[] = [];
+  if (mode === 'poll') {
+    const since = polledAt === undefined ? undefined : reachBack(polledAt);
+    polls.push({ datasets: polled, since, untilSettled: false, reopens: false });
+  }
+  const changedAt = landed.watermark?.changedAt;
+  if (changedAt !== undefined && landed.feed.done === undefined && hasOutlastedHistory(facts)) {
+    polls.push({ datasets: parts, since: reachBack(Date.parse(changedAt)), untilSettled: true, reopens: true });
+  }
+  return polls;
+}
+
+/** A poll reaches back further than the low watermark, because a change may show later than its time says. */
+const POLL_OVERLAP_MS = 3600 * 1000;
+
+export function reachBack(time: number): string {
+  return new Date(Math.max(0, time - POLL_OVERLAP_MS)).toISOString();
 }

@@ -16,42 +16,14 @@ export interface HydrationMeans {
   isTaken?: boolean;
 }
 
-/** Way to read the needed items, once a page of changed items shows how many there are. */
-interface HydrationPlan {
-  choice: HydrationChoice;
-  /** Set if there are too few calls and the export must wait. */
-  refusal: PricelakeError | undefined;
-}
-
-/** Never takes overage, because the items can be read in other ways. */
-export function planHydration(
-  changed: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>,
-  { allowance, callsMade, ratePerSecond, broken, isTaken = false }: HydrationMeans,
-): HydrationPlan {
-  const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, callsMade);
-  const rowsLeft = allowance === undefined ? 0n : countRowsLeft(allowance);
-  const withoutExport = isTaken ? 'the export that was taken lacks the rest' : broken && explainBroken(broken);
-  const choice = chooseHydration({ ...changed, callsLeft, rowsLeft, ratePerSecond, withoutExport });
-  const isShort = callsLeft !== null && BigInt(choice.calls) > callsLeft;
-  return { choice, refusal: broken !== undefined && isShort ? refuseBroken(broken) : undefined };
-}
-
 /** Counts that the first page of changed items shows. */
-export interface HydrationFacts {
+export interface ChangedItems {
   /** Needed items that are still unread. */
   needed: number;
   /** Unread pages of changed items. */
   pages: number;
   /** Rows of an export of the changed items. */
   rows: bigint;
-  /** Calls that the run may still make; null is unlimited. */
-  callsLeft: bigint | null;
-  /** Export rows that it may still take unbilled; null is unlimited. */
-  rowsLeft: bigint | null;
-  /** Requests a second; null is unlimited. */
-  ratePerSecond: number | null;
-  /** Reason to take no export, at any cost; absent if one may be taken. */
-  withoutExport?: string | undefined;
 }
 
 export interface HydrationChoice {
@@ -66,49 +38,66 @@ export interface HydrationChoice {
 const ASSUMED_RATE = 50;
 const EXPORT_ROWS_PER_SECOND = 50_000;
 
+/** Calls and export rows that the run may still take, rows without a bill; null is unlimited. */
+interface Limits {
+  callsLeft: bigint | null;
+  rowsLeft: bigint | null;
+  ratePerSecond: number | null;
+}
+
 /**
  * Chooses the cheapest way to read the needed items (section 4): single items, pages of 500 changed items, or one
  * export of them. The cheapest takes the smallest share of the calls and rows left, or the least time if neither is
- * limited.
+ * limited. Never takes overage, because the items can be read in other ways. Refuses if there are too few calls and the
+ * export must wait.
  */
-export function chooseHydration(facts: HydrationFacts): HydrationChoice {
-  const { needed, pages, rows, rowsLeft } = facts;
-  const withoutExport = facts.withoutExport ?? (pages > 0 ? undefined : 'an export has no row that no page showed');
-  if (needed === 0) return { way: 'none', calls: 0, rows: 0n, reason: 'no item is needed' };
-  const single: HydrationChoice = { way: 'items', calls: needed, rows: 0n, reason: '' };
-  const paged: HydrationChoice = { way: 'pages', calls: pages, rows: 0n, reason: '' };
-  const byCalls = pages > 0 && pages < needed ? paged : single;
-  if (withoutExport !== undefined) return { ...byCalls, reason: `${byCalls.calls} calls, since ${withoutExport}` };
-  const exported: HydrationChoice = { way: 'export', calls: 1, rows, reason: '' };
-  const isAffordable = rowsLeft === null || rows <= rowsLeft;
-  const chosen = isAffordable && isCheaper(exported, byCalls, facts) ? exported : byCalls;
-  return { ...chosen, reason: explain(chosen, chosen === exported ? byCalls : exported, facts, isAffordable) };
+export function planHydration(
+  changed: ChangedItems,
+  { allowance, callsMade, ratePerSecond, broken, isTaken = false }: HydrationMeans,
+): { choice: HydrationChoice; refusal: PricelakeError | undefined } {
+  const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, callsMade);
+  const rowsLeft = allowance === undefined ? 0n : countRowsLeft(allowance);
+  const withoutExport = isTaken ? 'the export that was taken lacks the rest' : broken && explainBroken(broken);
+  const choice = chooseWay(changed, { callsLeft, rowsLeft, ratePerSecond }, withoutExport);
+  const isShort = callsLeft !== null && BigInt(choice.calls) > callsLeft;
+  return { choice, refusal: broken !== undefined && isShort ? refuseBroken(broken) : undefined };
 }
 
-function isCheaper(a: HydrationChoice, b: HydrationChoice, facts: HydrationFacts): boolean {
+/** @param withoutExport reason to take no export, at any cost */
+function chooseWay(
+  { needed, pages, rows }: ChangedItems,
+  limits: Limits,
+  withoutExport = pages > 0 ? undefined : 'an export has no row that no page showed',
+): HydrationChoice {
+  if (needed === 0) return { way: 'none', calls: 0, rows: 0n, reason: 'no item is needed' };
+  const single: HydrationChoice = { way: 'items', calls: needed, rows: 0n, reason: '' };
+  const byCalls = pages > 0 && pages < needed ? { ...single, way: 'pages' as const, calls: pages } : single;
+  if (withoutExport !== undefined) return { ...byCalls, reason: `${byCalls.calls} calls, since ${withoutExport}` };
+  const exported: HydrationChoice = { way: 'export', calls: 1, rows, reason: '' };
+  const isAffordable = limits.rowsLeft === null || rows <= limits.rowsLeft;
+  const [chosen, other] =
+    isAffordable && isCheaper(exported, byCalls, limits) ? [exported, byCalls] : [byCalls, exported];
+  const why =
+    chosen === exported || isAffordable ? `instead of ${showCost(other)}` : 'an export is beyond the rows left';
+  const left = `${limits.callsLeft ?? 'unlimited'} calls and ${limits.rowsLeft ?? 'unlimited'} export rows are left`;
+  return { ...chosen, reason: `${showCost(chosen)} ${why}; ${left}` };
+}
+
+function showCost({ calls, rows }: HydrationChoice): string {
+  return `${calls} calls${rows > 0n ? ` and ${rows} export rows` : ''}`;
+}
+
+function isCheaper(a: HydrationChoice, b: HydrationChoice, facts: Limits): boolean {
   const difference = shareOf(a, facts) - shareOf(b, facts);
   return difference === 0 ? secondsOf(a, facts) < secondsOf(b, facts) : difference < 0;
 }
 
-function shareOf({ calls, rows }: HydrationChoice, { callsLeft, rowsLeft }: HydrationFacts): number {
+function shareOf({ calls, rows }: HydrationChoice, { callsLeft, rowsLeft }: Limits): number {
   const ofCalls = callsLeft === null ? 0 : calls / Number(callsLeft || 1n);
   const ofRows = rowsLeft === null ? 0 : Number(rows) / Number(rowsLeft || 1n);
   return ofCalls + ofRows;
 }
 
-function secondsOf({ calls, rows }: HydrationChoice, { ratePerSecond }: HydrationFacts): number {
+function secondsOf({ calls, rows }: HydrationChoice, { ratePerSecond }: Limits): number {
   return calls / (ratePerSecond ?? ASSUMED_RATE) + Number(rows) / EXPORT_ROWS_PER_SECOND;
-}
-
-function explain(
-  chosen: HydrationChoice,
-  other: HydrationChoice,
-  facts: HydrationFacts,
-  isAffordable: boolean,
-): string {
-  const take = ({ calls, rows }: HydrationChoice) => `${calls} calls${rows > 0n ? ` and ${rows} export rows` : ''}`;
-  const left = `${facts.callsLeft ?? 'unlimited'} calls and ${facts.rowsLeft ?? 'unlimited'} export rows are left`;
-  const why =
-    chosen.way === 'export' || isAffordable ? `instead of ${take(other)}` : 'an export is beyond the rows left';
-  return `${take(chosen)} ${why}; ${left}`;
 }

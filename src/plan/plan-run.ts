@@ -1,9 +1,7 @@
 import type { RunMode } from '../tables/table.js';
-import type { ModeChoice } from './choose-mode.js';
-import { decideMode } from './decide-mode.js';
+import { decideMode, type ModeChoice } from './decide-mode.js';
 import type { WaitingDatasets } from './find-added.js';
-import { type CopyPlan, planCopy } from './plan-copy.js';
-import { type PollPlan, planPolls } from './plan-polls.js';
+import { type CopyPlan, type PollPlan, planCopy, planPolls } from './plan-copy.js';
 import type { Dataset } from './plan-shards.js';
 import type { RunFacts } from './run-facts.js';
 
@@ -82,7 +80,7 @@ export function planRun(facts: RunFacts): RunPlan {
     lacks: lacksReadable ? 'readable' : lacksPolledAt ? 'polledAt' : copy?.lacks,
     parts,
     copied,
-    checksDatasets: isRead && account !== undefined && settings.selection !== 'all' && !landed.hasWatermark,
+    checksDatasets: isRead && account !== undefined && settings.selection !== 'all' && landed.watermark === undefined,
     lowWatermark: isRead ? { parts: [...new Set([...parts, ...copied])], feed: chooseFeedMark(facts) } : undefined,
     copy,
     polls,
@@ -100,13 +98,13 @@ function chooseFeedMark({ account, lake, settings }: RunFacts): 'none' | 'known'
 
 /** The feed of a part begins after the lake's cursor, or where the wanted history begins. */
 function planFeed(
-  { lake, settings, lowWatermark }: RunFacts,
+  { lake, settings, landed: { watermark } }: RunFacts,
   mode: RunMode,
   parts: readonly Dataset[],
   added: readonly bigint[],
 ): FeedStart[] {
   const isWanted = settings.history === 'feed';
-  const mark = lowWatermark && (lowWatermark.from ?? lowWatermark.cursor ?? 0n);
+  const mark = watermark && (watermark.from ?? watermark.cursor ?? 0n);
   const first = isWanted ? 0n : mark;
   const begin = (dataset: Dataset) => {
     if (lake.cursor === undefined) return first;
@@ -114,7 +112,7 @@ function planFeed(
     if (dataset === undefined) return added.length > 0 && isWanted ? 0n : lake.cursor;
     return added.includes(dataset) ? first : lake.cursor;
   };
-  const again = mode === 'feed' ? {} : { beginsAgain: lowWatermark?.cursor ?? 0n };
+  const again = mode === 'feed' ? {} : { beginsAgain: watermark?.cursor ?? 0n };
   return parts.map((dataset) => ({ dataset, from: begin(dataset), ...again }));
 }
 

@@ -1,25 +1,15 @@
-import type { Dataset } from '../journal/landed-entry.js';
-import type { Allowance } from './allowance.js';
-import { countLeft } from './allowance.js';
+import type { Dataset, EntryOf } from '../journal/run-entry.js';
+import { type Allowance, countLeft } from './allowance.js';
 
 /** A part of the copy: a dataset, or undefined for all that the key can read. */
 export type { Dataset };
 
 /**
- * A part of a snapshot that one export brings (section 4, /export). At one moment shards are disjoint, except for items
- * in several datasets of a list.
+ * A part of a snapshot that one export brings (section 4, /export): `all`, `removed`, `site-12`; for a dataset
+ * `dataset-15-all`. Its rows are the service's count. At one moment shards are disjoint, except for items in several
+ * datasets of a list.
  */
-export interface Shard {
-  /** Names files and journal entries: `all`, `removed`, `site-12`; for a dataset `dataset-15-all`. */
-  name: string;
-  /** Undefined for all that the key can read. */
-  dataset: Dataset;
-  status: 'all' | 'active' | 'removed';
-  /** Undefined for all websites. */
-  site: bigint | undefined;
-  /** Rows by the service's count. */
-  rows: bigint;
-}
+export type Shard = EntryOf<'shards'>['shards'][number];
 
 /** The service's counts of a part. */
 export interface Counts {
@@ -76,7 +66,7 @@ function planShards(
 ): ShardPlan {
   const name = (shard: string) => (dataset === undefined ? shard : `dataset-${dataset}-${shard}`);
   const whole = (reason: string): ShardPlan => ({
-    shards: [{ name: name('all'), dataset, status: 'all', site: undefined, rows: items }],
+    shards: [{ name: name('all'), dataset, status: 'all', site: null, rows: items }],
     reason,
   });
   if (items <= above) return whole(`${items} items are no more than ${above}`);
@@ -98,7 +88,7 @@ function planShards(
     return { name: name(`site-${id}`), dataset, status: 'active', site: id, rows: items };
   });
   const rows = items - listed.items;
-  const removed: Shard = { name: name('removed'), dataset, status: 'removed', site: undefined, rows };
+  const removed: Shard = { name: name('removed'), dataset, status: 'removed', site: null, rows };
   return {
     // The largest first, so that it does not run alone at the end.
     shards: [...bySite, removed].sort((a, b) => Number(b.rows - a.rows)),

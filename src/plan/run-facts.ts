@@ -1,10 +1,9 @@
 import type { PricelakeError } from '../io/errors.js';
 import type { BrokenExport } from '../journal/memory.js';
-import type { LowWatermark } from '../journal/reads.js';
+import type { RunProgress } from '../journal/run-state.js';
 import type { DatasetSelection, RunMode } from '../tables/table.js';
 import type { Allowance } from './allowance.js';
-import type { ModeChoice, UnknownListing } from './choose-mode.js';
-import type { Counts, Dataset, Shard } from './plan-shards.js';
+import type { Counts, Dataset } from './plan-shards.js';
 
 /**
  * Facts for the plan of a run. Settings, lake, account and journal are known when it begins. The others are undefined
@@ -16,13 +15,14 @@ export interface RunFacts {
   lake: LakeFacts;
   /** Undefined for a run that has made its calls and only has to publish. */
   account: AccountFacts | undefined;
-  landed: LandedFacts;
+  /** The run's journal. */
+  landed: RunProgress;
+  /** True where the journal names the try that the facts are for. */
+  isAtWork: boolean;
   /** Datasets that the key can read. */
   readable?: readonly { id: bigint; items: bigint }[] | undefined;
   /** Time of the last poll or of the items' newest change, in ms since the epoch. */
   polledAt?: number | undefined;
-  /** The service's state before whole rows are read. */
-  lowWatermark?: Pick<LowWatermark, 'cursor' | 'from' | 'changedAt'> | undefined;
   /** Numbers of items of the parts that are copied whole. */
   counts?: ReadonlyMap<Dataset, bigint> | undefined;
   /** Listed items of parts that are large enough to be split. */
@@ -69,6 +69,16 @@ export interface LakeFacts {
   isDamaged: boolean;
 }
 
+/** Items that may no longer be listed, because runs could not find out. */
+export interface UnknownListing {
+  /** An upper bound. */
+  items: bigint;
+  /** Start of the first run that could not find out. */
+  since: Date;
+  /** Start of the last run that read items to find out; undefined if none did. */
+  lookedAt: Date | undefined;
+}
+
 /** The account's plan and its rest. */
 export interface AccountFacts {
   name: string;
@@ -81,31 +91,4 @@ export interface AccountFacts {
   callsMade: bigint;
   /** Exports that broke off in earlier runs. */
   broken: readonly BrokenExport[];
-}
-
-/** The run's journal, so far as the plan needs it. */
-export interface LandedFacts {
-  decision: ModeChoice | undefined;
-  /** True if this try made the decision, which then holds. */
-  isDecidedNow: boolean;
-  /** Start of the previous try. */
-  triedAt: Date | undefined;
-  hasWatermark: boolean;
-  /** True if any rows of a copy have landed. */
-  hasCopy: boolean;
-  shards: readonly Shard[] | undefined;
-  /** Names of complete shards. */
-  exported: readonly string[];
-  /** Polled pages of each part. */
-  polls: ReadonlyMap<Dataset, PolledPages>;
-  isFeedDone: boolean;
-}
-
-/** Pages of items of a part that have landed. */
-export interface PolledPages {
-  /** Those of all its items. */
-  wholePages: number;
-  /** The last round, of items that changed since `since`; null for all items. */
-  round: { rows: bigint; pages: number; since: string | null };
-  isDone: boolean;
 }

@@ -1,14 +1,13 @@
 import { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
-import { makeFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { type LockedLake, withLockedLake } from '../lake/locked-lake.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { withRemote } from '../remote/remote.js';
-import { backfillFolder, landHistories } from '../source/land-histories.js';
-import { fetchAllowance, fetchPlan, pickUsage } from '../source/read-plan.js';
+import { landHistories } from '../source/land-histories.js';
+import { fetchAllowance } from '../source/read-plan.js';
 import type { Database } from '../sql/connection.js';
 import type { Lake } from '../tables/layout.js';
 import { refuseNarrowing } from './open/dataset-selection.js';
@@ -46,9 +45,7 @@ export async function backfillHistory(
     const client = createClient({ baseUrl, apiKey, signal: stop }, io);
     try {
       const { plan } = await fetchAllowance(client, pipeline.budget);
-      await makeFolder(backfillFolder(lake.root));
-      const usage = { before: pickUsage(plan), ask: () => fetchPlan(client).then(pickUsage, () => null) };
-      const asked = await landHistories(client, backfillFolder(lake.root), itemIds, usage, io);
+      const asked = await landHistories(client, lake.root, itemIds, plan, io);
       return { items: itemIds.length, asked };
     } finally {
       await client.close();

@@ -1,6 +1,5 @@
 import type { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
-import { makeFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { peekUnfinishedRun } from '../journal/landings.js';
@@ -12,8 +11,8 @@ import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
-import { backfillFolder, hasOpenBackfill, landHistories, listWaitingHistories } from '../source/land-histories.js';
-import { fetchAllowance, fetchPlan, pickUsage } from '../source/read-plan.js';
+import { hasOpenBackfill, landHistories, listWaitingHistories } from '../source/land-histories.js';
+import { fetchAllowance } from '../source/read-plan.js';
 
 /** Histories of items that were read before a run, one call each. */
 export interface TakenHistories {
@@ -53,9 +52,7 @@ export async function takeHistories(
       const waiting = await listWaitingHistories(lake.root);
       const portion = choosePortion(missing, waiting, countCallsLeft(allowed, 0n));
       const left = missing.length + waiting.length - portion.length;
-      const usage = { before: pickUsage(plan), ask: () => fetchPlan(client).then(pickUsage, () => null) };
-      await makeFolder(backfillFolder(lake.root));
-      const asked = await landHistories(client, backfillFolder(lake.root), portion, usage, io, left);
+      const asked = await landHistories(client, lake.root, portion, plan, io, left);
       io.log('info', 'histories', { asked, left });
       return { asked, left };
     } catch (error) {

@@ -1,12 +1,13 @@
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { ApiClient } from '../api/client.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import { type ExportAttempt, findDone, listCut } from '../journal/exports.js';
 import type { Landing } from '../journal/landings.js';
 import { countAttempts, findRetryAt, isBreak, isLoss, refuseBroken } from '../plan/broken-exports.js';
 import { type ExportGate, readCut, readExportRows, readTakenExport } from '../plan/export-gate.js';
 import type { Shard } from '../plan/plan-shards.js';
-import { type LandedSegment, removeSegments } from './export-segments.js';
 import type { ExportFormat } from './row-scanner.js';
 import { type Segment, writeSegments } from './segment-writer.js';
 
@@ -52,7 +53,7 @@ export async function exportShard(
 ): Promise<void> {
   const { name, rows } = asked.shard;
   const { memory } = asked.gate;
-  const broken = memory.find(name);
+  const broken = memory.list().find((one) => one.name === name);
   const attempts = countAttempts(broken, ATTEMPTS, io.now());
   if (broken !== undefined && attempts === 0) throw refuseBroken(broken);
   let lost = 0n;
@@ -168,7 +169,11 @@ class ShardExport {
     const { rows, status, site } = this.#shard;
     const hold = this.#gate.hold(rows);
     try {
-      const { body, headers } = await this.#client.stream('/export', { format: this.#format, status, site });
+      const { body, headers } = await this.#client.stream('/export', {
+        format: this.#format,
+        status,
+        site: site ?? undefined,
+      });
       return { body, headers, hold };
     } catch (error) {
       // The service may have counted an export that it did not answer.
@@ -212,5 +217,43 @@ class ShardExport {
 
   #place() {
     return { shard: this.#shard.name, attempt: this.#attempt };
+  }
+}
+
+/** A synced piece of an export: whole lines. */
+export interface LandedSegment {
+  path: string;
+  rows: number;
+  bytes: number;
+  /** When its export was asked for, ISO 8601. */
+  readAt: string;
+}
+
+/** True for a file of an export of one website: it has the name of its shard. */
+export function isOfOneSite({ path: file }: Pick<LandedSegment, 'path'>): boolean {
+  return /^export-(?:dataset-\d+-)?site-\d+-\d+-/u.test(path.basename(file));
+}
+
+/** Segments of the shard's complete export; undefined while it has none. */
+export function listSegments({ journal, folder }: Landing, shard: string): LandedSegment[] | undefined {
+  const done = findDone(journal.state.exports, shard);
+  return done && placeSegments(folder, done);
+}
+
+/** Segments of exports that the service cut. They are paid for, but no copy. */
+export function listCutSegments({ journal, folder }: Landing): LandedSegment[] {
+  return listCut(journal.state.exports).flatMap((cut) => placeSegments(folder, cut));
+}
+
+function placeSegments(folder: string, { segments, readAt }: ExportAttempt): LandedSegment[] {
+  return segments.map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt }));
+}
+
+/** Removes segments of earlier attempts, except of exports that the service cut: others count whole or not at all. */
+export async function removeSegments({ journal, folder }: Landing, name: string): Promise<void> {
+  const kept = listCut(journal.state.exports, name).map(({ attempt }) => `export-${name}-${attempt}-`);
+  for (const file of await readdir(folder)) {
+    const isKept = kept.some((prefix) => file.startsWith(prefix));
+    if (file.startsWith(`export-${name}-`) && !isKept) await rm(path.join(folder, file));
   }
 }

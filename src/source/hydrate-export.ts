@@ -4,7 +4,7 @@ import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { isHydrationExport, nameHydrationExport } from '../journal/exports.js';
 import type { Landing } from '../journal/landings.js';
-import { changedExport, isBreak, isLoss } from '../plan/broken-exports.js';
+import { isBreak, isLoss, nameChangedExport } from '../plan/broken-exports.js';
 import { type ExportGate, readExportRows, readTakenExport } from '../plan/export-gate.js';
 import type { DatasetPart } from './dataset-client.js';
 import { readLandedIds } from './item-files.js';
@@ -33,7 +33,7 @@ export async function landHydrationExport(
   io: Io,
 ): Promise<void> {
   const { journal, folder } = landing;
-  const remembered = changedExport(gate.memory, dataset);
+  const name = nameChangedExport(dataset);
   let rows = 0n;
   try {
     const readAt = io.now().toISOString();
@@ -61,10 +61,10 @@ export async function landHydrationExport(
         onLanded();
       },
     });
-    if (landed.rows === announced) return await remembered.forget();
+    if (landed.rows === announced) return await gate.memory.forget(name);
     throw new PricelakeError('snapshot_incomplete', `/export: ${landed.rows} rows arrived of ${announced} announced`);
   } catch (error) {
-    if (isLoss(error)) await remembered.note({ rows, reason: error.message });
+    if (isLoss(error)) await gate.memory.note(name, { rows, reason: error.message });
     if (!isBreak(error)) throw error;
     io.log('warn', 'hydration.export_cut', { reason: error.message });
   }

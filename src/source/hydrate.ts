@@ -3,20 +3,17 @@ import type { ApiClient } from '../api/client.js';
 import { ITEMS_A_PAGE } from '../api/contract.js';
 import type { Io } from '../io/io.js';
 import { runSideBySide } from '../io/side-by-side.js';
-import { countBytes } from '../journal/item-pages.js';
 import type { Landing } from '../journal/landings.js';
+import { countBytes } from '../journal/reads.js';
 import { isPublishable, type RunProgress } from '../journal/run-state.js';
-import { changedExport } from '../plan/broken-exports.js';
+import { findBrokenChanged } from '../plan/broken-exports.js';
 import type { ExportGate } from '../plan/export-gate.js';
-import { type HydrationChoice, type HydrationFacts, planHydration } from '../plan/plan-hydration.js';
-import type { Dataset } from '../plan/plan-shards.js';
-import { type DatasetPart, listParts } from './dataset-client.js';
+import { type ChangedItems, type HydrationChoice, planHydration } from '../plan/plan-hydration.js';
+import type { DatasetPart } from './dataset-client.js';
 import { type AskedExport, landHydrationExport, takeOff } from './hydrate-export.js';
-import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
-import { readItemPage } from './page.js';
-import type { RowSlice } from './row-file.js';
+import { cutItemTails, type ItemFile, ItemFiles, landSingleItems, listItemFiles, readItem } from './item-files.js';
+import { type ItemPage, readItemPage } from './page.js';
 import { skipSample } from './sample.js';
-import { landSingleItems, readItem } from './single-items.js';
 
 /** Requests side by side; the rate stays the client's. */
 const CONCURRENCY = 4;
@@ -32,22 +29,18 @@ export interface HydrationNeed {
 export interface HydrationMeans {
   /** Undefined where no export may be taken. */
   gate: ExportGate | undefined;
-  /** The format of exports, and the field of their rows that holds the item's id. Default NDJSON, `id`. */
-  exports?: Pick<AskedExport, 'format' | 'isId'>;
+  exports: Pick<AskedExport, 'format' | 'isId'>;
   /** Requests a second; null is unlimited. */
   ratePerSecond: number | null;
-  /** Parts that pages and exports are asked for; absent: all that the key can read. */
-  parts?: readonly DatasetPart[];
+  /** Parts that pages and exports are asked for. */
+  parts: readonly DatasetPart[];
 }
-
-const PLAIN_EXPORT = { format: 'ndjson', isId: (name: string) => name === 'id' } as const;
-const NO_EXPORT: HydrationMeans = { gate: undefined, ratePerSecond: null };
 
 /** Chooses the way to read the rest of a part. Throws `snapshot_incomplete` if none is allowed now. */
 function chooseWay(
   { dataset, client }: DatasetPart,
   { exports }: RunProgress,
-  changed: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>,
+  changed: ChangedItems,
   { gate, ratePerSecond }: HydrationMeans,
   io: Io,
 ): HydrationChoice {
@@ -55,7 +48,7 @@ function chooseWay(
     allowance: gate?.left(),
     callsMade: BigInt(client.calls()),
     ratePerSecond,
-    broken: gate && changedExport(gate.memory, dataset).findBroken(io.now()),
+    broken: gate && findBrokenChanged(gate.memory, io.now(), dataset),
     // Its rows are not bought again, in this try or a later one.
     isTaken: exports.ofChanged.some((taken) => taken.dataset === dataset),
   });
@@ -64,10 +57,7 @@ function chooseWay(
 }
 
 /** Lands the rows of one answer, given their places in it, the ids of its items, and its page number in its part. */
-type Land = (body: Buffer, items: { id: bigint; slice: RowSlice }[], page?: HydrationPage) => Promise<void>;
-
-/** A page of changed items. */
-type HydrationPage = { page: number; dataset: Dataset };
+type Land = (part: DatasetPart, body: Buffer, items: Pick<ItemPage, 'ids' | 'rows'>, page?: number) => Promise<void>;
 
 /**
  * Reads the needed items whole (section 4, /items and /items/{id}) in few calls, and lands one a line, except those that
@@ -80,10 +70,10 @@ export async function landHydration(
   need: HydrationNeed,
   onFile: (file: ItemFile) => void,
   io: Io,
-  means: HydrationMeans = NO_EXPORT,
+  means: HydrationMeans,
 ): Promise<void> {
   const { journal } = landing;
-  const asked = means.exports ?? PLAIN_EXPORT;
+  const { parts, gate, exports } = means;
   const wanted = BigInt(need.itemIds.size);
   let handed = 0;
   const handOver = () => {
@@ -92,25 +82,19 @@ export async function landHydration(
     handed = files.length;
   };
   await cutItemTails(landing, 'hydrate');
-  for (const file of listItemFiles(landing, 'hydrate')) await takeOff(need.itemIds, file.path, asked.isId);
+  for (const file of listItemFiles(landing, 'hydrate')) await takeOff(need.itemIds, file.path, exports.isId);
   handOver();
-  const files = new ItemFiles(landing, 'hydrate');
+  const files = new ItemFiles(landing, 'hydrate', io);
   const inOrder = pLimit(1);
-  const land: Land = (body, items, page) =>
+  const land: Land = (part, body, { ids, rows: slices }, page) =>
     inOrder(async () => {
-      const entry = { rows: items.length, readAt: io.now().toISOString(), ...page, calls: client.calls() };
-      const isFull = await files.land(
-        body,
-        items.map((item) => item.slice),
-        entry,
-      );
-      for (const { id } of items) need.itemIds.delete(id);
-      io.log('debug', 'landed', { what: 'hydration', rows: items.length });
+      const isFull = await files.land(part, body, slices, page);
+      for (const id of ids) need.itemIds.delete(id);
+      io.log('debug', 'landed', { what: 'hydration', rows: ids.length });
       const rows = wanted - BigInt(need.itemIds.size);
       io.progress({ step: 'hydrate', rows, totalRows: wanted, bytes: countBytes(journal.state.pages.hydrate) });
       if (isFull) handOver();
     });
-  const parts = means.parts ?? listParts(client, [undefined]);
   try {
     for (const [index, part] of parts.entries()) {
       // A page of each part that is left takes as many calls as single reads of so many items.
@@ -124,9 +108,9 @@ export async function landHydration(
         await journal.append({ type: 'chosen', what: 'hydration', way, reason, calls: client.calls() });
         return choice.way;
       });
-      if (!isExported || means.gate === undefined) continue;
+      if (!isExported || gate === undefined) continue;
       await files.close();
-      await landHydrationExport(part, landing, need, { ...asked, gate: means.gate }, handOver, io);
+      await landHydrationExport(part, landing, need, { ...exports, gate }, handOver, io);
       // A broken export lacks rows, which pages bring.
       await readChangedPages(part, landing, need, land, async () => 'pages');
     }
@@ -136,13 +120,8 @@ export async function landHydration(
   }
   handOver();
   await journal.append({ type: 'hydrate.done', calls: client.calls() });
-  io.progress({
-    step: 'hydrate',
-    rows: wanted,
-    totalRows: wanted,
-    bytes: countBytes(journal.state.pages.hydrate),
-    done: true,
-  });
+  const bytes = countBytes(journal.state.pages.hydrate);
+  io.progress({ step: 'hydrate', rows: wanted, totalRows: wanted, bytes, done: true });
 }
 
 /**
@@ -151,14 +130,14 @@ export async function landHydration(
  * that an export is cheaper.
  */
 async function readChangedPages(
-  { client, dataset }: DatasetPart,
+  part: DatasetPart,
   { journal }: Landing,
   need: HydrationNeed,
   land: Land,
-  choose: (facts: Pick<HydrationFacts, 'needed' | 'pages' | 'rows'>) => Promise<HydrationChoice['way']>,
+  choose: (facts: ChangedItems) => Promise<HydrationChoice['way']>,
 ): Promise<boolean> {
   const query = { changedSince: new Date(need.changedSince), status: 'all', sort: '-firstSeen', size: ITEMS_A_PAGE };
-  const landed = journal.state.hydration.pages.get(dataset) ?? new Set();
+  const landed = journal.state.hydration.pages.get(part.dataset) ?? new Set();
   let next = 0;
   let total = Number.POSITIVE_INFINITY;
   while (need.itemIds.size > 1 && next < total) {
@@ -169,9 +148,9 @@ async function readChangedPages(
     const missing = wave.filter((page) => !landed.has(page));
     if (missing.length === 0) continue;
     const pages = await runSideBySide(CONCURRENCY, missing, async (page) => {
-      const { body } = await client.bytes('/items', { ...query, page });
+      const { body } = await part.client.bytes('/items', { ...query, page });
       const answer = readItemPage(body, `/items?page=${page}`);
-      if (answer.items.some(({ id }) => need.itemIds.has(id))) await land(body, answer.items, { page, dataset });
+      if (answer.ids.some((id) => need.itemIds.has(id))) await land(part, body, answer, page);
       return answer;
     });
     total = Math.min(...pages.map((page) => page.totalPages));
@@ -202,7 +181,8 @@ export function isAnotherPageWorthIt(needed: number, foundOnLastPage: number, pa
 async function readSingleItems(client: ApiClient, need: HydrationNeed, land: Land): Promise<void> {
   await runSideBySide(CONCURRENCY, [...need.itemIds], async (id) => {
     const body = await readItem(client, id);
-    if (body !== undefined) await land(body, [{ id, slice: { start: 0, end: body.length } }]);
+    if (body !== undefined)
+      await land({ client, dataset: undefined }, body, { ids: [id], rows: [{ start: 0, end: body.length }] });
   });
 }
 

@@ -1,12 +1,18 @@
 import path, { extname } from 'node:path';
+import pLimit from 'p-limit';
+import type { ApiClient } from '../api/client.js';
 import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
-import { findField, readInt64 } from '../formats/json-scan.js';
+import { findField, readFields, readInt64, type Slice } from '../formats/json-scan.js';
 import { readLines } from '../formats/ndjson.js';
 import type { IsId } from '../formats/row-id.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Io } from '../io/io.js';
+import { runSideBySide } from '../io/side-by-side.js';
 import { isHydrationExport } from '../journal/exports.js';
-import type { PageEntry, PageKind } from '../journal/item-pages.js';
 import type { Landing } from '../journal/landings.js';
-import { cutTail, RowFile, type RowMark, type RowSlice } from './row-file.js';
+import type { PageEntry, PageKind } from '../journal/reads.js';
+import type { DatasetPart } from './dataset-client.js';
+import { cutTail, RowFile, type RowMark } from './row-file.js';
 
 /** A file is closed at this size, so that it can be typed while the next one lands. */
 const FILE_BYTES = 48 * 1024 * 1024;
@@ -36,31 +42,33 @@ export async function cutItemTails({ folder, journal }: Landing, kind: PageKind)
 export class ItemFiles {
   readonly #landing: Landing;
   readonly #kind: PageKind;
+  readonly #io: Io;
   readonly #fileBytes: number;
   #number: number;
   #file: RowFile<PageEntry> | undefined;
 
-  constructor(landing: Landing, kind: PageKind, fileBytes = FILE_BYTES) {
+  constructor(landing: Landing, kind: PageKind, io: Io, fileBytes = FILE_BYTES) {
     this.#landing = landing;
     this.#kind = kind;
+    this.#io = io;
     this.#fileBytes = fileBytes;
     // A new file begins, because an earlier process may have left the last one open.
     this.#number = landing.journal.state.pages[kind].files.size;
   }
 
-  /** Returns true if the file is full and was closed; the next row begins another. */
-  async land(
-    body: Buffer,
-    slices: RowSlice[],
-    entry: { rows: number; readAt: string; dataset?: bigint | undefined; page?: number; calls: number },
-  ): Promise<boolean> {
+  /** Lands items, if any. Returns true if the file is full and was closed; the next row begins another. */
+  async land({ client, dataset }: DatasetPart, body: Buffer, slices: Slice[], page?: number): Promise<boolean> {
+    if (slices.length === 0) return false;
+    const readAt = this.#io.now().toISOString();
     if (this.#file === undefined) {
       this.#number++;
       const { folder, journal } = this.#landing;
       this.#file = await RowFile.open<PageEntry>(path.join(folder, this.#name()), journal, 0);
     }
     const file = this.#name();
-    const name = (mark: RowMark): PageEntry => ({ type: `${this.#kind}.page`, file, ...entry, ...mark });
+    const entry = { file, rows: slices.length, readAt, dataset, calls: client.calls() };
+    const numbered = page === undefined ? entry : { ...entry, page };
+    const name = (mark: RowMark): PageEntry => ({ type: `${this.#kind}.page`, ...numbered, ...mark });
     const end = await this.#file.land(body, slices, name);
     if (end < this.#fileBytes) return false;
     await this.close();
@@ -106,5 +114,51 @@ function readIdOrNothing(line: Buffer, isId: IsId): bigint | undefined {
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
+  }
+}
+
+/** Reads an item's bytes; undefined if the caller can't see it (section 4, /items/{id}: 404). */
+export async function readItem(client: ApiClient, id: bigint): Promise<Buffer | undefined> {
+  try {
+    const { body } = await client.bytes(`/items/${id}`, {});
+    readFields(body);
+    return body;
+  } catch (error) {
+    if (error instanceof PricelakeError && error.code === 'not_found') return undefined;
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new PricelakeError(
+      'contract',
+      `/items/${id}: the answer is not a JSON object: ${error.message}`,
+      { hint: 'Check source.baseUrl, and that no proxy rewrites answers.' },
+      { cause: error },
+    );
+  }
+}
+
+/** Requests side by side; the rate stays the client's. */
+const CONCURRENCY = 4;
+
+/**
+ * Reads items one by one (section 4, /items/{id}: also when no longer listed) and lands each as a page of its own.
+ * @param onMissing gets the items that the service does not show (404)
+ */
+export async function landSingleItems(
+  part: DatasetPart,
+  landing: Landing,
+  kind: PageKind,
+  itemIds: readonly bigint[],
+  io: Io,
+  onMissing: (id: bigint) => unknown = () => {},
+): Promise<void> {
+  const files = new ItemFiles(landing, kind, io);
+  const inOrder = pLimit(1);
+  try {
+    await runSideBySide(CONCURRENCY, itemIds, async (id) => {
+      const body = await readItem(part.client, id);
+      if (body === undefined) return onMissing(id);
+      return inOrder(() => files.land(part, body, [{ start: 0, end: body.length }]));
+    });
+  } finally {
+    await files.close();
   }
 }

@@ -2,24 +2,25 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { link, rm } from 'node:fs/promises';
 import path from 'node:path';
+import pLimit from 'p-limit';
 import type { ApiClient } from '../api/client.js';
-import { readElements } from '../formats/json-scan.js';
-import { syncFolder } from '../io/durable.js';
+import { readElements, type Slice } from '../formats/json-scan.js';
+import { makeFolder, syncFolder } from '../io/durable.js';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { runSideBySide } from '../io/side-by-side.js';
 import { BACKFILL_FOLD, type BackfillEntry, countCalls, listItems } from '../journal/backfill.js';
-import type { Counted } from '../journal/calls.js';
 import { Journal, readJournal } from '../journal/journal.js';
 import type { Landing } from '../journal/landings.js';
 import { listReadHistories, type Memory } from '../journal/memory.js';
-import { RowFile, type RowSlice } from './row-file.js';
+import { fetchPlan, pickUsage, type SeenPlan } from './read-plan.js';
+import { RowFile, type RowMark } from './row-file.js';
 
 /**
  * `_pricelake/backfill/` of a lake: raw histories of chosen items, with a journal. The next run takes them once all
  * have landed.
  */
-export function backfillFolder(lakeRoot: string): string {
+function backfillFolder(lakeRoot: string): string {
   return path.join(lakeRoot, '_pricelake', 'backfill');
 }
 
@@ -34,32 +35,27 @@ export interface LandedBackfill {
   bytes: number;
 }
 
-/** The service's count before and after. */
-interface UsageCount {
-  /** Count at the beginning of a try. */
-  before: Counted;
-  /** Asks for the count when all has landed. */
-  ask: () => Promise<Counted>;
-}
-
 /**
  * Lands histories of items (section 4, /items/{id}/history), one entry in each line, shaped as a change. An interrupted
  * try continues with the missing items. Items that the key can't see have no history.
+ * @param plan as it was before the first call
  * @param left number of items without a call, for the journal
  * @returns the number of items it asked for
  */
 export async function landHistories(
   client: ApiClient,
-  folder: string,
+  lakeRoot: string,
   itemIds: readonly bigint[],
-  usage: UsageCount,
+  plan: SeenPlan,
   io: Io,
   left = 0,
 ): Promise<number> {
+  const folder = backfillFolder(lakeRoot);
+  await makeFolder(folder);
   const journal = await Journal.open(path.join(folder, JOURNAL), BACKFILL_FOLD);
   try {
     if (journal.state.isBegun) await journal.append({ type: 'try', at: io.now().toISOString() });
-    await journal.append({ type: 'usage.before', counted: usage.before, calls: client.calls() });
+    await journal.append({ type: 'usage.before', counted: pickUsage(plan), calls: client.calls() });
     const landed = new Set(listItems(journal.state));
     const missing = itemIds.filter((id) => !landed.has(id));
     const file = await RowFile.open<BackfillEntry>(path.join(folder, FILE), journal, journal.state.bytes);
@@ -68,7 +64,7 @@ export async function landHistories(
     } finally {
       await file.close();
     }
-    const counted = missing.length === 0 ? null : await usage.ask();
+    const counted = missing.length === 0 ? null : await fetchPlan(client).then(pickUsage, () => null);
     await journal.append(
       { type: 'usage.after', counted, calls: client.calls() },
       { type: 'backfill.done', calls: client.calls(), left },
@@ -87,17 +83,13 @@ async function readHistories(
 ): Promise<void> {
   let done = 0n;
   let bytes = 0;
-  let order: Promise<unknown> = Promise.resolve();
+  const inOrder = pLimit(1);
   await runSideBySide(CONCURRENCY, itemIds, async (itemId) => {
     const { body, rows } = await readHistory(client, itemId);
-    // RowFile can land only one body at a time.
-    const landing = order.then(() =>
-      file.land(body, rows, (mark) => {
-        return { type: 'backfill.item', itemId, rows: rows.length, calls: client.calls(), ...mark };
-      }),
-    );
-    order = landing;
-    bytes = await landing;
+    const entry = (mark: RowMark): BackfillEntry => {
+      return { type: 'backfill.item', itemId, rows: rows.length, calls: client.calls(), ...mark };
+    };
+    bytes = await inOrder(() => file.land(body, rows, entry));
     done += 1n;
     io.progress({ step: 'backfill', rows: done, totalRows: BigInt(itemIds.length), bytes });
   });
@@ -105,10 +97,10 @@ async function readHistories(
 }
 
 /** Reads an item's history as lines that name the item; none for an item that is not visible (404). */
-async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: Buffer; rows: RowSlice[] }> {
+async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: Buffer; rows: Slice[] }> {
   try {
     const { body } = await client.bytes(`/items/${itemId}/history`, {});
-    return nameItem(body, readElements(body, firstByte(body)), itemId);
+    return nameItem(body, readElements(body, 0), itemId);
   } catch (error) {
     if (error instanceof PricelakeError && error.code === 'not_found') return { body: Buffer.alloc(0), rows: [] };
     if (!(error instanceof SyntaxError)) throw error;
@@ -118,16 +110,10 @@ async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: B
   }
 }
 
-function firstByte(body: Buffer): number {
-  let at = 0;
-  while (at < body.length && (body[at] as number) <= 0x20) at++;
-  return at;
-}
-
 /** `{"id":1,…}` → `{"item":{"id":7},"id":1,…}`, because a history entry does not name its item (section 2). */
-function nameItem(body: Buffer, entries: readonly RowSlice[], itemId: bigint): { body: Buffer; rows: RowSlice[] } {
+function nameItem(body: Buffer, entries: readonly Slice[], itemId: bigint): { body: Buffer; rows: Slice[] } {
   const name = Buffer.from(`{"item":{"id":${itemId}},`);
-  const rows: RowSlice[] = [];
+  const rows: Slice[] = [];
   const parts: Buffer[] = [];
   let end = 0;
   for (const entry of entries) {
@@ -143,14 +129,16 @@ function nameItem(body: Buffer, entries: readonly RowSlice[], itemId: bigint): {
 export async function takeBackfill(landing: Landing, lakeRoot: string): Promise<LandedBackfill> {
   const file = path.join(landing.folder, FILE);
   if (landing.journal.state.histories === undefined) {
-    const waiting = await readWaiting(backfillFolder(lakeRoot));
-    if (waiting !== undefined) {
+    const waiting = await readBackfill(lakeRoot);
+    if (waiting.wasDone) {
       await link(path.join(backfillFolder(lakeRoot), FILE), file).catch((error: unknown) => {
         if (!hasSystemCode(error, 'EEXIST')) throw error;
       });
       await syncFolder(landing.folder);
       const sha256 = await hashStart(file, waiting.bytes);
-      await landing.journal.append({ type: 'backfill', ...waiting, sha256 });
+      const { rows, bytes, left, calls } = waiting;
+      const counted = countCalls(waiting);
+      await landing.journal.append({ type: 'backfill', rows, bytes, sha256, left, made: calls.made, counted });
     }
   }
   const { rows = 0, bytes = 0 } = landing.journal.state.histories ?? {};
@@ -161,17 +149,6 @@ async function hashStart(file: string, bytes: number): Promise<string> {
   const hash = createHash('sha256');
   if (bytes > 0) for await (const chunk of createReadStream(file, { end: bytes - 1 })) hash.update(chunk);
   return hash.digest('hex');
-}
-
-async function readWaiting(folder: string) {
-  const journal = await Journal.open(path.join(folder, JOURNAL), BACKFILL_FOLD).catch((error: unknown) => {
-    if (hasSystemCode(error, 'ENOENT')) return undefined;
-    throw error;
-  });
-  if (journal === undefined) return undefined;
-  await journal.close();
-  const { wasDone, rows, bytes, left, calls } = journal.state;
-  return wasDone ? { rows, bytes, left, made: calls.made, counted: countCalls(journal.state) } : undefined;
 }
 
 const readBackfill = (lakeRoot: string) => readJournal(path.join(backfillFolder(lakeRoot), JOURNAL), BACKFILL_FOLD);

@@ -5,10 +5,9 @@ import type { Landing } from '../journal/landings.js';
 import { findListing } from '../journal/listing.js';
 import type { Reading } from '../plan/choose-readings.js';
 import type { DatasetPart } from './dataset-client.js';
-import { facetsAnswer } from './facets.js';
-import { ItemFiles } from './item-files.js';
+import { facetsAnswer } from './datasets.js';
+import { ItemFiles, landSingleItems } from './item-files.js';
 import { readItemPage } from './page.js';
-import { landSingleItems } from './single-items.js';
 
 /** Asks for the counts of listed items (section 4, /facets) and journals them. */
 export async function landCounts({ client, dataset }: DatasetPart, { journal }: Landing, returnsRemovals: boolean) {
@@ -34,7 +33,7 @@ export async function landReading(
   const { client, dataset } = part;
   const sort = removals === null ? '-firstSeen' : '-lastSeen';
   const query = { status, ...(site === null ? {} : { site }), sort, size: ITEMS_A_PAGE };
-  const files = new ItemFiles(landing, 'listing');
+  const files = new ItemFiles(landing, 'listing', io);
   const findOpen = () => findListing(landing.journal.state.listing, dataset).open;
   let total: bigint | null = null;
   let found = 0n;
@@ -42,14 +41,12 @@ export async function landReading(
     for (let page = findOpen().pages; ; page++) {
       const { body } = await client.bytes('/items', { ...query, page });
       const answer = readItemPage(body, `/items?page=${page}`);
-      const slices = answer.items.map(({ slice }) => slice);
-      const entry = { rows: slices.length, readAt: io.now().toISOString(), dataset, calls: client.calls() };
-      if (slices.length > 0) await files.land(body, slices, entry);
-      const isEnd = slices.length === 0 || page + 1 >= answer.totalPages;
+      await files.land(part, body, answer.rows);
+      const isEnd = answer.rows.length === 0 || page + 1 >= answer.totalPages;
       if (removals === null) total = answer.totalElements;
       if (isEnd) break;
       if (removals === null) continue;
-      const news = await countListed(answer.items.map(({ id }) => id));
+      const news = await countListed(answer.ids);
       found += news;
       if (news === 0n || found >= removals || page + 1 >= pages) break;
     }

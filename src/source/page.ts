@@ -23,20 +23,18 @@ export interface FeedPage {
   nextCursor: bigint;
 }
 
-/** The envelope of a page of items (section 2, PageDtoItem). */
-export interface ItemPage {
-  /** Each item's id and place in the body. */
-  items: { id: bigint; slice: Slice }[];
-  totalElements: bigint;
-  totalPages: number;
-}
-
 /** The envelope of a page of products (section 2, PageDtoProduct). */
 export interface ProductPage {
   /** Places of the products in the body. */
   rows: Slice[];
   totalElements: bigint;
   totalPages: number;
+}
+
+/** The envelope of a page of items (section 2, PageDtoItem). */
+export interface ItemPage extends ProductPage {
+  /** Ids of the items at `rows`. */
+  ids: bigint[];
 }
 
 /** Reads a ChangePage's envelope; the changes stay bytes. Throws `contract` when the answer is no ChangePage. */
@@ -97,23 +95,23 @@ export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {
 
 /** Reads a PageDtoItem's envelope and the ids of its items. Throws `contract` when the answer is no PageDtoItem. */
 export function readItemPage(body: Buffer, path: string): ItemPage {
-  return readPage(body, path, (fields) => ({
-    items: readElements(body, required(fields, 'content').start).map((slice) => ({
-      id: readItemId(body, slice),
-      slice,
-    })),
-    totalElements: readInt64(body, required(fields, 'totalElements')),
-    totalPages: Number(readInt64(body, required(fields, 'totalPages'))),
-  }));
+  return readPage(body, path, (fields) => {
+    const page = readList(body, fields);
+    return { ...page, ids: page.rows.map((slice) => readItemId(body, slice)) };
+  });
 }
 
 /** Reads a PageDtoProduct's envelope; the products stay bytes. Throws `contract` when the answer is no PageDtoProduct. */
 export function readProductPage(body: Buffer, path: string): ProductPage {
-  return readPage(body, path, (fields) => ({
+  return readPage(body, path, (fields) => readList(body, fields));
+}
+
+function readList(body: Buffer, fields: Map<string, Slice>): ProductPage {
+  return {
     rows: readElements(body, required(fields, 'content').start),
     totalElements: readInt64(body, required(fields, 'totalElements')),
     totalPages: Number(readInt64(body, required(fields, 'totalPages'))),
-  }));
+  };
 }
 
 /** The id of the item at `slice`. */

@@ -3,9 +3,9 @@ import { ITEMS_A_PAGE } from '../api/contract.js';
 import { readLines } from '../formats/ndjson.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
-import { countBytes } from '../journal/item-pages.js';
 import type { Landing } from '../journal/landings.js';
-import type { PolledPart } from '../journal/polls.js';
+import type { PolledPart } from '../journal/reads.js';
+import { countBytes } from '../journal/reads.js';
 import type { DatasetPart } from './dataset-client.js';
 import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { type ItemPage, readItemId, readItemPage, readLastChanged } from './page.js';
@@ -90,14 +90,14 @@ class Rounds {
   async #readRound(changedSince: string | undefined, isBegun = false): Promise<void> {
     const { journal } = this.#landing;
     const { client, dataset } = this.#part;
-    const files = new ItemFiles(this.#landing, 'poll');
+    const files = new ItemFiles(this.#landing, 'poll', this.#io);
     try {
       for (let page = isBegun ? (this.#polled?.round.pages ?? 0) : 0; ; page++) {
         const since = changedSince === undefined ? undefined : new Date(changedSince);
         const query = { changedSince: since, status: 'all', sort: '-lastChanged', size: ITEMS_A_PAGE, page };
         const { body } = await client.bytes('/items', query);
         const answer = readItemPage(body, `/items?page=${page}`);
-        const slices = answer.items.map(({ slice }) => slice);
+        const { rows: slices } = answer;
         let isUnmoved = false;
         if (page === 0 && !isBegun) {
           const [first] = slices;
@@ -106,8 +106,7 @@ class Rounds {
           isUnmoved = changedSince !== undefined && newest !== null && newest === this.#polled?.round.newest;
           await journal.append({ type: 'poll.round', since: changedSince ?? null, newest, dataset });
         }
-        const entry = { rows: slices.length, readAt: this.#io.now().toISOString(), dataset, calls: client.calls() };
-        if (slices.length > 0) await files.land(body, slices, entry);
+        await files.land(this.#part, body, slices);
         this.#roundPages = page + 1;
         const done = slices.length === 0 || page + 1 >= answer.totalPages || isUnmoved;
         this.#count(answer, done);
@@ -156,12 +155,10 @@ class Rounds {
     return readItemPage(body, '/items?size=1').totalElements;
   }
 
-  #count({ items, totalElements }: ItemPage, done: boolean): void {
-    this.#rows += BigInt(items.length);
-    for (const { id, slice } of items) {
-      this.#ids?.add(id);
-      this.#bytes += slice.end - slice.start + 1;
-    }
+  #count({ ids, rows, totalElements }: ItemPage, done: boolean): void {
+    this.#rows += BigInt(rows.length);
+    for (const id of ids) this.#ids?.add(id);
+    for (const { start, end } of rows) this.#bytes += end - start + 1;
     this.#io.progress({ step: 'poll', rows: this.#rows, totalRows: totalElements, bytes: this.#bytes, done });
   }
 

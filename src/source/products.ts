@@ -1,7 +1,7 @@
 import type { ApiClient } from '../api/client.js';
 import type { Io } from '../io/io.js';
-import { countBytes } from '../journal/item-pages.js';
 import type { Landing } from '../journal/landings.js';
+import { countBytes } from '../journal/reads.js';
 import { cutItemTails, type ItemFile, ItemFiles, listItemFiles } from './item-files.js';
 import { readProductPage } from './page.js';
 
@@ -20,14 +20,13 @@ export async function landProducts(
   const { journal } = landing;
   if (journal.state.comparisons.allProducts === undefined) {
     await cutItemTails(landing, 'products');
-    const files = new ItemFiles(landing, 'products');
+    const files = new ItemFiles(landing, 'products', io);
     let { rows } = journal.state.pages.products;
     try {
       for (let page = only ?? journal.state.pages.products.pages; ; page++) {
         const { body } = await client.bytes('/products', { sort: '-offers', size: PAGE_SIZE, page });
         const answer = readProductPage(body, `/products?page=${page}`);
-        const entry = { rows: answer.rows.length, readAt: io.now().toISOString(), calls: client.calls() };
-        if (answer.rows.length > 0) await files.land(body, answer.rows, entry);
+        await files.land({ client, dataset: undefined }, body, answer.rows);
         rows += BigInt(answer.rows.length);
         const done = only !== undefined || answer.rows.length === 0 || page + 1 >= answer.totalPages;
         const bytes = countBytes(journal.state.pages.products);

@@ -1,31 +1,37 @@
 import { stringify } from 'lossless-json';
 import * as z from 'zod';
 import { planInfo } from '../api/account-contract.js';
-import type { ApiClient } from '../api/client.js';
+import { type ApiClient, type ClientOptions, createClient } from '../api/client.js';
 import { parseExactJson } from '../api/exact-json.js';
+import { int64 } from '../api/wire-types.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import { type Counted, countBetween } from '../journal/calls.js';
 import type { Landing } from '../journal/landings.js';
 import type { LakeMemory, Memory } from '../journal/memory.js';
 import type { RunProgress } from '../journal/run-state.js';
-import { type Allowance, allowance, type Budget, countLeft, type RunCaps, refuseCall } from '../plan/allowance.js';
+import { allowance, type Budget, countLeft, type RunCaps, refuseCall } from '../plan/allowance.js';
 import { openExportMemory } from '../plan/broken-exports.js';
-import { createExportGate, type ExportGate } from '../plan/export-gate.js';
+import { ExportGate } from '../plan/export-gate.js';
+import type { DatasetSelection } from '../tables/table.js';
+import { listSelectedParts } from './dataset-client.js';
+import { skipSample } from './sample.js';
 
-/** The parts of a run that ask the service and note its answers about the account. */
-export interface Caller {
+/** Accepts missing nulls and unknown statuses, because a run needs only the limits. */
+const seenPlan = planInfo
+  .extend({ status: z.string().nullable() })
+  .partial({ status: true, trialEndsAt: true, usage: true });
+
+/** Section 2, PlanInfo. */
+export type SeenPlan = z.output<typeof seenPlan>;
+
+/** The parts of a run that ask for the account, with the bounds of the run beside the plan. */
+interface Caller {
   client: ApiClient;
   io: Io;
   landing: Landing;
-}
-
-/** Bounds of a run beside the plan. */
-interface Bounds {
   pipeline: { budget: Budget };
   caps: RunCaps;
-}
-
-/** The lake's memory of broken exports. */
-interface Remembering {
   memory: Pick<Memory, 'state' | 'append'>;
 }
 
@@ -40,54 +46,45 @@ export function fetchPlan(client: ApiClient): Promise<SeenPlan> {
   return client.json('/plan', {}, seenPlan);
 }
 
-/** Reads the plan for a run, and notes the service's count at that time. */
-export async function readPlan(run: Caller & Bounds & { memory: Memory }): Promise<PlannedRun> {
-  const { journal } = run.landing;
-  const planned = await openPlan(run, journal.state);
-  await rememberPlan(run.memory, planned.plan, run.io.now());
-  const counted = pickUsage(planned.plan);
-  await journal.append({ type: 'usage.before', counted, calls: run.client.calls() });
-  run.io.log('info', 'plan', { plan: planned.plan.plan, status: planned.plan.status, ...counted });
+/** Reads the plan for a run, and notes the service's count at that time, and the plan for `status`. */
+export async function readPlan(run: Caller): Promise<PlannedRun> {
+  const { landing, memory, io, client } = run;
+  const planned = await openPlan(run, landing.journal.state);
+  const { plan } = planned;
+  await memory.append({ type: 'plan', seenAt: io.now().toISOString(), text: stringify(plan) ?? '' });
+  const counted = pickUsage(plan);
+  await landing.journal.append({ type: 'usage.before', counted, calls: client.calls() });
+  io.log('info', 'plan', { plan: plan.plan, status: plan.status, ...counted });
   return planned;
 }
 
 /** Reads the plan and opens the gate for exports. What earlier tries of the run took counts against its caps. */
 export async function openPlan(
-  { client, io, memory, pipeline, caps }: Pick<Caller, 'client' | 'io'> & Bounds & Remembering,
-  progress: RunProgress,
+  { client, io, memory, pipeline, caps: { maxRows, maxOverage } }: Omit<Caller, 'landing'>,
+  { exports: { taken, blocks } }: RunProgress,
 ): Promise<PlannedRun> {
-  const { plan, allowed } = await fetchAllowance(client, pipeline.budget, reduceCaps(caps, progress));
-  return { plan, gate: createExportGate(allowed, io, openExportMemory(memory, io)) };
+  const { plan, allowed } = await fetchAllowance(client, pipeline.budget, {
+    maxRows: maxRows === undefined ? undefined : Math.max(0, maxRows - Number(taken)),
+    maxOverage: maxOverage === undefined ? undefined : Math.max(0, maxOverage - Number(blocks)),
+  });
+  return { plan, gate: new ExportGate(allowed, io, openExportMemory(memory, io)) };
 }
 
 /** Reads the plan, and limits the client to its rate (section 8) and to the calls that are left. */
 export async function fetchAllowance(client: ApiClient, budget: Budget, caps: RunCaps = {}) {
   const plan = await fetchPlan(client);
   const allowed = allowance(plan, budget, caps);
-  limitClient(client, plan, allowed);
-  return { plan, allowed };
-}
-
-function limitClient(client: ApiClient, plan: SeenPlan, allowed: Allowance): void {
   client.setRate(plan.limits.ratePerSecond ?? null);
   const calls = allowed.calls === undefined ? null : Number(countLeft(allowed.calls));
   client.setCallLimit(calls, (made) => refuseCall(allowed, made));
+  return { plan, allowed };
 }
 
 /** The service's count of this month; null for an operator's token. */
-export function pickUsage({ usage }: Pick<SeenPlan, 'usage'>) {
+export function pickUsage({ usage }: Pick<SeenPlan, 'usage'>): Counted {
   if (usage === undefined || usage === null) return null;
   const { apiCalls, exportRows, resetsAt } = usage;
   return { apiCalls, exportRows, resetsAt };
-}
-
-/** Subtracts what earlier tries took, because a run's caps hold for all its tries. */
-export function reduceCaps({ maxRows, maxOverage }: RunCaps, { exports }: RunProgress): RunCaps {
-  const { taken, blocks } = exports;
-  return {
-    maxRows: maxRows === undefined ? undefined : Math.max(0, maxRows - Number(taken)),
-    maxOverage: maxOverage === undefined ? undefined : Math.max(0, maxOverage - Number(blocks)),
-  };
 }
 
 /** Only `false` means no feed: null and absent limits are unlimited. */
@@ -95,31 +92,89 @@ export function hasFeed(plan: SeenPlan): boolean {
   return plan.limits.changeFeed !== false;
 }
 
-/** Accepts missing nulls and unknown statuses, because a run needs only the limits. */
-export const seenPlan = planInfo
-  .extend({ status: z.string().nullable() })
-  .partial({ status: true, trialEndsAt: true, usage: true });
-
-/** Section 2, PlanInfo. */
-export type SeenPlan = z.output<typeof seenPlan>;
-
-/** A plan, and when the service sent it. */
-export interface RememberedPlan {
-  seenAt: Date;
-  plan: SeenPlan;
-}
-
-/** Keeps the plan, so that `status` can show what is left without a call. */
-export function rememberPlan(memory: Memory, plan: SeenPlan, seenAt: Date): Promise<void> {
-  return memory.append({ type: 'plan', seenAt: seenAt.toISOString(), text: stringify(plan) ?? '' });
-}
-
 /** The plan that the last run saw; undefined before the first run, or if another version wrote it. */
-export function recallPlan({ plan: seen }: LakeMemory): RememberedPlan | undefined {
+export function recallPlan({ plan: seen }: LakeMemory): { seenAt: Date; plan: SeenPlan } | undefined {
   if (seen === undefined) return undefined;
   try {
     return { seenAt: seen.seenAt, plan: seenPlan.parse(parseExactJson(seen.text)) };
   } catch {
     return undefined;
   }
+}
+
+/** The service's count from the run's first call to its last, both included; null if unknown. */
+export interface Usage {
+  usage_calls: bigint | null;
+  usage_export_rows: bigint | null;
+}
+
+export const NO_USAGE: Usage = { usage_calls: null, usage_export_rows: null };
+
+/** With fewer calls, one more would cost too much for the comparison. */
+const LEAST_CALLS = 40;
+
+/**
+ * Asks for the plan again (section 4) after all other calls, to compare the ledger with the service's count. Skipped if
+ * no call is left, or if the run was small and took no export.
+ */
+export async function countUsage(run: Pick<Caller, 'client' | 'io' | 'landing'>): Promise<Usage> {
+  const { client, io, landing } = run;
+  const { journal } = landing;
+  const { usage, calls, exports, histories } = journal.state;
+  if (usage.after === undefined) {
+    const isWorthIt = usage.before !== null && isComparisonWorthIt(calls.made, exports.begun > 0);
+    const plan = isWorthIt ? await fetchPlan(client).catch((error: unknown) => skipSample(error, io)) : undefined;
+    const counted = plan === undefined ? null : pickUsage(plan);
+    await journal.append({ type: 'usage.after', counted, calls: client.calls() });
+    io.log('debug', 'usage', { ...counted });
+  }
+  const counted = countBetween(usage.before ?? null, journal.state.usage.after ?? null);
+  if (counted === undefined) return NO_USAGE;
+  return { usage_calls: counted.calls + (histories?.counted ?? 0n), usage_export_rows: counted.exportRows };
+}
+
+export function isComparisonWorthIt(calls: number, hasExport: boolean): boolean {
+  return hasExport || calls >= LEAST_CALLS;
+}
+
+const recent = z.looseObject({ changes: z.array(z.looseObject({ id: int64, observedAt: z.string() })) });
+
+/** The service's present state. */
+export interface ServiceState {
+  plan: SeenPlan;
+  /** The feed's newest change; undefined if there is none, or if the plan does not show it. */
+  newest: { id: bigint; observedAt: string } | undefined;
+}
+
+/**
+ * Asks for the plan, and for the newest change once or for each dataset of a list (section 4, /plan, /changes/recent).
+ */
+export async function askService(
+  service: Omit<ClientOptions, 'signal'>,
+  selection: DatasetSelection,
+  io: Io,
+  signal: AbortSignal,
+): Promise<ServiceState> {
+  const client = createClient({ ...service, signal }, io);
+  try {
+    const plan = await fetchPlan(client);
+    client.setRate(plan.limits.ratePerSecond ?? null);
+    let newest: ServiceState['newest'];
+    for (const part of listSelectedParts(client, selection)) {
+      const change = await readNewest(part.client);
+      if (change !== undefined && (newest === undefined || change.id > newest.id)) newest = change;
+    }
+    return { plan, newest };
+  } finally {
+    await client.close();
+  }
+}
+
+async function readNewest(client: ApiClient): Promise<ServiceState['newest']> {
+  const page = await client.json('/changes/recent', { limit: 1 }, recent).catch((error: unknown) => {
+    if (error instanceof PricelakeError && error.code === 'plan_refuses') return undefined;
+    throw error;
+  });
+  const [change] = page?.changes ?? [];
+  return change === undefined ? undefined : { id: change.id, observedAt: change.observedAt };
 }

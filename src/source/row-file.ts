@@ -1,14 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Slice } from '../formats/json-scan.js';
 import { syncFolder } from '../io/durable.js';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
-
-/** The place of a row in the bytes of an answer. */
-export interface RowSlice {
-  start: number;
-  end: number;
-}
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
@@ -53,7 +48,7 @@ export class RowFile<Entry> {
   }
 
   /** Appends the rows of a page, and journals their entry when they are on disk. Returns their end. One call at a time. */
-  async land(body: Buffer, rows: readonly RowSlice[], name: (mark: RowMark) => Entry): Promise<number> {
+  async land(body: Buffer, rows: readonly Slice[], name: (mark: RowMark) => Entry): Promise<number> {
     if (this.#error !== undefined) throw this.#error;
     const lines = writeLines(body, rows);
     await this.#file.appendFile(lines);
@@ -104,7 +99,7 @@ export async function cutTail(path: string, end: number, { advice: hint }: { adv
 }
 
 /** A newline inside a row is white space of JSON (a raw one can't be in a string) and becomes a space. */
-function writeLines(body: Buffer, rows: readonly RowSlice[]): Buffer {
+function writeLines(body: Buffer, rows: readonly Slice[]): Buffer {
   const lines = Buffer.allocUnsafe(rows.reduce((sum, row) => sum + row.end - row.start + 1, 0));
   let at = 0;
   for (const { start, end } of rows) {

@@ -2,8 +2,7 @@ import type { ApiClient } from '../api/client.js';
 import { type ErrorCode, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../journal/landings.js';
-import { cutItemTails, type ItemFile, listItemFiles, readLandedIds } from './item-files.js';
-import { landSingleItems } from './single-items.js';
+import { cutItemTails, type ItemFile, landSingleItems, listItemFiles, readLandedIds } from './item-files.js';
 
 /** Items read again to compare them with the lake. */
 export interface LandedSample {

@@ -4,8 +4,7 @@ import type { Landing } from '../journal/landings.js';
 import type { ExportGate } from '../plan/export-gate.js';
 import type { Shard } from '../plan/plan-shards.js';
 import type { DatasetPart } from './dataset-client.js';
-import { listSegments } from './export-segments.js';
-import { exportShard, type Progress, type SnapshotEvents } from './export-shard.js';
+import { exportShard, listSegments, type Progress, type SnapshotEvents } from './export-shard.js';
 import type { ExportFormat } from './row-scanner.js';
 
 /** Exports side by side; the rate stays the client's. */

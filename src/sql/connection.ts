@@ -8,6 +8,7 @@ import {
 } from '@duckdb/node-api';
 import accessors from '@duckdb/node-api/lib/vectors/dataAccessors.js';
 import pLimit from 'p-limit';
+import { settleAll } from '../io/side-by-side.js';
 
 // The bindings' own decoder drops a U+FEFF at the beginning of a text. Titles of shops do begin with it, and without it
 // the value is wrong, and so are the bounds in statistics.
@@ -118,13 +119,11 @@ export class Database {
     const session = await this.#acquire();
     const statement = this.#closing === undefined ? work(session.connection) : Promise.reject(CLOSED());
     this.#running.add(statement);
-    try {
-      return await statement;
-    } finally {
+    return statement.finally(() => {
       this.#running.delete(statement);
       this.#free.push(session);
       this.#serve();
-    }
+    });
   }
 
   /**
@@ -154,13 +153,10 @@ export class Database {
 
   /** Stops keeping footers of Parquet files: those of tens of thousands of files exceed the memory limit. */
   async forgetFooters(): Promise<void> {
-    const settings = this.#sessions.map(({ connection }) => connection.run('SET parquet_metadata_cache = false'));
-    for (const setting of settings) this.#running.add(setting);
-    try {
-      await Promise.all(settings);
-    } finally {
-      for (const setting of settings) this.#running.delete(setting);
-    }
+    const set = this.#sessions.map(({ connection }) => connection.run('SET parquet_metadata_cache = false'));
+    const setting = settleAll(set);
+    this.#running.add(setting);
+    await setting.finally(() => this.#running.delete(setting));
   }
 
   /** A number that no other relation of the instance has. */

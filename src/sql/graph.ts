@@ -6,14 +6,10 @@ import { bindModel, type ModelName, type Needs, type Values } from './model.js';
 import { quoteIdentifier } from './quote.js';
 import { Relation } from './relation.js';
 import { code, type Sql, sql } from './sql.js';
+import { type ColumnType, writeEmptySelect } from './table-relation.js';
 
 /** Rows that are kept in memory at most. More stay in their files, so that memory does not grow with them. */
 export const FEW_ROWS = 50_000n;
-
-export interface ColumnType {
-  name: string;
-  type: string;
-}
 
 /**
  * The relations of one database. A statement waits for the relations that it reads and for nothing else; then any free
@@ -43,9 +39,7 @@ export class RelationGraph {
 
   /** A relation without rows. */
   empty(label: string, columns: readonly ColumnType[] | TableName): Relation {
-    const list = typeof columns === 'string' ? loadTableSchema(columns).columns : columns;
-    const nulls = list.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`);
-    return this.table(label, code(`SELECT ${nulls.join(', ')} WHERE false`));
+    return this.table(label, code(writeEmptySelect(columns)));
   }
 
   /** The rows of a model. */

@@ -2,6 +2,11 @@ import { type Column, loadTableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { escapeGlob, quoteIdentifier, quoteLiteral } from './quote.js';
 
+export interface ColumnType {
+  name: string;
+  type: string;
+}
+
 type PartitionValues = DataFile['partitionValues'];
 /** The log's entry of a file. Our own files have a checksum. */
 type FileOrigin = { partitionValues: PartitionValues; sha256?: string | undefined };
@@ -52,14 +57,8 @@ type LoggedFile = Exclude<RelationFile, string>;
 
 /** The files of a table are partitioned alike, unless a writer erred. */
 function groupByColumns(files: LoggedFile[]): LoggedFile[][] {
-  const groups = new Map<string, LoggedFile[]>();
-  for (const file of files) {
-    const key = Object.keys(file.partitionValues).join();
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [file]);
-    else group.push(file);
-  }
-  return [...groups.values()];
+  const keyOf = ({ partitionValues }: LoggedFile) => Object.keys(partitionValues).join();
+  return [...new Set(files.map(keyOf))].map((key) => files.filter((file) => keyOf(file) === key));
 }
 
 /** Reads all files at once and joins their values: a read for each partition would cost buffers for each. */
@@ -100,10 +99,9 @@ function writeReadSchema(table: TableName): string {
   return `MAP {\n    ${columns.join(',\n    ')}}`;
 }
 
-/** A select of the table's columns and types without rows. */
-export function writeEmptySelect(table: TableName): string {
-  const columns = loadTableSchema(table).columns.map(
-    (column) => `CAST(NULL AS ${column.type}) AS ${quoteIdentifier(column.name)}`,
-  );
-  return `SELECT ${columns.join(', ')} WHERE false`;
+/** A select of these columns, or of those of a table, without rows. */
+export function writeEmptySelect(columns: readonly ColumnType[] | TableName): string {
+  const list = typeof columns === 'string' ? loadTableSchema(columns).columns : columns;
+  const nulls = list.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`);
+  return `SELECT ${nulls.join(', ')} WHERE false`;
 }

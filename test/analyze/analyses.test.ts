@@ -8,6 +8,7 @@ import { loadRates } from '../../src/analyze/exchange-rates.js';
 import type { Database } from '../../src/sql/connection.js';
 import { fillDerived, insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
 import { createSeeded } from '../seeded.js';
+import { median } from './slow-figures.js';
 
 let db: Database;
 
@@ -31,10 +32,6 @@ const offer = (id: number, product: string, site: number, price: string, more: R
   ...more,
 });
 
-async function derive(): Promise<void> {
-  await fillDerived(db);
-}
-
 const decimal = (units: bigint) => `${units / 10_000n}.${String(units % 10_000n).padStart(4, '0')}`;
 
 /** Rows of an analysis as plain values. */
@@ -52,7 +49,7 @@ describe('shops against the market', () => {
       offer(n * 10 + 2, `p${n}`, 3, n === 1 ? '40' : '20'),
     ]);
     await insertRows(db, 'items', rows);
-    await derive();
+    await fillDerived(db);
     const figures = (await run('shop_index_by_category', { min_products: 2n })).map((row) => [
       row.category_slug,
       row.shop,
@@ -121,12 +118,6 @@ function findFollows(moves: Move[], hours: number): Map<string, { lags: number[]
   return pairs;
 }
 
-const medianOf = (numbers: number[]) => {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const half = (sorted.length - 1) / 2;
-  return ((sorted[Math.floor(half)] ?? 0) + (sorted[Math.ceil(half)] ?? 0)) / 2;
-};
-
 describe('who moves first', () => {
   it.each([1, 2])('equals a look at every move by itself (world %i)', async (seed) => {
     const random = createSeeded(seed);
@@ -161,7 +152,7 @@ describe('who moves first', () => {
       expect(Number(row.follows)).toBe(lags.length);
       expect(Number(row.leader_moves)).toBe(chances);
       expect(row.follow_pct).toBeCloseTo((100 * led.size) / chances, 9);
-      expect(row.median_lag_hours).toBeCloseTo(medianOf(lags), 9);
+      expect(row.median_lag_hours).toBeCloseTo(median(lags) ?? 0, 9);
       expect(Number(row.follows_back)).toBe(back);
       expect(row.lead_pct).toBeCloseTo((100 * lags.length) / (lags.length + back), 9);
     }

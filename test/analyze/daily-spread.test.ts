@@ -7,7 +7,7 @@ import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { itself } from '../../src/sql/sql.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
-import { creditOf, findPastPrice, historyWorlds, loadHistoryWorld, type PastItem } from './history-world.js';
+import { creditOf, findPastPrice, formatDay, historyWorlds, loadHistoryWorld, type PastItem } from './history-world.js';
 import type { Offer } from './offer-world.js';
 import { computeSpreads, readSpread, units } from './slow-figures.js';
 
@@ -17,8 +17,6 @@ const RUNS = { seed: 2026, numRuns: 25 };
 const db = await Database.open();
 await db.run("SET VARIABLE run_id = 'r1'");
 afterAll(() => db.close());
-
-const formatDay = (day: number) => new Date(Date.UTC(2026, 0, 1 + day)).toISOString().slice(0, 10);
 
 /** The rows of price_spread_daily from day to day, by key. */
 async function deriveDays(first: number, last: number, partRuns = 5n): Promise<Map<string, Record<string, unknown>>> {

@@ -4,7 +4,7 @@ import { sortByReads } from '../../src/analyze/derive.js';
 import { Database } from '../../src/sql/connection.js';
 import { quoteIdentifier } from '../../src/sql/quote.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
-import { derivedSelects } from '../check/lake-world.js';
+import { createTable, derivedSelects } from '../check/lake-world.js';
 import { listRelations } from '../list-relations.js';
 import { makeWorld, type World } from './offer-world.js';
 import { computeSpreads, findOldest, groupBy, listPriced, readSpread, sortAscending, units } from './slow-figures.js';
@@ -16,10 +16,7 @@ afterAll(() => db.close());
 
 /** Tables `items` and `sites` of a world, then the derived tables. */
 async function derive(world: World): Promise<void> {
-  for (const table of ['items', 'sites'] as const) {
-    const columns = loadTableSchema(table).columns.map(({ name, type }) => `${quoteIdentifier(name)} ${type}`);
-    await db.run(`CREATE OR REPLACE TABLE ${table} (${columns.join(', ')})`);
-  }
+  for (const table of ['items', 'sites'] as const) await createTable(db, table);
   const offers = world.offers.map((o) => ({
     ...o,
     itemId: String(o.itemId),

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import type { Database } from '../../src/sql/connection.js';
-import { quoteIdentifier } from '../../src/sql/quote.js';
-import { loadTableSchema } from '../../src/tables/schemas.js';
-import type { TableName } from '../../src/tables/table.js';
+import { createTable } from '../check/lake-world.js';
+
+/** The day of a world, as SQL writes it; 0 is the first. */
+export const formatDay = (day: number) => new Date((START + day * DAY) / 1000).toISOString().slice(0, 10);
 
 export const HOUR = 3_600_000_000;
 export const DAY = 24 * HOUR;
@@ -103,7 +104,7 @@ function numberWorld(items: PastItem[]): PastItem[] {
 
 /** Makes tables `items`, `history` and `sites` of a world. */
 export async function loadHistoryWorld(db: Database, items: PastItem[]): Promise<void> {
-  for (const table of ['items', 'history', 'sites'] as const) await createEmpty(db, table);
+  for (const table of ['items', 'history', 'sites'] as const) await createTable(db, table);
   const time = (name: string) => `make_timestamptz((v ->> '${name}')::BIGINT + ${START})`;
   const money = (name: string) => `((v ->> '${name}')::DECIMAL(18, 0) * 0.0001)::DECIMAL(18, 4)`;
   await db.run(
@@ -134,11 +135,6 @@ export async function loadHistoryWorld(db: Database, items: PastItem[]): Promise
   await db.run(`INSERT INTO sites BY NAME
     SELECT id AS site_id, CASE WHEN id % 2 = 0 THEN 'CC BY ' || id % 4 END AS attribution, true AS is_current
     FROM range(1, 5) t(id)`);
-}
-
-async function createEmpty(db: Database, table: TableName): Promise<void> {
-  const columns = loadTableSchema(table).columns.map(({ name, type }) => `${quoteIdentifier(name)} ${type}`);
-  await db.run(`CREATE OR REPLACE TABLE ${table} (${columns.join(', ')})`);
 }
 
 /** The licence text that `loadHistoryWorld` gives a website. */

@@ -16,7 +16,7 @@ interface Listing {
   title?: string;
   attributes?: Record<string, unknown>;
   currency?: string;
-  brand?: string;
+  brand?: string | undefined;
   daysUnseen?: number;
 }
 

@@ -54,27 +54,6 @@ describe('the state before the first change that is known', () => {
     }
   });
 
-  it('is not listed where the item is new, though it was first seen long ago', async () => {
-    expect(await readDays(makeItem({}, [{ kind: 'NEW', at: noon(3) }]))).toEqual(['-', '-', '-', '10 EUR', '10 EUR']);
-  });
-
-  it('is listed where the item is removed', async () => {
-    const own = { removedAt: noon(2) };
-    expect(await readDays(makeItem(own, [{ kind: 'REMOVED', at: noon(2) }]))).toEqual([
-      '10 EUR',
-      '10 EUR',
-      '-',
-      '-',
-      '-',
-    ]);
-    const past = [
-      { kind: 'REMOVED', at: noon(1) },
-      { kind: 'RELISTED', at: noon(3), units: 12, unitsBefore: 10 },
-    ] as const;
-    const item = makeItem({ units: 12, unitsBefore: 10, changedAt: noon(3) }, [...past]);
-    expect(await readDays(item)).toEqual(['10 EUR', '-', '-', '12 EUR', '12 EUR']);
-  });
-
   it('has the price that a removal leaves out', async () => {
     const removed = { kind: 'REMOVED', at: noon(1), units: null } as const;
     expect(await readDays(makeItem({ removedAt: noon(1) }, [removed]))).toEqual(['10 EUR', '-', '-', '-', '-']);
@@ -82,28 +61,6 @@ describe('the state before the first change that is known', () => {
     const item = makeItem({ units: 12, unitsBefore: 10, changedAt: noon(3) }, [removed, relisted]);
     expect(await readDays(item)).toEqual(['10 EUR', '-', '-', '12 EUR', '12 EUR']);
   });
-
-  it('is listed where a value of the item changes', async () => {
-    const item = makeItem({}, [{ kind: 'CHANGED', at: noon(2), unitsBefore: 9 }]);
-    expect(await readDays(item)).toEqual(['9 EUR', '9 EUR', '10 EUR', '10 EUR', '10 EUR']);
-  });
-});
-
-it('has no row for a price that did not last to the end of a day', async () => {
-  const past = [
-    { at: noon(2), units: 12, unitsBefore: 10 },
-    { at: noon(2) + HOUR, units: 13, unitsBefore: 12 },
-  ].map((change) => ({ kind: 'CHANGED' as const, ...change }));
-  await readDays(makeItem({ units: 13, unitsBefore: 12, changedAt: noon(2) + HOUR }, past));
-  const rows = await db.rows(`SELECT from_day::VARCHAR || ' to ' || to_day::VARCHAR AS days
-    FROM (${readAnalysis('offer_prices')}) ORDER BY from_day`);
-  expect(rows).toEqual([{ days: '2026-01-01 to 2026-01-03' }, { days: '2026-01-03 to 2026-01-06' }]);
-});
-
-it('a price of nothing is no offer while it lasts', async () => {
-  const own = { units: 0, unitsBefore: 10, changedAt: noon(2) };
-  const item = makeItem(own, [{ kind: 'CHANGED', at: noon(2), units: 0, unitsBefore: 10 }]);
-  expect(await readDays(item)).toEqual(['10 EUR', '10 EUR', '-', '-', '-']);
 });
 
 it.each(['{"price":[null,true]}', '{"price":[null,11]}', '{"price":[null,"10"]}', '{"price":["new",10]}'])(
@@ -118,31 +75,6 @@ it('a first price is not dated back', async () => {
   const item = makeItem({ changedAt: noon(2) }, [{ kind: 'CHANGED', at: noon(2), names: 'price' }]);
   expect(await readDays(item)).toEqual(['-', '-', '10 EUR', '10 EUR', '10 EUR']);
   expect(await readDays({ ...item, changedAt: null })).toEqual(['-', '-', '10 EUR', '10 EUR', '10 EUR']);
-});
-
-describe('an item that is not listed', () => {
-  it('stays so while its values change', async () => {
-    const past = [
-      { kind: 'REMOVED', at: noon(1) },
-      { kind: 'CHANGED', at: noon(2), units: 11, unitsBefore: 10, origin: 'diff', changeId: null },
-    ] as const;
-    const own = { units: 11, unitsBefore: 10, changedAt: noon(2), removedAt: noon(1) };
-    const expected = ['10 EUR', '-', '-', '-', '-'];
-    expect(await readDays(makeItem(own, [...past]))).toEqual(expected);
-    expect(await readDays(makeItem(own, [...past]), 3)).toEqual(expected.slice(3));
-    const relisted = { kind: 'RELISTED', at: noon(4), units: 11 } as const;
-    const item = makeItem({ ...own, removedAt: null }, [...past, relisted]);
-    expect(await readDays(item)).toEqual(['10 EUR', '-', '-', '-', '11 EUR']);
-    expect(await readDays(item, 3)).toEqual(['-', '11 EUR']);
-  });
-
-  it('is listed again where a change tells so, and no re-listing is known', async () => {
-    const past = [
-      { kind: 'REMOVED', at: noon(1) },
-      { kind: 'CHANGED', at: noon(3), units: 11, unitsBefore: 10 },
-    ] as const;
-    expect(await readDays(makeItem({ units: 11 }, [...past]))).toEqual(['10 EUR', '-', '-', '11 EUR', '11 EUR']);
-  });
 });
 
 it('a currency that changes is the old one on the days before', async () => {

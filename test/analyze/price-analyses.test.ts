@@ -2,7 +2,7 @@ import { DuckDBDecimalValue, type DuckDBValue } from '@duckdb/node-api';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createSpellsView, readAnalysis, setVariables } from '../../src/analyze/analysis.js';
 import { Database } from '../../src/sql/connection.js';
-import { DAY, START } from './history-world.js';
+import { DAY, formatDay, START } from './history-world.js';
 import {
   isOffScale,
   isSuspect,
@@ -15,6 +15,7 @@ import {
   type Segment,
   trustPrices,
 } from './price-world.js';
+import { groupBy, median } from './slow-figures.js';
 
 const isCounted = ({ itemId }: Listing) => !isOffScale(itemId);
 
@@ -49,7 +50,7 @@ function num(value: DuckDBValue | undefined): number | null {
 }
 
 /** The same numbers, doubles within 1e-9 of their size. */
-function expectRow(row: Row, expected: Record<string, number | string | boolean | null>, what: string) {
+function expectRow(row: Row, what: string, expected: Record<string, number | string | boolean | null>) {
   for (const [name, value] of Object.entries(expected)) {
     if (typeof value !== 'number') expect(row[name], `${what}: ${name}`).toEqual(value);
     else
@@ -61,18 +62,6 @@ function expectRow(row: Row, expected: Record<string, number | string | boolean 
 }
 
 const mean = (values: number[]) => (values.length === 0 ? null : values.reduce((a, b) => a + b, 0) / values.length);
-function median(values: number[]): number | null {
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = sorted.length / 2;
-  return sorted.length === 0
-    ? null
-    : ((sorted[Math.ceil(half) - 1] as number) + (sorted[Math.floor(half)] as number)) / 2;
-}
-function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const value of values) groups.set(keyOf(value), [...(groups.get(keyOf(value)) ?? []), value]);
-  return groups;
-}
 const isNumber = (value: number | null): value is number => value !== null;
 const current = (listing: Listing) => listing.segments.find(({ to }) => to === Infinity)?.units ?? null;
 const dayOf = (at: number) => Math.floor(at / DAY);
@@ -102,24 +91,20 @@ test('dispersion', async () => {
     const [low = 0, second = 0] = prices;
     const average = mean(prices) ?? 0;
     const deviation = Math.sqrt(prices.reduce((sum, price) => sum + (price - average) ** 2, 0) / (prices.length - 1));
-    expectRow(
-      row ?? {},
-      {
-        shops: prices.length,
-        lowest: low,
-        second_lowest: second,
-        gap: second - low,
-        highest: Math.max(...prices),
-        mean: average / 10_000,
-        cv_pct: (100 * deviation) / average,
-        range_pct: (100 * (Math.max(...prices) - low)) / low,
-        gap_pct: (100 * (second - low)) / low,
-        value_of_information: (average - low) / 10_000,
-        voi_pct: (100 * (average - low)) / average,
-        lowest_share_pct: (100 * prices.filter((price) => price === low).length) / prices.length,
-      },
-      key,
-    );
+    expectRow(row ?? {}, key, {
+      shops: prices.length,
+      lowest: low,
+      second_lowest: second,
+      gap: second - low,
+      highest: Math.max(...prices),
+      mean: average / 10_000,
+      cv_pct: (100 * deviation) / average,
+      range_pct: (100 * (Math.max(...prices) - low)) / low,
+      gap_pct: (100 * (second - low)) / low,
+      value_of_information: (average - low) / 10_000,
+      voi_pct: (100 * (average - low)) / average,
+      lowest_share_pct: (100 * prices.filter((price) => price === low).length) / prices.length,
+    });
   }
   expect(rows).toHaveLength(found);
   expect(found).toBeGreaterThan(5);
@@ -153,19 +138,15 @@ test('persistence', async () => {
     }
     const told = correlations.filter(isNumber);
     const stays = lowest.filter((one) => one.isListed && one.stays).length;
-    expectRow(
-      rows[k] ?? {},
-      {
-        pairs: told.length,
-        tied: correlations.length - told.length,
-        rank_correlation: mean(told),
-        lowest: lowest.length,
-        still_lowest: stays,
-        stay_pct: (100 * stays) / lowest.length,
-        stay_listed_pct: (100 * stays) / lowest.filter(({ isListed }) => isListed).length,
-      },
-      `lag ${lag}`,
-    );
+    expectRow(rows[k] ?? {}, `lag ${lag}`, {
+      pairs: told.length,
+      tied: correlations.length - told.length,
+      rank_correlation: mean(told),
+      lowest: lowest.length,
+      still_lowest: stays,
+      stay_pct: (100 * stays) / lowest.length,
+      stay_listed_pct: (100 * stays) / lowest.filter(({ isListed }) => isListed).length,
+    });
   }
 });
 
@@ -216,30 +197,26 @@ describe('dynamics', () => {
         (one) =>
           one.key === key || `${one.category}|${one.currency}` === key || `${one.siteId}|${one.currency}` === key,
       );
-      expectRow(
-        row,
-        {
-          listings: listings.filter(({ segments }) => segments.some(inSpan)).length,
-          listing_days: total,
-          changes: moved.length,
-          frequency_pct: (100 * moved.length) / total,
-          implied_days: -1 / Math.log(1 - moved.length / total),
-          increases: logs.filter((log) => log > 0).length,
-          median_increase: median(logs.filter((log) => log > 0)),
-          mean_increase: mean(logs.filter((log) => log > 0)),
-          decreases: logs.filter((log) => log < 0).length,
-          median_decrease: median(logs.filter((log) => log < 0)),
-          mean_decrease: mean(logs.filter((log) => log < 0)),
-          complete_spells: complete.length,
-          median_days: median(complete),
-          mean_days: mean(complete),
-          began_unknown: parts.filter(({ segment }) => !segment.isTold).length,
-          cut_off: parts.filter(({ segment }) => segment.isTold && !isComplete(segment)).length,
-          shared_changes: shared.length,
-          synchronisation_pct: mean(shared.map(({ share }) => share)),
-        },
-        key,
-      );
+      expectRow(row, key, {
+        listings: listings.filter(({ segments }) => segments.some(inSpan)).length,
+        listing_days: total,
+        changes: moved.length,
+        frequency_pct: (100 * moved.length) / total,
+        implied_days: -1 / Math.log(1 - moved.length / total),
+        increases: logs.filter((log) => log > 0).length,
+        median_increase: median(logs.filter((log) => log > 0)),
+        mean_increase: mean(logs.filter((log) => log > 0)),
+        decreases: logs.filter((log) => log < 0).length,
+        median_decrease: median(logs.filter((log) => log < 0)),
+        mean_decrease: mean(logs.filter((log) => log < 0)),
+        complete_spells: complete.length,
+        median_days: median(complete),
+        mean_days: mean(complete),
+        began_unknown: parts.filter(({ segment }) => !segment.isTold).length,
+        cut_off: parts.filter(({ segment }) => segment.isTold && !isComplete(segment)).length,
+        shared_changes: shared.length,
+        synchronisation_pct: mean(shared.map(({ share }) => share)),
+      });
     }
   });
 
@@ -273,8 +250,6 @@ describe('dynamics', () => {
     });
   }
 });
-
-const formatDay = (day: number) => new Date(START / 1000 + (day * DAY) / 1000).toISOString().slice(0, 10);
 
 test('sales', async () => {
   const [since, until, limit] = [40, LAST_CLOSED_DAY, 20];
@@ -320,23 +295,19 @@ test('sales', async () => {
       }
     }
     const row = rows.find(({ site_id, currency }) => `${site_id}|${currency}` === key) ?? {};
-    expectRow(
-      row,
-      {
-        cuts,
-        sales: sales.length,
-        lasting,
-        undecided,
-        sales_pct: sales.length + lasting === 0 ? null : (100 * sales.length) / (sales.length + lasting),
-        returned_pct: sales.length === 0 ? null : (100 * sales.filter(({ isExact }) => isExact).length) / sales.length,
-        median_depth_pct: median(sales.map(({ depth }) => depth)),
-        mean_depth_pct: mean(sales.map(({ depth }) => depth)),
-        median_days: median(sales.map(({ days }) => days)),
-        mean_days: mean(sales.map(({ days }) => days)),
-        on_sale_pct: (100 * saleTime) / listedTime,
-      },
-      key,
-    );
+    expectRow(row, key, {
+      cuts,
+      sales: sales.length,
+      lasting,
+      undecided,
+      sales_pct: sales.length + lasting === 0 ? null : (100 * sales.length) / (sales.length + lasting),
+      returned_pct: sales.length === 0 ? null : (100 * sales.filter(({ isExact }) => isExact).length) / sales.length,
+      median_depth_pct: median(sales.map(({ depth }) => depth)),
+      mean_depth_pct: mean(sales.map(({ depth }) => depth)),
+      median_days: median(sales.map(({ days }) => days)),
+      mean_days: mean(sales.map(({ days }) => days)),
+      on_sale_pct: (100 * saleTime) / listedTime,
+    });
   }
   expect(rows.reduce((sum, { sales }) => sum + (num(sales) ?? 0), 0)).toBeGreaterThan(10);
 });
@@ -382,20 +353,16 @@ test('prior_price', async () => {
             Number(one.item_id) === itemId &&
             Number(BigInt((one.cut_at as unknown as { micros: bigint }).micros)) === START + cut.from,
         ) ?? {};
-      expectRow(
-        row,
-        {
-          price_before: before.units,
-          price: cut.units,
-          lowest_before: lowest,
-          cut_pct: (100 * (before.units - cut.units)) / before.units,
-          cut_from_lowest_pct: (100 * (lowest - cut.units)) / lowest,
-          days_known: known,
-          days_unknown: unsure + older,
-          days_unlisted: 30 - known - unsure - older,
-        },
-        `${itemId} at ${cut.from / DAY}`,
-      );
+      expectRow(row, `${itemId} at ${cut.from / DAY}`, {
+        price_before: before.units,
+        price: cut.units,
+        lowest_before: lowest,
+        cut_pct: (100 * (before.units - cut.units)) / before.units,
+        cut_from_lowest_pct: (100 * (lowest - cut.units)) / lowest,
+        days_known: known,
+        days_unknown: unsure + older,
+        days_unlisted: 30 - known - unsure - older,
+      });
       expect(row.earlier_cut_at === null).toBe(earlier === undefined);
     }
   }
@@ -419,22 +386,17 @@ test('lows_highs', async () => {
       const time = parts.reduce((sum, part) => sum + part.time, 0);
       const prices = [...new Set(parts.map(({ units }) => units))];
       const row = rows.find((one) => Number(one.item_id) === listing.itemId && one.days === days) ?? {};
-      expectRow(
-        row,
-        {
-          price,
-          lowest: Math.min(...prices),
-          highest: Math.max(...prices),
-          prices: prices.length,
-          mean: parts.reduce((sum, part) => sum + part.units * part.time, 0) / time / 10_000,
-          days_known: time / DAY,
-          rank: 1 + prices.filter((units) => units < price).length,
-          lower_pct:
-            (100 * parts.filter(({ units }) => units < price).reduce((sum, part) => sum + part.time, 0)) / time,
-          is_whole: listing.segments.filter(({ to }) => to > since).every(({ isTold }) => isTold),
-        },
-        `${listing.itemId} ${days}`,
-      );
+      expectRow(row, `${listing.itemId} ${days}`, {
+        price,
+        lowest: Math.min(...prices),
+        highest: Math.max(...prices),
+        prices: prices.length,
+        mean: parts.reduce((sum, part) => sum + part.units * part.time, 0) / time / 10_000,
+        days_known: time / DAY,
+        rank: 1 + prices.filter((units) => units < price).length,
+        lower_pct: (100 * parts.filter(({ units }) => units < price).reduce((sum, part) => sum + part.time, 0)) / time,
+        is_whole: listing.segments.filter(({ to }) => to > since).every(({ isTold }) => isTold),
+      });
     }
   }
 });
@@ -458,24 +420,20 @@ test('shop_overlap', async () => {
     const two = ranges(Number(row.second_site_id), String(row.currency));
     const both = [...one.keys()].filter((product) => two.has(product));
     const compare = both.map((product) => (one.get(product) ?? 0) - (two.get(product) ?? 0));
-    expectRow(
-      row,
-      {
-        first_products: one.size,
-        second_products: two.size,
-        products: both.length,
-        overlap_pct: (100 * both.length) / new Set([...one.keys(), ...two.keys()]).size,
-        in_first_pct: (100 * both.length) / one.size,
-        in_second_pct: (100 * both.length) / two.size,
-        cheaper: compare.filter((gap) => gap < 0).length,
-        same: compare.filter((gap) => gap === 0).length,
-        more_expensive: compare.filter((gap) => gap > 0).length,
-        price_level:
-          100 *
-          both.reduce((product, key) => product * ((one.get(key) ?? 0) / (two.get(key) ?? 1)) ** (1 / both.length), 1),
-      },
-      `${row.first_site_id} and ${row.second_site_id}`,
-    );
+    expectRow(row, `${row.first_site_id} and ${row.second_site_id}`, {
+      first_products: one.size,
+      second_products: two.size,
+      products: both.length,
+      overlap_pct: (100 * both.length) / new Set([...one.keys(), ...two.keys()]).size,
+      in_first_pct: (100 * both.length) / one.size,
+      in_second_pct: (100 * both.length) / two.size,
+      cheaper: compare.filter((gap) => gap < 0).length,
+      same: compare.filter((gap) => gap === 0).length,
+      more_expensive: compare.filter((gap) => gap > 0).length,
+      price_level:
+        100 *
+        both.reduce((product, key) => product * ((one.get(key) ?? 0) / (two.get(key) ?? 1)) ** (1 / both.length), 1),
+    });
   }
 });
 
@@ -505,18 +463,14 @@ test('assortment', async () => {
       const removed = all.flat().filter(({ to }) => to !== Infinity && weekday(dayOf(to)) === week).length;
       const row =
         rows.find((one) => String(one.site_id) === site && String(one.week) === formatDay(monday(week))) ?? {};
-      expectRow(
-        row,
-        {
-          new: entered.filter(({ isNew }) => isNew).length,
-          relisted: entered.filter(({ isNew }) => !isNew).length,
-          removed,
-          listed: listed(week),
-          entry_pct: (100 * entered.length) / listed(week - 1),
-          exit_pct: (100 * removed) / listed(week - 1),
-        },
-        `${site} week ${week}`,
-      );
+      expectRow(row, `${site} week ${week}`, {
+        new: entered.filter(({ isNew }) => isNew).length,
+        relisted: entered.filter(({ isNew }) => !isNew).length,
+        removed,
+        listed: listed(week),
+        entry_pct: (100 * entered.length) / listed(week - 1),
+        exit_pct: (100 * removed) / listed(week - 1),
+      });
     }
   }
 });
@@ -560,11 +514,12 @@ test('listing_lifetimes', async () => {
     const ended = lives.filter(({ exit, hasEnded }) => hasEnded && exit === age).length;
     survival *= 1 - ended / atRisk;
     variance += ended / (atRisk * (atRisk - ended));
-    expectRow(
-      rows[k] ?? {},
-      { at_risk: atRisk, ended, survival, ...(atRisk > ended ? { std_error: survival * Math.sqrt(variance) } : {}) },
-      `age ${age}`,
-    );
+    expectRow(rows[k] ?? {}, `age ${age}`, {
+      at_risk: atRisk,
+      ended,
+      survival,
+      ...(atRisk > ended ? { std_error: survival * Math.sqrt(variance) } : {}),
+    });
   }
 });
 
@@ -614,23 +569,19 @@ test('law_of_one_price', async () => {
   const slope = moves.reduce((sum, [x, y]) => sum + (x - mx) * (y - my), 0) / sxx;
   const rest = moves.reduce((sum, [x, y]) => sum + (y - my - slope * (x - mx)) ** 2, 0);
   expect(all.length).toBeGreaterThan(50);
-  expectRow(
-    row,
-    {
-      first_currency: 'EUR',
-      second_currency: 'PLN',
-      products: new Set(all.map(({ product }) => product)).size,
-      gaps: all.length,
-      median_gap: 100 * (median(all.map(({ gap }) => gap)) ?? 0),
-      mean_abs_gap: 100 * (mean(all.map(({ gap }) => Math.abs(gap))) ?? 0),
-      law_pct: (100 * all.filter(({ gap }) => Math.abs(gap) <= 0.01).length) / all.length,
-      steps: weekly.length,
-      persistence,
-      half_life_weeks: Math.log(0.5) / Math.log(persistence),
-      moves: moves.length,
-      pass_through: slope,
-      pass_through_error: Math.sqrt(rest / (moves.length - 2) / sxx),
-    },
-    'EUR and PLN',
-  );
+  expectRow(row, 'EUR and PLN', {
+    first_currency: 'EUR',
+    second_currency: 'PLN',
+    products: new Set(all.map(({ product }) => product)).size,
+    gaps: all.length,
+    median_gap: 100 * (median(all.map(({ gap }) => gap)) ?? 0),
+    mean_abs_gap: 100 * (mean(all.map(({ gap }) => Math.abs(gap))) ?? 0),
+    law_pct: (100 * all.filter(({ gap }) => Math.abs(gap) <= 0.01).length) / all.length,
+    steps: weekly.length,
+    persistence,
+    half_life_weeks: Math.log(0.5) / Math.log(persistence),
+    moves: moves.length,
+    pass_through: slope,
+    pass_through_error: Math.sqrt(rest / (moves.length - 2) / sxx),
+  });
 });

@@ -4,11 +4,14 @@ import { readAnalysis, setVariables } from '../../src/analyze/analysis.js';
 import { Database } from '../../src/sql/connection.js';
 
 /** What test/interop/price_index.py recorded of pyindexnum: item, month and cents, and indices of 1 in the first month. */
-const { window, panel, indices } = JSON.parse(readFileSync(new URL('./price-index.json', import.meta.url), 'utf8')) as {
+const recorded = JSON.parse(readFileSync(new URL('./price-index.json', import.meta.url), 'utf8')) as {
   window: number;
-  panel: [number, number, number][];
+  panel: Record<'items' | 'months' | 'cents', number[]>;
   indices: Record<'jevons' | 'jevons_direct' | 'geks_jevons' | 'geks_jevons_whole' | 'tpd', number[]>;
 };
+const { window, indices } = recorded;
+const { items, months, cents } = recorded.panel;
+const panel = items.map((item, k) => [item, months[k], cents[k]] as [item: number, month: number, cents: number]);
 
 const db = await Database.open();
 await db.run(

@@ -1,16 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
-import { insertRows, openEmptyTables } from '../check/lake-world.js';
+import { insertCredits, openEmptyTables } from '../check/lake-world.js';
 
 const db = await openEmptyTables();
 await db.run(`CREATE TABLE offer_prices (product_id VARCHAR, currency VARCHAR, item_id BIGINT, site_id BIGINT,
   price DECIMAL(18, 4), from_day DATE, to_day DATE)`);
-await insertRows(db, 'sites', [
-  { site_id: '1', attribution: "'CC BY 4.0'" },
-  { site_id: '1', attribution: "'CC BY 3.0'", is_current: 'false' },
-  { site_id: '2' },
-  { site_id: '3', attribution: "'CC0'" },
-]);
+await insertCredits(db);
 afterAll(() => db.close());
 
 /** A price of a shop from a day of January until before another. */

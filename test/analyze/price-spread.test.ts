@@ -1,15 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/analyze/analysis.js';
-import { insertRows, openEmptyTables } from '../check/lake-world.js';
+import { insertCredits, openEmptyTables } from '../check/lake-world.js';
 
 const db = await openEmptyTables();
 await db.run("SET VARIABLE run_id = 'r2'");
-await insertRows(db, 'sites', [
-  { site_id: '1', attribution: "'CC BY 4.0'" },
-  { site_id: '1', attribution: "'CC BY 3.0'", is_current: 'false' },
-  { site_id: '2' },
-  { site_id: '3', attribution: "'CC0'" },
-]);
+await insertCredits(db);
 afterAll(() => db.close());
 
 /** An offer that was judged, of a shop of its own where none is named. It counts where nothing is found. */

@@ -22,7 +22,13 @@ export interface SlowSpread {
   attribution: string[];
 }
 
-export function groupBy<T>(values: T[], keyOf: (value: T) => string): Map<string, T[]> {
+export function median(values: readonly number[]): number | null {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = (sorted.length - 1) / 2;
+  return sorted.length === 0 ? null : ((sorted[Math.floor(half)] ?? 0) + (sorted[Math.ceil(half)] ?? 0)) / 2;
+}
+
+export function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const value of values) groups.set(keyOf(value), [...(groups.get(keyOf(value)) ?? []), value]);
   return groups;

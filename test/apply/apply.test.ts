@@ -1,131 +1,91 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/sql/connection.js';
-import { readModel } from '../../src/sql/model.js';
-import {
-  at,
-  change,
-  fullItem,
-  loadWorld,
-  type ModelWorld,
-  openModels,
-  type Row,
-  readTexts,
-  shown,
-} from './model-world.js';
+import { describe, expect, test } from 'vitest';
+import { at, change, fullItem, type ModelWorld, openModels, type Row, shown, type Texts } from './model-world.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await openModels();
-});
-afterAll(() => db.close());
+const { play, readTexts } = await openModels();
 
-async function apply(world: ModelWorld): Promise<Record<string, unknown>[]> {
-  await loadWorld(db, world);
-  return readTexts(db, `(${readModel('apply')})`);
-}
+const apply = async (world: ModelWorld) => readTexts((await play(world)).applied);
 
 /** The row that becomes of a full item, and what in it differs from the row before: every other column stays. */
-async function differences(base: Row, world: ModelWorld): Promise<Record<string, unknown>> {
-  const [after, ...others] = await apply({ ...world, base: [fullItem(base)] });
+async function differences(base: Row, world: ModelWorld): Promise<Texts> {
+  const played = await play({ ...world, base: [fullItem(base)] });
+  const [after = {}, ...others] = await readTexts(played.applied);
+  const [before = {}] = await readTexts(played.base);
   expect(others).toEqual([]);
-  return differing(after, (await readTexts(db, 'base_items'))[0]);
-}
-
-function differing(after: Record<string, unknown> = {}, before: Record<string, unknown> = {}): Record<string, unknown> {
   expect(Object.keys(after).sort()).toEqual(Object.keys(before).sort());
   return Object.fromEntries(Object.entries(after).filter(([column, value]) => value !== before[column]));
 }
 
 const applied = { change_id: '101', run_id: 'this run' };
 const plain = { previous_price: null, changes: '{}', price: 10 };
+/** A change of another value than the price, and what it does to the row. */
+const STOCK = { ...plain, changes: '{"stock":[1,2]}' };
+const CHANGED = { ...applied, last_seen_at: shown(6), last_changed_at: shown(6) };
 const REMOVED = { ...plain, kind: 'REMOVED' };
 const RELISTED = { ...plain, kind: 'RELISTED' };
 const NEW = { ...plain, kind: 'NEW' };
 const gone = { is_listed: false, last_seen_at: at(3) };
 
 describe('a change sets in the row', () => {
-  test('of a price: the price, the one before, when it changed and when the item was seen', async () => {
-    expect(await differences({}, { changes: [change({ price: 12, previous_price: 11 })] })).toEqual({
-      ...applied,
-      price: '12.0000',
-      previous_price: '11.0000',
-      price_changed_at: shown(6),
-      last_seen_at: shown(6),
-      last_changed_at: shown(6),
-    });
+  const titled = (before: string, after: string | null): Row => ({
+    ...plain,
+    title: after,
+    changes: JSON.stringify({ title: [before, after] }),
   });
+  const removed = { ...gone, removed_at: at(4) };
+  const missing = { gone_at: at(5), is_listed: false };
+  const priced = { ...CHANGED, previous_price: '10.0000', price_changed_at: shown(6) };
+  const listed = { ...applied, price: '12.0000', last_seen_at: shown(6), removed_at: null, is_listed: 'true' };
 
-  test('of another value: when the item was seen and changed, and nothing of the price', async () => {
-    const other = change({ ...plain, price: 12, changes: '{"stock":[1,2]}' });
-    expect(await differences({}, { changes: [other] })).toEqual({
-      ...applied,
-      last_seen_at: shown(6),
-      last_changed_at: shown(6),
-    });
-  });
-
-  test('of the title: the title', async () => {
-    const renamed = change({ ...plain, title: 'B', changes: '{"title":["A","B"]}' });
-    expect(await differences({}, { changes: [renamed] })).toMatchObject({ title: 'B' });
-  });
-
-  test('of a title that vanished: none', async () => {
-    const renamed = change({ ...plain, title: null, changes: '{"title":["A",null]}' });
-    expect(await differences({}, { changes: [renamed] })).toMatchObject({ title: null });
-  });
-
-  test('that names another title beside the price: not the title', async () => {
-    expect(await differences({}, { changes: [change({ title: 'B' })] })).not.toHaveProperty('title');
-  });
-
-  test('of an attribute called title: not the title', async () => {
-    const attribute = change({ ...plain, changes: '{"title":["Dr","Prof"]}' });
-    expect(await differences({}, { changes: [attribute] })).not.toHaveProperty('title');
-  });
-
-  test('that removes: when, and neither the price nor when the item was seen or changed', async () => {
-    expect(await differences({}, { changes: [change({ ...REMOVED, price: 12 })] })).toEqual({
-      ...applied,
-      removed_at: shown(6),
-      is_listed: 'false',
-    });
-  });
-
-  test('that lists again: the price, when the item was seen, and not when it changed', async () => {
-    const base = { ...gone, removed_at: at(4) };
-    expect(await differences(base, { changes: [change({ ...RELISTED, price: 12 })] })).toEqual({
-      ...applied,
-      price: '12.0000',
-      last_seen_at: shown(6),
-      removed_at: null,
-      is_listed: 'true',
-    });
-  });
-
-  test('that reports a removed item as new: that it is listed, its price, when it was seen and changed', async () => {
-    const base = { ...gone, removed_at: at(4) };
-    expect(await differences(base, { changes: [change({ ...NEW, price: 12 })] })).toEqual({
-      ...applied,
-      price: '12.0000',
-      last_seen_at: shown(6),
-      last_changed_at: shown(6),
-      removed_at: null,
-      is_listed: 'true',
-    });
-  });
-
-  test('of an item that was gone: that it is there', async () => {
-    const base = { gone_at: at(5), is_listed: false };
-    expect(await differences(base, { changes: [change({})] })).toMatchObject({ gone_at: null, is_listed: 'true' });
-  });
-
-  test('that removes an item that was gone: that it is removed, not listed', async () => {
-    const base = { gone_at: at(5), is_listed: false };
-    expect(await differences(base, { changes: [change(REMOVED)] })).toEqual({
-      ...applied,
-      gone_at: null,
-      removed_at: shown(6),
-    });
+  test.each<[string, Row, Row, Texts]>([
+    [
+      'of a price: the price, the one before, when it changed and when the item was seen',
+      {},
+      { price: 12, previous_price: 11 },
+      { ...priced, price: '12.0000', previous_price: '11.0000' },
+    ],
+    [
+      'of a price that vanished: none, and the one before',
+      {},
+      { price: null, changes: '{"price":[10,null]}' },
+      { ...priced, price: null },
+    ],
+    [
+      'of another value: when the item was seen and changed, and nothing of the price',
+      {},
+      { ...STOCK, price: 12 },
+      CHANGED,
+    ],
+    ['of the title: the title', {}, titled('A', 'B'), { ...CHANGED, title: 'B' }],
+    ['of a title that vanished: none', {}, titled('A', null), { ...CHANGED, title: null }],
+    ['that names another title beside the price: not the title', {}, { title: 'B' }, { ...priced, price: '11.0000' }],
+    ['of an attribute called title: not the title', {}, { ...plain, changes: '{"title":["Dr","Prof"]}' }, CHANGED],
+    [
+      'that removes: when, and neither the price nor when the item was seen or changed',
+      {},
+      { ...REMOVED, price: 12 },
+      { ...applied, removed_at: shown(6), is_listed: 'false' },
+    ],
+    [
+      'that lists again: the price, when the item was seen, and not when it changed',
+      removed,
+      { ...RELISTED, price: 12 },
+      listed,
+    ],
+    [
+      'that reports a removed item as new: that it is listed, its price, when it was seen and changed',
+      removed,
+      { ...NEW, price: 12 },
+      { ...listed, last_changed_at: shown(6) },
+    ],
+    ['of an item that was gone: that it is there', missing, STOCK, { ...CHANGED, gone_at: null, is_listed: 'true' }],
+    [
+      'that removes an item that was gone: that it is removed, not listed',
+      missing,
+      REMOVED,
+      { ...applied, gone_at: null, removed_at: shown(6) },
+    ],
+  ])('%s', async (_name, base, told, expected) => {
+    expect(await differences(base, { changes: [change(told)] })).toEqual(expected);
   });
 });
 
@@ -150,53 +110,56 @@ describe('of several changes', () => {
     });
   });
 
-  test('a price change counts before the price of a listing, whatever comes last', async () => {
-    const changes = [
-      change({ change_id: 101, price: 12 }),
-      change({ ...RELISTED, change_id: 102, price: 13, observed_at: at(7) }),
-    ];
-    expect(await differences({}, { changes })).toMatchObject({ price: '12.0000', price_changed_at: shown(6) });
-  });
-
-  test('of two listings the last has the price', async () => {
-    const changes = [
-      change({ ...NEW, change_id: 101, price: 13 }),
-      change({ ...RELISTED, change_id: 102, price: 12, observed_at: at(7) }),
-    ];
-    expect(await differences({}, { changes })).toMatchObject({ price: '12.0000' });
-  });
-
-  test.each([
-    ['a removal and a change after it leave the item removed', [REMOVED, {}], shown(6)],
-    ['a removal and a relisting after it leave it listed', [REMOVED, RELISTED], undefined],
-    ['a relisting and a removal after it leave it removed', [RELISTED, REMOVED], shown(7)],
-    ['a removal and a new listing after it leave it listed', [REMOVED, NEW], undefined],
-    ['two removals date it by the last', [REMOVED, REMOVED], shown(7)],
-  ])('%s', async (_name, [first, second], removedAt) => {
-    const changes = [
-      change({ ...first, change_id: 101, observed_at: at(6) }),
-      change({ ...second, change_id: 102, observed_at: at(7) }),
-    ];
-    expect((await differences({}, { changes })).removed_at).toBe(removedAt);
+  test.each<[string, Row[], Texts]>([
+    [
+      'a price change counts before the price of a listing',
+      [{ price: 12 }, { ...RELISTED, price: 13 }],
+      { price: '12.0000', price_changed_at: shown(6) },
+    ],
+    [
+      'the last of two listings has the price',
+      [
+        { ...NEW, price: 13 },
+        { ...RELISTED, price: 12 },
+      ],
+      { price: '12.0000' },
+    ],
+    [
+      'a removal and a change after it leave the item removed',
+      [REMOVED, {}],
+      { removed_at: shown(6), is_listed: 'false' },
+    ],
+    [
+      'a removal and a relisting after it leave it listed',
+      [REMOVED, RELISTED],
+      { removed_at: null, is_listed: 'true' },
+    ],
+    [
+      'a relisting and a removal after it leave it removed',
+      [RELISTED, REMOVED],
+      { removed_at: shown(7), is_listed: 'false' },
+    ],
+    ['a removal and a new listing after it leave it listed', [REMOVED, NEW], { removed_at: null, is_listed: 'true' }],
+    ['two removals date it by the last', [REMOVED, REMOVED], { removed_at: shown(7), is_listed: 'false' }],
+  ])('%s', async (_name, told, expected) => {
+    const changes = told.map((values, n) => change({ ...values, change_id: 101 + n, observed_at: at(6 + n) }));
+    expect(await apply({ base: [fullItem({})], changes })).toMatchObject([expected]);
   });
 });
 
 describe('times of the row', () => {
-  test('last_seen_at never goes backwards', async () => {
-    expect(await differences({ last_seen_at: at(9) }, { changes: [change({})] })).not.toHaveProperty('last_seen_at');
-  });
-
-  test('last_seen_at and last_changed_at that are unknown are those of the change', async () => {
-    const base = { last_seen_at: null, last_changed_at: null };
-    expect(await differences(base, { changes: [change({})] })).toMatchObject({
-      last_seen_at: shown(6),
-      last_changed_at: shown(6),
-    });
-  });
-
-  test('a removal leaves last_seen_at as it is, even when it is unknown', async () => {
-    const change_ = change({ ...REMOVED });
-    expect(await differences({ last_seen_at: null }, { changes: [change_] })).not.toHaveProperty('last_seen_at');
+  const unknown = { last_seen_at: null, last_changed_at: null };
+  test.each<[string, Row, Row, Texts]>([
+    ['last_seen_at never goes backwards', { last_seen_at: at(9) }, STOCK, { ...applied, last_changed_at: shown(6) }],
+    ['last_seen_at and last_changed_at that are unknown are those of the change', unknown, STOCK, CHANGED],
+    [
+      'a removal leaves last_seen_at as it is, even if it is unknown',
+      unknown,
+      REMOVED,
+      { ...applied, removed_at: shown(6), is_listed: 'false' },
+    ],
+  ])('%s', async (_name, base, told, expected) => {
+    expect(await differences(base, { changes: [change(told)] })).toEqual(expected);
   });
 
   test.each([
@@ -301,9 +264,9 @@ describe('a whole read', () => {
   const stock = change({ ...plain, changes: '{"stock":[1,2]}' });
 
   test('that shows what was told replaces every column, and keeps the last change', async () => {
-    const rows = await apply({ base: [fullItem({})], reread: [fullItem(other)], changes: [stock] });
-    const [read] = await readTexts(db, 'reread_items');
-    expect(rows).toEqual([{ ...read, change_id: '101' }]);
+    const played = await play({ base: [fullItem({})], reread: [fullItem(other)], changes: [stock] });
+    const [read] = await readTexts(played.reread);
+    expect(await readTexts(played.applied)).toEqual([{ ...read, change_id: '101' }]);
   });
 
   test('that shows a later price than the change at the same time keeps it', async () => {
@@ -420,39 +383,35 @@ describe('a website', () => {
     ]);
   });
 
-  test('with another host alone changes nothing but the host', async () => {
-    expect(await differences({}, { renamed: [site({ host: 'store.example' })] })).toEqual({
-      site_host: 'store.example',
-      run_id: 'this run',
-    });
-  });
-
-  test('with another name alone changes nothing but the name', async () => {
-    expect(await differences({}, { renamed: [site({ name: 'Store' })] })).toEqual({
-      site_name: 'Store',
-      run_id: 'this run',
-    });
+  const run_id = 'this run';
+  const store = site({ name: 'Store', host: 'store.example' });
+  const nameless = site({ name: null, host: null });
+  test.each<[string, Row, Row[], Texts]>([
+    [
+      'with another host alone changes nothing but the host',
+      site({ host: 'store.example' }),
+      [],
+      { site_host: 'store.example', run_id },
+    ],
+    [
+      'with another name alone changes nothing but the name',
+      site({ name: 'Store' }),
+      [],
+      { site_name: 'Store', run_id },
+    ],
+    [
+      'is renamed in a row that also changes',
+      store,
+      [STOCK],
+      { ...CHANGED, site_name: 'Store', site_host: 'store.example' },
+    ],
+    ['without a name or host takes none from the row', nameless, [STOCK], CHANGED],
+  ])('%s', async (_name, renamed, told, expected) => {
+    expect(await differences({}, { changes: told.map(change), renamed: [renamed] })).toEqual(expected);
   });
 
   test('that is as the row has it leaves the row alone', async () => {
     expect(await apply({ base: [fullItem({})], renamed: [site({})] })).toEqual([]);
-  });
-
-  test('without a name or host takes none from the row', async () => {
-    const world = { changes: [change({})], renamed: [site({ name: null, host: null })] };
-    const changed = await differences({}, world);
-    expect(changed).toMatchObject({ price: '11.0000' });
-    expect(changed).not.toHaveProperty('site_name');
-    expect(changed).not.toHaveProperty('site_host');
-  });
-
-  test('is renamed in a row that also changes', async () => {
-    const world = { changes: [change({})], renamed: [site({ name: 'Store', host: 'store.example' })] };
-    expect(await differences({}, world)).toMatchObject({
-      price: '11.0000',
-      site_name: 'Store',
-      site_host: 'store.example',
-    });
   });
 
   test('leaves the name and host of others in a row that changes', async () => {

@@ -1,13 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/sql/connection.js';
-import { loadRows } from '../load-rows.js';
-import { at, change, item, openModels, type Row, readModelRows } from './model-world.js';
+import { describe, expect, test } from 'vitest';
+import { at, change, item, openModels, type Row } from './model-world.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await openModels();
-});
-afterAll(() => db.close());
+const { bind, readTexts } = await openModels();
 
 interface World {
   /** Entries of items' histories, landed now. */
@@ -25,21 +19,16 @@ const entry = (id: number, hour: number, row: Row = {}): Row =>
 const known = (id: number | null, hour: number, row: Row = {}): Row =>
   change({ change_id: id, observed_at: at(hour), origin: 'feed', run_id: 'earlier run', ...row });
 
-async function load({ entries, history, feed, webhooks, items, cursor }: World): Promise<void> {
-  await loadRows(db, 'typed_changes', 'history', [...entries, ...(feed ?? []), ...(webhooks ?? [])]);
-  await loadRows(db, 'history', 'history', history ?? []);
-  await loadRows(db, 'feed_changes', 'history', feed ?? []);
-  await loadRows(db, 'webhook_changes', 'history', webhooks ?? []);
-  await loadRows(db, 'items', 'items', items ?? []);
-  await db.run('SET VARIABLE with_feed = $1', [cursor !== undefined]);
-  await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor === undefined ? null : BigInt(cursor)]);
+function fillRows({ entries, history = [], feed = [], webhooks = [], items = [], cursor }: World) {
+  const told = { typed_changes: [...entries, ...feed, ...webhooks], feed_changes: feed, webhook_changes: webhooks };
+  const feed_cursor = cursor === undefined ? null : BigInt(cursor);
+  return bind('backfill_changes', { ...told, history, items }, { with_feed: cursor !== undefined, feed_cursor });
 }
 
-/** What is new to history: item, change id, kind and hour. */
+/** The entries that are new to history: item, change id, kind and hour. */
 async function fill(world: World): Promise<unknown[]> {
-  await load(world);
   const text = "concat_ws(' ', item_id, coalesce(change_id::VARCHAR, '-'), kind, hour(observed_at)) AS text";
-  return (await readModelRows(db, 'backfill_changes', text)).map((row) => row.text);
+  return (await readTexts(fillRows(world), text)).map((row) => row.text);
 }
 
 describe('entries of items’ histories', () => {
@@ -73,8 +62,8 @@ describe('entries of items’ histories', () => {
 
   test('have what the item has now, or nothing where it is gone', async () => {
     const now = { title: 'now', url: 'there', currency: 'PLN', site_id: 8 };
-    await load({ entries: [entry(11, 3), entry(12, 4, { item_id: 2 })], items: [item(now)] });
-    expect(await readModelRows(db, 'backfill_changes', 'item_id, title, url, currency, site_id, origin')).toEqual([
+    const rows = fillRows({ entries: [entry(11, 3), entry(12, 4, { item_id: 2 })], items: [item(now)] });
+    expect(await readTexts(rows, 'item_id, title, url, currency, site_id, origin')).toEqual([
       { item_id: '1', title: 'now', url: 'there', currency: 'PLN', site_id: '8', origin: 'history' },
       { item_id: '2', title: null, url: null, currency: null, site_id: null, origin: 'history' },
     ]);

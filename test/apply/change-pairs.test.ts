@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type MacroDatabase, openMacros } from './macro-database.js';
+import { describe, expect, test } from 'vitest';
+import { openMacros } from './macro-database.js';
 
-let macros: MacroDatabase;
-beforeAll(async () => {
-  macros = await openMacros();
-});
-afterAll(() => macros.db.close());
+const macros = await openMacros();
 
 type Value = string | null;
 

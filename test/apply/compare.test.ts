@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/sql/connection.js';
-import { readModel } from '../../src/sql/model.js';
+import { describe, expect, test } from 'vitest';
 import { loadTableSchema } from '../../src/tables/schemas.js';
-import { loadRows } from '../load-rows.js';
 import { at, fullItem, openModels, type Row } from './model-world.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await openModels();
-});
-afterAll(() => db.close());
+const { bind, readTexts } = await openModels();
 
 /** Items that differ, as texts: `1 new`, or `1 title,price`. */
 async function compare(exported: Row[], lake: Row[]): Promise<string[]> {
-  await loadRows(db, 'exported_items', 'items', exported);
-  await loadRows(db, 'items', 'items', lake);
-  const rows =
-    await db.rows(`SELECT item_id || ' ' || CASE WHEN is_new THEN 'new' ELSE array_to_string(differences, ',') END
-    AS text FROM (${readModel('compare')}) ORDER BY item_id`);
-  return rows.map(({ text }) => String(text));
+  const compared = bind('compare', { exported_items: exported, items: lake }, { feed_skew: null });
+  const text = "item_id || ' ' || if(is_new, 'new', array_to_string(differences, ',')) AS text";
+  return (await readTexts(compared, text)).map((row) => String(row.text));
 }
 
 const whole = (row: Row) => [fullItem(row)];

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTyping, type Typing } from './typing.js';
+import { describe, expect, test } from 'vitest';
+import { openTyping } from './typing.js';
 
-let typing: Typing;
-beforeAll(async () => {
-  typing = await openTyping();
-});
-afterAll(() => typing.close());
+const typing = await openTyping();
 
 const FLAT = ['id', 'title', 'brand', 'gtin', 'price', 'attributes', 'datasets', 'siteId', 'siteName', 'removedAt'];
 const cell = (text: string | null) => (text === null ? '' : `"${text.replaceAll('"', '""')}"`);

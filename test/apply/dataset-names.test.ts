@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { findRenamedDatasets, NAMES_MARK, writeDatasetPattern } from '../../src/apply/dataset-names.js';
-import { type MacroDatabase, openMacros } from './macro-database.js';
+import { openMacros } from './macro-database.js';
 
-let macros: MacroDatabase;
-beforeAll(async () => {
-  macros = await openMacros();
-});
-afterAll(() => macros.db.close());
+const macros = await openMacros();
 
 /** The datasets that a cell lists, given the names that are known. */
 async function readNames(known: string[], cell: string | null): Promise<string[] | null> {
@@ -81,53 +77,27 @@ describe('lists of names that came as lists', () => {
   });
 });
 
-const named = (names: Record<string, string>) => Object.entries(names).map(([id, name]) => ({ id: BigInt(id), name }));
+type Names = Record<number, string>;
+const named = (names: Names) => Object.entries(names).map(([id, name]) => ({ id: BigInt(id), name }));
 
-describe('rows of the lake get the new name of a dataset', () => {
-  test('that the lake knows by another one', () => {
-    const known = named({ 1: 'Tools', 2: 'Home' });
-    expect(findRenamedDatasets(known, named({ 1: 'Garden', 2: 'Home', 3: 'New' }))).toEqual([
-      { former: 'Tools', name: 'Garden' },
-    ]);
-  });
-
-  test('that has exchanged names with another one', () => {
-    expect(findRenamedDatasets(named({ 1: 'A', 2: 'B' }), named({ 1: 'B', 2: 'A' }))).toEqual([
-      { former: 'A', name: 'B' },
-      { former: 'B', name: 'A' },
-    ]);
-  });
-
-  test('that took the name of one which has another name now', () => {
-    expect(findRenamedDatasets(named({ 1: 'A', 2: 'B' }), named({ 1: 'B', 2: 'C' }))).toEqual([
-      { former: 'A', name: 'B' },
-      { former: 'B', name: 'C' },
-    ]);
-  });
-
-  test('that now has the name of another one', () => {
-    expect(findRenamedDatasets(named({ 1: 'A', 2: 'B' }), named({ 1: 'B', 2: 'B' }))).toEqual([
-      { former: 'A', name: 'B' },
-    ]);
-  });
-});
-
-describe('rows of the lake keep a name', () => {
-  test('that another dataset had beside, be it readable now or not', () => {
-    const known = named({ 1: 'Tools', 2: 'Tools' });
-    expect(findRenamedDatasets(known, named({ 1: 'Garden', 2: 'Tools' }))).toEqual([]);
-    expect(findRenamedDatasets(known, named({ 1: 'Garden' }))).toEqual([]);
-  });
-
-  test('that a dataset has which the lake does not copy', () => {
-    expect(findRenamedDatasets(named({ 1: 'Tools' }), named({ 1: 'Garden', 7: 'Tools' }))).toEqual([]);
-  });
-
-  test('of a dataset that can not be read at present', () => {
-    expect(findRenamedDatasets(named({ 1: 'Tools', 2: 'Home' }), named({ 2: 'Home' }))).toEqual([]);
-  });
-
-  test('of a lake that knows no datasets yet', () => {
-    expect(findRenamedDatasets([], named({ 1: 'Garden' }))).toEqual([]);
+describe('rows of the lake', () => {
+  test.each<[string, Names, Names, string[]]>([
+    [
+      'get the new name of a dataset that the lake knows by another one',
+      { 1: 'Tools', 2: 'Home' },
+      { 1: 'Garden', 2: 'Home', 3: 'New' },
+      ['Tools → Garden'],
+    ],
+    ['get the names that two datasets exchanged', { 1: 'A', 2: 'B' }, { 1: 'B', 2: 'A' }, ['A → B', 'B → A']],
+    ['get a name that another dataset had', { 1: 'A', 2: 'B' }, { 1: 'B', 2: 'C' }, ['A → B', 'B → C']],
+    ['get a name that another dataset has', { 1: 'A', 2: 'B' }, { 1: 'B', 2: 'B' }, ['A → B']],
+    ['keep a name that another dataset had beside', { 1: 'Tools', 2: 'Tools' }, { 1: 'Garden', 2: 'Tools' }, []],
+    ['keep it if that one can not be read now', { 1: 'Tools', 2: 'Tools' }, { 1: 'Garden' }, []],
+    ['keep a name of a dataset that the lake does not copy', { 1: 'Tools' }, { 1: 'Garden', 7: 'Tools' }, []],
+    ['keep the name of a dataset that can not be read at present', { 1: 'Tools', 2: 'Home' }, { 2: 'Home' }, []],
+    ['that knows no datasets yet keep all', {}, { 1: 'Garden' }, []],
+  ])('%s', (_name, known, visible, renames) => {
+    const found = findRenamedDatasets(named(known), named(visible));
+    expect(found.map(({ former, name }) => `${former} → ${name}`)).toEqual(renames);
   });
 });

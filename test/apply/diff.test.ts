@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/sql/connection.js';
+import { describe, expect, test } from 'vitest';
 import { readModel } from '../../src/sql/model.js';
-import { loadRows } from '../load-rows.js';
-import { at, change, fullItem, openModels, type Row, readTexts, shown } from './model-world.js';
+import { at, change, fullItem, openModels, type Row, shown, type Texts } from './model-world.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await openModels();
-});
-afterAll(() => db.close());
+const { bind, graph, readTexts } = await openModels();
 
 /** Rows of history that whole rows make over the lake, with all columns as texts. */
-async function diff(exported: Row[], lake: Row[], history: Row[] = []): Promise<Record<string, unknown>[]> {
-  await loadRows(db, 'exported_items', 'items', exported);
-  await loadRows(db, 'items', 'items', lake);
-  await loadRows(db, 'history', 'history', history);
-  await db.run(`CREATE OR REPLACE TABLE mismatched_items AS ${readModel('compare')}`);
-  return readTexts(db, `(${readModel('diff')})`);
+function diff(exported: Row[], lake: Row[], history: Row[] = []): Promise<Texts[]> {
+  const rows = { exported_items: graph.load('exported', 'items', exported), items: graph.load('items', 'items', lake) };
+  const mismatched_items = bind('compare', rows, { feed_skew: null });
+  return readTexts(bind('diff', { ...rows, history, mismatched_items }, {}));
 }
 
 /** The event of one item that the lake has, or undefined. */
-async function event(values: Row, before: Row = {}): Promise<Record<string, unknown> | undefined> {
+async function event(values: Row, before: Row = {}): Promise<Texts | undefined> {
   const rows = await diff([fullItem(values)], [fullItem(before)]);
   expect(rows.length).toBeLessThan(2);
   return rows[0];

@@ -1,45 +1,26 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/sql/connection.js';
-import { loadRows } from '../load-rows.js';
-import {
-  at,
-  change,
-  item,
-  loadWorld,
-  type ModelWorld,
-  openModels,
-  type Row,
-  read,
-  readModelRows,
-  shown,
-} from './model-world.js';
+import { describe, expect, test } from 'vitest';
+import { at, change, item, type ModelWorld, openModels, type Row, read, shown } from './model-world.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await openModels();
-});
-afterAll(() => db.close());
+const { play, readTexts } = await openModels();
 
 const REMOVED = { kind: 'REMOVED', previous_price: null, changes: '{}' };
 const RELISTED = { kind: 'RELISTED', previous_price: null, changes: '{}' };
 const halfPast = (hour: number) => at(hour).replace(':00:', ':30:');
 const STOCK = { previous_price: null, price: 10, changes: '{"stock":[1,2]}' };
 
+/** True if an item has to be read. */
+const isNeeded = async (world: ModelWorld) => (await readTexts((await play(world)).needed)).length > 0;
+/** What becomes of the items, with these columns. */
+const apply = async (world: ModelWorld, columns: string) => readTexts((await play(world)).applied, columns);
+const judgements = async (world: ModelWorld, columns: string) => readTexts((await play(world)).judged, columns);
+
 /** What reads of the run lack, item by item. */
 async function judge(world: ModelWorld): Promise<Record<string, unknown>[]> {
-  await loadWorld(db, world);
-  return (await readModelRows(db, 'judged_reads', 'item_id, reason, is_rejected')).map(({ reason, is_rejected }) => ({
-    reason,
-    isRejected: is_rejected === 'true',
-  }));
+  const rows = await judgements(world, 'item_id, reason, is_rejected');
+  return rows.map(({ reason, is_rejected }) => ({ reason, isRejected: is_rejected === 'true' }));
 }
 
 describe('a whole row that was read after a change happened', () => {
-  const needs = async (row: Parameters<typeof read>[0], changed: Parameters<typeof change>[0]) => {
-    await loadWorld(db, { base: [read(row)], changes: [change(changed)], watermark: 200 });
-    return (await readModelRows(db, 'needs', 'item_id')).length > 0;
-  };
-
   test.each([
     ['shows it', { last_changed_at: at(6) }, STOCK, false],
     ['shows a later one', { last_changed_at: at(7) }, STOCK, false],
@@ -53,62 +34,50 @@ describe('a whole row that was read after a change happened', () => {
     ['was removed again after the relisting', { removed_at: at(9) }, RELISTED, false],
     ['is there, as the change says', {}, { kind: 'NEW' }, false],
   ])('%s', async (_name, row, changed, needed) => {
-    expect(await needs(row, changed)).toBe(needed);
+    expect(await isNeeded({ base: [read(row)], changes: [change(changed)], watermark: 200 })).toBe(needed);
   });
 });
 
 describe('a row that may show a change by chance', () => {
-  const needs = async (row: Row, changed: Row, watermark: number) => {
-    await loadWorld(db, { base: [row], changes: [change(changed)], watermark });
-    return (await readModelRows(db, 'needs', 'item_id')).length > 0;
-  };
-
   test.each([
     ['was read when the change was the newest', read({ last_changed_at: at(6) }), STOCK, 101, false],
     ['was read before the change', read({ last_changed_at: at(6) }), STOCK, 100, true],
     ['was read before it was new', read({}), { kind: 'NEW' }, 100, true],
     ['was read by an earlier run', item({ removed_at: at(6), is_listed: false }), REMOVED, 200, true],
   ])('%s', async (_name, row, changed, watermark, needed) => {
-    expect(await needs(row, changed, watermark)).toBe(needed);
+    expect(await isNeeded({ base: [row], changes: [change(changed)], watermark })).toBe(needed);
   });
 });
 
 describe('how much later the feed dates changes than rows', () => {
-  const skew = async () => (await db.row("SELECT epoch_ms(getvariable('feed_skew')) AS ms"))?.ms;
-  const told = (id: number, seconds: number) => change({ item_id: id, observed_at: `2026-11-20T05:01:${seconds}Z` });
-  const readAt = (id: number) => read({ item_id: id, last_changed_at: '2026-11-20T05:00:00Z' });
+  const readAt = '2026-11-20T05:00:00Z';
+  /** A change so many seconds behind the read. */
+  const told = (id: number, seconds: number) =>
+    change({ item_id: id, observed_at: new Date(Date.parse(readAt) + seconds * 1000).toISOString() });
+  const all = (...seconds: number[]) => [1, 2, 3].flatMap((id) => seconds.map((one) => told(id, one)));
+  const measure = async (items: number[], changes: Row[], skews: ModelWorld['skews'] = []) => {
+    const reread = items.map((id) => read({ item_id: id, last_changed_at: readAt }));
+    return (await play({ reread, changes, skews })).skew;
+  };
+  const known = { us: 91_000_000n, isKnown: true };
+  const apart = [told(1, 71), told(2, 85)];
 
-  test('is the distance on which most items agree, whatever other changes lie nearer', async () => {
-    const changes = [told(1, 11), told(1, 30), told(2, 25), told(2, 30), told(3, 30)];
-    await loadWorld(db, { reread: [1, 2, 3].map(readAt), changes });
-    expect(await skew()).toBe(91_000n);
-  });
-
-  test('is that distance even where another change has the very time of a read', async () => {
-    const chance = change({ item_id: 1, observed_at: '2026-11-20T05:00:00Z' });
-    await loadWorld(db, { reread: [1, 2, 3].map(readAt), changes: [chance, told(1, 30), told(2, 30), told(3, 30)] });
-    expect(await skew()).toBe(91_000n);
-  });
-
-  test('is nothing where reads have the times of changes, and no distance is that of most items', async () => {
-    const exact = change({ item_id: 1, observed_at: '2026-11-20T05:00:00Z' });
-    await loadWorld(db, { reread: [1, 2, 3].map(readAt), changes: [exact, told(2, 11), told(3, 25)] });
-    expect(await skew()).toBe(0n);
-  });
-
-  test('is unknown while no two items agree and no history tells', async () => {
-    await loadWorld(db, { reread: [1, 2].map(readAt), changes: [told(1, 11), told(2, 25)] });
-    expect(await skew()).not.toBe(91_000n);
+  test.each([
+    ['the distance on which most items agree', [told(1, 71), told(2, 85), ...all(90)], known],
+    ['also where a change has the time of a read', [told(1, 0), ...all(90)], known],
+    ['else nothing where one has', [told(1, 0), told(2, 71), told(3, 85)], { us: 0n, isKnown: true }],
+    ['nothing where all have', all(0), { us: 0n, isKnown: true }],
+    ['the nearest of two on which all agree', all(90, 110), known],
+    ['the nearest, in whatever order', all(110, 90), known],
+    ['nothing where that is the nearest', all(3, 0), { us: 0n, isKnown: true }],
+  ])('is %s', async (_name, changes, skew) => {
+    expect(await measure([1, 2, 3], changes)).toEqual(skew);
   });
 
   test('is what the last run that could tell has established, while no two items agree', async () => {
-    const world = { reread: [1, 2].map(readAt), changes: [told(1, 11), told(2, 25)] };
-    const known = { us: 91_000_000n, isKnown: true };
-    expect(await loadWorld(db, { ...world, skews: [5_000_000, 91_000_000, null] })).toEqual(known);
-    expect(await skew()).toBe(91_000n);
-    const agreed = { ...world, changes: [told(1, 30), told(2, 30)], skews: [5_000_000] };
-    expect(await loadWorld(db, agreed)).toEqual(known);
-    expect((await loadWorld(db, { ...world, skews: [null] })).isKnown).toBe(false);
+    expect(await measure([1, 2], apart, [5_000_000, 91_000_000, null])).toEqual(known);
+    expect(await measure([1, 2], [told(1, 90), told(2, 90)], [5_000_000])).toEqual(known);
+    for (const skews of [[], [null]]) expect((await measure([1, 2], apart, skews)).isKnown).toBe(false);
   });
 });
 
@@ -240,8 +209,8 @@ describe('a read of an item that changed', () => {
     ['may be of a moment before the change is none', { last_changed_at: '2026-11-20T05:59:00Z', price: 10 }, 'A'],
     ['shows another price at the time of the change is none', { last_changed_at: at(6), price: 12 }, 'A'],
   ])('that a list brought beside and that %s', async (_name, values, title) => {
-    await judge({ base, reread: [read({ title: 'as read', ...values })], changes: [change({})] });
-    expect(await readModelRows(db, 'apply', 'title, change_id')).toEqual([{ title, change_id: '101' }]);
+    const world = { base, reread: [read({ title: 'as read', ...values })], changes: [change({})] };
+    expect(await apply(world, 'title, change_id')).toEqual([{ title, change_id: '101' }]);
   });
 });
 
@@ -264,8 +233,7 @@ describe('an item that an earlier run left stale', () => {
       stale: stale('2026-11-20T11:50:00Z'),
       reread: [read({ title: 'A', last_changed_at: '2026-11-20T05:59:58Z' })],
     };
-    await loadWorld(db, world);
-    expect(await readModelRows(db, 'needs', 'item_id')).toEqual([{ item_id: '1' }]);
+    expect(await isNeeded(world)).toBe(true);
     expect(await judge({ ...world, reread: [read({})] })).toEqual([
       { reason: 'older than the copy', isRejected: true },
     ]);
@@ -292,13 +260,10 @@ describe('an item that an earlier run left stale', () => {
   });
 
   test('is done when a read shows the change, and keeps its last change', async () => {
-    await loadWorld(db, {
-      ...told,
-      stale: stale('2026-11-20T11:50:00Z'),
-      reread: [read({ last_changed_at: at(6), brand: 'B' })],
-    });
-    expect(await readModelRows(db, 'judged_reads', 'reason')).toEqual([{ reason: null }]);
-    expect(await readModelRows(db, 'apply', 'brand, change_id')).toEqual([{ brand: 'B', change_id: '101' }]);
+    const reread = [read({ last_changed_at: at(6), brand: 'B' })];
+    const world = { ...told, stale: stale('2026-11-20T11:50:00Z'), reread };
+    expect(await judge(world)).toMatchObject([{ reason: null }]);
+    expect(await apply(world, 'brand, change_id')).toEqual([{ brand: 'B', change_id: '101' }]);
   });
 
   test('keeps its first change and its times, and what is told of it now counts too', async () => {
@@ -313,12 +278,8 @@ describe('an item that an earlier run left stale', () => {
       stale: stale('2026-11-20T10:30:00Z'),
       reread: [read({ last_changed_at: at(7) })],
     };
-    const columns =
-      'reason, first_change_id, change_id, observed_at::VARCHAR AS observed_at, first_read_at::VARCHAR AS read';
-    const judged = async (changes: Row[]) => {
-      await loadWorld(db, { ...world, changes });
-      return readModelRows(db, 'judged_reads', columns);
-    };
+    const columns = 'reason, first_change_id, change_id, observed_at, first_read_at AS read';
+    const judged = (changes: Row[]) => judgements({ ...world, changes }, columns);
     expect(await judged([])).toEqual([
       { reason: null, first_change_id: '101', change_id: '101', observed_at: shown(6), read: '2026-11-20 10:30:00+00' },
     ]);
@@ -368,9 +329,8 @@ describe('an item that an earlier run left stale', () => {
     expect(await judge({ ...world, reread })).toEqual([{ reason: 'older than the copy', isRejected: true }]);
     expect(await judge(world)).toEqual([{ reason: 'not found', isRejected: true }]);
     // What begins it is what earlier runs have noted, not what is told now.
-    await judge({ ...world, changes: [change({ ...STOCK, change_id: 105, observed_at: at(7) })] });
-    const columns = 'first_change_id, change_id, observed_at::VARCHAR AS observed_at';
-    expect(await readModelRows(db, 'judged_reads', columns)).toEqual([
+    const changes = [change({ ...STOCK, change_id: 105, observed_at: at(7) })];
+    expect(await judgements({ ...world, changes }, 'first_change_id, change_id, observed_at')).toEqual([
       { first_change_id: '101', change_id: '105', observed_at: shown(6) },
     ]);
   });
@@ -380,9 +340,8 @@ describe('an item that an earlier run left stale', () => {
       change({ ...STOCK, observed_at: at(7) }),
       change({ ...STOCK, change_id: 102, observed_at: at(8) }),
     ];
-    await loadWorld(db, { base: [item({})], reread: [read({})], changes });
-    const columns = 'reason, is_rejected, first_change_id, change_id, observed_at::VARCHAR AS observed_at';
-    expect(await readModelRows(db, 'judged_reads', columns)).toEqual([
+    const columns = 'reason, is_rejected, first_change_id, change_id, observed_at';
+    expect(await judgements({ base: [item({})], reread: [read({})], changes }, columns)).toEqual([
       {
         reason: 'a change is not shown',
         is_rejected: 'false',
@@ -396,67 +355,48 @@ describe('an item that an earlier run left stale', () => {
   test('is taken as the service shows it after an hour', async () => {
     const world = { ...told, stale: stale('2026-11-20T11:00:00Z'), reread: [read({ title: 'B' })] };
     expect(await judge(world)).toEqual([{ reason: null, isRejected: false }]);
-    expect(await readModelRows(db, 'apply', 'title')).toEqual([{ title: 'B' }]);
+    expect(await apply(world, 'title')).toEqual([{ title: 'B' }]);
   });
 });
 
 describe('rows after a read that lags', () => {
-  const COLUMNS =
-    'title, CAST(price AS VARCHAR) AS price, CAST(removed_at AS VARCHAR) AS removed_at, is_listed, change_id';
+  const removed = (row: Row = {}) => change({ ...REMOVED, ...row });
+  const gone = { removed_at: shown(6), is_listed: 'false', change_id: '101' };
 
-  test('show what was told, on top of the read', async () => {
-    await loadWorld(db, {
-      base: [item({ title: 'before' })],
-      reread: [read({ title: 'as read' })],
-      changes: [
-        change({}),
-        change({ ...STOCK, change_id: 102, price: 11 }),
-        change({ ...REMOVED, change_id: 103, observed_at: at(7) }),
-      ],
-    });
-    expect(await readModelRows(db, 'apply', COLUMNS)).toEqual([
-      { title: 'as read', price: '11.0000', removed_at: shown(7), is_listed: 'false', change_id: '103' },
-    ]);
-  });
-
-  test('are the rows so far with what was told, where the read is older', async () => {
-    await loadWorld(db, {
-      base: [item({ title: 'so far' })],
-      reread: [read({ title: 'old', last_changed_at: at(2) })],
-      changes: [change(REMOVED)],
-    });
-    expect(await readModelRows(db, 'apply', COLUMNS)).toEqual([
-      { title: 'so far', price: '10.0000', removed_at: shown(6), is_listed: 'false', change_id: '101' },
-    ]);
-  });
-
-  test('keep a removal that is later than the relisting that was told', async () => {
-    await loadWorld(db, { base: [read({ removed_at: at(9), is_listed: false })], changes: [change(RELISTED)] });
-    expect(await readModelRows(db, 'apply', COLUMNS)).toMatchObject([{ removed_at: shown(9), is_listed: 'false' }]);
-  });
-
-  test('keep a listing that was found after the removal that was told', async () => {
-    await loadWorld(db, { base: [read({ last_seen_at: at(9) })], changes: [change(REMOVED)] });
-    expect(await readModelRows(db, 'apply', COLUMNS)).toMatchObject([{ removed_at: null, is_listed: 'true' }]);
-  });
-});
-
-describe('a whole row beside the row of the lake', () => {
-  const differs = async (exported: Parameters<typeof item>[0], lake: Parameters<typeof item>[0]) => {
-    await loadRows(db, 'exported_items', 'items', [item(exported)]);
-    await loadRows(db, 'items', 'items', [item(lake)]);
-    return (await readModelRows(db, 'compare', 'item_id')).length > 0;
-  };
-
-  test.each([
-    ['with another value', { brand: 'B' }, {}, true],
-    ['with an older change', { price: 8, last_changed_at: at(4) }, {}, false],
-    ['that was last seen before the removal', {}, { removed_at: at(6) }, false],
-    ['that was seen since the removal', { last_seen_at: at(7) }, { removed_at: at(6) }, true],
-    ['removed before it was found again', { removed_at: at(4) }, {}, false],
-    ['removed since', { removed_at: at(6) }, {}, true],
-    ['that dates its change a little earlier', { last_changed_at: '2026-11-20T04:59:58Z', brand: 'B' }, {}, true],
-  ])('%s', async (_name, exported, lake, isDifferent) => {
-    expect(await differs(exported, lake)).toBe(isDifferent);
+  test.each<[string, ModelWorld, Record<string, string | null>]>([
+    [
+      'show what was told, on top of the read',
+      {
+        base: [item({ title: 'before' })],
+        reread: [read({ title: 'as read' })],
+        changes: [
+          change({}),
+          change({ ...STOCK, change_id: 102, price: 11 }),
+          removed({ change_id: 103, observed_at: at(7) }),
+        ],
+      },
+      { ...gone, title: 'as read', price: '11.0000', removed_at: shown(7), change_id: '103' },
+    ],
+    [
+      'are the rows so far with what was told, where the read is older',
+      {
+        base: [item({ title: 'so far' })],
+        reread: [read({ title: 'old', last_changed_at: at(2) })],
+        changes: [removed()],
+      },
+      { ...gone, title: 'so far', price: '10.0000' },
+    ],
+    [
+      'keep a removal that is later than the relisting that was told',
+      { base: [read({ removed_at: at(9), is_listed: false })], changes: [change(RELISTED)] },
+      { removed_at: shown(9), is_listed: 'false' },
+    ],
+    [
+      'keep a listing that was found after the removal that was told',
+      { base: [read({ last_seen_at: at(9) })], changes: [removed()] },
+      { removed_at: null, is_listed: 'true' },
+    ],
+  ])('%s', async (_name, world, row) => {
+    expect(await apply(world, '*')).toMatchObject([row]);
   });
 });

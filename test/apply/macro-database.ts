@@ -1,3 +1,4 @@
+import { afterAll } from 'vitest';
 import { Database } from '../../src/sql/connection.js';
 import { createMacros } from '../../src/sql/model.js';
 
@@ -10,6 +11,7 @@ export interface MacroDatabase {
 
 export async function openMacros(): Promise<MacroDatabase> {
   const db = await Database.open();
+  afterAll(() => db.close());
   await createMacros(db);
   return {
     db,

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createSeeded } from '../seeded.js';
-import { type MacroDatabase, openMacros } from './macro-database.js';
+import { openMacros } from './macro-database.js';
 import { toMoney } from './money.js';
 
-let macros: MacroDatabase;
-beforeAll(async () => {
-  macros = await openMacros();
-});
-afterAll(() => macros.db.close());
+const macros = await openMacros();
 
 /** Expects each input of the table to give its result. */
 async function expectResults(macro: string, table: Record<string, string | null>): Promise<void> {

@@ -1,15 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/sql/connection.js';
-import { readModel } from '../../src/sql/model.js';
-import { loadRows } from '../load-rows.js';
-import { at, change, fullItem, openModels, type Row, readModelRows } from './model-world.js';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { at, change, fullItem, openModels, type Row } from './model-world.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await openModels();
-  await db.run('SET VARIABLE feed_skew = INTERVAL 2 MINUTE');
-});
-afterAll(() => db.close());
+const { bind, readTexts } = await openModels();
 
 interface World {
   exported?: Row;
@@ -30,29 +22,18 @@ const other = (hour: number, row: Row = {}) => change({ item_id: 2, observed_at:
 const minute = (text: string) => `2026-11-20T${text}Z`;
 
 /** Whether the item, which has another brand than in the lake, is one that no change tells of. */
-async function isMismatch({
-  exported,
-  lake,
-  told,
-  pending,
-  cursor,
-  history,
-  stale,
-  withFeed,
-  added,
-}: World): Promise<boolean> {
-  await loadRows(db, 'exported_items', 'items', [fullItem({ brand: 'B', last_changed_at: at(6), ...exported })]);
-  await loadRows(db, 'items', 'items', lake === null ? [] : [fullItem(lake ?? {})]);
-  await loadRows(db, 'new_changes', 'history', told ?? []);
-  await loadRows(db, 'pending_changes', 'history', pending ?? []);
-  await loadRows(db, 'history', 'history', history ?? []);
-  await db.run('SET VARIABLE feed_cursor = $1::BIGINT', [cursor ?? 9223372036854775807n]);
-  await loadRows(db, 'stale_items', 'stale_items', stale ? [{ item_id: 1 }] : []);
-  await db.run(`CREATE OR REPLACE TABLE different_items AS ${readModel('compare')}`);
-  await db.run('SET VARIABLE with_feed = $1', [withFeed ?? true]);
-  await db.run(`SET VARIABLE added_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(added ?? [])]);
-  return (await readModelRows(db, 'mismatches', 'item_id')).length > 0;
+async function isMismatch(world: World): Promise<boolean> {
+  const { exported, lake, told: new_changes = [], pending: pending_changes = [], history = [] } = world;
+  const { cursor = 9223372036854775807n, stale, withFeed = true, added = [] } = world;
+  const exported_items = [fullItem({ brand: 'B', last_changed_at: at(6), ...exported })];
+  const items = lake === null ? [] : [fullItem(lake ?? {})];
+  const different_items = bind('compare', { exported_items, items }, SKEW);
+  const stale_items = stale ? [{ item_id: 1 }] : [];
+  const tables = { different_items, exported_items, history, new_changes, pending_changes, stale_items };
+  const values = { ...SKEW, added_datasets: added, feed_cursor: cursor, with_feed: withFeed };
+  return (await readTexts(bind('mismatches', tables, values))).length > 0;
 }
+const SKEW = { feed_skew: 120_000_000n };
 
 describe('beside a feed, an item that differs is a mismatch', () => {
   test.each<[string, World, boolean]>([

@@ -1,28 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/sql/connection.js';
-import { readModel } from '../../src/sql/model.js';
-import { loadRows } from '../load-rows.js';
-import { at, fullItem, openModels, type Row, readTexts, shown } from './model-world.js';
+import { describe, expect, test } from 'vitest';
+import { at, fullItem, openModels, type Row, shown } from './model-world.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await openModels();
-});
-afterAll(() => db.close());
+const { bind, graph, readTexts } = await openModels();
 
 /** Rows of the lake that a copy lacks, as texts; `readable`: names of the datasets that the key can read. */
-async function missing(lake: Row[], exported: Row[], readable: string[] | null = null) {
-  await loadRows(db, 'items', 'items', lake);
-  await loadRows(db, 'exported_items', 'items', exported);
-  await db.run(`SET VARIABLE readable_datasets = from_json($1, '["VARCHAR"]')`, [JSON.stringify(readable)]);
-  return readTexts(db, `(${readModel('missing')})`);
-}
+const missing = (lake: Row[], exported: Row[], readable: string[] | null = null) =>
+  readTexts(bind('missing', { items: lake, exported_items: exported }, { readable_datasets: readable }));
 
 describe('an item that a complete copy lacks', () => {
   test('is marked gone as of the reading, and nothing else in its row changes', async () => {
     const [row, ...others] = await missing([fullItem({}), fullItem({ item_id: 2 })], [fullItem({ item_id: 2 })]);
     expect(others).toEqual([]);
-    const [before] = await readTexts(db, 'items');
+    const [before] = await readTexts(graph.load('items', 'items', [fullItem({})]));
     expect(row).toEqual({ ...before, gone_at: shown(12), is_listed: 'false', run_id: 'this run' });
   });
 

@@ -1,7 +1,7 @@
 /** What the headers of pipelines/models say, against their SQL and the code that runs them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { packagePath } from '../../src/io/package-path.js';
 import { Database } from '../../src/sql/connection.js';
 import { readModel } from '../../src/sql/model.js';
@@ -9,10 +9,7 @@ import { MODELS } from '../../src/sql/models.js';
 import { DERIVED_TABLES } from '../../src/tables/table.js';
 import { listRelations } from '../list-relations.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await Database.open();
-});
+const db = await Database.open();
 afterAll(() => db.close());
 
 const CODE = readdirSync(packagePath('src'), { recursive: true })

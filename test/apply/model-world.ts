@@ -1,14 +1,26 @@
 /** Rows as the models see them: a day of one item, and what is told and read of it. */
 
-import type { DatasetRename } from '../../src/apply/dataset-names.js';
+import { afterAll } from 'vitest';
+import { DOUBTED_COLUMNS } from '../../src/apply/compare-rows.js';
+import { type DatasetRename, loadRenames } from '../../src/apply/dataset-names.js';
 import { describeSkew, type FeedSkew, measureFeedSkew } from '../../src/apply/feed-skew.js';
 import { judgeReads } from '../../src/apply/judge-reads.js';
+import { readRejectedRows } from '../../src/apply/rejects.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
-import { createMacros, readModel } from '../../src/sql/model.js';
+import {
+  asRows,
+  bindModel,
+  createMacros,
+  type ModelName,
+  type Needs,
+  type Source,
+  type Values,
+} from '../../src/sql/model.js';
+import { MODELS } from '../../src/sql/models.js';
 import { Relation } from '../../src/sql/relation.js';
-import { type ValueTypes, writeTyped } from '../../src/sql/sql.js';
-import { loadRows } from '../load-rows.js';
+import { code, sql } from '../../src/sql/sql.js';
+import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 
 type Value = string | number | bigint | boolean | null;
 export type Row = Record<string, Value>;
@@ -18,19 +30,48 @@ export const NOW = '2026-11-20T12:00:00Z';
 export const at = (hour: number) => `2026-11-20T${String(hour).padStart(2, '0')}:00:00Z`;
 export const shown = (hour: number) => `2026-11-20 ${String(hour).padStart(2, '0')}:00:00+00`;
 
-export async function openModels(): Promise<Database> {
-  const db = await Database.open();
-  await createMacros(db);
-  await db.run("SET VARIABLE run_id = 'this run'");
-  await db.run(`SET VARIABLE read_at = '${NOW}'`);
-  return db;
+/** A row with each value as text. */
+export type Texts = Record<string, string | null>;
+type Tables<M extends ModelName> = Partial<Record<keyof Needs<M>, readonly Row[] | Source>>;
+
+export interface Models {
+  db: Database;
+  graph: RelationGraph;
+  /** Rows with these columns, all values as texts, in order. */
+  readTexts(rows: Source, columns?: string): Promise<Texts[]>;
+  /** A model over these tables; one that is left out is empty. */
+  bind<M extends ModelName>(name: M, tables: Tables<M>, values: Omit<Values<M>, 'run_id' | 'read_at'>): Source;
+  play(world: ModelWorld): Promise<PlayedWorld>;
 }
 
-export async function readModelRows(db: Database, name: string, columns: string): Promise<Record<string, unknown>[]> {
-  const rows = await db.rows(`SELECT ${columns} FROM (${readModel(name)}) ORDER BY ALL`);
-  return rows.map((row) =>
-    Object.fromEntries(Object.entries(row).map(([key, value]) => [key, value === null ? null : String(value)])),
-  );
+/** The models in a database for a file of tests. */
+export async function openModels(): Promise<Models> {
+  const db = await Database.open();
+  afterAll(() => db.close());
+  await createMacros(db);
+  const graph = new RelationGraph(db);
+  const load = (name: string, rows: readonly Row[] | Source = []) =>
+    Array.isArray(rows) ? graph.load(name, tableLike(name), rows) : (rows as Source);
+  return {
+    db,
+    graph,
+    async readTexts(rows, columns = '*') {
+      const texts = sql`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (SELECT ${code(columns)} FROM ${asRows(rows)}) ORDER BY ALL`;
+      return (await graph.rows(texts)) as Texts[];
+    },
+    bind<M extends ModelName>(name: M, tables: Tables<M>, values: Omit<Values<M>, 'run_id' | 'read_at'>) {
+      const needs = MODELS[name].needs.map((need) => [need, load(need, tables[need as keyof Needs<M>])]);
+      return bindModel(name, Object.fromEntries(needs), { ...RUN, ...values } as Values<M>);
+    },
+    play: (world) => playWorld(graph, world),
+  };
+}
+
+const RUN = { run_id: 'this run', read_at: NOW };
+
+/** The table whose columns a relation has. */
+function tableLike(name: string): TableName {
+  return TABLE_NAMES.find((table) => table === name) ?? (name.endsWith('changes') ? 'history' : 'items');
 }
 
 export const item = (row: Row): Row => ({
@@ -93,11 +134,6 @@ export const fullItem = (row: Row): Row =>
     ...row,
   });
 
-/** Rows with all columns as texts. */
-export async function readTexts(db: Database, relation: string): Promise<Record<string, unknown>[]> {
-  return db.rows(`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ${relation} ORDER BY ALL`);
-}
-
 export interface ModelWorld {
   base?: Row[];
   /** Ids of whole rows of the merge base that are not as the lake has them. */
@@ -118,62 +154,53 @@ export interface ModelWorld {
   skews?: (number | null)[];
 }
 
-/** Loads the tables that models read, as an analyst would: by their names, with values as variables. */
-export async function loadWorld(db: Database, world: ModelWorld): Promise<FeedSkew> {
-  await loadRows(db, 'base_items', 'items', world.base ?? []);
-  await loadRows(db, 'exported_items', 'items', []);
-  await loadRows(db, 'reread_items', 'items', world.reread ?? []);
-  await loadRows(db, 'pending_changes', 'history', world.changes ?? []);
-  await loadRows(db, 'renamed_sites', 'sites', world.renamed ?? []);
-  const renames = world.renamedDatasets ?? [];
-  const list = (names: string[]) => writeTyped('VARCHAR[]', names);
-  await db.run(`CREATE OR REPLACE TABLE renamed_datasets AS
-    SELECT unnest(${list(renames.map(({ former }) => former))}) AS former, unnest(${list(renames.map(({ name }) => name))}) AS name`);
-  await loadRows(db, 'missing_items', 'items', world.missing ?? []);
-  await loadRows(db, 'stale_items', 'stale_items', world.stale ?? []);
-  await loadRows(db, 'history', 'history', world.history ?? []);
-  const skews = (world.skews ?? []).map((skew, n) => `(${n}, ${skew ?? 'NULL'})`);
-  await db.run('CREATE OR REPLACE TABLE runs (run_number BIGINT, feed_skew_us BIGINT)');
-  if (skews.length > 0) await db.run(`INSERT INTO runs VALUES ${skews.join(', ')}`);
-  await db.run(`CREATE OR REPLACE TABLE different_items AS
-    SELECT unnest(CAST([${(world.different ?? []).join(', ')}] AS BIGINT[])) AS item_id`);
-  await db.run('CREATE OR REPLACE TABLE doubted_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
-  await db.run('CREATE OR REPLACE TABLE rejected_items (item_id BIGINT, observed_at TIMESTAMP WITH TIME ZONE)');
-  await db.run(`CREATE OR REPLACE TABLE rejected_rows
-    (origin VARCHAR, item_id BIGINT, change_id BIGINT, kind VARCHAR, observed_at TIMESTAMP WITH TIME ZONE)`);
-  await db.run('SET VARIABLE watermark = $1::BIGINT', [world.watermark ?? null]);
-  await db.run(`CREATE OR REPLACE TABLE needed_items AS ${readModel('needs')}`);
-  const graph = new RelationGraph(db);
-  const [pending, history] = [named('pending_changes'), named('history')];
-  const reads = (name: string) => ({ rows: named(name), typed: named(name), tally: { typed: 0n, repeated: 0n } });
-  const [exported, reread] = [reads('exported_items'), reads('reread_items')];
-  const skew = await measureFeedSkew(graph, { pending, history, runs: named('runs'), exported, reread });
-  const values = describeSkew(skew);
-  await setVariable(db, 'feed_skew', 'INTERVAL', values.feed_skew);
-  await setVariable(db, 'feed_skew_is_known', 'BOOLEAN', values.feed_skew_is_known);
-  const { judged, taken } = await judgeReads(
-    graph,
-    {
-      ...{ base_items: named('base_items'), history, needed_items: named('needed_items'), pending_changes: pending },
-      ...{ stale_items: named('stale_items'), reread },
-      rejected: { rows: named('rejected_rows'), items: named('rejected_items') },
-    },
-    { at: NOW, skew },
-  );
-  await taken.made;
-  await db.run(`CREATE OR REPLACE VIEW judged_reads AS FROM "${judged.name}"`);
-  await db.run(`CREATE OR REPLACE VIEW taken_reads AS FROM "${taken.name}"`);
-  return skew;
+/** What becomes of a world. */
+export interface PlayedWorld {
+  base: Relation;
+  reread: Relation;
+  skew: FeedSkew;
+  needed: Relation;
+  judged: Relation;
+  applied: Relation;
+}
+
+async function playWorld(graph: RelationGraph, world: ModelWorld): Promise<PlayedWorld> {
+  const load = (name: string, table: TableName, rows: readonly Row[] = []) => graph.load(name, table, rows);
+  const [base, reread, missing] = [
+    load('base_items', 'items', world.base),
+    load('reread_items', 'items', world.reread),
+    load('missing_items', 'items', world.missing),
+  ];
+  const [pending, history] = [
+    load('pending_changes', 'history', world.changes),
+    load('history', 'history', world.history),
+  ];
+  const stale = load('stale_items', 'stale_items', world.stale);
+  const skews = (world.skews ?? []).map((feed_skew_us, run_number) => ({ run_number, feed_skew_us }));
+  const different = code(`SELECT unnest(CAST([${(world.different ?? []).join(', ')}] AS BIGINT[])) AS item_id`);
+  const none = graph.empty('no_items', DOUBTED_COLUMNS);
+  const values = { ...RUN, watermark: world.watermark === undefined ? null : BigInt(world.watermark) };
+  const common = { base_items: base, pending_changes: pending };
+  const needs = { ...common, doubted_items: none, rejected_items: none, stale_items: stale };
+  const needed = graph.model('needs', needs, { ...values, feed_skew: null });
+  const reads = (rows: Relation) => ({ rows, typed: rows, tally: { typed: 0n, repeated: 0n } });
+  const [exported, runs] = [graph.empty('exported_items', 'items'), load('runs', 'runs', skews)];
+  const evidence = { pending, history, runs, exported: reads(exported), reread: reads(reread) };
+  const skew = await measureFeedSkew(graph, evidence);
+  const rejected = { rows: readRejectedRows(graph, []), items: none };
+  const judging = { ...common, history, needed_items: needed, stale_items: stale, rejected, reread: reads(reread) };
+  const { judged, taken } = await judgeReads(graph, judging, { at: NOW, skew });
+  const applying = {
+    ...common,
+    different_items: different,
+    missing_items: missing,
+    taken_reads: taken,
+    renamed_datasets: loadRenames(graph, world.renamedDatasets ?? []),
+    renamed_sites: load('renamed_sites', 'sites', world.renamed),
+  };
+  const applied = graph.model('apply', applying, { ...values, ...describeSkew(skew) });
+  return { base, reread, skew, needed, judged, applied };
 }
 
 /** A table of the session as a relation. */
 export const named = (name: string) => new Relation(name, Promise.resolve());
-
-async function setVariable<T extends keyof ValueTypes>(
-  db: Database,
-  name: string,
-  type: T,
-  value: ValueTypes[T] | null,
-) {
-  await db.run(`SET VARIABLE ${name} = ${writeTyped(type, value)}`);
-}

@@ -19,9 +19,12 @@ async function writeFiles(rows: readonly number[]): Promise<string[]> {
 
 async function observe(paths: readonly string[]): Promise<number[]> {
   const ids: number[] = [];
-  await observeRows(paths, (row) => {
-    if (row !== undefined) ids.push((row as { id: number }).id);
-  });
+  await observeRows(
+    paths.map((path) => ({ path })),
+    (row) => {
+      if (row !== undefined) ids.push((row as { id: number }).id);
+    },
+  );
   return ids;
 }
 

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { detectShape, type ObservedFields, observeRow, type Shape } from '../../src/apply/shape.js';
 import type { Mapping } from '../../src/tables/item-names.js';
-import { openTyping, type Typing } from './typing.js';
+import { openTyping } from './typing.js';
 
 const ITEM = {
   id: 9007199254740993n,
@@ -72,20 +72,17 @@ function write(row: Row): string {
   ).replaceAll(/"#([\d.]+)"/g, '$1');
 }
 
-function shapeOf(...rows: Row[]): Shape {
+function shapeOf(rows: Row[], mapping: Mapping = {}): Shape {
   const observed: ObservedFields = new Map();
-  for (const row of rows) observeRow(observed, row);
-  return detectShape(observed);
+  for (const row of rows) observeRow(observed, row, mapping);
+  return detectShape(observed, 'json', mapping);
 }
 
-let typing: Typing;
+const typing = await openTyping();
 let expected: (string | null)[][];
 beforeAll(async () => {
-  typing = await openTyping();
-  const rows = await typing.items(`${write(ITEM)}\n`);
-  expected = await rows.select(SQL);
+  expected = await (await typing.items(`${write(ITEM)}\n`)).select(SQL);
 });
-afterAll(() => typing.close());
 
 describe('an export row', () => {
   test('is typed with every value when it is written as Item is', () => {
@@ -120,32 +117,6 @@ describe('an export row', () => {
   });
 });
 
-describe('columns that are mapped', () => {
-  const mapped = (mapping: Mapping, ...rows: Row[]) => {
-    const observed: ObservedFields = new Map();
-    for (const row of rows) observeRow(observed, row, mapping);
-    return detectShape(observed, 'json', mapping);
-  };
-
-  test('hold the field that they are mapped to', () => {
-    const shape = mapped({ sku: 'id', shop_no: 'site.id', amount: 'price' }, { sku: 1, shop_no: 2, amount: 3 });
-    const names = ['id', 'site_id', 'price'] as const;
-    expect(names.map((name) => shape.values.get(name))).toEqual(['"sku"', '"shop_no"', '"amount"']);
-    expect(shape.unknown.size).toBe(0);
-  });
-
-  test('may hold a whole object', () => {
-    const shape = mapped({ shop: 'site' }, { id: 1, shop: { id: 2, name: 'S' } });
-    expect(shape.values.get('site_id')).toBe('"shop"."id"');
-  });
-
-  test('take the place of a name that would be recognized, which is kept in extra', () => {
-    const shape = mapped({ offer: 'id' }, { id: 1, offer: 2, siteId: 3 });
-    expect(shape.values.get('id')).toBe('"offer"');
-    expect([...shape.unknown.keys()]).toEqual(['id']);
-  });
-});
-
 describe('the shape of rows', () => {
   test.each([
     ['nested', { id: 1, site: { id: 2 } }, 'category_slug', '"category"."slug"'],
@@ -155,52 +126,74 @@ describe('the shape of rows', () => {
     ['flat snake', { id: 1, site_id: 2 }, 'removed_at', '"removed_at"'],
     ['flat camel', { id: 1, siteId: 2 }, 'removed_at', '"removedAt"'],
   ])('that are %s is expected for values left out as nulls, too', (_name, row, value, sql) => {
-    expect(shapeOf(row).values.get(value as 'removed_at')).toBe(sql);
+    expect(shapeOf([row]).values.get(value as 'removed_at')).toBe(sql);
   });
 
-  test('grows with each row: what one leaves out another shows', () => {
-    const shape = shapeOf({ id: 1, site: { id: 2 }, category: null }, { id: 2, category: { name: 'x', slug: 'y' } });
-    expect(shape.values.get('category_name')).toBe('"category"."name"');
-    expect(shape.unknown.size).toBe(0);
-  });
-
-  test('puts fields that the document does not name into extra, also those inside site and category', () => {
-    const shape = shapeOf({ id: 1, energyLabel: 'A', site: { id: 2, country: 'DE' } });
-    expect([...shape.unknown.keys()].sort()).toEqual(['energyLabel', 'site.country']);
-  });
-
-  test('takes the first of two names for one value, and keeps the other in extra', () => {
-    const shape = shapeOf({ id: 1, itemId: 2, site_id: 3, siteId: 4 });
-    expect(shape.values.get('id')).toBe('"id"');
-    expect(shape.values.get('site_id')).toBe('"site_id"');
-    expect([...shape.unknown.keys()]).toEqual(['itemId', 'siteId']);
-  });
-
-  test('keeps one of two names that differ only in case, as SQL can', () => {
-    const shape = shapeOf({ id: 1, title: 'a', Title: 'b', SITE: { id: 1 }, site: { id: 2 } });
-    expect([...shape.fields.keys()]).toContain('title');
-    expect([...shape.fields.keys()]).not.toContain('Title');
-    expect(shape.values.get('site_id')).toBe('"SITE"."id"');
-  });
-
-  test('takes a name alone where an object is due: the name of a site, a category or a source', () => {
-    const shape = shapeOf({ id: 1, site: 'Shop', siteId: 2, category: 'Drills' });
-    expect(shape.values.get('site_name')).toBe('"site"');
-    expect(shape.values.get('site_id')).toBe('"siteId"');
-    expect(shape.values.get('category_name')).toBe('"category"');
+  test.each<[string, Row[], Record<string, string>, string[], Mapping?]>([
+    [
+      'has mapped columns as the fields that they are mapped to',
+      [{ sku: 1, shop_no: 2, amount: 3 }],
+      { id: '"sku"', site_id: '"shop_no"', price: '"amount"' },
+      [],
+      { sku: 'id', shop_no: 'site.id', amount: 'price' },
+    ],
+    [
+      'has a mapped column that holds an object',
+      [{ id: 1, shop: { id: 2, name: 'S' } }],
+      { site_id: '"shop"."id"' },
+      [],
+      { shop: 'site' },
+    ],
+    [
+      'has a mapped column in place of a name that would be recognized, which is kept in extra',
+      [{ id: 1, offer: 2, siteId: 3 }],
+      { id: '"offer"' },
+      ['id'],
+      { offer: 'id' },
+    ],
+    [
+      'grows with each row: what one leaves out another shows',
+      [
+        { id: 1, site: { id: 2 }, category: null },
+        { id: 2, category: { name: 'x', slug: 'y' } },
+      ],
+      { category_name: '"category"."name"' },
+      [],
+    ],
+    [
+      'puts fields that the document does not name into extra, also those inside site and category',
+      [{ id: 1, energyLabel: 'A', site: { id: 2, country: 'DE' } }],
+      {},
+      ['energyLabel', 'site.country'],
+    ],
+    [
+      'takes the first of two names for one value, and keeps the other in extra',
+      [{ id: 1, itemId: 2, site_id: 3, siteId: 4 }],
+      { id: '"id"', site_id: '"site_id"' },
+      ['itemId', 'siteId'],
+    ],
+    [
+      'keeps one of two names that differ only in case, as SQL can',
+      [{ id: 1, title: 'a', Title: 'b', SITE: { id: 1 }, site: { id: 2 } }],
+      { title: '"title"', site_id: '"SITE"."id"' },
+      [],
+    ],
+    [
+      'takes a name alone where an object is due: the name of a site, a category or a source',
+      [{ id: 1, site: 'Shop', siteId: 2, category: 'Drills' }],
+      { site_name: '"site"', site_id: '"siteId"', category_name: '"category"' },
+      [],
+    ],
+    ['of no rows is that of the document', [], { site_id: '"site"."id"' }, []],
+    ['is not moved by lines that are no objects', [null, 1, 'x', [{ sku: 1 }], undefined] as unknown as Row[], {}, []],
+  ])('%s', (_name, rows, values, unknown, mapping = {}) => {
+    const shape = shapeOf(rows, mapping);
+    const found = Object.keys(values).map((name) => [name, shape.values.get(name as 'id')]);
+    expect(Object.fromEntries(found)).toEqual(values);
+    expect([...shape.unknown.keys()].sort()).toEqual(unknown);
   });
 
   test('without an id is refused, and the fields that came are named', () => {
-    expect(() => shapeOf({ sku: 1, name: 'x' })).toThrow(/no field is the item's id; the fields are sku, name/);
-  });
-
-  test('of no rows is that of the document', () => {
-    expect(shapeOf().values.get('site_id')).toBe('"site"."id"');
-  });
-
-  test('is not moved by lines that are no objects', () => {
-    const observed: ObservedFields = new Map();
-    for (const row of [null, 1, 'x', [{ id: 1 }], undefined]) observeRow(observed, row);
-    expect(observed.size).toBe(0);
+    expect(() => shapeOf([{ sku: 1, name: 'x' }])).toThrow(/no field is the item's id; the fields are sku, name/);
   });
 });

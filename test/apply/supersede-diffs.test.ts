@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../src/sql/connection.js';
-import { loadRows } from '../load-rows.js';
-import { at, change, openModels, type Row, readModelRows } from './model-world.js';
+import { expect, test } from 'vitest';
+import { sql } from '../../src/sql/sql.js';
+import { at, change, openModels, type Row } from './model-world.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await openModels();
-  await db.run('SET VARIABLE feed_skew = INTERVAL 2 MINUTE');
-});
-afterAll(() => db.close());
+const { bind, graph, readTexts } = await openModels();
 
-/** Whether a row of history that a comparison found at six gives way to a change. */
+/** True if a row of history that a comparison found at six gives way to a change. */
 async function givesWay({ row, told }: { row?: Row; told?: Row }): Promise<boolean> {
-  await loadRows(db, 'history', 'history', [change({ change_id: null, origin: 'diff', ...row })]);
-  await db.run(`CREATE OR REPLACE VIEW diff_rows AS SELECT *, 'a.parquet' AS filename FROM history`);
-  await loadRows(db, 'new_changes', 'history', [change({ origin: 'feed', ...told })]);
-  return (await readModelRows(db, 'superseded_diffs', 'item_id')).length > 0;
+  const history = graph.load('history', 'history', [change({ change_id: null, origin: 'diff', ...row })]);
+  const diff_rows = sql`SELECT *, 'a.parquet' AS filename FROM ${history}`;
+  const tables = { diff_rows, new_changes: [change({ origin: 'feed', ...told })] };
+  return (await readTexts(bind('superseded_diffs', tables, { feed_skew: 120_000_000n }))).length > 0;
 }
 
 test.each<[string, { row?: Row; told?: Row }, boolean]>([

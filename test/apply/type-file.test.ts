@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createSeeded, type Seeded } from '../seeded.js';
 import { toMoney } from './money.js';
-import { itemLine, openTyping, type Typing } from './typing.js';
+import { itemLine, openTyping } from './typing.js';
 
-let typing: Typing;
-beforeAll(async () => {
-  typing = await openTyping();
-});
-afterAll(() => typing.close());
+const typing = await openTyping();
 
 const BROKEN = '{"id": 99, "title": "cut';
 const changeLine = (members: Record<string, string>) => {
@@ -249,18 +245,18 @@ describe('lines of items', () => {
 });
 
 describe('changes', () => {
-  test('are typed with their item, or without one when it is gone', async () => {
+  test('are typed with their item, or without one when it is gone, and keep a kind that the document does not name', async () => {
     const rows = await typing.changes([
       changeLine({
         id: '9223372036854775807',
         previousPrice: '0.1',
         changes: '{"price":[0.1,1],"x":[null,1.23456789012345678]}',
       }),
-      changeLine({ id: '2', item: 'null', price: 'null', kind: '"REMOVED"' }),
+      changeLine({ id: '2', item: 'null', price: 'null', kind: '"REPRICED"' }),
     ]);
     const sql = 'SELECT change_id, item_id, kind, price, previous_price, changes, site_id FROM typed ORDER BY 1';
     expect(await rows.select(sql)).toEqual([
-      ['2', null, 'REMOVED', null, null, '{}', null],
+      ['2', null, 'REPRICED', null, null, '{}', null],
       [
         '9223372036854775807',
         '5',
@@ -273,12 +269,22 @@ describe('changes', () => {
     ]);
   });
 
+  test('have their time to the microsecond, its day, and their origin', async () => {
+    const observedAt = '"2026-11-20T06:00:00.000001Z"';
+    const sql = 'SELECT observed_at, observed_date, origin, run_id FROM typed';
+    for (const origin of ['feed', 'webhook', 'history'] as const) {
+      const rows = await typing.changes([changeLine({ observedAt })], origin);
+      expect(await rows.select(sql)).toEqual([['2026-11-20 06:00:00.000001+00', '2026-11-20', origin, 'run']]);
+    }
+  });
+
   test('that cannot be typed are rejected with their place, the others are kept', async () => {
     const cases: [Record<string, string>, RegExp][] = [
       [{ kind: 'null' }, /kind is missing/],
       [{ observedAt: 'null' }, /observedAt null is not a date-time/],
       [{ observedAt: '"yesterday"' }, /observedAt "yesterday" is not a date-time/],
       [{ id: '"x"' }, /id "x" is not an int64/],
+      [{ id: 'null' }, /id null is not an int64/],
       [{ price: '1.00001' }, /price "1\.00001" does not fit/],
       [{ previousPrice: '"-"' }, /previousPrice "-" does not fit/],
       [{ item: '{"id":"x"}' }, /item\.id "x" is not an int64/],

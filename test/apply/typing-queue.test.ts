@@ -1,22 +1,18 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type LandedItems, TypingQueue } from '../../src/apply/typing-queue.js';
 import { Database } from '../../src/sql/connection.js';
 import { createMacros } from '../../src/sql/model.js';
 import { makeFolder } from '../journal/folder.js';
+import { openMacros } from './macro-database.js';
 import { itemLine } from './typing.js';
 
-let db: Database;
+const { db } = await openMacros();
 let folder: string;
-beforeAll(async () => {
-  db = await Database.open();
-  await createMacros(db);
-});
 beforeEach(async () => {
   folder = await makeFolder();
 });
-afterAll(() => db.close());
 
 let files = 0;
 /** A landed file of items with these ids; `lines` stand behind them. */

@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { TypedFile } from '../../src/apply/type-file.js';
+import { afterAll } from 'vitest';
+import type { ChangeOrigin, TypedFile } from '../../src/apply/type-file.js';
 import { TypingQueue } from '../../src/apply/typing-queue.js';
 import { Database } from '../../src/sql/connection.js';
 import { createMacros } from '../../src/sql/model.js';
@@ -10,14 +11,12 @@ import type { Mapping } from '../../src/tables/item-names.js';
 
 /** Types bytes as a run does, in a folder of its own. */
 export interface Typing {
-  folder: string;
   /** Types an export's lines; `rows` is what the landing counted, default: the lines that hold anything. */
   items(bytes: string | Buffer, rows?: number): Promise<TypedRows>;
   /** Types an export of CSV, header and all, of so many rows. */
   csv(bytes: string | Buffer, rows: number, mapping?: Mapping): Promise<TypedRows>;
   /** Types changes, one a line. */
-  changes(lines: string[]): Promise<TypedRows>;
-  close(): Promise<void>;
+  changes(lines: string[], origin?: ChangeOrigin): Promise<TypedRows>;
 }
 
 export interface TypedRows {
@@ -30,40 +29,34 @@ export interface TypedRows {
 export async function openTyping(): Promise<Typing> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-typing-'));
   const db = await Database.open();
+  afterAll(async () => {
+    await db.close();
+    await rm(folder, { recursive: true });
+  });
   await db.run('SET preserve_insertion_order = false');
   await createMacros(db);
   let files = 0;
   const newTypingQueue = (mapping?: Mapping) => new TypingQueue(db, { runId: 'run', workFolder: folder }, mapping);
-  const land = async (bytes: string | Buffer, format: 'ndjson' | 'csv' = 'ndjson') => {
+  const land = async (bytes: string | Buffer, format = 'ndjson') => {
     const file = path.join(folder, `landed-${++files}.${format}`);
     await writeFile(file, bytes);
     return file;
   };
+  const typeItems = async (bytes: string | Buffer, format: string, rows: number, mapping?: Mapping) => {
+    const typing = newTypingQueue(mapping);
+    const landed = { path: await land(bytes, format), rows, bytes: bytes.length };
+    typing.addItems({ ...landed, readAt: '2026-11-20T06:00:00Z' });
+    return openRows(db, await typing.finish());
+  };
   return {
-    folder,
-    async items(bytes, rows) {
-      const landed =
-        rows ??
-        bytes
-          .toString()
-          .split('\n')
-          .filter((line) => line.trim() !== '').length;
-      const typing = newTypingQueue();
-      typing.addItems({ path: await land(bytes), rows: landed, bytes: bytes.length, readAt: '2026-11-20T06:00:00Z' });
-      return openRows(db, await typing.finish());
+    items(bytes, rows) {
+      const lines = bytes.toString().split('\n');
+      return typeItems(bytes, 'ndjson', rows ?? lines.filter((line) => line.trim() !== '').length);
     },
-    async csv(bytes, rows, mapping) {
-      const typing = newTypingQueue(mapping);
-      typing.addItems({ path: await land(bytes, 'csv'), rows, bytes: bytes.length, readAt: '2026-11-20T06:00:00Z' });
-      return openRows(db, await typing.finish());
-    },
-    async changes(lines) {
+    csv: (bytes, rows, mapping) => typeItems(bytes, 'csv', rows, mapping),
+    async changes(lines, origin = 'feed') {
       const file = await land(lines.map((line) => `${line}\n`).join(''));
-      return openRows(db, [await newTypingQueue().typeChanges({ path: file, rows: lines.length, origin: 'feed' })]);
-    },
-    async close() {
-      await db.close();
-      await rm(folder, { recursive: true });
+      return openRows(db, [await newTypingQueue().typeChanges({ path: file, rows: lines.length, origin })]);
     },
   };
 }

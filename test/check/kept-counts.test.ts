@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Check } from '../../src/check/check.js';
 import type { CheckedTables } from '../../src/check/count-rows.js';
-import { KeptCounts } from '../../src/check/kept-counts.js';
+import { KeptCounts, type ListFiles } from '../../src/check/kept-counts.js';
 import { loadChecks } from '../../src/check/load.js';
 import { parseCheck } from '../../src/check/parse.js';
 import { runChecks } from '../../src/check/run.js';
@@ -9,14 +9,19 @@ import type { PlannedCheck } from '../../src/check/settings.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { Relation } from '../../src/sql/relation.js';
-import { loadTableSchema } from '../../src/tables/schemas.js';
 import { createSeeded } from '../seeded.js';
+import { createTable } from './lake-world.js';
 import { FOLLOWING_CHECKS } from './scoped-queries.js';
 
 const random = createSeeded(12);
-let db: Database;
-let graph: RelationGraph;
-let checks: Check[];
+const db = await Database.open();
+afterAll(() => db.close());
+const graph = new RelationGraph(db);
+await createTable(db, 'items');
+await db.run(
+  'CREATE TABLE sites AS SELECT id AS site_id, NULL AS name, NULL AS host, id < 2 AS is_current FROM range(3) t(id)',
+);
+const checks = [...(await loadChecks()).filter(({ scope }) => scope !== undefined), ...FOLLOWING_CHECKS];
 
 /** The names of a table's files in a version of the lake. */
 const files = (version: number) => () => [`${version}.parquet`];
@@ -61,78 +66,58 @@ const changeItems = async (ids: readonly number[], added: readonly number[]) => 
   await db.run(`CREATE OR REPLACE TABLE items_after AS FROM items WHERE item_id IN (${[...ids, ...added].join(', ')})`);
 };
 
-beforeAll(async () => {
-  db = await Database.open();
-  graph = new RelationGraph(db);
-  const columns = loadTableSchema('items').columns.map(({ name, type }) => `${name} ${type}`);
-  await db.run(`CREATE TABLE items (${columns.join(', ')})`);
-  await db.run(
-    'CREATE TABLE sites AS SELECT id AS site_id, NULL AS name, NULL AS host, id < 2 AS is_current FROM range(3) t(id)',
-  );
-  checks = [...(await loadChecks()).filter(({ scope }) => scope !== undefined), ...FOLLOWING_CHECKS];
+const planned = (check: Check) => ({
+  check,
+  severity: check.severity,
+  values: Object.fromEntries(check.parameters.map(({ name, default: value }) => [name, value])),
 });
-afterAll(() => db.close());
+
+/** How many of the checks a run counts on from a text of kept counts. */
+async function countKnown(text: string | undefined, list: ListFiles, some: PlannedCheck[], changed = NONE) {
+  return (await new KeptCounts(text, list).countOn(graph, CHECKED, CHANGED, some, changed)).size;
+}
 
 describe('checks that count on from the run before', () => {
-  const planned = (check: Check) => ({
-    check,
-    severity: check.severity,
-    values: Object.fromEntries(check.parameters.map(({ name, default: value }) => [name, value])),
-  });
-  it('read all rows where nothing is kept, or of another version, query or parameter', async () => {
+  beforeAll(() => changeItems([1], []));
+
+  const writeAll = async () => {
     const kept = new KeptCounts(undefined, files(0));
     await runChecks(graph, CHECKED, checks, {}, all(kept));
-    const text = kept.write(files(7));
-    const known = async (from: string | undefined, version: number, some = checks) =>
-      (await new KeptCounts(from, files(version)).countOn(graph, CHECKED, CHANGED, some.map(planned), NONE)).size;
-    await changeItems([1], []);
-    expect(await known(text, 7)).toBeGreaterThan(0);
-    expect(await known(text, 8)).toBe(0);
-    expect(await known(text.slice(0, -9), 7)).toBe(0);
-    expect(await known(undefined, 7)).toBe(0);
-    expect(
-      await known(
-        text,
-        7,
-        checks.map((check) => ({ ...check, sql: `${check.sql} -- other` })),
-      ),
-    ).toBe(0);
+    return kept.write(files(7));
+  };
+
+  it('read all rows where nothing is kept, or of another version, query or parameter', async () => {
+    const text = await writeAll();
+    const every = checks.map(planned);
+    expect(await countKnown(text, files(7), every)).toBeGreaterThan(0);
+    expect(await countKnown(text, files(8), every)).toBe(0);
+    expect(await countKnown(text.slice(0, -9), files(7), every)).toBe(0);
+    expect(await countKnown(undefined, files(7), every)).toBe(0);
+    const others = checks.map((check) => planned({ ...check, sql: `${check.sql} -- other` }));
+    expect(await countKnown(text, files(7), others)).toBe(0);
     const jump = planned(checks.find(({ name }) => name === 'price_jump') as Check);
-    const other = { ...jump, values: { factor: 5 } };
-    expect((await new KeptCounts(text, files(7)).countOn(graph, CHECKED, CHANGED, [jump], NONE)).size).toBe(1);
-    expect((await new KeptCounts(text, files(7)).countOn(graph, CHECKED, CHANGED, [other], NONE)).size).toBe(0);
+    expect(await countKnown(text, files(7), [jump])).toBe(1);
+    expect(await countKnown(text, files(7), [{ ...jump, values: { factor: 5 } }])).toBe(0);
   });
 
   it('read all rows where another table that they read changes', async () => {
-    const kept = new KeptCounts(undefined, files(0));
-    await runChecks(graph, CHECKED, checks, {}, all(kept));
+    const text = await writeAll();
     const site = checks.filter(({ name }) => name === 'site_known').map(planned);
-    await changeItems([1], []);
-    const known = async (changed: ReadonlySet<string>) =>
-      (await new KeptCounts(kept.write(files(7)), files(7)).countOn(graph, CHECKED, CHANGED, site, changed)).size;
-    expect(await known(new Set(['items', 'offers']))).toBe(1);
-    expect(await known(new Set(['items', 'sites']))).toBe(0);
+    expect(await countKnown(text, files(7), site, new Set(['items', 'offers']))).toBe(1);
+    expect(await countKnown(text, files(7), site, new Set(['items', 'sites']))).toBe(0);
   });
 
-  it('read all rows where a table that SQL with USING or a parameter names changes', async () => {
+  it.each([
+    ['', 'SELECT item_id FROM items JOIN Sites USING (site_id) WHERE NOT is_current'],
+    ['-- parameter: n BIGINT default 2: a\n', 'SELECT item_id FROM items, sites WHERE site_id < $n AND NOT is_current'],
+  ])('read all rows where a table changes that SQL with USING or a parameter names: %s%s', async (head, sql) => {
     const header = '-- name: own\n-- severity: gate\n-- description: a\n-- next: b\n-- scope: row\n';
-    for (const [head, sql] of [
-      ['', 'SELECT item_id FROM items JOIN Sites USING (site_id) WHERE NOT is_current'],
-      [
-        '-- parameter: n BIGINT default 2: a\n',
-        'SELECT item_id FROM items, sites WHERE site_id < $n AND NOT is_current',
-      ],
-    ]) {
-      const own = [planned(parseCheck(`${header}${head}${sql}`, 'own.sql'))];
-      const kept = new KeptCounts(undefined, files(0));
-      kept.note(own[0] as PlannedCheck, { violations: 0n, rows: [], seconds: 0 });
-      const text = kept.write(files(7));
-      const known = async (changed: ReadonlySet<string>) =>
-        (await new KeptCounts(text, files(7)).countOn(graph, CHECKED, CHANGED, own, changed)).size;
-      expect(await known(new Set(['items', 'sites']))).toBe(0);
-      // Another program changed websites, or a rebuild made them again.
-      const others = (table: string) => files(table === 'sites' ? 8 : 7)();
-      expect((await new KeptCounts(text, others).countOn(graph, CHECKED, CHANGED, own, NONE)).size).toBe(0);
-    }
+    const own = planned(parseCheck(`${header}${head}${sql}`, 'own.sql'));
+    const kept = new KeptCounts(undefined, files(0));
+    kept.note(own, { violations: 0n, rows: [], seconds: 0 });
+    const text = kept.write(files(7));
+    expect(await countKnown(text, files(7), [own], new Set(['items', 'sites']))).toBe(0);
+    // Another program changed websites, or a rebuild made them again.
+    expect(await countKnown(text, (table) => files(table === 'sites' ? 8 : 7)(), [own])).toBe(0);
   });
 });

@@ -8,15 +8,27 @@ import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 /** Column → SQL text of its value; columns left out get a plain valid value of their type. */
 export type Row = Record<string, string>;
 
-/** An in-memory database with every table of the contract, empty. */
+/** Makes an empty table of the contract, under another name if one is given, in place of the one that is there. */
+export async function createTable(db: Database, table: TableName, name: string = table): Promise<void> {
+  const columns = loadTableSchema(table).columns.map((column) => `${quoteIdentifier(column.name)} ${column.type}`);
+  await db.run(`CREATE OR REPLACE TABLE ${quoteIdentifier(name)} (${columns.join(', ')})`);
+}
+
+/** A database with every table of the contract, empty, for a file of tests. */
 export async function openEmptyTables(): Promise<Database> {
   const db = await Database.open();
-  for (const table of TABLE_NAMES) {
-    const columns = loadTableSchema(table).columns.map(({ name, type }) => `${quoteIdentifier(name)} ${type}`);
-    await db.run(`CREATE TABLE ${quoteIdentifier(table)} (${columns.join(', ')})`);
-  }
+  for (const table of TABLE_NAMES) await createTable(db, table);
   return db;
 }
+
+/** Websites with licence texts, now and before. */
+export const insertCredits = (db: Database) =>
+  insertRows(db, 'sites', [
+    { site_id: '1', attribution: "'CC BY 4.0'" },
+    { site_id: '1', attribution: "'CC BY 3.0'", is_current: 'false' },
+    { site_id: '2' },
+    { site_id: '3', attribution: "'CC0'" },
+  ]);
 
 /** Inserts rows given as SQL texts by column; the rest is NULL, or the table's plain value. */
 export async function insertRows(db: Database, table: TableName, rows: Row[]): Promise<void> {

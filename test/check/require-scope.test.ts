@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bindChecks } from '../../src/check/bind.js';
-import { loadChecks } from '../../src/check/load.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { bindChecks, loadChecks } from '../../src/check/load.js';
 import { requireScopes } from '../../src/check/require-scope.js';
 import { Database } from '../../src/sql/connection.js';
 import { FOLLOWING_CHECKS, parseScoped } from './scoped-queries.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await Database.open();
-});
+const db = await Database.open();
 afterAll(() => db.close());
 
 it('a scope fits every shipped check that has one', async () => {

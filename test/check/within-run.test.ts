@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Check } from '../../src/check/check.js';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { CheckedTables } from '../../src/check/count-rows.js';
 import { KeptCounts } from '../../src/check/kept-counts.js';
 import { loadChecks } from '../../src/check/load.js';
@@ -9,13 +8,14 @@ import { countWithinRun } from '../../src/check/within-run.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { Relation } from '../../src/sql/relation.js';
-import { loadTableSchema } from '../../src/tables/schemas.js';
 import { createSeeded } from '../seeded.js';
+import { createTable } from './lake-world.js';
 
 const random = createSeeded(31);
 const RUN = '000002-20261101T000000Z';
-let db: Database;
-let graph: RelationGraph;
+const db = await Database.open();
+afterAll(() => db.close());
+const graph = new RelationGraph(db);
 const named = (name: string) => new Relation(name, Promise.resolve());
 const CHECKED: CheckedTables = { tables: { items: named('items'), history: named('history') }, runId: RUN };
 const CHANGED = { before: named('items_before'), after: named('items_after') };
@@ -24,8 +24,6 @@ const scope = (hasFewChanges: boolean) => ({
   changed: hasFewChanges ? CHANGED : undefined,
   changedTables: new Set<string>(),
 });
-let checks: Check[];
-
 const instant = () => `'2026-10-0${1 + random.integer(9)} 00:00:00+00'`;
 const insert = (table: string, values: Record<string, unknown>) =>
   db.run(`INSERT INTO ${table} (${Object.keys(values)}) VALUES (${Object.values(values).join(', ')})`);
@@ -54,28 +52,21 @@ const insertChange = (id: number, changeId: number, runId: string) =>
     run_id: `'${runId}'`,
   });
 
-beforeAll(async () => {
-  db = await Database.open();
-  for (const table of ['items', 'items_before', 'items_after', 'history', 'runs', 'sites'] as const) {
-    const { columns } = loadTableSchema(table.startsWith('items') ? 'items' : (table as 'history'));
-    await db.run(`CREATE TABLE ${table} (${columns.map(({ name, type }) => `"${name}" ${type}`).join(', ')})`);
+for (const name of ['items', 'items_before', 'items_after', 'history', 'runs', 'sites'] as const)
+  await createTable(db, name.startsWith('items') ? 'items' : (name as 'history'), name);
+await insert('runs', { run_number: 1, run_id: "'000001-20261031T000000Z'", cursor_to: 1000 });
+await insert('runs', { run_number: 2, run_id: `'${RUN}'`, cursor_to: 1000 });
+for (let id = 0; id < 80; id++) {
+  // The run told something of every third item; some of these rows it did not give other values.
+  const isTouched = id % 3 === 0;
+  await insertItem('items', id, isTouched ? RUN : '000001-20261031T000000Z');
+  for (let n = 0; n < 3; n++) {
+    await insertChange(id, id * 5 + n, isTouched && n === 2 ? RUN : '000001-20261031T000000Z');
   }
-  await insert('runs', { run_number: 1, run_id: "'000001-20261031T000000Z'", cursor_to: 1000 });
-  await insert('runs', { run_number: 2, run_id: `'${RUN}'`, cursor_to: 1000 });
-  graph = new RelationGraph(db);
-  for (let id = 0; id < 80; id++) {
-    // Of every third item the run told something; some of these rows it did not give other values.
-    const isTouched = id % 3 === 0;
-    await insertItem('items', id, isTouched ? RUN : '000001-20261031T000000Z');
-    for (let n = 0; n < 3; n++) {
-      await insertChange(id, id * 5 + n, isTouched && n === 2 ? RUN : '000001-20261031T000000Z');
-    }
-  }
-  await db.run('INSERT INTO items_after FROM items WHERE item_id % 3 = 0 AND item_id % 2 = 0');
-  await db.run('INSERT INTO items_before FROM items_after WHERE item_id % 5 > 0');
-  checks = (await loadChecks()).filter(({ withinRun }) => withinRun !== undefined);
-});
-afterAll(() => db.close());
+}
+await db.run('INSERT INTO items_after FROM items WHERE item_id % 3 = 0 AND item_id % 2 = 0');
+await db.run('INSERT INTO items_before FROM items_after WHERE item_id % 5 > 0');
+const checks = (await loadChecks()).filter(({ withinRun }) => withinRun !== undefined);
 
 const count = async (hasFewChanges: boolean) => {
   const results = await runChecks(graph, CHECKED, checks, {}, scope(hasFewChanges));

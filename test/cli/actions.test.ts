@@ -1,104 +1,48 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { tableFromIPC } from 'apache-arrow';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadChecks } from '../../src/check/load.js';
 import { runCheckCommand } from '../../src/cli/actions/run-check.js';
 import { runQuery } from '../../src/cli/actions/run-query.js';
-import { showSpread } from '../../src/cli/actions/show-spread.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { realIo } from '../../src/io/io.js';
 import { EventStore } from '../../src/webhook/event-store.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
-import { openContext } from './open-context.js';
+import { act, openContext } from './open-context.js';
 
 const CHECKS = (await loadChecks()).length;
 
 const lake = await publishLake();
-const faulty = await publishLake([
-  { item_id: '5', gtin: "'4006381333932'", price: '-1' },
-  { item_id: '6', price: '10.5' },
-  { item_id: '7', price: '10000', site_id: '3' },
-]);
+const faulty = await publishLake([{ item_id: '5', gtin: "'4006381333932'", price: '-1' }]);
 afterAll(async () => {
   for (const path of [lake, faulty]) await rm(dirname(path), { recursive: true });
 });
 
-const ALL = { minShops: 2, top: 20, outliers: true, grade: 'B' as const };
-
-describe('spread', () => {
-  it('shows the widest spreads with shop names and the credits under the table', async () => {
-    const context = openContext();
-    await showSpread({ lake, ...ALL }, context);
-    expect(context.output.text).toMatch(
-      /4006381333931 +Kettle \[31m red +EUR +10\.0001 +20\.00 +100\.0 +B +Alpha +茶店 +15\.00 +3 /u,
-    );
-    expect(context.output.text).toContain(`pass these credits on with it:\n  ${CREDIT}\n`);
-  });
-
-  it('shows the prices that can be trusted, and leaves out products with outliers when asked', async () => {
-    const context = openContext();
-    await showSpread({ lake: faulty, ...ALL, grade: 'C' }, context);
-    expect(context.output.text).toMatch(/ 10\.0001 +20\.00 +100\.0 +C .* 3 +2\n/u);
-    const without = openContext(true);
-    await showSpread({ lake: faulty, ...ALL, outliers: false }, without);
-    expect(JSON.parse(without.output.text)).toMatchObject({ ok: true, rowCount: 0 });
-  });
-
-  it('loses no credit in any form', async () => {
-    const json = openContext(true);
-    expect(await showSpread({ lake, ...ALL }, json)).toBeUndefined();
-    expect(JSON.parse(json.output.text)).toMatchObject({ attribution: [CREDIT], rows: [{ attribution: [CREDIT] }] });
-    const csv = openContext();
-    await showSpread({ lake, ...ALL, format: 'csv' }, csv);
-    expect(csv.output.text).toContain(CREDIT);
-    expect(csv.stderr.text).toContain(CREDIT);
-    const arrow = openContext();
-    await showSpread({ lake, ...ALL, format: 'arrow' }, arrow);
-    const table = tableFromIPC(Buffer.concat(arrow.output.chunks));
-    expect(table.schema.metadata.get('attribution')).toBe(JSON.stringify([CREDIT]));
-  });
-
-  it('selects by number of shops, and so many products', async () => {
-    for (const selection of [
-      { ...ALL, minShops: 4 },
-      { ...ALL, top: 0 },
-    ]) {
-      const context = openContext(true);
-      await showSpread({ lake, ...selection }, context);
-      expect(JSON.parse(context.output.text).rows).toEqual([]);
-    }
-  });
-});
-
 describe('query', () => {
-  const memory = '1GB';
+  const request = { lake, memory: '1GB' };
 
   it('streams exact rows in the one JSON line', async () => {
-    const context = openContext(true);
-    await runQuery({ lake, memory, sql: 'SELECT item_id FROM items ORDER BY item_id LIMIT 1' }, context);
-    expect(context.output.text).toBe(
+    const { text } = await act(
+      runQuery,
+      { ...request, sql: 'SELECT item_id FROM items ORDER BY item_id LIMIT 1' },
+      openContext(true),
+    );
+    expect(text).toBe(
       `{"ok":true,"columns":[{"name":"item_id","type":"BIGINT"}],"rows":[{"item_id":9007199254740993}],"rowCount":1,"attribution":["${CREDIT}"]}\n`,
     );
   });
 
   it('reads the SQL from a file and writes the result to one', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'query-'));
-    await writeFile(join(folder, 'q.sql'), 'SELECT count(*) AS n FROM items;\n');
-    const output = join(folder, 'n.csv');
-    const context = openContext(true);
-    const report = await runQuery({ lake, memory, file: join(folder, 'q.sql'), format: 'csv', output }, context);
-    expect(report).toEqual({
-      rows: 1n,
-      file: output,
-      format: 'csv',
-      attribution: [CREDIT],
-      metadata: `${output}-metadata.json`,
-    });
+    const [file, output] = [join(folder, 'q.sql'), join(folder, 'n.csv')];
+    await writeFile(file, 'SELECT count(*) AS n FROM items;\n');
+    const { report, text } = await act(runQuery, { ...request, file, format: 'csv', output }, openContext(true));
+    const metadata = `${output}-metadata.json`;
+    expect(report).toEqual({ rows: 1n, file: output, format: 'csv', attribution: [CREDIT], metadata });
     expect(await readFile(output, 'utf8')).toBe('n\r\n4\r\n');
-    expect(context.output.text).toBe('');
+    expect(text).toBe('');
     await rm(folder, { recursive: true });
   });
 
@@ -107,18 +51,17 @@ describe('query', () => {
     ['FROM itms', 'query', 'Catalog Error: Table with name itms does not exist! Did you mean "items"?'],
     ["FROM read_text('/etc/passwd')", 'query', /^Permission Error: Cannot access file/u],
     ["SELECT 'x'::BIGINT", 'query', /^Conversion Error: Could not convert string 'x' to INT64$/u],
+    [undefined, 'usage', /^give the SQL in one way/u],
   ])('answers %j with one clear line', async (sql, code, message) => {
-    await expect(runQuery({ lake, memory, sql }, openContext())).rejects.toMatchObject({
+    await expect(runQuery({ ...request, sql }, openContext())).rejects.toMatchObject({
       code,
       message: typeof message === 'string' ? message : expect.stringMatching(message),
     });
   });
 
-  it('takes the SQL once and stdout for one purpose', async () => {
-    await expect(runQuery({ lake, memory }, openContext())).rejects.toMatchObject({ code: 'usage' });
-    await expect(runQuery({ lake, memory, sql: 'SELECT 1', format: 'csv' }, openContext(true))).rejects.toMatchObject({
-      code: 'usage',
-    });
+  it('takes stdout for one purpose', async () => {
+    const both = runQuery({ ...request, sql: 'SELECT 1', format: 'csv' }, openContext(true));
+    await expect(both).rejects.toMatchObject({ code: 'usage' });
   });
 
   it('stays within its memory', async () => {
@@ -135,30 +78,28 @@ describe('query', () => {
     if (delay === 0) controller.abort(reason);
     else setTimeout(() => controller.abort(reason), delay);
     const sql = 'SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE (a.range * b.range) % 7 = 3';
-    await expect(runQuery({ lake, memory, sql }, { ...openContext(), signal: controller.signal })).rejects.toThrow();
+    await expect(runQuery({ ...request, sql }, { ...openContext(), signal: controller.signal })).rejects.toThrow();
   });
 });
 
 describe('check', () => {
   it('passes on a sound lake', async () => {
-    const context = openContext();
-    const report = await runCheckCommand({ lake, failOn: 'warn' }, context);
-    expect(context.output.text).not.toContain('FAILED');
-    expect(context.output.text).toMatch(/ok +gate +items_key_unique/u);
-    expect(report.checks).toHaveLength(CHECKS);
+    const { text, report } = await act(runCheckCommand, { lake, failOn: 'warn' });
+    expect(text).not.toContain('FAILED');
+    expect(text).toMatch(/ok +gate +items_key_unique/u);
+    expect(report?.checks).toHaveLength(CHECKS);
   });
 
   it('fails with what was found and what to look at', async () => {
     const context = openContext();
+    const message = `1 of ${CHECKS} checks failed: price_not_negative`;
     const failure = runCheckCommand({ lake: faulty, failOn: 'error' }, context);
-    await expect(failure).rejects.toMatchObject({
-      code: 'check_failed',
-      message: `1 of ${CHECKS} checks failed: price_not_negative`,
-    });
-    expect(context.output.text).toMatch(/FAILED +error +price_not_negative +1\n/u);
-    expect(context.output.text).toMatch(/FAILED +warn +gtin_check_digit +1\n/u);
-    expect(context.output.text).toMatch(/^item_id .*\n─.*\n {6}5 /mu);
-    expect(context.output.text).toContain("→ Look at the item's page;");
+    await expect(failure).rejects.toMatchObject({ code: 'check_failed', message });
+    const { text } = context.output;
+    expect(text).toMatch(/FAILED +error +price_not_negative +1\n/u);
+    expect(text).toMatch(/FAILED +warn +gtin_check_digit +1\n/u);
+    expect(text).toMatch(/^item_id .*\n─.*\n {6}5 /mu);
+    expect(text).toContain("→ Look at the item's page;");
   });
 
   it('fails by the severity that was asked for, among the checks that were selected', async () => {
@@ -188,19 +129,17 @@ describe('check', () => {
   });
 
   it('names the check that was meant', async () => {
-    await expect(
-      runCheckCommand({ lake, failOn: 'error', select: ['gtin_check_digits'] }, openContext()),
-    ).rejects.toMatchObject({ code: 'usage', facts: { hint: 'Did you mean gtin_check_digit?' } });
+    const failure = runCheckCommand({ lake, failOn: 'error', select: ['gtin_check_digits'] }, openContext());
+    await expect(failure).rejects.toMatchObject({ code: 'usage', facts: { hint: 'Did you mean gtin_check_digit?' } });
   });
 });
 
 describe('status', () => {
   it('tells run, cursor, tables and last runs', async () => {
-    const context = openContext();
-    const report = await showStatus({ lake }, context);
-    expect(context.output.text).toMatch(/run 1 \(r1\) of prices, published 2026-11-20T09:00:00.000Z, cursor 42/u);
-    expect(context.output.text).toMatch(/items +0 +4 +3 +\d/u);
-    expect(context.output.text).toMatch(/1 +snapshot +2026-11-20T08:59:00Z +60 +7/u);
+    const { text, report } = await act(showStatus, { lake });
+    expect(text).toMatch(/run 1 \(r1\) of prices, published 2026-11-20T09:00:00.000Z, cursor 42/u);
+    expect(text).toMatch(/items +0 +4 +3 +\d/u);
+    expect(text).toMatch(/1 +snapshot +2026-11-20T08:59:00Z +60 +7/u);
     expect(JSON.parse(toJsonText(report))).toMatchObject({
       published: true,
       runId: 'r1',
@@ -209,7 +148,7 @@ describe('status', () => {
       runs: [{ run: 1, cursor_to: 42 }],
       webhooks: { waiting: 0, setAside: 0 },
     });
-    expect(context.output.text).not.toContain('webhook');
+    expect(text).not.toContain('webhook');
   });
 
   it('tells of webhook events that wait, and of bodies that could not be read', async () => {
@@ -217,10 +156,8 @@ describe('status', () => {
     await store.land('evt_1', Buffer.from('{}'));
     await store.land('evt_2', Buffer.from('{}'));
     await store.setAside(Buffer.from('?'));
-    const context = openContext();
-    expect(await showStatus({ lake: faulty }, context)).toMatchObject({ webhooks: { waiting: 2, setAside: 1 } });
-    expect(context.output.text).toContain(
-      'webhook events for the next sync: 2 · unreadable, in _pricelake/webhooks/aside: 1\n',
-    );
+    const { text, report } = await act(showStatus, { lake: faulty });
+    expect(report).toMatchObject({ webhooks: { waiting: 2, setAside: 1 } });
+    expect(text).toContain('webhook events for the next sync: 2 · unreadable, in _pricelake/webhooks/aside: 1\n');
   });
 });

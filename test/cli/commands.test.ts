@@ -62,6 +62,7 @@ describe('a value that does not fit is refused before anything else happens', ()
     ['sync --deadline soon', '--deadline soon is not a duration such as 90s, 20m, 48h or 7d'],
     ['sync --deadline 0', '--deadline 0 is not a duration'],
     ['sync --land-only --publish-held', '--land-only and --publish-held exclude each other\n  → Give one of them.'],
+    ['sync --land-only --metrics m.prom', '--land-only and --metrics exclude each other'],
     ['spread --top 1.5', '--top 1.5 is not a whole number'],
     ['spread --daily --since monday', '--since monday is not a day such as 2026-11-20, or a time such as 30d'],
     ['query --memory much FROM', '--memory much is not a size such as 512MB or 2GB'],

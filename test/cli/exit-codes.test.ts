@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeError, formatError } from '../../src/cli/error-report.js';
-import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import { describeError, exitCodeOf, formatError } from '../../src/cli/exit-codes.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { PricelakeError } from '../../src/io/errors.js';
 

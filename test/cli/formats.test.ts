@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { createStreamOutput } from '../../src/cli/output/output.js';
 import { toResultSet } from '../../src/cli/output/result-set.js';
-import { loadFormat } from '../../src/cli/output/write-result.js';
+import { writeFormat } from '../../src/cli/output/write-result.js';
 import type { Format } from '../../src/cli/shared-options.js';
 import { Database } from '../../src/sql/connection.js';
 import { MemoryOutput, MemoryStream } from './open-context.js';
@@ -11,14 +11,8 @@ import { MemoryOutput, MemoryStream } from './open-context.js';
 const db = await Database.open();
 afterAll(() => db.close());
 
-async function format(
-  kind: Exclude<Format, 'parquet'>,
-  sql: string,
-  output = new MemoryOutput(),
-  credits = ['CC BY 4.0'],
-): Promise<MemoryOutput> {
-  const write = await loadFormat(kind);
-  await write(toResultSet(await db.connection.stream(sql), credits), output);
+async function format(kind: Format, sql: string, output = new MemoryOutput(), credits: string[] = []) {
+  await writeFormat(toResultSet(await db.connection.stream(sql), credits), kind, undefined, output);
   return output;
 }
 
@@ -163,7 +157,7 @@ describe('table', () => {
 
 describe('arrow', () => {
   it('has exact types and values, and the licence texts in its metadata', async () => {
-    const table = tableFromIPC(Buffer.concat((await format('arrow', EXACT)).chunks));
+    const table = tableFromIPC(Buffer.concat((await format('arrow', EXACT, undefined, ['CC BY 4.0'])).chunks));
     expect(table.schema.fields.map((field) => String(field.type))).toEqual([
       'Int64',
       'Decimal[18e+4]',

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
+import type { CommandContext, CommandReport } from '../../src/cli/command.js';
 import type { Output } from '../../src/cli/output/output.js';
-import type { CommandContext } from '../../src/cli/run-command.js';
 import { PLAIN } from '../../src/cli/style.js';
 import { createCliIo } from '../../src/cli/terminal-io.js';
 
@@ -14,6 +14,21 @@ export function openContext(json = false) {
     if (!json) await output.write(text);
   };
   return { output, stderr, io, json, signal, style: PLAIN, say } satisfies CommandContext & { stderr: MemoryStream };
+}
+
+type Action<R> = (request: R, context: CommandContext) => Promise<CommandReport | undefined>;
+
+/** Runs an action, and returns its report and what it wrote. */
+export async function act<R>(action: Action<R>, request: NoInfer<R>, context = openContext()) {
+  const report = await action(request, context);
+  const { text, chunks } = context.output;
+  return { report, text, bytes: Buffer.concat(chunks), stderr: context.stderr.text };
+}
+
+/** Runs an action with `--json` whose rows go into the line, and returns what that says. */
+export async function actJson<R>(action: Action<R>, request: NoInfer<R>, context = openContext(true)) {
+  const { text } = await act(action, request, context);
+  return JSON.parse(text) as { rows: Record<string, unknown>[]; [member: string]: unknown };
 }
 
 /** Keeps what is written; takes `most` writes, then behaves like a reader that has gone. */

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { showPlan } from '../../src/cli/actions/show-plan.js';
-import { describeError } from '../../src/cli/error-report.js';
-import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import { describeError, exitCodeOf } from '../../src/cli/exit-codes.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import type { PricelakeError } from '../../src/io/errors.js';
 import { realIo } from '../../src/io/io.js';
@@ -12,7 +11,7 @@ import { openMemory } from '../../src/journal/memory.js';
 import { openLake } from '../../src/lake/lake.js';
 import { openExportMemory } from '../../src/plan/broken-exports.js';
 import { startSandbox } from '../../src/sandbox/start.js';
-import { openContext } from './open-context.js';
+import { act, openContext } from './open-context.js';
 
 const sandbox = await startSandbox({ items: 120, sites: 2, ratePerSecond: null, limits: { exportRowsPerMonth: 100 } });
 const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-plan-test-'));
@@ -27,11 +26,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+/** The error of a plan that is refused. */
+const refuse = (request: { maxOverage?: number }, context = openContext(true)): Promise<PricelakeError> =>
+  showPlan({ pipeline, ...request }, context).then(
+    () => expect.unreachable('sync would be refused'),
+    (reason: PricelakeError) => reason,
+  );
+
 describe('pricelake plan', () => {
   test('shows mode, steps, cost, and what is left of the month afterwards', async () => {
-    const context = openContext();
-    const report = await showPlan({ pipeline, reconcile: false, maxOverage: 1 }, context);
-    const { text } = context.output;
+    const { text, report } = await act(showPlan, { pipeline, maxOverage: 1 });
     expect(text).toContain('Mode: snapshot, because the lake holds no items yet.');
     expect(text).toMatch(/^export +1 +120 +items counted now$/m);
     expect(text).toMatch(/^sample +10 +items to compare with the lake$/m);
@@ -52,22 +56,16 @@ describe('pricelake plan', () => {
     const lake = await openLake(path.join(folder, 'lake'), { create: true });
     const memory = openExportMemory(await openMemory(lake), realIo);
     for (let run = 0; run < 2; run++) await memory.note('all', { rows: 120n, reason: 'cut' });
-    const error = await showPlan({ pipeline, reconcile: false, maxOverage: 1 }, openContext(true)).then(
-      () => expect.unreachable('sync would wait'),
-      (reason: PricelakeError) => reason,
-    );
+    const error = await refuse({ maxOverage: 1 });
     expect(exitCodeOf(error)).toBe(75);
     expect(error.message).toMatch(/^sync would stop: export all broke off in 2 runs, /);
-    expect(error.facts.nextRunAt).toEqual(new Date((memory.find('all')?.at.getTime() ?? 0) + 3_600_000));
+    expect(error.facts.nextRunAt).toEqual(new Date((memory.list()[0]?.at.getTime() ?? 0) + 3_600_000));
     await memory.forget('all');
   });
 
   test('exits with 5 when sync would be refused, and its JSON holds the plan and when to come back', async () => {
     const context = openContext(true);
-    const error = await showPlan({ pipeline, reconcile: false }, context).then(
-      () => expect.unreachable('sync would be refused'),
-      (reason: PricelakeError) => reason,
-    );
+    const error = await refuse({}, context);
     expect(exitCodeOf(error)).toBe(5);
     expect(context.output.text).toBe('');
     const json = JSON.parse(toJsonText(describeError(error)));

@@ -154,8 +154,9 @@ describe('a window', () => {
 
   it('has room for the step and its rows, however narrow', () => {
     const progress = { step: 'snapshot', rows: 500_000n, totalRows: 1_000_000n, bytes: 12_300_000 };
-    const widths = [79, 70, 60, 50, 20].map((width) => formatProgress(progress, 10, width));
+    const widths = [undefined, 79, 70, 60, 50, 20].map((width) => formatProgress(progress, 10, width));
     expect(widths).toEqual([
+      'snapshot     ████████████░░░░░░░░░░░░ 50% 500,000/1,000,000 rows 12.3 MB 50,000 rows/s 10s left',
       'snapshot     ████░░░░ 50% 500,000/1,000,000 rows 12.3 MB 50,000 rows/s 10s left',
       'snapshot     ████░░░░ 50% 500,000/1,000,000 rows 10s left',
       'snapshot     ████░░░░ 50% 500,000/1,000,000 rows 10s left',

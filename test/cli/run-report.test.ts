@@ -57,11 +57,9 @@ describe('the report of a run', () => {
   });
 
   test('wraps its first line between words, and keeps a number with its unit', () => {
-    const [first, second] = formatReport(reportOf(), './a-longer-lake').split('\n');
-    expect([first, second]).toEqual([
-      'Run 7 (snapshot: a complete comparison is due) published to ./a-longer-lake in',
-      '  12.3 s.',
-    ]);
+    expect(formatReport(reportOf(), './a-longer-lake')).toMatch(
+      /^Run 7 \(snapshot: a complete comparison is due\) published to \.\/a-longer-lake in\n {2}12\.3 s\.\n/,
+    );
   });
 
   test('says nothing of comparisons that found nothing, or were not made', () => {
@@ -114,22 +112,15 @@ describe('the report of a run', () => {
   });
 
   test('has names of one form, and seconds of three decimals', () => {
-    const checks = [
-      { name: 'few', severity: 'warn' as const, violations: 0n, waived: false } as RunReport['checks'][0],
-    ];
-    const report: RunReport = {
-      ...reportOf({ seconds: 0.015179839431900004 }),
-      checks,
-      histories: { asked: 1, left: 0, runId: 'r' },
-    };
+    const check = { name: 'few', severity: 'warn', violations: 0n, waived: false } as RunReport['checks'][0];
+    const histories = { asked: 1, left: 0, runId: 'r' };
+    const report = { ...reportOf({ seconds: 0.015179839431900004 }), checks: [check], histories };
     const text = toJsonText(describeReport(report, './lake'));
     expect(JSON.parse(text)).toMatchObject({
       seconds: 0.015,
       checks: [{ let_through: false }],
       histories: { run_id: 'r' },
     });
-    expect(
-      [...text.matchAll(/"(\w+)":/gu)].map(([, name]) => name).filter((name) => /[A-Z]/u.test(name ?? '')),
-    ).toEqual([]);
+    expect(text).not.toMatch(/"\w*[A-Z]\w*":/u);
   });
 });

@@ -7,7 +7,7 @@ import { listAnalyses } from '../../src/analyze/analysis.js';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { showSpread } from '../../src/cli/actions/show-spread.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
-import { MemoryOutput, openContext } from './open-context.js';
+import { act, actJson, MemoryOutput, openContext } from './open-context.js';
 
 const ALL = { minShops: 2, top: 20, outliers: true, grade: 'C' as const };
 const NOW = new Date('2026-11-20T12:00:00Z');
@@ -45,19 +45,35 @@ const lake = await publishLake(
   ],
   { first: '2026-11-18', last: '2026-11-19' },
 );
+/** A price far from all others. */
+const faulty = await publishLake([{ item_id: '7', price: '10000', site_id: '3' }]);
 await writeFile(join(folder, 'rates.csv'), 'date,currency,rate\n2026-11-01,PLN,4\n2026-11-19,PLN,5\n');
 afterAll(async () => {
-  for (const path of [dirname(lake), folder]) await rm(path, { recursive: true });
+  for (const path of [dirname(lake), dirname(faulty), folder]) await rm(path, { recursive: true });
 });
 
 describe('spread of some products', () => {
   const rows = async (request: object) => {
     const context = openContext(true);
     context.io.now = () => NOW;
-    await showSpread({ lake, ...ALL, ...request }, context);
-    return JSON.parse(context.output.text).rows as Record<string, unknown>[];
+    return (await actJson(showSpread, { lake, ...ALL, ...request }, context)).rows;
   };
   const products = async (request: object) => (await rows(request)).map((row) => row.product_id);
+
+  it('shows the widest with shop names and the credits under the table, or elsewhere in a format without a place', async () => {
+    const { text } = await act(showSpread, { lake, ...ALL });
+    expect(text).toMatch(/4006381333931 +Kettle \[31m red +EUR +10\.0001 +20\.00 +100\.0 +B +Alpha +茶店 +15\.00 +3 /u);
+    expect(text).toContain(`pass these credits on with it:\n  ${CREDIT}\n`);
+    const csv = await act(showSpread, { lake, ...ALL, format: 'csv' });
+    expect([csv.text, csv.stderr]).toEqual([expect.stringContaining(CREDIT), expect.stringContaining(CREDIT)]);
+  });
+
+  it('has so many shops and products, without outliers when asked', async () => {
+    expect(await rows({ minShops: 4 })).toEqual([]);
+    expect(await products({ top: 2 })).toEqual(['4006381333931', 'zloty']);
+    expect((await act(showSpread, { ...ALL, lake: faulty })).text).toMatch(/ 10\.0001 +20\.00 +100\.0 +C .* 3 +1\n/u);
+    expect(await rows({ lake: faulty, outliers: false })).toEqual([]);
+  });
 
   it('is of a category with those below it, by slug or path, and of a brand in any case', async () => {
     expect(await products({})).toEqual(['4006381333931', 'zloty', 'fork', 'pot', 'cup']);
@@ -65,22 +81,17 @@ describe('spread of some products', () => {
     expect(await products({ category: 'home / KITCHEN' })).toEqual(['pot', 'cup']);
     expect(await products({ category: 'cups' })).toEqual(['cup']);
     expect(await products({ category: 'kitchen', brand: 'ACME' })).toEqual(['pot']);
-    await expect(showSpread({ lake, ...ALL, category: 'kitchin' }, openContext())).rejects.toMatchObject({
-      code: 'usage',
-      facts: { hint: 'Did you mean kitchen?' },
-    });
+    const hint = 'Did you mean kitchen?';
+    await expect(products({ category: 'kitchin' })).rejects.toMatchObject({ code: 'usage', facts: { hint } });
   });
 
   it('leaves out what cannot be trusted, and says how many and how to see them', async () => {
     expect(await products({ grade: 'B' })).toEqual(['4006381333931', 'zloty', 'fork', 'pot']);
     expect(await products({ grade: 'A' })).toEqual([]);
-    const context = openContext();
-    await showSpread({ lake, ...ALL, grade: 'B' }, context);
-    expect(context.output.text).toContain('\n1 of 5 spreads are left out, because prices contradict each other');
-    expect(context.output.text).toContain('See them with --grade C.');
-    const all = openContext();
-    await showSpread({ lake, ...ALL }, all);
-    expect(all.output.text).not.toContain('left out, because');
+    const { text } = await act(showSpread, { lake, ...ALL, grade: 'B' });
+    expect(text).toContain('\n1 of 5 spreads are left out, because prices contradict each other');
+    expect(text).toContain('See them with --grade C.');
+    expect((await act(showSpread, { lake, ...ALL })).text).not.toContain('left out, because');
   });
 
   it.each([
@@ -90,7 +101,7 @@ describe('spread of some products', () => {
     [{ brand: 'Acmee' }, 'brand Acmee', 'Did you mean Acme?'],
     [{ product: 'forkk' }, 'product forkk', 'Did you mean fork?'],
     [{ product: '4006381333932', daily: true }, 'product 4006381333932', 'Did you mean 4006381333931?'],
-  ])('is refused for what the lake does not know, as an unknown category is: %j', async (request, what, hint) => {
+  ])('is refused for what the lake does not know: %j', async (request, what, hint) => {
     await expect(showSpread({ lake, ...ALL, ...request }, openContext())).rejects.toMatchObject({
       code: 'usage',
       message: `--${what}: the lake has no such ${what.split(' ')[0]}`,
@@ -121,17 +132,13 @@ describe('spread of some products', () => {
   });
 
   it('is of one product: its offers, cheapest first, and its prices up to the newest time in the lake', async () => {
-    const context = openContext();
-    context.io.now = () => NOW;
-    await showSpread({ lake, ...ALL, product: '04006381333931' }, context);
-    const { text } = context.output;
+    const { text } = await act(showSpread, { lake, ...ALL, product: '04006381333931' });
     expect(text).toMatch(/^4006381333931 · Kettle \[31m red\n\ncurrency +price +shop/u);
     expect(text).toMatch(/10\.0001 +Alpha [\s\S]*15\.00 +Beta [\s\S]*20\.00 +茶店/u);
     expect(text).toContain(`pass these credits on with it:\n  ${CREDIT}\n`);
     expect(text).toMatch(/EUR: ░ lowest to highest[\s\S]*20\.00 ┤░[\s\S]*10\.00 ┤░\n *└─\n *2026-01-01\n/u);
-    expect((await rows({ product: 'cup', fx: join(folder, 'rates.csv') })).map((row) => row.converted_price)).toEqual([
-      2, 2, 20,
-    ]);
+    const converted = await rows({ product: 'cup', fx: join(folder, 'rates.csv') });
+    expect(converted.map((row) => row.converted_price)).toEqual([2, 2, 20]);
     await expect(showSpread({ lake, ...ALL, product: 'none' }, openContext())).rejects.toMatchObject({ code: 'usage' });
   });
 
@@ -139,17 +146,15 @@ describe('spread of some products', () => {
     const file = join(folder, 'prices.yaml');
     const source = `source: { baseUrl: "\${NOT_SET}", apiKey: "\${NOT_SET}" }`;
     await writeFile(file, `${source}\nlake: { path: ${lake} }\nanalysis: { fx: ${join(folder, 'rates.csv')} }\n`);
-    const context = openContext(true);
-    await showSpread({ pipeline: file, ...ALL, category: 'cups' }, context);
-    expect(JSON.parse(context.output.text).rows).toMatchObject([{ currency: 'EUR', offers: 3 }]);
+    const found = await actJson(showSpread, { pipeline: file, ...ALL, category: 'cups' });
+    expect(found.rows).toMatchObject([{ currency: 'EUR', offers: 3 }]);
   });
 });
 
 describe('credits in files', () => {
   it('stand beside CSV and JSON, where CSV on the Web looks for them', async () => {
     const output = join(folder, 'spread.csv');
-    const context = openContext();
-    const report = await showSpread({ lake, ...ALL, format: 'csv', output }, context);
+    const { report } = await act(showSpread, { lake, ...ALL, format: 'csv', output });
     expect(report).toMatchObject({ metadata: `${output}-metadata.json` });
     const metadata = JSON.parse(await readFile(`${output}-metadata.json`, 'utf8'));
     expect(metadata).toMatchObject({ url: 'spread.csv', 'dc:rights': [CREDIT] });
@@ -163,9 +168,7 @@ describe('credits in files', () => {
     const output = join(folder, "it's.parquet");
     const request = { lake, memory: '1GB', sql, format: 'parquet' } as const;
     expect(await runQuery({ ...request, output }, openContext())).toMatchObject({ rows: 1n, attribution: [CREDIT] });
-    const context = openContext();
-    await runQuery(request, context);
-    const bytes = Buffer.concat(context.output.chunks);
+    const { bytes } = await act(runQuery, request);
     expect(bytes.equals(await readFile(output))).toBe(true);
     const buffer = new Uint8Array(bytes).buffer;
     const metadata = parquetMetadata(buffer);
@@ -181,48 +184,30 @@ describe('credits in files', () => {
 
   it('are no excuse to print bytes on a terminal', async () => {
     const terminal = { ...openContext(), output: new MemoryOutput(80) };
-    await expect(runQuery({ lake, memory: '1GB', sql: 'SELECT 1', format: 'parquet' }, terminal)).rejects.toMatchObject(
-      {
-        code: 'usage',
-        message: '--format parquet is not for a terminal',
-      },
-    );
+    const refused = runQuery({ lake, memory: '1GB', sql: 'SELECT 1', format: 'parquet' }, terminal);
+    await expect(refused).rejects.toMatchObject({ code: 'usage', message: '--format parquet is not for a terminal' });
   });
 });
 
 describe('query of an analysis', () => {
-  const memory = '1GB';
+  const request = { lake, memory: '1GB' };
   const DAYS = Object.entries({ first_day: '2026-11-19', last_day: '2026-11-20' });
 
   it('runs the analyses that ship, with variables', async () => {
-    const context = openContext(true);
-    await runQuery(
-      {
-        lake,
-        memory,
-        analysis: 'widest_spreads',
-        set: [
-          ['top', '1'],
-          ['brand', 'acme'],
-        ],
-      },
-      context,
-    );
-    expect(JSON.parse(context.output.text).rows).toMatchObject([{ product_id: 'pot' }]);
-    const prices = openContext(true);
-    await runQuery({ lake, memory, analysis: 'offer_prices', set: DAYS }, prices);
-    expect(JSON.parse(prices.output.text).rowCount).toBeGreaterThan(5);
+    const set = Object.entries({ top: '1', brand: 'acme' });
+    const { rows } = await actJson(runQuery, { ...request, analysis: 'widest_spreads', set });
+    expect(rows).toMatchObject([{ product_id: 'pot' }]);
+    const prices = await actJson(runQuery, { ...request, analysis: 'offer_prices', set: DAYS });
+    expect(prices.rowCount).toBeGreaterThan(5);
   });
 
   it('runs every analysis that it names', async () => {
     for (const analysis of listAnalyses()) {
       const fx = analysis === 'law_of_one_price' ? join(folder, 'rates.csv') : undefined;
-      await runQuery(
-        { lake, memory, analysis, set: [['product', 'cup'], ...DAYS], fx, format: 'ndjson' },
-        openContext(),
-      );
+      const set: [string, string][] = [['product', 'cup'], ...DAYS];
+      await runQuery({ ...request, analysis, set, fx, format: 'ndjson' }, openContext());
     }
-    const without = runQuery({ lake, memory, analysis: 'law_of_one_price', format: 'ndjson' }, openContext());
+    const without = runQuery({ ...request, analysis: 'law_of_one_price', format: 'ndjson' }, openContext());
     await expect(without).rejects.toMatchObject({ code: 'query', facts: { hint: expect.stringContaining('--fx') } });
   });
 });

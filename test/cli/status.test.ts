@@ -13,7 +13,7 @@ import { openExportMemory } from '../../src/plan/broken-exports.js';
 import { syncPipeline } from '../../src/run/sync.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { openWorld, testIo } from '../run/world.js';
-import { openContext } from './open-context.js';
+import { act } from './open-context.js';
 
 const world = await openWorld({ items: 40, sites: 2, history: 'none' });
 afterAll(() => world.close());
@@ -21,9 +21,8 @@ afterEach(() => vi.unstubAllEnvs());
 
 async function status(request: Parameters<typeof showStatus>[0] = {}) {
   world.requests.length = 0;
-  const context = openContext();
-  const report = await showStatus({ lake: world.lakePath, ...request }, context);
-  return { text: context.output.text, json: JSON.parse(toJsonText(report)) as Record<string, unknown> };
+  const { text, report } = await act(showStatus, { lake: world.lakePath, ...request });
+  return { text, json: JSON.parse(toJsonText(report)) as Record<string, unknown> };
 }
 
 test('a held batch: what holds it, what it has landed, what the plan left, and all without a call', async () => {

@@ -61,37 +61,24 @@ function flow(piece: Uint8Array, arrive: () => void): ReadableStream {
 
 const LINES = Buffer.from('{"id":1,"site":{"id":2}}\n'.repeat(1000));
 
+const gzipped = gzipSync(Buffer.concat(Array(50).fill(LINES)));
+const JSON_TYPE = { 'content-type': 'application/json' };
+const stream = (piece: Uint8Array, headers: Record<string, string>): Answer => {
+  return (arrive) => new Response(flow(piece, arrive), { headers });
+};
+const now = (answer: () => Response | Promise<Response>): Answer => {
+  return (arrive) => {
+    arrive();
+    return answer();
+  };
+};
+
 const ANSWERS: [string, string, Answer][] = [
-  [
-    'the service is silent',
-    '/plan',
-    (arrive) => {
-      arrive();
-      return new Promise(() => {});
-    },
-  ],
-  [
-    'a JSON answer trickles',
-    '/plan',
-    (arrive) => new Response(flow(Buffer.from(' '), arrive), { headers: { 'content-type': 'application/json' } }),
-  ],
-  [
-    'it waits for a retry',
-    '/plan',
-    (arrive) => {
-      arrive();
-      return new Response('', { status: 503, headers: { 'retry-after': '100' } });
-    },
-  ],
-  ['an export streams', '/export', (arrive) => new Response(flow(LINES, arrive), { headers: EXPORT })],
-  [
-    'an export is decompressed',
-    '/export',
-    (arrive) =>
-      new Response(flow(gzipSync(Buffer.concat(Array(50).fill(LINES))), arrive), {
-        headers: { ...EXPORT, 'content-encoding': 'gzip' },
-      }),
-  ],
+  ['the service is silent', '/plan', now(() => new Promise(() => {}))],
+  ['a JSON answer trickles', '/plan', stream(Buffer.from(' '), JSON_TYPE)],
+  ['it waits for a retry', '/plan', now(() => new Response('', { status: 503, headers: { 'retry-after': '100' } }))],
+  ['an export streams', '/export', stream(LINES, EXPORT)],
+  ['an export is decompressed', '/export', stream(gzipped, { ...EXPORT, 'content-encoding': 'gzip' })],
 ];
 
 describe('SIGTERM ends a run that would never end', () => {

@@ -33,22 +33,17 @@ describe('an unknown option', () => {
     },
   );
 
-  it('of one letter is taken for the option that begins with it: sync -d', async () => {
-    expect(await refuse('sync', '-d')).toBe('unknown option -d of `pricelake sync` → Did you mean `--deadline`?');
-  });
-
-  it('comes with the nearest known one', async () => {
-    expect(await refuse('sync', '--recncile')).toMatch(
-      /--recncile of `pricelake sync` → Did you mean `--reconcile`\?$/u,
-    );
-    expect(await refuse('spread', '--no-outlires')).toMatch(/ → Did you mean `--no-outliers`\?$/u);
-    expect(await refuse('backfill', 'history', '--itms', '3')).toMatch(/ → Did you mean `--items`\?$/u);
-  });
-
-  it('is named before a command that it took for its value', async () => {
-    expect(await refuse('--frobnicate', 'sync', 'prices.yaml')).toMatch(
-      /^unknown option --frobnicate → Its options are --json,/u,
-    );
+  it.each([
+    ['sync -d', '-d of `pricelake sync` → Did you mean `--deadline`?'],
+    ['sync --recncile', '--recncile of `pricelake sync` → Did you mean `--reconcile`?'],
+    ['spread --no-outlires', '--no-outlires of `pricelake spread` → Did you mean `--no-outliers`?'],
+    ['backfill history --itms 3', '--itms of `pricelake backfill` → Did you mean `--items`?'],
+    ['--frobnicate sync prices.yaml', '--frobnicate → Its options are --json,'],
+    ['query --api-key=live_1', '--api-key of `pricelake query` → '],
+    ['status -kLIVE', '-k of '],
+    ['sync a.yaml --maxRows 5 --no-reconcile --bogus', '--bogus of '],
+  ])('is named without its value, which may be a key, and with the nearest known one: %s', async (line, message) => {
+    expect((await refuse(...line.split(' '))).startsWith(`unknown option ${message}`)).toBe(true);
   });
 
   it('is named for every command', async () => {
@@ -60,40 +55,20 @@ describe('an unknown option', () => {
       );
     }
   });
-
-  it('is named without its value, which may be a key', async () => {
-    expect(await refuse('query', '--api-key=live_1')).toMatch(/^unknown option --api-key of `pricelake query` → /u);
-    expect(await refuse('status', '-kLIVE')).toMatch(/^unknown option -k of /u);
-  });
 });
 
-describe('a value that is not one of the choices', () => {
-  it('comes with the nearest of them, or all', async () => {
-    expect(await refuse('query', 'FROM items', '--format', 'cvs')).toBe("--format can't be cvs → Did you mean `csv`?");
-    expect(await refuse('spread', '--grade', 'D')).toBe("--grade can't be D → Choose from A, B, C.");
-    expect(await refuse('schema', 'item')).toBe("<table> can't be item → Did you mean `items`?");
-    expect(await refuse('check', '--fail-on', 'never')).toBe(
-      "--fail-on can't be never → Choose from gate, error, warn.",
-    );
-  });
-});
-
-describe('a command line without unknown options', () => {
-  it('names what is missing', async () => {
-    expect(await refuse('manifest')).toBe(
-      'an argument is missing: pricelake manifest <table> → Run `pricelake manifest --help`.',
-    );
-    expect(await refuse('spread', '--currency')).toBe('--currency needs a value → Run `pricelake spread --help`.');
-    expect(await refuse('watch')).toBe('--list is missing → Run `pricelake watch --help`.');
-    expect(await refuse('sync', 'a.yaml', '--maxRows', '5', '--no-reconcile', '--bogus')).toMatch(
-      /^unknown option --bogus/u,
-    );
-  });
-
-  it('names the command that is mistyped, and surplus arguments', async () => {
-    expect(await refuse('synk', '--reconcile')).toBe('unknown command synk → Did you mean `pricelake sync`?');
-    expect(await refuse('sync', 'a.yaml', 'b.yaml')).toBe('unknown argument b.yaml → Run `pricelake sync --help`.');
-  });
+test.each([
+  ['query FROM --format cvs', "--format can't be cvs → Did you mean `csv`?"],
+  ['spread --grade D', "--grade can't be D → Choose from A, B, C."],
+  ['schema item', "<table> can't be item → Did you mean `items`?"],
+  ['check --fail-on never', "--fail-on can't be never → Choose from gate, error, warn."],
+  ['manifest', 'an argument is missing: pricelake manifest <table> → Run `pricelake manifest --help`.'],
+  ['spread --currency', '--currency needs a value → Run `pricelake spread --help`.'],
+  ['watch', '--list is missing → Run `pricelake watch --help`.'],
+  ['synk --reconcile', 'unknown command synk → Did you mean `pricelake sync`?'],
+  ['sync a.yaml b.yaml', 'unknown argument b.yaml → Run `pricelake sync --help`.'],
+])('a mistake is named, with what is right: %s', async (line, message) => {
+  expect(await refuse(...line.split(' '))).toBe(message);
 });
 
 test.each([

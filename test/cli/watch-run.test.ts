@@ -8,6 +8,7 @@ import { COLUMN_SOURCES } from '../../src/cli/observers/column-sources.js';
 import { openLineage } from '../../src/cli/observers/lineage.js';
 import { openMetricsFile, writePrometheusText } from '../../src/cli/observers/metrics.js';
 import { type RunObserver, watchRun } from '../../src/cli/observers/watch-run.js';
+import { pipelineSchema } from '../../src/config/pipeline-schema.js';
 import { PricelakeError } from '../../src/io/errors.js';
 import { packagePath } from '../../src/io/package-path.js';
 import type { RunReport } from '../../src/run/sync.js';
@@ -17,15 +18,14 @@ import { makeFolder } from '../lake/fixture.js';
 import { publishLake } from './lake-fixture.js';
 import { openContext } from './open-context.js';
 
-let folder: string;
 const lakePath = await publishLake();
 
-const pipeline = () => ({
-  name: 'prices "a\\b"',
-  baseUrl: 'https://user@api.example/secret/path',
-  lakePath,
-  budget: { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 },
+const parsed = pipelineSchema.parse({
+  source: { baseUrl: 'https://x.example', apiKey: 'key' },
+  lake: { path: lakePath },
 });
+const source = { ...parsed.source, baseUrl: 'https://user@api.example/secret/path', apiKey: 'secret' };
+const pipeline = { ...parsed, name: 'prices "a\\b"', source };
 
 const REPORT = {
   published: true,
@@ -49,7 +49,7 @@ const REPORT = {
 /** Watches a run that ends as `outcome` says. */
 async function watch(observers: RunObserver[], outcome: RunReport | Error, context = openContext()): Promise<unknown> {
   return watchRun(observers, context.io, context.signal, async (run) => {
-    await run.begin(pipeline());
+    await run.begin(pipeline);
     run.onStep('land', 1.5);
     run.onStep('land', 0.5);
     if (outcome instanceof Error) throw outcome;
@@ -57,31 +57,23 @@ async function watch(observers: RunObserver[], outcome: RunReport | Error, conte
   }).catch((error: unknown) => error);
 }
 
-/** Samples of the text format: `name{labels}` → value. */
-const readSamples = (text: string) =>
-  new Map(
-    text
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('#'))
-      .map((line) => {
-        const at = line.lastIndexOf(' ');
-        return [
-          line
-            .slice(0, at)
-            .replace(/pipeline="(?:[^"\\]|\\.)*",?/, '')
-            .replace('{}', ''),
-          line.slice(at + 1),
-        ] as const;
-      }),
-  );
+/** Watches a run with metrics, and returns their text and their samples: `name{labels}` → value. */
+async function measure(outcome: RunReport | Error) {
+  const file = path.join(await makeFolder('metrics'), 'prices.prom');
+  const observer = await openMetricsFile(file);
+  const result = await watch([observer], outcome);
+  const text = await readFile(file, 'utf8');
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const samples = lines.map((line) => {
+    const [, name = '', value = ''] = /^(.*) (\S+)$/.exec(line) ?? [];
+    return [name.replace(/pipeline="(?:[^"\\]|\\.)*",?/, '').replace('{}', ''), value] as const;
+  });
+  return { file, observer, result, text, samples: new Map(samples) };
+}
 
 describe('metrics', () => {
   test('of a run that ends well hold its rows, checks and steps, and what the lake tells', async () => {
-    folder = await makeFolder('metrics');
-    const file = path.join(folder, 'prices.prom');
-    await watch([await openMetricsFile(file)], REPORT);
-    const text = await readFile(file, 'utf8');
-    const samples = readSamples(text);
+    const { file, text, samples } = await measure(REPORT);
     const expected: Record<string, string> = {
       pricelake_run_success: '1',
       'pricelake_run_rows{fate="received"}': '9007199254740993',
@@ -93,33 +85,26 @@ describe('metrics', () => {
       pricelake_last_success_timestamp_seconds: String(Date.parse('2026-11-20T09:00:00Z') / 1000),
       pricelake_items: '4',
     };
-    for (const [name, value] of Object.entries(expected)) expect([name, samples.get(name)]).toEqual([name, value]);
+    expect(Object.fromEntries(samples)).toMatchObject(expected);
     expect(text).toContain(String.raw`pricelake_run_success{pipeline="prices \"a\\b\""} 1`);
-    expect(await readdir(folder)).toEqual(['prices.prom']);
+    expect(await readdir(path.dirname(file))).toEqual(['prices.prom']);
   });
 
   test('of a run that fails say so and keep the time of the last success; one that finds the lake locked writes none', async () => {
-    folder = await makeFolder('metrics');
-    const file = path.join(folder, 'prices.prom');
-    const observer = await openMetricsFile(file);
     const refused = new PricelakeError('plan_refuses', 'no');
-    expect(await watch([observer], refused)).toBe(refused);
-    const samples = readSamples(await readFile(file, 'utf8'));
+    const { file, observer, result, text, samples } = await measure(refused);
+    expect(result).toBe(refused);
     expect([samples.get('pricelake_run_success'), samples.get('pricelake_run_exit_code')]).toEqual(['0', '4']);
     expect(samples.has('pricelake_last_success_timestamp_seconds')).toBe(true);
     expect([...samples.keys()].some((name) => name.startsWith('pricelake_run_rows'))).toBe(false);
-    const before = await readFile(file, 'utf8');
     await watch([observer], new PricelakeError('lake_locked', 'held'));
-    expect(await readFile(file, 'utf8')).toBe(before);
-    await expect(openMetricsFile(path.join(folder, 'none', 'x.prom'))).rejects.toMatchObject({ code: 'usage' });
+    expect(await readFile(file, 'utf8')).toBe(text);
+    await expect(openMetricsFile(path.join(file, 'none', 'x.prom'))).rejects.toMatchObject({ code: 'usage' });
   });
 
   test('have every name that the alerts ask for', async () => {
-    const file = path.join(await makeFolder('metrics'), 'prices.prom');
-    await watch([await openMetricsFile(file)], REPORT);
-    const there = new Set(
-      [...readSamples(await readFile(file, 'utf8')).keys()].map((name) => name.replace(/\{.*/, '')),
-    );
+    const { samples } = await measure(REPORT);
+    const there = new Set([...samples.keys()].map((name) => name.replace(/\{.*/, '')));
     const alerts = parse(await readFile(packagePath('pipelines/deploy/alerts.yaml'), 'utf8')) as {
       groups: { rules: { expr: string }[] }[];
     };
@@ -142,35 +127,32 @@ describe('lineage', () => {
   interface Event {
     eventType: string;
     run: { runId: string; facets: Record<string, { message: string }> };
-    inputs: { namespace: string; inputFacets?: { dataQualityAssertions: { assertions: unknown[] } } }[];
-    outputs: {
-      name: string;
-      facets: { schema: { fields: unknown[] }; columnLineage?: { fields: Record<string, unknown> } };
-      outputFacets: { outputStatistics: { rowCount: number } };
-    }[];
+    inputs: object[];
+    outputs: { name: string }[];
   }
-  const readEvents = async (file: string) =>
-    (await readFile(file, 'utf8'))
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Event);
 
   test('of a run that ends well is a START and a COMPLETE with the tables, their columns and the checks', async () => {
     const file = path.join(await makeFolder('lineage'), 'events.ndjson');
     const context = openContext();
     await watch([openLineage(file, context.io, {})], REPORT, context);
-    const [start, complete] = await readEvents(file);
-    expect([start?.eventType, complete?.eventType]).toEqual(['START', 'COMPLETE']);
-    expect(complete?.run.runId).toBe(start?.run.runId);
-    expect(start?.inputs[0]?.namespace).toBe('https://api.example');
-    const items = complete?.outputs.find(({ name }) => name === `${lakePath}/items`);
-    expect(items?.outputFacets.outputStatistics.rowCount).toBe(4);
-    expect(items?.facets.schema.fields).toHaveLength(loadTableSchema('items').columns.length);
-    expect(items?.facets.columnLineage?.fields.price).toEqual({
-      inputFields: [{ namespace: 'https://api.example', name: 'price-and-product-data', field: 'Item.price' }],
+    const text = await readFile(file, 'utf8');
+    const [start, complete] = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Event);
+    const service = { namespace: 'https://api.example', name: 'price-and-product-data' };
+    expect(start).toMatchObject({ eventType: 'START', inputs: [service] });
+    const assertions = REPORT.checks.map(({ name }) => expect.objectContaining({ name }));
+    const inputs = [service, { inputFacets: { dataQualityAssertions: { assertions } } }];
+    expect(complete).toMatchObject({ eventType: 'COMPLETE', run: { runId: start?.run.runId }, inputs });
+    expect(complete?.outputs.find(({ name }) => name === `${lakePath}/items`)).toMatchObject({
+      outputFacets: { outputStatistics: { rowCount: 4 } },
+      facets: {
+        schema: { fields: loadTableSchema('items').columns.map(({ name }) => ({ name })) },
+        columnLineage: { fields: { price: { inputFields: [{ ...service, field: 'Item.price' }] } } },
+      },
     });
-    expect(complete?.inputs[1]?.inputFacets?.dataQualityAssertions.assertions).toHaveLength(2);
-    expect(JSON.stringify([start, complete])).not.toContain('secret');
+    expect(text).not.toContain('secret');
   });
 
   test('of a run that fails is a FAIL with its message; a catalog that refuses is a warning', async () => {

@@ -8,107 +8,50 @@ import { syncPipeline } from '../../src/run/sync.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { runHere } from './pricelake.js';
 
-/** Shops 1 to 4 and what they asked for a kettle and a lamp, day by day of November; null: not listed. */
 const SHOPS = ['Alpha', 'Beta', 'Gamma', 'Delta'];
 const CREDIT = 'Open Prices, CC BY 4.0';
 const KETTLE = '4006381333931';
 const LAMP = '4012345678901';
 const TOASTER = '4012345678918';
 const MUG = '4012345678925';
-const PAST: Record<string, [day: number, price: number | null][][]> = {
+type Past = [day: number, price: number | null][];
+/** Days of November and prices from then on, of each shop; null: not listed. */
+const PAST: Record<string, Past[]> = {
   // Beta went below 20 first and came back; Gamma followed before it did, then Alpha, who still are.
-  [KETTLE]: [
-    [
-      [1, 25],
-      [9, 19.5],
-    ],
-    [
-      [1, 26],
-      [5, 18],
-      [8, 24],
-    ],
-    [
-      [1, 27],
-      [7, 19],
-    ],
-    [[1, 30]],
-  ],
-  [LAMP]: [
-    [[1, 50]],
-    [
-      [1, 50],
-      [4, 45],
-    ],
-    [
-      [2, 60],
-      [6, null],
-    ],
-  ],
+  [KETTLE]: ['1:25 9:19.5', '1:26 5:18 8:24', '1:27 7:19', '1:30'].map(parsePast),
+  [LAMP]: ['1:50', '1:50 4:45', '2:60 6:null'].map(parsePast),
   // Gamma lost two digits on the tenth.
-  [TOASTER]: [
-    [[1, 10]],
-    [[1, 11]],
-    [
-      [1, 10],
-      [10, 0.1],
-    ],
-    [[1, 9.5]],
-  ],
-  [MUG]: [[[1, 0.01]]],
+  [TOASTER]: ['1:10', '1:11', '1:10 10:0.1', '1:9.5'].map(parsePast),
+  [MUG]: ['1:0.01'].map(parsePast),
 };
+
+function parsePast(text: string): Past {
+  return text.split(' ').map((one) => one.split(':').map((word) => JSON.parse(word)) as [number, number | null]);
+}
 
 const at = (day: number) => `2026-11-${String(day).padStart(2, '0')}T10:00:00Z`;
 
-interface World {
-  items: object[];
-  changes: object[];
-}
-
-function recordWorld(): World {
+function recordWorld() {
   const items: object[] = [];
-  const changes: { at: string; change: object }[] = [];
+  const changes: { observedAt: string }[] = [];
   for (const [gtin, shops] of Object.entries(PAST)) {
     for (const [k, past] of shops.entries()) {
       const site = { id: k + 1, name: SHOPS[k], host: `shop${k + 1}.example`, attribution: k === 1 ? CREDIT : null };
-      const id = 5000 + items.length;
-      const ofItem = { id, title: `Item ${gtin}`, url: null, currency: 'EUR', site };
-      let [price, changedAt, previous]: [number | null, string | null, number | null] = [null, null, null];
+      const item = { id: 5000 + items.length, title: `Item ${gtin}`, url: null, currency: 'EUR', site };
+      let [price, priceChangedAt, previousPrice]: [number | null, string | null, number | null] = [null, null, null];
       for (const [n, [day, next]] of past.entries()) {
         const kind = n === 0 ? 'NEW' : next === null ? 'REMOVED' : 'CHANGED';
         const moved = kind === 'CHANGED' ? price : null;
-        if (moved !== null) [changedAt, previous] = [at(day), moved];
+        if (moved !== null) [priceChangedAt, previousPrice] = [at(day), moved];
         const told = moved === null ? {} : { price: [moved, next] };
-        changes.push({
-          at: at(day),
-          change: {
-            kind,
-            observedAt: at(day),
-            price: next ?? price,
-            previousPrice: moved,
-            changes: told,
-            item: ofItem,
-          },
-        });
         price = next ?? price;
+        changes.push({ kind, observedAt: at(day), price, previousPrice: moved, changes: told, item } as never);
       }
       const [lastDay, last] = past.at(-1) as [number, number | null];
       items.push({
-        id,
-        title: ofItem.title,
-        brand: null,
-        mpn: null,
-        gtin,
-        price,
-        previousPrice: previous,
-        priceChangedAt: changedAt,
-        currency: 'EUR',
-        url: null,
-        image: null,
-        attributes: {},
-        category: null,
-        datasets: ['Prices'],
-        site,
-        source: { modelId: k + 1, name: SHOPS[k] },
+        ...item,
+        ...{ brand: null, mpn: null, gtin, price, previousPrice, priceChangedAt, image: null, attributes: {} },
+        ...{ category: null, datasets: ['Prices'], source: { modelId: k + 1, name: SHOPS[k] } },
         firstSeenAt: at(past[0]?.[0] ?? 1),
         lastSeenAt: last === null ? at(lastDay) : at(12),
         lastChangedAt: at(lastDay),
@@ -116,8 +59,8 @@ function recordWorld(): World {
       });
     }
   }
-  changes.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-  return { items, changes: changes.map(({ change }, k) => ({ id: k + 1, ...change })) };
+  changes.sort((a, b) => a.observedAt.localeCompare(b.observedAt));
+  return { items, changes: changes.map((change, k) => ({ id: k + 1, ...change })) };
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'pricelake-watch-'));
@@ -127,12 +70,8 @@ const write = async (name: string, rows: object[]) => {
   await writeFile(join(folder, name), rows.map((row) => JSON.stringify(row)).join('\n'));
   return join(folder, name);
 };
-const dataFile = await write('items.ndjson', items);
-const sandbox = await startSandbox({
-  dataFile,
-  changesFile: await write('changes.ndjson', changes),
-  ratePerSecond: null,
-});
+const [dataFile, changesFile] = [await write('items.ndjson', items), await write('changes.ndjson', changes)];
+const sandbox = await startSandbox({ dataFile, changesFile, ratePerSecond: null });
 const pipeline = pipelineSchema.parse({
   name: 'prices',
   source: { baseUrl: sandbox.baseUrl, apiKey: 'key' },
@@ -162,59 +101,25 @@ describe('watch', () => {
       `"${LAMP.slice(0, 6)} ${LAMP.slice(6)}",45,,,`,
     ]);
     const { code, stdout, stderr } = await watch(file, '--json');
-    expect([code, stderr]).toEqual([
-      7,
-      expect.stringContaining('a product is offered below your lowest allowed price'),
-    ]);
-    const report = JSON.parse(stdout) as {
-      ok: boolean;
-      error: { facts: { rows: Record<string, unknown>[] } };
+    expect(code).toBe(7);
+    expect(stderr).toContain('a product is offered below your lowest allowed price');
+    const followers = ['Gamma', 'Alpha'];
+    const since = expect.stringContaining('2026-11-05');
+    const kettle = {
+      ...{ line: 2, product_id: KETTLE, currency: 'EUR', is_matched: true, shops: 4, position: 3, changes: null },
+      ...{ cheapest: 19, cheapest_shop: 'Gamma', median: 21.75, gap: 5, above_shops: 1 },
+      ...{ undercut_shops: 2, undercut_by: followers, undercut_since: since },
+      ...{ below_shops: 2, below_now: followers, below_first: 'Beta', below_followed: followers, below_since: since },
+      below_since_known: true,
     };
-    expect(report).toMatchObject({
+    const lamp = {
+      ...{ line: 3, product_id: LAMP, currency: 'EUR', shops: 2, position: 1, cheapest: 45, cheapest_shop: 'Beta' },
+      ...{ gap: 0, undercut_shops: 0, below_shops: 0, below_first: null, undercut_since: null },
+    };
+    expect(JSON.parse(stdout)).toMatchObject({
       ok: false,
-      error: { code: 'below_allowed', facts: { products: 1, attribution: [CREDIT] } },
+      error: { code: 'below_allowed', facts: { products: 1, attribution: [CREDIT], rows: [kettle, lamp] } },
     });
-    expect(report.error.facts.rows).toMatchObject([
-      {
-        line: 2,
-        product_id: KETTLE,
-        currency: 'EUR',
-        is_matched: true,
-        shops: 4,
-        position: 3,
-        cheapest: 19,
-        cheapest_shop: 'Gamma',
-        median: 21.75,
-        gap: 5,
-        undercut_shops: 2,
-        undercut_by: ['Gamma', 'Alpha'],
-        below_shops: 2,
-        below_now: ['Gamma', 'Alpha'],
-        below_first: 'Beta',
-        below_followed: ['Gamma', 'Alpha'],
-        below_since_known: true,
-        above_shops: 1,
-        changes: null,
-      },
-      {
-        line: 3,
-        product_id: LAMP,
-        currency: 'EUR',
-        shops: 2,
-        position: 1,
-        cheapest: 45,
-        cheapest_shop: 'Beta',
-        gap: 0,
-        undercut_shops: 0,
-        below_shops: 0,
-        below_first: null,
-        undercut_since: null,
-      },
-    ]);
-    const [kettle = {}] = report.error.facts.rows;
-    expect([kettle.below_since, kettle.undercut_since]).toEqual(
-      [at(5), at(5)].map((text) => expect.stringContaining(text.slice(0, 10))),
-    );
   });
 
   test('tells what has changed since the last run, and exits with 0 where nothing is below', async () => {

@@ -8,7 +8,7 @@ import { toJsonText } from '../../src/cli/json-text.js';
 import { readPipeline } from '../../src/config/pipeline-file.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
-import { openContext } from './open-context.js';
+import { act, openContext } from './open-context.js';
 
 const sandbox = await startSandbox({ items: 20, sites: 2 });
 const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-files-'));
@@ -23,11 +23,10 @@ describe('init', () => {
 
   test('writes a pipeline file that can be read as it is, every option explained, and says what to do next', async () => {
     const file = path.join(folder, 'prices.yaml');
-    const context = openContext();
-    await writePipeline({ file }, context);
+    const { text } = await act(writePipeline, { file });
     expect(await readPipeline(file, env)).toMatchObject({ name: 'prices', lake: { path: './lake' } });
     expect((await readFile(file, 'utf8')).split('\n')[0]).toBe(`# A pipeline of pricelake: pricelake sync ${file}`);
-    expect(context.output.text).toContain(`pricelake sync ${file}`);
+    expect(text).toContain(`pricelake sync ${file}`);
   });
 
   test.each(['/data/lake', './a b: #"\'$& \\ü'])('takes %j for the lake', async (lakePath) => {
@@ -42,23 +41,15 @@ describe('init', () => {
     const write = (name: string) => writePipeline({ file: name }, openContext());
     await expect(write(file)).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('already') });
     expect(await readFile(file, 'utf8')).toBe('mine');
-    await expect(write(path.join(folder, 'none', 'x.yaml'))).rejects.toMatchObject({
-      code: 'usage',
-      message: expect.stringContaining('its folder does not exist'),
-    });
+    await expect(write(path.join(folder, 'none', 'x.yaml'))).rejects.toThrow('its folder does not exist');
   });
 });
 
 describe('init on a terminal', () => {
-  /** Gives these answers, one a question. */
-  const answering = (...answers: string[]) => {
-    const next = async () => answers.shift() ?? '';
-    return { ask: next, askSecret: next };
-  };
   const init = async (name: string, env: NodeJS.ProcessEnv, ...answers: string[]) => {
     const place = { folder: path.join(folder, name), env };
     await mkdir(place.folder, { recursive: true });
-    const context = { ...openContext(), prompter: answering(...answers) };
+    const context = { ...openContext(), prompter: async () => answers.shift() ?? '' };
     await writePipeline({ file: path.join(place.folder, 'prices.yaml') }, context, place);
     return { text: context.output.text, kept: () => readFile(path.join(place.folder, '.env'), 'utf8') };
   };
@@ -92,11 +83,8 @@ describe('init on a terminal', () => {
 });
 
 describe('manifest', () => {
-  const write = async (request: Partial<Parameters<typeof writeManifest>[0]>) => {
-    const context = openContext();
-    const report = await writeManifest({ table: 'items', lake, format: 'json', ...request }, context);
-    return { text: context.output.text, stderr: context.stderr.text, report };
-  };
+  const write = (request: Partial<Parameters<typeof writeManifest>[0]>) =>
+    act(writeManifest, { table: 'items', lake, format: 'json', ...request });
 
   test('lists exactly the files of the version, with rows, bytes, checksums, partitions and credits', async () => {
     const { text, report } = await write({});

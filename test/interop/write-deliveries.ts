@@ -26,14 +26,13 @@ const world = await openWorld({ items: 120, sites: 3, pastDays: 3, checks: 'all'
 try {
   const { io, signal } = openContext();
   const { pipeline, lakePath } = world;
-  const known = { name: pipeline.name, baseUrl: pipeline.source.baseUrl, lakePath, budget: pipeline.budget };
   for (let run = 1; run <= 3; run += 1) {
     const observers = [
       await openMetricsFile(path.join(out, 'prices.prom')),
       openLineage(path.join(out, 'events.ndjson'), io, {}),
     ];
     await watchRun(observers, io, signal, async (watch) => {
-      await watch.begin(known);
+      await watch.begin(pipeline);
       return syncPipeline(pipeline, io, signal, { onStep: watch.onStep });
     });
     await world.sandbox.advance({ hours: 5, changes: 30 });
@@ -43,7 +42,7 @@ try {
     openLineage(path.join(out, 'events.ndjson'), io, {}),
   ];
   await watchRun(failing, io, signal, async (watch) => {
-    await watch.begin(known);
+    await watch.begin(pipeline);
     throw new PricelakeError('unavailable', 'the service "\\n" is away');
   }).catch(() => {});
   for (const warehouse of WAREHOUSES) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findListing, findPlan, foldListing, NO_LISTING } from '../../src/journal/listing.js';
+import { findListing, findPlan, LISTING } from '../../src/journal/listing.js';
 import type { RunEntry } from '../../src/journal/run-entry.js';
 
 const dataset = 5n;
@@ -26,7 +26,8 @@ const page = (file: string, of: bigint | undefined = dataset): RunEntry => ({
 const read = (...files: string[]): RunEntry => ({ type: 'listing.read', dataset, files, total: 1n, calls: 1 });
 const acted: RunEntry = { type: 'listing.acted', dataset, calls: 1 };
 
-const fold = (...entries: RunEntry[]) => entries.reduce(foldListing, NO_LISTING);
+const fold = (...entries: RunEntry[]) =>
+  entries.reduce((listing, entry) => LISTING.step(listing, entry), LISTING.start);
 const open = (...entries: RunEntry[]) => findListing(fold(...entries), dataset);
 
 test('what was planned is done only when it was by the last counts', () => {

@@ -10,58 +10,19 @@ import {
   openMemory,
   readMemory,
 } from '../../src/journal/memory.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
 import { makeFolder } from './folder.js';
 
-const ROW: IdleRun = {
-  run_number: 9007199254740993n,
-  run_id: 'run',
-  pipeline: 'prices',
-  mode: 'feed',
-  reason: 'the feed continues from the cursor',
-  started_at: '2026-11-20T06:00:00.000Z',
-  finished_at: '2026-11-20T06:00:01.500Z',
-  seconds: 1.5,
-  tries: 1n,
-  cursor_from: null,
-  cursor_to: 9223372036854775807n,
-  caught_up: true,
-  stale_items: 0n,
-  caught_up_at: '2026-11-20T06:00:01.000Z',
-  listing_unknown: 0n,
-  feed_skew_us: null,
-  calls: 2n,
-  export_rows: 0n,
-  export_rows_landed: 0n,
-  calls_refused: 0n,
-  export_rows_lost: 0n,
-  overage: false,
-  overage_blocks: 0n,
-  usage_calls: null,
-  usage_export_rows: null,
-  bytes_received: 0n,
-  received: 0n,
-  written: 0n,
-  rejected: 0n,
-  deduplicated: 0n,
-  differences: 0n,
-  difference_columns: '{}',
-  missed: 0n,
-  gone: 0n,
-  sampled: 3n,
-  sample_mismatches: 1n,
-  mismatch_bound: 0.9,
-  sample_differences: '[]',
-  products_compared: 200n,
-  products_different: 1n,
-  product_differences: '[]',
-  facets_compared: 0n,
-  facets_different: 0n,
-  facet_differences: '[]',
-  schema_drift: '[]',
-  items: 500n,
-  pricelake_version: '0.1.0',
-  duckdb_version: 'v1.5.6',
+const VALUES: Record<string, unknown> = {
+  ...{ BIGINT: 9007199254740993n, DOUBLE: 1.5, BOOLEAN: true, VARCHAR: '{}' },
+  'TIMESTAMP WITH TIME ZONE': '2026-11-20T06:00:00.000Z',
 };
+const columns = loadTableSchema('runs').columns.map(({ name, type }) => [name, VALUES[type]]);
+/** A row with a value in every column but a few. */
+const ROW = {
+  ...Object.fromEntries(columns),
+  ...{ run_id: 'run', mode: 'feed', cursor_from: null, usage_calls: null, mismatch_bound: null },
+} as IdleRun;
 
 let lake: { root: string };
 let file: string;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { int64Text } from '../../src/journal/landed-entry.js';
 import type { RunEntry } from '../../src/journal/run-entry.js';
+import { int64Text } from '../../src/journal/run-entry.js';
 
 let entries: typeof import('../../src/journal/run-entry.js');
 

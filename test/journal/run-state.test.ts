@@ -2,12 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { countKept } from '../../src/journal/exports.js';
 import type { RunEntry } from '../../src/journal/run-entry.js';
 import {
-  type Asked,
-  type Complete,
   countLanded,
   isPublishable,
   type Publishable,
   RUN_FOLD,
+  type RunAt,
   sumLanded,
 } from '../../src/journal/run-state.js';
 import { readDatasets } from '../../src/source/datasets.js';
@@ -170,10 +169,10 @@ describe('the feed', () => {
 });
 
 test('a state has only what its stage guarantees: the compiler refuses the rest', () => {
-  const asked = foldRun([begin, feedPage(1, 10)]) as Asked;
+  const asked = foldRun([begin, feedPage(1, 10)]) as RunAt<'asked'>;
   // @ts-expect-error its datasets have not landed
   expect(() => readDatasets(asked)).toThrow();
-  const complete = foldRun([begin, ...landed, { type: 'hydrate.done', calls: 1 }]) as Complete;
+  const complete = foldRun([begin, ...landed, { type: 'hydrate.done', calls: 1 }]) as RunAt<'complete'>;
   expect(readDatasets(complete)).toMatchObject({ datasets: [], readAt: AT, run: complete });
   // @ts-expect-error its row equation is not settled
   const settled: Publishable = complete;

@@ -80,7 +80,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a difference stays beside the change that tells of it',
-    file: 'src/apply/supersede-diffs.ts',
+    file: 'src/apply/merge.ts',
     find: "kind, 'diff' AS origin FROM",
     replace: "kind, 'feed' AS origin FROM",
     tests: DIFFERENCES,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Ahead, countPages, estimateSteps, extrapolateChanges, sumSteps } from '../../src/plan/estimate.js';
-import { isComparisonWorthIt } from '../../src/source/count-usage.js';
+import { isComparisonWorthIt } from '../../src/source/read-plan.js';
 
 const exact = (count: bigint) => ({ count, exact: true, calls: countPages(count) });
 
@@ -8,14 +8,6 @@ const exact = (count: bigint) => ({ count, exact: true, calls: countPages(count)
 function countCalls(ahead: Partial<Ahead>, proof: boolean): number {
   const steps = estimateSteps({
     plan: true,
-    lowWatermark: undefined,
-    exports: undefined,
-    pages: undefined,
-    changedItems: undefined,
-    listing: undefined,
-    changes: undefined,
-    hydration: undefined,
-    histories: undefined,
     publishes: true,
     datasets: 1,
     facets: proof && ahead.exports !== undefined ? 1 : 0,

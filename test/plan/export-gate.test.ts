@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { type Allowance, NO_EXPORTS } from '../../src/plan/allowance.js';
-import { createExportGate, readCut, readTakenExport } from '../../src/plan/export-gate.js';
+import { ExportGate, readCut, readTakenExport } from '../../src/plan/export-gate.js';
 import { createFakeIo } from '../api/fake-io.js';
+import { fakeMemory } from '../source/fake-memory.js';
 
 const quota = { rule: 'exportRowsPerMonth', allowed: 300n, used: 0n, monthly: true };
 const FREE: Allowance = { ...NO_EXPORTS, rows: undefined, quota };
-const openGate = (allowance: Partial<Allowance> = {}) => createExportGate({ ...FREE, ...allowance }, createFakeIo());
+const openGate = (allowance: Partial<Allowance> = {}) =>
+  new ExportGate({ ...FREE, ...allowance }, createFakeIo(), fakeMemory().memory);
 const told = (rows: bigint, remaining?: bigint) => ({ rows, overage: false, remaining });
 
 describe('exports side by side', () => {
@@ -90,7 +92,10 @@ describe('the headers of an export', () => {
 describe('a warning of overage that nobody agreed to', () => {
   const takeAll = (allowance: Partial<Allowance>, overage: boolean) => {
     const io = createFakeIo();
-    const blocks = createExportGate({ ...FREE, bills: true, ...allowance }, io).take({ rows: 10_301n, overage });
+    const blocks = new ExportGate({ ...FREE, bills: true, ...allowance }, io, fakeMemory().memory).take({
+      rows: 10_301n,
+      overage,
+    });
     return [blocks, io.events.map(({ level, event, facts }) => [level, event, facts.blocks, facts.agreed])];
   };
   const WARNED = [['warn', 'export.overage_not_agreed', 2n, 1n]];

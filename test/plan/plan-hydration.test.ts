@@ -1,16 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { chooseHydration, type HydrationFacts } from '../../src/plan/plan-hydration.js';
+import { NO_EXPORTS } from '../../src/plan/allowance.js';
+import { type ChangedItems, planHydration } from '../../src/plan/plan-hydration.js';
 
-const facts = (given: Partial<HydrationFacts>): HydrationFacts => ({
-  needed: 10_000,
-  pages: 40,
-  rows: 20_000n,
-  callsLeft: 1_000n,
-  rowsLeft: 100_000n,
-  ratePerSecond: 10,
-  ...given,
-});
-const way = (given: Partial<HydrationFacts>) => chooseHydration(facts(given)).way;
+interface Given extends Partial<ChangedItems> {
+  callsLeft?: bigint | null;
+  rowsLeft?: bigint | null;
+  ratePerSecond?: number | null;
+  isTaken?: boolean;
+}
+
+function choose({ callsLeft = 1_000n, rowsLeft = 100_000n, ratePerSecond = 10, isTaken, ...changed }: Given) {
+  const bound = (left: bigint | null) =>
+    left === null ? undefined : { rule: 'x', allowed: left, used: 0n, monthly: true };
+  const allowance = { ...NO_EXPORTS, calls: bound(callsLeft), rows: bound(rowsLeft) };
+  const means = { allowance, callsMade: 0n, ratePerSecond, broken: undefined, ...(isTaken ? { isTaken } : {}) };
+  return planHydration({ needed: 10_000, pages: 40, rows: 20_000n, ...changed }, means).choice;
+}
+const way = (given: Given) => choose(given).way;
 
 describe('items that are needed are read', () => {
   test('by pages, where calls are less scarce than export rows', () => {
@@ -39,28 +45,27 @@ describe('items that are needed are read', () => {
   });
 
   test('by no export when the first page was the only one: all rows of an export have landed with it', () => {
-    expect(chooseHydration(facts({ needed: 30, pages: 0, rows: 79n, callsLeft: 40n }))).toMatchObject({
+    expect(choose({ needed: 30, pages: 0, rows: 79n, callsLeft: 40n })).toMatchObject({
       way: 'items',
       reason: '30 calls, since an export has no row that no page showed',
     });
   });
 
   test('by no export where there is a reason against it, however many calls that takes', () => {
-    const withoutExport = 'the export that was taken lacks the rest';
-    expect(chooseHydration(facts({ callsLeft: 41n, rowsLeft: 1_000_000n, withoutExport }))).toMatchObject({
+    expect(choose({ callsLeft: 41n, rowsLeft: 1_000_000n, isTaken: true })).toMatchObject({
       way: 'pages',
       reason: '40 calls, since the export that was taken lacks the rest',
     });
   });
 
   test('not at all, when none is needed', () => {
-    expect(chooseHydration(facts({ needed: 0 }))).toMatchObject({ way: 'none', calls: 0 });
+    expect(choose({ needed: 0 })).toMatchObject({ way: 'none', calls: 0 });
   });
 
   test('and the choice says why', () => {
-    expect(chooseHydration(facts({})).reason).toBe(
+    expect(choose({}).reason).toBe(
       '40 calls instead of 1 calls and 20000 export rows; 1000 calls and 100000 export rows are left',
     );
-    expect(chooseHydration(facts({ rowsLeft: 5n })).reason).toContain('an export is beyond the rows left');
+    expect(choose({ rowsLeft: 5n }).reason).toContain('an export is beyond the rows left');
   });
 });

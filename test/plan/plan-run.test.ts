@@ -1,82 +1,24 @@
 import { describe, expect, test } from 'vitest';
-import { type Allowance, NO_EXPORTS } from '../../src/plan/allowance.js';
+import { EXPORTS, type Exports } from '../../src/journal/exports.js';
+import { FEED } from '../../src/journal/feed.js';
+import type { LowWatermark, PolledPart } from '../../src/journal/reads.js';
 import { refuseExport } from '../../src/plan/export-allowance.js';
 import { planRun, type RunPlan } from '../../src/plan/plan-run.js';
 import type { Dataset, Shard } from '../../src/plan/plan-shards.js';
-import type { AccountFacts, LandedFacts, PolledPages, RunFacts } from '../../src/plan/run-facts.js';
+import type { RunFacts } from '../../src/plan/run-facts.js';
 import { createSeeded, type Seeded } from '../seeded.js';
+import { ACCOUNT, DAY_MS, daysAgo, createFacts as facts, NOW, UNLIMITED } from './facts.js';
 
-const NOW = new Date('2026-11-20T08:00:00Z');
-const DAY_MS = 24 * 3600 * 1000;
-const daysAgo = (days: number) => new Date(NOW.getTime() - days * DAY_MS);
-
-const UNLIMITED: Allowance = { ...NO_EXPORTS, rows: undefined, bills: true };
-const ACCOUNT: AccountFacts = {
-  name: 'Pro',
-  upgradeUrl: 'https://shop.example',
-  hasFeed: true,
-  historyDays: 30,
-  allowance: UNLIMITED,
-  callsMade: 1n,
-  broken: [],
+const MARK: LowWatermark = {
+  ...{ cursor: 90n, from: 80n, changedAt: '2026-11-20T07:00:00Z', at: NOW.toISOString() },
+  ...{ items: 100n, counts: new Map() },
 };
-const NOTHING_LANDED: LandedFacts = {
-  decision: undefined,
-  isDecidedNow: false,
-  triedAt: undefined,
-  hasWatermark: false,
-  hasCopy: false,
-  shards: undefined,
-  exported: [],
-  polls: new Map(),
-  isFeedDone: false,
-};
+const FEED_DONE = { ...FEED.start, done: { cursor: 90n, complete: true, at: '' } };
 
-/** A lake of 100 items that the feed keeps in sync, before its next run. */
-const KNOWN: RunFacts = {
-  now: NOW,
-  settings: {
-    mode: 'auto',
-    history: 'feed',
-    selection: 'all',
-    reconcileEvery: undefined,
-    splitAbove: 1_000n,
-    products: 'none',
-    proof: { sample: 5, products: true, facets: true },
-  },
-  lake: {
-    hasItems: true,
-    hasCursor: true,
-    cursor: 70n,
-    rows: 100n,
-    selection: 'all',
-    copied: [],
-    seen: [],
-    caughtUpAt: daysAgo(1),
-    snapshotAt: daysAgo(20),
-    unknownListing: undefined,
-    isDamaged: false,
-  },
-  account: ACCOUNT,
-  landed: NOTHING_LANDED,
-};
-
-const MARK = { cursor: 90n, from: 80n, changedAt: '2026-11-20T07:00:00Z' };
-
-function facts(
-  change: {
-    [K in 'settings' | 'lake' | 'account' | 'landed']?: Partial<RunFacts[K]>;
-  } & Partial<Pick<RunFacts, 'counts' | 'lowWatermark' | 'cursorRefused' | 'readable' | 'polledAt'>> = {},
-): RunFacts {
-  const { settings, lake, account, landed, ...others } = change;
-  return {
-    ...KNOWN,
-    settings: { ...KNOWN.settings, ...settings },
-    lake: { ...KNOWN.lake, ...lake },
-    account: { ...ACCOUNT, ...account },
-    landed: { ...NOTHING_LANDED, ...landed },
-    ...others,
-  };
+/** The journal's exports: shards that were planned, and the names of those that are complete. */
+function exported(planned: readonly Shard[] | undefined, names: readonly string[] = []): Exports {
+  const done = { attempt: 1, readAt: '', segments: [], end: 'done', announced: 1n, landed: 1n } as const;
+  return { ...EXPORTS.start, planned: planned && [...planned], attempts: new Map(names.map((name) => [name, [done]])) };
 }
 
 const NO_CURSOR = { hasCursor: false, cursor: undefined };
@@ -87,7 +29,7 @@ describe('the feed starts', () => {
     const none = { settings: { history: 'none' }, lake: NO_CURSOR, polledAt: 0 } as const;
     const { decision, lowWatermark, feed } = planRun(facts(none));
     expect([decision.mode, lowWatermark?.feed, feed.starts[0]?.from]).toEqual(['poll', 'new', undefined]);
-    expect(planRun(facts({ ...none, lowWatermark: MARK })).feed.starts).toMatchObject([{ from: 80n }]);
+    expect(planRun(facts({ ...none, landed: { watermark: MARK } })).feed.starts).toMatchObject([{ from: 80n }]);
     expect(planRun(facts({ lake: NO_CURSOR, polledAt: 0 })).feed.starts).toMatchObject([{ from: 0n }]);
   });
 
@@ -97,38 +39,43 @@ describe('the feed starts', () => {
     expect(froms(planRun(facts(lists)))).toEqual([70n, 0n]);
     const none = facts({ ...lists, settings: { selection: [11n, 26n], history: 'none' } });
     expect(froms(planRun(none))).toEqual([70n, undefined]);
-    expect(froms(planRun({ ...none, lowWatermark: { ...MARK, from: undefined } }))).toEqual([70n, 90n]);
+    expect(froms(planRun({ ...none, landed: { ...none.landed, watermark: { ...MARK, from: undefined } } }))).toEqual([
+      70n,
+      90n,
+    ]);
   });
 });
 
 describe('a decision of an earlier try', () => {
-  const decision = { mode: 'feed', reason: 'the feed continues from the cursor' } as const;
+  const choice = { mode: 'feed', reason: 'the feed continues from the cursor' } as const;
+  const decision = { ...choice, isOfThisTry: false };
+  const decidedNow = { ...choice, isOfThisTry: true };
 
   test('holds, and is made again where the feed is lost, outlasted or refused', () => {
-    expect(planRun(facts({ landed: { decision } }))).toMatchObject({ decision, isDecisionNew: false });
+    expect(planRun(facts({ landed: { decision } }))).toMatchObject({ decision: choice, isDecisionNew: false });
     expect(planRun(facts({ landed: { decision }, account: { hasFeed: false }, polledAt: 0 }))).toMatchObject({
       decision: { mode: 'poll' },
       isDecisionNew: true,
     });
-    const stoodStill = { decision, triedAt: daysAgo(31) };
+    const stoodStill = { decision, triedAt: { last: undefined, before: daysAgo(31).toISOString() } };
     const lake = { caughtUpAt: daysAgo(32) };
     expect(planRun(facts({ landed: stoodStill, lake }))).toMatchObject({ decision: { mode: 'snapshot' } });
-    expect(planRun(facts({ landed: { ...stoodStill, isFeedDone: true }, lake }))).toMatchObject({ decision });
-    const refused = planRun(facts({ landed: { decision, isDecidedNow: true }, cursorRefused: 'too old' }));
+    expect(planRun(facts({ landed: { ...stoodStill, feed: FEED_DONE }, lake }))).toMatchObject({ decision: choice });
+    const refused = planRun(facts({ landed: { decision: decidedNow }, cursorRefused: 'too old' }));
     expect(refused).toMatchObject({ decision: { mode: 'snapshot', reason: expect.stringContaining('too old') } });
   });
 
   test('made in this try holds, whatever is left of the plan by then', () => {
-    const landed = { decision, isDecidedNow: true };
-    expect(planRun(facts({ landed, account: { hasFeed: false } })).decision).toEqual(decision);
+    const landed = { decision: decidedNow };
+    expect(planRun(facts({ landed, account: { hasFeed: false } })).decision).toEqual(choice);
   });
 });
 
 describe('what is copied', () => {
   test('of a run that turned to a complete copy is all of it, though the exports of a new dataset have landed', () => {
-    const shard: Shard = { name: 'dataset-26-all', dataset: 26n, status: 'all', site: undefined, rows: 40n };
-    const decided = { decision: { mode: 'snapshot', reason: '' }, isDecidedNow: true, hasWatermark: true } as const;
-    const landed = { ...decided, shards: [shard], exported: [shard.name] };
+    const shard: Shard = { name: 'dataset-26-all', dataset: 26n, status: 'all', site: null, rows: 40n };
+    const decision = { mode: 'snapshot', reason: '', isOfThisTry: true } as const;
+    const landed = { decision, watermark: MARK, exports: exported([shard], [shard.name]) };
     const counts = new Map<Dataset, bigint>([[11n, 60n]]).set(26n, 40n);
     const { copy } = planRun(facts({ settings: { selection: [11n, 26n] }, landed, counts }));
     expect(copy?.shards?.map(({ name }) => name)).toEqual(['dataset-26-all', 'dataset-11-all']);
@@ -161,10 +108,11 @@ function drawFacts(random: Seeded): RunFacts {
       : { rule, allowed: BigInt(random.integer(most)), used: BigInt(random.integer(most)), monthly: is() };
   const selection = oneOf(['all', [11n], [11n, 26n], [11n, 26n, 30n]] as const);
   const parts: Dataset[] = [undefined, 11n, 26n, 30n];
-  const polled = (): PolledPages => ({
+  const polled = (): PolledPart => ({
     wholePages: random.integer(3),
-    round: { rows: 3n, pages: 1, since: oneOf([null, '2026-11-20T05:00:00Z']) },
+    round: { rows: 3n, pages: 1, since: oneOf([null, '2026-11-20T05:00:00Z']), newest: null },
     isDone: is(),
+    files: [],
   });
   const site = (dataset: Dataset, place: number): Shard => {
     return { name: `${dataset}-${place}`, dataset, status: 'active', site: BigInt(place), rows: 20n };
@@ -202,19 +150,15 @@ function drawFacts(random: Seeded): RunFacts {
       broken: is() ? [] : [{ name: 'all', runs: 3, rows: 9n, at: oneOf([NOW, daysAgo(9)]), reason: '' }],
     },
     landed: {
-      decision,
-      isDecidedNow: decision !== undefined && is(),
-      triedAt: oneOf([undefined, daysAgo(1), daysAgo(40)]),
-      hasWatermark: is(),
-      hasCopy: is(),
-      shards,
-      exported: shards?.map(({ name }) => name).filter(is) ?? [],
+      decision: decision && { ...decision, isOfThisTry: is() },
+      triedAt: { last: undefined, before: oneOf([undefined, daysAgo(1), daysAgo(40)])?.toISOString() },
+      watermark: is() ? MARK : undefined,
+      exports: exported(shards, shards?.map(({ name }) => name).filter(is)),
       polls: new Map(parts.filter(() => random.fraction() < 0.2).map((dataset) => [dataset, polled()])),
-      isFeedDone: random.fraction() < 0.2,
+      feed: random.fraction() < 0.2 ? FEED_DONE : FEED.start,
     },
     ...(is() ? {} : { readable: [11n, 26n, 30n].map((id) => ({ id, items: 20n })) }),
     ...(is() ? {} : { counts: new Map(parts.map((dataset) => [dataset, BigInt(random.integer(60))])) }),
-    ...(is() ? {} : { lowWatermark: MARK }),
     ...(is() ? {} : { polledAt: 0 }),
     ...(decision?.mode === 'feed' && is() ? { cursorRefused: 'too old' } : {}),
   });
@@ -222,8 +166,9 @@ function drawFacts(random: Seeded): RunFacts {
 
 /** The facts of a later try, which finds what the plan says in the journal. */
 function journal(before: RunFacts, { decision, copy }: RunPlan): RunFacts {
-  const shards = copy?.shards ?? before.landed.shards;
-  return { ...before, landed: { ...before.landed, decision, isDecidedNow: true, shards } };
+  const { landed } = before;
+  const exports = { ...landed.exports, planned: copy?.shards ?? landed.exports.planned };
+  return { ...before, landed: { ...landed, decision: { ...decision, isOfThisTry: true }, exports } };
 }
 
 test('whatever the facts, the plan keeps to what was decided, copies each part once and exports nothing it may not', () => {

@@ -21,7 +21,7 @@ describe('exports of a snapshot', () => {
     expect(shards).toEqual([
       { name: 'site-2', status: 'active', site: 2n, rows: 600n },
       { name: 'site-9007199254740993', status: 'active', site: 9_007_199_254_740_993n, rows: 250n },
-      { name: 'removed', status: 'removed', site: undefined, rows: 100n },
+      { name: 'removed', status: 'removed', site: null, rows: 100n },
       { name: 'site-1', status: 'active', site: 1n, rows: 50n },
     ]);
     expect(shards.reduce((sum, { rows }) => sum + rows, 0n)).toBe(COUNTS.items);
@@ -42,7 +42,7 @@ describe('exports of a snapshot', () => {
     ],
   ])('are one when %s', (_case, counts, allowance, reason) => {
     expect(planExports([counts], allowance, 999n)).toEqual({
-      shards: [{ name: 'all', status: 'all', site: undefined, rows: counts.items }],
+      shards: [{ name: 'all', status: 'all', site: null, rows: counts.items }],
       reason,
     });
   });

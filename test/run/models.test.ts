@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { readListingItems } from '../../src/run/land/listing-states.js';
 import { loadFacets } from '../../src/run/prove/compare-facets.js';
-import type { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { readModel } from '../../src/sql/model.js';
 import { at, change, fullItem, named, openModels, type Row } from '../apply/model-world.js';
 import { loadRows } from '../load-rows.js';
 
-let db: Database;
-beforeAll(async () => {
-  db = await openModels();
-  await db.run('SET VARIABLE feed_skew = INTERVAL 2 MINUTE');
-});
-afterAll(() => db.close());
+const { db } = await openModels();
+await db.run('SET VARIABLE feed_skew = INTERVAL 2 MINUTE');
 
 const minute = (text: string) => `2026-11-20T${text}Z`;
 

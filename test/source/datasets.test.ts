@@ -1,6 +1,6 @@
+import { stringify } from 'lossless-json';
 import { expect, test } from 'vitest';
-import { landDatasets } from '../../src/source/datasets.js';
-import { landFacets } from '../../src/source/facets.js';
+import { countListed, facetsAnswer, landDatasets, landFacets } from '../../src/source/datasets.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
 import { lastEntry, openLanding, reopenLanding } from './landing.js';
@@ -45,14 +45,66 @@ test('of a dataset the service may leave out what is null, and nothing else', as
   expect((await landDatasets(fakeClient(() => []).client, await openLanding('asked'), io)).datasets).toEqual([]);
 });
 
-test('facets are asked for once a run, and their answer is kept as text', async () => {
-  const service = fakeClient(() => ({ categories: [], currencies: [], sites: [], more: 9007199254740993n }));
-  const [landing, io] = [await openLanding('asked'), createFakeIo()];
-  const answer = await landFacets(service.client, landing, io);
-  expect(answer).toBe('{"categories":[],"currencies":[],"sites":[],"more":9007199254740993}');
-  expect(service.asked).toEqual([{ path: '/facets', query: {} }]);
-  expect(lastEntry(landing, 'facets')).toEqual({ type: 'facets', answer, calls: 1 });
+const category = { id: 1, name: 'Toys', slug: 'toys', path: 'Toys', items: 3 };
+
+test('facets of a service that leaves out what is null are read: a category without parentId is a top one', () => {
+  const answer = facetsAnswer.parse({ categories: [category], currencies: [], sites: [] });
+  expect(JSON.parse(stringify(answer) ?? '').categories).toEqual([category]);
+  expect(() =>
+    facetsAnswer.parse({ categories: [{ ...category, items: undefined }], currencies: [], sites: [] }),
+  ).toThrow();
+});
+
+test('facets land as the service sent them, and what has landed is not asked for again', async () => {
+  const more = 9007199254740993n;
+  const facets = { categories: [category], currencies: [{ code: 'EUR', items: 3 }], sites: [], more };
+  const { client, asked } = fakeClient(() => facets);
+  const io = createFakeIo();
+  const answer = await landFacets(client, await openLanding(), io);
+  expect(answer).toBe(stringify(facets));
+  expect(asked).toEqual([{ path: '/facets', query: {} }]);
   expect(io.events).toEqual([{ level: 'debug', event: 'landed', facts: { what: 'facets' } }]);
-  expect(await landFacets(service.client, landing, io)).toBe(answer);
-  expect(service.asked).toHaveLength(1);
+  const landing = await reopenLanding();
+  expect(lastEntry(landing, 'facets')).toEqual({ type: 'facets', answer, calls: 1 });
+  expect(await landFacets(client, landing, io)).toBe(answer);
+  expect(asked).toHaveLength(1);
+});
+
+const sites = [
+  { id: 1n, items: 2n },
+  { id: 2n, items: 3n },
+];
+
+/** Counts of websites, and how many items are listed in each look. */
+const serve = (...looks: bigint[]) =>
+  fakeClient((path, _query, count) => {
+    if (path === '/facets') return { sites };
+    return { totalElements: looks[count / 2 - 1] };
+  });
+test('listed items are counted in all and by website', async () => {
+  const { client, asked } = serve(5n);
+  expect(await countListed(client)).toEqual({ items: 5n, sites });
+  expect(asked).toEqual([
+    { path: '/facets', query: {} },
+    { path: '/items', query: { status: 'active', size: 1 } },
+  ]);
+});
+
+test('counts that differ are looked at again, three times at most', async () => {
+  const moving = serve(4n, 5n);
+  expect(await countListed(moving.client)).toEqual({ items: 5n, sites });
+  expect(moving.asked).toHaveLength(4);
+  const odd = serve(4n, 4n, 6n, 5n);
+  expect(await countListed(odd.client)).toEqual({ items: 6n, sites });
+  expect(odd.asked).toHaveLength(6);
+});
+
+test.each([
+  [{ sites: [{ id: 1n, items: '2' }] }, { totalElements: 2n }],
+  [{ sites: [{ id: '1', items: 2n }] }, { totalElements: 2n }],
+  [{}, { totalElements: 2n }],
+  [{ sites: [{ id: 1n, items: 2n }] }, { totalElements: '2' }],
+])('answers without counts are refused: %o, %o', async (facets, page) => {
+  const { client } = fakeClient((path) => (path === '/facets' ? facets : page));
+  await expect(countListed(client)).rejects.toMatchObject({ name: 'ZodError' });
 });

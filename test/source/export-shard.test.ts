@@ -6,14 +6,19 @@ import { type ErrorCode, PricelakeError } from '../../src/io/errors.js';
 import type { Landing } from '../../src/journal/landings.js';
 import type { BrokenExport } from '../../src/journal/memory.js';
 import type { RunEntry } from '../../src/journal/run-entry.js';
-import { allowance } from '../../src/plan/allowance.js';
-import type { ExportMemory, LostExport } from '../../src/plan/broken-exports.js';
-import { createExportGate } from '../../src/plan/export-gate.js';
+import { ExportGate } from '../../src/plan/export-gate.js';
 import { planExports, type Shard } from '../../src/plan/plan-shards.js';
-import { isOfOneSite, listCutSegments, listSegments } from '../../src/source/export-segments.js';
-import { exportShard, type Progress, type SnapshotEvents } from '../../src/source/export-shard.js';
-import { createFakeIo, type FakeIo } from '../api/fake-io.js';
-import { lastEntry, listEntries, openLanding } from './landing.js';
+import {
+  exportShard,
+  isOfOneSite,
+  listCutSegments,
+  listSegments,
+  type Progress,
+  type SnapshotEvents,
+} from '../../src/source/export-shard.js';
+import { createFakeIo } from '../api/fake-io.js';
+import { fakeMemory } from './fake-memory.js';
+import { allowRows, lastEntry, listEntries, openLanding } from './landing.js';
 
 const HOUR = 3_600_000;
 const ROWS = '{"id":1}\n{"id":2}\n{"id":3}\n';
@@ -44,22 +49,6 @@ function fakeExports(...answers: [Answer, ...Answer[]]) {
   return { client: client as unknown as ApiClient, asked };
 }
 
-/** A memory that outlives a call, as the lake's outlives a run. */
-function fakeMemory(io: FakeIo, broken?: BrokenExport) {
-  const noted: (LostExport & { name: string })[] = [];
-  const forgotten: string[] = [];
-  const memory: ExportMemory = {
-    find: (name) => (broken?.name === name ? broken : undefined),
-    list: () => [],
-    note: async (name, lost) => {
-      noted.push({ name, ...lost });
-      return { name, at: io.now(), ...lost, runs: (broken?.runs ?? 0) + 1 };
-    },
-    forget: async (name) => void forgotten.push(name),
-  };
-  return { memory, noted, forgotten };
-}
-
 interface Setup {
   landing: Landing;
   broken?: BrokenExport;
@@ -72,7 +61,7 @@ interface Setup {
 /** Lands the shard; what came of it. */
 async function land(client: ApiClient, { landing, broken, left, isCounted = true }: Setup) {
   const io = createFakeIo();
-  const { memory, noted, forgotten } = fakeMemory(io, broken);
+  const { memory, noted, forgotten } = fakeMemory(broken, io.now);
   const happened: string[] = [];
   const told: Progress[] = [];
   const events: SnapshotEvents & { onProgress(progress: Progress): void } = {
@@ -82,10 +71,7 @@ async function land(client: ApiClient, { landing, broken, left, isCounted = true
     whenRoom: async () => void happened.push('room'),
     onProgress: (progress) => void told.push({ ...progress }),
   };
-  const limits = left === undefined ? {} : { exportRowsPerMonth: left };
-  const usage = isCounted ? { apiCalls: 0n, exportRows: 0n, resetsAt: '2026-12-01T00:00:00Z' } : null;
-  const budget = { calls: { percent: 100 }, exportRows: { percent: 100 }, overage: 0 };
-  const gate = createExportGate(allowance({ status: 'ACTIVE', limits, usage }, budget), io, memory);
+  const gate = new ExportGate(allowRows(left, isCounted), io, memory);
   const error = await exportShard(client, landing, { shard, format: 'ndjson', gate }, events, io).then(
     () => undefined,
     (reason: unknown) => reason as PricelakeError,
@@ -115,23 +101,11 @@ test('an export that came whole is journaled from its beginning to its end, and 
     [{ format: 'ndjson', status: 'active', site: 7n }],
   ]);
   const place = { shard: 'site-7', attempt: 1 };
-  expect(lastEntry(landing, 'export.begin')).toEqual({
-    type: 'export.begin',
-    ...place,
-    readAt: io.now().toISOString(),
-    announced: 3n,
-    overage: false,
-    blocks: 0n,
-    calls: 1,
-  });
+  const begun = { readAt: io.now().toISOString(), announced: 3n, overage: false, blocks: 0n, calls: 1 };
+  expect(lastEntry(landing, 'export.begin')).toEqual({ type: 'export.begin', ...place, ...begun });
   expect(lastEntry(landing, 'export.segment')).toMatchObject({ ...place, rows: 3, bytes: ROWS.length });
-  expect(lastEntry(landing, 'export.done')).toEqual({
-    type: 'export.done',
-    ...place,
-    announced: 3n,
-    landed: 3n,
-    calls: 1,
-  });
+  const done = { announced: 3n, landed: 3n, calls: 1 };
+  expect(lastEntry(landing, 'export.done')).toEqual({ type: 'export.done', ...place, ...done });
   expect(happened).toEqual(['room', 'export-site-7-1-00001.ndjson: 3 rows']);
   expect(told).toEqual([{ rows: 3n, bytes: ROWS.length }]);
   expect(listSegments(landing, 'site-7')).toMatchObject([{ rows: 3, readAt: io.now().toISOString() }]);
@@ -245,6 +219,7 @@ test('an export that the service cut is handed over and kept, is no copy, and sa
   const cut = await land(fakeExports({ headers }).client, { landing, left: 900 });
   expect(cut.error).toMatchObject({
     code: 'quota',
+    message: '/export: the service cut the export at the monthly limit: 3 of 900 rows',
     facts: {
       limit: 'exportRowsPerMonth',
       cut: true,
@@ -254,15 +229,8 @@ test('an export that the service cut is handed over and kept, is no copy, and sa
   });
   expect([cut.noted, cut.forgotten]).toEqual([[], []]);
   expect(cut.happened).toEqual(['room', 'export-site-7-1-00001.ndjson: 3 rows']);
-  expect(lastEntry(landing, 'export.cut')).toEqual({
-    type: 'export.cut',
-    shard: 'site-7',
-    attempt: 1,
-    announced: 3n,
-    landed: 3n,
-    calls: 1,
-    matching: '900',
-  });
+  const entry = { shard: 'site-7', attempt: 1, announced: 3n, landed: 3n, calls: 1, matching: '900' };
+  expect(lastEntry(landing, 'export.cut')).toEqual({ type: 'export.cut', ...entry });
   expect(lastEntry(landing, 'export.done')).toBeUndefined();
   // The next try begins anew and leaves the rows that were paid for.
   await land(fakeExports({ breaks: true }, {}).client, { landing });

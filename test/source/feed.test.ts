@@ -22,7 +22,11 @@ function startFeed(options: { breakAt?: number } = {}): Promise<LocalService> {
   });
 }
 
-const partOf = ({ client }: LocalService, from: bigint) => [{ dataset: undefined, client, from }];
+const partOf = ({ client }: LocalService, from: bigint) => ({ dataset: undefined, client, from });
+
+/** Lands parts of the feed, in a new run or this one. */
+const land = async (service: LocalService, parts: readonly FeedPart[], landing?: Landing, hasFeed = true) =>
+  landFeed(service.client, landing ?? (await openLanding()), parts, hasFeed, service.io);
 
 const asked = ({ urls }: LocalService) => urls.map((url) => BigInt(/after=(\d+)/.exec(url)?.[1] ?? ''));
 
@@ -30,7 +34,7 @@ describe('the feed', () => {
   test('lands each change on a line until nothing more waits, in one call a page', async () => {
     const service = await startFeed();
     const landing = await openLanding();
-    const landed = await landFeed(service.client, landing, partOf(service, LAST - 8n), true, service.io);
+    const landed = await land(service, [partOf(service, LAST - 8n)], landing);
     expect(asked(service)).toEqual([LAST - 8n, LAST - 5n, LAST - 2n]);
     expect(service.urls[0]).toContain('limit=1000');
     expect(landed).toMatchObject({ changes: 8, cursor: LAST });
@@ -51,22 +55,6 @@ describe('the feed', () => {
     });
   });
 
-  test('tells how far it is, page by page, with what an earlier try has landed', async () => {
-    const broken = await startFeed({ breakAt: 2 });
-    const landing = await openLanding();
-    await expect(landFeed(broken.client, landing, partOf(broken, LAST - 8n), true, broken.io)).rejects.toThrow();
-    const service = await startFeed();
-    const told: unknown[] = [];
-    service.io.progress = (progress) => told.push(progress);
-    const next = await reopenLanding();
-    await landFeed(service.client, next, partOf(service, LAST - 8n), true, service.io);
-    const ends = listEntries(next, 'feed.page').map(({ end }) => end);
-    expect(told).toEqual([
-      { step: 'feed', rows: 6n, bytes: ends[1], done: false },
-      { step: 'feed', rows: 8n, bytes: ends[2], done: true },
-    ]);
-  });
-
   test('that landed to its end is not asked for again, though the run died before it noted the end', async () => {
     const landing = await openLanding();
     const short = await startFeed();
@@ -75,45 +63,50 @@ describe('the feed', () => {
       if (entries.some(({ type }) => type === 'feed.done')) throw new Error('stopped');
       return append.apply(landing.journal, entries);
     };
-    await expect(landFeed(short.client, landing, partOf(short, LAST - 2n), true, short.io)).rejects.toThrow('stopped');
+    await expect(land(short, [partOf(short, LAST - 2n)], landing)).rejects.toThrow('stopped');
     const next = await reopenLanding();
     const at = '2026-11-20T13:00:00.000Z';
     await next.journal.append({ type: 'try', at }, { type: 'try', at });
     const service = await startFeed();
-    expect(await landFeed(service.client, next, partOf(service, LAST - 2n), true, service.io)).toMatchObject({
+    expect(await land(service, [partOf(service, LAST - 2n)], next)).toMatchObject({
       changes: 2,
       cursor: LAST,
     });
     expect(asked(service)).toEqual([]);
   });
 
-  test('that has nothing new costs one call and lands no row', async () => {
+  test('that has nothing new costs one call and lands no row, and is at its end though the plan has lost it since', async () => {
     const service = await startFeed();
     const landing = await openLanding();
-    const landed = await landFeed(service.client, landing, partOf(service, LAST), true, service.io);
-    expect(landed).toMatchObject({ changes: 0, bytes: 0, cursor: LAST });
+    const landed = await land(service, [partOf(service, LAST)], landing);
+    expect(landed).toMatchObject({ changes: 0, bytes: 0, cursor: LAST, complete: true });
     expect(listEntries(landing, 'feed.page')).toEqual([]);
+    expect(await land(service, [partOf(service, LAST)], await reopenLanding(), false)).toEqual(landed);
     expect(service.urls).toHaveLength(1);
   });
 
-  test('that was interrupted goes on behind the last page that landed, and asks for none twice', async () => {
-    const broken = await startFeed({ breakAt: 3 });
-    const landing = await openLanding();
-    await expect(landFeed(broken.client, landing, partOf(broken, LAST - 8n), true, broken.io)).rejects.toMatchObject({
-      code: 'unauthorized',
-    });
+  test('that was interrupted goes on behind the last page that landed, asks for none twice, and tells how far it is', async () => {
+    const broken = await startFeed({ breakAt: 2 });
+    await expect(land(broken, [partOf(broken, LAST - 8n)])).rejects.toMatchObject({ code: 'unauthorized' });
     const service = await startFeed();
+    const told: unknown[] = [];
+    service.io.progress = (progress) => told.push(progress);
     const next = await reopenLanding();
-    const landed = await landFeed(service.client, next, partOf(service, LAST - 8n), true, service.io);
-    expect(asked(service)).toEqual([LAST - 2n]);
+    const landed = await land(service, [partOf(service, LAST - 8n)], next);
+    expect(asked(service)).toEqual([LAST - 5n, LAST - 2n]);
     expect(landed).toMatchObject({ changes: 8, cursor: LAST });
     expect(new Set(await readLanded(next, 'feed.ndjson')).size).toBe(8);
+    const ends = listEntries(next, 'feed.page').map(({ end }) => end);
+    expect(told).toEqual([
+      { step: 'feed', rows: 6n, bytes: ends[1], done: false },
+      { step: 'feed', rows: 8n, bytes: ends[2], done: true },
+    ]);
   });
 
   test('that is landed whole is not asked for again', async () => {
     const service = await startFeed();
-    const first = await landFeed(service.client, await openLanding(), partOf(service, LAST - 4n), true, service.io);
-    const again = await landFeed(service.client, await reopenLanding(), partOf(service, LAST - 4n), true, service.io);
+    const first = await land(service, [partOf(service, LAST - 4n)]);
+    const again = await land(service, [partOf(service, LAST - 4n)], await reopenLanding());
     expect(again).toEqual(first);
     expect(service.urls).toHaveLength(2);
     expect(listEntries(await reopenLanding(), 'feed.done')).toHaveLength(1);
@@ -122,24 +115,16 @@ describe('the feed', () => {
   test('that the plan has lost ends with what has landed of it, without a call', async () => {
     const broken = await startFeed({ breakAt: 3 });
     const landing = await openLanding();
-    await expect(landFeed(broken.client, landing, partOf(broken, LAST - 8n), true, broken.io)).rejects.toThrow();
-    const landed = await landFeed(broken.client, await reopenLanding(), partOf(broken, LAST - 8n), false, broken.io);
+    await expect(land(broken, [partOf(broken, LAST - 8n)], landing)).rejects.toThrow();
+    const landed = await land(broken, [partOf(broken, LAST - 8n)], await reopenLanding(), false);
     expect(landed).toMatchObject({ changes: 6, cursor: LAST - 2n, complete: false });
     expect(broken.urls).toHaveLength(3);
   });
 
   test('of a plan without it is nothing', async () => {
     const service = await startFeed();
-    expect(await landFeed(service.client, await openLanding(), partOf(service, 0n), false, service.io)).toBeUndefined();
+    expect(await land(service, [partOf(service, 0n)], await openLanding(), false)).toBeUndefined();
     expect(service.urls).toEqual([]);
-  });
-
-  test('that had no change at its end is at its end, though the plan has lost it since', async () => {
-    const service = await startFeed();
-    await landFeed(service.client, await openLanding(), partOf(service, LAST), true, service.io);
-    const landed = await landFeed(service.client, await reopenLanding(), partOf(service, LAST), false, service.io);
-    expect(landed).toMatchObject({ changes: 0, cursor: LAST, complete: true });
-    expect(service.urls).toHaveLength(1);
   });
 });
 
@@ -155,25 +140,19 @@ describe('a feed that refuses the cursor', () => {
       sendJson(response, 200, `{"changes":[${changes}],"hasMore":false,"nextCursor":${ids.at(-1)}}`);
     });
   }
-  const land = async (service: LocalService, from: bigint, beginsAgain?: bigint) =>
-    landFeed(
-      service.client,
-      await openLanding(),
-      [{ ...partOf(service, from)[0], ...(beginsAgain === undefined ? {} : { beginsAgain }) } as FeedPart],
-      true,
-      service.io,
-    );
+  const landFrom = (service: LocalService, from: bigint, beginsAgain?: bigint) =>
+    land(service, [{ ...partOf(service, from), ...(beginsAgain === undefined ? {} : { beginsAgain }) }]);
 
   test('is an error where nothing else is read', async () => {
     const service = await startRefusing([50n]);
-    await expect(land(service, 7n)).rejects.toMatchObject({ facts: { status: 410 } });
+    await expect(landFrom(service, 7n)).rejects.toMatchObject({ facts: { status: 410 } });
     expect(asked(service)).toEqual([7n]);
     expect(service.io.events).not.toContainEqual(expect.objectContaining({ event: 'feed.cursor_refused' }));
   });
 
   test('begins again where whole rows are read beside, and says so', async () => {
     const service = await startRefusing([50n, 60n]);
-    expect(await land(service, 7n, 55n)).toMatchObject({ changes: 2, cursor: 60n, complete: true });
+    expect(await landFrom(service, 7n, 55n)).toMatchObject({ changes: 2, cursor: 60n, complete: true });
     expect(asked(service)).toEqual([7n, 0n]);
     expect(service.io.events).toContainEqual({
       level: 'warn',
@@ -187,23 +166,23 @@ describe('a feed that refuses the cursor', () => {
     ['the cursor that was refused', 95n, 90n, 95n],
     ['the end of the feed', 7n, 10n, 50n],
   ])('is read up to %s, whichever is the last of three', async (_name, from, beginsAgain, cursor) => {
-    expect(await land(await startRefusing([50n]), from, beginsAgain)).toMatchObject({ cursor });
+    expect(await landFrom(await startRefusing([50n]), from, beginsAgain)).toMatchObject({ cursor });
   });
 
   test('at its very beginning is an error', async () => {
     const service = await startRefusing([50n], 400);
-    await expect(land(service, 0n, 5n)).rejects.toMatchObject({ facts: { status: 400 } });
+    await expect(landFrom(service, 0n, 5n)).rejects.toMatchObject({ facts: { status: 400 } });
     expect(asked(service)).toEqual([0n]);
   });
 
   test('for another reason than the cursor is an error', async () => {
     const service = await startFeed({ breakAt: 1 });
-    await expect(land(service, LAST - 2n, 5n)).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(landFrom(service, LAST - 2n, 5n)).rejects.toMatchObject({ code: 'unauthorized' });
     expect(service.urls).toHaveLength(1);
   });
 
   test('that takes it is read up to its end, whatever it were to begin again for', async () => {
-    expect(await land(await startFeed(), LAST - 2n, LAST + 5n)).toMatchObject({ cursor: LAST });
+    expect(await landFrom(await startFeed(), LAST - 2n, LAST + 5n)).toMatchObject({ cursor: LAST });
   });
 });
 
@@ -248,7 +227,7 @@ describe('the feeds of several datasets', () => {
   test('are read one after the other; the common cursor is where the feed stood before', async () => {
     const service = await startFeeds({ 1: [10n, 12n, 14n, 16n], 2: [11n, 13n] });
     const landing = await openLanding();
-    const landed = await landFeed(service.client, landing, partsOf(service, { 1: 9n, 2: 9n }), true, service.io);
+    const landed = await land(service, partsOf(service, { 1: 9n, 2: 9n }), landing);
     expect(landed).toMatchObject({ changes: 6, cursor: 16n, complete: true });
     expect(asks(service)).toEqual(['1 after 9', '1 after 14', '2 after 9']);
     expect(service.urls[0]).toContain('/changes/recent?limit=1');
@@ -258,20 +237,14 @@ describe('the feeds of several datasets', () => {
   test('a dataset without news hides no change of another', async () => {
     const service = await startFeeds({ 1: [20n], 2: [11n, 13n] });
     const landing = await openLanding();
-    const landed = await landFeed(service.client, landing, partsOf(service, { 1: 20n, 2: 9n }), true, service.io);
+    const landed = await land(service, partsOf(service, { 1: 20n, 2: 9n }), landing);
     expect(landed).toMatchObject({ changes: 2, cursor: 20n });
     expect(await ids(landing)).toEqual([11, 13]);
   });
 
   test('none is asked where the newest change of all is known to each', async () => {
     const service = await startFeeds({ 1: [20n], 2: [11n] });
-    const landed = await landFeed(
-      service.client,
-      await openLanding(),
-      partsOf(service, { 1: 20n, 2: 20n }),
-      true,
-      service.io,
-    );
+    const landed = await land(service, partsOf(service, { 1: 20n, 2: 20n }));
     expect(landed).toMatchObject({ changes: 0, cursor: 20n });
     expect(asks(service)).toEqual([]);
   });
@@ -280,13 +253,11 @@ describe('the feeds of several datasets', () => {
     const feeds = { 1: [10n, 12n], 2: [5n], 3: [11n, 13n, 15n, 17n] };
     const broken = await startFeeds(feeds, 4);
     const from = { 1: 9n, 2: 9n, 3: 9n };
-    await expect(
-      landFeed(broken.client, await openLanding(), partsOf(broken, from), true, broken.io),
-    ).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(land(broken, partsOf(broken, from))).rejects.toMatchObject({ code: 'unauthorized' });
     expect(asks(broken)).toEqual(['1 after 9', '2 after 9', '3 after 9', '3 after 15']);
     const service = await startFeeds(feeds);
     const landing = await reopenLanding();
-    const landed = await landFeed(service.client, landing, partsOf(service, from), true, service.io);
+    const landed = await land(service, partsOf(service, from), landing);
     expect(asks(service)).toEqual(['3 after 15']);
     expect(landed).toMatchObject({ changes: 6, cursor: 17n });
     expect(await ids(landing)).toEqual([10, 12, 11, 13, 15, 17]);
@@ -297,15 +268,13 @@ describe('the feeds of several datasets', () => {
     const feeds = { 1: [10n, 12n], 2: [11n, 13n] };
     const broken = await startFeeds(feeds, 2);
     const from = { 1: 9n, 2: 9n };
-    await expect(
-      landFeed(broken.client, await openLanding(), partsOf(broken, from), true, broken.io),
-    ).rejects.toThrow();
+    await expect(land(broken, partsOf(broken, from))).rejects.toThrow();
     const landing = await reopenLanding();
     await landing.journal.append({ type: 'try', at: '2026-11-20T13:00:00.000Z' });
     feeds[1].push(20n);
     const service = await startFeeds(feeds);
     service.io.pass(3_600_000);
-    const landed = await landFeed(service.client, landing, partsOf(service, from), true, service.io);
+    const landed = await land(service, partsOf(service, from), landing);
     expect(asks(service)).toEqual(['1 after 12', '2 after 9']);
     expect(landed).toMatchObject({ changes: 5, cursor: 20n, at: '2026-11-20T13:00:00.000Z' });
     expect(listEntries(landing, 'feed.bound').map(({ newest }) => newest)).toEqual([13n, 20n]);
@@ -318,55 +287,36 @@ describe('the feeds of several datasets', () => {
 
   test('that show no change at all stay where they were', async () => {
     const service = await startFeeds({ 1: [], 2: [] });
-    const landed = await landFeed(
-      service.client,
-      await openLanding(),
-      partsOf(service, { 1: 8n, 2: 9n }),
-      true,
-      service.io,
-    );
+    const landed = await land(service, partsOf(service, { 1: 8n, 2: 9n }));
     expect(landed).toMatchObject({ changes: 0, cursor: 8n });
   });
 
   test('that the plan has lost are read up to the least that any has come to', async () => {
     const broken = await startFeeds({ 1: [10n, 12n], 2: [11n, 13n] }, 2);
     const from = { 1: 9n, 2: 9n };
-    await expect(
-      landFeed(broken.client, await openLanding(), partsOf(broken, from), true, broken.io),
-    ).rejects.toThrow();
-    const landed = await landFeed(broken.client, await reopenLanding(), partsOf(broken, from), false, broken.io);
+    await expect(land(broken, partsOf(broken, from))).rejects.toThrow();
+    const landed = await land(broken, partsOf(broken, from), await reopenLanding(), false);
     expect(landed).toMatchObject({ changes: 2, cursor: 9n, complete: false });
   });
 
-  test('that all have come past where the feed stood before are read up to the least that any has come to', async () => {
-    const feeds = { 1: [10n], 2: [12n] };
-    const service = await startFeeds(feeds);
-    const parts = partsOf(service, { 1: 9n, 2: 9n });
-    const [first] = parts as [FeedPart];
-    const { bytes } = first.client;
-    first.client.bytes = async (...call) => {
-      feeds[1].push(14n);
-      feeds[2].push(16n);
-      return bytes(...call);
-    };
-    const landed = await landFeed(service.client, await openLanding(), parts, true, service.io);
-    expect(landed).toMatchObject({ changes: 4, cursor: 14n });
-  });
-
-  test('a change behind the newest of before lands and comes again: the cursor stays where all have come to', async () => {
-    const feeds = { 1: [10n], 2: [12n] };
-    const service = await startFeeds(feeds);
-    const parts = partsOf(service, { 1: 9n, 2: 9n });
-    const [first] = parts as [FeedPart];
-    const { bytes } = first.client;
-    // Both get a change after the feed's stand was taken; the first is read before that.
-    first.client.bytes = async (...call) => {
-      const answer = await bytes(...call);
-      feeds[1].push(14n);
-      feeds[2].push(16n);
-      return answer;
-    };
-    const landed = await landFeed(service.client, await openLanding(), parts, true, service.io);
-    expect(landed).toMatchObject({ changes: 3, cursor: 12n });
-  });
+  test.each([
+    ['are read up to the least that all have come to past it', 'before', 4, 14n],
+    ['land a change that comes again, and the cursor stays where all have come to', 'behind', 3, 12n],
+  ])(
+    'that change since the stand of the feed was noted %s (%s the first page)',
+    async (_what, when, changes, cursor) => {
+      const feeds = { 1: [10n], 2: [12n] };
+      const service = await startFeeds(feeds);
+      const parts = partsOf(service, { 1: 9n, 2: 9n });
+      const [first] = parts as [FeedPart];
+      const { bytes } = first.client;
+      first.client.bytes = async (...call) => {
+        const answer = when === 'behind' ? await bytes(...call) : undefined;
+        feeds[1].push(14n);
+        feeds[2].push(16n);
+        return answer ?? bytes(...call);
+      };
+      expect(await land(service, parts)).toMatchObject({ changes, cursor });
+    },
+  );
 });

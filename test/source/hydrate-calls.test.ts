@@ -6,13 +6,13 @@ import { PricelakeError } from '../../src/io/errors.js';
 import type { Progress } from '../../src/io/io.js';
 import type { Landing } from '../../src/journal/landings.js';
 import { NO_EXPORTS } from '../../src/plan/allowance.js';
-import type { ExportMemory, LostExport } from '../../src/plan/broken-exports.js';
-import { createExportGate } from '../../src/plan/export-gate.js';
-import { type HydrationMeans, landHydration } from '../../src/source/hydrate.js';
+import { ExportGate } from '../../src/plan/export-gate.js';
+import { type HydrationMeans, isAnotherPageWorthIt, landHydration } from '../../src/source/hydrate.js';
 import { landHydrationExport } from '../../src/source/hydrate-export.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeClient } from './fake-client.js';
-import { lastEntry, listEntries, openLanding } from './landing.js';
+import { fakeMemory } from './fake-memory.js';
+import { lastEntry, listEntries, meansOf, openLanding } from './landing.js';
 
 const SINCE = '2026-11-20T05:00:00.000Z';
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
@@ -32,9 +32,8 @@ const urlsOf = ({ asked }: ReturnType<typeof fakeClient>) =>
 
 async function hydrate(client: ApiClient, ids: number[], more: Partial<HydrationMeans> = {}, landing?: Landing) {
   const [opened, io, told] = [landing ?? (await openLanding('landed')), createFakeIo(), [] as Progress[]];
-  const means = { gate: undefined, ratePerSecond: null, ...more };
   io.progress = (update) => told.push(update);
-  await landHydration(client, opened, needOf(ids), () => {}, io, means);
+  await landHydration(client, opened, needOf(ids), () => {}, io, meansOf(client, more));
   return { landing: opened, io, told };
 }
 
@@ -150,8 +149,14 @@ test('a file that is full is handed over while more items are read', async () =>
   } as unknown as ApiClient;
   const need = needOf([1, 2]);
   const parts = [1n, 2n].map((dataset) => ({ dataset, client }));
-  const means = { gate: undefined, ratePerSecond: null, parts };
-  await landHydration(client, landing, need, (file) => handed.push(path.basename(file.path)), createFakeIo(), means);
+  await landHydration(
+    client,
+    landing,
+    need,
+    (file) => handed.push(path.basename(file.path)),
+    createFakeIo(),
+    meansOf(client, { parts }),
+  );
   expect([handedBefore, handed]).toEqual([1, ['hydrate-00001.ndjson', 'hydrate-00002.ndjson']]);
 });
 
@@ -171,9 +176,9 @@ test('a file of an export is handed over while the rest of it is on its way', as
     bytes: async () => ({ body: Buffer.from(JSON.stringify(page)) }),
     stream: async () => ({ body, headers: { 'x-export-rows': '2' } }),
   } as unknown as ApiClient;
-  const gate = createExportGate({ ...NO_EXPORTS, rows: undefined }, createFakeIo());
+  const gate = new ExportGate({ ...NO_EXPORTS, rows: undefined }, createFakeIo(), fakeMemory().memory);
   const onFile = (file: { path: string }) => void handed.push(path.basename(file.path));
-  await landHydration(client, landing, needOf(range(1, 4)), onFile, createFakeIo(), { gate, ratePerSecond: null });
+  await landHydration(client, landing, needOf(range(1, 4)), onFile, createFakeIo(), meansOf(client, { gate }));
   const [first, second] = ['hydrate-export-1-00001.ndjson', 'hydrate-export-1-00002.ndjson'];
   expect([handedBefore, handed]).toEqual([
     ['hydrate-00001.ndjson', first],
@@ -184,12 +189,25 @@ test('a file of an export is handed over while the rest of it is on its way', as
 test('pages alone take no export, whatever is allowed', async () => {
   const service = serve(range(0, 1000));
   const calls = { rule: 'budget.calls', allowed: 1_000_000n, used: 0n, monthly: true };
-  const gate = createExportGate({ ...NO_EXPORTS, calls }, createFakeIo());
+  const gate = new ExportGate({ ...NO_EXPORTS, calls }, createFakeIo(), fakeMemory().memory);
   await hydrate(service.client, range(0, 1000), { gate });
   expect(urlsOf(service)).toEqual([0, 1]);
   const single = serve(range(0, 1000));
   await hydrate(single.client, [7], { gate });
   expect(urlsOf(single)).toEqual(['/items/7']);
+});
+
+test.each([
+  [1, 0, 1, false],
+  [2, 0, 1, true],
+  [5, 1, 3, false],
+  [6, 1, 3, true],
+  [5, 2, 100, true],
+  [5, 2, 0, false],
+  [0, 500, 10, false],
+])('with %i items needed, %i found on the last page and %i pages left, another is worth it: %j', (...given) => {
+  const [needed, found, left, isWorthIt] = given;
+  expect(isAnotherPageWorthIt(needed, found, left)).toBe(isWorthIt);
 });
 
 test('an answer that is no page is refused by its number', async () => {
@@ -213,16 +231,7 @@ test.each([
 
 /** Lands an export of changed items whose answer has these lines and announces so many rows. */
 async function landExport(lines: string[], announced: string, dataset?: bigint, failure?: Error) {
-  const noted: unknown[] = [];
-  const memory: ExportMemory = {
-    list: () => [],
-    find: () => undefined,
-    note: async (name: string, lost: LostExport) => {
-      noted.push([name, lost]);
-      return { name, runs: 1, at: new Date(0), ...lost };
-    },
-    forget: async (name: string) => void noted.push(name),
-  };
+  const { memory, noted, forgotten } = fakeMemory();
   const [landing, io, asked] = [await openLanding('landed'), createFakeIo(), [] as unknown[]];
   const stream = async (at: string, query: Query) => {
     asked.push([at, query]);
@@ -233,20 +242,20 @@ async function landExport(lines: string[], announced: string, dataset?: bigint, 
     return { body, headers: { 'x-export-rows': announced } };
   };
   const client = { stream, calls: () => 1 } as unknown as ApiClient;
-  const gate = createExportGate({ ...NO_EXPORTS, rows: undefined }, io, memory);
+  const gate = new ExportGate({ ...NO_EXPORTS, rows: undefined }, io, memory);
   const need = { itemIds: new Set([1n, 2n, 3n]), changedSince: SINCE };
   const onLanded = () => {};
   const exports = { format: 'ndjson', isId: (name: string) => name === 'id', gate } as const;
   const error = await landHydrationExport({ client, dataset }, landing, need, exports, onLanded, io).catch(
     (error) => error,
   );
-  return { landing, io, asked, noted, error, left: [...need.itemIds] };
+  return { landing, io, asked, noted, forgotten, error, left: [...need.itemIds] };
 }
 
 test('an export of changed items takes them all, removed ones too, and is remembered as whole', async () => {
-  const { landing, io, asked, noted, error, left } = await landExport(['{"id":1}', '{"id":2}'], '2');
+  const { landing, io, asked, noted, forgotten, error, left } = await landExport(['{"id":1}', '{"id":2}'], '2');
   expect(asked).toEqual([['/export', { format: 'ndjson', status: 'all', changedSince: new Date(SINCE) }]]);
-  expect([error, left, noted]).toEqual([undefined, [3n], ['changed-items']]);
+  expect([error, left, noted, forgotten]).toEqual([undefined, [3n], [], ['changed-items']]);
   expect(lastEntry(landing, 'hydrate.page')).toMatchObject({ file: 'hydrate-export-1-00001.ndjson', rows: 2 });
   expect(lastEntry(landing, 'hydrate.export')).toMatchObject({ announced: 2n, overage: false, calls: 1 });
   expect(io.events).toEqual([{ level: 'debug', event: 'landed', facts: { what: 'hydration', rows: 2 } }]);
@@ -256,7 +265,7 @@ test('one that lacks rows keeps those that came, and is noted with what it may h
   const { io, noted, error, left } = await landExport(['{"id":1}'], '2');
   const reason = '/export: 1 rows arrived of 2 announced';
   expect([error, left]).toEqual([undefined, [2n, 3n]]);
-  expect(noted).toEqual([['changed-items', { rows: 2n, reason }]]);
+  expect(noted).toEqual([{ name: 'changed-items', rows: 2n, reason }]);
   expect(io.events.at(-1)).toEqual({ level: 'warn', event: 'hydration.export_cut', facts: { reason } });
 });
 
@@ -265,5 +274,5 @@ test('a refusal ends the run: only what may have been paid for in vain is noted'
   expect(await landExport([], '0', undefined, refused)).toMatchObject({ error: refused, noted: [] });
   const uncounted = await landExport([], 'many', 5n);
   expect(uncounted.error).toMatchObject({ code: 'contract' });
-  expect(uncounted.noted).toMatchObject([[expect.stringContaining('5'), { rows: 0n }]]);
+  expect(uncounted.noted).toMatchObject([{ name: expect.stringContaining('5'), rows: 0n }]);
 });

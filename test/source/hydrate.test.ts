@@ -5,16 +5,17 @@ import type { Io } from '../../src/io/io.js';
 import type { Landing } from '../../src/journal/landings.js';
 import { listBrokenExports, openMemory, readMemory } from '../../src/journal/memory.js';
 import { NO_EXPORTS } from '../../src/plan/allowance.js';
-import { NO_MEMORY, openExportMemory } from '../../src/plan/broken-exports.js';
-import { createExportGate } from '../../src/plan/export-gate.js';
-import { isAnotherPageWorthIt, landHydration, planWave } from '../../src/source/hydrate.js';
-import { type ItemFile, ItemFiles, listItemFiles } from '../../src/source/item-files.js';
+import { openExportMemory } from '../../src/plan/broken-exports.js';
+import { ExportGate } from '../../src/plan/export-gate.js';
+import { landHydration } from '../../src/source/hydrate.js';
+import { type ItemFile, listItemFiles } from '../../src/source/item-files.js';
 import type { Lake } from '../../src/tables/layout.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
 import { listOpenFiles } from '../journal/folder.js';
 import { makeLake } from '../lake/fixture.js';
-import { listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
+import { fakeMemory } from './fake-memory.js';
+import { listEntries, meansOf, openLanding, readLanded, reopenLanding } from './landing.js';
 
 const SINCE = '2026-11-20T05:00:00.123999Z';
 
@@ -49,7 +50,14 @@ const needOf = (ids: number[]) => ({ itemIds: new Set(ids.map(BigInt)), changedS
 async function landedIds(service: LocalService, ids: number[], landing = openLanding('landed')): Promise<number[]> {
   const opened = await landing;
   const files: ItemFile[] = [];
-  await landHydration(service.client, opened, needOf(ids), (file) => files.push(file), service.io);
+  await landHydration(
+    service.client,
+    opened,
+    needOf(ids),
+    (file) => files.push(file),
+    service.io,
+    meansOf(service.client),
+  );
   expect(files).toEqual(listItemFiles(opened, 'hydrate'));
   return readItems(opened);
 }
@@ -70,24 +78,15 @@ describe('reading items whole', () => {
     expect(ids).toEqual(range(0, 400));
   });
 
-  test('takes a single call for a single item', async () => {
-    const service = await startItems(range(0, 5000));
-    expect(await landedIds(service, [4999])).toEqual([4999]);
-    expect(service.urls).toEqual(['/api/v1/items/4999']);
-  });
-
-  test('leaves the pages when single calls are fewer', async () => {
-    const service = await startItems(range(0, 5000));
-    const ids = await landedIds(service, [4000, 4990, 4999]);
-    expect(ids.sort()).toEqual([4000, 4990, 4999]);
-    expect(service.urls).toHaveLength(4);
-  });
-
-  test('goes on with pages while they hold what is needed', async () => {
-    const service = await startItems(range(0, 2000));
-    const ids = await landedIds(service, range(0, 1800));
-    expect(new Set(ids).size).toBe(2000);
-    expect(service.urls).toHaveLength(4);
+  test.each([
+    ['takes a single call for a single item', 5000, [4999], 1, 1],
+    ['leaves the pages when single calls are fewer', 5000, [4000, 4990, 4999], 4, 3],
+    ['goes on with pages while they hold what is needed', 2000, range(0, 1800), 4, 2000],
+  ])('%s', async (_what, changed, needed, calls, landed) => {
+    const service = await startItems(range(0, changed));
+    const ids = new Set(await landedIds(service, needed));
+    expect(needed.filter((id) => !ids.has(id))).toEqual([]);
+    expect([service.urls.length, ids.size]).toEqual([calls, landed]);
   });
 
   test('leaves out items that are not visible any more', async () => {
@@ -119,7 +118,9 @@ describe('reading items whole', () => {
     const service = await startItems([], needed, 6);
     const landing = await openLanding('landed');
     const need = needOf(needed);
-    await expect(landHydration(service.client, landing, need, () => {}, service.io)).rejects.toMatchObject({
+    await expect(
+      landHydration(service.client, landing, need, () => {}, service.io, meansOf(service.client)),
+    ).rejects.toMatchObject({
       code: 'unauthorized',
     });
     const asked = service.urls.length;
@@ -129,31 +130,6 @@ describe('reading items whole', () => {
     expect(service.urls).toHaveLength(asked);
     expect(listEntries(landing, 'hydrate.page')).toHaveLength(landed);
     expect(await listOpenFiles(landing.folder)).toEqual(['journal.ndjson']);
-  });
-
-  test('lands in files that are closed when they are full, and never goes on with one of an earlier try', async () => {
-    const landing = await openLanding('landed');
-    const land = async (files: ItemFiles, id: number) => {
-      const body = Buffer.from(`{"id":${id}}`);
-      return files.land(body, [{ start: 0, end: body.length }], { rows: 1, readAt: SINCE, calls: 1 });
-    };
-    const files = new ItemFiles(landing, 'hydrate', 20);
-    expect([await land(files, 1), await land(files, 2), await land(files, 3)]).toEqual([false, false, true]);
-    await land(files, 4);
-    await files.close();
-    const later = new ItemFiles(landing, 'hydrate', 20);
-    await land(later, 5);
-    await later.close();
-    expect(listItemFiles(landing, 'hydrate').map((file) => file.rows)).toEqual([3, 1, 1]);
-    expect(await readItems(landing)).toEqual([1, 2, 3, 4, 5]);
-  });
-
-  test('refuses an answer that is no item', async () => {
-    const service = await startService((_request, response) => sendJson(response, 200, '["not an item"]'));
-    await expect(landedIds(service, [7])).rejects.toMatchObject({
-      code: 'contract',
-      message: expect.stringContaining('/items/7: the answer is not a JSON object'),
-    });
   });
 });
 
@@ -184,12 +160,12 @@ describe('an export of changed items, where calls are scarce', () => {
   async function hydrate(
     service: LocalService,
     landing: Landing,
-    { memory = NO_MEMORY, left = 100n } = {},
+    { memory = fakeMemory().memory, left = 100n } = {},
   ): Promise<void> {
     const calls = { rule: 'budget.calls', allowed: left, used: 0n, monthly: true };
-    const gate = createExportGate({ ...NO_EXPORTS, rows: undefined, calls }, createFakeIo(), memory);
+    const gate = new ExportGate({ ...NO_EXPORTS, rows: undefined, calls }, createFakeIo(), memory);
     const need = needOf([...CHANGED, ...LACKING]);
-    await landHydration(service.client, landing, need, () => {}, service.io, { gate, ratePerSecond: null });
+    await landHydration(service.client, landing, need, () => {}, service.io, meansOf(service.client, { gate }));
   }
 
   const count = (service: LocalService, part: RegExp) => service.urls.filter((url) => part.test(url)).length;
@@ -243,26 +219,5 @@ describe('an export of changed items, where calls are scarce', () => {
     await memory.note('changed-items', { rows: 9n, reason: 'cut' });
     await hydrate(service, await openLanding('landed'), { memory });
     expect(listBrokenExports(await readMemory(lake))).toEqual([]);
-  });
-});
-
-describe('another page of changed items', () => {
-  test.each([
-    [0, 500, 10, false],
-    [5, 2, 0, false],
-    [5, 2, 100, true],
-    [5, 1, 3, false],
-    [6, 1, 3, true],
-    [1, 0, 1, false],
-    [2, 0, 1, true],
-  ])('with %i needed, %i found on the last and %i left: %j', (needed, found, left, worth) => {
-    expect(isAnotherPageWorthIt(needed, found, left)).toBe(worth);
-  });
-
-  test('is asked for alone at first, then side by side with no more than the needed items can fill', () => {
-    expect(planWave(10_000, 0, Number.POSITIVE_INFINITY)).toEqual([0]);
-    expect(planWave(10_000, 1, 100)).toEqual([1, 2, 3, 4]);
-    expect(planWave(600, 1, 100)).toEqual([1, 2]);
-    expect(planWave(10_000, 9, 11)).toEqual([9, 10]);
   });
 });

@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { ApiClient } from '../../src/api/client.js';
 import { beginRun, findUnfinishedRun, type Landing } from '../../src/journal/landings.js';
 import { type EntryOf, type RunEntry, runEntry } from '../../src/journal/run-entry.js';
+import { type Allowance, allowance } from '../../src/plan/allowance.js';
+import type { HydrationMeans } from '../../src/source/hydrate.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { makeFolder } from '../journal/folder.js';
 
@@ -59,3 +62,20 @@ export function listEntries<T extends RunEntry['type']>({ folder }: Pick<Landing
 export function lastEntry<T extends RunEntry['type']>(landing: Landing, type: T): EntryOf<T> | undefined {
   return listEntries(landing, type).at(-1);
 }
+
+/** The allowance of a paid plan: so many export rows are left this month, or any number. */
+export function allowRows(left?: number, isCounted = true): Allowance {
+  const limits = left === undefined ? {} : { exportRowsPerMonth: left };
+  const usage = isCounted ? { apiCalls: 0n, exportRows: 0n, resetsAt: '2026-12-01T00:00:00Z' } : null;
+  const budget = { calls: { percent: 100 }, exportRows: { percent: 100 }, overage: 0 };
+  return allowance({ status: 'ACTIVE', limits, usage }, budget);
+}
+
+/** Means to read items whole: all that the key can read, without an export. */
+export const meansOf = (client: ApiClient, more: Partial<HydrationMeans> = {}): HydrationMeans => ({
+  gate: undefined,
+  exports: { format: 'ndjson', isId: (name) => name === 'id' },
+  ratePerSecond: null,
+  parts: [{ dataset: undefined, client }],
+  ...more,
+});

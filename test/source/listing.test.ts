@@ -38,11 +38,12 @@ async function openPlanned(): Promise<Landing> {
 }
 
 const read = (
-  { client, io }: LocalService,
+  { client, io }: Pick<LocalService, 'client' | 'io'>,
   landing: Landing,
   reading: Reading,
   countListed = async (ids: readonly bigint[]) => BigInt(ids.length),
-) => landReading({ dataset: undefined, client }, landing, reading, { countListed, pages: 9 }, io);
+  pages = 9,
+) => landReading({ dataset: undefined, client }, landing, reading, { countListed, pages }, io);
 
 const pagesOf = ({ urls }: LocalService) => urls.map((url) => url.replace('/api/v1/items?', ''));
 
@@ -95,13 +96,7 @@ describe('reading pages of listing states', () => {
 
   test('of the newest removals, reads no more pages than it may', async () => {
     const service = await startItems(5_000);
-    await landReading(
-      { dataset: undefined, client: service.client },
-      await openPlanned(),
-      NEWEST,
-      { countListed: async () => 1n, pages: 3 },
-      service.io,
-    );
+    await read(service, await openPlanned(), NEWEST, async () => 1n, 3);
     expect(pagesOf(service)).toHaveLength(3);
   });
 
@@ -112,25 +107,19 @@ describe('reading pages of listing states', () => {
       totalPages: 9,
     }));
     const landing = await openPlanned();
-    const countListed = async (ids: readonly bigint[]) => (ids.includes(7n) ? 1n : 0n);
     const io = createFakeIo();
-    await landReading({ dataset: undefined, client }, landing, ALL, { countListed, pages: 9 }, io);
+    await read({ client, io }, landing, ALL);
     expect(asked.map(({ query }) => query.page)).toEqual([0, 1]);
     expect(listEntries(landing, 'listing.page')).toMatchObject([{ rows: 1, readAt: io.now().toISOString(), calls: 1 }]);
-    expect(lastEntry(landing, 'listing.read')).toMatchObject({
-      files: ['listing-00001.ndjson'],
-      total: 1n,
-      calls: 2,
-    });
+    const ended = { files: ['listing-00001.ndjson'], total: 1n, calls: 2 };
+    expect(lastEntry(landing, 'listing.read')).toMatchObject(ended);
   });
 
   test('a page that is no page of items is refused by its number', async () => {
     const { client } = fakeClient((_path, { page }) =>
       page === 0 ? { content: [{ id: 7 }], totalElements: 2, totalPages: 2 } : [],
     );
-    const options = { countListed: async () => 0n, pages: 9 };
-    const landed = landReading({ dataset: undefined, client }, await openPlanned(), ALL, options, createFakeIo());
-    await expect(landed).rejects.toMatchObject({
+    await expect(read({ client, io: createFakeIo() }, await openPlanned(), ALL)).rejects.toMatchObject({
       code: 'contract',
       message: expect.stringContaining('/items?page=1: the answer is not the page'),
     });

@@ -92,8 +92,8 @@ describe('a page of items', () => {
       '{"content":[{"title":"\\"id\\":5","id":9223372036854775807},{"id":2,"site":{"id":3}}],"totalElements":2,"totalPages":1}',
     );
     const page = readItemPage(body, '/items');
-    expect(page.items.map((item) => item.id)).toEqual([9223372036854775807n, 2n]);
-    expect(JSON.parse(body.toString('utf8', page.items[1]?.slice.start, page.items[1]?.slice.end))).toEqual({
+    expect(page.ids).toEqual([9223372036854775807n, 2n]);
+    expect(JSON.parse(body.toString('utf8', page.rows[1]?.start, page.rows[1]?.end))).toEqual({
       id: 2,
       site: { id: 3 },
     });

@@ -9,16 +9,8 @@ import { listEntries, openLanding } from './landing.js';
 
 const ids = (count: number) => Array.from({ length: count }, (_, n) => BigInt(n));
 const serve = () => fakeClient((path) => ({ id: Number(path.slice('/items/'.length)) }));
-const landPage = ({ journal }: Landing, rows: number) =>
-  journal.append({
-    type: 'hydrate.page',
-    file: 'hydrate-00001.ndjson',
-    rows,
-    end: 9,
-    readAt: 'x',
-    calls: 1,
-    sha256: 'a',
-  });
+const PAGE = { type: 'hydrate.page', file: 'f', end: 9, readAt: 'x', calls: 1, sha256: 'a' } as const;
+const landPage = ({ journal }: Landing, rows: number) => journal.append({ ...PAGE, rows });
 
 test('items are read one by one, and the journal says so before', async () => {
   const [landing, service] = [await openLanding('landed'), serve()];
@@ -51,11 +43,8 @@ test('a service that does not answer costs nothing but a later read; a revoked k
   const io = createFakeIo();
   await landRereads(refuse('unavailable'), await openLanding('landed'), ids(1), null, io);
   expect(io.events).toEqual([{ level: 'warn', event: 'sample.skipped', facts: { code: 'unavailable', reason: 'no' } }]);
-  await expect(
-    landRereads(refuse('unauthorized'), await openLanding('landed'), ids(1), null, io),
-  ).rejects.toMatchObject({
-    code: 'unauthorized',
-  });
+  const revoked = landRereads(refuse('unauthorized'), await openLanding('landed'), ids(1), null, io);
+  await expect(revoked).rejects.toMatchObject({ code: 'unauthorized' });
 });
 
 test('single items may be ahead of pages and exports, once a run', async () => {
@@ -71,16 +60,8 @@ test('single items may be ahead of pages and exports, once a run', async () => {
 });
 
 test('a run goes without a proof for these reasons, and for no other', () => {
-  const skipped: ErrorCode[] = [
-    'quota',
-    'budget',
-    'unavailable',
-    'offline',
-    'contract',
-    'not_found',
-    'bad_request',
-    'plan_refuses',
-  ];
+  const refused: ErrorCode[] = ['not_found', 'bad_request', 'plan_refuses'];
+  const skipped: ErrorCode[] = ['quota', 'budget', 'unavailable', 'offline', 'contract', ...refused];
   for (const code of skipped) {
     const error = new PricelakeError(code, 'no');
     expect(allowSkipping(error)).toBe(error);

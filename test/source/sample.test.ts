@@ -1,9 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { PricelakeError } from '../../src/io/errors.js';
 import { listItemFiles } from '../../src/source/item-files.js';
-import { landSample, skipSample } from '../../src/source/sample.js';
-import { createFakeIo } from '../api/fake-io.js';
+import { landSample } from '../../src/source/sample.js';
 import { sendJson, startService } from '../api/local-service.js';
 import { lastEntry, listEntries, openLanding, readLanded, reopenLanding } from './landing.js';
 
@@ -41,11 +39,4 @@ test('a sample that was interrupted asks for nothing again that has landed', asy
   expect(lastEntry(landing, 'sample.done')).toEqual({ type: 'sample.done', missing: [77n], calls: 8 - landed });
   expect(await landSample(service.client, await reopenLanding(), ids, service.io)).toEqual(sample);
   expect(service.urls).toHaveLength(ids.length - landed);
-});
-
-test('a run that goes without a sample warns of it, with the code and the reason', () => {
-  const io = createFakeIo();
-  skipSample(new PricelakeError('quota', 'no calls are left'), io);
-  const facts = { code: 'quota', reason: 'no calls are left' };
-  expect(io.events).toEqual([{ level: 'warn', event: 'sample.skipped', facts }]);
 });

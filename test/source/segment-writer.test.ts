@@ -17,6 +17,12 @@ async function* chunk(bytes: Buffer, next: () => number): AsyncGenerator<Buffer>
 
 const MIB = 1024 * 1024;
 
+/** Options for segments in a folder, whose files begin with `e-`. */
+const optionsIn = (folder: string, more: Partial<Parameters<typeof writeSegments>[1]> = {}) => ({
+  ...{ folder, prefix: 'e-', targetBytes: 10, announced: 100n },
+  ...{ onBytes: () => {}, onSegment: async () => {}, ...more },
+});
+
 interface Written {
   segments: Segment[];
   texts: string[];
@@ -154,36 +160,20 @@ describe('segments', () => {
     async function* body() {
       yield Buffer.alloc(0);
     }
-    const options = {
-      folder,
-      prefix: 'e-',
-      targetBytes: 10,
-      announced: 9n,
-      onBytes: () => {},
-      onSegment: async () => {},
-    };
-    expect(await writeSegments(body(), options)).toEqual({ rows: 0n, bytes: 0 });
+    expect(await writeSegments(body(), optionsIn(folder))).toEqual({ rows: 0n, bytes: 0 });
     expect(await readdir(folder)).toEqual([]);
   });
 
   test('of an earlier process are removed first: the journal does not name them', async () => {
     const folder = await makeFolder();
-    await writeFile(path.join(folder, 'export-1-00001.ndjson'), 'old');
-    await writeFile(path.join(folder, 'export-2-00001.ndjson'), 'of another attempt');
-    async function* body() {
-      yield Buffer.from('new\n');
-    }
-    const options = {
-      folder,
-      prefix: 'export-1-',
-      targetBytes: 10,
-      announced: 9n,
-      onBytes: () => {},
-      onSegment: async () => {},
-    };
-    await writeSegments(body(), options);
-    expect(await readFile(path.join(folder, 'export-1-00001.ndjson'), 'utf8')).toBe('new\n');
-    expect(await readFile(path.join(folder, 'export-2-00001.ndjson'), 'utf8')).toBe('of another attempt');
+    await writeFile(path.join(folder, 'e-00001.ndjson'), 'old');
+    await writeFile(path.join(folder, 'f-00001.ndjson'), 'of another attempt');
+    await writeSegments(
+      chunk(Buffer.from('new\n'), () => 4),
+      optionsIn(folder),
+    );
+    expect(await readFile(path.join(folder, 'e-00001.ndjson'), 'utf8')).toBe('new\n');
+    expect(await readFile(path.join(folder, 'f-00001.ndjson'), 'utf8')).toBe('of another attempt');
   });
 
   test('that are finished stay when the body breaks off, and the error comes through', async () => {
@@ -195,8 +185,7 @@ describe('segments', () => {
       throw new Error('the line is dead');
     }
     const onSegment = async (segment: Segment) => void landed.push(segment);
-    const options = { folder, prefix: 'e-', targetBytes: 10, announced: 9n, onBytes: () => {}, onSegment };
-    await expect(writeSegments(body(), options)).rejects.toThrow('the line is dead');
+    await expect(writeSegments(body(), optionsIn(folder, { onSegment }))).rejects.toThrow('the line is dead');
     expect(landed).toMatchObject([{ file: 'e-00001.ndjson', bytes: 11, rows: 1 }]);
   });
 
@@ -206,8 +195,9 @@ describe('segments', () => {
       if (file === 'e-00002.ndjson') throw new Error('the journal is full');
     };
     const body = chunk(Buffer.from('1\n2\n3\n4\n'), () => 2);
-    const options = { folder, prefix: 'e-', targetBytes: 1, announced: 9n, onBytes: () => {}, onSegment };
-    await expect(writeSegments(body, options)).rejects.toThrow('the journal is full');
+    await expect(writeSegments(body, optionsIn(folder, { targetBytes: 1, onSegment }))).rejects.toThrow(
+      'the journal is full',
+    );
     expect(await listOpenFiles(folder)).toEqual([]);
   });
 });
@@ -217,9 +207,12 @@ describe('segments of CSV', () => {
     const folder = await makeFolder();
     const segments: Segment[] = [];
     const records = ['1,"a\nb"', '2,c', '3,"d""e"', '4,f'];
-    const options = { folder, prefix: 'e-', format: 'csv' as const, targetBytes: 6, announced: 4n, onBytes: () => {} };
     const body = chunk(Buffer.from(['id,t', ...records, ''].join('\n')), () => 5);
-    const total = await writeSegments(body, { ...options, onSegment: async (one) => void segments.push(one) });
+    const onSegment = async (one: Segment) => void segments.push(one);
+    const total = await writeSegments(
+      body,
+      optionsIn(folder, { format: 'csv', targetBytes: 6, announced: 4n, onSegment }),
+    );
     const texts = await Promise.all(segments.map(({ file }) => readFile(path.join(folder, file), 'utf8')));
     expect(texts.length).toBeGreaterThan(2);
     for (const text of texts) expect(text.startsWith('id,t\n')).toBe(true);
@@ -245,9 +238,10 @@ describe('on a disk that fails', () => {
     const datasync = () => Promise.reject(Object.assign(new Error('EIO: fdatasync'), { code: 'EIO' }));
     await replace(() => ({ datasync }));
     const body = chunk(Buffer.from('1\n2\n3\n4\n'), () => 2);
-    const options = { folder, prefix: 'e-', targetBytes: 1, announced: 100n, onBytes: () => {} };
-    const written = writeSegments(body, { ...options, onSegment: async (one) => void landed.push(one) });
-    await expect(written).rejects.toMatchObject({ code: 'EIO' });
+    const onSegment = async (one: Segment) => void landed.push(one);
+    await expect(writeSegments(body, optionsIn(folder, { targetBytes: 1, onSegment }))).rejects.toMatchObject({
+      code: 'EIO',
+    });
     expect(landed).toEqual([]);
     expect(await listOpenFiles(folder)).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { Database } from '../../src/sql/connection.js';
 import { FEW_ROWS, RelationGraph } from '../../src/sql/graph.js';
 import { bindQuery } from '../../src/sql/model.js';
 import { code, sql, writeTyped } from '../../src/sql/sql.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
 
 let db: Database;
 let graph: RelationGraph;
@@ -66,6 +67,43 @@ describe('a query that finds its tables by name', () => {
       names: JSON.stringify(["it's", 'a\0b', '; DROP TABLE x --']),
       unset: true,
     });
+  });
+});
+
+describe('rows that JavaScript has', () => {
+  test('get the columns and types of their table, values exact, what is missing null', async () => {
+    const run = {
+      run_number: 9223372036854775807n,
+      run_id: "it's; DROP TABLE runs --",
+      seconds: 0.1,
+      caught_up: false,
+    };
+    const rows = graph.load('next runs"', 'runs', [
+      { ...run, started_at: '2026-11-20T06:00:00.123Z', cursor_from: null },
+    ]);
+    const described = await graph.rows(sql`DESCRIBE FROM ${rows}`);
+    expect(described.map((column) => [column.column_name, column.column_type])).toEqual(
+      loadTableSchema('runs').columns.map((column) => [column.name, column.type]),
+    );
+    const at = '2026-11-20 06:00:00.123+00';
+    expect(await graph.row(sql`SELECT *, CAST(started_at AS VARCHAR) AS at FROM ${rows}`)).toMatchObject({
+      ...{ ...run, at, cursor_from: null, pipeline: null },
+    });
+  });
+
+  test('come in order of their columns and all, however many', async () => {
+    const runs = Array.from({ length: 250 }, (_, n) => ({
+      run_number: n,
+      run_id: `r${n}`,
+      mode: n % 7 ? 'feed' : null,
+    }));
+    const rows = graph.load('next_runs', 'runs', runs);
+    const read = sql`SELECT CAST(run_number AS INTEGER) AS run_number, run_id, mode FROM ${rows} ORDER BY 1`;
+    expect(await graph.rows(read)).toEqual(runs);
+  });
+
+  test('that do not fit their column are refused', async () => {
+    await expect(graph.load('next_runs', 'runs', [{ started_at: 'soon' }]).made).rejects.toThrow(/Conversion/);
   });
 });
 

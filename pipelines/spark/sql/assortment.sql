@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source def5ae0fbdade7bd.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 32a0f7792f779508.
 -- step: assortment__span
 SELECT
   CAST((

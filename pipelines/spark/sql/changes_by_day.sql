@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source ea0ba77ce396f74e.
+-- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source 9c421e2197e56012.
 -- step: changes_by_day
 SELECT
   observed_date AS day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source c072055ec9de636c.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source b1c20b7b15c50953.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since

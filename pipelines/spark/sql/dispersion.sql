@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 63114ef1fdee46f1.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source c16a10c664238708.
 -- step: dispersion__shop_prices
 SELECT
   product_id,

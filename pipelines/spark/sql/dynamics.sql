@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 562160c8fffef5c7.
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source e7e82aa504a46ec6.
 -- step: dynamics__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source b9c3cc90c62233ba.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 6b04bc2b140db4e9.
 -- step: law_of_one_price__span, kept
 SELECT
   last_day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source a3b55c811dc57e41.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 731247141e4012ab.
 -- step: listing_lifetimes__span, kept
 SELECT
   CAST('1970-01-01' AS DATE) + CAST((

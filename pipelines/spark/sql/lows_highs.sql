@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source b5bc048b175bbe8e.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source d0cc6dceeca8e66c.
 -- step: lows_highs__now_us, kept
 SELECT
   UNIX_MICROS(MAX(last_seen_at)) AS until_us

@@ -1,6 +1,6 @@
--- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source eca5a1acdaded094.
--- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING
--- step: offers__priced
+-- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 3cf820f48bbcb9c1.
+-- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING, doubts ARRAY<STRING>, condition STRING
+-- step: offers__priced, kept
 SELECT
   item_id,
   items.product_id,
@@ -16,6 +16,7 @@ SELECT
   ) DIV 86400000000 AS days_unseen,
   shop_currencies.currency AS usual_currency,
   title,
+  brand,
   attributes
 FROM items
 LEFT JOIN shop_currencies
@@ -36,6 +37,7 @@ SELECT
   days_unseen,
   usual_currency,
   title,
+  brand,
   attributes,
   CASE
     WHEN ABS(price) < 10000000000
@@ -58,13 +60,18 @@ SELECT
   days_unseen,
   usual_currency,
   title,
+  brand,
   attributes,
   units,
   ARRAY(GET_JSON_OBJECT(attributes, '$.quantity'), GET_JSON_OBJECT(attributes, '$.unit')) AS named,
-  TRY_CAST(CASE
-    WHEN NOT REPLACE(GET(named, 0), ',', '.') RLIKE '[0-9.][dDfF]'
-    THEN REPLACE(GET(named, 0), ',', '.')
-  END AS DOUBLE) AS quantity,
+  CASE
+    WHEN GET(named, 0) RLIKE '^ *[0-9]{1,4}/[1-9][0-9]{0,3} *\\z'
+    THEN TRY_CAST(GET(SPLIT(GET(named, 0), '[/]'), 0) AS DOUBLE) / TRY_CAST(GET(SPLIT(GET(named, 0), '[/]'), 1) AS DOUBLE)
+    ELSE TRY_CAST(CASE
+      WHEN NOT REPLACE(GET(named, 0), ',', '.') RLIKE '[0-9.][dDfF]'
+      THEN REPLACE(GET(named, 0), ',', '.')
+    END AS DOUBLE)
+  END AS quantity,
   CASE
     WHEN quantity IS NULL OR GET(named, 1) IS NULL
     THEN CONCAT_WS(
@@ -98,39 +105,72 @@ SELECT
   jump,
   days_unseen,
   usual_currency,
+  brand,
   units,
   quantity,
   CASE
     WHEN words IS NULL
-    THEN NAMED_STRUCT('times', NULL, 'number', NULL, 'unit', GET(named, 1), 'more', NULL)
+    THEN NAMED_STRUCT('times', NULL, 'plus', NULL, 'number', NULL, 'unit', GET(named, 1), 'more', NULL)
     WHEN words RLIKE '[0-9] ?[A-Za-z\\x{80}-\\x{10FFFF}]'
     THEN NAMED_STRUCT(
       'times',
       REGEXP_EXTRACT(
         words,
-        '(?:^|[^A-Za-z0-9\\x{80}-\\x{10FFFF}.,])(?:([0-9]{1,3}) ?[xX×*] ?)?([0-9]{1,7}(?:[.,][0-9]{1,6})*) ?((?iu:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\\.?(?: ?[xX×*] ?([0-9]{1,3}))?(?:\\z|[^A-Za-z0-9\\x{80}-\\x{10FFFF}])',
+        '(?:^|[^A-Za-z0-9\\x{80}-\\x{10FFFF}.,])(?:([0-9]{1,3}) ?[xX×*] ?)?(?:([0-9]{1,7}(?:[.,][0-9]{1,6})?) ?\\+ ?)?([1-9] [0-9]{3}|[0-9]{1,4}/[1-9][0-9]{0,3}|[0-9]{1,7}(?:[.,][0-9]{1,6})*) ?((?iu:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|γρ|γραμμάρια|κιλά|κιλό|λίτρα|λίτρο|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\\.?(?: ?[xX×*] ?([0-9]{1,3}))?(?:\\z|[^A-Za-z0-9\\x{80}-\\x{10FFFF}])',
         1
+      ),
+      'plus',
+      REGEXP_EXTRACT(
+        words,
+        '(?:^|[^A-Za-z0-9\\x{80}-\\x{10FFFF}.,])(?:([0-9]{1,3}) ?[xX×*] ?)?(?:([0-9]{1,7}(?:[.,][0-9]{1,6})?) ?\\+ ?)?([1-9] [0-9]{3}|[0-9]{1,4}/[1-9][0-9]{0,3}|[0-9]{1,7}(?:[.,][0-9]{1,6})*) ?((?iu:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|γρ|γραμμάρια|κιλά|κιλό|λίτρα|λίτρο|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\\.?(?: ?[xX×*] ?([0-9]{1,3}))?(?:\\z|[^A-Za-z0-9\\x{80}-\\x{10FFFF}])',
+        2
       ),
       'number',
       REGEXP_EXTRACT(
         words,
-        '(?:^|[^A-Za-z0-9\\x{80}-\\x{10FFFF}.,])(?:([0-9]{1,3}) ?[xX×*] ?)?([0-9]{1,7}(?:[.,][0-9]{1,6})*) ?((?iu:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\\.?(?: ?[xX×*] ?([0-9]{1,3}))?(?:\\z|[^A-Za-z0-9\\x{80}-\\x{10FFFF}])',
-        2
+        '(?:^|[^A-Za-z0-9\\x{80}-\\x{10FFFF}.,])(?:([0-9]{1,3}) ?[xX×*] ?)?(?:([0-9]{1,7}(?:[.,][0-9]{1,6})?) ?\\+ ?)?([1-9] [0-9]{3}|[0-9]{1,4}/[1-9][0-9]{0,3}|[0-9]{1,7}(?:[.,][0-9]{1,6})*) ?((?iu:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|γρ|γραμμάρια|κιλά|κιλό|λίτρα|λίτρο|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\\.?(?: ?[xX×*] ?([0-9]{1,3}))?(?:\\z|[^A-Za-z0-9\\x{80}-\\x{10FFFF}])',
+        3
       ),
       'unit',
       REGEXP_EXTRACT(
         words,
-        '(?:^|[^A-Za-z0-9\\x{80}-\\x{10FFFF}.,])(?:([0-9]{1,3}) ?[xX×*] ?)?([0-9]{1,7}(?:[.,][0-9]{1,6})*) ?((?iu:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\\.?(?: ?[xX×*] ?([0-9]{1,3}))?(?:\\z|[^A-Za-z0-9\\x{80}-\\x{10FFFF}])',
-        3
+        '(?:^|[^A-Za-z0-9\\x{80}-\\x{10FFFF}.,])(?:([0-9]{1,3}) ?[xX×*] ?)?(?:([0-9]{1,7}(?:[.,][0-9]{1,6})?) ?\\+ ?)?([1-9] [0-9]{3}|[0-9]{1,4}/[1-9][0-9]{0,3}|[0-9]{1,7}(?:[.,][0-9]{1,6})*) ?((?iu:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|γρ|γραμμάρια|κιλά|κιλό|λίτρα|λίτρο|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\\.?(?: ?[xX×*] ?([0-9]{1,3}))?(?:\\z|[^A-Za-z0-9\\x{80}-\\x{10FFFF}])',
+        4
       ),
       'more',
       REGEXP_EXTRACT(
         words,
-        '(?:^|[^A-Za-z0-9\\x{80}-\\x{10FFFF}.,])(?:([0-9]{1,3}) ?[xX×*] ?)?([0-9]{1,7}(?:[.,][0-9]{1,6})*) ?((?iu:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\\.?(?: ?[xX×*] ?([0-9]{1,3}))?(?:\\z|[^A-Za-z0-9\\x{80}-\\x{10FFFF}])',
-        4
+        '(?:^|[^A-Za-z0-9\\x{80}-\\x{10FFFF}.,])(?:([0-9]{1,3}) ?[xX×*] ?)?(?:([0-9]{1,7}(?:[.,][0-9]{1,6})?) ?\\+ ?)?([1-9] [0-9]{3}|[0-9]{1,4}/[1-9][0-9]{0,3}|[0-9]{1,7}(?:[.,][0-9]{1,6})*) ?((?iu:kgs?|kilos?|kilograms?|g|gr|gms?|gramm?|grams|grama|mg|dag|dkg|lbs?|oz|fl\\.? ?oz|l|lt|ltr|lit|lit(?:er|re|ro)s?|litr[aiy]?|litar[ai]?|ml|cl|dl|кг|г|гр|л|мл|γρ|γραμμάρια|κιλά|κιλό|λίτρα|λίτρο|pcs?|pi[eè]ces?|piezas?|pezzi|pz|kom|komada?|stk|stück|stuks|szt|ks|kpl|buc|uds?|unidades|шт|бр|τεμ|count|ct|pairs?)|db)\\.?(?: ?[xX×*] ?([0-9]{1,3}))?(?:\\z|[^A-Za-z0-9\\x{80}-\\x{10FFFF}])',
+        5
       )
     )
-  END AS size
+  END AS size,
+  CASE
+    WHEN CONTAINS(words, 'mg') OR CONTAINS(words, 'MG')
+    THEN REGEXP_EXTRACT(
+      words,
+      '([0-9]{1,4}) ?(?iu:tablet|tabl|tbl|caps|kaps|tobol|softgel|comprim|komprim|gélule|pastil)',
+      1
+    )
+  END AS doses,
+  CASE
+    WHEN words RLIKE '(?iu:pack|lot de|set of|pack of)'
+    THEN NAMED_STRUCT(
+      'before',
+      REGEXP_EXTRACT(
+        words,
+        '(?iu:([0-9]{1,2})[ -]?(?:er[ -]?)?pack|(?:lot de|set of|pack of) ([0-9]{1,2}))(?:\\z|[^A-Za-z0-9])',
+        1
+      ),
+      'after',
+      REGEXP_EXTRACT(
+        words,
+        '(?iu:([0-9]{1,2})[ -]?(?:er[ -]?)?pack|(?:lot de|set of|pack of) ([0-9]{1,2}))(?:\\z|[^A-Za-z0-9])',
+        2
+      )
+    )
+  END AS packs,
+  words RLIKE '(?iu:juice|drink|soda|cola|water|beer|wine|lemonade|milk)' AS is_drink
 FROM offers__told AS told;
 -- step: offers__named
 SELECT
@@ -142,14 +182,23 @@ SELECT
   jump,
   days_unseen,
   usual_currency,
+  brand,
   units,
   quantity,
+  doses,
+  packs,
+  is_drink,
   size.times,
-  size.number,
+  size.plus,
+  CASE
+    WHEN CONTAINS(size.number, ' ')
+    THEN REPLACE(size.number, ' ', '')
+    ELSE size.number
+  END AS number,
   size.unit AS given_unit,
   size.more,
   ' ' || TRANSLATE(LOWER(size.unit), '. ', '') || ' ' AS name,
-  SPLIT(REPLACE(size.number, ',', '.'), '[.]') AS digits
+  SPLIT(REPLACE(REPLACE(size.number, ' ', ''), ',', '.'), '[.]') AS digits
 FROM offers__found AS found;
 -- step: offers__coded
 SELECT
@@ -161,20 +210,29 @@ SELECT
   jump,
   days_unseen,
   usual_currency,
+  brand,
   units,
   quantity,
+  doses,
+  packs,
+  is_drink,
   times,
+  plus,
   number,
   given_unit,
   more,
   digits,
   CASE
-    WHEN CONTAINS(' kg kgs kilo kilos kilogram kilograms кг ', name)
+    WHEN doses <> '' AND name = ' mg '
+    THEN 'piece'
+    WHEN is_drink AND name = ' oz '
+    THEN 'floz'
+    WHEN CONTAINS(' kg kgs kilo kilos kilogram kilograms кг κιλά κιλό ', name)
     THEN 'kg'
-    WHEN CONTAINS(' g gr gm gms gram gramm grams grama г гр ', name)
+    WHEN CONTAINS(' g gr gm gms gram gramm grams grama г гр γρ γραμμάρια ', name)
     THEN 'g'
     WHEN CONTAINS(
-      ' l lt ltr lit liter liters litre litres litro litros litr litra litri litry litar litara litari л ',
+      ' l lt ltr lit liter liters litre litres litro litros litr litra litri litry litar litara litari л λίτρα λίτρο ',
       name
     )
     THEN 'l'
@@ -202,9 +260,14 @@ SELECT
   jump,
   days_unseen,
   usual_currency,
+  brand,
   units,
   quantity,
+  doses,
+  packs,
+  is_drink,
   times,
+  plus,
   number,
   given_unit,
   more,
@@ -265,23 +328,48 @@ SELECT
   jump,
   days_unseen,
   usual_currency,
+  brand,
   units,
   unit,
   factor * CASE
     WHEN number IS NULL
     THEN quantity
+    WHEN doses <> '' AND given_unit = 'mg'
+    THEN TRY_CAST(doses AS DOUBLE)
     WHEN given_unit = 'G' AND LENGTH(number) = 1 AND CONTAINS('3456', number)
     THEN NULL
-    ELSE COALESCE(TRY_CAST(times AS DOUBLE), 1) * COALESCE(TRY_CAST(more AS DOUBLE), 1) * TRY_CAST(CASE
-      WHEN ARRAY_SIZE(digits) = 1
-      OR factor = 1000
-      AND ARRAY_SIZE(digits) = 2
-      AND LENGTH(GET(digits, 1)) = 3
-      AND LENGTH(GET(digits, 0)) = 1
-      AND GET(digits, 0) <> '0'
-      THEN ARRAY_JOIN(digits, '')
-      ELSE ARRAY_JOIN(SLICE(digits, 1, SIZE(digits) - 1), '') || '.' || TRY_ELEMENT_AT(digits, -1)
-    END AS DOUBLE)
+    ELSE COALESCE(
+      TRY_CAST(times AS DOUBLE),
+      TRY_CAST(more AS DOUBLE),
+      CASE
+        WHEN unit IN ('kg', 'l')
+        THEN COALESCE(TRY_CAST(packs.before AS DOUBLE), TRY_CAST(packs.after AS DOUBLE))
+      END,
+      1
+    ) * (
+      COALESCE(
+        TRY_CAST(CASE
+          WHEN NOT REPLACE(plus, ',', '.') RLIKE '[0-9.][dDfF]'
+          THEN REPLACE(plus, ',', '.')
+        END AS DOUBLE),
+        0
+      ) + CASE
+        WHEN CONTAINS(number, '/')
+        THEN TRY_CAST(GET(SPLIT(number, '[/]'), 0) AS DOUBLE) / TRY_CAST(GET(SPLIT(number, '[/]'), 1) AS DOUBLE)
+        ELSE TRY_CAST(CASE
+          WHEN number RLIKE '^[1-9][0-9]{0,2}(,[0-9]{3}){2,}\\z|^[1-9][0-9]{0,2}([.][0-9]{3}){2,}\\z'
+          THEN ARRAY_JOIN(digits, '')
+          WHEN ARRAY_SIZE(digits) = 1
+          OR factor = 1000
+          AND ARRAY_SIZE(digits) = 2
+          AND LENGTH(GET(digits, 1)) = 3
+          AND LENGTH(GET(digits, 0)) = 1
+          AND GET(digits, 0) <> '0'
+          THEN ARRAY_JOIN(digits, '')
+          ELSE ARRAY_JOIN(SLICE(digits, 1, SIZE(digits) - 1), '') || '.' || TRY_ELEMENT_AT(digits, -1)
+        END AS DOUBLE)
+      END
+    )
   END AS exact
 FROM offers__weighed AS weighed;
 -- step: offers__sized
@@ -294,6 +382,7 @@ SELECT
   jump,
   days_unseen,
   usual_currency,
+  brand,
   units,
   CASE WHEN exact BETWEEN 1 AND 1e12 THEN unit END AS unit,
   CASE WHEN exact BETWEEN 1 AND 1e12 THEN CAST(ROUND(exact) AS BIGINT) END AS millionths
@@ -340,6 +429,197 @@ GROUP BY
   currency
 HAVING
   COUNT(*) > 1;
+-- step: offers__described
+SELECT
+  item_id,
+  product_id,
+  title,
+  brand,
+  attributes
+FROM offers__priced AS priced
+SEMI JOIN offers__several AS several
+  USING (product_id);
+-- step: offers__plain, kept
+SELECT
+  item_id,
+  product_id,
+  ' ' || TRANSLATE(
+    LOWER(COALESCE(title, '')),
+    'àáâãäåāăąæçćčďđèéêëēėęěğìíîïīįıłľĺñńňòóôõöøőŕřśšşșťțùúûüůűūýÿžźżßйёάέήίόύώ-_()[],;:!|+',
+    'aaaaaaaaaacccddeeeeeeeegiiiiiiilllnnnooooooorrssssttuuuuuuuyyzzzsиеαεηιουω            '
+  ) || ' ' AS words,
+  TRANSLATE(
+    LOWER(COALESCE(brand, '')),
+    'àáâãäåāăąæçćčďđèéêëēėęěğìíîïīįıłľĺñńňòóôõöøőŕřśšşșťțùúûüůűūýÿžźżßйёάέήίόύώ-_()[],;:!|+',
+    'aaaaaaaaaacccddeeeeeeeegiiiiiiilllnnnooooooorrssssttuuuuuuuyyzzzsиеαεηιουω            '
+  ) AS brand_words,
+  LOWER(
+    ARRAY_JOIN(
+      ARRAY(
+        GET_JSON_OBJECT(attributes, '$.condition'),
+        GET_JSON_OBJECT(attributes, '$.itemCondition'),
+        GET_JSON_OBJECT(attributes, '$.item_condition'),
+        GET_JSON_OBJECT(attributes, '$.stanje'),
+        GET_JSON_OBJECT(attributes, '$.zustand'),
+        GET_JSON_OBJECT(attributes, '$.etat'),
+        GET_JSON_OBJECT(attributes, '$.état'),
+        GET_JSON_OBJECT(attributes, '$.stan'),
+        GET_JSON_OBJECT(attributes, '$.állapot')
+      ),
+      ' '
+    )
+  ) AS told
+FROM offers__described AS described;
+-- step: offers__stemmed, kept
+SELECT
+  item_id,
+  product_id,
+  TRANSFORM(REGEXP_EXTRACT_ALL(brand_words, '[a-zα-ωа-я0-9]{3,}', 0), word -> LEFT(word, 4)) AS brand_stems,
+  ARRAY_DISTINCT(
+    CONCAT(
+      brand_stems,
+      TRANSFORM(
+        FILTER(
+          REGEXP_EXTRACT_ALL(words, '[a-zα-ωа-я]{3,}', 0),
+          word -> NOT ARRAY_CONTAINS(ARRAY('kom', 'pcs', 'stk', 'szt', 'pack'), word)
+        ),
+        word -> LEFT(word, 4)
+      )
+    )
+  ) AS stems
+FROM offers__plain AS plain;
+-- step: offers__counted, kept
+SELECT
+  product_id,
+  stem
+FROM (
+  SELECT
+    product_id,
+    EXPLODE(stems) AS stem
+  FROM offers__stemmed AS stemmed
+)
+GROUP BY
+  product_id,
+  stem
+HAVING
+  COUNT(*) > 1;
+-- step: offers__shared
+SELECT
+  item_id,
+  COUNT(*) AS stems_shared
+FROM (
+  SELECT
+    item_id,
+    product_id,
+    EXPLODE(stems) AS stem
+  FROM offers__stemmed AS stemmed
+)
+SEMI JOIN offers__counted AS counted
+  USING (product_id, stem)
+GROUP BY
+  item_id;
+-- step: offers__shared_brands
+SELECT
+  item_id,
+  COUNT(*) AS brands_shared
+FROM (
+  SELECT
+    item_id,
+    product_id,
+    EXPLODE(brand_stems) AS stem
+  FROM offers__stemmed AS stemmed
+)
+SEMI JOIN offers__counted AS counted
+  USING (product_id, stem)
+GROUP BY
+  item_id;
+-- step: offers__branded
+SELECT
+  product_id,
+  COUNT(*) FILTER(WHERE
+    ARRAY_SIZE(brand_stems) > 0) AS brands
+FROM offers__stemmed AS stemmed
+GROUP BY
+  product_id;
+-- step: offers__worded, kept
+SELECT
+  item_id,
+  CASE
+    WHEN told RLIKE 'refurb|renewed|generaluberholt|generalüberholt|obnovljen|recondit|ricondiz|reacond|repasov|felújít|odnowion'
+    THEN 'refurbished'
+    WHEN told RLIKE 'used|second|gebraucht|rablj|polov|kori[sš]ten|usat|occasion|usad|gebruikt|używan|použit|pouzit|használt|begagnad|brugt'
+    THEN 'used'
+    WHEN told RLIKE 'open|display|otvoren|offen|geöffnet'
+    THEN 'opened'
+    WHEN told RLIKE 'new|nov|neu|nuov|nuevo|neuf|nieuw|nowy|új'
+    THEN 'new'
+    WHEN words RLIKE ' (refurbished|renewed|generaluberholt(e[rs]?)?|obnovljen[aoi]?|reconditionnee?s?|ricondizionat[aoi]|reacondicionad[ao]|repasovan[aey]|felujitott|odnowion[aey]) '
+    THEN 'refurbished'
+    WHEN words RLIKE ' (used|pre ?owned|second ?hand|gebraucht(e[rs]?)?|b ware|b stock|rabljen[aoi]?|polovan|polovn[aoi]|koristen[aoi]?|usat[aoi]|d.occasion|segunda mano|usad[ao]s?|tweedehands|gebruikt|uzywan[aey]|pouzit[aey]|hasznalt|begagnad|brugt|folosit[ae]?) '
+    THEN 'used'
+    WHEN words RLIKE ' (open(ed)? box|ex display|ausstellungsstuck|geoffnet|otvoren[aoi]? (pakiranj|kutij)[a-z]*|izlozben[aoi]?|rozbalen[aeoy]|powystawow[aey]|vystaven[aey]) '
+    THEN 'opened'
+  END AS condition,
+  CASE
+    WHEN words RLIKE ' ((cijena|cena|price|preis|prezzo|prix|precio) )?(po|za|per|pro|je|al|au|/|/ ) ?(1 )?(kg|kilogram[a-z]*|kilo|litr[a-z]*|liter|l) '
+    THEN 'per unit'
+    WHEN words RLIKE ' (rental|for rent|for hire|najam|iznajmljivanje|zu mieten|mietgerat|leasing|noleggio|alquiler|te huur|wynajem|pronajem|berelheto) '
+    THEN 'rental'
+    WHEN words RLIKE '^ +(deposit|pfand|kaution|kaucija|zaloha|kaucja|statiegeld|consigne) '
+    THEN 'deposit'
+  END AS terms,
+  words RLIKE ' (set of|set od|set von|lot de|bundle|multipack|komplet od|zestaw|sada|[0-9]+ ?er (set|pack)) ' AS is_set,
+  ARRAY_SIZE(stems) > 0 AND stems_shared IS NULL AS is_alone,
+  ARRAY_SIZE(brand_stems) > 0 AND brands_shared IS NULL AND brands > 1 AS is_other_brand
+FROM offers__plain AS plain
+JOIN offers__stemmed AS stemmed
+  USING (item_id, product_id)
+JOIN offers__branded AS branded
+  USING (product_id)
+LEFT JOIN offers__shared AS shared
+  USING (item_id)
+LEFT JOIN offers__shared_brands AS shared_brands
+  USING (item_id);
+-- step: offers__usual_words
+SELECT
+  product_id,
+  currency,
+  (
+    ARRAY_MAX(
+      TRANSFORM(
+        ARRAY_DISTINCT(
+          FILTER(ARRAY_SORT(COLLECT_LIST(COALESCE(condition, 'new'))), one -> NOT one IS NULL)
+        ),
+        one -> NAMED_STRUCT(
+          'n',
+          ARRAY_SIZE(FILTER(ARRAY_SORT(COLLECT_LIST(COALESCE(condition, 'new'))), two -> two = one)),
+          'low',
+          -one
+        )
+      )
+    ).low * -1
+  ) AS usual_condition,
+  (
+    ARRAY_MAX(
+      TRANSFORM(
+        ARRAY_DISTINCT(FILTER(ARRAY_SORT(COLLECT_LIST(COALESCE(terms, ''))), one -> NOT one IS NULL)),
+        one -> NAMED_STRUCT(
+          'n',
+          ARRAY_SIZE(FILTER(ARRAY_SORT(COLLECT_LIST(COALESCE(terms, ''))), two -> two = one)),
+          'low',
+          -one
+        )
+      )
+    ).low * -1
+  ) AS usual_terms
+FROM offers__alone AS alone
+JOIN offers__worded AS worded
+  USING (item_id)
+GROUP BY
+  product_id,
+  currency
+HAVING
+  COUNT(condition) + COUNT(terms) > 0;
 -- step: offers__packs
 SELECT
   product_id,
@@ -380,6 +660,13 @@ SELECT
   alone.is_foreign,
   alone.pack,
   alone.is_sound,
+  condition,
+  terms,
+  is_set,
+  is_alone,
+  is_other_brand,
+  COALESCE(usual_condition <> COALESCE(condition, 'new'), FALSE) AS is_other_condition,
+  COALESCE(usual_terms <> COALESCE(terms, ''), FALSE) AS is_other_terms,
   usual_pack,
   COALESCE(
     CASE
@@ -391,8 +678,26 @@ SELECT
     END,
     FALSE
   ) AS is_other_pack,
-  is_sound AND NOT is_other_pack AS is_comparable,
-  is_sound AND NOT is_other_pack AND NOT is_filler AND NOT is_jump AS is_reference
+  COALESCE(
+    pack % 4 = usual_pack % 4
+    AND pack DIV 4 >= 4 * (
+      usual_pack DIV 4
+    )
+    AND (
+      pack DIV 4
+    ) % (
+      usual_pack DIV 4
+    ) = 0,
+    FALSE
+  )
+  AND NOT (
+    is_other_condition OR is_other_terms
+  )
+  AND is_sound AS may_be_case,
+  is_sound AND NOT (
+    is_other_pack OR is_other_condition OR is_other_terms
+  ) AS is_comparable,
+  is_comparable AND NOT is_filler AND NOT is_jump AS is_reference
 FROM (
   SELECT
     item_id,
@@ -418,7 +723,11 @@ FROM (
   FROM offers__alone AS alone
 ) AS alone
 LEFT JOIN offers__packs AS packs
-  USING (product_id, currency);
+  USING (product_id, currency)
+LEFT JOIN offers__usual_words AS usual_words
+  USING (product_id, currency)
+LEFT JOIN offers__worded AS worded
+  USING (item_id);
 -- step: offers__shops, kept
 SELECT
   product_id,
@@ -507,8 +816,16 @@ SELECT
   packed.is_foreign,
   packed.pack,
   packed.is_sound,
+  packed.condition,
+  packed.terms,
+  packed.is_set,
+  packed.is_alone,
+  packed.is_other_brand,
+  packed.is_other_condition,
+  packed.is_other_terms,
   packed.usual_pack,
   packed.is_other_pack,
+  packed.may_be_case,
   packed.is_comparable,
   packed.is_reference,
   prices,
@@ -557,8 +874,16 @@ SELECT
   is_foreign,
   pack,
   is_sound,
+  condition,
+  terms,
+  is_set,
+  is_alone,
+  is_other_brand,
+  is_other_condition,
+  is_other_terms,
   usual_pack,
   is_other_pack,
+  may_be_case,
   is_comparable,
   is_reference,
   prices,
@@ -593,8 +918,16 @@ SELECT
   is_foreign,
   pack,
   is_sound,
+  condition,
+  terms,
+  is_set,
+  is_alone,
+  is_other_brand,
+  is_other_condition,
+  is_other_terms,
   usual_pack,
   is_other_pack,
+  may_be_case,
   is_comparable,
   is_reference,
   middle_squared,
@@ -609,7 +942,20 @@ SELECT
     high_place + CAST((
       high_place >= own
     ) AS INT)
-  ) - 1) AS DOUBLE) AS from_high
+  ) - 1) AS DOUBLE) AS from_high,
+  COALESCE(
+    own <= ARRAY_SIZE(prices)
+    AND (
+      CAST(GET(prices, (
+        own + 1
+      ) - 1) AS DOUBLE) / units <= 1.05
+      OR own > 1
+      AND units / CAST(GET(prices, (
+        own - 1
+      ) - 1) AS DOUBLE) <= 1.05
+    ),
+    FALSE
+  ) AS has_twin
 FROM offers__placed AS placed;
 -- step: offers__measured
 SELECT
@@ -631,8 +977,16 @@ SELECT
   is_foreign,
   pack,
   is_sound,
+  condition,
+  terms,
+  is_set,
+  is_alone,
+  is_other_brand,
+  is_other_condition,
+  is_other_terms,
   usual_pack,
   is_other_pack,
+  may_be_case,
   is_comparable,
   is_reference,
   middle_squared,
@@ -640,6 +994,7 @@ SELECT
   listings,
   from_low,
   from_high,
+  has_twin,
   CASE WHEN units > 0 THEN SQRT(from_low * from_high) END AS price_ratio,
   CASE WHEN units > 0 THEN LOG10(from_low) END AS low_log,
   CASE WHEN units > 0 THEN LOG10(from_high) END AS high_log
@@ -664,8 +1019,16 @@ SELECT
   is_foreign,
   pack,
   is_sound,
+  condition,
+  terms,
+  is_set,
+  is_alone,
+  is_other_brand,
+  is_other_condition,
+  is_other_terms,
   usual_pack,
   is_other_pack,
+  may_be_case,
   is_comparable,
   is_reference,
   middle_squared,
@@ -673,9 +1036,11 @@ SELECT
   listings,
   from_low,
   from_high,
+  has_twin,
   price_ratio,
   low_log,
   high_log,
+  COALESCE(may_be_case AND price_ratio BETWEEN 0.67 AND 1.5, FALSE) AS is_case,
   is_nothing OR is_filler AND COALESCE(NOT price_ratio BETWEEN 0.5 AND 2, FALSE) AS is_placeholder,
   is_jump
   AND COALESCE(NOT price_ratio BETWEEN 0.5 AND 2, TRUE)
@@ -695,6 +1060,11 @@ SELECT
       ) < middle_squared
     )
     AND ABS(LN(units) - LN(middle_squared) / 2) > log_limit
+    AND NOT (
+      log_limit = 0
+      AND has_twin
+      AND CAST(units AS DECIMAL(38, 0)) * units < middle_squared
+    )
     ELSE FALSE
   END AS is_far_out
 FROM offers__measured AS measured;
@@ -718,8 +1088,16 @@ SELECT
   is_foreign,
   pack,
   is_sound,
+  condition,
+  terms,
+  is_set,
+  is_alone,
+  is_other_brand,
+  is_other_condition,
+  is_other_terms,
   usual_pack,
-  is_other_pack,
+  is_other_pack AND NOT is_case AS is_other_pack,
+  may_be_case,
   is_comparable,
   is_reference,
   middle_squared,
@@ -727,14 +1105,19 @@ SELECT
   listings,
   from_low,
   from_high,
+  has_twin,
   price_ratio,
   low_log,
   high_log,
+  is_case,
   is_placeholder,
   is_off_scale,
   is_far_out,
   CAST(units AS DECIMAL(38, 0)) * 18446744073709551616 + item_id AS rank,
-  is_comparable AND NOT (
+  (
+    is_comparable OR is_case
+  )
+  AND NOT (
     is_placeholder OR is_off_scale OR is_far_out
   ) AS is_in_order
 FROM offers__decided AS decided;
@@ -771,17 +1154,27 @@ SELECT
   ranked.is_foreign,
   ranked.pack,
   ranked.is_sound,
+  ranked.condition,
+  ranked.terms,
+  ranked.is_set,
+  ranked.is_alone,
+  ranked.is_other_brand,
+  ranked.is_other_condition,
+  ranked.is_other_terms,
   ranked.usual_pack,
   ranked.is_other_pack,
+  ranked.may_be_case,
   ranked.is_comparable,
   ranked.is_reference,
   ranked.middle_squared,
   ranked.log_limit,
   ranked.from_low,
   ranked.from_high,
+  ranked.has_twin,
   ranked.price_ratio,
   ranked.low_log,
   ranked.high_log,
+  ranked.is_case,
   ranked.is_placeholder,
   ranked.is_off_scale,
   ranked.is_far_out,
@@ -810,17 +1203,27 @@ SELECT
   is_foreign,
   pack,
   is_sound,
+  condition,
+  terms,
+  is_set,
+  is_alone,
+  is_other_brand,
+  is_other_condition,
+  is_other_terms,
   usual_pack,
   is_other_pack,
+  may_be_case,
   is_comparable,
   is_reference,
   middle_squared,
   log_limit,
   from_low,
   from_high,
+  has_twin,
   price_ratio,
   low_log,
   high_log,
+  is_case,
   is_placeholder,
   is_off_scale,
   is_far_out,
@@ -828,7 +1231,14 @@ SELECT
   is_repeated,
   is_off_scale AND NOT is_placeholder AND NOT is_other_pack AS is_scaled,
   is_far_out AND NOT is_placeholder AND NOT is_other_pack AND NOT is_off_scale AS is_outlier,
-  is_repeated OR NOT is_in_order AS is_found
+  is_repeated OR NOT is_in_order AS is_found,
+  COALESCE(
+    unit IN ('kg', 'l')
+    AND NOT price_ratio BETWEEN 0.67 AND 1.5
+    AND price_ratio * millionths BETWEEN 950000 AND 1050000,
+    FALSE
+  ) AS is_unit_price,
+  COALESCE(is_set AND price_ratio > 1.5, FALSE) AS is_larger
 FROM offers__repeated AS repeated;
 -- step: offers__told_
 SELECT
@@ -850,17 +1260,27 @@ SELECT
   is_foreign,
   pack,
   is_sound,
+  condition,
+  terms,
+  is_set,
+  is_alone,
+  is_other_brand,
+  is_other_condition,
+  is_other_terms,
   usual_pack,
   is_other_pack,
+  may_be_case,
   is_comparable,
   is_reference,
   middle_squared,
   log_limit,
   from_low,
   from_high,
+  has_twin,
   price_ratio,
   low_log,
   high_log,
+  is_case,
   is_placeholder,
   is_off_scale,
   is_far_out,
@@ -869,6 +1289,8 @@ SELECT
   is_scaled,
   is_outlier,
   is_found,
+  is_unit_price,
+  is_larger,
   CASE
     WHEN is_found
     THEN FILTER(
@@ -972,6 +1394,14 @@ SELECT
           )
         END,
         CASE
+          WHEN is_other_condition
+          THEN NAMED_STRUCT('finding', 'condition', 'why', COALESCE(condition, 'not said to be as the others are'))
+        END,
+        CASE
+          WHEN is_other_terms
+          THEN NAMED_STRUCT('finding', 'terms', 'why', COALESCE(terms, 'not said to be as the others are'))
+        END,
+        CASE
           WHEN is_outlier
           THEN NAMED_STRUCT(
             'finding',
@@ -996,7 +1426,33 @@ SELECT
       ),
       one -> NOT one IS NULL
     )
-  END AS found
+  END AS found,
+  CASE
+    WHEN NOT is_found AND (
+      is_alone OR is_other_brand OR is_unit_price OR is_larger
+    )
+    THEN FILTER(
+      ARRAY(
+        CASE
+          WHEN is_alone
+          THEN NAMED_STRUCT('finding', 'title', 'why', 'no word of its title is in the others')
+        END,
+        CASE
+          WHEN is_other_brand AND NOT is_alone
+          THEN NAMED_STRUCT('finding', 'brand', 'why', 'another brand than the others')
+        END,
+        CASE
+          WHEN is_unit_price
+          THEN NAMED_STRUCT('finding', 'unit_price', 'why', 'what the others ask for a ' || unit)
+        END,
+        CASE
+          WHEN is_larger
+          THEN NAMED_STRUCT('finding', 'set', 'why', 'may be several pieces')
+        END
+      ),
+      one -> NOT one IS NULL
+    )
+  END AS doubted
 FROM offers__judged AS judged;
 -- step: offers
 SELECT
@@ -1007,12 +1463,17 @@ SELECT
   price,
   NOT is_found AS is_counted,
   CASE WHEN is_found THEN TRANSFORM(found, one -> one.finding) ELSE ARRAY() END AS findings,
-  CASE WHEN is_found THEN ARRAY_JOIN(TRANSFORM(found, one -> one.why), '; ') END AS reason,
+  CASE
+    WHEN is_found
+    THEN ARRAY_JOIN(TRANSFORM(found, one -> one.why), '; ')
+    WHEN NOT doubted IS NULL
+    THEN ARRAY_JOIN(TRANSFORM(doubted, one -> one.why), '; ')
+  END AS reason,
   price_ratio,
   millionths / 1e6 AS quantity,
   unit,
   CASE
-    WHEN price > 0
+    WHEN price > 0 AND NOT is_case
     THEN TRY_CAST(TRY_CAST(CAST((
       (
         2000000 * CAST(units AS DECIMAL(38, 0)) + millionths
@@ -1025,5 +1486,11 @@ SELECT
       2 * millionths
     ) AS DECIMAL(38, 0)) AS BIGINT) * 0.0001 AS DECIMAL(18, 4))
   END AS unit_price,
-  CAST(:run_id AS STRING) AS run_id
+  CAST(:run_id AS STRING) AS run_id,
+  CASE
+    WHEN doubted IS NULL
+    THEN ARRAY()
+    ELSE TRANSFORM(doubted, one -> one.finding)
+  END AS doubts,
+  condition
 FROM offers__told_ AS told;

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 2d6ced47cb01980e.
+-- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 12f0982aaf370e51.
 -- step: persistence__settings, kept
 SELECT
   CAST(SPLIT(COALESCE(CAST(:lags AS STRING), '1,7,14,30,60,90'), '[,]') AS ARRAY<INT>) AS lags,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 98dd781eb627867c.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 30a91860ef412f8c.
 -- step: price_index__settings, kept
 SELECT
   COALESCE(CAST(:period AS STRING), 'month') AS unit,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 6dd7c5e05d74b695.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 9e0dd9d8af84a6e4.
 -- step: price_leaders__moved
 SELECT
   item_id,

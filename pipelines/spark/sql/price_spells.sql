@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 70eb4dfc03a39be0.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source c4112e0660049489.
 -- step: price_spells__listings, kept
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spread.sql: change that one. Source 92ff5c3de7756ff6.
+-- Made by generate.py from pipelines/analysis/price_spread.sql: change that one. Source 661c4fb51d076923.
 -- columns: product_id STRING, currency STRING, offers BIGINT, shops BIGINT, min DECIMAL(18,4), p25 DECIMAL(18,4), median DECIMAL(18,4), p75 DECIMAL(18,4), max DECIMAL(18,4), mean DECIMAL(18,4), stddev DECIMAL(18,4), spread DECIMAL(18,4), spread_pct DOUBLE, cheapest_site_id BIGINT, dearest_site_id BIGINT, outliers BIGINT, inlier_min DECIMAL(18,4), inlier_median DECIMAL(18,4), inlier_max DECIMAL(18,4), inlier_mean DECIMAL(18,4), inlier_spread_pct DOUBLE, attribution ARRAY<STRING>, run_id STRING, grade STRING, grade_reason STRING, left_out BIGINT, trusted_shops BIGINT, trusted_min DECIMAL(18,4), trusted_median DECIMAL(18,4), trusted_max DECIMAL(18,4), trusted_spread_pct DOUBLE, trusted_cheapest_site_id BIGINT, trusted_dearest_site_id BIGINT, unit STRING, unit_min DECIMAL(18,4), unit_max DECIMAL(18,4), unit_spread_pct DOUBLE
 -- step: price_spread__compared
 SELECT
@@ -19,6 +19,7 @@ SELECT
   site_id,
   price,
   is_counted,
+  is_counted AND doubts <> ARRAY() AS is_doubted,
   findings,
   unit,
   CASE WHEN is_counted OR findings = ARRAY('pack') THEN NULLIF(unit_price, 0) END AS unit_price
@@ -34,6 +35,7 @@ SELECT
   site_id,
   price,
   is_counted,
+  is_doubted,
   findings,
   unit,
   unit_price,
@@ -66,6 +68,11 @@ SELECT
     ELSE ARRAY_SORT(COLLECT_LIST(units) FILTER(WHERE
       is_counted))
   END AS trusted,
+  MIN(units) FILTER(WHERE
+    is_counted AND NOT is_doubted) AS sure_min,
+  MAX(units) FILTER(WHERE
+    is_counted AND NOT is_doubted) AS sure_max,
+  BOOL_OR(is_doubted) AS has_doubts,
   MIN(CAST(units AS DECIMAL(38, 0)) * 18446744073709551616 + site_id) FILTER(WHERE
     is_counted) AS trusted_cheapest,
   MAX(CAST(units AS DECIMAL(38, 0)) * 18446744073709551616 - site_id) FILTER(WHERE
@@ -99,6 +106,9 @@ SELECT
   dearest,
   left_out,
   trusted,
+  sure_min,
+  sure_max,
+  has_doubts,
   trusted_cheapest,
   trusted_dearest,
   left_out_findings,
@@ -387,6 +397,9 @@ SELECT
   dearest,
   left_out,
   trusted,
+  sure_min,
+  sure_max,
+  has_doubts,
   trusted_cheapest,
   trusted_dearest,
   left_out_findings,
@@ -410,6 +423,9 @@ SELECT
   dearest,
   left_out,
   trusted,
+  sure_min,
+  sure_max,
+  has_doubts,
   trusted_cheapest,
   trusted_dearest,
   left_out_findings,
@@ -420,21 +436,28 @@ SELECT
   n,
   kinds,
   CASE
-    WHEN GET(trusted, n - 1) > 2 * GET(trusted, 0)
+    WHEN GET(trusted, n - 1) > 1.6 * GET(trusted, 0)
     THEN ARRAY_MAX(
       TRANSFORM(
-        IF((
-          n - 1
-        ) < 1, ARRAY(), SEQUENCE(1, (
-          n - 1
-        ))),
+        FILTER(
+          IF((
+            n - 1
+          ) < 1, ARRAY(), SEQUENCE(1, (
+            n - 1
+          ))),
+          i -> GET(trusted, (
+            i + 1
+          ) - 1) / GET(trusted, i - 1) > CASE WHEN i = 1 OR i = n - 1 THEN 1.6 ELSE 4 END
+        ),
         i -> GET(trusted, (
           i + 1
         ) - 1) / GET(trusted, i - 1)
       )
     )
   END AS gap,
-  shops <= 3 AND ARRAY_CONTAINS(kinds, 'scale') AS is_off_scale
+  shops <= 3 AND ARRAY_CONTAINS(kinds, 'scale') AS is_off_scale,
+  has_doubts
+  AND COALESCE(sure_min <> GET(trusted, 0) OR sure_max <> GET(trusted, n - 1), TRUE) AS is_doubtful
 FROM price_spread__counted AS counted;
 -- step: price_spread__trust
 SELECT
@@ -449,6 +472,9 @@ SELECT
   dearest,
   left_out,
   trusted,
+  sure_min,
+  sure_max,
+  has_doubts,
   trusted_cheapest,
   trusted_dearest,
   left_out_findings,
@@ -460,10 +486,11 @@ SELECT
   kinds,
   gap,
   is_off_scale,
+  is_doubtful,
   CASE
-    WHEN n < 2 OR is_off_scale OR gap > 2 OR 2 * n < shops
+    WHEN n < 2 OR is_off_scale OR is_doubtful OR NOT gap IS NULL OR 2 * n < shops
     THEN 'C'
-    WHEN n >= 4 AND (
+    WHEN n >= 4 AND NOT has_doubts AND (
       kinds = ARRAY() OR kinds = ARRAY('duplicate')
     )
     THEN 'A'
@@ -503,7 +530,9 @@ SELECT
       THEN CASE n WHEN 0 THEN 'no' ELSE 'one' END || ' trusted shop of ' || trust.shops
       WHEN is_off_scale
       THEN trust.shops || ' shops that differ by a factor near 10, 100 or 1,000'
-      WHEN gap > 2
+      WHEN is_doubtful
+      THEN 'the lowest or highest price may be of another product'
+      WHEN NOT gap IS NULL
       THEN CONCAT('a gap of factor ', FORMAT_NUMBER(gap, '0.0'), ' between two prices')
       WHEN 2 * n < trust.shops
       THEN 'most shops left out'

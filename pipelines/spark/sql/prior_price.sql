@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source c7eefc81596d356a.
+-- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source 5127e3c06dee1d5b.
 -- step: prior_price__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 89b31ee8a874274d.
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 0c135bc84eda6315.
 -- step: sales__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,

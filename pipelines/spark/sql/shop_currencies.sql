@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 4718686878579e1f.
+-- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source e97ef2a3c5a0091c.
 -- columns: site_id BIGINT, currency STRING, run_id STRING
 -- step: shop_currencies
 SELECT

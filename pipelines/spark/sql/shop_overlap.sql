@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source e9bfbc548fdd2daa.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source dcf81e4eafa3e26f.
 -- step: shop_overlap__shop_prices, kept
 SELECT
   product_id,

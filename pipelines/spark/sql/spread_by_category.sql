@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source 915b54e94145cddd.
+-- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source badf69457ca235d6.
 -- step: spread_by_category__trusted
 SELECT
   product_id,

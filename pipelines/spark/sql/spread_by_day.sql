@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source da40b81d65500582.
+-- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source c664fc6c7f7bf354.
 -- step: spread_by_day
 SELECT
   day,

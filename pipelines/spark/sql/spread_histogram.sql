@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source c5bce39451bd92f7.
+-- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source ea0a41b3e6958262.
 -- step: spread_histogram__trusted
 SELECT
   COALESCE(trusted_spread_pct, inlier_spread_pct) AS pct

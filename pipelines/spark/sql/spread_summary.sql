@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source af15729432ad0be7.
+-- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source cdcf7bfb5d8cd8c0.
 -- step: spread_summary__selected, kept
 SELECT
   product_id,

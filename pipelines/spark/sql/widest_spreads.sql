@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 8915747217d5af93.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 4cbeaa68ce20f46b.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT

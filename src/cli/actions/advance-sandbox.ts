@@ -1,16 +1,12 @@
 import { PricelakeError } from '../../io/errors.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { sandboxAdvance } from '../commands/sandbox.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
-/**
- * Moves the clock of a sandbox that runs.
- * @throws PricelakeError `usage` without its address, or for what it refuses; `unavailable` if it does not run
- */
+/** @throws PricelakeError `usage` without its address, or for what it refuses; `unavailable` if it does not run */
 export async function advanceSandbox(
   { url = process.env.PRICELAKE_BASE_URL, hours, changes }: Arguments<typeof sandboxAdvance>,
   { output, json, signal }: CommandContext,
-): Promise<CommandReport | undefined> {
+) {
   if (url === undefined || !URL.canParse(url)) {
     const hint = 'Give the --url that the running sandbox printed, or set PRICELAKE_BASE_URL.';
     throw new PricelakeError('usage', `--url ${url ?? 'is missing'}`, { hint });
@@ -23,8 +19,7 @@ export async function advanceSandbox(
   return undefined;
 }
 
-/** Returns the number of changes by kind, and the new time. */
-export async function postAdvance(url: URL, body: object, signal: AbortSignal): Promise<CommandReport> {
+export async function postAdvance(url: URL, body: object, signal: AbortSignal) {
   const headers = { 'content-type': 'application/json' };
   let response: Response;
   try {

@@ -3,16 +3,13 @@ import { join } from 'node:path';
 import { createClient } from '../../api/client.js';
 import { PricelakeError } from '../../io/errors.js';
 import { fetchPlan, type SeenPlan } from '../../source/read-plan.js';
+import type { CommandContext } from '../command.js';
 import { ENV_FILE, formatVariable } from '../env-file.js';
-import { formatError } from '../error-report.js';
+import { formatError } from '../exit-codes.js';
 import { toPlainLine } from '../plain-text.js';
-import type { Prompter } from '../prompter.js';
-import type { CommandContext } from '../run-command.js';
+import type { Prompter } from '../terminal-io.js';
 
-interface Source {
-  PRICELAKE_BASE_URL: string;
-  PRICELAKE_API_KEY: string;
-}
+type Source = Record<'PRICELAKE_BASE_URL' | 'PRICELAKE_API_KEY', string>;
 
 export interface Place {
   folder: string;
@@ -45,10 +42,10 @@ export async function askSource(prompter: Prompter, context: CommandContext, pla
 async function ask(prompter: Prompter, env: NodeJS.ProcessEnv): Promise<Source | undefined> {
   const { PRICELAKE_BASE_URL: url = '', PRICELAKE_API_KEY: key = '' } = env;
   const known = url === '' ? '' : ` [${toPlainLine(url)}]`;
-  const baseUrl = (await prompter.ask(`Address of the service${known}: `)) || url;
+  const baseUrl = (await prompter(`Address of the service${known}: `)) || url;
   if (baseUrl === '') return undefined;
   const kept = key === '' ? '' : ' [the one that is set]';
-  const apiKey = (await prompter.askSecret(`API key, not shown${kept}: `)) || key;
+  const apiKey = (await prompter(`API key, not shown${kept}: `, true)) || key;
   return apiKey === '' ? undefined : { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: apiKey };
 }
 

@@ -1,39 +1,36 @@
 import { countOf, formatCount } from '../../formats/count.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { nameDatasets } from '../../plan/find-added.js';
-import { valueToText } from '../../sql/value-json.js';
-import type { DatasetSelection } from '../../tables/table.js';
+import type { OpenRun } from '../../run/open/inspect-runs.js';
 import { wrapText } from '../output/display-width.js';
+import { formatCell } from '../output/table.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatBytes, formatSeconds } from '../progress.js';
 import { paint, type Style } from '../style.js';
 import type { Rows, Status } from './read-status.js';
 
-/** A status with the datasets of the lake; undefined if nothing is published. */
-export type ShownStatus = Status & { datasets: DatasetSelection | undefined };
-
-/** A status for people. */
-export function formatStatus(status: ShownStatus, width: number | undefined): string {
+export function formatStatus(status: Status, width: number | undefined): string {
+  const { listing, lag, open, lock, budget, brokenExports, runs } = status;
   const lines = [
     formatPointer(status),
-    formatListing(status),
+    listing &&
+      `not caught up: run ${listing.run} could not establish whether up to ${countOf(listing.unknown, 'item')} are still listed (${listing.reason})`,
     formatStale(status),
-    formatLag(status),
-    formatOpen(status),
-    formatLock(status),
-    formatBudget(status),
+    lag && formatLag(lag),
+    open && formatOpen(open),
+    lock && formatLock(lock),
+    budget && formatBudget(budget),
     formatSizes(status),
     formatWebhooks(status),
-    ...status.brokenExports.map(explainBroken),
+    ...brokenExports.map(explainBroken),
   ];
-  const facts = lines.filter((line) => line !== '').map((line) => `${wrapText(toPlainLine(line), width, '  ')}\n`);
+  const facts = lines.flatMap((line) => (line ? [`${wrapText(toPlainLine(line), width, '  ')}\n`] : []));
   const tables = formatTables(status.tables, width);
-  const runs = status.runs.rows.length === 0 ? '' : `\nlast runs\n${formatRows(status.runs, width)}`;
-  return facts.join('') + tables + runs + formatChecks(status.checks, width);
+  const lastRuns = runs.rows.length === 0 ? '' : `\nlast runs\n${formatRows(runs, width)}`;
+  return facts.join('') + tables + lastRuns + formatChecks(status.checks, width);
 }
 
-/** Colours what needs a person. */
 export function colourStatus(text: string, style: Style): string {
   return paint(
     text,
@@ -43,7 +40,7 @@ export function colourStatus(text: string, style: Style): string {
   );
 }
 
-function formatPointer({ lake, pointer, upToDateAt, idleRuns, datasets = 'all' }: ShownStatus): string {
+function formatPointer({ lake, pointer, upToDateAt, idleRuns, datasets = 'all' }: Status): string {
   if (pointer === undefined) return `${lake}: nothing is published yet`;
   const { runNumber, runId, at, cursor, pipeline } = pointer;
   const runs = idleRuns === 1 ? 'one run' : `${idleRuns} runs`;
@@ -52,61 +49,39 @@ function formatPointer({ lake, pointer, upToDateAt, idleRuns, datasets = 'all' }
   return `${lake}: run ${runNumber} (${runId}) of ${pipeline}${selection}, published ${at.toISOString()}, cursor ${cursor}${idle}`;
 }
 
-function formatListing({ listing }: Status): string {
-  if (listing === undefined) return '';
-  const { run, unknown, reason } = listing;
-  return `not caught up: run ${run} could not establish whether up to ${countOf(unknown, 'item')} are still listed (${reason})`;
-}
-
 function formatStale({ tables }: Status): string {
   const stale = tables.find(({ table }) => table === 'stale_items')?.rows ?? 0n;
   if (stale === 0n) return '';
   return `not caught up: ${countOf(stale, 'item')} may be out of date (table stale_items says why)`;
 }
 
-function formatLag({ lag }: Status): string {
-  if (lag === undefined) return '';
-  if (lag.newestChange === undefined) return 'feed: the service shows no change';
-  const behind =
-    lag.seconds === 0 ? 'the lake does not have it yet' : `the lake is ${formatSeconds(lag.seconds)} behind`;
-  const state = lag.isBehind ? behind : 'the lake has it';
-  return `feed: newest change ${lag.newestChange}, observed ${lag.newestAt?.toISOString()}; ${state}`;
+function formatLag({ newestChange, newestAt, isBehind, seconds }: NonNullable<Status['lag']>): string {
+  if (newestChange === undefined) return 'feed: the service shows no change';
+  const behind = seconds === 0 ? 'the lake does not have it yet' : `the lake is ${formatSeconds(seconds)} behind`;
+  return `feed: newest change ${newestChange}, observed ${newestAt?.toISOString()}; ${isBehind ? behind : 'the lake has it'}`;
 }
 
-function formatOpen({ open }: Status): string {
-  if (open === undefined) return '';
-  const { landed, checks, state } = open;
-  const parts = [
-    countOf(landed.exportRows, 'export row'),
-    countOf(landed.changes, 'change'),
-    countOf(landed.items, 'item'),
-  ];
+function formatOpen({ runNumber, runId, state, checks, landed, calls }: OpenRun): string {
   const why = state === 'held' ? ` by ${checks.join(', ')}` : '';
+  const rows = `${countOf(landed.exportRows, 'export row')}, ${countOf(landed.changes, 'change')}, ${countOf(landed.items, 'item')}`;
   const next = {
     held: '; change checks: in the pipeline file and sync, or sync --publish-held',
     interrupted: '; the next sync continues it',
     running: '',
   }[state];
-  return `run ${open.runNumber} (${open.runId}) is ${state}${why}, landed ${parts.join(', ')} in ${countOf(open.calls, 'call')}${next}`;
+  return `run ${runNumber} (${runId}) is ${state}${why}, landed ${rows} in ${countOf(calls, 'call')}${next}`;
 }
 
-function formatLock({ lock }: Status): string {
-  if (lock === undefined) return '';
-  const { pid, host, since, beatAt, alive } = lock;
+function formatLock({ pid, host, since, beatAt, alive }: NonNullable<Status['lock']>): string {
   const state = alive ? '' : '; the process is gone, and the next run takes over';
   return `lock: process ${pid} on ${host} since ${since}, last seen ${beatAt.toISOString()}${state}`;
 }
 
-function formatBudget({ budget }: Status): string {
-  if (budget === undefined) return '';
-  const { calls, exportRows, resetsAt, plan, seenAt } = budget;
+function formatBudget({ calls, exportRows, resetsAt, plan, seenAt }: NonNullable<Status['budget']>): string {
+  const rest = (bound: typeof calls) =>
+    bound === undefined ? 'unlimited' : `${formatCount(bound.left)} of ${formatCount(bound.allowed)}`;
   const resets = resetsAt === undefined ? '' : `, until ${resetsAt.toISOString()}`;
-  const left = `${formatBound(calls)} calls, ${formatBound(exportRows)} export rows`;
-  return `budget: ${left}${resets} (plan ${plan}, as of ${seenAt.toISOString()})`;
-}
-
-function formatBound(bound: NonNullable<Status['budget']>['calls']): string {
-  return bound === undefined ? 'unlimited' : `${formatCount(bound.left)} of ${formatCount(bound.allowed)}`;
+  return `budget: ${rest(calls)} calls, ${rest(exportRows)} export rows${resets} (plan ${plan}, as of ${seenAt.toISOString()})`;
 }
 
 function formatSizes({ bytes }: Status): string {
@@ -122,15 +97,10 @@ function formatWebhooks({ webhooks: { waiting, setAside } }: Status): string {
 
 function formatTables(tables: Status['tables'], width: number | undefined): string {
   if (tables.length === 0) return '';
-  const rows = tables.map(({ table, version, rows: count, files, bytes }) => [
-    table,
-    String(version),
-    formatCount(count),
-    formatCount(files),
-    formatBytes(bytes),
-  ]);
-  const columns = ['table', ...['version', 'rows', 'files', 'size'].map(right)];
-  return `\n${layOutTable(columns, rows, width)}`;
+  const cells = tables.map(({ table, version, rows, files, bytes }) => {
+    return [table, String(version), rows, files, formatBytes(bytes)];
+  });
+  return `\n${layOutTable(['table', ...['version', 'rows', 'files', 'size'].map(right)], cells, width)}`;
 }
 
 /** Names checks that found something, and counts the others. */
@@ -142,8 +112,11 @@ function formatChecks({ names, rows }: Rows, width: number | undefined): string 
 }
 
 function formatRows({ names, rows }: Rows, width: number | undefined): string {
-  const cells = rows.map((row) => row.map((value) => (value === null ? '' : toPlainLine(valueToText(value)))));
   const isNumber = (at: number) => ['bigint', 'number'].includes(typeof rows[0]?.[at]);
   const columns = names.map((name, at) => (isNumber(at) ? right(name) : name));
-  return layOutTable(columns, cells, width);
+  return layOutTable(
+    columns,
+    rows.map((row) => row.map(formatCell)),
+    width,
+  );
 }

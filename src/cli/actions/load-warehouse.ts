@@ -12,23 +12,20 @@ import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { Database } from '../../sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { load } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
+import { writeText } from '../output/output.js';
 import { explainLostFile } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
 /**
  * Writes the statements that bring a copy of the lake to its newest run, or loads PostgreSQL.
  * @throws PricelakeError `usage` if the lake does not know what changed since then, `unavailable` if the database can't be
  * reached
  */
-export async function loadWarehouse(
-  request: Arguments<typeof load>,
-  context: CommandContext,
-): Promise<CommandReport | undefined> {
+export async function loadWarehouse(request: Arguments<typeof load>, context: CommandContext) {
   requireSchemaName(request.schema);
-  const { lake: path } = await findTarget(request, process.env);
+  const { lake: path } = await findTarget(request);
   const lake = await openLake(path, { create: false });
   const wanted = TABLE_NAMES.filter((table) => request.table?.includes(table) ?? true);
   const tables = await findTables(lake, wanted);
@@ -44,15 +41,12 @@ async function writeScript(request: Arguments<typeof load>, lake: Lake, tables: 
   const loads = await Promise.all(tables.map((table) => planLoad(lake, table, since)));
   if (warehouse === 'redshift') await writeManifests(request.manifests, lake, loads, base);
   const script = `${writeLoadScript(warehouse, loads, { schema, base }).join(';\n')};\n`;
-  if (file !== undefined) await writeFile(file, script);
-  else if (!context.json) await context.output.write(script);
   return {
     warehouse,
-    file,
+    ...(await writeText(script, file, context)),
     since: since ?? null,
     run: loads[0]?.run,
     tables: loads.map(({ table, rows, files }) => ({ table, rows: rows.kind, files: files.length })),
-    ...(context.json && file === undefined ? { text: script } : {}),
   };
 }
 

@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { quoteIdentifier } from '../../sql/quote.js';
 import { TABLE_NAMES } from '../../tables/table.js';
-import { formatError } from '../error-report.js';
-import type { CommandContext } from '../run-command.js';
+import type { CommandContext } from '../command.js';
+import { formatError } from '../exit-codes.js';
 
 const HELP = `One SELECT over any number of lines, ended by a semicolon. ↑ ↓: history.
 .tables          names of the tables
@@ -23,7 +23,6 @@ interface Progress {
   state: 'typing' | 'running' | 'interrupted';
 }
 
-/** A terminal, and the file that keeps its lines. */
 export interface Terminal {
   input: NodeJS.ReadableStream;
   output: NodeJS.WritableStream;
@@ -124,7 +123,6 @@ async function answer(statement: string, output: CommandContext['output'], run: 
   return output.write(word === '.schema' ? `There is no table ${JSON.stringify(name)}; .tables lists them.\n` : HELP);
 }
 
-/** Lines that the prompt remembers. */
 export const HISTORY_SIZE = 1000;
 
 /** `pricelake/query-history` in the user's state folder. */

@@ -8,15 +8,15 @@ import { readLock } from '../../lake/lock.js';
 import { type Pointer, readPointer } from '../../lake/pointer.js';
 import { allowance, type Bound, type Budget, countLeft } from '../../plan/allowance.js';
 import { findRetryAt } from '../../plan/broken-exports.js';
-import type { CachedLake } from '../../remote/cached-lake.js';
 import { inspectActivity } from '../../run/open/inspect-runs.js';
 import type { RunRow } from '../../run/prove/ledger.js';
-import type { ServiceState } from '../../source/ask-service.js';
+import type { ServiceState } from '../../source/read-plan.js';
 import { recallPlan } from '../../source/read-plan.js';
 import type { Database } from '../../sql/connection.js';
 import { ignoreMissing, privatePath, tablePath } from '../../tables/layout.js';
-import { TABLE_NAMES } from '../../tables/table.js';
+import { type DatasetSelection, TABLE_NAMES } from '../../tables/table.js';
 import { countFiles } from '../../webhook/event-files.js';
+import type { OpenedLake } from '../read-lake.js';
 
 const RUNS_SHOWN = 5;
 const RUNS_SQL = `SELECT run_number AS run, mode, started_at, round(seconds, 1) AS seconds, calls, export_rows, received,
@@ -24,26 +24,24 @@ const RUNS_SQL = `SELECT run_number AS run, mode, started_at, round(seconds, 1) 
 const CHECKS_SQL = `SELECT name, severity, violations, let_through FROM check_results
   WHERE run_id = (SELECT arg_max(run_id, run_number) FROM runs) ORDER BY violations DESC, name`;
 
-/** The result of a query. */
 export interface Rows {
   names: string[];
   rows: DuckDBValue[][];
 }
 
-/** Everything that a status shows. */
-export type Status = Awaited<ReturnType<typeof readStatus>>;
+/** Everything that a status shows, with the datasets of the lake; undefined if nothing is published. */
+export type Status = Awaited<ReturnType<typeof readStatus>> & { datasets: DatasetSelection | undefined };
 
-/** Gathers the state of a lake, with the lag behind the feed if the service was asked. */
 export async function readStatus(
-  lake: Lake,
-  db: Database,
+  { lake, db, remote }: OpenedLake,
   service: ServiceState | undefined,
   budget: Budget,
   io: Io,
-  remote?: Pick<CachedLake, 'url' | 'holder'>,
 ) {
   const pointer = await readPointer(lake);
-  const tables = listTables(pointer);
+  const tables = Object.entries(pointer?.tables ?? {}).map(([table, { version, rows, files }]) => {
+    return { table, version, rows, files: files.length, bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
+  });
   const memory = await readMemory(lake);
   const idle = listIdleRuns(memory);
   const finished = idle.at(-1)?.finished_at;
@@ -77,32 +75,19 @@ async function readListing(db: Database, idle: RunRow | undefined) {
   return { run: BigInt(String(last.run_number)), unknown, reason: String(last.reason) };
 }
 
-function listTables(pointer: Pointer | undefined) {
-  return Object.entries(pointer?.tables ?? {}).map(([table, state]) => ({
-    table,
-    version: state.version,
-    rows: state.rows,
-    files: state.files.length,
-    bytes: state.files.reduce((sum, file) => sum + file.bytes, 0),
-  }));
-}
-
 async function measureFolders(lake: Lake, tableBytes: number) {
   let onDisk = 0;
-  for (const table of TABLE_NAMES)
-    onDisk += await measureFolder(tablePath(lake, table), (name) => name.endsWith('.parquet'));
-  return {
-    superseded: Math.max(0, onDisk - tableBytes),
-    landing: await measureFolder(privatePath(lake, 'landing'), () => true),
-  };
+  for (const table of TABLE_NAMES) onDisk += await measureFolder(tablePath(lake, table), '.parquet');
+  const landing = await measureFolder(privatePath(lake, 'landing'), '');
+  return { superseded: Math.max(0, onDisk - tableBytes), landing };
 }
 
 /** Bytes of a folder's files without logs. A file that vanishes meanwhile counts nothing. */
-async function measureFolder(folder: string, counts: (name: string) => boolean): Promise<number> {
+async function measureFolder(folder: string, suffix: string): Promise<number> {
   const entries = (await readdir(folder, { recursive: true, withFileTypes: true }).catch(ignoreMissing)) ?? [];
   let bytes = 0;
   for (const entry of entries) {
-    if (!entry.isFile() || !counts(entry.name) || entry.parentPath.endsWith('_delta_log')) continue;
+    if (!entry.isFile() || !entry.name.endsWith(suffix) || entry.parentPath.endsWith('_delta_log')) continue;
     bytes += (await lstat(join(entry.parentPath, entry.name)).catch(ignoreMissing))?.size ?? 0;
   }
   return bytes;

@@ -1,19 +1,12 @@
 import { PricelakeError } from '../../io/errors.js';
 import { backfillHistory } from '../../run/backfill-history.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { backfill } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { describeReport, formatReport } from '../run-report.js';
 
-/**
- * Reads the histories of chosen items, and applies them in a run.
- * @throws PricelakeError `usage` if no items are chosen
- */
-export async function runBackfill(
-  request: Arguments<typeof backfill>,
-  context: CommandContext,
-): Promise<CommandReport> {
+/** @throws PricelakeError `usage` if no items are chosen */
+export async function runBackfill(request: Arguments<typeof backfill>, context: CommandContext) {
   const { io, signal, say, style } = context;
   const selection = readSelection(request);
   const pipeline = await openPipeline(request, context);

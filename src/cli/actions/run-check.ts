@@ -2,12 +2,11 @@ import type { Check, CheckSettings } from '../../check/check.js';
 import { NAMED_TABLES } from '../../check/count-rows.js';
 import { loadChecks } from '../../check/load.js';
 import { runChecks } from '../../check/run.js';
-import { formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { suggestName } from '../../io/suggest-name.js';
 import { RelationGraph } from '../../sql/graph.js';
 import type { CheckResult, Severity } from '../../tables/table.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { check } from '../commands/keep.js';
 import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
@@ -16,32 +15,19 @@ import { layOutSample } from '../output/table.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { readLake } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 
 /** From most to least severe. */
 const ORDER: Severity[] = ['gate', 'error', 'warn'];
 
-/**
- * Runs the checks over the published tables, and shows what they found.
- * @throws PricelakeError `check_failed` if one of severity `failOn` or a higher one found something
- */
-export async function runCheckCommand(
-  request: Arguments<typeof check>,
-  context: CommandContext,
-): Promise<CommandReport> {
-  const { lake, settings } = await findTarget(request, process.env);
+/** @throws PricelakeError `check_failed` if one of severity `failOn` or a higher one found something */
+export async function runCheckCommand(request: Arguments<typeof check>, context: CommandContext) {
+  const { lake, settings } = await findTarget(request);
   const all = await loadChecks(request.checks ?? settings?.checksFolder);
   const checks = selectChecks(all, request.select);
+  const own = selectSettings(settings?.checks ?? {}, checks);
   const results = await readLake({ path: lake, signal: context.signal }, ({ db }) =>
-    runChecks(
-      new RelationGraph(db),
-      NAMED_TABLES,
-      checks,
-      selectSettings(settings?.checks ?? {}, checks),
-      undefined,
-      context.io,
-    ),
+    runChecks(new RelationGraph(db), NAMED_TABLES, checks, own, undefined, context.io),
   );
   if (!context.json) await context.output.write(formatResults(results, checks, context));
   const report = results.map(describeResult);
@@ -54,7 +40,6 @@ export async function runCheckCommand(
   return { checks: report };
 }
 
-/** True if a check of severity `failOn` or a higher one found something. */
 export function isFailure({ violations, severity }: CheckResult, failOn: Severity): boolean {
   return violations > 0n && ORDER.indexOf(severity) <= ORDER.indexOf(failOn);
 }
@@ -83,10 +68,9 @@ function formatResults(
   { output: { columns: width }, style }: CommandContext,
 ): string {
   const next = new Map(checks.map((check) => [check.name, check.next]));
-  const rows = results.map(({ name, severity, violations }) => {
-    const passed = violations === 0n;
-    return [passed ? 'ok' : 'FAILED', severity, name, passed ? '' : formatCount(violations)];
-  });
+  const rows = results.map(({ name, severity, violations }) =>
+    violations === 0n ? ['ok', severity, name, ''] : ['FAILED', severity, name, violations],
+  );
   const table = layOutTable(['status', 'severity', 'check', right('violations')], rows, width);
   const notes = results
     .filter(({ violations }) => violations > 0n)

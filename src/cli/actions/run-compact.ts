@@ -1,34 +1,22 @@
-import { formatCount } from '../../formats/count.js';
 import { compactLake } from '../../lake/compact.js';
 import { type LockedLake, withLockedLake } from '../../lake/locked-lake.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { compact } from '../commands/keep.js';
 import { findTarget } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
-/** Joins the small files of a lake's tables and shows what became of them. */
-export async function runCompact(request: Arguments<typeof compact>, context: CommandContext): Promise<CommandReport> {
+export async function runCompact(request: Arguments<typeof compact>, context: CommandContext) {
   const { io, signal, say, output } = context;
-  const { lake: path, settings } = await findTarget(request, process.env);
+  const { lake: path, settings } = await findTarget(request);
   const join = async ({ db, lake, stop }: LockedLake) => {
-    const compactions = await compactLake(db, lake, 'always', io, {
-      stop,
-      targetBytes: request.fileSize,
+    const tables = await compactLake(db, lake, 'always', io, { stop, targetBytes: request.fileSize });
+    const cells = tables.map(({ table, version, filesBefore, filesAfter, rows }) => {
+      return [table, String(version), filesBefore, filesAfter, rows];
     });
-    if (compactions.length === 0) await say('No table has small files to join.\n');
-    if (compactions.length > 0) {
-      const rows = compactions.map(({ table, version, filesBefore, filesAfter, rows: count }) => [
-        table,
-        String(version),
-        formatCount(filesBefore),
-        formatCount(filesAfter),
-        formatCount(count),
-      ]);
-      const columns = ['table', ...['version', 'files before', 'files after', 'rows moved'].map(right)];
-      await say(layOutTable(columns, rows, output.columns));
-    }
-    return { lake: lake.root, tables: compactions };
+    const columns = ['table', ...['version', 'files before', 'files after', 'rows moved'].map(right)];
+    const none = 'No table has small files to join.\n';
+    await say(tables.length === 0 ? none : layOutTable(columns, cells, output.columns));
+    return { lake: lake.root, tables };
   };
   return withLockedLake(path, io, signal, join, settings?.lake.memory);
 }

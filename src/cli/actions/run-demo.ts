@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import path, { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { readPipeline } from '../../config/pipeline-file.js';
 import { formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
@@ -12,9 +13,8 @@ import { peekUnfinishedRun } from '../../journal/landings.js';
 import { openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { syncPipeline } from '../../run/sync.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { demo } from '../commands/sandbox.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { describeReport, formatReport } from '../run-report.js';
 import { postAdvance } from './advance-sandbox.js';
 import { runCheckCommand } from './run-check.js';
@@ -22,32 +22,37 @@ import { showSpread } from './show-spread.js';
 
 const HOURS = 6;
 
-/** Copies the embedded sandbox, syncs some hours of changes and then nothing new, runs the checks, and shows spreads. */
-export async function runDemo(request: Arguments<typeof demo>, context: CommandContext): Promise<CommandReport> {
-  const { keep } = request;
+export async function runDemo(request: Arguments<typeof demo>, context: CommandContext) {
+  const { keep, items } = request;
   if (keep !== undefined) await mkdir(keep, { recursive: true });
-  const place = keep === undefined ? request : { ...request, lake: join(keep, 'lake') };
-  await clearDemoLake(place.lake);
-  const { say } = context;
-  await say(`1. A sandbox of the service with ${formatCount(request.items)} listings starts on this machine.\n`);
-  const sandbox = await startSandboxProcess(request.items, context.signal);
+  const lake = keep === undefined ? request.lake : join(keep, 'lake');
+  await clearDemoLake(lake);
+  await context.say(`1. A sandbox of the service with ${formatCount(items)} listings starts on this machine.\n`);
+  // `pricelake sandbox` in a process of its own, on a free port.
+  const args = ['sandbox', '--port', '0', '--items', String(items), '--rate', '0', '--json'];
+  const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   try {
-    return await runSteps(place, context, sandbox);
+    return await runSteps({ ...request, lake }, context, await readAddress(child, context.signal));
   } finally {
-    await sandbox.stop();
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    }
   }
 }
 
 async function runSteps(
   { lake, keep }: Arguments<typeof demo>,
   context: CommandContext,
-  sandbox: SandboxProcess,
-): Promise<CommandReport> {
+  { baseUrl, keys }: SandboxAddress,
+) {
   const { io, signal, say } = context;
-  const env = { PRICELAKE_BASE_URL: sandbox.baseUrl, PRICELAKE_API_KEY: sandbox.apiKey };
+  const env = { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: keys.live };
   const pipeline = await readPipeline(packagePath('pipelines/demo.yaml'), env);
   pipeline.lake.path = lake;
-  io.protectSecret(sandbox.apiKey);
+  io.protectSecret(keys.live);
   const sync = async (title: string) => {
     await say(`\n${title}\n`);
     const report = await syncPipeline(pipeline, io, signal);
@@ -56,7 +61,7 @@ async function runSteps(
     return describeReport(report, lake);
   };
   const runs = [await sync('2. The first run copies everything.')];
-  const { now: _now, ...moved } = await sandbox.advance(HOURS);
+  const { now: _now, ...moved } = await postAdvance(new URL('/sandbox/advance', baseUrl), { hours: HOURS }, signal);
   const kinds = Object.entries(moved).map(([kind, count]) => `${kind} ${count}`);
   runs.push(await sync(`3. ${HOURS} hours pass (${kinds.join(', ')}). The next run copies the changes.`));
   runs.push(await sync('4. Nothing has changed since, so the next run writes no file.'));
@@ -94,7 +99,7 @@ Next:
 /** Removes only a lake of an earlier demo. `openLake` refuses a foreign folder. */
 async function clearDemoLake(path: string): Promise<void> {
   const lake = await openLake(path, { create: true });
-  const owner = (await readPointer(lake))?.pipeline ?? (await readUnfinishedPipeline(lake.root));
+  const owner = (await readPointer(lake))?.pipeline ?? (await peekUnfinishedRun(lake.root, 0n))?.state.begin.pipeline;
   if (owner !== undefined && owner !== 'demo') {
     throw new PricelakeError('usage', `${path} is the lake of pipeline "${owner}", not of a demo`, {
       hint: 'Name another folder with --lake.',
@@ -103,57 +108,19 @@ async function clearDemoLake(path: string): Promise<void> {
   await rm(lake.root, { recursive: true });
 }
 
-async function readUnfinishedPipeline(lakeRoot: string): Promise<string | undefined> {
-  const landing = await peekUnfinishedRun(lakeRoot, 0n);
-  return landing?.state.begin.pipeline;
-}
-
-/** `pricelake sandbox` in a process of its own. */
-interface SandboxProcess {
+/** The line that the sandbox prints once it listens. */
+interface SandboxAddress {
   baseUrl: string;
-  apiKey: string;
-  /** Lets time pass. Returns the number of changes by kind. */
-  advance(hours: number): Promise<Record<string, unknown>>;
-  stop(): Promise<void>;
+  keys: { live: string };
 }
 
-/** Starts this program as a sandbox on a free port of this machine, and waits until it listens. */
-async function startSandboxProcess(items: number, signal: AbortSignal): Promise<SandboxProcess> {
-  const args = ['sandbox', '--port', '0', '--items', String(items), '--rate', '0', '--json'];
-  const entry = process.argv[1] ?? '';
-  const child = spawn(process.execPath, [...process.execArgv, entry, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const stop = () => stopProcess(child);
-  try {
-    const { baseUrl, keys } = await readAddress(child, signal);
-    return {
-      baseUrl,
-      apiKey: keys.live,
-      advance: (hours) => postAdvance(new URL('/sandbox/advance', baseUrl), { hours }, signal),
-      stop,
-    };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-}
-
-async function readAddress(child: ChildProcess, signal: AbortSignal) {
-  if (child.stdout === null) throw new TypeError('the sandbox has no stdout');
-  const lines = createInterface({ input: child.stdout });
+async function readAddress(child: ChildProcessByStdio<null, Readable, null>, signal: AbortSignal) {
   const line = await Promise.race([
-    once(lines, 'line', { signal }).then(([text]) => String(text)),
+    once(createInterface({ input: child.stdout }), 'line', { signal }).then(([text]) => String(text)),
     once(child, 'exit').then(() => undefined),
   ]);
   if (line === undefined) throw new PricelakeError('unavailable', 'the sandbox did not start; the reason is above');
-  return JSON.parse(line) as { baseUrl: string; keys: { live: string } };
-}
-
-async function stopProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
+  return JSON.parse(line) as SandboxAddress;
 }
 
 /**
@@ -178,7 +145,6 @@ function resolveLink(file: string): string | undefined {
   }
 }
 
-/** One word for a shell. */
 function quoteWord(word: string): string {
   return /^[\w./-]+$/u.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { createClient } from '../../api/client.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
 import { countOf, formatCount } from '../../formats/count.js';
+import { parseRemoteUrl } from '../../formats/remote-url.js';
 import { PricelakeError } from '../../io/errors.js';
 import { openLake } from '../../lake/lake.js';
 import { readLock } from '../../lake/lock.js';
@@ -10,17 +11,18 @@ import { readPartial } from '../../lake/partial.js';
 import { readPointer } from '../../lake/pointer.js';
 import { readTable } from '../../lake/read.js';
 import { allowance, countLeft } from '../../plan/allowance.js';
+import { readHolder } from '../../remote/lease.js';
+import { openS3Store } from '../../remote/s3-store.js';
 import { inspectActivity } from '../../run/open/inspect-runs.js';
 import { fetchPlan, hasFeed } from '../../source/read-plan.js';
 import { ignoreMissing } from '../../tables/layout.js';
 import { TABLE_NAMES } from '../../tables/table.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { doctor } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
 import { layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatBytes, formatSeconds } from '../progress.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 
 interface Finding {
@@ -35,11 +37,8 @@ const ok = (name: string, found: string): Finding => ({ name, state: 'ok', found
 const warn = (name: string, found: string, next: string): Finding => ({ name, state: 'warn', found, next });
 const failed = (name: string, found: string, next?: string): Finding => ({ name, state: 'failed', found, next });
 
-/**
- * Looks at everything that a sync needs. Makes one call, and changes nothing.
- * @throws PricelakeError `check_failed` if something failed
- */
-export async function runDoctor(request: Arguments<typeof doctor>, context: CommandContext): Promise<CommandReport> {
+/** @throws PricelakeError `check_failed` if something failed */
+export async function runDoctor(request: Arguments<typeof doctor>, context: CommandContext) {
   const findings: Finding[] = [lookAtNode()];
   const pipeline = await openPipeline(request, context).catch(toFinding('pipeline'));
   if ('state' in pipeline) findings.push(pipeline);
@@ -158,11 +157,8 @@ function compareClocks(service: Date | undefined, now: Date): Finding {
   const skew = Math.abs(service.getTime() - now.getTime()) / 1000;
   const found = `${formatSeconds(skew)} from the service's clock`;
   if (skew <= SKEW_SECONDS) return ok('clock', found);
-  return warn(
-    'clock',
-    found,
-    'Check the clock of this machine: if it is the wrong one, the receiver refuses webhooks.',
-  );
+  const next = 'Check the clock of this machine: if it is the wrong one, the receiver refuses webhooks.';
+  return warn('clock', found, next);
 }
 
 /** Reads the log of every table, and names what waits. Proofs are left to `verify`. */
@@ -193,14 +189,8 @@ async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding
   return ok('lake', published + running + elsewhere);
 }
 
-/** Asks the bucket, and names a run that holds it. */
 async function lookAtRemote({ lake: { remote } }: Pipeline, { io }: CommandContext): Promise<Finding[]> {
   if (remote === undefined) return [];
-  const [{ parseRemoteUrl }, { openS3Store }, { readHolder }] = await Promise.all([
-    import('../../formats/remote-url.js'),
-    import('../../remote/s3-store.js'),
-    import('../../remote/lease.js'),
-  ]);
   const url = parseRemoteUrl(remote);
   if (url === undefined) return [];
   const store = await openS3Store(url, io);

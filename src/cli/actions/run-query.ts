@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBValue } from '@duckdb/node-api';
 import { readAnalysis, setVariables } from '../../analyze/analysis.js';
 import { prepareConversion } from '../../analyze/exchange-rates.js';
 import { toDate } from '../../analyze/spread-selection.js';
@@ -9,32 +9,24 @@ import type { Database } from '../../sql/connection.js';
 import { quoteLiteral } from '../../sql/quote.js';
 import { tablePath } from '../../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { query } from '../commands/read.js';
 import { chooseRemote, findTarget } from '../find-target.js';
-import { type ResultSet, toResultSet } from '../output/result-set.js';
+import { readStatement } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { openSpells } from '../prepare-spells.js';
 import { readCredits, readLake } from '../read-lake.js';
 import { lockDown, prepareSelect } from '../read-only-sql.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
-/**
- * Runs one SELECT over the published tables and streams its rows. Without one, a terminal gets a prompt.
- * @throws PricelakeError `query` if DuckDB refuses the SQL, `usage` if the SQL is given twice or not at all
- */
-export async function runQuery(
-  request: Arguments<typeof query>,
-  context: CommandContext,
-): Promise<CommandReport | undefined> {
+/** @throws PricelakeError `query` if DuckDB refuses the SQL, `usage` if the SQL is given twice or not at all */
+export async function runQuery(request: Arguments<typeof query>, context: CommandContext) {
   const { memory, output } = request;
-  const destination = { format: request.format, file: output };
-  requireDestination(destination, context);
+  requireDestination(request, context);
   const given = [request.sql, request.file, request.analysis].some((one) => one !== undefined);
   const sql = given || context.prompter === undefined ? await readSql(request) : undefined;
   const variables = Object.fromEntries((request.set ?? []).map(toVariable));
-  const { lake: path } = await findTarget({ lake: request.lake }, process.env);
-  const remote = chooseRemote(request, context.io, process.env);
+  const { lake: path } = await findTarget({ lake: request.lake });
+  const remote = chooseRemote(request, context.io);
   const tables = (db: Database) => (remote === undefined || sql === undefined ? TABLE_NAMES : findTables(db, sql));
   return readLake({ path, remote, tables, memory, signal: context.signal }, async (opened) => {
     const { db, lake, scratch } = opened;
@@ -53,9 +45,8 @@ export async function runQuery(
         if (listNames(db, one).includes(SPELLS)) await spells?.prepare();
         const statement = await prepareSelect(db, one);
         const relation = { db, from: `query(${quoteLiteral(one)})`, scratch };
-        const result =
-          request.format === 'parquet' ? describeResult(statement) : toResultSet(await statement.stream(), credits);
-        return await writeResult({ ...result, credits, relation }, destination, context);
+        const result = await readStatement(statement, request.format);
+        return await writeResult({ ...result, credits, relation }, request, context);
       } catch (error) {
         throw explainSqlError(error);
       }
@@ -88,17 +79,6 @@ function listNames(db: Database, sql: string): string[] {
     return []; // it can't be parsed, and is refused later
   }
 }
-
-/** The columns of a statement whose rows DuckDB itself writes. */
-export function describeResult(statement: DuckDBPreparedStatement): Omit<ResultSet, 'credits'> {
-  const columns = Array.from({ length: statement.columnCount }, (_, i) => ({
-    name: statement.columnName(i),
-    type: statement.columnType(i),
-  }));
-  return { columns, batches: none() };
-}
-
-async function* none(): ResultSet['batches'] {}
 
 /** A day becomes a DATE. Everything else stays text, which the queries of pipelines/analysis cast as they need it. */
 function toVariable([name, value]: readonly [string, string]): [string, DuckDBValue] {

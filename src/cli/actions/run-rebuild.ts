@@ -1,42 +1,34 @@
-import { formatCount } from '../../formats/count.js';
 import { describeLakePipeline } from '../../run/rebuild/lake-pipeline.js';
 import { rebuildLake } from '../../run/rebuild/rebuild.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { rebuild } from '../commands/keep.js';
 import { openPipeline } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
-/**
- * Rebuilds every table of a lake from its raw bytes and shows what became of them.
- * @throws PricelakeError `config` if neither a pipeline file nor a lake is named or found
- */
-export async function runRebuild(request: Arguments<typeof rebuild>, context: CommandContext): Promise<CommandReport> {
+/** @throws PricelakeError `config` if neither a pipeline file nor a lake is named or found */
+export async function runRebuild(request: Arguments<typeof rebuild>, context: CommandContext) {
   const { io, signal, json, say, output } = context;
   const { pipeline: file, lake } = request;
   const isLakeAlone = file === undefined && lake !== undefined;
   const pipeline = isLakeAlone ? await describeLakePipeline(lake) : await openPipeline(request, context);
   const report = await rebuildLake(pipeline, io, signal, { acceptLoss: request.acceptLoss });
   if (!json) {
-    const rows = report.tables.map(({ table, version, rowsBefore, rowsAfter }) => [
-      table,
-      String(version),
-      formatCount(rowsBefore),
-      formatCount(rowsAfter),
-    ]);
-    const columns = ['table', right('version'), right('rows before'), right('rows after')];
-    await say(layOutTable(columns, rows, output.columns));
-    const { length } = report.runs;
-    const runs = length === 1 ? 'one run' : `${length} runs`;
+    const { tables, runs, damage, carried, lost } = report;
+    const cells = tables.map(({ table, version, rowsBefore, rowsAfter }) => {
+      return [table, String(version), rowsBefore, rowsAfter];
+    });
+    const columns = ['table', ...['version', 'rows before', 'rows after'].map(right)];
+    await say(layOutTable(columns, cells, output.columns));
+    const many = runs.length === 1 ? 'one run' : `${runs.length} runs`;
     const source =
-      length === 0
+      runs.length === 0
         ? 'Put back the files that the newest run left, without a call.'
-        : `Made from the raw bytes of ${runs}, from ${report.runs[0]} on, without a call.`;
+        : `Made from the raw bytes of ${many}, from ${runs[0]} on, without a call.`;
     await say(`${source}\n`);
-    for (const what of report.damage) await say(`damaged: ${toPlainLine(what)}\n`);
-    for (const what of report.carried) await say(`carried over: ${toPlainLine(what)}\n`);
-    for (const what of report.lost) await say(`lost: ${toPlainLine(what)}\n`);
+    for (const [fate, texts] of Object.entries({ damaged: damage, 'carried over': carried, lost })) {
+      for (const text of texts) await say(`${fate}: ${toPlainLine(text)}\n`);
+    }
   }
   return { lake: pipeline.lake.path, ...report };
 }

@@ -4,16 +4,12 @@ import { formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { explainSystemFault } from '../../lake/faults.js';
 import { withRemote } from '../../remote/remote.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { restore } from '../commands/keep.js';
 import { formatBytes } from '../progress.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
-/**
- * Fetches all files of a lake that its folder lacks, and shows how many there were.
- * @throws PricelakeError `config` if the pipeline file names no remote; `lake_locked` if another run holds it
- */
-export async function runRestore(request: Arguments<typeof restore>, context: CommandContext): Promise<CommandReport> {
+/** @throws PricelakeError `config` if the pipeline file names no remote; `lake_locked` if another run holds it */
+export async function runRestore(request: Arguments<typeof restore>, context: CommandContext) {
   const { io, signal, say } = context;
   const file = await findPipeline(request.pipeline, process.env);
   const { lake } = await readReadingSettings(file, process.env);

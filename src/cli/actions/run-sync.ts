@@ -1,24 +1,24 @@
-import type { Pipeline } from '../../config/pipeline-file.js';
 import { formatCount } from '../../formats/count.js';
 import { landPipeline } from '../../run/land-pipeline.js';
 import { setDeadline } from '../../run/open/deadline.js';
 import { type RunReport, type SyncOptions, syncPipeline } from '../../run/sync.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { sync } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
-import { type RunObserver, type RunWatch, watchRun } from '../observers/watch-run.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
+import { openLineage } from '../observers/lineage.js';
+import { openMetricsFile } from '../observers/metrics.js';
+import { type RunObserver, watchRun } from '../observers/watch-run.js';
 import { describeReport, formatReport } from '../run-report.js';
 
 /** Runs a pipeline once, or twice if an interrupted run comes before the complete copy. */
-export async function runSync(request: Arguments<typeof sync>, context: CommandContext): Promise<CommandReport> {
+export async function runSync(request: Arguments<typeof sync>, context: CommandContext) {
   if (request.landOnly === true) return land(request, context);
   const { io, signal, say, style } = context;
   let lakePath = '';
   const report = await watchRun(await listObservers(request, context), io, signal, async (watch) => {
     const { pipeline, options } = await prepare(request, context);
     lakePath = pipeline.lake.path;
-    await begin(watch, pipeline);
+    await watch.begin(pipeline);
     const publishHeld = request.publishHeld === true;
     const sync = (): Promise<RunReport> =>
       syncPipeline(pipeline, io, signal, { ...options, publishHeld, onStep: watch.onStep });
@@ -55,22 +55,9 @@ async function land(request: Arguments<typeof sync>, context: CommandContext): P
   return { ...others, run_id: runId, run_number: runNumber, lake: path };
 }
 
-function begin(watch: RunWatch, { name, source, lake, budget }: Pipeline): Promise<void> {
-  return watch.begin({ name, baseUrl: source.baseUrl, lakePath: lake.path, budget });
-}
-
-async function listObservers(
-  { metrics, openlineage }: Arguments<typeof sync>,
-  { io }: CommandContext,
-): Promise<RunObserver[]> {
+async function listObservers({ metrics, openlineage }: Arguments<typeof sync>, { io }: CommandContext) {
   const observers: RunObserver[] = [];
-  if (metrics !== undefined) {
-    const { openMetricsFile } = await import('../observers/metrics.js');
-    observers.push(await openMetricsFile(metrics));
-  }
-  if (openlineage !== undefined) {
-    const { openLineage } = await import('../observers/lineage.js');
-    observers.push(openLineage(openlineage, io, process.env));
-  }
+  if (metrics !== undefined) observers.push(await openMetricsFile(metrics));
+  if (openlineage !== undefined) observers.push(openLineage(openlineage, io, process.env));
   return observers;
 }

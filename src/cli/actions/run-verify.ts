@@ -3,14 +3,12 @@ import { PricelakeError } from '../../io/errors.js';
 import { openDamagedLake, openLake } from '../../lake/lake.js';
 import { refusePartial } from '../../lake/partial.js';
 import { openSession } from '../../lake/session.js';
-import type { Finding } from '../../verify/proof.js';
 import { type ProofResult, verifyLake } from '../../verify/verify-lake.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { verify } from '../commands/keep.js';
 import { findTarget, openPipeline } from '../find-target.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 
 const MAKE_AGAIN =
@@ -19,13 +17,10 @@ const MAKE_AGAIN =
 /** All items are counted, and so many are named. */
 const KEPT = 20;
 
-/**
- * Proves a lake whole, and shows what it read and found.
- * @throws PricelakeError `verify_failed` if something is wrong
- */
-export async function runVerify(request: Arguments<typeof verify>, context: CommandContext): Promise<CommandReport> {
+/** @throws PricelakeError `verify_failed` if something is wrong */
+export async function runVerify(request: Arguments<typeof verify>, context: CommandContext) {
   const { sample, items } = request;
-  const { lake: path, settings } = await findTarget(request, process.env);
+  const { lake: path, settings } = await findTarget(request);
   const { io, signal, json, output, style } = context;
   const { lake, isOtherFormat } = await openDamagedLake(path);
   // Proofs of a format that is not known would be none.
@@ -48,7 +43,6 @@ export async function runVerify(request: Arguments<typeof verify>, context: Comm
   }
 }
 
-/** Compares a sample of items with the service. */
 async function compareItems(
   request: Arguments<typeof verify>,
   items: number,
@@ -73,31 +67,17 @@ async function compareItems(
 }
 
 function formatProofs(proofs: ProofResult[], width: number | undefined): string {
-  const rows = proofs.map(({ name, looked, of, found }) => [
-    found === 0 ? 'ok' : 'FAILED',
-    name,
-    formatCount(looked),
-    of,
-    found === 0 ? '' : formatCount(found),
-  ]);
+  const rows = proofs.map(({ name, looked, of, found }) =>
+    found === 0 ? ['ok', name, looked, of, ''] : ['FAILED', name, looked, of, found],
+  );
   const table = layOutTable(['status', 'proof', right('looked at'), '', right('findings')], rows, width);
   const notes = proofs.flatMap((proof) => proof.notes.map((note) => `${proof.name}: ${note}\n`)).join('');
-  return (
-    table +
-    (notes === '' ? '' : `\n${notes}`) +
-    proofs
-      .filter(({ found }) => found > 0)
-      .map(formatFindings)
-      .join('')
-  );
+  const findings = proofs.filter(({ found }) => found > 0).map(formatFindings);
+  return table + (notes === '' ? '' : `\n${notes}`) + findings.join('');
 }
 
 function formatFindings({ name, claims, found, findings }: ProofResult): string {
-  const lines = findings.map((finding) => `  ${toPlainLine(formatFinding(finding))}\n`);
+  const lines = findings.map(({ table, file, what }) => `  ${toPlainLine(`${file ?? table ?? ''} ${what}`.trim())}\n`);
   const more = found > findings.length ? `  … and ${formatCount(found - findings.length)} more\n` : '';
   return `\n${name}: ${claims}\n${lines.join('')}${more}`;
-}
-
-function formatFinding({ table, file, what }: Finding): string {
-  return `${file ?? table ?? ''} ${what}`.trim();
 }

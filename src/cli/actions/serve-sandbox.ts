@@ -1,9 +1,9 @@
 import { describeCall, describeSync, PIPELINE_FILE } from '../../sandbox/first-steps.js';
 import { parseLimits } from '../../sandbox/plans.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { sandbox } from '../commands/sandbox.js';
-import { type CommandContext, untilStopped } from '../run-command.js';
+import { untilStopped } from '../run-command.js';
 
 /** Serves until it is stopped, which is how a server finishes its work. */
 export async function serveSandbox(argv: Arguments<typeof sandbox>, context: CommandContext): Promise<undefined> {
@@ -39,7 +39,6 @@ function describeAsJson({ baseUrl, keys, webhook }: Sandbox): string {
   return JSON.stringify({ baseUrl, keys, ...(url === null ? {} : { webhook: { url, secret: webhook.secret } }) });
 }
 
-/** With the next steps: a call to try, and a pipeline file that fits. */
 function describeSandbox({ baseUrl, keys, webhook }: Sandbox): string {
   const { url } = webhook.status;
   const endpoint = url === null ? '' : `\n  webhook   ${url}\n  secret    ${webhook.secret}\n`;

@@ -11,11 +11,11 @@ import { EventStore } from '../../webhook/event-store.js';
 import { HEALTH_PATH, startReceiver } from '../../webhook/receiver.js';
 import { SigningSecrets } from '../../webhook/signing-secrets.js';
 import { type RunEnd, SyncTrigger } from '../../webhook/sync-trigger.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { webhook } from '../commands/copy.js';
 import { EXIT } from '../exit-codes.js';
 import { escapeControls } from '../plain-text.js';
-import { type CommandContext, untilStopped } from '../run-command.js';
+import { untilStopped } from '../run-command.js';
 
 /** Serves until it is stopped, then throws `stopped`. */
 export async function serveWebhook(argv: Arguments<typeof webhook>, context: CommandContext): Promise<never> {
@@ -44,7 +44,8 @@ export async function serveWebhook(argv: Arguments<typeof webhook>, context: Com
       const waiting = (await listEvents(lake.root)).length;
       if (waiting > 0) trigger?.want();
       io.log('info', 'webhook.listening', { url: receiver.url, lake: lake.root, waiting, sync: argv.sync === true });
-      await output.write(json ? `${JSON.stringify({ url: receiver.url, lake: lake.root })}\n` : describe(receiver.url));
+      const told = `Webhooks are received on ${receiver.url}; give the service the address under which it reaches this. Ctrl-C ends it.`;
+      await output.write(`${json ? JSON.stringify({ url: receiver.url, lake: lake.root }) : told}\n`);
       await untilStopped(signal);
     } finally {
       await receiver.close();
@@ -54,10 +55,6 @@ export async function serveWebhook(argv: Arguments<typeof webhook>, context: Com
     await trigger?.close();
   }
   throw signal.reason;
-}
-
-function describe(url: string): string {
-  return `Webhooks are received on ${url}; give the service the address under which it reaches this. Ctrl-C ends it.\n`;
 }
 
 /** The members of the last line of `sync --json` that are needed here. */
@@ -80,9 +77,8 @@ const OUTCOMES: Record<number, RunEnd['outcome']> = {
  * of. Its log becomes part of this process's. Aborting the signal stops it as SIGTERM does.
  */
 async function runSyncProcess(args: string[], io: Io, signal: AbortSignal): Promise<RunEnd> {
-  const entry = process.argv[1] ?? '';
   io.log('info', 'webhook.sync_started', {});
-  const child = spawn(process.execPath, [...process.execArgv, entry, 'sync', ...args, '--json'], {
+  const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', 'sync', ...args, '--json'], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const stop = () => void child.kill('SIGTERM');

@@ -1,32 +1,23 @@
 import { selectChanges } from '../../deliver/select-changes.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { changes } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
-import { toResultSet } from '../output/result-set.js';
+import { readStatement } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { readCredits, readLake } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
-import { describeResult } from './run-query.js';
 
-/**
- * Streams the rows of a table that changed since then.
- * @throws PricelakeError `usage` if the lake does not know what changed
- */
-export async function showChanges(
-  request: Arguments<typeof changes>,
-  context: CommandContext,
-): Promise<CommandReport | undefined> {
-  const { table, since, format, output } = request;
-  const destination = { format, file: output };
-  requireDestination(destination, context);
-  const { lake: path } = await findTarget(request, process.env);
+/** @throws PricelakeError `usage` if the lake does not know what changed */
+export async function showChanges(request: Arguments<typeof changes>, context: CommandContext) {
+  const { table, since } = request;
+  requireDestination(request, context);
+  const { lake: path } = await findTarget(request);
   return readLake({ path, signal: context.signal }, async ({ db, lake, scratch }) => {
     const credits = await readCredits(db);
     const { select, from, to, runs } = await selectChanges(lake, table, since);
     const statement = await db.connection.prepare(select);
-    const result = format === 'parquet' ? describeResult(statement) : toResultSet(await statement.stream(), credits);
+    const result = await readStatement(statement, request.format);
     const relation = { db, from: `(${select})`, scratch };
-    const report = await writeResult({ ...result, credits, relation }, destination, context);
+    const report = await writeResult({ ...result, credits, relation }, request, context);
     return report && { ...report, table, versions: { from, to }, runs };
   });
 }

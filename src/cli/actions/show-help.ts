@@ -3,10 +3,9 @@ import { basename, join } from 'node:path';
 import { PricelakeError } from '../../io/errors.js';
 import { packagePath } from '../../io/package-path.js';
 import { suggestName } from '../../io/suggest-name.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import { ALL_TOPICS, type help } from '../commands/shell.js';
 import { layOutTable } from '../output/table-layout.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
 /** If two pages have the same name, it means the first. The topic of the second has its folder before the name. */
 const FOLDERS = ['', 'guides', 'concepts', 'reference'];
@@ -17,14 +16,8 @@ interface Topic {
   file: string;
 }
 
-/**
- * Prints a page of the documentation, or the list of them.
- * @throws PricelakeError `usage` for an unknown topic, with the nearest
- */
-export async function showHelp(
-  { topic }: Arguments<typeof help>,
-  { output, json }: CommandContext,
-): Promise<CommandReport> {
+/** @throws PricelakeError `usage` for an unknown topic, with the nearest */
+export async function showHelp({ topic }: Arguments<typeof help>, { output, json }: CommandContext) {
   const topics = await listTopics();
   if (topic === undefined || topic === ALL_TOPICS) {
     const rows = await Promise.all(topics.map(async (one) => [one.name, await readTitle(one)]));

@@ -1,21 +1,17 @@
 import { countOf, formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { estimateRun, type RunEstimate } from '../../run/plan/estimate-run.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { plan } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
 import { wrapText } from '../output/display-width.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatSeconds } from '../progress.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { paint } from '../style.js';
 
-/**
- * Shows what the next run would do and cost.
- * @throws PricelakeError `budget` or `quota`, with the plan in its facts, if sync would be refused or stop early
- */
-export async function showPlan(request: Arguments<typeof plan>, context: CommandContext): Promise<CommandReport> {
+/** @throws PricelakeError `budget` or `quota`, with the plan in its facts, if sync would be refused or stop early */
+export async function showPlan(request: Arguments<typeof plan>, context: CommandContext) {
   const { io, signal, json, output, style } = context;
   const { maxRows, maxOverage } = request;
   const pipeline = await openPipeline(request, context);
@@ -36,12 +32,10 @@ function formatEstimate(estimate: RunEstimate, width: number | undefined): strin
     toPlainLine(`Plan: ${account.name} (${account.plan}${account.status ? `, ${account.status}` : ''})`),
   ];
   if (unfinished !== undefined) lines.push(formatUnfinished(unfinished));
-  const rows = steps.map(({ step, calls, exportRows, exact, basis }) => [
-    step,
-    `${exact ? '' : '≈ '}${formatCount(calls)}`,
-    exportRows === 0n ? '' : `${exact ? '' : '≈ '}${formatCount(exportRows)}`,
-    basis,
-  ]);
+  const rows = steps.map(({ step, calls, exportRows, exact, basis }) => {
+    const about = (count: number | bigint) => `${exact ? '' : '≈ '}${formatCount(count)}`;
+    return [step, about(calls), exportRows === 0n ? '' : about(exportRows), basis];
+  });
   const table = steps.length === 0 ? '' : layOutTable(['step', right('calls'), right('export rows'), ''], rows, width);
   const counted = `plan itself made ${countOf(looked, 'call')} and wrote nothing.`;
   const wrap = (line: string) => `${wrapText(line, width, '  ')}\n`;
@@ -54,16 +48,8 @@ function formatUnfinished({ runId, held }: NonNullable<RunEstimate['unfinished']
   return `Run ${runId} is held by ${held.join(', ')}: sync checks it again without a call.`;
 }
 
-function formatTotal({
-  calls,
-  exportRows,
-  exact,
-  overageBlocks,
-  seconds,
-  allowed,
-  rest,
-  resetsAt,
-}: RunEstimate): string[] {
+function formatTotal(estimate: RunEstimate): string[] {
+  const { calls, exportRows, exact, overageBlocks, seconds, allowed, rest, resetsAt } = estimate;
   const about = exact ? '' : '≈ ';
   const time = seconds === undefined ? '' : `, ${formatSeconds(seconds)} at the plan's rate`;
   const of = (left: bigint | undefined, before: bigint | undefined) =>

@@ -8,32 +8,30 @@ import type { Database } from '../../sql/connection.js';
 import { RelationGraph } from '../../sql/graph.js';
 import { itself } from '../../sql/sql.js';
 import { valueToText } from '../../sql/value-json.js';
+import type { CommandContext } from '../command.js';
 import { wrapText } from '../output/display-width.js';
 import { drawPriceChart } from '../output/price-chart.js';
 import { readTableResult, showMoney } from '../output/result-set.js';
-import { isForEyes, type ResultDestination, writeForReaders } from '../output/write-result.js';
+import { isForEyes, type ResultRequest, writeResult } from '../output/write-result.js';
 import { toPlainLine } from '../plain-text.js';
 import type { OpenedLake } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
-export interface ProductRequest {
+export interface ProductRequest extends ResultRequest {
   product: string;
   currency?: string | undefined;
   /** First day of the chart; 90 days without it. */
   since?: string | undefined;
   conversion: Conversion | undefined;
-  destination: ResultDestination;
 }
 
 const CREDITS = 'SELECT DISTINCT attribution AS text FROM shown_offers WHERE attribution IS NOT NULL ORDER BY text';
 
-/** Headings of the columns for people, the most important first. */
 const SHOWN = {
   currency: 'currency',
   price: 'price',
   converted_price: 'in base',
   shop: 'shop',
-  reason: 'left out because',
+  reason: 'remark',
   title: 'title',
   previous_price: 'before',
   price_changed_at: 'changed on',
@@ -45,23 +43,16 @@ const SHOWN = {
 const DAY_MS = 24 * 3600 * 1000;
 const CHART_DAYS = 90;
 
-/**
- * Shows the offers of a product, cheapest first, and on a terminal its prices over time. selectSpreads has set the variables.
- * @throws PricelakeError `usage` if the product has no listed offer
- */
-export async function showProduct(
-  opened: OpenedLake,
-  request: ProductRequest,
-  context: CommandContext,
-): Promise<CommandReport | undefined> {
+/** `selectSpreads` has set the variables. @throws PricelakeError `usage` if the product has no listed offer */
+export async function showProduct(opened: OpenedLake, request: ProductRequest, context: CommandContext) {
   const { db } = opened;
   await createOffers(db, request.conversion);
-  const [currency] = await listCurrencies(db, request);
-  const onScreen = isForEyes(request.destination, context) && request.destination.file === undefined;
+  const currency = await findCurrency(db, request);
+  const onScreen = isForEyes(request, context) && request.output === undefined;
   if (onScreen)
     await context.output.write(await describeProduct(db, toProductId(request.product), context.output.columns));
   const result = await readTableResult(opened, 'shown_offers', CREDITS);
-  const report = await writeForReaders(result, { headings: SHOWN, show }, request.destination, context);
+  const report = await writeResult(result, request, context, { headings: SHOWN, show });
   if (onScreen && currency !== undefined) await writeChart(db, request, currency, context);
   return report;
 }
@@ -81,17 +72,17 @@ async function createOffers(db: Database, conversion: Conversion | undefined): P
     ORDER BY converted_price NULLS LAST, item_id`);
 }
 
-/** Currencies of the offers, the most frequent first. */
-async function listCurrencies(db: Database, { product, currency }: ProductRequest): Promise<string[]> {
-  const rows = await db.rows(
-    'SELECT currency, count(*) AS offers FROM shown_offers WHERE price > 0 AND currency IS NOT NULL GROUP BY currency ORDER BY offers DESC, currency',
-  );
-  const any = await db.row('SELECT count(*) AS n FROM shown_offers');
-  if (any?.n !== 0n) return rows.map((row) => String(row.currency));
-  const where = currency === undefined ? '' : ` in ${currency}`;
-  throw new PricelakeError('usage', `--product ${product}: no listed offer${where}`, {
-    hint: 'Give a product_id from table products, or a GTIN.',
-  });
+/** The most frequent currency of the offers; undefined if none has a price. */
+async function findCurrency(db: Database, { product, currency }: ProductRequest): Promise<string | undefined> {
+  if ((await db.row('FROM shown_offers LIMIT 1')) === undefined) {
+    const where = currency === undefined ? '' : ` in ${currency}`;
+    throw new PricelakeError('usage', `--product ${product}: no listed offer${where}`, {
+      hint: 'Give a product_id from table products, or a GTIN.',
+    });
+  }
+  const row = await db.row(`SELECT currency FROM shown_offers WHERE price > 0 AND currency IS NOT NULL
+    GROUP BY currency ORDER BY count(*) DESC, currency LIMIT 1`);
+  return row && String(row.currency);
 }
 
 async function describeProduct(db: Database, product: string, columns: number | undefined): Promise<string> {

@@ -1,24 +1,24 @@
-import { writeFile } from 'node:fs/promises';
 import type { ContractFormat } from '../../deliver/contract-formats.js';
+import { describeJson, describeSparkSchema } from '../../deliver/json-schema.js';
+import { writeMarkdown } from '../../deliver/markdown.js';
+import { writeOdcs } from '../../deliver/odcs.js';
+import { writeSql } from '../../deliver/sql.js';
+import { SQL_DIALECTS } from '../../deliver/sql-dialects.js';
 import { PricelakeError } from '../../io/errors.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { loadTableSchema, type TableSchema } from '../../tables/schemas.js';
 import { TABLE_NAMES } from '../../tables/table.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { schema } from '../commands/deliver.js';
 import { toJsonText } from '../json-text.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
+import { writeText } from '../output/output.js';
 
-/** Writes the contract of one table or of all in the language of another system. */
-export async function showSchema(request: Arguments<typeof schema>, context: CommandContext): Promise<CommandReport> {
+export async function showSchema(request: Arguments<typeof schema>, context: CommandContext) {
   const { table, format, output } = request;
   const tables = table === undefined ? [...TABLE_NAMES] : [table];
   if (format === 'arrow') requireArrowTarget(request, context);
   const text = await renderContracts(tables.map(loadTableSchema), format, table !== undefined);
-  if (output !== undefined) await writeFile(output, text);
-  else if (!context.json) await context.output.write(text);
-  const inLine = context.json && output === undefined && typeof text === 'string' ? { text } : {};
-  return { tables, format, file: output, ...inLine };
+  return { tables, format, ...(await writeText(text, output, context)) };
 }
 
 function requireArrowTarget({ table, output }: Arguments<typeof schema>, context: CommandContext): void {
@@ -38,34 +38,20 @@ async function renderContracts(
   isOne: boolean,
 ): Promise<string | Uint8Array> {
   switch (format) {
-    case 'markdown': {
-      const { writeMarkdown } = await import('../../deliver/markdown.js');
+    case 'markdown':
       return schemas.map(writeMarkdown).join('\n');
-    }
-    case 'json': {
-      const { describeJson } = await import('../../deliver/json-schema.js');
+    case 'json':
       return `${toJsonText(describeJson(schemas, isOne))}\n`;
-    }
     case 'spark': {
-      const { describeSparkSchema } = await import('../../deliver/json-schema.js');
-      const [first] = schemas.map(describeSparkSchema);
-      const all = schemas.map((schema) => [schema.table, describeSparkSchema(schema)]);
-      return `${toJsonText(isOne ? first : Object.fromEntries(all))}\n`;
+      const all = schemas.map((schema) => [schema.table, describeSparkSchema(schema)] as const);
+      return `${toJsonText(isOne ? all[0]?.[1] : Object.fromEntries(all))}\n`;
     }
-    case 'odcs': {
-      const { writeOdcs } = await import('../../deliver/odcs.js');
+    case 'odcs':
       return writeOdcs(schemas, PRICELAKE_VERSION);
-    }
-    case 'arrow': {
-      const { writeArrowSchema } = await import('../../deliver/arrow-schema.js');
-      return writeArrowSchema(schemas[0] as TableSchema);
-    }
-    default: {
-      const [{ writeSql }, { SQL_DIALECTS }] = await Promise.all([
-        import('../../deliver/sql.js'),
-        import('../../deliver/sql-dialects.js'),
-      ]);
+    case 'arrow':
+      // Its library is large.
+      return (await import('../../deliver/arrow-schema.js')).writeArrowSchema(schemas[0] as TableSchema);
+    default:
       return schemas.map((schema) => writeSql(schema, SQL_DIALECTS[format])).join('\n');
-    }
   }
 }

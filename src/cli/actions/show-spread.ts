@@ -4,14 +4,13 @@ import { type Conversion, convertSpreads, prepareConversion } from '../../analyz
 import { requireKnown, selectSpreads } from '../../analyze/spread-selection.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { spread } from '../commands/read.js';
 import { findTarget, type ReadingTarget } from '../find-target.js';
 import { wrapText } from '../output/display-width.js';
 import { readTableResult, showMoney } from '../output/result-set.js';
-import { isForEyes, requireDestination, writeForReaders } from '../output/write-result.js';
+import { isForEyes, requireDestination, writeResult } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import { showProduct } from './show-product.js';
 
 /** Headings of the columns for people. The most important come first, because a narrow terminal leaves out the last. */
@@ -30,7 +29,6 @@ const SHOWN = {
   left_out: 'left out',
 } as const;
 
-/** Days have no grades. */
 const SHOWN_DAYS = {
   day: 'day',
   product_id: 'product',
@@ -53,14 +51,9 @@ const SHOWN_DAYS = {
 const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM spreads ORDER BY text';
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Shows the widest price spreads of a lake, or one product, with the licence texts of its open-data shops. */
-export async function showSpread(
-  request: Arguments<typeof spread>,
-  context: CommandContext,
-): Promise<CommandReport | undefined> {
-  const destination = { format: request.format, file: request.output };
-  requireDestination(destination, context);
-  const target = await findTarget(request, process.env);
+export async function showSpread(request: Arguments<typeof spread>, context: CommandContext) {
+  requireDestination(request, context);
+  const target = await findTarget(request);
   const conversion = findConversion(request, target);
   const selection = { ...request, withOutliers: request.outliers, since: readSince(request, context.io.now()) };
   return readLake({ path: target.lake, signal: context.signal }, async (opened) => {
@@ -69,20 +62,19 @@ export async function showSpread(
     await requireKnown(db, conversion === undefined ? request : { ...request, currency: undefined });
     await selectSpreads(db, selection);
     if (request.product !== undefined && request.daily !== true) {
-      return showProduct(opened, { ...selection, product: request.product, conversion, destination }, context);
+      return showProduct(opened, { ...selection, product: request.product, conversion }, context);
     }
     await createResult(db, request.daily === true, conversion);
     const result = await readTableResult(opened, 'spreads', CREDITS);
     const headings = request.daily === true ? SHOWN_DAYS : SHOWN;
-    const report = await writeForReaders(result, { headings, show }, destination, context);
+    const report = await writeResult(result, request, context, { headings, show });
     const leftOut = await describeLeftOut(db, context.output.columns);
-    if (isForEyes(destination, context) && request.output === undefined) await context.output.write(leftOut.text);
+    if (isForEyes(request, context) && request.output === undefined) await context.output.write(leftOut.text);
     else if (leftOut.count > 0n) context.io.log('info', 'spreads left out', { count: leftOut.count });
     return report;
   });
 }
 
-/** Counts the selected spreads that are hidden because of their grade. */
 async function describeLeftOut(db: Database, columns: number | undefined): Promise<{ count: bigint; text: string }> {
   const row = await db.row(readAnalysis('spread_left_out'));
   const count = row?.left_out as bigint;

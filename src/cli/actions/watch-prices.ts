@@ -1,4 +1,5 @@
-import { access, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DuckDBValue } from '@duckdb/node-api';
 import { createWatched } from '../../analyze/watch-list.js';
@@ -7,20 +8,18 @@ import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
 import { quoteLiteral } from '../../sql/quote.js';
 import { valueToText } from '../../sql/value-json.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { watch } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
 import type { Output } from '../output/output.js';
 import { type ResultSet, readTableResult, showMoney } from '../output/result-set.js';
 import { writeRows } from '../output/text-formats.js';
-import { requireDestination, writeForReaders } from '../output/write-result.js';
+import { requireDestination, writeResult } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
 const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM watched ORDER BY text';
 
-/** Headings of the columns for people, the most important first. */
 const SHOWN = {
   product: 'product',
   price: 'your price',
@@ -39,32 +38,21 @@ const SHOWN = {
   changes: 'changed',
 } as const;
 
-/**
- * Compares a price list with the lake, and keeps what it found for the next run.
- * @throws PricelakeError `below_allowed`, after the result is written, if a shop is below a lowest allowed price
- */
-export async function watchPrices(
-  request: Arguments<typeof watch>,
-  context: CommandContext,
-): Promise<CommandReport | undefined> {
-  const destination = { format: request.format, file: request.output };
-  requireDestination(destination, context);
+/** @throws PricelakeError `below_allowed`, after the result is written, if a shop is below a lowest allowed price */
+export async function watchPrices(request: Arguments<typeof watch>, context: CommandContext) {
+  requireDestination(request, context);
   const state = request.state ?? `${request.list}.watch.parquet`;
-  const { lake: path } = await findTarget(request, process.env);
+  const { lake: path } = await findTarget(request);
   return readLake({ path, signal: context.signal }, async (opened) => {
     const { db } = opened;
-    const isThere = access(state).then(
-      () => true,
-      () => false,
-    );
     // What it finds with suspects is no base for the next comparison.
-    const before = !request.withSuspects && (await isThere) ? state : undefined;
+    const before = !request.withSuspects && existsSync(state) ? state : undefined;
     await createWatched(db, { ...request, before, now: context.io.now() });
     const result = await readTableResult(opened, 'watched', CREDITS);
     const report =
       context.json && request.output === undefined
         ? await gatherReport(result)
-        : await writeForReaders(result, { headings: SHOWN, show }, destination, context);
+        : await writeResult(result, request, context, { headings: SHOWN, show });
     if (!request.withSuspects) await keepState(db, state);
     await refuseBelow(db, report);
     return report;
@@ -80,7 +68,7 @@ function show(name: string, value: DuckDBValue): DuckDBValue {
 async function gatherReport(result: ResultSet): Promise<CommandReport> {
   const parts: string[] = [];
   const output: Output = { columns: undefined, write: async (chunk) => parts.push(String(chunk)) > 0 };
-  await writeRows(result, output, { open: '', between: ',' });
+  await writeRows(result, output, ',');
   return { rows: new RawJson(`[${parts.join('')}]`), attribution: result.credits };
 }
 

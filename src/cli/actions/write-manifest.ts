@@ -1,12 +1,11 @@
-import { writeFile } from 'node:fs/promises';
 import { readManifest } from '../../deliver/manifest.js';
 import { requireBase, writeForLoader } from '../../deliver/manifest-formats.js';
 import { openLake } from '../../lake/lake.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { manifest } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
 import { toJsonText } from '../json-text.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
+import { writeText } from '../output/output.js';
 
 /**
  * Lists the files of a table's current version, or those that came since another one, for a warehouse's loader.
@@ -15,14 +14,13 @@ import type { CommandContext, CommandReport } from '../run-command.js';
 export async function writeManifest(
   request: Arguments<typeof manifest>,
   context: CommandContext,
-): Promise<CommandReport | undefined> {
+): Promise<CommandReport> {
   const { format, base, output: file } = request;
   if (format !== 'json') requireBase(format, base);
-  const { lake: path } = await findTarget(request, process.env);
+  const { lake: path } = await findTarget(request);
   const listing = await readManifest(await openLake(path, { create: false }), request);
   const text = format === 'json' ? `${toJsonText(listing)}\n` : writeForLoader(listing, format);
-  if (file !== undefined) await writeFile(file, text);
-  else if (!context.json) await context.output.write(text);
+  await writeText(text, file, context);
   // The other formats have no place for the credits.
   const texts = listing.attribution.map(({ attribution }) => attribution);
   if (format !== 'json' && texts.length > 0) context.io.log('info', 'attribution', { texts });

@@ -2,23 +2,19 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { PIPELINE_FILE } from '../../config/find-pipeline.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { packagePath } from '../../io/package-path.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { init } from '../commands/copy.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import type { Place } from './ask-source.js';
 
 const TITLE = /^# .*\n/;
 const LAKE_PATH = /^( {2}path: )\.\/lake$/m;
 
-/**
- * Writes a copy of the commented pipeline file of the package. On a terminal, it asks for address and key.
- * @throws PricelakeError `usage` if the file exists already, or the folder is missing
- */
+/** @throws PricelakeError `usage` if the file exists already, or the folder is missing */
 export async function writePipeline(
   { file, lake }: Arguments<typeof init>,
   context: CommandContext,
   place: Place = { folder: '', env: process.env },
-): Promise<CommandReport> {
+) {
   const { say, prompter } = context;
   const shipped = await readFile(packagePath('pipelines/prices.yaml'), 'utf8');
   const titled = shipped.replace(TITLE, `# A pipeline of pricelake: pricelake sync ${file}\n`);

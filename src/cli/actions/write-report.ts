@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { requireKnown } from '../../analyze/spread-selection.js';
 import { loadChecks } from '../../check/load.js';
@@ -9,37 +9,37 @@ import { readPointer } from '../../lake/pointer.js';
 import { renderReport } from '../../report/page.js';
 import { type LakeFacts, readFacts, readWatched } from '../../report/read-facts.js';
 import { publishReport, requireReportTarget } from '../../report/report-file.js';
-import type { Database } from '../../sql/connection.js';
-import type { Arguments } from '../command.js';
+import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { report } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
 import { formatBytes } from '../progress.js';
 import { readLake } from '../read-lake.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 
 /** Leaves memory for the page and the charts. */
 const MEMORY = '1GB';
 const MOST_PRODUCTS = 24;
 
-/** Writes the report of a lake, and sums it up in a line. */
-export async function writeReport(request: Arguments<typeof report>, context: CommandContext): Promise<CommandReport> {
+export async function writeReport(request: Arguments<typeof report>, context: CommandContext) {
   const { output, currency, minShops, top, product: products = [], list } = request;
   if (products.length > MOST_PRODUCTS) {
-    throw new PricelakeError(
-      'usage',
-      `--product is given ${products.length} times, and a report has room for ${MOST_PRODUCTS}`,
-    );
+    const message = `--product is given ${products.length} times, and a report has room for ${MOST_PRODUCTS}`;
+    throw new PricelakeError('usage', message);
   }
   await requireReportTarget(output);
   const advice = new Map((await loadChecks()).map((check) => [check.name, check]));
   const { signal } = context;
-  const { lake: path } = await findTarget({ lake: request.lake }, process.env);
+  const { lake: path } = await findTarget({ lake: request.lake });
   const { facts, name } = await readLake({ path, signal, memory: MEMORY }, async ({ db, lake }) => {
     await requireKnown(db, { currency });
     const facts = await readFacts(db, { currency, minShops, top, products });
+    const name = (await readPointer(lake))?.pipeline ?? basename(lake.root);
+    if (list === undefined) return { facts, name };
+    // As `watch` does, but the state is left for its next run.
+    const state = `${list}.watch.parquet`;
+    const before = existsSync(state) ? state : undefined;
     return {
-      facts: list === undefined ? facts : { ...facts, watched: await readList(db, list, currency, context) },
-      name: (await readPointer(lake))?.pipeline ?? basename(lake.root),
+      facts: { ...facts, watched: await readWatched(db, { list, currency, before, now: context.io.now() }) },
+      name,
     };
   });
   const generatedAt = context.io.now();
@@ -50,16 +50,6 @@ export async function writeReport(request: Arguments<typeof report>, context: Co
   const bytes = Buffer.byteLength(page);
   await context.say(describeForPeople(output, bytes, facts));
   return { output: resolve(output), bytes, generatedAt, ...describeFacts(facts) };
-}
-
-/** Compares as `watch` does, but leaves the state for its next run. */
-async function readList(db: Database, list: string, currency: string | undefined, { io }: CommandContext) {
-  const state = `${list}.watch.parquet`;
-  const before = await access(state).then(
-    () => state,
-    () => undefined,
-  );
-  return readWatched(db, { list, currency, before, now: io.now() });
 }
 
 function describeForPeople(output: string, bytes: number, facts: LakeFacts): string {

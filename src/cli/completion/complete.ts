@@ -4,7 +4,6 @@ import { COMMANDS, findCommand, nameOf } from '../commands.js';
 import type { Completes, Parameter } from '../parameter.js';
 import { GLOBAL_OPTIONS } from '../shared-options.js';
 
-/** A value that can end a command line. */
 export interface Completion {
   value: string;
   meaning?: string | undefined;
@@ -39,7 +38,6 @@ function unquote(word: string): string {
   return first === '"' || first === "'" ? word.slice(1) : word.replace(/\\(.)/gu, '$1');
 }
 
-/** The option whose value comes next. */
 function findOpenOption(words: readonly string[], options: Options): Parameter | undefined {
   const last = words.at(-1);
   const isOpen = ([key, { placeholder }]: [string, Parameter]) =>
@@ -53,7 +51,6 @@ function listOptions(options: Options, words: readonly string[]): Completion[] {
     .filter(({ value, list }) => list !== undefined || !words.includes(value));
 }
 
-/** The number of words that are neither options nor their values. */
 function countArguments(words: readonly string[], options: Options): number {
   return words.filter((word, at) => !word.startsWith('-') && findOpenOption(words.slice(0, at), options) === undefined)
     .length;
@@ -101,7 +98,7 @@ async function readLakeValues(
   const at = words.indexOf('--lake');
   const lake = at < 0 ? undefined : words[at + 1];
   const pipeline = words.find((word) => /\.ya?ml$/u.test(word));
-  const { lake: path } = await findTarget({ lake, pipeline }, process.env);
+  const { lake: path } = await findTarget({ lake, pipeline });
   const options = { path, tables: () => [table], signal: AbortSignal.timeout(MOST_MS) };
   return readLake(options, async ({ db }) =>
     (await db.rows(`${sql} LIMIT ${MOST_VALUES}`)).map((row) => {

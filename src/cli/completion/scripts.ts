@@ -1,4 +1,4 @@
-import type { CommandContext, CommandReport } from '../run-command.js';
+import type { CommandContext, CommandReport } from '../command.js';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];

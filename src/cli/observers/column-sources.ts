@@ -7,6 +7,9 @@ type Sources = Record<string, readonly Source[]>;
 
 const item = (...columns: string[]): readonly Source[] => columns.map((column): Source => `items.${column}`);
 
+const each = (columns: string[], find: (column: string) => readonly Source[]): Sources =>
+  Object.fromEntries(columns.map((column) => [column, find(column)]));
+
 /** Columns of items that hold a field of Item unchanged (API section 2). */
 const ITEM_FIELDS: Sources = Object.fromEntries(
   Object.entries(ITEM_VALUES)
@@ -14,16 +17,18 @@ const ITEM_FIELDS: Sources = Object.fromEntries(
     .map(([field, column]) => [column === 'id' ? 'item_id' : column, [`api:Item.${field}`] as const]),
 );
 
-const SAME = (table: string, ...fields: string[]): Sources =>
-  Object.fromEntries(
-    fields.map((field) => [
-      field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      [`api:${table}.${field}` as Source],
-    ]),
-  );
+/** Columns of history that hold a field of Change unchanged. */
+const CHANGE_FIELDS: Sources = Object.fromEntries(
+  ['itemId', 'kind', 'observedAt', 'price', 'previousPrice', 'currency', 'changes', 'title', 'url'].map((field) => [
+    field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    [`api:Change.${field}`] as const,
+  ]),
+);
 
 const PRICE = item('price', 'product_id', 'currency', 'is_listed');
 const LISTED = item('product_id', 'is_listed');
+const STATISTICS = ['min', 'p25', 'median', 'p75', 'max', 'mean', 'stddev', 'spread', 'spread_pct', 'outliers'];
+const INLIERS = ['inlier_min', 'inlier_median', 'inlier_max', 'inlier_mean', 'inlier_spread_pct'];
 
 /**
  * The sources of the columns of a table. Columns that pricelake makes by itself (run_id, read_at) and tables of runs have
@@ -38,52 +43,31 @@ export const COLUMN_SOURCES: Partial<Record<TableName, Sources>> = {
     change_id: ['api:Change.id'],
   },
   history: {
+    ...CHANGE_FIELDS,
     change_id: ['api:Change.id'],
-    ...SAME('Change', 'itemId', 'kind', 'observedAt', 'price', 'previousPrice', 'currency', 'changes', 'title', 'url'),
     observed_date: ['api:Change.observedAt'],
     site_id: ['api:Change.site.id'],
   },
   sites: {
     site_id: ['api:Item.site.id'],
-    name: ['api:Item.site.name'],
-    host: ['api:Item.site.host'],
-    attribution: ['api:Item.site.attribution'],
+    ...each(['name', 'host', 'attribution'], (column) => [`api:Item.site.${column}`]),
   },
   products: {
-    product_id: item('product_id'),
-    gtin14: item('gtin14'),
-    title: item('title', 'first_seen_at', 'item_id'),
-    brand: item('brand', 'first_seen_at', 'item_id'),
-    mpn: item('mpn', 'first_seen_at', 'item_id'),
-    category_name: item('category_name', 'first_seen_at', 'item_id'),
-    category_path: item('category_path', 'first_seen_at', 'item_id'),
-    category_slug: item('category_slug', 'first_seen_at', 'item_id'),
+    ...each(['product_id', 'gtin14'], item),
+    ...each(['title', 'brand', 'mpn', 'category_name', 'category_path', 'category_slug'], (column) =>
+      item(column, 'first_seen_at', 'item_id'),
+    ),
     offers: LISTED,
     shops: [...LISTED, ...item('site_id')],
   },
   product_prices: {
-    product_id: item('product_id'),
-    currency: item('currency'),
-    min: PRICE,
-    max: PRICE,
-    offers: PRICE,
+    ...each(['product_id', 'currency'], item),
+    ...each(['min', 'max', 'offers'], () => PRICE),
   },
   price_spread: {
-    product_id: item('product_id'),
-    currency: item('currency'),
-    offers: PRICE,
-    shops: [...PRICE, ...item('site_id')],
-    ...Object.fromEntries(
-      ['min', 'p25', 'median', 'p75', 'max', 'mean', 'stddev', 'spread', 'spread_pct', 'outliers'].map((name) => [
-        name,
-        PRICE,
-      ]),
-    ),
-    ...Object.fromEntries(
-      ['inlier_min', 'inlier_median', 'inlier_max', 'inlier_mean', 'inlier_spread_pct'].map((name) => [name, PRICE]),
-    ),
-    cheapest_site_id: [...PRICE, ...item('site_id')],
-    dearest_site_id: [...PRICE, ...item('site_id')],
+    ...each(['product_id', 'currency'], item),
+    ...each(['offers', ...STATISTICS, ...INLIERS], () => PRICE),
+    ...each(['shops', 'cheapest_site_id', 'dearest_site_id'], () => [...PRICE, ...item('site_id')]),
     attribution: ['sites.attribution', ...item('site_id')],
   },
 };

@@ -7,7 +7,7 @@ import { openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
-import { messageOf } from '../error-report.js';
+import { messageOf } from '../exit-codes.js';
 import { toJsonText } from '../json-text.js';
 import type { CliIo } from '../terminal-io.js';
 import { COLUMN_SOURCES } from './column-sources.js';
@@ -31,12 +31,11 @@ export function openLineage(target: string, io: CliIo, env: NodeJS.ProcessEnv): 
       io.log('warn', 'lineage.failed', { type: event.eventType, reason: messageOf(error) });
     }
   };
-  const locate = (pipeline: WatchedPipeline) => ({ ...pipeline, lakePath: resolve(pipeline.lakePath) });
   return {
-    begin: (pipeline, at) => send(describeStart(id, locate(pipeline), at)),
+    begin: (pipeline, at) => send(writeEvent('START', id, pipeline, at)),
     end: async (run) => {
       if (run.pipeline === undefined) return;
-      await send(await describeEnd(id, locate(run.pipeline), run));
+      await send(await describeEnd(id, run.pipeline, run));
     },
   };
 }
@@ -51,7 +50,6 @@ async function deliver(target: string, text: string, key: string | undefined): P
   if (!answer.ok) throw new Error(`the catalog answered ${answer.status}`);
 }
 
-/** An event of OpenLineage 2-0-2 (RunEvent), as JSON. */
 type LineageEvent = Record<string, unknown>;
 
 const SPEC = 'https://openlineage.io/spec';
@@ -59,10 +57,6 @@ const PRODUCER = `pkg:npm/pricelake@${PRICELAKE_VERSION}`;
 
 function facet(version: string, name: string, members: Record<string, unknown>): Record<string, unknown> {
   return { _producer: PRODUCER, _schemaURL: `${SPEC}/facets/${version}/${name}.json#/$defs/${name}`, ...members };
-}
-
-function describeStart(id: string, pipeline: WatchedPipeline, at: Date): LineageEvent {
-  return writeEvent('START', id, pipeline, at);
 }
 
 /**
@@ -112,16 +106,16 @@ function writeEvent(eventType: string, id: string, pipeline: WatchedPipeline, at
 }
 
 /** Names only the host of the service, because the rest of an address may be private. */
-function describeService({ baseUrl }: WatchedPipeline) {
-  return { namespace: new URL(baseUrl).origin, name: 'price-and-product-data' };
+function describeService({ source }: WatchedPipeline) {
+  return { namespace: new URL(source.baseUrl).origin, name: 'price-and-product-data' };
 }
 
-function nameLake({ lakePath }: WatchedPipeline, table?: string) {
-  return { namespace: 'file', name: table === undefined ? lakePath : `${lakePath}/${table}` };
+function nameLake({ lake }: WatchedPipeline, table = '') {
+  return { namespace: 'file', name: resolve(lake.path, table) };
 }
 
 async function describeTables(pipeline: WatchedPipeline): Promise<Record<string, unknown>[]> {
-  const pointer = await readPointer(await openLake(pipeline.lakePath, { create: false }));
+  const pointer = await readPointer(await openLake(pipeline.lake.path, { create: false }));
   return TABLE_NAMES.flatMap((table) => {
     const state = pointer?.tables[table];
     if (state === undefined) return [];
@@ -131,17 +125,15 @@ async function describeTables(pipeline: WatchedPipeline): Promise<Record<string,
       {
         ...nameLake(pipeline, table),
         facets: {
-          schema: facet('1-2-0', 'SchemaDatasetFacet', { fields: listFields(table) }),
+          schema: facet('1-2-0', 'SchemaDatasetFacet', {
+            fields: loadTableSchema(table).columns.map(({ name, type, description }) => ({ name, type, description })),
+          }),
           ...describeColumns(pipeline, table),
         },
         outputFacets: { outputStatistics: facet('1-0-2', 'OutputStatisticsOutputDatasetFacet', statistics) },
       },
     ];
   });
-}
-
-function listFields(table: TableName) {
-  return loadTableSchema(table).columns.map(({ name, type, description }) => ({ name, type, description }));
 }
 
 function describeColumns(pipeline: WatchedPipeline, table: TableName): Record<string, unknown> {
@@ -154,10 +146,8 @@ function describeColumns(pipeline: WatchedPipeline, table: TableName): Record<st
   return { columnLineage: facet('1-2-0', 'ColumnLineageDatasetFacet', { fields: Object.fromEntries(fields) }) };
 }
 
-/** `api:Item.price` is a field of the service, `items.price` a column of the lake. */
 function locate(pipeline: WatchedPipeline, source: string) {
-  const field = source.slice(source.indexOf('.') + 1);
-  const of = source.slice(0, source.indexOf('.'));
-  if (of.startsWith('api:')) return { ...describeService(pipeline), field: `${of.slice('api:'.length)}.${field}` };
-  return { ...nameLake(pipeline, of), field };
+  if (source.startsWith('api:')) return { ...describeService(pipeline), field: source.slice('api:'.length) };
+  const [table, field] = source.split('.');
+  return { ...nameLake(pipeline, table), field };
 }

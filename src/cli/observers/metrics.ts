@@ -39,8 +39,8 @@ export async function openMetricsFile(file: string): Promise<RunObserver> {
 type LakeFacts = Awaited<ReturnType<typeof readLakeFacts>>;
 
 /** The figures of the lake itself, which it has even after a run that failed. Times are milliseconds since 1970. */
-async function readLakeFacts({ lakePath, budget }: WatchedPipeline) {
-  const lake = await openLake(lakePath, { create: false });
+async function readLakeFacts({ lake: { path }, budget }: WatchedPipeline) {
+  const lake = await openLake(path, { create: false });
   const pointer = await readPointer(lake);
   const memory = await readMemory(lake);
   const idle = listIdleRuns(memory).at(-1);
@@ -79,16 +79,15 @@ function parseTime(text: string | null | undefined): number | undefined {
 /** Every figure of a run and of its lake. A run that failed has no figures of rows and checks. */
 function describeMetrics(run: WatchedRun, lake: LakeFacts | undefined): Metric[] {
   const { report, endedAt, startedAt } = run;
-  const one = (name: string, help: string, value: number | bigint | boolean | undefined): Metric => ({
-    name,
-    help,
-    samples: value === undefined ? [] : [{ value }],
-  });
-  const by = (name: string, help: string, label: string, values: Iterable<[string, number | bigint]>): Metric => ({
-    name,
-    help,
-    samples: [...values].map(([text, value]) => ({ labels: { [label]: text }, value })),
-  });
+  const gauge = (name: string, help: string, samples: Metric['samples']): Metric => ({ name, help, samples });
+  const one = (name: string, help: string, value: number | bigint | boolean | undefined) =>
+    gauge(name, help, value === undefined ? [] : [{ value }]);
+  const by = (name: string, help: string, label: string, values: Iterable<[string, number | bigint]>) =>
+    gauge(
+      name,
+      help,
+      Array.from(values, ([text, value]) => ({ labels: { [label]: text }, value })),
+    );
   const seconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1000);
   const end = endedAt.getTime();
   const current = lake?.currentAt;
@@ -112,12 +111,8 @@ function describeMetrics(run: WatchedRun, lake: LakeFacts | undefined): Metric[]
     one('pricelake_run_calls', 'Calls of the last run', row?.calls),
     one('pricelake_items', 'Rows of items', row?.items),
     one('pricelake_stale_items', 'Items that the next run reads again', row?.stale_items ?? undefined),
-    {
-      name: 'pricelake_checks',
-      help: 'Checks of the last run by severity and result',
-      samples: countChecks(report?.checks ?? []),
-    },
-    { name: 'pricelake_info', help: 'Versions', samples: version },
+    gauge('pricelake_checks', 'Checks of the last run by severity and result', countChecks(report?.checks ?? [])),
+    gauge('pricelake_info', 'Versions', version),
   ];
 }
 

@@ -1,15 +1,9 @@
+import type { Pipeline } from '../../config/pipeline-file.js';
 import type { Io } from '../../io/io.js';
-import type { Budget } from '../../plan/allowance.js';
 import type { RunReport } from '../../run/sync.js';
 import { errorCodeOf, exitCodeOf } from '../exit-codes.js';
 
-export interface WatchedPipeline {
-  name: string;
-  /** Address of the service. */
-  baseUrl: string;
-  lakePath: string;
-  budget: Budget;
-}
+export type WatchedPipeline = Pick<Pipeline, 'name' | 'source' | 'lake' | 'budget'>;
 
 export interface WatchedRun {
   /** Undefined if the pipeline file could not be read. */
@@ -19,7 +13,6 @@ export interface WatchedRun {
   startedAt: Date;
   endedAt: Date;
   exitCode: number;
-  /** Undefined if it failed. */
   report: RunReport | undefined;
   error: unknown;
 }
@@ -29,7 +22,7 @@ export interface RunObserver {
   end(run: WatchedRun): Promise<void>;
 }
 
-export interface RunWatch {
+interface RunWatch {
   begin(pipeline: WatchedPipeline): Promise<void>;
   onStep(step: string, seconds: number): void;
 }
@@ -48,8 +41,8 @@ export async function watchRun(
   const startedAt = io.now();
   const steps = new Map<string, number>();
   let pipeline: WatchedPipeline | undefined;
-  const tell = async (outcome: Pick<WatchedRun, 'exitCode' | 'report' | 'error'>) => {
-    const run = { pipeline, steps, startedAt, endedAt: io.now(), ...outcome };
+  const tell = async (exitCode: number, report: RunReport | undefined, error?: unknown) => {
+    const run = { pipeline, steps, startedAt, endedAt: io.now(), exitCode, report, error };
     for (const observer of observers) await observer.end(run);
   };
   const watch: RunWatch = {
@@ -59,16 +52,12 @@ export async function watchRun(
     },
     onStep: (step, seconds) => void steps.set(step, (steps.get(step) ?? 0) + seconds),
   };
-  let report: RunReport;
-  try {
-    report = await work(watch);
-  } catch (thrown) {
+  const report = await work(watch).catch(async (thrown: unknown) => {
     const error = signal.aborted ? signal.reason : thrown;
     // The error of the run matters more than those of observers.
-    if (errorCodeOf(error) !== 'lake_locked')
-      await tell({ exitCode: exitCodeOf(error), report: undefined, error }).catch(() => {});
+    if (errorCodeOf(error) !== 'lake_locked') await tell(exitCodeOf(error), undefined, error).catch(() => {});
     throw thrown;
-  }
-  await tell({ exitCode: 0, report, error: undefined });
+  });
+  await tell(0, report);
   return report;
 }

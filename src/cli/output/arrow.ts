@@ -21,20 +21,12 @@ export async function writeArrow({ columns, batches, credits }: ResultSet, outpu
   let rows = 0n;
   let pending: DuckDBValue[][] = [];
   const flush = (): Promise<boolean> => {
-    const children = columns.map(({ type }, i) =>
-      buildArrowData(
-        type,
-        pending.map((row) => row[i] ?? null),
-      ),
-    );
-    const data = arrow.makeData({
-      type: new arrow.Struct(schema.fields),
-      length: pending.length,
-      nullCount: 0,
-      children,
-    });
+    const { length } = pending;
+    const readColumn = (i: number) => pending.map((row) => row[i] ?? null);
+    const children = columns.map(({ type }, i) => buildArrowData(type, readColumn(i)));
+    const data = arrow.makeData({ type: new arrow.Struct(schema.fields), length, nullCount: 0, children });
     writer.write(new arrow.RecordBatch(schema, data));
-    rows += BigInt(pending.length);
+    rows += BigInt(length);
     pending = [];
     return output.write(writer.take());
   };
@@ -72,7 +64,6 @@ export function toArrowField(name: string, type: DuckDBType): arrow.Field {
   return new arrow.Field(name, toArrowType(type), true);
 }
 
-/** Makes the Arrow type of each DuckDB type that has no parameters. */
 const ARROW_TYPES: Partial<Record<duckdb.DuckDBTypeId, () => arrow.DataType>> = {
   [duckdb.DuckDBTypeId.BOOLEAN]: () => new arrow.Bool(),
   [duckdb.DuckDBTypeId.TINYINT]: () => new arrow.Int32(),
@@ -100,20 +91,21 @@ function toArrowType(type: DuckDBType): arrow.DataType {
   return ARROW_TYPES[type.typeId]?.() ?? new arrow.Utf8();
 }
 
-/** Builds data of the type that `toArrowField` gives. */
 function buildArrowData(duckType: DuckDBType, values: readonly DuckDBValue[]): arrow.Data {
   const type = toArrowType(duckType);
   const length = values.length;
-  const { nullBitmap, nullCount } = buildValidity(values);
+  const nullBitmap = packBits(values.map((value) => value !== null));
+  const nullCount = values.filter((value) => value === null).length;
   if (type instanceof arrow.List) {
-    const { offsets, items } = flattenLists(values as (duckdb.DuckDBListValue | null)[]);
-    const child = buildArrowData((duckType as duckdb.DuckDBListType).valueType, items);
-    return arrow.makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, child });
+    const lists = values.map((value) => (value as duckdb.DuckDBListValue | null)?.items ?? []);
+    const child = buildArrowData((duckType as duckdb.DuckDBListType).valueType, lists.flat());
+    const valueOffsets = toOffsets(lists.map((list) => list.length));
+    return arrow.makeData({ type, length, nullCount, nullBitmap, valueOffsets, child });
   }
   if (type instanceof arrow.Utf8) {
     const texts = values.map((value) => Buffer.from(value === null ? '' : valueToText(value)));
-    const { offsets, bytes } = concatenate(texts);
-    return arrow.makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data: bytes });
+    const valueOffsets = toOffsets(texts.map((text) => text.byteLength));
+    return arrow.makeData({ type, length, nullCount, nullBitmap, valueOffsets, data: Buffer.concat(texts) });
   }
   const data = buildFixed(type, values);
   return arrow.makeData({ type, length, nullCount, nullBitmap, data } as Parameters<typeof arrow.makeData>[0]);
@@ -133,7 +125,6 @@ function buildFixed(type: arrow.DataType, values: readonly DuckDBValue[]) {
   return BigInt64Array.from(values, (value) => BigInt((value as bigint | number | null) ?? 0n));
 }
 
-/** The instant in the unit of its own type; 0 for NULL. */
 function readInstant(value: DuckDBValue): bigint {
   if (value instanceof duckdb.DuckDBTimestampSecondsValue) return value.seconds;
   if (value instanceof duckdb.DuckDBTimestampMillisecondsValue) return value.millis;
@@ -159,31 +150,14 @@ function buildDecimals(values: readonly DuckDBValue[]): Uint32Array {
   return new Uint32Array(halves.buffer);
 }
 
-function buildValidity(values: readonly DuckDBValue[]): { nullBitmap: Uint8Array; nullCount: number } {
-  return {
-    nullBitmap: packBits(values.map((value) => value !== null)),
-    nullCount: values.reduce<number>((count, value) => count + (value === null ? 1 : 0), 0),
-  };
-}
-
 function packBits(bits: readonly boolean[]): Uint8Array {
   const bytes = new Uint8Array(Math.ceil(bits.length / 8));
   for (const [i, bit] of bits.entries()) if (bit) bytes[i >> 3] = (bytes[i >> 3] ?? 0) | (1 << (i & 7));
   return bytes;
 }
 
-function flattenLists(values: readonly (duckdb.DuckDBListValue | duckdb.DuckDBArrayValue | null)[]) {
-  const offsets = new Int32Array(values.length + 1);
-  const items: DuckDBValue[] = [];
-  for (const [i, value] of values.entries()) {
-    for (const item of value?.items ?? []) items.push(item);
-    offsets[i + 1] = items.length;
-  }
-  return { offsets, items };
-}
-
-function concatenate(texts: readonly Buffer[]): { offsets: Int32Array; bytes: Uint8Array } {
-  const offsets = new Int32Array(texts.length + 1);
-  for (const [i, text] of texts.entries()) offsets[i + 1] = (offsets[i] ?? 0) + text.byteLength;
-  return { offsets, bytes: Buffer.concat(texts) };
+function toOffsets(lengths: readonly number[]): Int32Array {
+  const offsets = new Int32Array(lengths.length + 1);
+  for (const [i, length] of lengths.entries()) offsets[i + 1] = (offsets[i] ?? 0) + length;
+  return offsets;
 }

@@ -5,24 +5,10 @@ const NARROW = /^[\n\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u202f\u
 const EMOJI = /\p{Emoji_Presentation}|\ufe0f/u;
 const INVISIBLE = /^[\p{Mark}\p{Cf}]+$/u;
 
-/** Ranges of code points that terminals show two cells wide (East Asian Width W and F). */
-const WIDE: readonly (readonly [number, number])[] = [
-  [0x1100, 0x115f],
-  [0x2e80, 0x303e],
-  [0x3041, 0x33ff],
-  [0x3400, 0x4dbf],
-  [0x4e00, 0x9fff],
-  [0xa000, 0xa4cf],
-  [0xa960, 0xa97f],
-  [0xac00, 0xd7a3],
-  [0xf900, 0xfaff],
-  [0xfe30, 0xfe6f],
-  [0xff00, 0xff60],
-  [0xffe0, 0xffe6],
-  [0x20000, 0x3fffd],
-];
+/** Code points that terminals show two cells wide (East Asian Width W and F). */
+const WIDE =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
-/** The number of cells that a text takes on a terminal. */
 export function measureWidth(text: string): number {
   if (NARROW.test(text)) return text.length;
   let width = 0;
@@ -52,8 +38,7 @@ function segment(text: string): Intl.Segments {
 function measureGrapheme(grapheme: string): number {
   if (EMOJI.test(grapheme)) return 2;
   if (INVISIBLE.test(grapheme)) return 0;
-  const point = grapheme.codePointAt(0) ?? 0;
-  return WIDE.some(([first, last]) => point >= first && point <= last) ? 2 : 1;
+  return WIDE.test(grapheme) ? 2 : 1;
 }
 
 /** Breaks a text between words into lines that fit a terminal. All lines but the first are indented. */

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { hasSystemCode } from '../../io/errors.js';
 import { toTerminalText } from '../plain-text.js';
 
 /** Takes results, for stdout or a file. Writing after the reader has gone (`| head`) is no error. */
@@ -11,8 +13,9 @@ export interface Output {
 /** Makes text safe if the stream is a terminal. EPIPE closes the output without an error. */
 export function createStreamOutput(stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number }): Output {
   let closed = false;
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+  const isClosing = (error: Error) => hasSystemCode(error, 'EPIPE', 'ERR_STREAM_DESTROYED');
+  stream.on('error', (error) => {
+    if (!isClosing(error)) throw error;
     closed = true;
   });
   const isTerminal = stream.isTTY === true;
@@ -22,14 +25,24 @@ export function createStreamOutput(stream: NodeJS.WritableStream & { isTTY?: boo
       new Promise((resolve, reject) => {
         if (closed) return resolve(false);
         stream.write(isTerminal && typeof chunk === 'string' ? toTerminalText(chunk) : chunk, (error) => {
-          const code = (error as NodeJS.ErrnoException | null | undefined)?.code;
           if (!error) return resolve(true);
-          if (code !== 'EPIPE' && code !== 'ERR_STREAM_DESTROYED') return reject(error);
+          if (!isClosing(error)) return reject(error);
           closed = true;
           resolve(false);
         });
       }),
   };
+}
+
+/** Writes a text to a file, or to stdout. With `--json`, it is a member of the line instead. */
+export async function writeText(
+  text: string | Uint8Array,
+  file: string | undefined,
+  { json, output }: { json: boolean; output: Output },
+): Promise<{ file: string | undefined; text?: string }> {
+  if (file !== undefined) await writeFile(file, text);
+  else if (!json) await output.write(text);
+  return { file, ...(json && file === undefined && typeof text === 'string' ? { text } : {}) };
 }
 
 /** The window's size may change. */

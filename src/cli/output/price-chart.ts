@@ -7,9 +7,7 @@ export interface DayPrices {
 }
 
 export interface ChartOptions {
-  /** The first and the last day. */
   labels: { first: string; last: string };
-  /** Cells of the terminal; undefined without one. */
   width: number | undefined;
   style: Style;
 }

@@ -1,5 +1,6 @@
 import {
   DuckDBDecimalValue,
+  type DuckDBPreparedStatement,
   type DuckDBResult,
   type DuckDBType,
   DuckDBTypeId,
@@ -7,6 +8,7 @@ import {
 } from '@duckdb/node-api';
 import type { Database } from '../../sql/connection.js';
 import type { OpenedLake } from '../read-lake.js';
+import type { Format } from '../shared-options.js';
 
 /** Datatypes of the W3C's "Metadata Vocabulary for Tabular Data". All other types are text. */
 export const DATATYPES = new Map<DuckDBTypeId, string>([
@@ -63,29 +65,37 @@ export function toResultSet(result: DuckDBResult, credits: string[] = []): Resul
   return { columns, batches: result.yieldRows(), credits };
 }
 
-/** Gives a value its form for people; `read` gives the other values of its row by name. */
-export type ShowValue = (name: string, value: DuckDBValue, read: (name: string) => DuckDBValue) => DuckDBValue;
+/** What people see of a result: the columns that have a heading, the most important first. */
+export interface ForPeople {
+  headings: Record<string, string>;
+  /** Gives a value its form; `read` gives the other values of its row by name. */
+  show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue;
+}
 
-/** Keeps the columns that have a heading. */
-export function selectColumns(result: ResultSet, headings: Record<string, string>, show: ShowValue): ResultSet {
+export function selectColumns(result: ResultSet, { headings, show }: ForPeople): ResultSet {
   const find = (name: string) => result.columns.findIndex((column) => column.name === name);
-  const kept = Object.entries(headings).flatMap(([name, heading]) => {
-    const index = find(name);
-    return index < 0 ? [] : [{ index, name, heading }];
-  });
+  const kept = Object.entries(headings)
+    .map(([name, heading]) => ({ index: find(name), name, heading }))
+    .filter(({ index }) => index >= 0);
   const columns = kept.map(({ index, heading }) => ({ ...(result.columns[index] as ResultColumn), name: heading }));
   const pick = (row: DuckDBValue[]) => {
     const read = (name: string) => row[find(name)] ?? null;
     return kept.map(({ index, name }) => show(name, row[index] ?? null, read));
   };
-  return { columns, batches: mapRows(result.batches, pick), credits: result.credits };
+  async function* pickAll(): ResultSet['batches'] {
+    for await (const batch of result.batches) yield batch.map(pick);
+  }
+  return { columns, batches: pickAll(), credits: result.credits };
 }
 
-async function* mapRows(
-  batches: ResultSet['batches'],
-  pick: (row: DuckDBValue[]) => DuckDBValue[],
-): ResultSet['batches'] {
-  for await (const batch of batches) yield batch.map(pick);
+/** The rows of a statement; none for Parquet, because DuckDB itself writes its file. */
+export async function readStatement(statement: DuckDBPreparedStatement, format: Format | undefined) {
+  if (format !== 'parquet') return toResultSet(await statement.stream());
+  const columns = Array.from({ length: statement.columnCount }, (_, i) => ({
+    name: statement.columnName(i),
+    type: statement.columnType(i),
+  }));
+  return { columns, batches: (async function* (): ResultSet['batches'] {})() };
 }
 
 /** Drops zeros behind the cents, and no other digit. */

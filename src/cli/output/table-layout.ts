@@ -1,3 +1,4 @@
+import { formatCount } from '../../formats/count.js';
 import { measureWidth, truncateToWidth, wrapText } from './display-width.js';
 
 /** The heading of a column, whose cells are at the left unless it says otherwise. */
@@ -12,11 +13,14 @@ const LEAST_WIDTH = 14;
 const ISOLATE = ['\u2068', '\u2069'] as const;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
+type Cell = string | number | bigint;
+
 /**
  * Lays plain texts out as a table with a header. On a terminal, the widest columns at the left are cut first. Then the last
  * columns are left out, and a line below names them. Columns at the right, which hold numbers, are never cut.
  */
-export function layOutTable(columns: readonly Column[], rows: string[][], terminal?: number): string {
+export function layOutTable(columns: readonly Column[], cells: readonly Cell[][], terminal?: number): string {
+  const rows = cells.map((row) => row.map((cell) => (typeof cell === 'string' ? cell : formatCount(cell))));
   const header = columns.map((column) => (typeof column === 'string' ? column : column[0]));
   const isRight = (at: number) => typeof columns[at] !== 'string';
   const all = header.map((name, i) =>
@@ -24,8 +28,8 @@ export function layOutTable(columns: readonly Column[], rows: string[][], termin
   );
   const shown = terminal === undefined ? all.length : countFitting(all, isRight, terminal);
   const widths = terminal === undefined ? all : fitWidths(all.slice(0, shown), isRight, terminal);
-  const format = (cells: string[]) =>
-    widths.map((width, i) => padCell(cells[i] ?? '', width, isRight(i), i === shown - 1)).join(GAP);
+  const format = (row: string[]) =>
+    widths.map((width, i) => padCell(row[i] ?? '', width, isRight(i), i === shown - 1)).join(GAP);
   const rule = widths.map((width) => '─'.repeat(width)).join(GAP);
   const table = `${[format(header), rule, ...rows.map(format)].join('\n')}\n`;
   if (shown === header.length) return table;

@@ -7,7 +7,7 @@ import { toPlainLine } from '../plain-text.js';
 import { truncateToWidth } from './display-width.js';
 import type { Output } from './output.js';
 import { isNumeric, type ResultSet } from './result-set.js';
-import { type Column, layOutTable, right } from './table-layout.js';
+import { layOutTable, right } from './table-layout.js';
 
 /** Nobody reads more in a table. A line says that it was cut. */
 const MOST_ROWS = 1000;
@@ -19,9 +19,7 @@ const MOST_CELLS = 48;
  * well, but credits never are.
  */
 export async function writeTable({ columns, batches, credits }: ResultSet, output: Output): Promise<bigint> {
-  const shown = columns.map(
-    ({ name, type }): Column => (isNumeric(type) ? right(toPlainLine(name)) : toPlainLine(name)),
-  );
+  const shown = columns.map(({ name, type }) => (isNumeric(type) ? right(toPlainLine(name)) : toPlainLine(name)));
   const rows: string[][] = [];
   let more = false;
   const isWhole = (cell: string, i: number) =>
@@ -38,17 +36,24 @@ export async function writeTable({ columns, batches, credits }: ResultSet, outpu
   return BigInt(rows.length);
 }
 
-function formatCell(value: DuckDBValue): string {
-  return value === null || value === undefined ? '' : toPlainLine(valueToText(value));
+/** Writes the table with the credits below it. */
+export async function writeCreditedTable(result: ResultSet, output: Output): Promise<bigint> {
+  const rows = await writeTable(result, output);
+  const lines = result.credits.map((text) => `  ${toPlainLine(text)}\n`).join('');
+  if (lines !== '') await output.write(`\nData of open-data sources; pass these credits on with it:\n${lines}`);
+  return rows;
 }
+
+export const formatCell = (value: DuckDBValue): string =>
+  value === null || value === undefined ? '' : toPlainLine(valueToText(value));
 
 /** Lays out the first rows that a check found, a JSON array of objects. */
 export function layOutSample(sample: string, terminal: number | undefined): string {
   const rows = parseExactJson(sample) as Record<string, unknown>[];
   const names = Object.keys(rows[0] ?? {});
-  const columns = names.map((name): Column => {
-    const isRight = rows.some((row) => isNumber(row[name]));
-    return isRight ? right(toPlainLine(name)) : toPlainLine(name);
+  const columns = names.map((name) => {
+    const heading = toPlainLine(name);
+    return rows.some((row) => isNumber(row[name])) ? right(heading) : heading;
   });
   const cells = rows.map((row) => names.map((name) => toPlainLine(showValue(row[name]))));
   return layOutTable(columns, cells, terminal);

@@ -1,80 +1,59 @@
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
+import { DuckDBTypeId } from '@duckdb/node-api';
 import { PricelakeError } from '../../io/errors.js';
+import { quoteIdentifier, quoteLiteral } from '../../sql/quote.js';
+import type { CommandContext, CommandReport } from '../command.js';
 import { toJsonText } from '../json-text.js';
-import { toPlainLine } from '../plain-text.js';
-import type { CommandContext, CommandReport } from '../run-command.js';
 import type { Format } from '../shared-options.js';
-import { writeMetadata } from './metadata.js';
 import { createStreamOutput, type Output } from './output.js';
-import { type ResultSet, type ShowValue, selectColumns } from './result-set.js';
-import { writeRows } from './text-formats.js';
+import { DATATYPES, type ForPeople, type ResultSet, selectColumns } from './result-set.js';
+import { writeCreditedTable } from './table.js';
+import { writeCsv, writeJson, writeNdjson, writeRows } from './text-formats.js';
 
-export interface ResultDestination {
-  format: Format | undefined;
+/** The options of a command that say where its rows go. */
+export interface ResultRequest {
+  format?: Format | undefined;
   /** A file instead of stdout. */
-  file: string | undefined;
+  output?: string | undefined;
 }
 
-/** Formats that hold credits. */
 const CREDITED: readonly Format[] = ['table', 'arrow', 'parquet'];
 
 /**
  * Writes a result in a format to stdout or to a file, or with `--json` inside the one line. Returns the report of that
- * line, undefined if the line is already written.
- * @throws PricelakeError `usage` if `--json` and a format would share stdout, or for bytes on a terminal
+ * line, undefined if the line is already written. `forPeople` chooses what a table shows.
  */
 export async function writeResult(
   whole: ResultSet,
-  { format = 'table', file }: ResultDestination,
-  { io, output, json, signal }: CommandContext,
+  request: ResultRequest,
+  context: CommandContext,
+  forPeople?: ForPeople,
 ): Promise<CommandReport | undefined> {
-  const result = { ...whole, batches: stopOnAbort(whole.batches, signal) };
+  const { io, output, json, signal } = context;
+  const { format = 'table', output: file } = request;
+  const shown = forPeople !== undefined && isForEyes(request, context) ? selectColumns(whole, forPeople) : whole;
+  const result = { ...shown, batches: stopOnAbort(shown.batches, signal) };
   if (json && file === undefined) return writeJsonLine(result, output);
-  const rows = await writeFormat(result, format, file, output);
   const { credits } = result;
+  const rows = await writeFormat(result, format, file, output);
   const isBeside = credits.length > 0 && file !== undefined && !CREDITED.includes(format);
   const metadata = isBeside ? await writeMetadata(file, format, result) : undefined;
-  if (credits.length > 0) {
-    if (format === 'table' && file === undefined) await output.write(formatCredits(credits));
-    else io.log('info', 'attribution', { texts: credits, metadata });
-  }
+  const isOnScreen = format === 'table' && file === undefined;
+  if (credits.length > 0 && !isOnScreen) io.log('info', 'attribution', { texts: credits, metadata });
   return { rows, file, format, attribution: credits, metadata };
 }
 
-/** True if a person reads the result. */
-export const isForEyes = ({ format = 'table' }: ResultDestination, { json }: CommandContext): boolean =>
+export const isForEyes = ({ format = 'table' }: ResultRequest, { json }: CommandContext): boolean =>
   !json && format === 'table';
 
-/** The same, but people see only the columns that have a heading. */
-export function writeForReaders(
-  result: ResultSet,
-  { headings, show }: { headings: Record<string, string>; show: ShowValue },
-  destination: ResultDestination,
-  context: CommandContext,
-): Promise<CommandReport | undefined> {
-  const shown = isForEyes(destination, context) ? selectColumns(result, headings, show) : result;
-  return writeResult(shown, destination, context);
-}
-
-async function writeFormat(result: ResultSet, format: Format, file: string | undefined, output: Output) {
-  if (format !== 'parquet') {
-    const write = await loadFormat(format);
-    if (file === undefined) return write(result, output);
-    return writeToFile(file, async (to) => {
-      const rows = await write(result, to);
-      if (format === 'table' && result.credits.length > 0) await to.write(formatCredits(result.credits));
-      return rows;
-    });
-  }
-  const { relation } = result;
-  if (relation === undefined) throw new TypeError('this result cannot be written as Parquet');
-  const { streamParquet, writeParquet } = await import('./parquet.js');
-  return file === undefined ? streamParquet(result, relation, output) : writeParquet(result, relation, file);
-}
-
-/** Refuses `--json` together with a format on stdout, and bytes on a terminal, before anything is read. */
-export function requireDestination({ format, file }: ResultDestination, { json, output }: CommandContext): void {
+/**
+ * Checks the options before anything is read.
+ * @throws PricelakeError `usage` if `--json` and a format would share stdout, or for bytes on a terminal
+ */
+export function requireDestination({ format, output: file }: ResultRequest, { json, output }: CommandContext): void {
   if ((format === 'arrow' || format === 'parquet') && file === undefined && output.columns !== undefined) {
     throw new PricelakeError('usage', `--format ${format} is not for a terminal`, {
       hint: 'Name a file with --output, or pipe the output.',
@@ -94,38 +73,95 @@ async function* stopOnAbort(batches: ResultSet['batches'], signal: AbortSignal):
   }
 }
 
-function formatCredits(credits: string[]): string {
-  return `\nData of open-data sources; pass these credits on with it:\n${credits.map((text) => `  ${toPlainLine(text)}\n`).join('')}`;
-}
-
 /** Streams the line, so that a long result is never held whole. */
 async function writeJsonLine(result: ResultSet, output: Output): Promise<undefined> {
   const columns = result.columns.map(({ name, type }) => ({ name, type: String(type) }));
   await output.write(`{"ok":true,"columns":${toJsonText(columns)},"rows":[`);
-  const rows = await writeRows(result, output, { open: '', between: ',' });
+  const rows = await writeRows(result, output, ',');
   await output.write(`],"rowCount":${rows},"attribution":${toJsonText(result.credits)}}\n`);
-}
-
-async function writeToFile(path: string, write: (output: Output) => Promise<bigint>): Promise<bigint> {
-  const stream = createWriteStream(path);
-  const done = finished(stream);
-  done.catch(() => {});
-  const rows = await write(createStreamOutput(stream));
-  stream.end();
-  await done;
-  return rows;
 }
 
 /** Writes a result, and returns the number of rows. Stops early if the reader has gone. */
 type WriteFormat = (result: ResultSet, output: Output) => Promise<bigint>;
 
-/** Each loads only its own writer, because Arrow's library is large. */
-const WRITERS: Record<Exclude<Format, 'parquet'>, () => Promise<WriteFormat>> = {
-  table: async () => (await import('./table.js')).writeTable,
-  csv: async () => (await import('./text-formats.js')).writeCsv,
-  json: async () => (await import('./text-formats.js')).writeJson,
-  ndjson: async () => (await import('./text-formats.js')).writeNdjson,
-  arrow: async () => (await import('./arrow.js')).writeArrow,
+const WRITERS: Record<Exclude<Format, 'parquet'>, WriteFormat> = {
+  table: writeCreditedTable,
+  csv: writeCsv,
+  json: writeJson,
+  ndjson: writeNdjson,
+  // Its library is large.
+  arrow: async (result, output) => (await import('./arrow.js')).writeArrow(result, output),
 };
 
-export const loadFormat = (format: Exclude<Format, 'parquet'>): Promise<WriteFormat> => WRITERS[format]();
+export async function writeFormat(
+  result: ResultSet,
+  format: Format,
+  file: string | undefined,
+  output: Output,
+): Promise<bigint> {
+  if (format === 'parquet') return file === undefined ? streamParquet(result, output) : writeParquet(result, file);
+  if (file === undefined) return WRITERS[format](result, output);
+  const stream = createWriteStream(file);
+  const done = finished(stream);
+  done.catch(() => {});
+  const rows = await WRITERS[format](result, createStreamOutput(stream));
+  stream.end();
+  await done;
+  return rows;
+}
+
+/** DuckDB writes the file, so no row passes through JavaScript. Its metadata holds `attribution`, a JSON array. */
+async function writeParquet({ columns, credits, relation }: ResultSet, file: string): Promise<bigint> {
+  if (relation === undefined) throw new TypeError('this result cannot be written as Parquet');
+  const path = resolve(file);
+  // DuckDB would write 128-bit integers, such as sums of BIGINT, as DOUBLE. As DECIMAL they stay exact.
+  const wide = columns
+    .filter(({ type }) => type.typeId === DuckDBTypeId.HUGEINT || type.typeId === DuckDBTypeId.UHUGEINT)
+    .map(({ name }) => `CAST(${quoteIdentifier(name)} AS DECIMAL(38, 0)) AS ${quoteIdentifier(name)}`);
+  const exact = wide.length === 0 ? '' : `REPLACE (${wide.join(', ')})`;
+  const metadata = `KV_METADATA {attribution: ${quoteLiteral(JSON.stringify(credits))}}`;
+  try {
+    const row = await relation.db.row(
+      `COPY (SELECT * ${exact} FROM ${relation.from}) TO ${quoteLiteral(path)}
+       (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, ${metadata})`,
+    );
+    return row?.Count as bigint;
+  } catch (error) {
+    // Half a file would look damaged.
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/** Writes to stdout from a file, because DuckDB writes Parquet only to files. */
+async function streamParquet(result: ResultSet, output: Output): Promise<bigint> {
+  const scratch = result.relation?.scratch ?? '';
+  try {
+    const rows = await writeParquet(result, scratch);
+    for await (const chunk of createReadStream(scratch)) if (!(await output.write(chunk as Uint8Array))) break;
+    return rows;
+  } finally {
+    await rm(scratch, { force: true });
+  }
+}
+
+/**
+ * Writes licence texts and the types of columns to `<file>-metadata.json`, as W3C's CSV on the Web wants them, because CSV
+ * and JSON have no place for them that every parser skips. Returns its path.
+ */
+async function writeMetadata(file: string, format: Format, { columns, credits }: ResultSet): Promise<string> {
+  const path = `${file}-metadata.json`;
+  const described = columns.map(({ name, type }) => ({
+    titles: name,
+    datatype: DATATYPES.get(type.typeId) ?? 'string',
+  }));
+  const metadata = {
+    '@context': 'http://www.w3.org/ns/csvw',
+    url: basename(file),
+    'dc:format': format,
+    'dc:rights': credits,
+    tableSchema: { columns: described },
+  };
+  await writeFile(path, `${toJsonText(metadata)}\n`);
+  return path;
+}

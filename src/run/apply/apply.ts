@@ -5,12 +5,25 @@ import { findAhead } from '../../apply/changes.js';
 import { type ComparedRows, type Comparison, compareItems } from '../../apply/compare-rows.js';
 import { loadRenames } from '../../apply/dataset-names.js';
 import { describeSkew, type FeedSkew, measureFeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
-import { findStaleItems, type JudgedReads, judgeReads, type StaleItems } from '../../apply/judge-reads.js';
-import { findNeeds, type Merge, mergeItems, type NeededItems } from '../../apply/merge.js';
-import { type BaseRows, type MergeBase, readBase, type TouchedItems } from '../../apply/merge-base.js';
+import {
+  findNeeds,
+  findStaleItems,
+  type JudgedReads,
+  judgeReads,
+  type NeededItems,
+  type StaleItems,
+} from '../../apply/judge-reads.js';
+import {
+  type BaseRows,
+  extendHistory,
+  type Merge,
+  type MergeBase,
+  mergeItems,
+  readBase,
+  type TouchedItems,
+} from '../../apply/merge.js';
 import { countUnnamed, type RejectedRows, readRejectedRows, selectRejects } from '../../apply/rejects.js';
 import { findSites, type NextSites } from '../../apply/sites.js';
-import { extendHistory } from '../../apply/supersede-diffs.js';
 import type { TypedFile } from '../../apply/type-file.js';
 import type { TableChange } from '../../lake/table-change.js';
 import type { Relation } from '../../sql/relation.js';

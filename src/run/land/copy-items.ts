@@ -1,11 +1,10 @@
 import { PricelakeError } from '../../io/errors.js';
 import { dropRun } from '../../journal/landings.js';
 import type { ExportGate } from '../../plan/export-gate.js';
-import type { CopyPlan } from '../../plan/plan-copy.js';
-import type { PollPlan } from '../../plan/plan-polls.js';
+import type { CopyPlan, PollPlan } from '../../plan/plan-copy.js';
 import { listParts } from '../../source/dataset-client.js';
-import { isOfOneSite, listCutSegments } from '../../source/export-segments.js';
 import type { SnapshotEvents } from '../../source/export-shard.js';
+import { isOfOneSite, listCutSegments } from '../../source/export-shard.js';
 import type { ItemFile } from '../../source/item-files.js';
 import { landPoll, reopenPoll } from '../../source/poll.js';
 import { landSnapshot } from '../../source/snapshot.js';
@@ -86,8 +85,7 @@ export class ItemCopy {
   async #noteShards({ shardReason: reason }: CopyPlan, shards: NonNullable<CopyPlan['shards']>): Promise<void> {
     if (reason === undefined) return;
     const { landing, client, io } = this.#run;
-    const entry = shards.map(({ site, ...shard }) => ({ ...shard, site: site ?? null }));
-    await landing.journal.append({ type: 'shards', shards: entry, reason, calls: client.calls() });
+    await landing.journal.append({ type: 'shards', shards, reason, calls: client.calls() });
     io.log(shards.length > 1 ? 'info' : 'debug', 'export.planned', { exports: shards.length, reason });
   }
 

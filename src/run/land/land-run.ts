@@ -2,7 +2,8 @@ import type { TypingQueue } from '../../apply/typing-queue.js';
 import { PricelakeError } from '../../io/errors.js';
 import { isComplete } from '../../journal/run-state.js';
 import { countCallsLeft, NO_EXPORTS } from '../../plan/allowance.js';
-import { createExportGate } from '../../plan/export-gate.js';
+import { openExportMemory } from '../../plan/broken-exports.js';
+import { ExportGate } from '../../plan/export-gate.js';
 import type { RunPlan } from '../../plan/plan-run.js';
 import { listParts, listSelectedParts } from '../../source/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../../source/datasets.js';
@@ -44,7 +45,8 @@ export async function landRun(run: Run): Promise<LandedInput> {
   const planner = await RunPlanner.open(source, planning);
   const planned = await planning;
   if (planned !== undefined) run.drift.look('/plan', { status: planned.plan.status ?? null });
-  const copy = new ItemCopy(run, planner, planned?.gate ?? createExportGate(NO_EXPORTS, run.io));
+  const gate = planned?.gate ?? new ExportGate(NO_EXPORTS, run.io, openExportMemory(run.memory, run.io));
+  const copy = new ItemCopy(run, planner, gate);
   for (;;) {
     const landed = await landByPlan(run, planner, planned, copy);
     if (landed !== undefined) return landed;

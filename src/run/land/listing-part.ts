@@ -3,7 +3,7 @@ import type { PricelakeError } from '../../io/errors.js';
 import { findListing, findPlan, type ListingPlan, type ListingProgress } from '../../journal/listing.js';
 import { countCallsLeft } from '../../plan/allowance.js';
 import { chooseReadings, type Reading, type SiteCount } from '../../plan/choose-readings.js';
-import { reachBack } from '../../plan/plan-polls.js';
+import { reachBack } from '../../plan/plan-copy.js';
 import type { DatasetPart } from '../../source/dataset-client.js';
 import { landCounts, landReading, landSingles } from '../../source/listing.js';
 import { landPoll, reopenPoll } from '../../source/poll.js';

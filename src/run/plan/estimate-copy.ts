@@ -2,8 +2,7 @@ import type { ApiClient } from '../../api/client.js';
 import { ITEMS_A_PAGE } from '../../api/contract.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { type Ahead, type Count, countPages, sumCounts } from '../../plan/estimate.js';
-import type { CopyPlan } from '../../plan/plan-copy.js';
-import type { PollPlan } from '../../plan/plan-polls.js';
+import type { CopyPlan, PollPlan } from '../../plan/plan-copy.js';
 import type { Dataset } from '../../plan/plan-shards.js';
 import type { RunFacts } from '../../plan/run-facts.js';
 import { listParts } from '../../source/dataset-client.js';
@@ -18,7 +17,8 @@ export function estimateCopy(facts: RunFacts, copy: CopyPlan, { gate }: PlannedR
     return { exports: undefined, pages: calls === 0 ? undefined : { calls, items, reason: choice.reason } };
   }
   const calls = shards === undefined ? datasets.length : missing.length;
-  const broken = missing.map(({ name }) => gate.memory.find(name)).find((one) => one !== undefined);
+  const known = gate.memory.list();
+  const [broken] = missing.flatMap(({ name }) => known.find((one) => one.name === name) ?? []);
   const note = broken && explainBroken(broken);
   return { exports: calls === 0 ? undefined : { calls, rows: exportRows, note }, pages: undefined };
 }

@@ -3,11 +3,11 @@ import path from 'node:path';
 import { ITEMS_A_PAGE } from '../../api/contract.js';
 import { findPendingChanges, readChanges } from '../../apply/changes.js';
 import { DOUBTED_COLUMNS } from '../../apply/compare-rows.js';
-import { findNeeds } from '../../apply/merge.js';
+import { findNeeds } from '../../apply/judge-reads.js';
 import { readRejectedRows } from '../../apply/rejects.js';
 import type { BrokenExport, Memory } from '../../journal/memory.js';
 import { countBesideRun, countCallsLeft } from '../../plan/allowance.js';
-import { changedExport, explainBroken } from '../../plan/broken-exports.js';
+import { explainBroken, findBrokenChanged } from '../../plan/broken-exports.js';
 import { chooseReadings } from '../../plan/choose-readings.js';
 import { type Ahead, countPages } from '../../plan/estimate.js';
 import { planHydration } from '../../plan/plan-hydration.js';
@@ -45,7 +45,7 @@ export async function estimateNeeds(
   let changed = 0n;
   let broken: BrokenExport | undefined;
   for (const part of listSelectedParts(source.client, source.selection)) {
-    broken ??= changedExport(gate.memory, part.dataset).findBroken(source.io.now());
+    broken ??= findBrokenChanged(gate.memory, source.io.now(), part.dataset);
     changed += await countItems(part, { changedSince: new Date(need.changedSince) });
   }
   const pages = countPages(changed, ITEMS_A_PAGE);

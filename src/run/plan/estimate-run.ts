@@ -10,7 +10,7 @@ import { findLake } from '../../lake/lake.js';
 import { openSession } from '../../lake/session.js';
 import { LakeRows } from '../../lake/table-rows.js';
 import { type Allowance, countLeft, type RunCaps } from '../../plan/allowance.js';
-import type { ModeChoice } from '../../plan/choose-mode.js';
+import type { ModeChoice } from '../../plan/decide-mode.js';
 import { countRest, countSeconds, estimateSteps, type Step, sumSteps, type Total } from '../../plan/estimate.js';
 import { countOverage } from '../../plan/export-allowance.js';
 import { openPlan, type SeenPlan } from '../../source/read-plan.js';

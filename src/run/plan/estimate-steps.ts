@@ -4,10 +4,10 @@ import type { PricelakeError } from '../../io/errors.js';
 import { isApplicable } from '../../journal/run-state.js';
 import type { Ahead, Count } from '../../plan/estimate.js';
 import type { RunPlan } from '../../plan/plan-run.js';
-import { isComparisonWorthIt } from '../../source/count-usage.js';
 import { listParts } from '../../source/dataset-client.js';
 import { hasOpenBackfill } from '../../source/land-histories.js';
 import type { PlannedRun } from '../../source/read-plan.js';
+import { isComparisonWorthIt } from '../../source/read-plan.js';
 import { listEvents } from '../../webhook/event-files.js';
 import { isAtRest } from '../prove/run-record.js';
 import { estimateCopy, estimatePolls } from './estimate-copy.js';
@@ -23,20 +23,7 @@ interface PricedPlan {
 }
 
 const NOTHING: Ahead = {
-  plan: false,
-  lowWatermark: undefined,
-  exports: undefined,
-  pages: undefined,
-  changedItems: undefined,
-  listing: undefined,
-  changes: undefined,
-  hydration: undefined,
-  histories: undefined,
-  publishes: true,
-  datasets: 0,
-  facets: 0,
-  products: 0,
-  sample: 0,
+  ...{ plan: false, publishes: true, datasets: 0, facets: 0, products: 0, sample: 0 },
   countsUsage: () => false,
 };
 
@@ -63,7 +50,7 @@ export async function pricePlan(source: EstimateSource, planned: PlannedRun, pla
   const ahead: Ahead = {
     plan: true,
     lowWatermark: countLowWatermark(plan, state.watermark !== undefined),
-    ...(copy === undefined ? { exports: undefined, pages: undefined } : estimateCopy(planner.facts, copy, planned)),
+    ...(copy && estimateCopy(planner.facts, copy, planned)),
     changedItems,
     listing: mode === 'poll' ? await estimateListing(source, planned) : undefined,
     changes: feed?.changes,

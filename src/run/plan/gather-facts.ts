@@ -1,10 +1,8 @@
 import { settleAll } from '../../io/side-by-side.js';
-import { findDone, listEnded } from '../../journal/exports.js';
 import { type IdleRun, type LakeMemory, listIdleRuns } from '../../journal/memory.js';
 import type { RunState } from '../../journal/run-state.js';
 import type { LakeRows } from '../../lake/table-rows.js';
-import type { ModeChoice, UnknownListing } from '../../plan/choose-mode.js';
-import type { AccountFacts, LakeFacts, LandedFacts, RunFacts } from '../../plan/run-facts.js';
+import type { AccountFacts, LakeFacts, RunFacts, UnknownListing } from '../../plan/run-facts.js';
 import { hasFeed, type PlannedRun } from '../../source/read-plan.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { code, sql } from '../../sql/sql.js';
@@ -38,13 +36,13 @@ export async function gatherFacts(source: FactSource, planning: Promise<PlannedR
 
 /** Reads the facts that change while a run lands: the time, the rest of the plan, the journal. */
 export function readProgress(source: FactSource, planned: PlannedRun | undefined) {
-  const { io, client, journal } = source;
-  const { watermark: lowWatermark } = journal.state;
+  const { io, client, isAtWork } = source;
+  const { state: landed } = source.journal;
   return {
     now: io.now(),
     account: planned && readAccount(planned, BigInt(client.calls())),
-    landed: readLanded(source),
-    ...(lowWatermark === undefined ? {} : { lowWatermark, counts: lowWatermark.counts }),
+    ...{ landed, isAtWork },
+    ...(landed.watermark === undefined ? {} : { counts: landed.watermark.counts }),
   };
 }
 
@@ -58,26 +56,6 @@ function readAccount({ plan, gate }: PlannedRun, callsMade: bigint): AccountFact
     callsMade,
     broken: gate.memory.list(),
   };
-}
-
-function readLanded({ journal: { state }, isAtWork }: FactSource): LandedFacts {
-  const { decision, triedAt, exports, pages, polls, feed } = state;
-  const tried = isAtWork ? triedAt.before : triedAt.last;
-  return {
-    decision: decision && pickDecision(decision),
-    isDecidedNow: isAtWork && decision?.isOfThisTry === true,
-    triedAt: tried === undefined ? undefined : new Date(tried),
-    hasWatermark: state.watermark !== undefined,
-    hasCopy: listEnded(exports).length > 0 || pages.poll.pages > 0,
-    shards: exports.planned?.map(({ site, dataset, ...shard }) => ({ ...shard, dataset, site: site ?? undefined })),
-    exported: [...exports.attempts.keys()].filter((shard) => findDone(exports, shard) !== undefined),
-    polls,
-    isFeedDone: feed.done !== undefined,
-  };
-}
-
-function pickDecision({ mode, reason, added }: ModeChoice): ModeChoice {
-  return { mode, reason, ...(added === undefined ? {} : { added }) };
 }
 
 async function readLakeFacts(source: FactSource): Promise<LakeFacts> {

@@ -6,7 +6,7 @@ import { type Lack, planRun, type RunPlan } from '../../plan/plan-run.js';
 import type { Dataset } from '../../plan/plan-shards.js';
 import type { RunFacts } from '../../plan/run-facts.js';
 import { type DatasetPart, listParts } from '../../source/dataset-client.js';
-import { countListed } from '../../source/facets.js';
+import { countListed } from '../../source/datasets.js';
 import type { PlannedRun } from '../../source/read-plan.js';
 import { fetchDatasets } from '../open/dataset-selection.js';
 import { type FactSource, gatherFacts, readProgress } from './gather-facts.js';

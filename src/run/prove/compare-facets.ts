@@ -1,5 +1,5 @@
 import { listParts } from '../../source/dataset-client.js';
-import { landFacets } from '../../source/facets.js';
+import { landFacets } from '../../source/datasets.js';
 import { skipSample } from '../../source/sample.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';

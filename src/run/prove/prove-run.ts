@@ -1,7 +1,7 @@
 import { reportStep } from '../../io/io.js';
 import { listIdleRuns } from '../../journal/memory.js';
 import type { Attribution } from '../../lake/attribution.js';
-import { countUsage } from '../../source/count-usage.js';
+import { countUsage } from '../../source/read-plan.js';
 import type { CheckResult } from '../../tables/table.js';
 import type { AppliedRun } from '../apply/apply-run.js';
 import { type DerivedRun, stageServiceProducts } from '../derive/derive-run.js';
