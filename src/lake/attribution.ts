@@ -1,6 +1,5 @@
 import type { Database } from '../sql/connection.js';
 
-/** A site whose licence asks for a credit. */
 export interface Attribution {
   siteId: bigint;
   name: string;
@@ -9,7 +8,7 @@ export interface Attribution {
 }
 
 /**
- * Each site's newest licence and credit text: it travels with the data (section 2, SiteRef), also when it was dropped.
+ * Each site's newest licence and credit text, in order of their ids: it travels with the data (section 2, SiteRef), also when it was dropped.
  * @param sites SQL of a relation
  */
 export async function readAttributions(db: Database, sites: string): Promise<Attribution[]> {
@@ -34,12 +33,11 @@ export function describeAttributions(attributions: Attribution[]): Record<string
 
 /** `ATTRIBUTION.md`: licence and credit texts, which must be passed on with the data (API section 2, SiteRef). */
 export function writeAttributions(attributions: Attribution[]): string {
-  const sorted = [...attributions].sort((a, b) => (a.siteId < b.siteId ? -1 : 1));
   const intro =
-    sorted.length === 0
+    attributions.length === 0
       ? 'No site in this lake asks for a credit.'
       : 'The data of these sites may be passed on only together with their licence and credit texts.';
-  const sections = sorted.map(
+  const sections = attributions.map(
     ({ siteId, name, host, attribution }) =>
       `\n## ${escapeMarkdown(name)}\n\n${escapeMarkdown(host)}, site ${siteId}\n\n${quoteText(attribution)}\n`,
   );

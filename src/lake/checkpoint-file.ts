@@ -28,7 +28,6 @@ export async function readCheckpoint(path: string): Promise<string[]> {
   });
 }
 
-/** Turns a file of JSON lines into a checkpoint file. */
 export async function convertToCheckpoint(linesPath: string, checkpointPath: string): Promise<void> {
   const columns = Object.entries(CHECKPOINT_COLUMNS).map(
     ([name, type]) => `${quoteLiteral(name)}: ${quoteLiteral(type)}`,

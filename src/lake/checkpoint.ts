@@ -1,11 +1,11 @@
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFile, syncFolder } from '../io/durable.js';
 import { ignoreMissing, type Lake, tablePath, temporaryPath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import { convertToCheckpoint } from './checkpoint-file.js';
 import { encodeLogPath, type LogState, writeAdd, writeTxn } from './delta-actions.js';
-import { logPath, readLog } from './delta-log.js';
+import { findVersions, listLog, logPath, readLog } from './delta-log.js';
 import { readTombstoneMs } from './delta-metadata.js';
 import { writeDurably } from './durable.js';
 
@@ -50,7 +50,7 @@ function writeActions(state: LogState, at: Date): string[] {
 }
 
 /** Delta's default of `delta.logRetentionDuration`. */
-const LOG_RETENTION_MS = 30 * 86_400_000;
+export const LOG_RETENTION_MS = 30 * 86_400_000;
 /** Versions that the log keeps although their superseded files are gone, because a reader may be behind. */
 const KEPT_VERSIONS = 100n;
 
@@ -60,28 +60,25 @@ const KEPT_VERSIONS = 100n;
  * version whose files are there.
  */
 export async function cleanLog(lake: Lake, table: TableName, at: Date, retentionMs: number): Promise<void> {
-  const folder = tablePath(lake, table, '_delta_log');
-  const names = (await readdir(folder)).filter((name) => /^\d{20}\./.test(name)).sort();
-  const newest = BigInt(names.at(-1)?.slice(0, 20) ?? 0n);
-  const keepFrom = await findOldCheckpoint(folder, names, (version, committedAt) => {
-    const ageMs = at.getTime() - committedAt;
+  const names = await listLog(lake, table);
+  const newest = findVersions(names, 'json').at(-1) ?? 0n;
+  const old = await listOldEntries(names, async (version) => {
+    const ageMs = at.getTime() - (await readCommitTime(logPath(lake, table, version, 'json')));
     return ageMs >= retentionMs && (ageMs >= LOG_RETENTION_MS || newest - version >= KEPT_VERSIONS);
   });
-  // Names of that version begin with `keepFrom`, so they sort after it.
-  for (const name of names.filter((name) => name < keepFrom)) await rm(join(folder, name), { force: true });
+  for (const name of old) await rm(tablePath(lake, table, '_delta_log', name), { force: true });
 }
 
-/** Version (20 digits) of the newest checkpoint that `isOld`; empty if there is none. */
-async function findOldCheckpoint(
-  folder: string,
-  names: string[],
-  isOld: (version: bigint, committedAt: number) => boolean,
-): Promise<string> {
-  for (const name of names.filter((name) => name.slice(20) === '.checkpoint.parquet').reverse()) {
-    const version = name.slice(0, 20);
-    if (isOld(BigInt(version), await readCommitTime(join(folder, `${version}.json`)))) return version;
+/** Among the names of a log's files, the entries and checkpoints before the newest checkpoint that `isOld`. */
+export async function listOldEntries(
+  names: readonly string[],
+  isOld: (version: bigint) => Promise<boolean>,
+): Promise<string[]> {
+  for (const version of findVersions(names, 'checkpoint.parquet').reverse()) {
+    if (!(await isOld(version))) continue;
+    return names.filter((name) => /^\d{20}\./.test(name) && BigInt(name.slice(0, 20)) < version).sort();
   }
-  return '';
+  return [];
 }
 
 /**

@@ -31,7 +31,6 @@ export function readDeltaColumns(schemaString: string): Map<string, string> {
   return new Map(fields.map(({ name, type }) => [name, typeof type === 'string' ? type : JSON.stringify(type)]));
 }
 
-/** Compares a table's columns, by name, with its contract; their order is free. */
 export function compareColumns(schema: TableSchema, schemaString: string): ColumnDifference {
   const found = readDeltaColumns(schemaString);
   const wanted = readDeltaColumns(writeDeltaSchema(schema));

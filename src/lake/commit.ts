@@ -1,9 +1,9 @@
 import { rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import pLimit from 'p-limit';
+import { dirname, join } from 'node:path';
 import { makeFolder, syncFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import { PRICELAKE_VERSION } from '../io/package-path.js';
+import { runSideBySide } from '../io/side-by-side.js';
 import { type Lake, privatePath, tablePath } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { FileChange, StagedFile } from '../tables/table.js';
@@ -14,7 +14,6 @@ import { type LogState, type MetaData, writeAdd, writeRemove, writeTxn } from '.
 import { logPath, readLog } from './delta-log.js';
 import { planMetaData, readRetentionMs } from './delta-metadata.js';
 import { createExclusively } from './durable.js';
-import { explainSystemFault } from './faults.js';
 import { nameCommit } from './foreign-commit.js';
 import { encodeApplied } from './table-state.js';
 
@@ -30,7 +29,6 @@ export interface CommitInfo {
 }
 
 const CONCURRENCY = 16;
-/** Versions from one checkpoint to the next. */
 const CHECKPOINT_INTERVAL = 10n;
 
 /**
@@ -38,7 +36,7 @@ const CHECKPOINT_INTERVAL = 10n;
  * files unless the table keeps them. Until the log entry exists, a failure puts the staged files back.
  * @returns the new version, or the current one when the change changes nothing.
  * @throws PricelakeError `lake_locked` when another writer was faster, `config` when the partition columns differ
- * from the table's, `lake_invalid`, `disk_full`.
+ * from the table's, `lake_invalid`.
  */
 export async function commitTable(lake: Lake, wanted: FileChange, info: CommitInfo): Promise<bigint> {
   const state = await readLog(lake, wanted.table);
@@ -50,12 +48,12 @@ export async function commitTable(lake: Lake, wanted: FileChange, info: CommitIn
   const metaData = planMetaData(state, loadTableSchema(change.table), change, info);
   const lines = writeLines(state, change, txn, metaData, info);
   const version = state.version + 1n;
-  await explainSystemFault(tablePath(lake, change.table), () => publishVersion(lake, change, version, lines));
+  await publishVersion(lake, change, version, lines);
   const retentionMs = readRetentionMs(metaData ?? state.metaData);
   const superseded = change.remove.map((file) => file.path);
   if (retentionMs === 0) await deleteFiles(lake, change.table, superseded);
   if (version > 0n && version % CHECKPOINT_INTERVAL === 0n) {
-    await explainSystemFault(tablePath(lake, change.table), () => writeCheckpoint(lake, change.table, info.at));
+    await writeCheckpoint(lake, change.table, info.at);
     await cleanLog(lake, change.table, info.at, retentionMs);
   }
   return version;
@@ -70,7 +68,6 @@ function keepEmptyFile(state: LogState, change: FileChange): FileChange {
   return { ...change, remove: [...change.remove, ...empty] };
 }
 
-/** Refuses a change that was computed from another state of the table. */
 function checkFiles(state: LogState, change: FileChange): void {
   const gone = change.remove.find((file) => !state.files.has(file.path));
   if (gone !== undefined) {
@@ -120,16 +117,22 @@ function writeLines(
 }
 
 async function publishVersion(lake: Lake, change: FileChange, version: bigint, lines: string): Promise<void> {
+  const folder = tablePath(lake, change.table);
   const log = tablePath(lake, change.table, '_delta_log');
   const moved: StagedFile[] = [];
   let created = false;
   try {
-    await moveFiles(lake, change, moved);
     await makeFolder(log);
+    // After a failure, it waits for the renames under way: only files that are known to have moved can be moved back.
+    await runSideBySide(CONCURRENCY, change.add, async (file) => {
+      await rename(file.stagedAt, join(folder, file.path));
+      moved.push(file);
+    });
+    await syncFolder(folder);
     // THE COMMIT POINT: once the log entry has its name, the version is the table's. All it names is on disk.
     created = await createExclusively(lake, logPath(lake, change.table, version, 'json'), lines);
   } finally {
-    if (!created) await moveBack(lake, change, moved);
+    if (!created) for (const file of moved) await rename(join(folder, file.path), file.stagedAt);
   }
   if (!created) {
     throw new PricelakeError('lake_locked', `${change.table}: another writer created version ${version} first`, {
@@ -138,27 +141,5 @@ async function publishVersion(lake: Lake, change: FileChange, version: bigint, l
   }
   await syncFolder(log);
   const staging = privatePath(lake, 'staging');
-  for (const folder of new Set(moved.map((file) => dirname(file.stagedAt)))) await removeEmptyFolders(folder, staging);
-}
-
-/** Renames staged files into the table and syncs their folders. `moved` collects the files that were moved. */
-async function moveFiles(lake: Lake, change: FileChange, moved: StagedFile[]): Promise<void> {
-  const limit = pLimit(CONCURRENCY);
-  // Waits for all, even when one fails: only files that are known to have moved can be moved back.
-  const each = async <T>(list: Iterable<T>, work: (one: T) => Promise<void>) => {
-    const results = await Promise.allSettled([...list].map((one) => limit(() => work(one))));
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
-  };
-  const folders = new Set(change.add.map((file) => dirname(tablePath(lake, change.table, file.path))));
-  await makeFolder(tablePath(lake, change.table));
-  await each(folders, makeFolder);
-  await each(change.add, async (file) => {
-    await rename(file.stagedAt, tablePath(lake, change.table, file.path));
-    moved.push(file);
-  });
-  await each(folders, syncFolder);
-}
-
-async function moveBack(lake: Lake, change: FileChange, moved: StagedFile[]): Promise<void> {
-  for (const file of moved) await rename(tablePath(lake, change.table, file.path), file.stagedAt);
+  for (const from of new Set(moved.map((file) => dirname(file.stagedAt)))) await removeEmptyFolders(from, staging);
 }

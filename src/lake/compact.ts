@@ -1,6 +1,6 @@
-import pLimit from 'p-limit';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import { runSideBySide } from '../io/side-by-side.js';
 import type { Database } from '../sql/connection.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import { tableRelation, toRelationFile } from '../sql/table-relation.js';
@@ -10,16 +10,15 @@ import { type DataFile, TABLE_NAMES, type TableName, type TableState } from '../
 import { type Attribution, describeAttributions, readAttributions } from './attribution.js';
 import { commitTable } from './commit.js';
 import { isEmptyFile, isForeignFile, readFooterFacts } from './data-file.js';
-import { explainSystemFault } from './faults.js';
 import { fillEmptyTables } from './fill-empty-tables.js';
 import { requireFiles } from './partial.js';
 import { isCompactionDue, planCompaction, planRewrite, TARGET_BYTES } from './plan-compaction.js';
 import { refreshPointer } from './publish.js';
 import { readTable } from './read.js';
+import { countRows } from './slices.js';
 import { type Stage, stageTable } from './stage.js';
 import { relateTable } from './views.js';
 
-/** The result of a compaction for one table. */
 export interface Compaction {
   table: TableName;
   version: bigint;
@@ -36,7 +35,6 @@ export type CompactionNeed = 'foreign' | 'due' | 'always';
 
 /** Files and commits of a compaction name it as the run that wrote them. */
 const RUN_ID = 'compact';
-/** Footers read side by side. */
 const CONCURRENCY = 16;
 
 /**
@@ -62,7 +60,7 @@ export async function compactLake(
     const state = await readTable(lake, table);
     const passes = await planPasses(lake, state, when, io, targetBytes);
     if (passes.length === 0) continue;
-    const compaction = await runPasses(db, lake, state, passes, { metadata: await readCredits(), targetBytes }, io);
+    const compaction = await rewriteFiles(db, lake, state, passes, { metadata: await readCredits(), targetBytes }, io);
     io.log('info', 'lake.compacted', { ...compaction });
     done.push(compaction);
     if (table === 'items') {
@@ -93,63 +91,43 @@ async function planPasses(
 
 /** Files of other programs. Plain reads don't find them in their folders, or find other columns and types in them. */
 async function findForeignFiles(lake: Lake, { table, files }: TableState): Promise<DataFile[]> {
-  const limit = pLimit(CONCURRENCY);
   const foreign = files.filter(isForeignFile);
   await requireFiles(lake, table, foreign);
-  const found = foreign.map((file) =>
-    limit(async () => {
-      // A damaged file stays: the next reader reports it.
-      const footer = await readFooterFacts(tablePath(lake, table, file.path)).catch(() => undefined);
-      // Not every program notes in the log how many rows a file has.
-      return footer === undefined ? [] : [{ ...file, rows: footer.rows }];
-    }),
-  );
-  return (await Promise.all(found)).flat();
+  const found = await runSideBySide(CONCURRENCY, foreign, async (file) => {
+    // A damaged file stays: the next reader reports it.
+    const footer = await readFooterFacts(tablePath(lake, table, file.path)).catch(() => undefined);
+    // Not every program notes in the log how many rows a file has.
+    return footer === undefined ? [] : [{ ...file, rows: footer.rows }];
+  });
+  return found.flat();
 }
 
-/** The form in which files are written. */
 type FileForm = Pick<Stage, 'metadata' | 'targetBytes'>;
 
-async function runPasses(
+async function rewriteFiles(
   db: Database,
   lake: Lake,
-  state: TableState,
+  { table, version, files }: TableState,
   passes: DataFile[][],
   form: FileForm,
   io: Io,
 ): Promise<Compaction> {
-  const done = { table: state.table, version: state.version, filesBefore: state.files.length };
-  let [filesAfter, rows] = [done.filesBefore, 0n];
-  for (const pass of passes) {
-    const { version, added } = await writeAnew(db, lake, state.table, pass, form, io);
-    done.version = version;
-    filesAfter += added.length - pass.length;
-    rows += countRows(added);
-  }
-  return { ...done, filesAfter, rows };
-}
-
-async function writeAnew(
-  db: Database,
-  lake: Lake,
-  table: TableName,
-  files: DataFile[],
-  form: FileForm,
-  io: Io,
-): Promise<{ version: bigint; added: DataFile[] }> {
-  await requireFiles(lake, table, files);
-  const partitionBy = Object.keys(files[0]?.partitionValues ?? {});
-  const sources = files.map((file) => toRelationFile(file, tablePath(lake, table, file.path)));
+  const done = { table, version, filesBefore: files.length, filesAfter: files.length, rows: 0n };
   const { partitionBy: usual, key } = loadTableSchema(table);
   const order = [...usual, ...key].map(quoteIdentifier).join(', ');
-  const select = `SELECT * FROM ${tableRelation(table, sources)} ORDER BY ${order}`;
-  return explainSystemFault(lake.root, async () => {
-    const added = await stageTable(db, lake, { table, runId: RUN_ID, select, partitionBy, ...form });
-    refuseOtherRows(table, files, added);
-    const change = { table, add: added, remove: files, applied: {}, dataChange: false };
-    const version = await commitTable(lake, change, { runId: RUN_ID, operation: 'OPTIMIZE', at: io.now() });
-    return { version, added };
-  });
+  for (const pass of passes) {
+    await requireFiles(lake, table, pass);
+    const partitionBy = Object.keys(pass[0]?.partitionValues ?? {});
+    const sources = pass.map((file) => toRelationFile(file, tablePath(lake, table, file.path)));
+    const select = `SELECT * FROM ${tableRelation(table, sources)} ORDER BY ${order}`;
+    const add = await stageTable(db, lake, { table, runId: RUN_ID, select, partitionBy, ...form });
+    refuseOtherRows(table, pass, add);
+    const change = { table, add, remove: pass, applied: {}, dataChange: false };
+    done.version = await commitTable(lake, change, { runId: RUN_ID, operation: 'OPTIMIZE', at: io.now() });
+    done.filesAfter += add.length - pass.length;
+    done.rows += countRows(add);
+  }
+  return done;
 }
 
 function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]): void {
@@ -159,10 +137,6 @@ function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]
     `${table}: ${before.length} files hold ${countRows(after)} rows, their log says ${countRows(before)}`,
     { hint: 'Run `pricelake verify`; nothing was changed.' },
   );
-}
-
-function countRows(files: readonly DataFile[]): bigint {
-  return files.reduce((sum, file) => sum + file.rows, 0n);
 }
 
 /** Derived tables name the version of items that they were made from. The new version has the same rows. */

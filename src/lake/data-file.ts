@@ -3,6 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { PricelakeError } from '../io/errors.js';
 import type { DataFile } from '../tables/table.js';
+import { readNumRecords } from './delta-actions.js';
 
 /** True for a file that another program wrote: it may lack columns, or have other types. */
 export const isForeignFile = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 === undefined;
@@ -12,14 +13,12 @@ export const isForeignFile = ({ sha256 }: Pick<DataFile, 'sha256'>) => sha256 ==
  * and types.
  */
 export function isEmptyFile({ stats }: Pick<DataFile, 'stats'>): boolean {
-  return (JSON.parse(stats) as { numRecords?: number }).numRecords === 0;
+  return readNumRecords(stats) === 0;
 }
 
-/** Facts of a data file that its writer knows. */
 export interface Expectation {
   rows: bigint;
   bytes: number;
-  /** Names of its columns, in order. */
   columns: string[];
 }
 
@@ -32,18 +31,23 @@ const CHUNK_BYTES = 1 << 20;
  * SHA-256 of its bytes.
  * @throws PricelakeError `lake_invalid` when rows, bytes, columns or codec are not what the writer said.
  */
-export async function sealDataFile(path: string, expected: Expectation): Promise<string> {
-  const file = await open(path, 'r+');
-  try {
+export function sealDataFile(path: string, expected: Expectation): Promise<string> {
+  return withFile(path, 'r+', async (file) => {
     await file.sync();
     await checkFooter(path, file, expected);
-    return await hashFile(file);
+    return hashFile(file);
+  });
+}
+
+async function withFile<T>(path: string, flags: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await open(path, flags);
+  try {
+    return await work(file);
   } finally {
     await file.close();
   }
 }
 
-/** Facts in the footer of a data file. */
 export interface FooterFacts {
   bytes: number;
   rows: bigint;
@@ -54,13 +58,8 @@ export interface FooterFacts {
 }
 
 /** Reads the footer of a data file. @throws PricelakeError `lake_invalid` when it can't be read. */
-export async function readFooterFacts(path: string): Promise<FooterFacts> {
-  const file = await open(path, 'r');
-  try {
-    return await describeFooter(path, file);
-  } finally {
-    await file.close();
-  }
+export function readFooterFacts(path: string): Promise<FooterFacts> {
+  return withFile(path, 'r', (file) => describeFooter(path, file));
 }
 
 async function describeFooter(path: string, file: FileHandle): Promise<FooterFacts> {
@@ -148,14 +147,8 @@ function expectEqual<T>(path: string, what: string, found: T, expected: T): void
   });
 }
 
-/** SHA-256 of a data file, hexadecimal. */
-export async function hashDataFile(path: string): Promise<string> {
-  const file = await open(path, 'r');
-  try {
-    return await hashFile(file);
-  } finally {
-    await file.close();
-  }
+export function hashDataFile(path: string): Promise<string> {
+  return withFile(path, 'r', hashFile);
 }
 
 async function hashFile(file: FileHandle): Promise<string> {

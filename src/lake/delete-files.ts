@@ -1,9 +1,8 @@
-import type { Dirent } from 'node:fs';
-import { readdir, realpath, rm, rmdir } from 'node:fs/promises';
+import { realpath, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import pLimit from 'p-limit';
 import { hasSystemCode } from '../io/errors.js';
-import { ignoreMissing, type Lake, tablePath } from '../tables/layout.js';
+import { runSideBySide } from '../io/side-by-side.js';
+import { ignoreMissing, type Lake, listFilesBelow, tablePath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import type { LogState } from './delta-actions.js';
 import { readRetentionMs } from './delta-metadata.js';
@@ -12,11 +11,10 @@ const CONCURRENCY = 16;
 
 /** Deletes data files that no version needs any longer (paths in the table), and partition folders left empty. */
 export async function deleteFiles(lake: Lake, table: TableName, paths: string[]): Promise<void> {
-  const limit = pLimit(CONCURRENCY);
   const top = tablePath(lake, table);
   const outside = await findLinked(top, paths);
   const absolute = paths.filter((path) => !outside.has(dirname(path))).map((path) => tablePath(lake, table, path));
-  await Promise.all(absolute.map((path) => limit(() => rm(path, { force: true }))));
+  await runSideBySide(CONCURRENCY, absolute, (path) => rm(path, { force: true }));
   for (const folder of new Set(absolute.map((path) => dirname(path)))) {
     await removeEmptyFolders(folder, top);
   }
@@ -57,10 +55,6 @@ export async function findExpiredFiles(lake: Lake, state: LogState, at: Date): P
 
 /** Parquet files of a table, relative to its folder. Names that begin with `_` or `.` are not data. */
 export async function listDataFiles(folder: string): Promise<string[]> {
-  const entries: Dirent[] =
-    (await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing)) ?? [];
-  return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.parquet'))
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter((path) => !/^[_.]/.test(path));
+  const paths = (await listFilesBelow(folder)).map((path) => relative(folder, path).split(sep).join('/'));
+  return paths.filter((path) => path.endsWith('.parquet') && !/^[_.]/.test(path));
 }

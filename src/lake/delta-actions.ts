@@ -3,10 +3,8 @@ import { PricelakeError } from '../io/errors.js';
 import { findDataPathFault, quotePath } from '../io/inner-path.js';
 import type { DataFile, ForeignCommit, TableName } from '../tables/table.js';
 
-/** `add.tags` key of a data file's checksum. */
 const SHA256_TAG = 'pricelake.sha256';
 
-/** Delta `metaData`: columns, partitioning and properties of a table. */
 export interface MetaData {
   id: string;
   description?: string;
@@ -17,7 +15,6 @@ export interface MetaData {
   createdTime?: number;
 }
 
-/** Delta `protocol`: the versions that a reader and a writer must know. */
 export interface Protocol {
   minReaderVersion: number;
   minWriterVersion: number;
@@ -77,13 +74,18 @@ function checkAdd(add: AddAction): AddAction {
   throw new PricelakeError('lake_invalid', `the size or the partition values of ${quotePath(path)} can't be true`);
 }
 
+/** Rows of a file by its statistics (JSON text); undefined if they do not say. */
+export function readNumRecords(stats: string | null | undefined): number | undefined {
+  return stats == null ? undefined : (JSON.parse(stats) as { numRecords?: number }).numRecords;
+}
+
 /** `add` of an action that was parsed → the file. */
 export function readAdd(add: AddAction): DataFile {
   const stats = add.stats ?? '{}';
   const sha256 = add.tags?.[SHA256_TAG];
   return {
     path: add.path,
-    rows: BigInt((JSON.parse(stats) as { numRecords?: number }).numRecords ?? 0),
+    rows: BigInt(readNumRecords(stats) ?? 0),
     bytes: add.size,
     partitionValues: add.partitionValues,
     stats,
@@ -92,7 +94,6 @@ export function readAdd(add: AddAction): DataFile {
   };
 }
 
-/** A file → the line that adds it. */
 export function writeAdd(file: DataFile, dataChange = true): string {
   const tags = file.sha256 === undefined ? {} : { tags: { [SHA256_TAG]: file.sha256 } };
   return JSON.stringify({
@@ -108,7 +109,6 @@ export function writeAdd(file: DataFile, dataChange = true): string {
   });
 }
 
-/** A file → the line that removes it. */
 export function writeRemove(file: DataFile, at: Date, dataChange = true): string {
   return JSON.stringify({
     remove: {

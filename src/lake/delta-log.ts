@@ -1,5 +1,5 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { PricelakeError } from '../io/errors.js';
+import { type ErrorFacts, PricelakeError } from '../io/errors.js';
 import { ignoreMissing, type Lake, MAX_LOG_BYTES, tablePath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import { readCheckpoint } from './checkpoint-file.js';
@@ -8,10 +8,31 @@ import { describeForeign, nameCommit } from './foreign-commit.js';
 
 /** `<table>/_delta_log/<version, 20 digits>.<suffix>`. */
 export function logPath(lake: Lake, table: TableName, version: bigint, suffix: string): string {
-  return tablePath(lake, table, '_delta_log', `${version.toString().padStart(20, '0')}.${suffix}`);
+  return tablePath(lake, table, '_delta_log', nameEntry(version, suffix));
+}
+
+export function nameEntry(version: bigint, suffix = 'json'): string {
+  return `${version.toString().padStart(20, '0')}.${suffix}`;
+}
+
+/** Names of the files in a table's log; none before its first commit. */
+export async function listLog(lake: Lake, table: TableName): Promise<string[]> {
+  return (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
+}
+
+/** Versions of the files with this suffix among the names of a log folder, ascending. */
+export function findVersions(names: Iterable<string>, suffix: string): bigint[] {
+  const found = [...names].filter((name) => /^\d{20}\./.test(name) && name.slice(21) === suffix);
+  return found.map((name) => BigInt(name.slice(0, 20))).sort((a, b) => (a < b ? -1 : 1));
 }
 
 export const REBUILD_HINT = '`pricelake rebuild` makes the tables again from the kept raw bytes.';
+
+function explainDamage(what: string, cause?: unknown, facts: ErrorFacts = {}): PricelakeError {
+  // Only our own messages: those of a parser say nothing to a reader.
+  const why = cause instanceof PricelakeError ? `: ${cause.message}` : '';
+  return new PricelakeError('lake_invalid', what + why, { hint: REBUILD_HINT, ...facts }, { cause });
+}
 
 /** A replay, and the file of its last entry. If another log replaced this one, that file differs. */
 interface Replay {
@@ -22,7 +43,6 @@ interface Replay {
 /** Earlier replays of a lake. Entries of a log never change, so only those that came since are read. */
 const replays = new WeakMap<Lake, Map<TableName, Replay>>();
 
-/** The part of a log to replay. */
 export interface LogRange {
   /** Replays every commit after this version, as far as the log has them. */
   since?: bigint;
@@ -35,9 +55,10 @@ export interface LogRange {
  * @throws PricelakeError `lake_invalid` when a version is missing or a line is damaged.
  */
 export async function readLog(lake: Lake, table: TableName, { since, until }: LogRange = {}): Promise<LogState> {
-  const present = (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
+  const present = await listLog(lake, table);
   if (since !== undefined || until !== undefined) {
-    const names = until === undefined ? present : present.filter((name) => !isBehind(name, until));
+    const isLater = (name: string, version: bigint) => /^\d{20}\./.test(name) && BigInt(name.slice(0, 20)) > version;
+    const names = until === undefined ? present : present.filter((name) => !isLater(name, until));
     return replayLog(lake, names, beginReplay(table, chooseCheckpoint(names, since)));
   }
   const known = replays.get(lake) ?? new Map<TableName, Replay>();
@@ -91,23 +112,21 @@ function copyState(state: LogState): LogState {
 async function replayLog(lake: Lake, names: string[], state: LogState): Promise<LogState> {
   if (state.version < 0n && state.checkpoint !== undefined) {
     const path = logPath(lake, state.table, state.checkpoint, 'checkpoint.parquet');
-    applyActions(state, parseLines(await readLines(path), path), path);
+    const lines = await readCheckpoint(path).catch((cause: unknown) => {
+      throw explainDamage(`${path}: the checkpoint is damaged`, cause);
+    });
+    applyActions(state, parseLines(lines, path), path);
     state.version = state.checkpoint;
   }
   for (const version of findVersions(names, 'json').filter((version) => version > state.version)) {
-    await applyCommit(lake, state, version);
+    const path = logPath(lake, state.table, version, 'json');
+    if (version !== state.version + 1n)
+      throw explainDamage(`${path}: version ${state.version + 1n} is missing before it`);
+    applyActions(state, await readEntry(path), path, version);
+    state.version = version;
   }
   if (state.version >= 0n) checkReadable(lake, state);
   return state;
-}
-
-async function readLines(path: string): Promise<string[]> {
-  try {
-    return await readCheckpoint(path);
-  } catch (cause) {
-    const what = `${path}: the checkpoint is damaged${explain(cause)}`;
-    throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT }, { cause });
-  }
 }
 
 function chooseCheckpoint(names: string[], since: bigint | undefined): bigint | undefined {
@@ -117,75 +136,39 @@ function chooseCheckpoint(names: string[], since: bigint | undefined): bigint | 
   return before ?? (findVersions(names, 'json')[0] === 0n ? undefined : checkpoints[0]);
 }
 
-/** True for a log file of a later version. */
-function isBehind(name: string, version: bigint): boolean {
-  return /^\d{20}\./.test(name) && BigInt(name.slice(0, 20)) > version;
-}
-
-/** Versions of the files with this suffix among the names of a log folder, ascending. */
-export function findVersions(names: string[], suffix: string): bigint[] {
-  return names
-    .filter((name) => /^\d{20}\./.test(name) && name.slice(21) === suffix)
-    .map((name) => BigInt(name.slice(0, 20)))
-    .sort((a, b) => (a < b ? -1 : 1));
-}
-
-async function applyCommit(lake: Lake, state: LogState, version: bigint): Promise<void> {
-  const path = logPath(lake, state.table, version, 'json');
-  if (version !== state.version + 1n) {
-    throw new PricelakeError('lake_invalid', `${path}: version ${state.version + 1n} is missing before it`, {
-      hint: REBUILD_HINT,
-    });
-  }
-  applyActions(state, await readEntry(path), path, version);
-  state.version = version;
-}
-
-/** Applies the actions of a checkpoint, or of a commit by any program. */
 function applyActions(state: LogState, actions: Action[], path: string, version?: bigint): void {
   try {
     const foreign = version === undefined ? undefined : describeForeign(state, version, actions);
     if (foreign !== undefined) state.foreign.push(foreign);
     for (const action of actions) applyAction(state, action);
   } catch (cause) {
-    throw new PricelakeError('lake_invalid', `${path}: an action is damaged`, { hint: REBUILD_HINT }, { cause });
+    throw explainDamage(`${path}: an action is damaged`, cause);
   }
 }
 
 /** The actions of a log entry. @throws PricelakeError `lake_invalid` when it is cut or a line of it is damaged. */
 export async function readEntry(path: string): Promise<Action[]> {
   const { size } = await stat(path);
-  if (size > MAX_LOG_BYTES) {
-    const what = `${path}: has ${size} bytes; a log entry has at most ${MAX_LOG_BYTES}`;
-    throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT });
-  }
+  if (size > MAX_LOG_BYTES) throw explainDamage(`${path}: has ${size} bytes; a log entry has at most ${MAX_LOG_BYTES}`);
   return parseEntry(path, await readFile(path, 'utf8'));
 }
 
-/** The actions in the text of a log entry. */
 export function parseEntry(path: string, text: string): Action[] {
   const lines = text.split('\n').filter((line) => line !== '');
   const actions = parseLines(lines, path);
   // Our own entries begin with commitInfo.
   const due = actions[0]?.commitInfo?.actions;
-  if (typeof due === 'number' && due !== actions.length - 1) {
-    const what = `${path}: has ${actions.length - 1} of the ${due} actions that it was written with`;
-    throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT });
-  }
+  if (typeof due === 'number' && due !== actions.length - 1)
+    throw explainDamage(`${path}: has ${actions.length - 1} of the ${due} actions that it was written with`);
   return actions;
 }
-
-/** Only our own messages: those of a parser say nothing to a reader. */
-const explain = (cause: unknown) => (cause instanceof PricelakeError ? `: ${cause.message}` : '');
 
 function parseLines(lines: string[], path: string): Action[] {
   return lines.map((text, index) => {
     try {
       return parseAction(text);
     } catch (cause) {
-      const line = index + 1;
-      const facts = { line, hint: REBUILD_HINT };
-      throw new PricelakeError('lake_invalid', `${path}: line ${line} is damaged${explain(cause)}`, facts, { cause });
+      throw explainDamage(`${path}: line ${index + 1} is damaged`, cause, { line: index + 1 });
     }
   });
 }
@@ -212,19 +195,15 @@ function applyAction(state: LogState, action: Action): void {
 function checkReadable(lake: Lake, state: LogState): void {
   const folder = tablePath(lake, state.table);
   if (state.metaData === undefined || state.protocol === undefined) {
-    throw new PricelakeError('lake_invalid', `${folder}: its log has no metaData or no protocol`, {
-      hint: REBUILD_HINT,
-    });
+    throw explainDamage(`${folder}: its log has no metaData or no protocol`);
   }
   const { minReaderVersion, minWriterVersion, readerFeatures } = state.protocol;
   if (minReaderVersion > 1 || minWriterVersion > 2) {
     const raised = state.foreign.find(({ raisesProtocol }) => raisesProtocol);
     const who = raised === undefined ? 'another program' : nameCommit(raised);
     const features = readerFeatures == null || readerFeatures.length === 0 ? '' : ` (${readerFeatures.join(', ')})`;
-    throw new PricelakeError(
-      'lake_invalid',
+    throw explainDamage(
       `${folder}: ${who} raised the table to Delta reader ${minReaderVersion}, writer ${minWriterVersion}${features}; pricelake knows 1 and 2`,
-      { hint: REBUILD_HINT },
     );
   }
 }

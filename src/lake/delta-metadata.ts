@@ -40,7 +40,7 @@ export function planMetaData(
     partitionColumns: findPartitionColumns(state, schema, change),
   };
   if (filesStay) refuseMixture(schema, old, wanted);
-  if (old !== undefined && isSame(old, wanted)) return undefined;
+  if (old !== undefined && isDeepStrictEqual({ ...old, ...wanted }, old)) return undefined;
   return {
     id: old?.id ?? randomUUID(),
     format: { provider: 'parquet', options: {} },
@@ -83,13 +83,4 @@ function refuseMixture(schema: TableSchema, old: MetaData, wanted: Wanted): void
   throw new PricelakeError('lake_invalid', `${schema.table}: ${describeDifference(schema.table, difference)}`, {
     hint,
   });
-}
-
-function isSame(old: MetaData, wanted: Wanted): boolean {
-  return (
-    isDeepStrictEqual(old.configuration, wanted.configuration) &&
-    old.description === wanted.description &&
-    old.schemaString === wanted.schemaString &&
-    old.partitionColumns.join() === wanted.partitionColumns.join()
-  );
 }

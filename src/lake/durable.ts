@@ -11,19 +11,26 @@ export async function writeDurably(lake: Lake, path: string, text: string): Prom
 }
 
 /**
- * Creates a file whole, or not at all: false when the name is taken. link(2) is atomic and exclusive on local and
- * network file systems; opening with `wx` would show readers a file that is still empty.
+ * Creates a file whole, or not at all: false when the name is taken. Opening with `wx` would show readers a file that is
+ * still empty.
  */
 export async function createExclusively(lake: Lake, path: string, text: string): Promise<boolean> {
   const temporary = temporaryPath(lake, path);
   try {
     await writeSynced(temporary, text);
-    await link(temporary, path);
-  } catch (error) {
-    if (hasSystemCode(error, 'EEXIST')) return false;
-    throw error;
+    return await linkExclusively(temporary, path);
   } finally {
     await rm(temporary, { force: true });
   }
-  return true;
+}
+
+/** Gives a file a second name; false when it is taken. link(2) is atomic on local and network file systems. */
+export async function linkExclusively(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (hasSystemCode(error, 'EEXIST')) return false;
+    throw error;
+  }
 }

@@ -34,23 +34,16 @@ const FAULTS: readonly SystemFault[] = [
   },
 ];
 
-/** The fault of the machine that caused an error, if any. */
 function findFault(error: unknown): SystemFault | undefined {
   // A PricelakeError has a name already, but a connection that lacks a file descriptor is only called `unavailable`.
-  if (error instanceof PricelakeError) return FAULTS.find(({ code }) => code === 'open_files' && isOutOfFiles(error));
+  if (error instanceof PricelakeError) {
+    const isOutOfFiles = error.code === 'unavailable' && hasSystemCode(error.cause, 'EMFILE', 'ENFILE');
+    return isOutOfFiles ? FAULTS.find(({ code }) => code === 'open_files') : undefined;
+  }
   return FAULTS.find(
     ({ systemCodes, texts }) =>
       hasSystemCode(error, ...systemCodes) || (error instanceof Error && texts.test(error.message)),
   );
-}
-
-function isOutOfFiles(error: PricelakeError): boolean {
-  return error.code === 'unavailable' && hasSystemCode(error.cause, 'EMFILE', 'ENFILE');
-}
-
-/** True if the machine is at fault, not the file that could not be read. */
-export function isSystemFault(error: unknown): boolean {
-  return findFault(error) !== undefined;
 }
 
 /** Runs `work` on a lake. A fault of the machine becomes a PricelakeError that names it; other errors pass through. */
@@ -65,7 +58,6 @@ export async function explainSystemFault<T>(lakePath: string, work: () => Promis
   }
 }
 
-/** The file that the system refused. */
 function findPath(error: unknown): string | undefined {
   for (let e: unknown = error; e instanceof Error; e = e.cause) {
     const { path } = e as NodeJS.ErrnoException;
@@ -117,7 +109,7 @@ export async function explainDamage<T>(lakePath: string, work: () => Promise<T>)
     return await work();
   } catch (cause) {
     if (cause instanceof PricelakeError || !(cause instanceof Error) || !DAMAGE.test(cause.message)) throw cause;
-    if (isSystemFault(cause)) throw cause;
+    if (findFault(cause) !== undefined) throw cause;
     const [reason] = cause.message.split('\n', 1);
     throw new PricelakeError(
       'lake_invalid',

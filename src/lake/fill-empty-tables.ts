@@ -1,21 +1,17 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Database } from '../sql/connection.js';
-import { quoteLiteral } from '../sql/quote.js';
 import { writeEmptySelect } from '../sql/table-relation.js';
-import { type Lake, privatePath } from '../tables/layout.js';
+import type { Lake } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { type StagedFile, TABLE_NAMES, type TableName } from '../tables/table.js';
 import { type CommitInfo, commitTable } from './commit.js';
-import { sealDataFile } from './data-file.js';
 import { readLog } from './delta-log.js';
 import { readTable } from './read.js';
-import { writeFileMetadata } from './stage.js';
+import { stageTable } from './stage.js';
 import { writeStats } from './stats.js';
 
 export interface Filling {
   commit: CommitInfo;
-  /** Further key-value metadata of each file. */
   metadata: Record<string, string>;
   /** Default: all. */
   tables?: readonly TableName[];
@@ -41,18 +37,16 @@ export async function fillEmptyTables(db: Database, lake: Lake, filling: Filling
 async function stageEmptyFile(db: Database, lake: Lake, table: TableName, filling: Filling): Promise<StagedFile> {
   const schema = loadTableSchema(table);
   const known = (await readLog(lake, table)).metaData?.partitionColumns;
-  const partitionBy = known ?? filling.partitionBy?.[table] ?? schema.partitionBy;
-  const { runId } = filling.commit;
-  const folder = privatePath(lake, 'staging', runId, table, randomUUID());
-  const path = `empty.${randomUUID()}.parquet`;
-  const stagedAt = `${folder}/${path}`;
-  await mkdir(folder, { recursive: true });
-  await db.run(`COPY (${writeEmptySelect(table)}) TO ${quoteLiteral(stagedAt)} (FORMAT parquet, COMPRESSION zstd,
-    ${writeFileMetadata(table, runId, filling.metadata)})`);
-  const { size: bytes } = await stat(stagedAt);
-  const columns = schema.columns.map(({ name }) => name);
-  const sha256 = await sealDataFile(stagedAt, { rows: 0n, bytes, columns });
-  const partitionValues = Object.fromEntries(partitionBy.map((name) => [name, null]));
-  const stats = writeStats(schema, partitionBy, 0n, new Map());
-  return { stagedAt, path, rows: 0n, bytes, partitionValues, stats, modifiedAt: filling.commit.at.getTime(), sha256 };
+  const columns = known ?? filling.partitionBy?.[table] ?? schema.partitionBy;
+  const { commit, metadata } = filling;
+  const stage = { table, runId: commit.runId, select: writeEmptySelect(table), partitionBy: [], metadata };
+  const [file] = await stageTable(db, lake, { ...stage, keepsEmpty: true });
+  if (file === undefined) throw new TypeError(`${table}: no file was written`);
+  return {
+    ...file,
+    path: `empty.${basename(file.path)}`,
+    partitionValues: Object.fromEntries(columns.map((name) => [name, null])),
+    stats: writeStats(schema, columns, 0n, new Map()),
+    modifiedAt: commit.at.getTime(),
+  };
 }

@@ -1,7 +1,7 @@
 import { PricelakeError } from '../io/errors.js';
 import { type Lake, tablePath } from '../tables/layout.js';
 import { DERIVED_TABLES, type ForeignCommit, type TableName, type TableState } from '../tables/table.js';
-import { readLog } from './delta-log.js';
+import { REBUILD_HINT, readLog } from './delta-log.js';
 import { nameCommit } from './foreign-commit.js';
 import type { Pointer } from './pointer.js';
 
@@ -28,7 +28,6 @@ export async function findForeignChanges(
   return found;
 }
 
-/** True when a complete copy repairs all of these. */
 export function isRepairedByCopy(changes: readonly ForeignCommit[]): boolean {
   return changes.every(({ table }) => REPAIRED_BY_COPY.includes(table));
 }
@@ -39,23 +38,13 @@ export function refuseForeignChanges(lake: Lake, changes: readonly ForeignCommit
   if (first === undefined) return;
   const { table, version, operation, engine, change } = first;
   const more = changes.length === 1 ? '' : `; and ${changes.length - 1} more such commits`;
-  throw new PricelakeError(
-    'lake_invalid',
-    `${tablePath(lake, table)}: another program wrote ${nameCommit(first)}, which ${change}${more}`,
-    {
-      hint: isRepairedByCopy(changes)
-        ? '`pricelake sync --reconcile` compares everything with the service and repairs it; `pricelake rebuild` makes the tables again from the kept raw bytes.'
-        : '`pricelake rebuild` makes the tables again from the kept raw bytes.',
-      table,
-      version: String(version),
-      operation,
-      engine,
-      commits: changes.map((one) => `${one.table} ${nameCommit(one)}`),
-    },
-  );
+  const what = `${tablePath(lake, table)}: another program wrote ${nameCommit(first)}, which ${change}${more}`;
+  const repair = '`pricelake sync --reconcile` compares everything with the service and repairs it; ';
+  const hint = `${isRepairedByCopy(changes) ? repair : ''}${REBUILD_HINT}`;
+  const commits = changes.map((one) => `${one.table} ${nameCommit(one)}`);
+  throw new PricelakeError('lake_invalid', what, { hint, table, version: String(version), operation, engine, commits });
 }
 
-/** The newest of these changes, by table. */
 export function markAccepted(changes: readonly ForeignCommit[]): Partial<Record<TableName, bigint>> {
   const marks: Partial<Record<TableName, bigint>> = {};
   for (const { table, version } of changes) marks[table] = larger(marks[table] ?? -1n, version);

@@ -1,8 +1,7 @@
 import type { ForeignCommit } from '../tables/table.js';
 import { readDeltaColumns } from './column-difference.js';
-import type { Action, LogState } from './delta-actions.js';
+import { type Action, type LogState, readNumRecords } from './delta-actions.js';
 
-/** Our own commits name us. */
 const OURS = 'pricelake/';
 const MAX_NAME = 60;
 
@@ -48,7 +47,7 @@ function describeRows({ files }: LogState, actions: readonly Action[]): string |
 function sumRows(stats: readonly (string | null | undefined)[]): number | undefined {
   let sum = 0;
   for (const text of stats) {
-    const rows = text == null ? undefined : (JSON.parse(text) as { numRecords?: number }).numRecords;
+    const rows = readNumRecords(text);
     if (rows === undefined) return undefined;
     sum += rows;
   }

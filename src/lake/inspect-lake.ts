@@ -8,7 +8,6 @@ import { nameCommit } from './foreign-commit.js';
 import { explainBehind, type Pointer, readPointer } from './pointer.js';
 import { readTable } from './read.js';
 
-/** The readable and the damaged parts of a lake. */
 export interface Inspection {
   /** Undefined when lake.json is missing or damaged. */
   pointer: Pointer | undefined;
@@ -16,7 +15,6 @@ export interface Inspection {
   states: Map<TableName, TableState>;
   /** Tables whose log is damaged, or that another program changed → the fault, in words. */
   damaged: Map<TableName, string>;
-  /** The fault of lake.json, in words. */
   pointerDamage: string | undefined;
 }
 
@@ -41,7 +39,6 @@ export function inspectNothing(why: string): Inspection {
   return { pointer: undefined, states: new Map(), damaged, pointerDamage: undefined };
 }
 
-/** The fault of a table whose log can be replayed, in words. */
 async function findFault(lake: Lake, state: TableState, pointer: Pointer | undefined): Promise<string | undefined> {
   const { table, version, files } = state;
   const { value: changes, damage } = await tryRead(() => findForeignChanges(lake, [state], pointer));
@@ -61,7 +58,6 @@ async function tryRead<T>(read: () => Promise<T>): Promise<{ value?: T; damage?:
   }
 }
 
-/** A data file of a table as a run left it. */
 export interface KeptFile {
   /** Relative to the lake. */
   path: string;

@@ -30,11 +30,8 @@ export async function openLake(path: string, options: { create: boolean }): Prom
   if (options.create) await refuseLinks(lake);
   const marker = await readMarker(lake);
   if (marker === undefined) {
-    if (!options.create) {
-      throw new PricelakeError('lake_invalid', `${lake.root}: there is no lake here`, {
-        hint: 'Check the path, or create the lake with `pricelake sync`.',
-      });
-    }
+    const hint = 'Check the path, or create the lake with `pricelake sync`.';
+    if (!options.create) throw new PricelakeError('lake_invalid', `${lake.root}: there is no lake here`, { hint });
     await refuseForeignFolder(lake);
     await writeMarker(lake);
   } else {
@@ -52,15 +49,13 @@ function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined 
   const version = markerSchema.safeParse(marker).data?.version;
   if (version === FORMAT_VERSION) return undefined;
   const file = privatePath(lake, 'format.json');
-  return version === undefined
-    ? new PricelakeError('lake_invalid', `${file}: ${JSON.stringify(marker)} names no format of a lake`, {
-        hint: REBUILD_HINT,
-      })
-    : new PricelakeError(
-        'lake_invalid',
-        `${file}: the lake has format ${version}, this version of pricelake reads format ${FORMAT_VERSION}`,
-        { hint: `${REBUILD_HINT} Or use the version that wrote the lake.`, version },
-      );
+  if (version === undefined) {
+    const what = `${file}: ${JSON.stringify(marker)} names no format of a lake`;
+    return new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT });
+  }
+  const what = `${file}: the lake has format ${version}, this version of pricelake reads format ${FORMAT_VERSION}`;
+  const hint = `${REBUILD_HINT} Or use the version that wrote the lake.`;
+  return new PricelakeError('lake_invalid', what, { hint, version });
 }
 
 /** @throws PricelakeError `usage` for an address where a folder belongs */
@@ -76,10 +71,8 @@ export async function writeMarker(lake: Lake): Promise<void> {
   await writeDurably(lake, privatePath(lake, 'format.json'), MARKER);
 }
 
-/** A lake that can be repaired. */
 export interface RepairableLake {
   lake: Lake;
-  /** The fault of its marker, in words. */
   damage: string | undefined;
   /** True if the tables have another format: then only the landing is read. */
   isOtherFormat: boolean;
@@ -134,11 +127,10 @@ async function refuseForeignFolder(lake: Lake): Promise<void> {
   const info = await stat(lake.root).catch(ignoreMissing);
   if (info === undefined) return;
   const foreign = info.isDirectory() ? await findForeignEntry(lake) : lake.root;
-  if (foreign !== undefined) {
-    throw new PricelakeError('lake_invalid', `${lake.root}: not a lake, it holds ${foreign}; it was left untouched`, {
-      hint: 'Give an empty or a new folder as lake.path.',
-    });
-  }
+  if (foreign === undefined) return;
+  throw new PricelakeError('lake_invalid', `${lake.root}: not a lake, it holds ${foreign}; it was left untouched`, {
+    hint: 'Give an empty or a new folder as lake.path.',
+  });
 }
 
 async function findForeignEntry(lake: Lake): Promise<string | undefined> {

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import * as z from 'zod';
-import { hasSystemCode, PricelakeError } from '../io/errors.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { explainReadFault } from '../io/path-fault.js';
 import { ignoreMissing, type Lake, privatePath } from '../tables/layout.js';
-import { explainSystemFault } from './faults.js';
-import { type LakeLock, startHeartbeat } from './heartbeat.js';
+import { linkExclusively } from './durable.js';
 import { refuseLinks } from './lake.js';
 import { identifyProcess, isAlive } from './process-identity.js';
 
-export type { LakeLock } from './heartbeat.js';
-
-const ownerSchema = z.object({
+export const ownerSchema = z.object({
   pid: z.number(),
   host: z.string(),
   place: z.string(),
@@ -24,6 +21,13 @@ type Owner = z.infer<typeof ownerSchema>;
 
 /** An owner that can't be seen from here counts as dead when its heartbeat is older than this. */
 const STALE_MS = 60_000;
+const INTERVAL_MS = 10_000;
+
+export interface LakeLock {
+  /** Aborted when the lock is found to be another's: from then on nothing may be written. */
+  lost: AbortSignal;
+  release(): Promise<void>;
+}
 
 /**
  * Makes this process the lake's only writer. The lock of a dead owner is taken over: on this host (and in this
@@ -31,25 +35,27 @@ const STALE_MS = 60_000;
  * @throws PricelakeError `lake_locked` naming the living owner and since when, `lake_invalid` for a link in the lake.
  */
 export async function lockLake(lake: Lake, io: Io): Promise<LakeLock> {
-  const owner = { ...identifyProcess(), token: randomUUID(), acquiredAt: io.now().toISOString() };
+  const owner = identifyOwner(io);
   const mine = privatePath(lake, `lock.new.${owner.token}`);
   await refuseLinks(lake);
-  return explainSystemFault(privatePath(lake), async () => {
+  try {
+    const file = await open(mine, 'wx+');
     try {
-      const file = await open(mine, 'wx+');
-      try {
-        await file.writeFile(JSON.stringify(owner));
-        await file.sync();
-        await acquire(lake, mine, owner, io);
-      } catch (error) {
-        await file.close();
-        throw error;
-      }
-      return startHeartbeat(lockPath(lake), file, JSON.stringify(owner), io);
-    } finally {
-      await rm(mine, { force: true });
+      await file.writeFile(JSON.stringify(owner));
+      await file.sync();
+      await acquire(lake, mine, owner, io);
+    } catch (error) {
+      await file.close();
+      throw error;
     }
-  });
+    return startHeartbeat(lockPath(lake), file, JSON.stringify(owner), io);
+  } finally {
+    await rm(mine, { force: true });
+  }
+}
+
+export function identifyOwner(io: Io): Owner {
+  return { ...identifyProcess(), token: randomUUID(), acquiredAt: io.now().toISOString() };
 }
 
 function lockPath(lake: Lake): string {
@@ -139,14 +145,51 @@ function describeHolder(lake: Lake, owner: Owner): PricelakeError {
   });
 }
 
-async function linkExclusively(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if (hasSystemCode(error, 'EEXIST')) return false;
-    throw error;
-  }
+/**
+ * Beats by writing the lock's own text over itself: the file system dates the write, so that hosts with different
+ * clocks agree. Takes `file` over and closes it on release.
+ */
+export function startHeartbeat(
+  path: string,
+  file: FileHandle,
+  text: string,
+  io: Io,
+  intervalMs = INTERVAL_MS,
+): LakeLock {
+  const lost = new AbortController();
+  let beating: Promise<void> = Promise.resolve();
+  const beat = async () => {
+    if (!(await isOurs(path, file))) {
+      clearInterval(timer);
+      io.log('error', 'lake.lock_lost', { path });
+      lost.abort(new Error(`${path}: another process took the lock over`));
+      return;
+    }
+    await file.write(text, 0);
+  };
+  // A beat that fails (a file system that is away) is missed, not fatal: the next one repairs it.
+  const timer = setInterval(() => {
+    beating = beat().catch((error: unknown) => io.log('warn', 'lake.heartbeat_missed', { error: String(error) }));
+  }, intervalMs);
+  timer.unref();
+  return {
+    lost: lost.signal,
+    async release(): Promise<void> {
+      clearInterval(timer);
+      await beating;
+      try {
+        if (await isOurs(path, file)) await rm(path, { force: true });
+      } finally {
+        await file.close();
+      }
+    },
+  };
+}
+
+/** True while the lock is the file that this process made. */
+async function isOurs(path: string, file: FileHandle): Promise<boolean> {
+  const [own, current] = [await file.stat(), await stat(path).catch(ignoreMissing)];
+  return current !== undefined && current.ino === own.ino && current.dev === own.dev;
 }
 
 /** Who holds a lake's lock, as far as can be seen from here. */

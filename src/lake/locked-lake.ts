@@ -1,6 +1,6 @@
-import path from 'node:path';
 import type { Io } from '../io/io.js';
 import type { Database } from '../sql/connection.js';
+import { privatePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { refuseOtherColumns } from './column-difference.js';
 import { explainDamage, explainMemory, explainSystemFault } from './faults.js';
@@ -35,24 +35,15 @@ export function withLockedLake<T>(
   work: (locked: LockedLake) => Promise<T>,
   memory?: number | undefined,
 ): Promise<T> {
-  return explainSystemFault(lakePath, () => lockAndWork(lakePath, io, signal, work, memory));
-}
-
-async function lockAndWork<T>(
-  lakePath: string,
-  io: Io,
-  signal: AbortSignal,
-  work: (locked: LockedLake) => Promise<T>,
-  memory: number | undefined,
-): Promise<T> {
-  const lake = await openLake(lakePath, { create: false });
-  const open = async () => {
-    const states = await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
-    refuseForeignChanges(lake, await findForeignChanges(lake, states, await readPointer(lake)));
-    refuseOtherColumns(lake, states);
-    await recoverLake(lake, io);
-  };
-  return holdLake(lake, io, signal, { open, work, memory });
+  return explainSystemFault(lakePath, async () => {
+    const lake = await openLake(lakePath, { create: false });
+    return holdLake(lake, io, signal, memory, work, async () => {
+      const states = await Promise.all(TABLE_NAMES.map((table) => readTable(lake, table)));
+      refuseForeignChanges(lake, await findForeignChanges(lake, states, await readPointer(lake)));
+      refuseOtherColumns(lake, states);
+      await recoverLake(lake, io);
+    });
+  });
 }
 
 /** The state of a lake without its damaged parts. */
@@ -72,35 +63,30 @@ export function withDamagedLake<T>(
 ): Promise<T> {
   return explainSystemFault(lakePath, async () => {
     const { lake, damage: markerDamage, isOtherFormat } = await openDamagedLake(lakePath);
-    const inspect = async () => (isOtherFormat ? inspectNothing(markerDamage ?? '') : inspectLake(lake));
-    const open = async () => {};
-    return holdLake(lake, io, signal, {
-      open,
-      work: async (locked) => work(locked, { ...(await inspect()), markerDamage }),
-      memory,
+    return holdLake(lake, io, signal, memory, async (locked) => {
+      const inspection = isOtherFormat ? inspectNothing(markerDamage ?? '') : await inspectLake(lake);
+      return work(locked, { ...inspection, markerDamage });
     });
   });
 }
 
-interface Holding<T> {
-  /** Runs before the database is opened. */
-  open: () => Promise<void>;
-  work: (locked: LockedLake) => Promise<T>;
-  /** The limit of DuckDB, in bytes. */
-  memory: number | undefined;
-}
-
-async function holdLake<T>(lake: Lake, io: Io, signal: AbortSignal, { open, work, memory }: Holding<T>): Promise<T> {
+async function holdLake<T>(
+  lake: Lake,
+  io: Io,
+  signal: AbortSignal,
+  memory: number | undefined,
+  work: (locked: LockedLake) => Promise<T>,
+  prepare = async () => {},
+): Promise<T> {
   const lock = await lockLake(lake, io);
-  const workFolder = path.join(lake.root, '_pricelake', 'work', 'maintenance');
   const stop = AbortSignal.any([signal, lock.lost]);
   try {
     await finishSwap(lake);
-    await open();
-    const session = await openSession({ workFolder, memoryLimit: memory });
+    await prepare();
+    const session = await openSession({ workFolder: privatePath(lake, 'work', 'maintenance'), memoryLimit: memory });
     try {
-      const withDatabase = () => explainDamage(lake.root, () => work({ lake, db: session.db, stop }));
-      return await explainMemory(lake.root, withDatabase);
+      const doWork = () => explainDamage(lake.root, () => work({ lake, db: session.db, stop }));
+      return await explainMemory(lake.root, doWork);
     } finally {
       await session.close();
     }

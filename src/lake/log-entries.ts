@@ -1,11 +1,9 @@
-import { readdir } from 'node:fs/promises';
-import { ignoreMissing, type Lake, tablePath } from '../tables/layout.js';
+import type { Lake } from '../tables/layout.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { type Action, readAdd } from './delta-actions.js';
-import { findVersions, logPath, readEntry } from './delta-log.js';
+import { findVersions, listLog, logPath, readEntry } from './delta-log.js';
 import { RUN_APP_ID } from './table-state.js';
 
-/** One commit of a table. */
 export interface LogEntry {
   version: bigint;
   /** When it was committed, ms since the epoch; undefined where another program left that out. */
@@ -15,7 +13,6 @@ export interface LogEntry {
   runNumber: bigint | undefined;
   /** `SYNC`, `OPTIMIZE`, `REBUILD`, or the word of another program. */
   operation: string;
-  /** False where another program wrote it. */
   isOurs: boolean;
   /** False if the same rows are only in other files. */
   changesRows: boolean;
@@ -29,8 +26,7 @@ export interface LogEntry {
  * @throws PricelakeError `lake_invalid` when one is damaged.
  */
 export async function* readEntriesBackwards(lake: Lake, table: TableName): AsyncGenerator<LogEntry> {
-  const names = (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
-  for (const version of findVersions(names, 'json').reverse()) {
+  for (const version of findVersions(await listLog(lake, table), 'json').reverse()) {
     yield describeEntry(version, await readEntry(logPath(lake, table, version, 'json')));
   }
 }

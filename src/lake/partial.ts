@@ -6,10 +6,9 @@ import { ignoreMissing, type Lake, privatePath, tablePath } from '../tables/layo
 import type { DataFile, TableName } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 
-const partialSchema = z.strictObject({ remote: z.string() });
-
 /** Marks a folder with a lake's logs but only some data files. The others are on the remote. */
-export type Partial = z.infer<typeof partialSchema>;
+const partialSchema = z.strictObject({ remote: z.string() });
+type Partial = z.infer<typeof partialSchema>;
 
 /** While this file exists, a missing data file is no damage. */
 const markerPath = (lake: Lake) => privatePath(lake, 'partial.json');
@@ -23,12 +22,8 @@ export async function readPartial(lake: Lake): Promise<Partial | undefined> {
   try {
     return partialSchema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new PricelakeError(
-      'lake_invalid',
-      `${file}: not a note that this version of pricelake wrote`,
-      { hint },
-      { cause },
-    );
+    const what = `${file}: not a note that this version of pricelake wrote`;
+    throw new PricelakeError('lake_invalid', what, { hint }, { cause });
   }
 }
 

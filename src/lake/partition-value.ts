@@ -3,7 +3,6 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import type { TableSchema } from '../tables/schemas.js';
-import type { ValueCount } from './slices.js';
 
 /** Column by which DuckDB partitions the rows. It names staging folders and is in no file. */
 export const partitionKey = (index: number) => `partition_${index}`;
@@ -21,11 +20,10 @@ export function addPartitionKeys(schema: TableSchema, partitionBy: string[], sel
 /** Hash → text of columns that are partitioned by hash. DuckDB's statistics can't give it: they cut texts at 256 bytes. */
 export type PartitionTexts = ReadonlyMap<string, string>;
 
-/** @param counts every value of the columns */
 export function hashPartitionTexts(
   schema: TableSchema,
   partitionBy: readonly string[],
-  counts: readonly Pick<ValueCount, 'values'>[],
+  counts: readonly { values: readonly (string | null)[] }[],
 ): PartitionTexts {
   const texts = new Map<string, string>();
   for (const [index, name] of partitionBy.entries()) {
@@ -71,13 +69,8 @@ const READ_AS_NULL = /^$|^__HIVE_DEFAULT_PARTITION__$|^null$/i;
  */
 function writePartitionValue(schema: TableSchema, column: string, text: string): string {
   if (READ_AS_NULL.test(text)) {
-    throw new PricelakeError(
-      'config',
-      `${schema.table}: ${column} '${text}' can't be a partition: some reader takes it for null`,
-      {
-        hint: `Take ${column} out of partitionBy of ${schema.table}.`,
-      },
-    );
+    const what = `${schema.table}: ${column} '${text}' can't be a partition: some reader takes it for null`;
+    throw new PricelakeError('config', what, { hint: `Take ${column} out of partitionBy of ${schema.table}.` });
   }
   const type = schema.columns.find(({ name }) => name === column)?.type;
   if (type !== 'TIMESTAMP WITH TIME ZONE') return text;

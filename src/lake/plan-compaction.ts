@@ -52,7 +52,7 @@ function groupSmallFiles(files: readonly DataFile[], targetBytes: number): DataF
   return groupFiles(files.filter(({ bytes }) => bytes < targetBytes / 2));
 }
 
-function groupFiles(files: readonly DataFile[]): DataFile[][] {
+export function groupFiles(files: readonly DataFile[]): DataFile[][] {
   const groups = new Map<string, DataFile[]>();
   for (const file of files) {
     const key = JSON.stringify(file.partitionValues);

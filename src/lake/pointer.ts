@@ -9,10 +9,7 @@ import { TABLE_NAMES, type TableName } from '../tables/table.js';
 
 const REBUILD_HINT = '`pricelake rebuild` rewrites it, and checks the tables that it names.';
 
-const digits = z
-  .string()
-  .regex(/^-?\d+$/)
-  .transform(BigInt);
+const digits = z.string().regex(/^-?\d+$/);
 const integer = z.number().int().transform(BigInt);
 
 const pointerSchema = z.object({
@@ -22,7 +19,7 @@ const pointerSchema = z.object({
   runId: z.string(),
   runNumber: integer,
   /** Null while the lake has none: a plan without the feed. */
-  cursor: digits.nullable(),
+  cursor: digits.transform(BigInt).nullable(),
   at: z.iso.datetime().transform((text) => new Date(text)),
   tables: z.partialRecord(
     z.enum(TABLE_NAMES),
@@ -53,12 +50,8 @@ export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
     return pointer;
   } catch (cause) {
     if (cause instanceof PricelakeError) throw cause;
-    throw new PricelakeError(
-      'lake_invalid',
-      `${path}: damaged, or of another format`,
-      { hint: REBUILD_HINT },
-      { cause },
-    );
+    const what = `${path}: damaged, or of another format`;
+    throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT }, { cause });
   }
 }
 
@@ -75,7 +68,6 @@ function refuseOuterFiles(where: string, { tables }: Pointer): void {
   }
 }
 
-/** A table as its log says it is. */
 interface Logged {
   table: TableName;
   version: bigint;

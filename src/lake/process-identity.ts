@@ -11,10 +11,8 @@ export interface ProcessIdentity {
   startedAt: string;
 }
 
-/** Linux lists processes here; other systems have no such folder. */
 const PROC = '/proc';
 
-/** This process. */
 export function identifyProcess(proc = PROC): ProcessIdentity {
   const startedAt = readStart(proc, process.pid)?.ticks ?? '';
   return { pid: process.pid, host: hostname(), place: identifyPlace(proc), startedAt };

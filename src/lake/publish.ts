@@ -7,12 +7,10 @@ import { loadTableSchema } from '../tables/schemas.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { type Attribution, writeAttributions } from './attribution.js';
 import { writeDurably } from './durable.js';
-import { explainSystemFault } from './faults.js';
 import { findForeignChanges, refuseForeignChanges } from './foreign-changes.js';
 import { type Pointer, readPointer } from './pointer.js';
 import { readTable } from './read.js';
 
-/** The run that publishes. */
 export interface Publication {
   pipeline: string;
   runId: string;
@@ -25,13 +23,10 @@ export interface Publication {
 /**
  * Writes `catalog.sql`, `ATTRIBUTION.md` and then `lake.json`, all derived from the tables' logs: the same state and
  * run give the same bytes, and files that would not change are not written.
- * @throws PricelakeError `disk_full`
  */
 export async function publishPointer(lake: Lake, publication: Publication): Promise<void> {
-  await explainSystemFault(lake.root, async () => {
-    await writeCredits(lake, publication.attributions);
-    await writePublished(lake, publication, await readPointer(lake));
-  });
+  await writeCredits(lake, publication.attributions);
+  await writePublished(lake, publication, await readPointer(lake));
 }
 
 const writeCredits = (lake: Lake, attributions: Attribution[]) =>
@@ -47,7 +42,6 @@ async function writePublished(lake: Lake, facts: RunFacts, before: Pointer | und
   await writeDurably(lake, join(lake.root, 'lake.json'), writePointer(facts, states));
 }
 
-/** Writes `catalog.sql` by the tables' logs. */
 export async function refreshCatalog(lake: Lake, states?: TableState[]): Promise<void> {
   await writeDurably(lake, join(lake.root, 'catalog.sql'), writeCatalog(states ?? (await readTables(lake))));
 }
@@ -69,7 +63,6 @@ export async function refreshPointer(lake: Lake, attributions?: Attribution[]): 
   await writePublished(lake, pointer, pointer);
 }
 
-/** `lake.json`. */
 export function writePointer(publication: RunFacts, states: TableState[]): string {
   const { pipeline, runId, runNumber, cursor, at } = publication;
   const tables = states.filter((state) => state.version >= 0n).map((state) => [state.table, describeTable(state)]);

@@ -1,5 +1,4 @@
-import type { Stats } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
@@ -37,7 +36,6 @@ export async function recoverLake(lake: Lake, io: Io): Promise<void> {
 }
 
 async function clearFolder(folder: string): Promise<void> {
-  const info: Stats | undefined = await stat(folder).catch(ignoreMissing);
-  if (info === undefined) return;
-  for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
+  const names = (await readdir(folder).catch(ignoreMissing)) ?? [];
+  for (const name of names) await rm(join(folder, name), { recursive: true, force: true });
 }

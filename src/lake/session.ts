@@ -3,16 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Database } from '../sql/connection.js';
 import { createMacros } from '../sql/model.js';
-import type { Lake } from '../tables/layout.js';
-import { createTableViews } from './views.js';
 
 /** DuckDB's own ceiling; a process as a whole stays below 1.5 GB. */
 const MEMORY_LIMIT = '800MB';
 
-export interface SessionOptions {
-  /** Makes a view of each published table of this lake, named as the table. */
-  lake?: Lake;
-  /** True to make the macros that models use. */
+interface SessionOptions {
   hasModels?: boolean;
   /** Statements that may run side by side; default 1. */
   sessions?: number;
@@ -23,40 +18,32 @@ export interface SessionOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A database, and the folder for its spills and for files of the session. */
 export interface Session {
   db: Database;
   workFolder: string;
-  /** Closes the database and removes the folder. */
   close(): Promise<void>;
 }
 
 /** Opens a database to work on a lake with. A failure leaves nothing behind. */
 export async function openSession(options: SessionOptions = {}): Promise<Session> {
-  const { lake, hasModels, sessions = 1, signal, memoryLimit = MEMORY_LIMIT } = options;
+  const { hasModels, sessions = 1, signal, memoryLimit = MEMORY_LIMIT } = options;
   const workFolder = await makeWorkFolder(options.workFolder);
-  const removeFolder = () => rm(workFolder, { recursive: true, force: true });
   const text = typeof memoryLimit === 'number' ? `${memoryLimit / 1024 ** 2}MiB` : memoryLimit;
   const limit = text === 'default' ? {} : { memoryLimit: text };
   const stop = signal === undefined ? {} : { signal };
-  const db = await Database.open({ sessions, tempDirectory: path.join(workFolder, 'spill'), ...limit, ...stop }).catch(
-    async (error) => {
-      await removeFolder();
-      throw error;
-    },
-  );
+  let db: Database | undefined;
   const close = async () => {
-    await db.close();
-    await removeFolder();
+    await db?.close();
+    await rm(workFolder, { recursive: true, force: true });
   };
   try {
+    db = await Database.open({ sessions, tempDirectory: path.join(workFolder, 'spill'), ...limit, ...stop });
     if (hasModels === true) await createMacros(db);
-    if (lake !== undefined) await createTableViews(db, lake);
+    return { db, workFolder, close };
   } catch (error) {
     await close();
     throw error;
   }
-  return { db, workFolder, close };
 }
 
 async function makeWorkFolder(folder: string | undefined): Promise<string> {

@@ -1,6 +1,7 @@
 import type { Database } from '../sql/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
-import type { Column } from '../tables/schemas.js';
+import type { Column, TableSchema } from '../tables/schemas.js';
+import { hashPartitionTexts, type PartitionTexts } from './partition-value.js';
 
 /**
  * Rows that one COPY writes at most, a single value of the columns aside. DuckDB holds up to a row group of each partition
@@ -11,18 +12,81 @@ export const SLICE_ROWS = 150_000;
  * Partitions that one COPY writes at most. DuckDB keeps a megabyte for each, however few its rows, and several COPYs run
  * at once; a first copy of 400 websites takes less CPU time in such slices than at once.
  */
-export const SLICE_PARTITIONS = 64;
+const SLICE_PARTITIONS = 64;
+
+/** Rows to divide into files. */
+export interface Parting {
+  select: string;
+  /** Column for slices of a large table; default: the first of `partitionBy`. */
+  sliceBy?: string;
+  /** The number of rows at most, if it is known: few rows need no slices. */
+  maxRows?: bigint | undefined;
+  /** The most partitions for so many rows. With more values, the table is not partitioned. Default: any number. */
+  mostPartitions?: (rows: bigint) => number;
+}
+
+interface StagePlan {
+  partitionBy: string[];
+  texts: PartitionTexts;
+  slices: string[];
+}
+
+/** Divides the rows so that a COPY's memory does not grow with the number of rows and partitions. */
+export async function planStage(
+  db: Database,
+  schema: TableSchema,
+  parting: Parting,
+  wanted: readonly string[],
+): Promise<StagePlan> {
+  const counts = await countPartitions(db, schema, parting, wanted);
+  const most = parting.mostPartitions?.(countRows(counts)) ?? Number.POSITIVE_INFINITY;
+  const isParted = counts.length <= most;
+  const partitionBy = isParted ? [...wanted] : [];
+  const predicates =
+    isParted && counts.length > SLICE_PARTITIONS
+      ? planSlices(findColumns(schema, wanted), counts, { rows: BigInt(SLICE_ROWS), values: SLICE_PARTITIONS })
+      : await planSlicesByRows(db, schema, parting, wanted, counts);
+  const slices = predicates.map((predicate) => `SELECT * FROM (${parting.select}\n) WHERE ${predicate}`);
+  const texts = hashPartitionTexts(schema, partitionBy, counts);
+  return { partitionBy, texts, slices: slices.length <= 1 ? [parting.select] : slices };
+}
+
+async function countPartitions(
+  db: Database,
+  schema: TableSchema,
+  { select, maxRows }: Parting,
+  partitionBy: readonly string[],
+): Promise<ValueCount[]> {
+  const columns = findColumns(schema, partitionBy);
+  const hasTexts = columns.some(({ type }) => type === 'VARCHAR');
+  if (columns.length === 0 || (isAtMost(maxRows, SLICE_PARTITIONS) && !hasTexts)) return [];
+  return countValues(db, select, columns);
+}
+
+async function planSlicesByRows(
+  db: Database,
+  schema: TableSchema,
+  { select, maxRows, sliceBy }: Parting,
+  partitionBy: readonly string[],
+  counts: ValueCount[],
+): Promise<string[]> {
+  const column = sliceBy ?? partitionBy[0];
+  if (column === undefined || isAtMost(maxRows, SLICE_ROWS)) return [];
+  const columns = findColumns(schema, [column]);
+  const counted = partitionBy.join() === column ? counts : await countValues(db, select, columns);
+  return planSlices(columns, counted, { rows: BigInt(SLICE_ROWS), values: Number.POSITIVE_INFINITY });
+}
+
+const isAtMost = (rows: bigint | undefined, limit: number) => rows !== undefined && rows <= BigInt(limit);
+
+function findColumns(schema: TableSchema, names: readonly string[]) {
+  return names.flatMap((name) => schema.columns.filter((column) => column.name === name));
+}
 
 /** Rows with one value in each of the columns, null included. */
 export interface ValueCount {
   values: readonly (string | null)[];
   rows: bigint;
-}
-
-/** Limits of one slice. */
-export interface SliceLimits {
-  rows: bigint;
-  values: number;
 }
 
 /** Counts the rows of `select` for each value of the columns, in the columns' order. */
@@ -46,7 +110,11 @@ export async function countValues(
 export const countRows = (counts: readonly { rows: bigint }[]) => counts.reduce((sum, { rows }) => sum + rows, 0n);
 
 /** Predicates that divide the counted rows into slices of neighbouring values, in order. */
-export function planSlices(columns: readonly Column[], counts: readonly ValueCount[], limits: SliceLimits): string[] {
+export function planSlices(
+  columns: readonly Column[],
+  counts: readonly ValueCount[],
+  limits: { rows: bigint; values: number },
+): string[] {
   return groupValues(counts, limits).map((group) => writePredicate(columns, group));
 }
 
@@ -54,7 +122,7 @@ export function planSlices(columns: readonly Column[], counts: readonly ValueCou
  * Groups neighbouring values within the limits. Beyond one group, their number is even and their sizes are similar, so that
  * two lanes that write them end together. A value with more rows is alone; no group is empty.
  */
-export function groupValues(counts: readonly ValueCount[], limits: SliceLimits): ValueCount[][] {
+export function groupValues(counts: readonly ValueCount[], limits: { rows: bigint; values: number }): ValueCount[][] {
   const total = countRows(counts);
   const share = total <= limits.rows ? limits.rows : divideUp(total, 2n * divideUp(total, 2n * limits.rows));
   const groups: ValueCount[][] = [];

@@ -4,18 +4,18 @@ import { basename } from 'node:path';
 import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
 import pLimit from 'p-limit';
 import { PricelakeError } from '../io/errors.js';
-import { settleAll } from '../io/side-by-side.js';
+import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import type { Database } from '../sql/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { type Lake, privatePath } from '../tables/layout.js';
 import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
 import type { StagedFile, TableName } from '../tables/table.js';
 import { sealDataFile } from './data-file.js';
-import { explainMemory, explainSystemFault } from './faults.js';
+import { explainMemory } from './faults.js';
 import { nameDataFile } from './file-name.js';
 import { addPartitionKeys, type PartitionTexts, partitionKey, readPartitionValues } from './partition-value.js';
 import { TARGET_BYTES } from './plan-compaction.js';
-import { type Parting, planStage } from './plan-stage.js';
+import { type Parting, planStage } from './slices.js';
 import { type ColumnStatistics, writeStats } from './stats.js';
 
 export interface Stage extends Parting {
@@ -23,23 +23,22 @@ export interface Stage extends Parting {
   runId: string;
   /** Columns to partition by; default: as schemas/<table>.yaml says. */
   partitionBy?: string[];
-  /** Further key-value metadata of each file. */
   metadata?: Record<string, string>;
-  /** True to write slices side by side. */
   inLanes?: boolean;
+  /** True to write a file also if there are no rows. */
+  keepsEmpty?: boolean;
   /** Size at which a file of an unpartitioned table ends. */
   targetBytes?: number;
 }
 
 /** Level 1 gives files as small as DuckDB's default 3, for a third less CPU time. */
 const ZSTD_LEVEL = 1;
-/** Files sealed side by side. */
 const CONCURRENCY = 8;
 
 /** Written files, and a promise of them with checksums when all are synced and checked. */
 interface WrittenFiles {
   files: StagedFile[];
-  /** @throws PricelakeError `lake_invalid` when a file fails its check, `disk_full`. */
+  /** @throws PricelakeError `lake_invalid` when a file fails its check. */
   sealed: Promise<StagedFile[]>;
 }
 
@@ -47,7 +46,7 @@ interface WrittenFiles {
  * Writes the rows of `select` as zstd Parquet under `_pricelake/staging/<runId>/<table>/`, synced and checked, ready
  * for `commitTable`. It casts nothing. No rows: no file.
  * @throws PricelakeError `lake_invalid` when the select's columns are not the table's or a file fails its check,
- * `config` when a partition value can't be kept, `disk_full`.
+ * `config` when a partition value can't be kept.
  */
 export async function stageTable(db: Database, lake: Lake, stage: Stage): Promise<StagedFile[]> {
   const { sealed } = await beginStage(db, lake, stage);
@@ -64,7 +63,7 @@ export async function beginStage(db: Database, lake: Lake, stage: Stage): Promis
   const folder = privatePath(lake, 'staging', stage.runId, stage.table, randomUUID());
   const within = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
-      return await explainSystemFault(folder, () => explainMemory(`${stage.table}: writing the rows`, work));
+      return await explainMemory(`${stage.table}: writing the rows`, work);
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
@@ -79,6 +78,7 @@ export async function beginStage(db: Database, lake: Lake, stage: Stage): Promis
 async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wanted: string[], folder: string) {
   await mkdir(folder, { recursive: true });
   const { partitionBy, texts, slices } = await planStage(db, schema, stage, wanted);
+  const columns = schema.columns.map(({ name }) => name);
   const limit = pLimit(CONCURRENCY);
   const files: StagedFile[] = [];
   const sealing: Promise<StagedFile>[] = [];
@@ -87,38 +87,27 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wante
     // The files' names need no sync: a commit renames them and syncs the folders they come to.
     for (const row of written) {
       const file = describeFile(schema, partitionBy, row, texts);
-      if (file.rows === 0n) {
+      if (file.rows === 0n && stage.keepsEmpty !== true) {
         await rm(file.stagedAt);
         continue;
       }
-      const sealed = limit(() => sealFile(schema, file));
+      const { stagedAt, rows, bytes } = file;
+      const sealed = limit(async () => ({ ...file, sha256: await sealDataFile(stagedAt, { rows, bytes, columns }) }));
       sealed.catch(() => {}); // reported when all are
       files.push(file);
       sealing.push(sealed);
     }
   };
+  const { inLanes = false } = stage;
   try {
-    await writeSlices(db, stage, slices, write);
+    await runSideBySide(inLanes ? slices.length : 1, slices, (slice) =>
+      inLanes && slices.length > 1 ? db.inLane(() => write(slice)) : write(slice),
+    );
   } catch (error) {
     await Promise.allSettled(sealing);
     throw error;
   }
   return { files, sealing };
-}
-
-async function writeSlices(
-  db: Database,
-  { inLanes = false }: Stage,
-  slices: readonly string[],
-  write: (slice: string) => Promise<void>,
-): Promise<void> {
-  if (!inLanes || slices.length <= 1) {
-    for (const slice of slices) await write(slice);
-    return;
-  }
-  const writing = slices.map((slice) => db.inLane(() => write(slice)));
-  await Promise.allSettled(writing);
-  await Promise.all(writing);
 }
 
 /** Requires the contract's names, types and order. */
@@ -128,10 +117,9 @@ async function checkColumns(db: Database, schema: TableSchema, select: string): 
   const wanted = schema.columns.map(({ name, type }) => `${name} ${type}`);
   const odd = [...found.keys(), ...wanted.keys()].find((index) => found[index] !== wanted[index]);
   if (odd === undefined) return;
-  throw new PricelakeError(
-    'lake_invalid',
-    `${schema.table}: column ${odd + 1} of the select is ${found[odd] ?? 'nothing'}; schemas/${schema.table}.yaml says ${wanted[odd] ?? 'nothing'}`,
-  );
+  const [is, due] = [found[odd] ?? 'nothing', wanted[odd] ?? 'nothing'];
+  const what = `column ${odd + 1} of the select is ${is}; schemas/${schema.table}.yaml says ${due}`;
+  throw new PricelakeError('lake_invalid', `${schema.table}: ${what}`);
 }
 
 function checkPartitionColumns(schema: TableSchema, partitionBy: string[]): void {
@@ -151,17 +139,12 @@ function writeCopy(schema: TableSchema, stage: Stage, select: string, partitionB
   const layout =
     partitionBy.length > 0
       ? `PARTITION_BY (${partitionBy.map((_, index) => partitionKey(index)).join(', ')}), WRITE_PARTITION_COLUMNS false`
-      : `FILE_SIZE_BYTES ${BigInt(stage.targetBytes ?? TARGET_BYTES)}, WRITE_EMPTY_FILE false`;
+      : `FILE_SIZE_BYTES ${BigInt(stage.targetBytes ?? TARGET_BYTES)}, WRITE_EMPTY_FILE ${stage.keepsEmpty === true}`;
+  const metadata = { 'pricelake.table': stage.table, 'pricelake.run_id': stage.runId, ...stage.metadata };
+  const pairs = Object.entries(metadata).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
   return `COPY (${addPartitionKeys(schema, partitionBy, select)}\n) TO ${quoteLiteral(folder)} (FORMAT parquet,
     COMPRESSION zstd, COMPRESSION_LEVEL ${ZSTD_LEVEL}, APPEND true, FILENAME_PATTERN '{uuidv7}', ${layout},
-    ${writeFileMetadata(stage.table, stage.runId, stage.metadata)}, RETURN_STATS true)`;
-}
-
-/** Key-value metadata of each file, as an option of COPY. */
-export function writeFileMetadata(table: TableName, runId: string, more: Record<string, string> = {}): string {
-  const metadata = { 'pricelake.table': table, 'pricelake.run_id': runId, ...more };
-  const pairs = Object.entries(metadata).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
-  return `KV_METADATA {${pairs.join(', ')}}`;
+    KV_METADATA {${pairs.join(', ')}}, RETURN_STATS true)`;
 }
 
 /** One row of RETURN_STATS → the file. */
@@ -186,19 +169,9 @@ function describeFile(
   };
 }
 
-async function sealFile(schema: TableSchema, file: StagedFile): Promise<StagedFile> {
-  const columns = schema.columns.map((column) => column.name);
-  return { ...file, sha256: await sealDataFile(file.stagedAt, { rows: file.rows, bytes: file.bytes, columns }) };
-}
-
 function readStatistics(schema: TableSchema, statistics: Map<string, DuckDBValue>): Map<string, ColumnStatistics> {
-  const byColumn = new Map<string, ColumnStatistics>();
-  for (const { name } of schema.columns) {
-    const found = statistics.get(quoteIdentifier(name));
-    if (found === undefined) continue;
-    byColumn.set(name, new Map([...readMap(found)].map(([key, value]) => [key, String(value)])));
-  }
-  return byColumn;
+  const read = (name: string) => readMap(statistics.get(quoteIdentifier(name)));
+  return new Map(schema.columns.map(({ name }) => [name, new Map([...read(name)].map(([k, v]) => [k, String(v)]))]));
 }
 
 function readMap(value: DuckDBValue | undefined): Map<string, DuckDBValue> {

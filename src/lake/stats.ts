@@ -17,9 +17,7 @@ export function writeStats(
   rows: bigint,
   statistics: ReadonlyMap<string, ColumnStatistics>,
 ): string {
-  const mins: string[] = [];
-  const maxs: string[] = [];
-  const nulls: string[] = [];
+  const [mins, maxs, nulls]: [string[], string[], string[]] = [[], [], []];
   for (const column of schema.columns) {
     const found = partitionBy.includes(column.name) ? undefined : statistics.get(column.name);
     if (found === undefined) continue;
@@ -42,7 +40,7 @@ function writeBound(column: Column, text: string | undefined, side: 'min' | 'max
     case 'DECIMAL(18,4)':
       return /^-?\d+\.\d+$/.test(text) ? text : undefined;
     case 'DOUBLE':
-      return writeDouble(text);
+      return text !== '' && Number.isFinite(Number(text)) ? JSON.stringify(Number(text)) : undefined;
     case 'DATE':
       return /^\d{4}-\d\d-\d\d$/.test(text) ? JSON.stringify(text) : undefined;
     case 'TIMESTAMP WITH TIME ZONE':
@@ -52,11 +50,6 @@ function writeBound(column: Column, text: string | undefined, side: 'min' | 'max
     default:
       return undefined;
   }
-}
-
-function writeDouble(text: string): string | undefined {
-  const value = Number(text);
-  return text !== '' && Number.isFinite(value) ? JSON.stringify(value) : undefined;
 }
 
 /** DuckDB's text of an instant in UTC; infinity and years beyond four digits have no place in Delta's JSON. */

@@ -1,7 +1,9 @@
 import type { RelationGraph } from '../sql/graph.js';
+import { quoteIdentifier } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, columnsOf, type Sql, sql } from '../sql/sql.js';
 import type { DataFile } from '../tables/table.js';
+import { groupFiles } from './plan-compaction.js';
 import type { TableRows } from './table-rows.js';
 
 /** Rows that a table gets, and the files that they replace. Nothing is written yet. */
@@ -13,19 +15,16 @@ export interface TableChange {
   readonly maxRows?: bigint | undefined;
 }
 
-/** The table stays as it is. */
 export const KEEP: TableChange = { rows: undefined, remove: [] };
 
 export function append(rows: Sql | undefined, maxRows?: bigint): TableChange {
   return { rows, remove: [], maxRows };
 }
 
-/** Replaces all rows of the table. */
 export function replaceAll({ files }: { files: readonly DataFile[] }, rows: Sql | undefined): TableChange {
   return { rows, remove: files };
 }
 
-/** Rows of a table that go, and rows that come. */
 export interface Replacement {
   /** Columns that tell rows apart, as a list. */
   key: string;
@@ -33,7 +32,6 @@ export interface Replacement {
   gone: Relation;
   /** Rows whose column `filename` names the files that hold such rows. Default: the table is searched. */
   places?: Sql;
-  /** The rows that come, with the table's columns. */
   added: Sql;
   /** The number of added rows at most, if it is known. */
   maxAdded?: bigint;
@@ -66,27 +64,20 @@ async function findSmallFiles(
   touched: readonly DataFile[],
   added: Sql,
 ): Promise<DataFile[]> {
-  const partitions = new Map<string, DataFile[]>();
-  for (const file of files) {
-    const values = JSON.stringify(Object.values(file.partitionValues));
-    partitions.set(values, [...(partitions.get(values) ?? []), file]);
-  }
   const names = Object.keys(files[0]?.partitionValues ?? {});
-  const wanted = await listPartitions(graph, names, added);
-  return wanted.flatMap((values) => {
-    const group = partitions.get(values) ?? [];
-    if (group.some((file) => touched.includes(file))) return [];
+  const wanted = new Set(await listPartitions(graph, names, added));
+  return groupFiles(files).flatMap((group) => {
     const [smallest] = group.toSorted((a, b) => a.bytes - b.bytes);
-    return smallest !== undefined && smallest.bytes < SMALL_FILE_BYTES ? [smallest] : [];
+    if (smallest === undefined || smallest.bytes >= SMALL_FILE_BYTES) return [];
+    const isFree = wanted.has(JSON.stringify(Object.values(smallest.partitionValues)));
+    return isFree && !group.some((file) => touched.includes(file)) ? [smallest] : [];
   });
 }
 
 /** The partitions of rows, as the log writes their values. */
 async function listPartitions(graph: RelationGraph, names: readonly string[], rows: Sql): Promise<string[]> {
   if (names.length === 0) return ['[]'];
-  const values = names.map(
-    (name) => `CAST("${name.replaceAll('"', '""')}" AS VARCHAR) AS "${name.replaceAll('"', '""')}"`,
-  );
+  const values = names.map(quoteIdentifier).map((name) => `CAST(${name} AS VARCHAR) AS ${name}`);
   const found = await graph.rows(sql`SELECT DISTINCT ${code(values.join(', '))} FROM (${rows})`);
   return found.map((row) => JSON.stringify(names.map((name) => row[name])));
 }

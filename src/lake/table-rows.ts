@@ -7,7 +7,6 @@ import { type Lake, tablePath } from '../tables/layout.js';
 import type { DataFile, StagedFile, TableName, TableState } from '../tables/table.js';
 import { requireFiles } from './partial.js';
 
-/** Tables that a run reads again and again. */
 const MUCH_READ: readonly TableName[] = ['items', 'history', 'sites', 'stale_items', 'runs'];
 
 /** Above so many files, DuckDB keeps no footers: each takes 50 kB of its memory. */
@@ -16,8 +15,8 @@ export const MANY_FILES = 2_000;
 /** Reading a table up to this size once is quicker than planning each statement of a run over its files. */
 const FEW_BYTES = 16 * 1024 * 1024;
 
-/** A file that a version of a table has: published, or staged to become so. */
 type VersionFile = DataFile | StagedFile;
+type Version = Omit<TableState, 'files'> & { files: readonly VersionFile[] };
 
 /** The rows of one version of a table: all of them, or those of some of its files. */
 export class TableRows {
@@ -25,32 +24,24 @@ export class TableRows {
   readonly files: readonly VersionFile[];
   /** All rows, with the contract's columns. */
   readonly rows: Relation;
-  /** True where the rows are in memory. */
   readonly isKept: boolean;
   readonly #graph: RelationGraph;
   readonly #lake: Lake;
-  readonly #state: TableState;
+  readonly #version: Version;
   /** Rows in memory, with column `filename`. */
   readonly #kept: Relation | undefined;
 
-  private constructor(
-    graph: RelationGraph,
-    lake: Lake,
-    state: TableState,
-    files: readonly VersionFile[],
-    kept: Relation | undefined,
-  ) {
+  private constructor(graph: RelationGraph, lake: Lake, version: Version, kept: Relation | undefined) {
+    const { table, files } = version;
     this.#graph = graph;
     this.#lake = lake;
-    this.#state = state;
+    this.#version = version;
     this.#kept = kept;
-    this.table = state.table;
+    this.table = table;
     this.files = files;
     this.isKept = kept !== undefined;
     this.rows =
-      files.length === 0
-        ? graph.empty(state.table, state.table)
-        : graph.view(state.table, sql`SELECT * FROM ${this.ofFiles(files)}`);
+      files.length === 0 ? graph.empty(table, table) : graph.view(table, sql`SELECT * FROM ${this.ofFiles(files)}`);
   }
 
   /**
@@ -59,7 +50,7 @@ export class TableRows {
    */
   static async open(graph: RelationGraph, lake: Lake, state: TableState, fewRows: bigint): Promise<TableRows> {
     await requireFiles(lake, state.table, state.files);
-    return TableRows.#read(graph, lake, state, state.files, fewRows);
+    return TableRows.#read(graph, lake, state, fewRows);
   }
 
   /** The table after a change of files. Rows in memory stay there, and only added files are read. */
@@ -69,23 +60,20 @@ export class TableRows {
   ): Promise<TableRows> {
     const removed = new Set(remove.map(({ path }) => path));
     const stay = this.files.filter(({ path }) => !removed.has(path));
-    await requireFiles(
-      this.#lake,
-      this.table,
-      stay.filter((file) => !('stagedAt' in file)),
-    );
-    const files = [...stay, ...add];
-    if (this.#kept === undefined || !isSmall(files, fewRows))
-      return TableRows.#read(this.#graph, this.#lake, this.#state, files, fewRows);
+    const published = stay.filter((file) => !('stagedAt' in file));
+    await requireFiles(this.#lake, this.table, published);
+    const version = { ...this.#version, files: [...stay, ...add] };
+    if (this.#kept === undefined || !isSmall(version.files, fewRows))
+      return TableRows.#read(this.#graph, this.#lake, version, fewRows);
     const rows = [sql`SELECT * FROM ${this.#select(this.#kept, stay)}`];
-    if (add.length > 0) rows.push(sql`SELECT * FROM ${this.#readFiles(add, true)}`);
+    if (add.length > 0) rows.push(sql`SELECT * FROM ${readFiles(this.#lake, version, add, true)}`);
     const kept = this.#graph.table(`kept_${this.table}`, join(rows, ' UNION ALL BY NAME '));
-    return new TableRows(this.#graph, this.#lake, this.#state, files, kept);
+    return new TableRows(this.#graph, this.#lake, version, kept);
   }
 
   /** A relation of the rows of some files; with `filename`, each row has its file in a column of that name. */
   ofFiles(files: readonly VersionFile[], { filename = false } = {}): Sql {
-    if (this.#kept === undefined || files.length === 0) return this.#readFiles(files, filename);
+    if (this.#kept === undefined || files.length === 0) return readFiles(this.#lake, this.#version, files, filename);
     const rows = this.#select(this.#kept, files);
     return filename ? rows : sql`(SELECT * EXCLUDE (filename) FROM ${rows})`;
   }
@@ -95,35 +83,22 @@ export class TableRows {
     if (this.files.length === 0) return [];
     const found = await this.#graph.rows(sql`SELECT DISTINCT filename FROM ${rows}`);
     const names = new Set(found.map(({ filename }) => filename));
-    return this.files.filter((file) => names.has(this.#place(file)));
+    return this.files.filter((file) => names.has(placeOf(this.#lake, this.table, file)));
   }
 
-  static async #read(
-    graph: RelationGraph,
-    lake: Lake,
-    state: TableState,
-    files: readonly VersionFile[],
-    fewRows: bigint,
-  ): Promise<TableRows> {
+  static async #read(graph: RelationGraph, lake: Lake, version: Version, fewRows: bigint): Promise<TableRows> {
+    const { table, files } = version;
     if (files.length > MANY_FILES) await graph.db.forgetFooters();
-    const isKept = files.length > 0 && MUCH_READ.includes(state.table) && isSmall(files, fewRows);
-    const read = () => graph.table(`kept_${state.table}`, sql`SELECT * FROM ${readFiles(lake, state, files, true)}`);
-    return new TableRows(graph, lake, state, files, isKept ? read() : undefined);
-  }
-
-  #readFiles(files: readonly VersionFile[], filename: boolean): Sql {
-    return readFiles(this.#lake, this.#state, files, filename);
+    const isKept = files.length > 0 && MUCH_READ.includes(table) && isSmall(files, fewRows);
+    const read = () => graph.table(`kept_${table}`, sql`SELECT * FROM ${readFiles(lake, version, files, true)}`);
+    return new TableRows(graph, lake, version, isKept ? read() : undefined);
   }
 
   #select(kept: Relation, files: readonly VersionFile[]): Sql {
     if (files.length === this.files.length) return sql`(FROM ${kept})`;
     if (files.length === 0) return sql`(FROM ${kept} WHERE false)`;
-    const places = files.map((file) => quoteLiteral(this.#place(file)));
+    const places = files.map((file) => quoteLiteral(placeOf(this.#lake, this.table, file)));
     return sql`(FROM ${kept} WHERE filename IN (${code(places.join(', '))}))`;
-  }
-
-  #place(file: VersionFile): string {
-    return placeOf(this.#lake, this.table, file);
   }
 }
 
@@ -131,8 +106,12 @@ function placeOf(lake: Lake, table: TableName, file: VersionFile): string {
   return 'stagedAt' in file ? file.stagedAt : tablePath(lake, table, file.path);
 }
 
-function readFiles(lake: Lake, state: TableState, files: readonly VersionFile[], filename: boolean): Sql {
-  const { table, hasOlderFiles } = state;
+function readFiles(
+  lake: Lake,
+  { table, hasOlderFiles }: Version,
+  files: readonly VersionFile[],
+  filename: boolean,
+): Sql {
   const relations = files.map((file) =>
     'stagedAt' in file ? file.stagedAt : toRelationFile(file, placeOf(lake, table, file)),
   );

@@ -24,7 +24,6 @@ const LISTED = 'pricelake.datasets';
 /** Followed by a dataset's id: 1 if the items are a copy of it, 0 if the key can't read it any more. */
 const DATASET = 'pricelake.dataset.';
 
-/** Reads the notes of a table's commits. */
 export function decodeApplied(txn: Txn): Applied {
   const read = (name: keyof typeof APP_IDS) => txn.get(APP_IDS[name])?.version;
   return {

@@ -1,24 +1,19 @@
 import { createHash } from 'node:crypto';
-import type { Dirent } from 'node:fs';
-import { readdir, rm, stat, utimes } from 'node:fs/promises';
+import { rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { readTable } from '../lake/read.js';
-import { ignoreMissing, type Lake, PRIVATE_FOLDER } from '../tables/layout.js';
+import { ignoreMissing, type Lake, listFilesBelow, PRIVATE_FOLDER, privatePath, tablePath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import { readHolder } from './lease.js';
 import { openStore } from './remote.js';
-import { listTables } from './remote-table.js';
-import { fetchAll, fetchLogs, fetchTables } from './restore.js';
-import type { Ends } from './send-tables.js';
-import { MARKER } from './small-files.js';
+import { type Ends, listTables, MARKER } from './remote-table.js';
+import { fetchAll, fetchLogs, fetchTables, isJournal } from './restore.js';
 
-/** A folder for files that are read from remotes. */
 export interface Cache {
   folder: string;
-  /** Limit for its data files. */
   maxBytes: number;
 }
 
@@ -63,21 +58,16 @@ export async function readRemote<T>(
 
 /** Fetches journals of an unfinished run, but not the files that it landed. */
 async function fetchJournals(ends: Ends): Promise<void> {
-  await rm(join(ends.lake.root, PRIVATE_FOLDER, 'landing'), { recursive: true, force: true });
+  await rm(privatePath(ends.lake, 'landing'), { recursive: true, force: true });
   const landed = await ends.store.list(`${PRIVATE_FOLDER}/landing/`);
-  const journals = landed.filter(({ key }) => key.endsWith('/journal.ndjson'));
-  await fetchAll(
-    ends,
-    journals.map(({ key, bytes }) => ({ key, bytes, name: key })),
-  );
+  await fetchAll(ends, landed.filter(isJournal));
 }
 
 async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[]): Promise<void> {
   const states = await Promise.all(tables.map((table) => readTable(ends.lake, table)));
-  const files = states.flatMap((state) =>
-    state.files.map(({ path, bytes }) => ({ name: `${state.table}/${path}`, bytes })),
+  const needed = new Map(
+    states.flatMap(({ table, files }) => files.map(({ path, bytes }) => [tablePath(ends.lake, table, path), bytes])),
   );
-  const needed = new Map(files.map(({ name, bytes }) => [join(ends.lake.root, name), bytes]));
   const neededBytes = sum(needed.values());
   if (neededBytes > cache.maxBytes) {
     const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
@@ -95,8 +85,9 @@ async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[
 /** Removes the files that were used longest ago, of any remote, until the needed ones have room. */
 async function makeRoom({ folder, maxBytes }: Cache, needed: ReadonlyMap<string, number>): Promise<void> {
   const others: { path: string; bytes: number; usedAt: number }[] = [];
-  for (const path of await listDataFiles(folder)) {
-    const info = needed.has(path) ? undefined : await stat(path).catch(ignoreMissing);
+  for (const path of await listFilesBelow(folder)) {
+    const isOther = path.endsWith('.parquet') && !path.includes('_delta_log') && !needed.has(path);
+    const info = isOther ? await stat(path).catch(ignoreMissing) : undefined;
     if (info !== undefined) others.push({ path, bytes: info.size, usedAt: info.mtimeMs });
   }
   let bytes = sum(needed.values()) + sum(others.map((one) => one.bytes));
@@ -105,13 +96,6 @@ async function makeRoom({ folder, maxBytes }: Cache, needed: ReadonlyMap<string,
     await rm(one.path, { force: true });
     bytes -= one.bytes;
   }
-}
-
-async function listDataFiles(folder: string): Promise<string[]> {
-  const entries: Dirent[] =
-    (await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing)) ?? [];
-  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return paths.filter((path) => path.endsWith('.parquet') && !path.includes('_delta_log'));
 }
 
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, bytes) => total + bytes, 0);

@@ -1,11 +1,11 @@
-import type { Dirent } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { runSideBySide } from '../io/side-by-side.js';
 import { peekUnfinishedRun } from '../journal/landings.js';
 import { readTable } from '../lake/read.js';
-import { ignoreMissing, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
-import { type Ends, FILES } from './send-tables.js';
+import { ignoreMissing, listFilesBelow, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
+import type { Ends } from './remote-table.js';
+import { FILES } from './send-tables.js';
 
 const JOURNAL = 'journal.ndjson';
 /** Folders with paid bytes that are in no table yet. */
@@ -17,11 +17,8 @@ const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name
  */
 export class LandingMirror {
   readonly #ends: Ends;
-  /**
-   * Size and time of each sent file. Files of an earlier process are sent again, because they may have been cut since.
-   */
+  /** Size and time of each sent file. Those of an earlier process are sent again: they may have been cut since. */
   readonly #sent = new Map<string, string>();
-  #present: Set<string> | undefined;
   #sending: Promise<void> = Promise.resolve();
 
   constructor(ends: Ends) {
@@ -46,8 +43,7 @@ export class LandingMirror {
 
   /** @returns the keys of all files, sent now or before */
   async #send(): Promise<Set<string>> {
-    const { store, lake } = this.#ends;
-    this.#present ??= new Set((await Promise.all(MIRRORED.map((key) => store.list(key)))).flat().map(({ key }) => key));
+    const { lake } = this.#ends;
     const { applied } = await readTable(lake, 'runs');
     const run = await peekUnfinishedRun(lake.root, applied.run ?? 0n);
     const folders = [privatePath(lake, 'backfill'), ...(run === undefined ? [] : [run.folder])];
@@ -61,12 +57,12 @@ export class LandingMirror {
     const journal = await readFile(join(folder, JOURNAL)).catch(ignoreMissing);
     if (journal === undefined) return [];
     const whole = journal.subarray(0, journal.lastIndexOf('\n') + 1);
-    const files = (await listFiles(folder)).filter((path) => path !== join(folder, JOURNAL));
+    const files = (await listFilesBelow(folder)).filter((path) => path !== join(folder, JOURNAL));
     const sent = await runSideBySide(FILES, files, (path) => this.#sendFile(path));
     const keys = sent.filter((key) => key !== undefined);
     const key = this.#keyOf(join(folder, JOURNAL));
     if (this.#sent.get(key) !== String(whole.length)) await this.#ends.store.write(key, whole);
-    this.#note(key, String(whole.length));
+    this.#sent.set(key, String(whole.length));
     return [...keys, key];
   }
 
@@ -76,32 +72,22 @@ export class LandingMirror {
     const key = this.#keyOf(path);
     const state = `${info.size} ${info.mtimeMs}`;
     if (this.#sent.get(key) !== state) await this.#ends.store.upload(key, path, info.size);
-    this.#note(key, state);
-    return key;
-  }
-
-  #note(key: string, state: string): void {
     this.#sent.set(key, state);
-    this.#present?.add(key);
+    return key;
   }
 
   /** Removes journals first, because a landing without one counts as none. */
   async #removeOthers(wanted: Set<string>): Promise<void> {
-    const others = [...(this.#present ?? [])].filter((key) => !wanted.has(key));
+    const { store } = this.#ends;
+    const present = (await Promise.all(MIRRORED.map((folder) => store.list(folder)))).flat().map(({ key }) => key);
+    const others = present.filter((key) => !wanted.has(key));
     const isJournal = (key: string) => key.endsWith(`/${JOURNAL}`);
-    await this.#ends.store.remove(others.filter(isJournal));
-    await this.#ends.store.remove(others.filter((key) => !isJournal(key)));
-    for (const key of others) this.#present?.delete(key);
+    await store.remove(others.filter(isJournal));
+    await store.remove(others.filter((key) => !isJournal(key)));
     for (const key of others) this.#sent.delete(key);
   }
 
   #keyOf(path: string): string {
     return relative(this.#ends.lake.root, path).split(sep).join('/');
   }
-}
-
-async function listFiles(folder: string): Promise<string[]> {
-  const entries: Dirent[] =
-    (await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing)) ?? [];
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }

@@ -4,7 +4,8 @@ import * as z from 'zod';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { writeDurably } from '../lake/durable.js';
-import { identifyProcess, isAlive } from '../lake/process-identity.js';
+import { identifyOwner, ownerSchema } from '../lake/lock.js';
+import { isAlive } from '../lake/process-identity.js';
 import { ignoreMissing, type Lake, privatePath } from '../tables/layout.js';
 import type { ObjectStore, StoredObject } from './object-store.js';
 
@@ -43,9 +44,7 @@ const BEAT_MS = 20_000;
 /** A holder that could not renew its lease stops before others may take over; it looks once a beat. */
 const STOP_MS = LEASE_MS - BEAT_MS;
 
-const recordSchema = z.object({
-  ...{ pid: z.number(), host: z.string(), place: z.string(), startedAt: z.string() },
-  ...{ token: z.string(), acquiredAt: z.string() },
+const recordSchema = ownerSchema.extend({
   /** Names the holder's folder. */
   copy: z.string(),
   /** Generation of the lease before. */
@@ -84,10 +83,7 @@ export async function takeLease(store: ObjectStore, note: CopyNote, io: Io): Pro
     if (before !== undefined) refuseHeld(store, before);
     const generation = last + 1;
     const inLine = before === undefined || isInLine(note, last, before.record);
-    const record: LeaseRecord = {
-      ...{ ...identifyProcess(), token: randomUUID(), acquiredAt: io.now().toISOString() },
-      ...{ copy: note.copy, after: last, inLine, released: false },
-    };
+    const record: LeaseRecord = { ...identifyOwner(io), copy: note.copy, after: last, inLine, released: false };
     if (!(await createRecord(store, generation, record))) continue;
     const generations = await listGenerations(store);
     if ((generations.at(-1) ?? 0) > generation) {
@@ -108,10 +104,19 @@ function isInLine(note: CopyNote, last: number, { copy, after, inLine }: LeaseRe
   return copy === note.copy && (note.generation === last || (inLine && note.generation === after));
 }
 
-function refuseHeld(store: ObjectStore, { record, stored }: { record: LeaseRecord; stored: StoredObject }): void {
+interface StoredRecord {
+  record: LeaseRecord;
+  stored: StoredObject;
+}
+
+function isHeld({ record, stored }: StoredRecord): boolean {
   const age = stored.readAt.getTime() - stored.writtenAt.getTime();
-  if (record.released || age > LEASE_MS || isAlive(record) === false) return;
-  const { pid, host, acquiredAt: since } = record;
+  return !record.released && age <= LEASE_MS && isAlive(record) !== false;
+}
+
+function refuseHeld(store: ObjectStore, found: StoredRecord): void {
+  if (!isHeld(found)) return;
+  const { pid, host, acquiredAt: since } = found.record;
   throw new PricelakeError('lake_locked', `${store.url}: held by process ${pid} on ${host} since ${since}`, {
     hint: 'Wait until that run is done, or stop it. The lease of a dead process is free after 90 seconds.',
     ...{ pid, host, since },
@@ -123,7 +128,7 @@ async function listGenerations(store: ObjectStore): Promise<number[]> {
   return names.filter((name) => /^\d{12}$/.test(name)).map(Number);
 }
 
-async function readRecord(store: ObjectStore, generation: number) {
+async function readRecord(store: ObjectStore, generation: number): Promise<StoredRecord | undefined> {
   const stored = await store.read(leaseKey(generation));
   if (stored === undefined) return undefined;
   try {
@@ -188,7 +193,6 @@ export async function readHolder(store: ObjectStore) {
   const last = (await listGenerations(store)).at(-1);
   const found = last === undefined ? undefined : await readRecord(store, last);
   if (found === undefined || found.record.released) return undefined;
-  const { record, stored } = found;
-  const alive = stored.readAt.getTime() - stored.writtenAt.getTime() <= LEASE_MS && isAlive(record) !== false;
-  return { pid: record.pid, host: record.host, since: record.acquiredAt, beatAt: stored.writtenAt, alive };
+  const { pid, host, acquiredAt: since } = found.record;
+  return { pid, host, since, beatAt: found.stored.writtenAt, alive: isHeld(found) };
 }

@@ -39,7 +39,6 @@ export interface ObjectStore {
   download(key: string, path: string, maxBytes: number): Promise<string>;
   /** Lists objects by key; with a limit, at least that many, if there are. */
   list(prefix: string, limit?: number): Promise<ListedObject[]>;
-  /** Removes objects in any order; missing ones are no fault. */
   remove(keys: readonly string[]): Promise<void>;
   close(): void;
 }

@@ -1,8 +1,22 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { logPath } from '../lake/delta-log.js';
-import { ignoreMissing, type Lake, MAX_LOG_BYTES, tablePath } from '../tables/layout.js';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Io } from '../io/io.js';
+import { settleAll } from '../io/side-by-side.js';
+import { MEMORY_FILE } from '../journal/memory.js';
+import { findVersions, logPath, nameEntry } from '../lake/delta-log.js';
+import { writeDurably } from '../lake/durable.js';
+import { ignoreMissing, type Lake, MAX_LOG_BYTES, PRIVATE_FOLDER } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { ListedObject, ObjectStore } from './object-store.js';
+
+/** The two ends of a transfer. */
+export interface Ends {
+  store: ObjectStore;
+  lake: Lake;
+  io: Io;
+  /** No further file is sent or fetched once it is aborted. */
+  stop?: AbortSignal;
+}
 
 /** A table in a listing of the remote. */
 export interface RemoteTable {
@@ -35,22 +49,6 @@ export function remoteLogKey(table: TableName, name: string): string {
   return `${table}/${LOG}${name}`;
 }
 
-/** `00000000000000000012.json` */
-export function nameEntry(version: bigint, suffix = 'json'): string {
-  return `${version.toString().padStart(20, '0')}.${suffix}`;
-}
-
-/** Reads versions from names of log files, ascending. */
-export function findVersions(names: Iterable<string>, suffix: string): bigint[] {
-  const found = [...names].filter((name) => /^\d{20}\./.test(name) && name.slice(21) === suffix);
-  return found.map((name) => BigInt(name.slice(0, 20))).sort((a, b) => (a < b ? -1 : 1));
-}
-
-/** Names of this folder's log files of a table. */
-export async function listLocalLog(lake: Lake, table: TableName): Promise<string[]> {
-  return (await readdir(tablePath(lake, table, '_delta_log')).catch(ignoreMissing)) ?? [];
-}
-
 /**
  * True if folder and remote have the same entry. No two entries are equal, because each names its run, time and files.
  */
@@ -65,4 +63,36 @@ export async function hasSameEntry(
     store.read(remoteLogKey(table, nameEntry(version)), MAX_LOG_BYTES),
   ]);
   return here !== undefined && there !== undefined && here.equals(there.bytes);
+}
+
+/** Shows that a prefix holds a lake. */
+export const MARKER = `${PRIVATE_FOLDER}/format.json`;
+/** `lake.json` is last, because it names what the newest run published. */
+const STEPS = [[MARKER], [`${PRIVATE_FOLDER}/${MEMORY_FILE}`, 'ATTRIBUTION.md', 'catalog.sql'], ['lake.json']];
+const SMALL_FILES = STEPS.flat();
+
+export async function sendSmallFiles({ store, lake }: Ends): Promise<void> {
+  const present = new Map((await readAll(store)).map(({ name, there }) => [name, there]));
+  const send = async (name: string) => {
+    const there = present.get(name);
+    const here = await readFile(join(lake.root, name)).catch(ignoreMissing);
+    if (here === undefined && there !== undefined) await store.remove([name]);
+    if (here !== undefined && (there === undefined || !here.equals(there))) await store.write(name, here);
+  };
+  for (const names of STEPS) await settleAll(names.map(send));
+}
+
+/** Never fetched: people run it in DuckDB, where its commands could do anything. */
+const CATALOG = 'catalog.sql';
+
+export async function fetchSmallFiles({ store, lake }: Ends): Promise<void> {
+  for (const { name, there } of await readAll(store)) {
+    if (name === CATALOG) continue;
+    if (there === undefined) await rm(join(lake.root, name), { force: true });
+    else await writeDurably(lake, join(lake.root, name), there.toString());
+  }
+}
+
+function readAll(store: ObjectStore): Promise<{ name: string; there: Buffer | undefined }[]> {
+  return Promise.all(SMALL_FILES.map(async (name) => ({ name, there: (await store.read(name))?.bytes })));
 }

@@ -2,35 +2,21 @@ import { readdir } from 'node:fs/promises';
 import { parseRemoteUrl, REMOTE_URL } from '../formats/remote-url.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import { listLog } from '../lake/delta-log.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { lockLake } from '../lake/lock.js';
 import { markPartial, readPartial, refusePartial, unmarkPartial } from '../lake/partial.js';
 import { finishSwap } from '../lake/swap-lake.js';
 import { ignoreMissing, PRIVATE_FOLDER, privatePath, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
-import { expireRemote } from './expire.js';
 import { LandingMirror } from './landing-mirror.js';
 import { type CopyNote, type Lease, makeNote, readNote, takeLease, writeNote } from './lease.js';
 import { type ObjectStore, refuseUnconditional } from './object-store.js';
-import { listLocalLog, listTables } from './remote-table.js';
+import { type Ends, listTables, MARKER, sendSmallFiles } from './remote-table.js';
 import { type Fetched, fetchDataFiles, fetchTables, restoreLake } from './restore.js';
-import { type Ends, sendTables } from './send-tables.js';
-import { MARKER, sendSmallFiles } from './small-files.js';
+import { expireRemote, sendTables } from './send-tables.js';
 
-/** A run sends its landing this often. */
 const MIRROR_MS = 60_000;
-
-/** A lake's remote that this process holds. */
-export interface Remote {
-  /** Sends the landing of the unfinished run. Call it before its first commit. */
-  saveLanding(): Promise<void>;
-  /** Sends new commits and `lake.json`. Call it after a publication. */
-  publish(): Promise<void>;
-  /** Fetches missing data files among these. */
-  bring: NonNullable<Lake['bring']>;
-  /** Fetches all missing data files, so that the folder has the whole lake. */
-  bringAll(): Promise<Fetched>;
-}
 
 /**
  * Holds a lake's remote during `work`: takes the lease, continues an interrupted upload or fetches what other machines
@@ -55,7 +41,7 @@ export async function holdRemote<T>(
   const note = found ?? makeNote(store.url);
   const lease = await takeLease(store, note, io);
   const stop = signal === undefined ? lease.lost : AbortSignal.any([signal, lease.lost]);
-  const held = new HeldRemote({ store, lake, io, stop }, lease);
+  const held = new Remote({ store, lake, io, stop }, lease);
   try {
     await held.settle(note, found === undefined);
     const mirroring = setInterval(() => void held.mirror(), MIRROR_MS);
@@ -76,7 +62,8 @@ export async function holdRemote<T>(
   }
 }
 
-class HeldRemote implements Remote {
+/** A lake's remote that this process holds. */
+export class Remote {
   readonly #ends: Ends;
   readonly #lease: Lease;
   readonly #landing: LandingMirror;
@@ -113,11 +100,13 @@ class HeldRemote implements Remote {
     }
   }
 
+  /** Sends the landing of the unfinished run. Call it before its first commit. */
   saveLanding(): Promise<void> {
     this.#lease.lost.throwIfAborted();
     return this.#landing.save();
   }
 
+  /** Sends new commits and `lake.json`. Call it after a publication. */
   async publish(): Promise<void> {
     if (await this.#send()) return;
     const { store } = this.#ends;
@@ -126,8 +115,10 @@ class HeldRemote implements Remote {
     });
   }
 
-  bring: Remote['bring'] = async (table, files) => void (await fetchDataFiles(this.#ends, table, files));
+  /** Fetches missing data files among these. */
+  bring: NonNullable<Lake['bring']> = async (table, files) => void (await fetchDataFiles(this.#ends, table, files));
 
+  /** Fetches all missing data files, so that the folder has the whole lake. */
   async bringAll(): Promise<Fetched> {
     const { lake, io } = this.#ends;
     const lock = await lockLake(lake, io);
@@ -171,24 +162,20 @@ class HeldRemote implements Remote {
 
 /** One text that changes with any file of the tables' logs. */
 async function nameLogs(lake: Lake): Promise<string> {
-  const logs = await Promise.all(TABLE_NAMES.map(async (table) => [table, await listLocalLog(lake, table)]));
+  const logs = await Promise.all(TABLE_NAMES.map(async (table) => [table, await listLog(lake, table)]));
   return JSON.stringify(logs);
 }
 
-/** Refuses a prefix that holds anything but a lake. */
 async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
   if ((await store.read(MARKER)) !== undefined) return;
-  const foreign = (await store.list('', 50)).find(
-    ({ key }) => !key.startsWith(`${PRIVATE_FOLDER}/`) && !isTableKey(key),
-  );
+  // Tables remain from a first upload that broke off.
+  const known = [PRIVATE_FOLDER, ...TABLE_NAMES].map((name) => `${name}/`);
+  const foreign = (await store.list('', 50)).find(({ key }) => !known.some((folder) => key.startsWith(folder)));
   if (foreign === undefined) return;
   throw new PricelakeError('lake_invalid', `${store.url}: not a lake, it holds ${foreign.key}; it was left untouched`, {
     hint: 'Give an empty bucket, or a prefix of its own, as lake.remote.',
   });
 }
-
-/** Such keys remain from a first upload that broke off. */
-const isTableKey = (key: string) => TABLE_NAMES.some((table) => key.startsWith(`${table}/`));
 
 /** Refuses to fetch over a lake that is no copy of the remote: it would be lost. */
 async function refuseOtherLake(lake: Lake, store: ObjectStore): Promise<void> {
@@ -201,12 +188,6 @@ async function refuseOtherLake(lake: Lake, store: ObjectStore): Promise<void> {
   }
 }
 
-interface LakePlace {
-  path: string;
-  remote?: string | undefined;
-}
-
-/** Opens the storage that an address names. */
 export async function openStore(address: string, io: Io): Promise<ObjectStore> {
   const url = parseRemoteUrl(address);
   if (url === undefined) throw new PricelakeError('usage', `the address of a remote ${REMOTE_URL}`);
@@ -216,7 +197,7 @@ export async function openStore(address: string, io: Io): Promise<ObjectStore> {
 
 /** Does `work` while this process holds the lake's remote, if it has one. */
 export async function withRemote<T>(
-  { path, remote }: LakePlace,
+  { path, remote }: { path: string; remote?: string | undefined },
   io: Io,
   signal: AbortSignal | undefined,
   work: (remote: Remote | undefined, stop: AbortSignal | undefined) => Promise<T>,

@@ -1,10 +1,10 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import pLimit from 'p-limit';
 import { makeFolder, syncFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
-import { settleAll } from '../io/side-by-side.js';
+import { runSideBySide, settleAll } from '../io/side-by-side.js';
+import { findVersions, listLog, nameEntry } from '../lake/delta-log.js';
 import { readPartial } from '../lake/partial.js';
 import { readPointer } from '../lake/pointer.js';
 import { refreshCatalog } from '../lake/publish.js';
@@ -20,10 +20,8 @@ import {
 } from '../tables/layout.js';
 import { type DataFile, TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { ListedObject } from './object-store.js';
-import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable } from './remote-table.js';
+import { type Ends, fetchSmallFiles, hasSameEntry, type RemoteTable } from './remote-table.js';
 import { CHANGED_HINT } from './s3-fault.js';
-import type { Ends } from './send-tables.js';
-import { fetchSmallFiles } from './small-files.js';
 
 const FETCHES = 8;
 
@@ -47,7 +45,6 @@ export async function restoreLake(ends: Ends, remote: readonly RemoteTable[]): P
   io.log('info', 'remote.restored', { versions: versions.join(', ') });
 }
 
-/** Fetches logs and small files. */
 export async function fetchLogs(ends: Ends, remote: readonly RemoteTable[]): Promise<void> {
   await mkdir(privatePath(ends.lake, 'tmp'), { recursive: true });
   await rm(privatePath(ends.lake, 'aside'), { recursive: true, force: true });
@@ -67,7 +64,7 @@ async function refuseHalfSent({ store }: Ends, remote: readonly RemoteTable[], l
 async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   const { store, lake } = ends;
   const { table, log, version: newest } = remote;
-  const here = findWholeVersion(await listLocalLog(lake, table));
+  const here = findWholeVersion(await listLog(lake, table));
   const isBehind = here >= 0n && here <= newest && (await hasSameEntry(store, lake, table, here));
   if (!isBehind && here >= 0n) await moveAside(ends, tablePath(lake, table), table);
   if (newest < 0n) return;
@@ -81,13 +78,10 @@ async function restoreLog(ends: Ends, remote: RemoteTable): Promise<void> {
   if (checkpoint >= from) await rm(tablePath(lake, table, '_delta_log', '_last_checkpoint'), { force: true });
   const found = names.flatMap((name) => log.get(name) ?? []);
   // One after the other, so that a kill leaves no gap before an entry.
-  for (const { key, bytes } of found) await fetchAll(ends, [{ key, bytes, name: key }]);
+  for (const object of found) await fetchAll(ends, [object]);
 }
 
-/**
- * The newest version of a log without gaps before it, by the names of files; -1n for none. A kill of earlier versions
- * of pricelake could leave gaps.
- */
+/** The newest version of a log without gaps before it; -1n for none. Earlier versions of pricelake could leave gaps. */
 function findWholeVersion(names: readonly string[]): bigint {
   const versions = findVersions(names, 'json');
   const [first = -1n] = versions;
@@ -96,7 +90,6 @@ function findWholeVersion(names: readonly string[]): bigint {
   return versions.findLast((version, place) => version === first + BigInt(place)) ?? -1n;
 }
 
-/** Files that a folder lacked. */
 export interface Fetched {
   files: number;
   bytes: number;
@@ -112,21 +105,16 @@ export async function fetchTables(ends: Ends, tables: readonly TableName[]): Pro
   return fetched;
 }
 
-/** Fetches data files of a table and compares each with the checksum of its log. */
 export async function fetchDataFiles(ends: Ends, table: TableName, files: readonly DataFile[]): Promise<Fetched> {
-  const wanted = files.map(({ path, bytes, sha256 }): Wanted => {
-    const key = `${table}/${path}`;
-    return { key, name: key, bytes, sha256 };
-  });
+  const wanted = files.map(({ path, bytes, sha256 }) => ({ key: `${table}/${path}`, bytes, sha256 }));
   const fetched = await fetchAll(ends, wanted);
   if (fetched.files > 0) ends.io.log('info', 'remote.fetched', { table, ...fetched });
   return fetched;
 }
 
 interface Wanted {
+  /** Relative to the lake, here and there. */
   key: string;
-  /** Relative to the lake. */
-  name: string;
   bytes: number;
   sha256?: string | undefined;
 }
@@ -134,7 +122,6 @@ interface Wanted {
 /** Skips files with the right size, because no file of a lake changes under its name. */
 export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<Fetched> {
   const fetched = { files: 0, bytes: 0 };
-  const limit = pLimit(FETCHES);
   const folders = new Set<string>();
   const fetchOne = async (one: Wanted) => {
     ends.stop?.throwIfAborted();
@@ -147,25 +134,26 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<F
     fetched.files += 1;
     fetched.bytes += one.bytes;
   };
-  await settleAll(wanted.map((one) => limit(() => fetchOne(one))));
+  await runSideBySide(FETCHES, wanted, fetchOne);
   for (const folder of folders) await syncFolder(folder);
   return fetched;
 }
 
 /** @throws PricelakeError `lake_invalid` for an object that is outside the lake, or too large to be read */
-function locate({ store, lake }: Ends, { key, name, bytes }: Wanted): string {
+function locate({ store, lake }: Ends, { key, bytes }: Wanted): string {
   const fail = (what: string) => {
     const hint = 'pricelake did not write it: remove it there, and find out who can write to the bucket.';
     return new PricelakeError('lake_invalid', `${store.url}: ${quotePath(key)} ${what}`, { hint });
   };
-  const fault = findPathFault(name);
+  const fault = findPathFault(key);
   if (fault !== undefined) throw fail(fault);
-  if (bytes > MAX_LOG_BYTES && isReadWhole(name)) throw fail(`has ${bytes} bytes; at most ${MAX_LOG_BYTES} are read`);
-  return innerPath(lake, name);
+  // Logs and journals are read into memory.
+  const isReadWhole = key.includes('/_delta_log/') || isJournal({ key });
+  if (bytes > MAX_LOG_BYTES && isReadWhole) throw fail(`has ${bytes} bytes; at most ${MAX_LOG_BYTES} are read`);
+  return innerPath(lake, key);
 }
 
-/** Logs and journals are read into memory. */
-const isReadWhole = (name: string) => name.includes('/_delta_log/') || name.endsWith('/journal.ndjson');
+export const isJournal = ({ key }: { key: string }) => key.endsWith('/journal.ndjson');
 
 async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, path: string): Promise<void> {
   const temporary = temporaryPath(lake, path);
@@ -175,9 +163,7 @@ async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, 
     if (size !== bytes || (sha256 !== undefined && found !== sha256)) {
       const what =
         size === bytes ? `has SHA-256 ${found}, its log says ${sha256}` : `has ${size} bytes, ${bytes} are due`;
-      throw new PricelakeError('lake_invalid', `${store.url}/${key}: ${what}`, {
-        hint: CHANGED_HINT,
-      });
+      throw new PricelakeError('lake_invalid', `${store.url}/${key}: ${what}`, { hint: CHANGED_HINT });
     }
     await rename(temporary, path);
   } finally {
@@ -187,7 +173,7 @@ async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, 
 
 /** Selects the landing of a run that `lake.json` does not name as published. */
 async function listOpenLanding({ lake }: Ends, landed: readonly ListedObject[]): Promise<ListedObject[]> {
-  const journal = landed.findLast(({ key }) => key.endsWith('/journal.ndjson'));
+  const journal = landed.findLast(isJournal);
   if (journal === undefined) return [];
   const folder = journal.key.slice(0, journal.key.lastIndexOf('/') + 1);
   const published = (await readPointer(lake))?.runNumber ?? 0n;
@@ -200,13 +186,9 @@ async function replaceFolder(ends: Ends, name: string, objects: readonly ListedO
   const folder = privatePath(ends.lake, name);
   const present = (await readdir(folder).catch(ignoreMissing)) ?? [];
   if (present.length > 0) await moveAside(ends, folder, name);
-  const wanted = objects.map(({ key, bytes }) => ({ key, bytes, name: key }));
-  const isJournal = ({ key }: Wanted) => key.endsWith('/journal.ndjson');
-  await fetchAll(
-    ends,
-    wanted.filter((one) => !isJournal(one)),
-  );
-  await fetchAll(ends, wanted.filter(isJournal));
+  const others = objects.filter((object) => !isJournal(object));
+  await fetchAll(ends, others);
+  await fetchAll(ends, objects.filter(isJournal));
 }
 
 /** Keeps files that another machine's run made obsolete for one more time. */

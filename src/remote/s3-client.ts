@@ -31,7 +31,6 @@ export async function loadSdk(load = importSdk): Promise<Sdk> {
 /** Limit of an answer in XML: an error, or a page of a listing, which names a thousand objects at most. */
 const ANSWER_BYTES = 16 * 1024 * 1024;
 const CONNECT_MS = 10_000;
-/** Longest time without a byte. */
 const SILENCE_MS = 30_000;
 
 /** Credentials come only from the SDK's chain: environment, profiles, SSO, roles, the metadata of the machine. */
@@ -74,7 +73,6 @@ export function createS3Client(
   return client;
 }
 
-/** The body fails beyond ANSWER_BYTES. */
 function boundBody(body: Readable): Readable {
   let bytes = 0;
   const bounded = new Transform({

@@ -1,6 +1,5 @@
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 
-/** For an object that differs from what pricelake wrote. */
 export const CHANGED_HINT =
   'The object was changed or damaged in the store: restore it there, or use a machine that has the lake.';
 
@@ -9,7 +8,6 @@ interface Facts {
   $metadata?: { httpStatusCode?: number };
 }
 
-/** HTTP status of the store's answer; undefined if there was none. */
 export function statusOf(error: unknown): number | undefined {
   return (error as Facts | null)?.$metadata?.httpStatusCode;
 }

@@ -3,11 +3,11 @@ import { createReadStream } from 'node:fs';
 import { open, readFile, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
-import pLimit from 'p-limit';
 import { type RemoteUrl, showRemoteUrl } from '../formats/remote-url.js';
 import { PricelakeError } from '../io/errors.js';
 import { quotePath } from '../io/inner-path.js';
 import type { Io } from '../io/io.js';
+import { runSideBySide } from '../io/side-by-side.js';
 import { type ListedObject, type ObjectStore, SMALL_BYTES, type StoredObject } from './object-store.js';
 import { createS3Client, type LoadSdk, loadSdk, type Sdk } from './s3-client.js';
 import { CHANGED_HINT, explainFault, isPassing, nameOf, statusOf } from './s3-fault.js';
@@ -26,7 +26,6 @@ const PART_ATTEMPTS = 5;
 
 interface S3Options {
   load?: LoadSdk;
-  /** Longest time without a byte; default 30 s. */
   silenceMs?: number;
 }
 
@@ -139,13 +138,12 @@ class S3Store implements ObjectStore {
   }
 
   async remove(keys: readonly string[]): Promise<void> {
-    const limit = pLimit(REMOVALS);
     // One by one, because some stores lack the request for many.
-    const one = (key: string) =>
+    await runSideBySide(REMOVALS, keys, (key) =>
       this.#attempt(`remove ${key}`, () =>
         this.#client.send(new this.#sdk.s3.DeleteObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + key })),
-      );
-    await Promise.all(keys.map((key) => limit(() => one(key))));
+      ),
+    );
   }
 
   close(): void {

@@ -1,37 +1,26 @@
 import { readFile, stat } from 'node:fs/promises';
 import { PricelakeError } from '../io/errors.js';
-import type { Io } from '../io/io.js';
 import { runSideBySide, settleAll } from '../io/side-by-side.js';
-import { writeCheckpoint } from '../lake/checkpoint.js';
-import { logPath, parseEntry, REBUILD_HINT, readLog } from '../lake/delta-log.js';
+import { LOG_RETENTION_MS, listOldEntries, writeCheckpoint } from '../lake/checkpoint.js';
+
+import { findVersions, listLog, logPath, nameEntry, parseEntry, REBUILD_HINT, readLog } from '../lake/delta-log.js';
+import { readRetentionMs } from '../lake/delta-metadata.js';
 import { refusePartial } from '../lake/partial.js';
 import { ignoreMissing, type Lake, tablePath } from '../tables/layout.js';
 import { COMMIT_STEPS, type TableName } from '../tables/table.js';
-import type { ObjectStore } from './object-store.js';
-import { findVersions, hasSameEntry, listLocalLog, nameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';
+import type { ListedObject, ObjectStore } from './object-store.js';
+import { type Ends, hasSameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';
 
 export const FILES = 4;
 
-/** A version that the remote lacks. */
 interface Pending {
   table: TableName;
   version: bigint;
-  /** Time of the commit, ms since the epoch. */
   at: number;
-  /** Paths of data files that its readers need. */
   files: string[];
   entry: Buffer;
   /** True if the remote has no earlier version, so that a checkpoint must replace them. */
   isFirst: boolean;
-}
-
-/** The two ends of a transfer. */
-export interface Ends {
-  store: ObjectStore;
-  lake: Lake;
-  io: Io;
-  /** No further file is sent or fetched once it is aborted. */
-  stop?: AbortSignal;
 }
 
 /**
@@ -57,7 +46,7 @@ export async function sendTables(ends: Ends, remote: readonly RemoteTable[]): Pr
 /** Undefined if the logs differ, or if the remote's is ahead. */
 async function findPending({ store, lake, io }: Ends, remote: RemoteTable): Promise<Pending[] | undefined> {
   const { table } = remote;
-  const names = await listLocalLog(lake, table);
+  const names = await listLog(lake, table);
   const versions = findVersions(names, 'json');
   const newest = versions.at(-1) ?? -1n;
   if (newest < remote.version) return undefined;
@@ -145,7 +134,7 @@ async function sendCheckpoint(
   table: TableName,
   log: RemoteTable['log'],
 ): Promise<void> {
-  const newest = findVersions(await listLocalLog(lake, table), 'checkpoint.parquet').at(-1);
+  const newest = findVersions(await listLog(lake, table), 'checkpoint.parquet').at(-1);
   if (newest === undefined) return;
   const name = nameEntry(newest, 'checkpoint.parquet');
   if (log.has(name)) return;
@@ -157,4 +146,34 @@ async function sendLogFile(store: ObjectStore, lake: Lake, table: TableName, nam
   const path = tablePath(lake, table, '_delta_log', name);
   const info = await stat(path).catch(ignoreMissing);
   if (info !== undefined) await store.upload(remoteLogKey(table, name), path, info.size);
+}
+
+/** A younger file that no log names may be in use by a run on another machine. */
+const ORPHAN_MS = 86_400_000;
+
+/**
+ * Removes files that readers of the remote no longer need: superseded files after the table's retention, files that no
+ * log names after a day, and log entries before a checkpoint that is 30 days old.
+ * @param remote listed before this machine sent anything
+ */
+export async function expireRemote({ store, lake, io }: Ends, remote: readonly RemoteTable[]): Promise<void> {
+  const now = io.now().getTime();
+  for (const { table, files, log } of remote) {
+    if (files.size === 0) continue;
+    const state = await readLog(lake, table);
+    const retentionMs = readRetentionMs(state.metaData);
+    const isExpired = ([path, { writtenAt }]: [string, ListedObject]) => {
+      if (state.files.has(path)) return false;
+      const removedAt = state.tombstones.get(path);
+      return removedAt === undefined ? writtenAt.getTime() <= now - ORPHAN_MS : removedAt <= now - retentionMs;
+    };
+    const expired = [...files].filter(isExpired).map(([, { key }]) => key);
+    const cutoff = now - Math.max(LOG_RETENTION_MS, retentionMs);
+    const entries = await listOldEntries([...log.keys()], async (version) => {
+      const writtenAt = log.get(nameEntry(version, 'checkpoint.parquet'))?.writtenAt;
+      return writtenAt !== undefined && writtenAt.getTime() <= cutoff;
+    });
+    await store.remove([...expired, ...entries.map((name) => remoteLogKey(table, name))]);
+    if (expired.length > 0) io.log('debug', 'remote.expired', { table, files: expired.length });
+  }
 }

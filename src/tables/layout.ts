@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
@@ -40,6 +41,12 @@ export function innerPath({ root }: Lake, ...parts: string[]): string {
 /** A new name for a file until it is renamed or linked into place: same file system, read by no one. */
 export function temporaryPath(lake: Lake, name: string): string {
   return privatePath(lake, 'tmp', `${randomUUID()}-${basename(name)}`);
+}
+
+/** Absolute paths of all files below a folder; none if it is missing. */
+export async function listFilesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing);
+  return (entries ?? []).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
 /** For `.catch`: a missing file is undefined, anything else is thrown. */

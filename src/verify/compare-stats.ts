@@ -47,7 +47,6 @@ interface Stats {
   nullCount?: Record<string, unknown>;
 }
 
-/** Keeps every digit of the log's statistics. */
 export function parseStats(text: string): Stats {
   return parse(text) as Stats;
 }

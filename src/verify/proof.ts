@@ -22,7 +22,6 @@ export interface VerifyContext {
   db: Database;
   /** Tables as their replayed logs describe them; a table with a damaged log is absent. */
   tables: Map<TableName, ReplayedTable>;
-  /** Findings of the replay. */
   logFindings: Finding[];
   /** Row groups to read at most; undefined reads all. */
   sample: number | undefined;
@@ -48,7 +47,6 @@ export interface Looked {
   notes?: string[];
 }
 
-/** A table's standing, as its log records it. */
 interface Applied {
   cursor: bigint | undefined;
   /** The newest change of history that is ahead of the cursor. */

@@ -1,10 +1,18 @@
-import { readdir } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findNameFault, quotePath } from '../io/inner-path.js';
 import { ignoreMissing, privatePath } from '../tables/layout.js';
-import { checkLanding } from './check-landing.js';
-import { type Proof, readApplied, type VerifyContext } from './proof.js';
+import { type Proof, readApplied } from './proof.js';
 
-const RUN = /^\d{6,}-/;
+interface LandingCheck {
+  /** `file` is relative to the run's folder. */
+  faults: { file: string; what: string }[];
+  files: number;
+  /** Undefined if the journal has no end of the run. */
+  endedAt: string | undefined;
+}
 
 export const landingProof: Proof = {
   name: 'landing',
@@ -12,7 +20,10 @@ export const landingProof: Proof = {
     'What a rebuild relies on: the journal of every kept run is as it was written, and so is every byte that it names.',
   next: 'Of a run that is published, only `pricelake rebuild` would read these bytes: move its folder away. One that is not, `pricelake sync` continues, or says what to do.',
   async prove(context, report) {
-    const names = await listRuns(context);
+    const kept = (await readdir(privatePath(context.lake, 'landing')).catch(ignoreMissing)) ?? [];
+    const names = kept
+      .filter((name) => /^\d{6,}-/.test(name))
+      .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
     const published = readApplied(context.tables.get('runs')).run ?? 0n;
     let files = 0n;
     for (const [index, name] of names.entries()) {
@@ -34,7 +45,135 @@ export const landingProof: Proof = {
   },
 };
 
-async function listRuns({ lake }: VerifyContext): Promise<string[]> {
-  const names = (await readdir(privatePath(lake, 'landing')).catch(ignoreMissing)) ?? [];
-  return names.filter((name) => RUN.test(name)).sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
+/** A piece of a file that a journal line names. */
+interface Piece {
+  file: string;
+  /** Offset after the last byte; undefined if the line names a whole file. */
+  end: number | undefined;
+  sha256: string | undefined;
+}
+
+interface Line {
+  type?: string;
+  [field: string]: unknown;
+}
+
+const JOURNAL = 'journal.ndjson';
+const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
+
+/**
+ * Checks that the lines of a run's journal are whole, in order and unchanged, and that each file it names has its
+ * length and checksum. Shares no code with the writer, so that a fault there can't hide here.
+ */
+export async function checkLanding(folder: string): Promise<LandingCheck> {
+  const check: LandingCheck = { faults: [], files: 0, endedAt: undefined };
+  const fail = (file: string, what: string) => check.faults.push({ file, what });
+  const text = await readFile(join(folder, JOURNAL), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    fail(JOURNAL, error.code === 'ENOENT' ? 'is missing' : `can not be read: ${error.message}`);
+  });
+  if (text === undefined) return check;
+  const lines = readLines(text, (what) => fail(JOURNAL, what));
+  if (lines[0]?.type !== 'begin') fail(JOURNAL, 'does not begin with the beginning of a run');
+  const ends = lines.filter(({ type }) => type === 'end');
+  check.endedAt = typeof ends[0]?.at === 'string' ? ends[0].at : undefined;
+  if (ends.length > 0 && lines.at(-1)?.type !== 'end') fail(JOURNAL, 'continues behind the end of the run');
+  checkExports(lines, (what) => fail(JOURNAL, what));
+  for (const [file, pieces] of listPieces(lines)) {
+    check.files += 1;
+    const fault = findNameFault(file);
+    if (fault !== undefined) {
+      fail(JOURNAL, `names the file ${quotePath(file)}: it ${fault}`);
+      continue;
+    }
+    const what = await compareFile(join(folder, file), pieces);
+    if (what !== undefined) fail(file, what);
+  }
+  return check;
+}
+
+function readLines(text: string, fail: (what: string) => void): Line[] {
+  const lines: Line[] = [];
+  let sum = '';
+  const texts = text.split('\n');
+  if (texts.pop() !== '') fail('its last line is cut short');
+  for (const [index, whole] of texts.entries()) {
+    const [tail, claimed] = SUM.exec(whole) ?? [];
+    const line = tail === undefined ? whole : `${whole.slice(0, -tail.length)}}`;
+    sum = createHash('sha256').update(sum).update(line).digest('hex').slice(0, 16);
+    try {
+      lines.push(JSON.parse(line) as Line);
+    } catch {
+      fail(`line ${index + 1} is not JSON`);
+      return lines;
+    }
+    if (claimed !== sum) {
+      const why = claimed === undefined ? 'it has no checksum' : 'its checksum differs';
+      fail(`line ${index + 1} or one before it is not as it was written: ${why}`);
+      return lines;
+    }
+  }
+  return lines;
+}
+
+/** A complete export has as many rows as its segments. */
+function checkExports(lines: readonly Line[], fail: (what: string) => void): void {
+  for (const { type, shard, attempt, landed } of lines) {
+    if (type !== 'export.done' && type !== 'export.cut') continue;
+    const segments = lines.filter(
+      (one) => one.type === 'export.segment' && one.shard === shard && one.attempt === attempt,
+    );
+    const rows = segments.reduce((total, one) => total + Number(one.rows), 0);
+    if (String(rows) !== String(landed)) fail(`export ${shard} landed ${landed} rows; its segments have ${rows}`);
+  }
+}
+
+/** Entries that name no file: theirs has the same name in each run. */
+const FILES: Record<string, string> = {
+  'feed.page': 'feed.ndjson',
+  event: 'webhook.ndjson',
+  backfill: 'history.ndjson',
+};
+
+function listPieces(lines: readonly Line[]): Map<string, Piece[]> {
+  const kept = new Set<string>();
+  for (const { type, shard, attempt } of lines) {
+    if (type === 'export.done' || type === 'export.cut') kept.add(`${shard} ${attempt}`);
+  }
+  const files = new Map<string, Piece[]>();
+  for (const line of lines) {
+    const file = typeof line.file === 'string' ? line.file : FILES[String(line.type)];
+    // Segments of an export that broke off are removed.
+    const isVoid = line.type === 'export.segment' && !kept.has(`${line.shard} ${line.attempt}`);
+    if (file === undefined || isVoid) continue;
+    const whole = typeof line.fileSha256 === 'string' ? line.fileSha256 : undefined;
+    const sha256 = whole ?? (typeof line.sha256 === 'string' ? line.sha256 : undefined);
+    const end = whole === undefined ? Number(line.end ?? line.bytes ?? 0) : undefined;
+    files.set(file, [...(files.get(file) ?? []), { file, end, sha256 }]);
+  }
+  return files;
+}
+
+/** Describes a difference, if there is one. Bytes after the last piece are not the run's. */
+async function compareFile(path: string, pieces: readonly Piece[]): Promise<string | undefined> {
+  const info = await stat(path).catch(ignoreMissing);
+  const last = pieces.at(-1)?.end ?? 0;
+  if (info === undefined) return last === 0 && pieces.every(({ end }) => end === 0) ? undefined : 'is missing';
+  if (info.size < last) return `has ${info.size} bytes; the journal names ${last}`;
+  let start = 0;
+  for (const { end, sha256 } of pieces) {
+    const stop = end ?? info.size;
+    if ((await hashBytes(path, start, stop)) !== sha256)
+      return `bytes ${start} to ${stop} are not as they landed: their checksum differs`;
+    start = stop;
+  }
+  return undefined;
+}
+
+async function hashBytes(path: string, start: number, end: number): Promise<string> {
+  const hash = createHash('sha256');
+  if (end > start) {
+    const bytes = createReadStream(path, { start, end: end - 1, highWaterMark: 1 << 20 });
+    for await (const chunk of bytes) hash.update(chunk as Buffer);
+  }
+  return hash.digest('hex');
 }

@@ -9,14 +9,7 @@ import { writeCatalog, writePointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
 import { ignoreMissing, privatePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableState } from '../tables/table.js';
-import {
-  createReplayedViews,
-  type Finding,
-  type Proof,
-  type Report,
-  readApplied,
-  type VerifyContext,
-} from './proof.js';
+import { createReplayedViews, type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 import type { ReplayedTable } from './replayed-table.js';
 
 const POINTER = 'lake.json';
@@ -71,18 +64,23 @@ async function comparePointer(context: VerifyContext, states: TableState[] | und
     if (!(error instanceof PricelakeError)) throw error;
   });
   if (pointer === undefined) return report({ file: POINTER, what: 'can not be read' });
-  const differences: Finding[] = [];
-  comparePointed(context, pointer, (finding) => differences.push(finding));
   const isOther = states !== undefined && text !== writePointer(pointer, states);
-  if (differences.length === 0 && isOther) report({ file: POINTER, what: OTHER_TEXT });
-  for (const finding of differences) report(finding);
+  reportDifferences(POINTER, isOther, report, (note) => comparePointed(context, pointer, note));
+}
+
+/** Reports a text that is another one if no single fact of it differs. */
+function reportDifferences(file: string, isOther: boolean, report: Report, compare: (note: Report) => void): void {
+  let isNamed = false;
+  compare((finding) => {
+    isNamed = true;
+    report(finding);
+  });
+  const what = 'is not the text that pricelake writes of these tables: it is cut or altered';
+  if (isOther && !isNamed) report({ file, what });
 }
 
 const NOT_COMPARED =
   'lake.json and catalog.sql are not compared to the letter: another version wrote them, or tables are damaged';
-
-/** Reported if the text differs and no single fact does. */
-const OTHER_TEXT = 'is not the text that pricelake writes of these tables: it is cut or altered';
 
 function comparePointed({ tables }: VerifyContext, pointer: Pointer, report: Report): void {
   const number = readApplied(tables.get('runs')).run;
@@ -131,11 +129,8 @@ async function compareCatalog(
 ): Promise<void> {
   const text = await readFile(join(lake.root, CATALOG), 'utf8').catch(ignoreMissing);
   if (text === undefined) return report({ file: CATALOG, what: 'is missing' });
-  const differences: Finding[] = [];
-  compareLiterals(text, tables, (finding) => differences.push(finding));
   const isOther = states === undefined ? isCut(text, tables) : text !== writeCatalog(states);
-  if (differences.length === 0 && isOther) report({ file: CATALOG, what: OTHER_TEXT });
-  for (const finding of differences) report(finding);
+  reportDifferences(CATALOG, isOther, report, (note) => compareLiterals(text, tables, note));
 }
 
 /** Finds a cut without knowing the text that is due. */

@@ -18,19 +18,22 @@ export async function replayTable(lake: Lake, table: TableName, report: Report):
   const folder = tablePath(lake, table, '_delta_log');
   const names = (await readdir(folder).catch(ignoreMissing)) ?? [];
   const commits = listVersions(names, '.json');
-  const checkpoints = new Set(listVersions(names, '.checkpoint.parquet'));
-  if (commits.length === 0 && checkpoints.size === 0) return undefined;
+  const checkpoints = listVersions(names, '.checkpoint.parquet');
+  if (commits.length === 0 && checkpoints.length === 0) return undefined;
   const state = emptyTable(table);
   const fail = (name: string, what: string) => report({ table, file: `${table}/_delta_log/${name}`, what });
   try {
-    const first = commits[0] ?? 0;
-    if (first > 0) await startFromCheckpoint(state, folder, [...checkpoints].sort((a, b) => a - b)[0]);
+    if ((commits[0] ?? 0) > 0) {
+      const [oldest] = checkpoints;
+      if (oldest === undefined) throw new Error('its first entries are missing, and there is no checkpoint');
+      await applyCheckpoint(state, folder, oldest);
+    }
     for (const version of commits.filter((version) => version > state.version)) {
       const name = fileName(version, '.json');
       if (version !== state.version + 1) throw new Error(`${name}: version ${state.version + 1} is missing before it`);
       applyCommit(state, await readCommit(folder, name), (what) => fail(name, what));
       state.version = version;
-      if (checkpoints.has(version)) await compareCheckpoint(state, folder, version, fail);
+      if (checkpoints.includes(version)) await compareCheckpoint(state, folder, version, fail);
     }
   } catch (error) {
     report({ table, what: `its log can't be replayed: ${error instanceof Error ? error.message : String(error)}` });
@@ -79,7 +82,6 @@ async function readCommit(folder: string, name: string): Promise<Action[]> {
 
 function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: string) => void): void {
   checkCommit(state, actions, fail);
-  for (const { metaData } of actions) if (metaData != null) applyMetaData(state, metaData);
   const rows = { added: 0, removed: 0 };
   for (const action of actions) {
     const path = action.remove == null ? undefined : decodePath(action.remove.path);
@@ -106,13 +108,6 @@ function countRows(stats: string | null | undefined): number {
   return stats == null ? 0 : ((JSON.parse(stats) as { numRecords?: number }).numRecords ?? 0);
 }
 
-function applyMetaData(state: ReplayedTable, metaData: NonNullable<Action['metaData']>): void {
-  state.id = metaData.id;
-  state.schemaString = metaData.schemaString;
-  state.partitionColumns = metaData.partitionColumns;
-  state.configuration = metaData.configuration;
-}
-
 /** Refuses a path that leaves the table's folder. */
 function decodePath(path: string): string {
   const decoded = decodeURIComponent(path);
@@ -129,29 +124,22 @@ function applyAction(state: ReplayedTable, { add, remove, txn, metaData }: Actio
   }
   if (add != null) {
     const path = decodePath(add.path);
-    const { partitionValues, stats, tags } = add;
-    const file = {
-      path,
-      bytes: Number(add.size),
-      partitionValues,
-      stats: stats ?? '{}',
-      sha256: tags?.['pricelake.sha256'],
-    };
-    state.files.set(path, file);
+    const { partitionValues, size, stats, tags } = add;
+    const sha256 = tags?.['pricelake.sha256'];
+    state.files.set(path, { path, bytes: Number(size), partitionValues, stats: stats ?? '{}', sha256 });
     state.superseded.delete(path);
   }
   if (txn != null) state.txn.set(txn.appId, BigInt(txn.version));
-  if (metaData != null) applyMetaData(state, metaData);
+  if (metaData != null) {
+    const { id, schemaString, partitionColumns, configuration } = metaData;
+    Object.assign(state, { id, schemaString, partitionColumns, configuration });
+  }
 }
 
-async function startFromCheckpoint(state: ReplayedTable, folder: string, version: number | undefined): Promise<void> {
-  if (version === undefined) throw new Error('its first entries are missing, and there is no checkpoint');
-  for (const action of await readCheckpoint(folder, version)) applyAction(state, action);
+async function applyCheckpoint(state: ReplayedTable, folder: string, version: number): Promise<void> {
+  const actions = (await readRows(`${folder}/${fileName(version, '.checkpoint.parquet')}`)) as Action[];
+  for (const action of actions) applyAction(state, action);
   state.version = version;
-}
-
-async function readCheckpoint(folder: string, version: number): Promise<Action[]> {
-  return (await readRows(`${folder}/${fileName(version, '.checkpoint.parquet')}`)) as Action[];
 }
 
 /** A reader that begins at the checkpoint must find the same table. */
@@ -164,7 +152,7 @@ async function compareCheckpoint(
   const name = fileName(version, '.checkpoint.parquet');
   const other = emptyTable(state.table);
   try {
-    for (const action of await readCheckpoint(folder, version)) applyAction(other, action);
+    await applyCheckpoint(other, folder, version);
   } catch (error) {
     return fail(name, `can't be read: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -1,16 +1,13 @@
 import type { TableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
 
-/** A commit of another program. */
 interface ForeignEntry {
   version: number;
   /** `DELETE by delta-rs:py-1.6.6` */
   name: string;
-  /** True if the commit says that rows changed. */
   changesRows: boolean;
 }
 
-/** A data file as the log names it. */
 export interface LoggedFile {
   /** Relative to the table's folder. */
   path: string;
@@ -21,14 +18,11 @@ export interface LoggedFile {
   sha256: string | undefined;
 }
 
-/** A table as its log describes it. */
 export interface ReplayedTable {
   table: TableName;
   schema: TableSchema;
   version: number;
-  /** Number of replayed commits. */
   commits: number;
-  /** By path. */
   files: Map<string, LoggedFile>;
   /** Path → time of removal, ms since the epoch. */
   superseded: Map<string, number>;
@@ -50,7 +44,6 @@ interface Add {
   tags?: Record<string, string> | null;
 }
 
-/** An action of the protocol, from a commit or a checkpoint. */
 export interface Action {
   add?: Add | null;
   remove?: { path: string; deletionTimestamp?: number | bigint | null; dataChange?: boolean } | null;

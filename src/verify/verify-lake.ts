@@ -42,11 +42,8 @@ export interface ProofResult {
   next?: string | undefined;
   looked: bigint;
   of: string;
-  /** Number of findings; 0 if the claim holds. */
   found: number;
-  /** The first findings. */
   findings: Finding[];
-  /** Facts that are worth knowing and no findings. */
   notes: string[];
 }
 

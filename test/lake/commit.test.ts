@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { realIo } from '../../src/io/io.js';
+import { PRICELAKE_VERSION } from '../../src/io/package-path.js';
 import { type CommitInfo, commitTable } from '../../src/lake/commit.js';
 import { readLog } from '../../src/lake/delta-log.js';
 import type { Lake } from '../../src/lake/lake.js';
@@ -56,15 +57,6 @@ test('an empty file stays while its table has no rows, and goes with the commit 
   expect(await listFiles(lake)).toEqual(['a.parquet', 'empty-4.parquet']);
   const entry = await readFile(tablePath(lake, 'items', '_delta_log', '00000000000000000004.json'), 'utf8');
   expect(entry.match(/"remove"/g)).toHaveLength(2);
-});
-
-test('rows that go leave other files and empty ones alone', async () => {
-  const lake = await makeBareLake();
-  await commit(lake, change([await stage(lake, 'a.parquet'), await stage(lake, 'b.parquet')]));
-  await commit(lake, change([], [await fileOf(lake, 'a.parquet')]));
-  expect([await readPaths(lake), await listFiles(lake)]).toEqual([['b.parquet'], ['b.parquet']]);
-  await commit(lake, change([await stage(lake, 'c.parquet')]));
-  expect(await listFiles(lake)).toEqual(['b.parquet', 'c.parquet']);
 });
 
 test('a change that removes what another run has removed meanwhile is refused by name', async () => {
@@ -141,18 +133,26 @@ test('a commit leaves nothing in staging, and other stages of the run alone', as
   expect(await readdir(privatePath(lake, 'staging'))).toEqual([]);
 });
 
-test('an entry says only what is new', async () => {
+test('an entry begins with who made it, when and why, and says only what is new', async () => {
   const lake = await makeBareLake();
-  const kinds = async (version: number) => {
+  const read = async (version: number) => {
     const name = `${String(version).padStart(20, '0')}.json`;
     const lines = (await readFile(tablePath(lake, 'items', '_delta_log', name), 'utf8')).trimEnd().split('\n');
-    return lines.map((line) => Object.keys(JSON.parse(line) as object).join());
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   };
+  const kinds = (actions: object[]) => actions.map((action) => Object.keys(action).join());
   await commit(lake, change([await stage(lake, 'a.parquet')], [], { applied: { run: 1n } }));
-  expect(await kinds(0)).toEqual(['commitInfo', 'protocol', 'metaData', 'txn', 'add']);
+  const first = await read(0);
+  expect(kinds(first)).toEqual(['commitInfo', 'protocol', 'metaData', 'txn', 'add']);
+  expect(first[1]).toEqual({ protocol: { minReaderVersion: 1, minWriterVersion: 2 } });
   const removed = [await fileOf(lake, 'a.parquet')];
-  await commit(lake, change([await stage(lake, 'b.parquet')], removed, { applied: { run: 2n } }));
-  expect(await kinds(1)).toEqual(['commitInfo', 'txn', 'remove', 'add']);
+  const at = new Date('2026-11-21T00:00:00.123Z');
+  await commit(lake, change([await stage(lake, 'b.parquet')], removed, { applied: { run: 2n } }), { at, runId: 'r7' });
+  const [info, ...actions] = await read(1);
+  expect(kinds(actions)).toEqual(['txn', 'remove', 'add']);
+  const engineInfo = `pricelake/${PRICELAKE_VERSION}`;
+  const facts = { timestamp: at.getTime(), operation: 'TEST', operationParameters: {}, runId: 'r7' };
+  expect(info).toEqual({ commitInfo: { ...facts, engineInfo, actions: 3 } });
 });
 
 test('of the files of a commit that can not be moved in, those that were go back', async () => {
@@ -176,14 +176,4 @@ test('of two writers of one version the second is told, and gets its files back'
     facts: { hint: 'Only one run may write a lake at a time; run the same command again.' },
   });
   expect([await listFiles(lake), await readFile(own.stagedAt, 'utf8')]).toEqual([[], 'a.parquet']);
-});
-
-test('every tenth version has a checkpoint, and no other', async () => {
-  const lake = await makeBareLake();
-  for (let run = 0n; run <= 11n; run += 1n) await commit(lake, change([], [], { applied: { run } }));
-  const log = await readdir(tablePath(lake, 'items', '_delta_log'));
-  expect(log.filter((name) => !name.endsWith('.json')).sort()).toEqual([
-    '00000000000000000010.checkpoint.parquet',
-    '_last_checkpoint',
-  ]);
 });

@@ -1,5 +1,4 @@
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { type Io, realIo } from '../../src/io/io.js';
 import { compactLake } from '../../src/lake/compact.js';
@@ -158,11 +157,6 @@ test('what is due is joined where a partition has many files, and nothing where 
   expect(published?.tables.items?.files).toHaveLength(6);
 });
 
-test('small files are joined up to the target that is asked for', async () => {
-  const { lake, db } = await makeManyFiles();
-  expect(await compactLake(db, lake, 'always', io, { targetBytes: 1 })).toEqual([]);
-});
-
 test('files of other programs are rewritten as ours, with their partition columns, also where no file is small', async () => {
   const { lake: before, db } = await makeManyFiles();
   const rows = await readRows(db, 'items');
@@ -186,16 +180,6 @@ test('only who compacts always gets files for tables without rows; one that has 
   expect(await Promise.all(TABLE_NAMES.map(versionOf))).not.toContain(-1n);
   expect((await readPointer(lake))?.tables.rejects?.files).toHaveLength(1);
   expect(await compactLake(db, lake, 'always', io, { targetBytes: 1 })).toEqual([]);
-});
-
-test('where nothing is done nothing is published', async () => {
-  const { lake, db } = await makeManyFiles();
-  const catalog = join(lake.root, 'catalog.sql');
-  await rm(catalog);
-  for (const when of ['due', 'foreign'] as const) expect(await compactLake(db, lake, when, io)).toEqual([]);
-  await expect(stat(catalog)).rejects.toThrow('ENOENT');
-  await compactLake(db, lake, 'always', io);
-  await stat(catalog);
 });
 
 test('a table that is behind items stays behind: it follows what a compaction does to items alone', async () => {

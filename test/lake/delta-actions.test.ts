@@ -14,13 +14,6 @@ const FILE: DataFile = {
 };
 const { sha256: _none, ...UNSIGNED } = FILE;
 
-const readLine = (line: string) => readAdd(parseAction(line).add ?? expect.unreachable('no add'));
-
-test('a file is read from the log as it was written, with a checksum and without', () => {
-  expect(readLine(writeAdd(FILE))).toEqual(FILE);
-  expect(readLine(writeAdd(UNSIGNED))).toStrictEqual(UNSIGNED);
-});
-
 test('the line that adds a file says what Delta wants to know', () => {
   const add = {
     path: 'brand-a%20b/c=1.parquet',
@@ -66,13 +59,6 @@ test('versions of txn are exact int64, and plain numbers where they are small', 
     appId: 'x',
     version: 5,
     lastUpdated: 7,
-  });
-});
-
-test('a row of a checkpoint has null for the other actions', () => {
-  expect(parseAction('{"txn":null,"protocol":{"minReaderVersion":1,"minWriterVersion":2}}')).toEqual({
-    txn: null,
-    protocol: { minReaderVersion: 1, minWriterVersion: 2 },
   });
 });
 

@@ -10,10 +10,6 @@ import { add, CREATED, META_DATA, makeBareLake, OURS, PROTOCOL, remove, txn, wri
 const HINT = '`pricelake rebuild` makes the tables again from the kept raw bytes.';
 const paths = ({ files }: { files: Map<string, unknown> }) => [...files.keys()];
 
-test('log files are named by their version in 20 digits', () => {
-  expect(logPath({ root: '/l' }, 'items', 7n, 'json')).toBe('/l/items/_delta_log/00000000000000000007.json');
-});
-
 test('versions are those of whole names of one suffix, in order', () => {
   const names = [12, 2, 111].map((version) => `${String(version).padStart(20, '0')}.json`);
   const others = [
@@ -134,27 +130,6 @@ test('a log that took the place of one of as many versions is read anew', async 
   await writeEntry(lake, 1n, [txn('x', 12)]);
   const state = await readLog(lake, 'items');
   expect([paths(state), state.txn.get('x')?.version]).toEqual([['after, in a longer entry'], 12n]);
-});
-
-test('a second look at a log without the entry of its last version reads its checkpoint again', async () => {
-  const lake = await makeBareLake();
-  const other = await makeBareLake();
-  const file = logPath(lake, 'items', 10n, 'checkpoint.parquet');
-  for (const [one, first] of [
-    [lake, 1n],
-    [other, 101n],
-  ] as const) {
-    for (let n = 0n; n <= 10n; n += 1n) {
-      const change = { table: 'items' as const, add: [], remove: [], applied: { run: first + n } };
-      await commitTable(one, change, { runId: 'r', operation: 'TEST', at: AT });
-    }
-    for (let version = 0n; version <= 10n; version += 1n) await rm(logPath(one, 'items', version, 'json'));
-  }
-  const reopened = { ...lake };
-  const readRun = async () => (await readLog(reopened, 'items')).txn.get('pricelake.run')?.version;
-  expect(await readRun()).toBe(11n);
-  await writeFile(file, await readFile(logPath(other, 'items', 10n, 'checkpoint.parquet')));
-  expect(await readRun()).toBe(111n);
 });
 
 test('commits of other programs behind a checkpoint are told once, however often the log is read', async () => {

@@ -1,13 +1,6 @@
 import { expect, test } from 'vitest';
 import { PRICELAKE_VERSION } from '../../src/io/package-path.js';
-import {
-  compareColumns,
-  describeDifference,
-  readDeltaColumns,
-  refuseOtherColumns,
-  refuseUnreadable,
-  writeDeltaSchema,
-} from '../../src/lake/column-difference.js';
+import { refuseOtherColumns, refuseUnreadable, writeDeltaSchema } from '../../src/lake/column-difference.js';
 import type { LogState, MetaData } from '../../src/lake/delta-actions.js';
 import { planMetaData, readRetentionMs, readTombstoneMs } from '../../src/lake/delta-metadata.js';
 import { loadTableSchema, type TableSchema } from '../../src/tables/schemas.js';
@@ -127,39 +120,6 @@ test('files with other columns than the contract has may not stay', () => {
   const lacking = { ...create(), schemaString: writeDeltaSchema(without()) };
   expect(() => stays(lacking)).toThrow(`items: it lacks column ${last} of ${CONTRACT}`);
   expect(plan(stateOf(lacking, [a]), change({ remove: [a] }))?.schemaString).toBe(writeDeltaSchema(schema));
-});
-
-test('columns are compared by name and type, in any order', () => {
-  const { columns } = schema;
-  const mixed = { ...schema, columns: columns.toReversed() };
-  expect(compareColumns(schema, writeDeltaSchema(mixed))).toEqual({ missing: [], unknown: [], retyped: [] });
-  const other = writeDeltaSchema(without()).replace('"decimal(18,4)"', '"double"').replace('"item_id"', '"x"');
-  const found = compareColumns(schema, other);
-  expect(found).toEqual({
-    missing: ['item_id', columns.at(-1)?.name],
-    unknown: ['x'],
-    retyped: [{ name: 'price', has: 'double', wants: 'decimal(18,4)' }],
-  });
-  expect(describeDifference('items', found)).toBe(
-    `it lacks columns item_id, ${columns.at(-1)?.name} of ${CONTRACT}; it has column x, which ${CONTRACT} does not know; ` +
-      `column price is double, ${CONTRACT} says decimal(18,4)`,
-  );
-});
-
-test('a Delta schema has all columns nullable, with their descriptions, and lists as types of their own', () => {
-  const text = writeDeltaSchema(schema);
-  const { type, fields } = JSON.parse(text) as { type: string; fields: unknown[] };
-  const [first] = schema.columns;
-  expect([type, fields.length]).toEqual(['struct', schema.columns.length]);
-  expect(fields[0]).toEqual({
-    name: first?.name,
-    type: 'long',
-    nullable: true,
-    metadata: { comment: first?.description },
-  });
-  const columns = readDeltaColumns(text);
-  expect([...columns.keys()]).toEqual(schema.columns.map(({ name }) => name));
-  expect(columns.get('datasets')).toMatch(/^\{"type":"array","elementType":"string"/);
 });
 
 test('a table with other columns is refused; a reader does without those that it does not know', () => {

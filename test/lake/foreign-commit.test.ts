@@ -140,21 +140,6 @@ test('a change that a checkpoint hides is found in the log before it', async () 
   expect(await find({ tables: {} } as unknown as Pointer)).toEqual([1n, 2n]);
 });
 
-test('a log is not read again where the states tell every commit since the newest run', async () => {
-  const lake = await makeBareLake();
-  await writeEntry(lake, 0n, [...CREATED, add('a'), add('b')]);
-  await writeEntry(lake, 1n, [remove('a')], OTHER);
-  const gone = { root: '/none' };
-  const find = async (left: bigint) =>
-    (await findForeignChanges(gone, [await readTable({ ...lake }, 'items')], pointerAt(left))).map(
-      (one) => one.version,
-    );
-  expect(await find(0n)).toEqual([1n]);
-  await writeCheckpoint(lake, 'items', new Date());
-  await writeEntry(lake, 2n, [remove('b')], OTHER);
-  expect(await find(1n)).toEqual([2n]);
-});
-
 const pointerAt = (version: bigint) => ({ tables: { items: { version, rows: 0n, files: [] } } }) as unknown as Pointer;
 
 test('changes count from the version that the newest run left, or up to which they were repaired', async () => {

@@ -1,11 +1,9 @@
-import { mkdir, open, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, open, rename, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { startHeartbeat } from '../../src/lake/heartbeat.js';
+import { startHeartbeat } from '../../src/lake/lock.js';
 import { createFakeIo } from '../api/fake-io.js';
-import { listOpenFiles } from '../journal/folder.js';
-import { before } from './between-calls.js';
 import { makeFolder } from './fixture.js';
 
 /** A beat is due every 20 ms, but nothing says how long a disk may take for one. */
@@ -52,20 +50,6 @@ test('an owner whose lock was taken over is told, and beats no more', async () =
   expect((await stat(path)).size).toBe('other'.length);
 });
 
-test('an owner whose lock is gone is told', async () => {
-  const { path, heartbeat } = await startInFolder();
-  await rm(path);
-  await expect.poll(() => heartbeat.lost.aborted, PATIENT).toBe(true);
-  await heartbeat.release();
-});
-
-test('a lock that goes right before it is released is no fault', async () => {
-  const { path, heartbeat } = await startInFolder();
-  before('rm', /\/lock$/, () => rm(path));
-  await heartbeat.release();
-  await expect(stat(path)).rejects.toThrow('ENOENT');
-});
-
 test('a beat that fails is told and missed; the next one comes when the file system is back', async () => {
   const { folder, path, io, heartbeat } = await startInFolder();
   await writeFile(join(folder, 'nothing'), '');
@@ -79,13 +63,4 @@ test('a beat that fails is told and missed; the next one comes when the file sys
   expect(heartbeat.lost.aborted).toBe(false);
   await heartbeat.release();
   await expect(stat(path)).rejects.toThrow('ENOENT');
-});
-
-test('a lock that can not be released is told, and no file of it stays open', async () => {
-  const { folder, heartbeat } = await startInFolder();
-  expect(await listOpenFiles(join(folder, 'disk'))).toEqual(['lock']);
-  await writeFile(join(folder, 'nothing'), '');
-  await mount(folder, 'nothing');
-  await expect(heartbeat.release()).rejects.toMatchObject({ code: 'ENOTDIR' });
-  expect(await listOpenFiles(join(folder, 'disk'))).toEqual([]);
 });

@@ -6,9 +6,8 @@ import { writeCheckpoint } from '../../src/lake/checkpoint.js';
 import { findDamagedFile, inspectLake } from '../../src/lake/inspect-lake.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { publishPointer } from '../../src/lake/publish.js';
-import { TABLE_NAMES } from '../../src/tables/table.js';
 import { AT, makeFolder } from './fixture.js';
-import { add, CREATED, META_DATA, makeBareLake, remove, writeEntry } from './log-writer.js';
+import { add, CREATED, makeBareLake, remove, writeEntry } from './log-writer.js';
 
 const RUN = { pipeline: 'p', runId: 'r', runNumber: 1n, cursor: 1n, at: AT, attributions: [] };
 
@@ -18,17 +17,6 @@ async function makePublished(): Promise<Lake> {
   await publishPointer(lake, RUN);
   return lake;
 }
-
-test('of a lake in order every table can be read, and nothing is damaged', async () => {
-  const { pointer, states, damaged, pointerDamage } = await inspectLake(await makePublished());
-  expect([pointer?.runId, [...states.keys()], damaged.size, pointerDamage]).toEqual([
-    'r',
-    [...TABLE_NAMES],
-    0,
-    undefined,
-  ]);
-  expect(states.get('items')?.files).toHaveLength(2);
-});
 
 test('a damaged lake.json is told, and the tables are read all the same', async () => {
   const lake = await makePublished();
@@ -71,21 +59,6 @@ test('an entry that can not be read is told also where the checkpoint of another
   await appendFile(entry, '{');
   const { states, damaged } = await inspectLake({ ...lake });
   expect([states.get('items')?.version, damaged.get('items')]).toEqual([1n, `${entry}: line 3 is damaged`]);
-});
-
-test('a table that another program gave a column and took rows from is damaged', async () => {
-  const lake = await makePublished();
-  const schema = JSON.parse(META_DATA.schemaString) as { fields: object[] };
-  schema.fields.push({ name: 'brand_id', type: 'long', nullable: true, metadata: {} });
-  const metaData = { ...META_DATA, schemaString: JSON.stringify(schema) };
-  const by = { engineInfo: 'other 1', operation: 'DELETE' };
-  await writeEntry(lake, 1n, [{ metaData }, remove('a.parquet', 5)], by);
-  expect((await inspectLake(lake)).damaged.get('items')).toContain('changed');
-});
-
-test('a fault of the machine is no damage', async () => {
-  const lake = await makePublished();
-  await expect(inspectLake({ root: join(lake.root, 'lake.json') })).rejects.toMatchObject({ code: 'ENOTDIR' });
 });
 
 test('a file is damaged when it is missing, of another size, or of other bytes', async () => {

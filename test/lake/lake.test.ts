@@ -54,13 +54,6 @@ test('a reader gets an error with a hint where there is no lake, and makes none'
   await expect(readdir(path)).rejects.toThrow('ENOENT');
 });
 
-test('what an operating system leaves in an empty folder is in nobody’s way', async () => {
-  const folder = await makeFolder();
-  await mkdir(join(folder, 'lost+found'));
-  await writeFile(join(folder, '.DS_Store'), '');
-  await openLake(folder, { create: true });
-});
-
 /** A lake in which runs have landed. */
 async function makeLanded(landings = ['000001-20261120T120000Z']): Promise<string> {
   const { root } = await openLake(await makeFolder(), { create: true });
@@ -83,29 +76,6 @@ test('a lake whose marker is gone or damaged opens for repair, as it is, when ru
   expect((await openDamagedLake(root)).damage).toBe(`${markerOf(root)}: not JSON`);
   await rm(markerOf(root));
   expect((await openDamagedLake(root)).damage).toBe(`${markerOf(root)}: missing`);
-});
-
-test('a marker that is no JSON says why, and one that can not be read is told as such', async () => {
-  const root = await makeLanded();
-  await writeFile(markerOf(root), '{');
-  await expect(findLake(root)).rejects.toMatchObject({ code: 'lake_invalid', cause: expect.any(SyntaxError) });
-  await rm(markerOf(root));
-  await mkdir(markerOf(root));
-  await expect(findLake(root)).rejects.toMatchObject({
-    code: 'lake_invalid',
-    message: `${markerOf(root)}: it is a folder`,
-  });
-});
-
-test('the folder for temporary files comes back where a lake may be created, and nowhere else', async () => {
-  const root = await makeLanded();
-  const folder = join(root, '_pricelake');
-  await rm(join(folder, 'tmp'), { recursive: true });
-  await openLake(root, { create: false });
-  await findLake(root);
-  expect(await readdir(folder)).not.toContain('tmp');
-  await openLake(root, { create: true });
-  expect(await readdir(folder)).toContain('tmp');
 });
 
 test('a lake of another format version opens for repair alone', async () => {

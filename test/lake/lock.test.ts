@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,8 @@ import { lockLake, readLock } from '../../src/lake/lock.js';
 import { identifyProcess } from '../../src/lake/process-identity.js';
 import { privatePath } from '../../src/tables/layout.js';
 import { createFakeIo } from '../api/fake-io.js';
-import { makeFolder, makeLake } from './fixture.js';
+import { before } from './between-calls.js';
+import { makeLake } from './fixture.js';
 
 const HOLDER = fileURLToPath(new URL('./lock-holder.mjs', import.meta.url));
 const children: ChildProcess[] = [];
@@ -161,19 +162,67 @@ test.each(['', '{', '{"pid":1}', 'null'])(
   },
 );
 
-test('a lock that can not be written says why, not what clearing up met', async () => {
-  await expect(lockLake({ root: await makeFolder() }, realIo)).rejects.toMatchObject({
-    code: 'ENOENT',
-    syscall: 'open',
-  });
-});
-
-async function writeOwner(lake: Lake, owner: Record<string, unknown>, name = 'lock'): Promise<void> {
-  const whole = { ...identifyProcess(), token: 'token', acquiredAt: '2026-11-20T10:00:00.000Z', ...owner };
-  await writeFile(privatePath(lake, name), JSON.stringify(whole));
-}
-
 async function setAge(lake: Lake, seconds: number): Promise<void> {
   const at = Date.now() / 1000 - seconds;
   await utimes(privatePath(lake, 'lock'), at, at);
 }
+
+async function writeOwner(lake: Lake, owner: Record<string, unknown>, name = 'lock'): Promise<void> {
+  const whole = { ...identifyProcess(), token: 'token', acquiredAt: '2026-11-20T10:00:00.000Z', ...owner };
+  await writeFile(privatePath(lake, 'next'), JSON.stringify(whole));
+  await rename(privatePath(lake, 'next'), privatePath(lake, name));
+}
+
+const DEAD = { startedAt: '1', token: 'dead' };
+const ELSEWHERE = { host: 'elsewhere', token: 'living' };
+
+const listLocks = async (lake: Lake) => (await readdir(privatePath(lake))).filter((name) => name.startsWith('lock'));
+
+test('a lock that goes while a contender reads it is free', async () => {
+  const lake = await makeLake();
+  await writeOwner(lake, ELSEWHERE);
+  before('readFile', /\/lock$/, (path) => rm(path));
+  await (await lockLake(lake, realIo)).release();
+  expect(await listLocks(lake)).toEqual([]);
+});
+
+test('a lock that goes while its age is looked at is held for now, and free the next time', async () => {
+  const lake = await makeLake();
+  await writeOwner(lake, ELSEWHERE);
+  before('stat', /\/lock$/, (path) => rm(path));
+  await expect(lockLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_locked', facts: { host: 'elsewhere' } });
+  await (await lockLake(lake, realIo)).release();
+});
+
+test('an owner elsewhere whose last heartbeat is exactly 60 s old is believed', async () => {
+  const lake = await makeLake();
+  await writeOwner(lake, ELSEWHERE);
+  const at = new Date('2026-11-20T10:00:00Z');
+  await utimes(privatePath(lake, 'lock'), at, new Date(at.getTime() - 60_000));
+  before('stat', /\/lock\.new\./, (path) => utimes(path, at, at));
+  await expect(lockLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_locked' });
+});
+
+test('a contender that is not the first to follow a dead owner leaves the lock to the one that was', async () => {
+  const lake = await makeLake();
+  await writeOwner(lake, DEAD);
+  before('link', /\/lock\.after\.dead$/, () => writeOwner(lake, ELSEWHERE, 'lock.after.dead'));
+  await expect(lockLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_locked', facts: { host: 'elsewhere' } });
+  expect(await listLocks(lake)).toEqual(['lock', 'lock.after.dead']);
+});
+
+test('a contender that comes when another has followed the dead owner withdraws', async () => {
+  const lake = await makeLake();
+  await writeOwner(lake, DEAD);
+  before('link', /\/lock\.after\.dead$/, () => writeOwner(lake, ELSEWHERE));
+  await expect(lockLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_locked', facts: { host: 'elsewhere' } });
+  expect(await listLocks(lake)).toEqual(['lock']);
+});
+
+test('a contender that comes when the lock is free again takes it as any other does', async () => {
+  const lake = await makeLake();
+  await writeOwner(lake, DEAD);
+  before('link', /\/lock\.after\.dead$/, () => rm(privatePath(lake, 'lock')));
+  await (await lockLake(lake, realIo)).release();
+  expect(await listLocks(lake)).toEqual([]);
+});

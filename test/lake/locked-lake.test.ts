@@ -71,23 +71,6 @@ test('a fault of the machine is told as such', async () => {
   }
 });
 
-test('a folder without a lake is refused, and stays without', async () => {
-  const folder = await makeFolder();
-  for (const withLake of [withLockedLake, withDamagedLake])
-    await expect(withLake(folder, realIo, never, async () => {})).rejects.toMatchObject({ code: 'lake_invalid' });
-  expect(await readdir(folder)).toEqual([]);
-});
-
-test('a rebuild that was cut off while it took its place is finished first', async () => {
-  const lake = await makeLake();
-  await mkdir(privatePath(lake, 'rebuild', 'items', '_delta_log'), { recursive: true });
-  await writeFile(privatePath(lake, 'rebuild', 'items', 'new'), 'x');
-  await writeFile(privatePath(lake, 'swap.json'), '{"tables":["items"]}');
-  await withDamagedLake(lake.root, realIo, never, async () => {
-    expect(await readdir(tablePath(lake, 'items'))).toEqual(['_delta_log', 'new']);
-  });
-});
-
 test('tables that another program changed, or that have other columns, are refused, and shown to a repair', async () => {
   const changed = await makeLake();
   await writeEntry(changed, 1n, [remove('a.parquet', 5)], { engineInfo: 'other 1', operation: 'DELETE' });

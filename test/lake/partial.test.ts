@@ -1,7 +1,7 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { markPartial, readPartial, refusePartial, requireFiles, unmarkPartial } from '../../src/lake/partial.js';
+import { markPartial, readPartial, requireFiles, unmarkPartial } from '../../src/lake/partial.js';
 import { type Lake, privatePath, tablePath } from '../../src/tables/layout.js';
 import type { DataFile } from '../../src/tables/table.js';
 import { makeBareLake } from './log-writer.js';
@@ -18,14 +18,6 @@ async function makePartial(): Promise<Lake> {
   await writeFile(tablePath(lake, 'items', 'site_id=1', 'b.parquet'), 'x');
   return lake;
 }
-
-test('a folder with all files of its lake is not partial, and nothing in it is looked for', async () => {
-  const lake = await makeBareLake();
-  expect(await readPartial(lake)).toBeUndefined();
-  await requireFiles(lake, 'items', files);
-  await refusePartial(lake);
-  await unmarkPartial(lake);
-});
 
 test('a partial folder names its remote until it has every file', async () => {
   const lake = await makePartial();
@@ -56,20 +48,4 @@ test('files that are on the remote only are brought where a run holds it, else c
   const brought: unknown[] = [];
   await requireFiles({ ...lake, bring: async (...which) => void brought.push(which) }, 'items', files);
   expect(brought).toEqual([['items', files]]);
-});
-
-test('a file that can not be looked at is no absent one', async () => {
-  const lake = await makePartial();
-  await rm(tablePath(lake, 'items'), { recursive: true });
-  await writeFile(tablePath(lake, 'items'), 'no folder');
-  await expect(requireFiles(lake, 'items', files)).rejects.toMatchObject({ code: 'ENOTDIR' });
-});
-
-test('work that needs all files is refused in a partial folder', async () => {
-  const lake = await makePartial();
-  await expect(refusePartial(lake)).rejects.toMatchObject({
-    code: 'lake_invalid',
-    message: `${lake.root}: it has only some data files of ${REMOTE}`,
-    facts: { hint: HINT, remote: REMOTE },
-  });
 });

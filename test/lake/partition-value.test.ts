@@ -1,29 +1,9 @@
 import { expect, test } from 'vitest';
-import {
-  addPartitionKeys,
-  hashPartitionTexts,
-  partitionKey,
-  readPartitionValues,
-} from '../../src/lake/partition-value.js';
+import { partitionKey, readPartitionValues } from '../../src/lake/partition-value.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
-import { openDatabase } from './fixture.js';
 
 const items = loadTableSchema('items');
-
-test('rows are parted by the values of a column, and by the hashes of texts', async () => {
-  const db = await openDatabase();
-  const source = `SELECT * FROM (VALUES (1, 'EUR', 'x'), (2, NULL, 'y')) AS t(site_id, currency, title)`;
-  expect(addPartitionKeys(items, [], source)).toBe(source);
-  const keyed = addPartitionKeys(items, ['site_id', 'currency'], source);
-  const [hash] = await db.rows("SELECT sha256('EUR') AS key");
-  expect(await db.rows(`SELECT * FROM (${keyed}) ORDER BY site_id`)).toEqual([
-    { site_id: 1, currency: 'EUR', title: 'x', partition_0: 1, partition_1: hash?.key },
-    { site_id: 2, currency: null, title: 'y', partition_0: 2, partition_1: null },
-  ]);
-  const counts = [{ values: ['1', 'EUR'] }, { values: ['2', null] }];
-  expect(hashPartitionTexts(items, ['site_id', 'currency'], counts)).toEqual(new Map([[String(hash?.key), 'EUR']]));
-});
 
 const read = (column: string, value: string | null, texts = new Map<string, string>()) =>
   readPartitionValues(items, [column], new Map([[partitionKey(0), value]]), texts)[column];
@@ -49,11 +29,6 @@ test.each(['', '__HIVE_DEFAULT_PARTITION__', 'null', 'NULL', '__hive_default_par
       }),
     );
   },
-);
-
-test.each(['x null', 'nullx', ' ', 'x__HIVE_DEFAULT_PARTITION__', '__HIVE_DEFAULT_PARTITION__x'])(
-  'the text %j is one',
-  (text) => expect(read('brand', 'h', new Map([['h', text]]))).toBe(text),
 );
 
 test('a text that was not there when the rows were parted is an error', () => {

@@ -50,12 +50,6 @@ describe('of a table by days', () => {
   });
 });
 
-test('compaction is due when a partition has more than 16 small files', () => {
-  const many = (count: number, mb = 63) => Array.from({ length: count }, (_, i) => file(mb, i));
-  expect([16, 17].map((count) => isCompactionDue(many(count)))).toEqual([false, true]);
-  expect(isCompactionDue(many(20, 64))).toBe(false);
-});
-
 test('the smallest files are joined first, up to the target and no further', () => {
   const files = [30, 10, 40, 20, 45, 50].map((mb, i) => file(mb, i));
   expect(names(planCompaction(loadTableSchema('products'), files, at, 100 * MB))).toEqual(['1', '3', '0', '2']);

@@ -22,10 +22,6 @@ async function read(text: string) {
   return readPointer(lake);
 }
 
-test('before the first publication there is no pointer', async () => {
-  expect(await readPointer(await makeBareLake())).toBeUndefined();
-});
-
 test('a pointer is read with its numbers exact', async () => {
   const rows = 9007199254740991n;
   expect(await read(JSON.stringify(POINTER))).toStrictEqual({

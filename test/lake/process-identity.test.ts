@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -21,14 +21,6 @@ function start(file: string, args: string[]) {
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }
-
-test('a process is its id, its host, its boot with its namespace, and when it started', () => {
-  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  const place = `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
-  const startedAt = readStart(process.pid);
-  expect(startedAt).toMatch(/^\d+$/);
-  expect(identifyProcess()).toEqual({ pid: process.pid, host: hostname(), place, startedAt });
-});
 
 test('a process is alive until it is gone, and not one that has its id later', () => {
   const self = identifyProcess();

@@ -25,32 +25,11 @@ function statsOf(columns: Record<string, Record<string, string>>, partitionBy: s
   return writeStats(loadTableSchema('items'), partitionBy, 3n, statistics);
 }
 
-test('columns stand in the order of the table, with the bounds and counts that are known', () => {
-  const columns = {
-    price: { min: '1.0000', max: '2.0000', null_count: '1' },
-    item_id: { min: '1', max: '3', null_count: '0' },
-    title: { null_count: '3' },
-    site_id: { min: '5' },
-    url: { max: 'z' },
-  };
-  expect(statsOf(columns)).toBe(
-    '{"numRecords":3,"minValues":{"item_id":1,"price":1.0000,"site_id":5},' +
-      '"maxValues":{"item_id":3,"price":2.0000,"url":"z"},"nullCount":{"item_id":0,"title":3,"price":1}}',
-  );
-});
-
 test('a partition column has no statistics, not even its nulls', () => {
   const known = { min: '5', max: '5', null_count: '0' };
   expect(statsOf({ site_id: known, item_id: known }, ['site_id'])).toBe(
     '{"numRecords":3,"minValues":{"item_id":5},"maxValues":{"item_id":5},"nullCount":{"item_id":0}}',
   );
-});
-
-test('a null count that is no whole number is left out', () => {
-  for (const count of ['', '-1', '1.5', ' 1', '1 ', '1e3', 'NULL', 'x1', '1x']) {
-    expect(JSON.parse(statsOf({ title: { null_count: count } })).nullCount).toEqual({});
-  }
-  expect(JSON.parse(statsOf({ title: { null_count: '120' } })).nullCount).toEqual({ title: 120 });
 });
 
 test.each([
@@ -59,19 +38,6 @@ test.each([
 ])('a bound of %s is a number as the log writes it', (column, wrong, right) => {
   for (const text of wrong) expect(bounds('items', column, text, text)).toContain('"minValues":{},"maxValues":{}');
   for (const text of right) expect(bounds('items', column, text, text)).toContain(`"minValues":{"${column}":${text}}`);
-});
-
-test('seconds are written as JSON writes numbers', () => {
-  const written = (text: string) => JSON.parse(bounds('check_results', 'seconds', text, text)).maxValues.seconds;
-  expect([written('0.25'), written('-1.5'), written('1e-7'), written('0')]).toEqual([0.25, -1.5, 1e-7, 0]);
-  for (const text of ['', 'nan', 'inf', '-inf', 'x1']) expect(written(text)).toBeUndefined();
-});
-
-test('days are texts', () => {
-  const written = (text: string) => JSON.parse(bounds('history', 'observed_date', text, text)).minValues.observed_date;
-  expect(written('2026-01-31')).toBe('2026-01-31');
-  for (const text of ['12026-01-01', '2026-01-011', '44-03-15', '2026-1-1', 'x2026-01-01'])
-    expect(written(text)).toBeUndefined();
 });
 
 test('yes and no, and lists, have no bounds; their nulls are counted', () => {
@@ -86,6 +52,10 @@ test('ids above 2^53 and money keep every digit', () => {
     '{"numRecords":1,"minValues":{"item_id":-9223372036854775808},"maxValues":{"item_id":9223372036854775807},"nullCount":{"item_id":0}}',
   );
   expect(bounds('items', 'price', '-0.0001', '99999999999999.9999')).toContain('{"price":99999999999999.9999}');
+  expect(bounds('check_results', 'seconds', '0.25', 'nan')).toContain('"minValues":{"seconds":0.25},"maxValues":{}');
+  expect(bounds('history', 'observed_date', '2026-01-31', '12026-01-01')).toContain(
+    '"minValues":{"observed_date":"2026-01-31"},"maxValues":{}',
+  );
 });
 
 test('times are rounded outwards to milliseconds', () => {
@@ -95,22 +65,6 @@ test('times are rounded outwards to milliseconds', () => {
   expect(bounds('items', 'read_at', '2026-01-01 00:00:00+00', '2026-01-01 00:00:00.12+00')).toContain(
     '"maxValues":{"read_at":"2026-01-01T00:00:00.120Z"}',
   );
-});
-
-test('times on a millisecond stay, and the minimum never rises', () => {
-  const written = (text: string) => {
-    const { minValues, maxValues } = JSON.parse(bounds('items', 'read_at', text, text));
-    return [minValues.read_at, maxValues.read_at];
-  };
-  const day = '2026-01-01';
-  expect(written(`${day} 00:00:00+00`)).toEqual([`${day}T00:00:00.000Z`, `${day}T00:00:00.000Z`]);
-  expect(written(`${day} 00:00:00.5+00`)).toEqual([`${day}T00:00:00.500Z`, `${day}T00:00:00.500Z`]);
-  expect(written(`${day} 10:20:30.123000+00`)).toEqual([`${day}T10:20:30.123Z`, `${day}T10:20:30.123Z`]);
-  expect(written(`${day} 10:20:30.1231+00`)).toEqual([`${day}T10:20:30.123Z`, `${day}T10:20:30.124Z`]);
-  expect(written(`${day} 10:20:30.123999+00`)).toEqual([`${day}T10:20:30.123Z`, `${day}T10:20:30.124Z`]);
-  for (const text of [`${day} 10:20:30+02`, `${day} 10:20:30`, `x${day} 10:20:30+00`, `${day} 10:20:30.1234567+00`]) {
-    expect(written(text)).toEqual([undefined, undefined]);
-  }
 });
 
 test.each([

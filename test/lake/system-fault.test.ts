@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { errorCodeOf } from '../../src/cli/exit-codes.js';
 import { PricelakeError } from '../../src/io/errors.js';
-import { explainDamage, explainSystemFault, isSystemFault } from '../../src/lake/faults.js';
+import { explainDamage, explainSystemFault } from '../../src/lake/faults.js';
 
 const systemError = (code: string, path: string) =>
   Object.assign(new Error(`${code}: refused, open '${path}'`), { code, path });
@@ -54,7 +54,6 @@ test.each([
     ...texts.map((text) => new Error(`IO Error: ${text}`)),
   ];
   for (const cause of errors) {
-    expect(isSystemFault(cause)).toBe(true);
     expect(await explain(cause)).toMatchObject({
       code,
       message: expect.stringMatching(/^\/lake(?:\/a)?: .+/),
@@ -77,7 +76,6 @@ test('what the lake can not be written for is named by its path, anything else b
 test('errors of other kinds, texts and refusals are left as they are', async () => {
   const connection = new PricelakeError('offline', 'no', {}, { cause: systemError('EMFILE', '') });
   for (const error of [systemError('EIO', 'a'), new Error('Binder Error'), 'permission denied', connection]) {
-    expect(isSystemFault(error)).toBe(false);
     expect(await explain(error)).toBe(error);
   }
 });
@@ -103,8 +101,4 @@ test('an error that is named already is no damage, whatever it says', async () =
   for (const error of [new PricelakeError('config', 'No magic bytes found'), 'No magic bytes found', undefined]) {
     expect(await explain(error)).toBe(error);
   }
-});
-
-test('what works is handed on', async () => {
-  expect(await explainSystemFault('/lake', () => explainDamage('/lake', async () => 7))).toBe(7);
 });

@@ -59,11 +59,6 @@ test('a log of an older version, or none, reads as nothing noted', () => {
   expect(decodeApplied(logOf([['com.example.stream', 5n]]))).toEqual(decodeApplied(logOf()));
 });
 
-test('datasets are in the order of their ids, whatever the order of the log', () => {
-  const marks = [10, 9, 11, 8].map((id) => [`pricelake.dataset.${id}`, 1n] as const);
-  expect(decodeApplied(logOf(marks)).datasets.ids).toEqual([8n, 9n, 10n, 11n]);
-});
-
 test('a commit writes only what differs from the log', () => {
   const log = logOf(encodeApplied(APPLIED, logOf()));
   expect(encodeApplied(APPLIED, log)).toEqual([]);

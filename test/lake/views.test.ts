@@ -1,15 +1,22 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { commitTable } from '../../src/lake/commit.js';
 import { markPartial } from '../../src/lake/partial.js';
+import { readPointer } from '../../src/lake/pointer.js';
+import { publishPointer } from '../../src/lake/publish.js';
 import { readTable } from '../../src/lake/read.js';
-import { isSmall, LakeRows } from '../../src/lake/table-rows.js';
+import { stageTable } from '../../src/lake/stage.js';
+import { LakeRows, TableRows } from '../../src/lake/table-rows.js';
 import { createTableView, createTableViews } from '../../src/lake/views.js';
 import { readTables } from '../../src/run/open/open-tables.js';
 import type { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
+import { quoteLiteral } from '../../src/sql/quote.js';
+import { tableRelation } from '../../src/sql/table-relation.js';
 import { tablePath } from '../../src/tables/layout.js';
-import { type DataFile, TABLE_NAMES, type TableName } from '../../src/tables/table.js';
-import { ITEM, makeLake, openDatabase, select, write } from './fixture.js';
+import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
+import { AT, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 import { add, META_DATA, makeBareLake, PROTOCOL, writeEntry } from './log-writer.js';
 
 const MUCH_READ: TableName[] = ['items', 'history', 'sites', 'stale_items'];
@@ -60,13 +67,60 @@ test('files that are on the remote only, and columns of another type, are refuse
   await expect(createTableView(db, other, 'items', 'x')).rejects.toThrow(refusal);
 });
 
-test('few rows are up to 50,000 in up to 16 MiB, all in files of our own', () => {
-  const file = (rows: bigint, bytes: number, sha256?: string) => ({ rows, bytes, sha256 }) as DataFile;
-  const half = 8 * 1024 * 1024;
-  expect(isSmall([], 50_000n)).toBe(true);
-  expect(isSmall([file(25_000n, half, 'a'), file(25_000n, half, 'b')], 50_000n)).toBe(true);
-  expect(isSmall([file(25_000n, half, 'a'), file(25_001n, half, 'b')], 50_000n)).toBe(false);
-  expect(isSmall([file(25_000n, half, 'a'), file(25_000n, half + 1, 'b')], 50_000n)).toBe(false);
-  expect(isSmall([file(1n, 1, 'a'), file(1n, 1)], 50_000n)).toBe(false);
-  expect([2n, 1n].map((fewRows) => isSmall([file(2n, 1, 'a')], fewRows))).toEqual([true, false]);
+const RUN = { pipeline: 'prices', runId: 'r1', runNumber: 1n, cursor: 9223372036854775807n, at: AT, attributions: [] };
+
+test('a plain glob, the catalog, the log and the pointer give the same rows', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake('bracket[1]*')];
+  const source = select('items', ITEM, 'range(1000) AS r(i)');
+  await write(db, lake, { select: source });
+  await write(db, lake, {
+    table: 'products',
+    select: select('products', { product_id: "'p' || i", offers: '1', shops: '1', run_id: "'r1'" }, 'range(10) r(i)'),
+  });
+  await publishPointer(lake, RUN);
+
+  const expected = await readRows(db, `(${source})`);
+  const state = await readTable(lake, 'items');
+  const paths = state.files.map((file) => tablePath(lake, 'items', file.path));
+  expect(await readRows(db, tableRelation('items', paths))).toEqual(expected);
+  expect(await readRows(db, glob(lake, 'items/*.parquet').replaceAll('[1]*-', '[[]1][*]-'))).toEqual(expected);
+
+  await createTableViews(db, lake);
+  expect(await readRows(db, 'items')).toEqual(expected);
+  expect(await readRows(db, 'history')).toEqual([]);
+
+  const pointer = await readPointer(lake);
+  expect(pointer?.cursor).toBe(9223372036854775807n);
+  expect(pointer?.tables.items?.files.map((file) => join(lake.root, file.path))).toEqual(paths);
+  expect(pointer?.tables.items?.rows).toBe(1000n);
+});
+
+test('catalog.sql reads the published files with the lake as working directory, also where a table is empty', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  const source = select('items', ITEM, 'range(100) AS r(i)');
+  await write(db, lake, { select: source });
+  await publishPointer(lake, RUN);
+  await db.run(`SET file_search_path = ${quoteLiteral(lake.root)}`);
+  await db.run(await readFile(join(lake.root, 'catalog.sql'), 'utf8'));
+  expect(await readRows(db, 'items')).toEqual(await readRows(db, `(${source})`));
+  const types = await db.rows('DESCRIBE history');
+  expect(types.find((row) => row.column_name === 'price')?.column_type).toBe('DECIMAL(18,4)');
+});
+
+test('a partition is rewritten: the glob sees the new rows alone, and the next version is seen before it is committed', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  await write(db, lake, { select: select('items', ITEM, 'range(30) AS r(i)') });
+  const old = (await readTable(lake, 'items')).files.filter((file) => file.partitionValues.site_id === '1');
+  const rewritten = select('items', { ...ITEM, title: "'new'" }, 'range(30) AS r(i) WHERE i % 3 = 1');
+  const add = await stageTable(db, lake, { table: 'items', runId: 'r2', select: rewritten });
+  const change = { table: 'items' as const, add, remove: old, applied: { cursor: 2n ** 60n + 1n } };
+  const graph = new RelationGraph(db);
+  const before = await TableRows.open(graph, lake, await readTable(lake, 'items'), 0n);
+  const { rows } = await before.after(change, 0n);
+  await rows.made;
+  const next = await readRows(db, rows.name);
+  expect(next.filter((row) => row.includes('"new"'))).toHaveLength(10);
+  expect(await commitTable(lake, change, { runId: 'r2', operation: 'MERGE', at: AT })).toBe(1n);
+  expect(await readRows(db, glob(lake, 'items/*.parquet'))).toEqual(next);
+  expect((await readTable(lake, 'items')).applied.cursor).toBe(2n ** 60n + 1n);
 });

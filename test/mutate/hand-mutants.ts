@@ -274,8 +274,8 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   {
     name: 'the lease of a living writer is taken over',
     file: 'src/remote/lease.ts',
-    find: 'age > LEASE_MS ||',
-    replace: 'age >= 0 ||',
+    find: 'age <= LEASE_MS &&',
+    replace: 'age < 0 &&',
     tests: REMOTE,
   },
   {

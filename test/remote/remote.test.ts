@@ -183,25 +183,6 @@ test('where fetching a log ends early, no entry is missing before another', asyn
   expect(await readVersions(two)).toEqual({ runs: 7, datasets: 7 });
 });
 
-test('while the store is away, sending what has landed ends with the first files that it refuses', async () => {
-  const { store, machine, io } = await openRemoteWorld();
-  const one = await machine();
-  await one.run(1);
-  let tries = 0;
-  store.upload = async () => {
-    tries += 1;
-    throw new Error('away');
-  };
-  const save = one.hold(async (lake, remote) => {
-    const { folder, journal } = await beginRun(lake.root, { runNumber: 2n, pipeline: 'test', cursorFrom: null }, io);
-    for (let i = 0; i < 40; i++) await writeFile(join(folder, `${i}.ndjson`), '{}');
-    await journal.close();
-    await remote.saveLanding();
-  });
-  expect(String(await failure(save))).toContain('away');
-  expect(tries).toBeLessThanOrEqual(8);
-});
-
 test('a lake that is no copy of the remote is left untouched, and so is a prefix that holds no lake', async () => {
   const { store, machine } = await openRemoteWorld();
   const [one, other] = [await machine(), await machine()];
@@ -215,18 +196,6 @@ test('a lake that is no copy of the remote is left untouched, and so is a prefix
   store.objects.set('photo.jpg', { bytes: Buffer.from('x'), writtenAt: new Date() });
   expect((await failure(one.hold()))?.message).toContain('photo.jpg');
   expect([...store.objects.keys()]).toEqual(['photo.jpg']);
-});
-
-test('a store that does not honour conditions is refused before anything is written', async () => {
-  const { store, machine } = await openRemoteWorld();
-  store.create = async (key, bytes) => {
-    await store.write(key, bytes);
-    return true;
-  };
-  const error = await failure((await machine()).run(1));
-  expect(error).toMatchObject({ code: 'config' });
-  expect(error?.message).toContain('If-None-Match');
-  expect(store.objects.size).toBe(0);
 });
 
 // I10 of SPEC.md

@@ -67,14 +67,6 @@ test.each(FAULTS)('%s once is outlasted by every request', async (fault) => {
   expect(s3.objects.size).toBe(0);
 });
 
-test('where the answer to a creation is lost, the next try finds the object; who reads it sees whose it is', async () => {
-  let puts = 0;
-  s3.fault = ({ method }) => (method === 'PUT' && ++puts === 1 ? 'lost' : undefined);
-  expect(await store.create('lock', Buffer.from('mine'))).toBe(false);
-  expect((await store.read('lock'))?.bytes.toString()).toBe('mine');
-  expect(await store.create('lock', Buffer.from('other'))).toBe(false);
-});
-
 test("an object is dated by the store's clock, when it was written and when it is read", async () => {
   s3.aheadMs = 7_200_000;
   await store.write('lease', Buffer.from('mine'));
@@ -83,13 +75,6 @@ test("an object is dated by the store's clock, when it was written and when it i
   s3.aheadMs = 0;
   expect(Number(writtenAt) - Date.now()).toBeGreaterThan(7_000_000);
   expect(Number(readAt) - Number(writtenAt)).toBeGreaterThanOrEqual(60_000);
-});
-
-test('of writers that race for a key one wins', async () => {
-  const results = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => store.create('entry', Buffer.from(String(i)))),
-  );
-  expect(results.filter(Boolean)).toHaveLength(1);
 });
 
 test('a store that ignores conditions is refused, and one that honours them leaves no trace of the probe', async () => {

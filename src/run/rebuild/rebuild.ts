@@ -14,7 +14,7 @@ import { refusePartial } from '../../lake/partial.js';
 import { recoverLake } from '../../lake/recover.js';
 import { rebuildPath } from '../../lake/swap-lake.js';
 import { privatePath } from '../../tables/layout.js';
-import { checkLanding } from '../../verify/check-landing.js';
+import { checkLanding } from '../../verify/prove-landing.js';
 import { syncPipeline } from '../sync.js';
 import { findLosses, keepGoneItems, readRunFacts, refuseLosses, seedTables } from './carry-forward.js';
 import { OldTables } from './old-tables.js';
