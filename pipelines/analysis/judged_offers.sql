@@ -9,6 +9,7 @@ WITH priced AS (
     items.currency,
     items.site_id,
     price,
+    previous_price,
     -- Whole powers of ten between the price and the one before.
     CASE WHEN price > 0 AND previous_price > 0 THEN log10(price::DOUBLE / previous_price::DOUBLE) END AS jump,
     (epoch_us(read_at) - epoch_us(last_seen_at)) // 86400000000 AS days_unseen,
@@ -254,5 +255,6 @@ SELECT
   END AS unit_price,
   getvariable('run_id')::VARCHAR AS run_id,
   CASE WHEN doubted IS NULL THEN [] ELSE [one.finding FOR one IN doubted] END AS doubts,
-  condition
+  condition,
+  previous_price
 FROM told

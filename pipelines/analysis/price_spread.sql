@@ -16,6 +16,8 @@ priced AS (
     currency,
     site_id,
     price,
+    -- A price that moved by less than a factor of 2.5 was put up or down.
+    CASE WHEN is_counted AND previous_price BETWEEN price / 2.5 AND price * 2.5 THEN (previous_price * 10000)::BIGINT END AS units_before,
     is_counted,
     is_counted AND doubts <> [] AS is_doubted,
     findings,
@@ -44,6 +46,7 @@ price_groups AS MATERIALIZED (
     min(units) FILTER (is_counted AND NOT is_doubted) AS sure_min,
     max(units) FILTER (is_counted AND NOT is_doubted) AS sure_max,
     bool_or(is_doubted) AS has_doubts,
+    list({'low': least(units, units_before), 'high': greatest(units, units_before)}) FILTER (units_before IS NOT NULL) AS moves,
     min(units::HUGEINT * 18446744073709551616 + site_id) FILTER (is_counted) AS trusted_cheapest,
     max(units::HUGEINT * 18446744073709551616 - site_id) FILTER (is_counted) AS trusted_dearest,
     list(findings) FILTER (NOT is_counted) AS left_out_findings,
@@ -74,11 +77,13 @@ stepped AS (
   SELECT
     *,
     -- The widest step between two neighbouring prices that is too wide: nobody confirms a price that stands alone beyond
-    -- a factor of 1.6, and two groups of shops that are farther apart than 4 hardly sell the same.
+    -- a factor of 1.6, unless one of the offers moved from one side to the other; and two groups of shops that are
+    -- farther apart than 4 hardly sell the same.
     CASE WHEN trusted[n] > 1.6 * trusted[1] THEN list_max([
       trusted[i + 1] / trusted[i]
       FOR i IN range(1, n)
       IF trusted[i + 1] / trusted[i] > CASE WHEN i = 1 OR i = n - 1 THEN 1.6 ELSE 4 END
+        AND coalesce(len([1 FOR move IN moves IF move.low <= 1.05 * trusted[i] AND 1.05 * move.high >= trusted[i + 1]]), 0) = 0
     ]) END AS gap,
     shops <= 3 AND list_contains(kinds, 'scale') AS is_off_scale,
     has_doubts AND coalesce(sure_min <> trusted[1] OR sure_max <> trusted[n], true) AS is_doubtful

@@ -13,6 +13,7 @@ interface Offer {
   site?: number;
   found?: string;
   doubts?: string[];
+  before?: string;
   unit?: string;
   unitPrice?: string;
   currency?: string;
@@ -28,6 +29,7 @@ async function spread(...offers: Offer[]): Promise<Record<string, string | null>
     currency: one.currency ?? 'EUR',
     findings: one.found?.split(' ') ?? [],
     doubts: one.doubts ?? [],
+    previous_price: one.before,
     unit: one.unit,
     unit_price: one.unitPrice,
   }));
@@ -35,7 +37,7 @@ async function spread(...offers: Offer[]): Promise<Record<string, string | null>
     `INSERT INTO offers BY NAME
      SELECT *, 'p' AS product_id, findings = [] AS is_counted
      FROM (SELECT unnest(from_json($1, '[{"item_id":"BIGINT","site_id":"BIGINT","price":"DECIMAL(18,4)",
-       "currency":"VARCHAR","findings":["VARCHAR"],"doubts":["VARCHAR"],"unit":"VARCHAR","unit_price":"DECIMAL(18,4)"}]'), recursive := true))`,
+       "currency":"VARCHAR","findings":["VARCHAR"],"doubts":["VARCHAR"],"previous_price":"DECIMAL(18,4)","unit":"VARCHAR","unit_price":"DECIMAL(18,4)"}]'), recursive := true))`,
     [JSON.stringify(rows)],
   );
   const made = await db.rows(`FROM (${readAnalysis('price_spread')}) ORDER BY currency`);
@@ -130,6 +132,26 @@ describe('the grade', () => {
     ],
     ['of a lone price that is 1.6 times the next', priced('5', '5', '8'), 'B 3 shops'],
     ['of a lone price beyond that', priced('5', '5', '8.01'), 'C a gap of factor 1.6 between two prices'],
+    [
+      'of a lone price that was among the others before',
+      [...priced('5', '5.10'), { price: '3', before: '4.90' }],
+      'B 3 shops',
+    ],
+    [
+      'of a lone price that came only part of the way',
+      [...priced('5', '5.10'), { price: '3', before: '4.70' }],
+      'C a gap of factor 1.7 between two prices',
+    ],
+    [
+      'of a lone price that moved by more than a factor of 2.5',
+      [...priced('5', '5.10'), { price: '2', before: '5.01' }],
+      'C a gap of factor 2.5 between two prices',
+    ],
+    [
+      'of a lone price beside one that was left out and had moved',
+      [...priced('5', '5.10', '3'), { price: '3', before: '5', found: 'stale' }],
+      'C a gap of factor 1.7 between two prices; left out: stale',
+    ],
     [
       'of a lone low price beyond that',
       priced('4', '6.50', '6.60', '7', '7'),

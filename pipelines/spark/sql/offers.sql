@@ -1,5 +1,5 @@
--- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 3cf820f48bbcb9c1.
--- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING, doubts ARRAY<STRING>, condition STRING
+-- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 24a2a04421596fe3.
+-- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING, doubts ARRAY<STRING>, condition STRING, previous_price DECIMAL(18,4)
 -- step: offers__priced, kept
 SELECT
   item_id,
@@ -7,6 +7,7 @@ SELECT
   items.currency,
   items.site_id,
   price,
+  previous_price,
   CASE
     WHEN price > 0 AND previous_price > 0
     THEN LOG10(CAST(price AS DOUBLE) / CAST(previous_price AS DOUBLE))
@@ -33,6 +34,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -56,6 +58,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -102,6 +105,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -179,6 +183,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -207,6 +212,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -257,6 +263,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -325,6 +332,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -379,6 +387,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -394,6 +403,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -647,6 +657,7 @@ SELECT
   alone.currency,
   alone.site_id,
   alone.price,
+  alone.previous_price,
   alone.jump,
   alone.days_unseen,
   alone.usual_currency,
@@ -705,6 +716,7 @@ FROM (
     currency,
     site_id,
     price,
+    previous_price,
     jump,
     days_unseen,
     usual_currency,
@@ -803,6 +815,7 @@ SELECT
   packed.currency,
   packed.site_id,
   packed.price,
+  packed.previous_price,
   packed.jump,
   packed.days_unseen,
   packed.usual_currency,
@@ -861,6 +874,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -905,6 +919,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -964,6 +979,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -1006,6 +1022,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -1075,6 +1092,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -1141,6 +1159,7 @@ SELECT
   ranked.currency,
   ranked.site_id,
   ranked.price,
+  ranked.previous_price,
   ranked.jump,
   ranked.days_unseen,
   ranked.usual_currency,
@@ -1190,6 +1209,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -1247,6 +1267,7 @@ SELECT
   currency,
   site_id,
   price,
+  previous_price,
   jump,
   days_unseen,
   usual_currency,
@@ -1492,5 +1513,6 @@ SELECT
     THEN ARRAY()
     ELSE TRANSFORM(doubted, one -> one.finding)
   END AS doubts,
-  condition
+  condition,
+  previous_price
 FROM offers__told_ AS told;

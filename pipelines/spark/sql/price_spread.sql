@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spread.sql: change that one. Source 661c4fb51d076923.
+-- Made by generate.py from pipelines/analysis/price_spread.sql: change that one. Source 12eb9de1bc1c6f29.
 -- columns: product_id STRING, currency STRING, offers BIGINT, shops BIGINT, min DECIMAL(18,4), p25 DECIMAL(18,4), median DECIMAL(18,4), p75 DECIMAL(18,4), max DECIMAL(18,4), mean DECIMAL(18,4), stddev DECIMAL(18,4), spread DECIMAL(18,4), spread_pct DOUBLE, cheapest_site_id BIGINT, dearest_site_id BIGINT, outliers BIGINT, inlier_min DECIMAL(18,4), inlier_median DECIMAL(18,4), inlier_max DECIMAL(18,4), inlier_mean DECIMAL(18,4), inlier_spread_pct DOUBLE, attribution ARRAY<STRING>, run_id STRING, grade STRING, grade_reason STRING, left_out BIGINT, trusted_shops BIGINT, trusted_min DECIMAL(18,4), trusted_median DECIMAL(18,4), trusted_max DECIMAL(18,4), trusted_spread_pct DOUBLE, trusted_cheapest_site_id BIGINT, trusted_dearest_site_id BIGINT, unit STRING, unit_min DECIMAL(18,4), unit_max DECIMAL(18,4), unit_spread_pct DOUBLE
 -- step: price_spread__compared
 SELECT
@@ -18,6 +18,12 @@ SELECT
   currency,
   site_id,
   price,
+  CASE
+    WHEN is_counted AND previous_price BETWEEN price / 2.5 AND price * 2.5
+    THEN CAST((
+      previous_price * 10000
+    ) AS BIGINT)
+  END AS units_before,
   is_counted,
   is_counted AND doubts <> ARRAY() AS is_doubted,
   findings,
@@ -34,6 +40,7 @@ SELECT
   currency,
   site_id,
   price,
+  units_before,
   is_counted,
   is_doubted,
   findings,
@@ -73,6 +80,10 @@ SELECT
   MAX(units) FILTER(WHERE
     is_counted AND NOT is_doubted) AS sure_max,
   BOOL_OR(is_doubted) AS has_doubts,
+  COLLECT_LIST(
+    NAMED_STRUCT('low', LEAST(units, units_before), 'high', GREATEST(units, units_before))
+  ) FILTER(WHERE
+    NOT units_before IS NULL) AS moves,
   MIN(CAST(units AS DECIMAL(38, 0)) * 18446744073709551616 + site_id) FILTER(WHERE
     is_counted) AS trusted_cheapest,
   MAX(CAST(units AS DECIMAL(38, 0)) * 18446744073709551616 - site_id) FILTER(WHERE
@@ -109,6 +120,7 @@ SELECT
   sure_min,
   sure_max,
   has_doubts,
+  moves,
   trusted_cheapest,
   trusted_dearest,
   left_out_findings,
@@ -400,6 +412,7 @@ SELECT
   sure_min,
   sure_max,
   has_doubts,
+  moves,
   trusted_cheapest,
   trusted_dearest,
   left_out_findings,
@@ -426,6 +439,7 @@ SELECT
   sure_min,
   sure_max,
   has_doubts,
+  moves,
   trusted_cheapest,
   trusted_dearest,
   left_out_findings,
@@ -448,6 +462,21 @@ SELECT
           i -> GET(trusted, (
             i + 1
           ) - 1) / GET(trusted, i - 1) > CASE WHEN i = 1 OR i = n - 1 THEN 1.6 ELSE 4 END
+          AND COALESCE(
+            ARRAY_SIZE(
+              TRANSFORM(
+                FILTER(
+                  moves,
+                  move -> move.low <= 1.05 * GET(trusted, i - 1)
+                  AND 1.05 * move.high >= GET(trusted, (
+                    i + 1
+                  ) - 1)
+                ),
+                move -> 1
+              )
+            ),
+            0
+          ) = 0
         ),
         i -> GET(trusted, (
           i + 1
@@ -475,6 +504,7 @@ SELECT
   sure_min,
   sure_max,
   has_doubts,
+  moves,
   trusted_cheapest,
   trusted_dearest,
   left_out_findings,
