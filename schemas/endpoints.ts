@@ -256,7 +256,7 @@ const ENDPOINTS: Record<string, Endpoint> = {
   },
   '/export': exportItems,
   '/plan': {
-    operationId: 'readPlan',
+    operationId: 'readAccount',
     tag: 'Account',
     summary: "The caller's plan, limits and this month's use",
     description: 'The counters cover the calendar month in UTC.',

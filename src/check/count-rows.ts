@@ -6,7 +6,7 @@ import { type Sql, writeTyped } from '../sql/sql.js';
 import { rowToJson } from '../sql/value-json.js';
 import type { TableName } from '../tables/table.js';
 import { type Check, explainCheckError, findReadTables, type ParameterType } from './check.js';
-import type { PlannedCheck } from './settings.js';
+import type { ConfiguredCheck } from './settings.js';
 
 export const SAMPLE_ROWS = 5;
 const DUCKDB_TYPES: Record<ParameterType, DuckDBType> = { BIGINT, DOUBLE, VARCHAR };
@@ -38,7 +38,7 @@ export const NAMED_TABLES: CheckedTables = { tables: {}, runId: undefined };
 /** Counts the violating rows as they stream by, and keeps the first ones. */
 export async function countRows(
   graph: RelationGraph,
-  { check, values }: PlannedCheck,
+  { check, values }: ConfiguredCheck,
   checked: CheckedTables,
   keep = SAMPLE_ROWS,
 ): Promise<Violations> {
@@ -79,7 +79,7 @@ function cutEnd(text: string): string {
   return cut === text ? text : cutEnd(cut);
 }
 
-function bindParameters(check: Check, values: PlannedCheck['values']) {
+function bindParameters(check: Check, values: ConfiguredCheck['values']) {
   if (check.parameters.length === 0) return {};
   const types = Object.fromEntries(check.parameters.map(({ name, type }) => [name, DUCKDB_TYPES[type]]));
   const bound: Record<string, DuckDBValue> = {};

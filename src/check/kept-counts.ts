@@ -8,7 +8,7 @@ import { code, type Sql, sql } from '../sql/sql.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import { type Check, findReadTables } from './check.js';
 import { type ChangedItems, type CheckedTables, countRows, SAMPLE_ROWS, type Violations } from './count-rows.js';
-import type { PlannedCheck } from './settings.js';
+import type { ConfiguredCheck } from './settings.js';
 
 const keptSchema = z.strictObject({
   /** Table that a check reads → hash of the names of its files. Files never change. */
@@ -60,11 +60,11 @@ export class KeptCounts {
   }
 
   /** Notes what a check found over all rows. */
-  note(planned: PlannedCheck, { violations, rows }: Violations): void {
-    if (planned.check.scope === undefined) return;
-    const { check, values } = planned;
+  note(configured: ConfiguredCheck, { violations, rows }: Violations): void {
+    if (configured.check.scope === undefined) return;
+    const { check, values } = configured;
     for (const table of findReadTables(check.sql)) this.#tables.add(table);
-    this.#next[check.name] = { query: hashCheck(planned), values, violations: String(violations), rows };
+    this.#next[check.name] = { query: hashCheck(configured), values, violations: String(violations), rows };
   }
 
   /** Violations by name, of checks whose count is kept and that read no other table in `changedTables`. */
@@ -72,18 +72,18 @@ export class KeptCounts {
     graph: RelationGraph,
     checked: CheckedTables,
     changed: ChangedItems,
-    planned: readonly PlannedCheck[],
+    configured: readonly ConfiguredCheck[],
     changedTables: ReadonlySet<string>,
   ): Promise<Map<string, Violations>> {
-    const isOfItems = ({ check }: PlannedCheck) =>
+    const isOfItems = ({ check }: ConfiguredCheck) =>
       !findReadTables(check.sql).some((name) => name !== 'items' && changedTables.has(name));
-    const known = planned.filter((one) => this.#last[one.check.name]?.query === hashCheck(one) && isOfItems(one));
+    const known = configured.filter((one) => this.#last[one.check.name]?.query === hashCheck(one) && isOfItems(one));
     const found = new Map<string, Violations>();
     for (const key of new Set(known.map(({ check }) => String(check.scope)))) {
       const ofScope = known.filter(({ check }) => String(check.scope) === key);
       const [before, after] = await selectScope(graph, checked, changed, ofScope[0]?.check.scope);
       // A check that does not run is left out. Over all rows it will say why.
-      const count = (one: PlannedCheck, items: Source, keep: number) =>
+      const count = (one: ConfiguredCheck, items: Source, keep: number) =>
         countRows(graph, one, { ...checked, tables: { ...checked.tables, items } }, keep).catch(() => undefined);
       for (const one of ofScope) {
         // If all items had no violation, these had none either.
@@ -96,7 +96,11 @@ export class KeptCounts {
     return found;
   }
 
-  #add({ check }: PlannedCheck, before: Violations | undefined, after: Violations | undefined): Violations | undefined {
+  #add(
+    { check }: ConfiguredCheck,
+    before: Violations | undefined,
+    after: Violations | undefined,
+  ): Violations | undefined {
     const last = this.#last[check.name];
     if (last === undefined || before === undefined || after === undefined) return undefined;
     const violations = BigInt(last.violations) - before.violations + after.violations;
@@ -114,8 +118,8 @@ export function readKeptCounts(text: string | undefined, checks: readonly Check[
   const last = readKept(text, listFiles);
   return checks.flatMap((check) => {
     const { query, values = {}, violations = '' } = last[check.name] ?? {};
-    const planned = { check, severity: check.severity, values };
-    return query === hashCheck(planned) ? [{ planned, violations: BigInt(violations) }] : [];
+    const configured = { check, severity: check.severity, values };
+    return query === hashCheck(configured) ? [{ configured, violations: BigInt(violations) }] : [];
   });
 }
 
@@ -160,7 +164,7 @@ async function restrictSites(graph: RelationGraph, keys: Relation, scope: readon
   return rows.length === 0 ? sql`` : sql` WHERE site_id IN (${code(ids)})`;
 }
 
-function hashCheck({ check, values }: PlannedCheck): string {
+function hashCheck({ check, values }: ConfiguredCheck): string {
   return createHash('sha256').update(check.sql).update(JSON.stringify(values)).digest('hex');
 }
 

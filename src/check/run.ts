@@ -6,7 +6,7 @@ import type { CheckResult, Severity } from '../tables/table.js';
 import type { Check, CheckSettings } from './check.js';
 import { type ChangedItems, type CheckedTables, countRows, type Violations } from './count-rows.js';
 import type { KeptCounts } from './kept-counts.js';
-import { type PlannedCheck, planChecks } from './settings.js';
+import { type ConfiguredCheck, configureChecks } from './settings.js';
 import { countWithinRun } from './within-run.js';
 
 /** A run whose next state is checked. */
@@ -32,8 +32,8 @@ export async function runChecks(
   run?: RunScope,
   { progress }: Pick<Io, 'progress'> = realIo,
 ): Promise<CheckResult[]> {
-  const all = planChecks(checks, settings);
-  const outcomes = new Map<PlannedCheck, CheckResult>();
+  const all = configureChecks(checks, settings);
+  const outcomes = new Map<ConfiguredCheck, CheckResult>();
   const report = (done: boolean) =>
     progress({
       step: 'checks',
@@ -43,20 +43,20 @@ export async function runChecks(
       unit: 'checks',
       done,
     });
-  const count = async (some: readonly PlannedCheck[], known = NONE_KNOWN) => {
-    for (const planned of some) {
+  const count = async (some: readonly ConfiguredCheck[], known = NONE_KNOWN) => {
+    for (const configured of some) {
       report(false);
-      outcomes.set(planned, await runCheck(graph, checked, planned, known, run?.kept));
+      outcomes.set(configured, await runCheck(graph, checked, configured, known, run?.kept));
     }
   };
-  const isLocal = ({ check }: PlannedCheck) => check.scope !== undefined || check.withinRun !== undefined;
+  const isLocal = ({ check }: ConfiguredCheck) => check.scope !== undefined || check.withinRun !== undefined;
   const [known] = await settleAll([
     run === undefined ? Promise.resolve(NONE_KNOWN) : countLocally(graph, checked, run, all),
-    count(all.filter((planned) => !isLocal(planned))),
+    count(all.filter((configured) => !isLocal(configured))),
   ]);
   await count(all.filter(isLocal), known);
   report(true);
-  return all.map((planned) => outcomes.get(planned) as CheckResult);
+  return all.map((configured) => outcomes.get(configured) as CheckResult);
 }
 
 const NONE_KNOWN: ReadonlyMap<string, Violations> = new Map();
@@ -66,7 +66,7 @@ async function countLocally(
   graph: RelationGraph,
   checked: CheckedTables,
   { kept, changed, changedTables }: RunScope,
-  all: readonly PlannedCheck[],
+  all: readonly ConfiguredCheck[],
 ): Promise<ReadonlyMap<string, Violations>> {
   if (changed === undefined) return NONE_KNOWN;
   const known = await countWithinRun(graph, checked, changed, all);
@@ -78,16 +78,16 @@ async function countLocally(
 async function runCheck(
   graph: RelationGraph,
   checked: CheckedTables,
-  planned: PlannedCheck,
+  configured: ConfiguredCheck,
   known: ReadonlyMap<string, Violations>,
   kept: KeptCounts | undefined,
 ): Promise<CheckResult> {
-  const { severity, check } = planned;
+  const { severity, check } = configured;
   const { name, description } = check;
   const startedAt = performance.now();
   const counted = async () => {
-    const violations = known.get(name) ?? (await countRows(graph, planned, checked));
-    kept?.note(planned, violations);
+    const violations = known.get(name) ?? (await countRows(graph, configured, checked));
+    kept?.note(configured, violations);
     return violations;
   };
   const found = await counted().catch((error) => recordFailure(error, severity, startedAt));

@@ -4,7 +4,7 @@ import type { Severity } from '../tables/table.js';
 import { type Check, type CheckSettings, explainMisfit, type ParameterValue } from './check.js';
 
 /** A check as it is to run: settings applied. */
-export interface PlannedCheck {
+export interface ConfiguredCheck {
   check: Check;
   severity: Severity;
   /** By parameter name. */
@@ -15,7 +15,7 @@ export interface PlannedCheck {
  * Applies settings; checks that are off are left out.
  * @throws PricelakeError `config` for an unknown check or parameter (with a suggestion) or a value of another type.
  */
-export function planChecks(checks: readonly Check[], settings: CheckSettings): PlannedCheck[] {
+export function configureChecks(checks: readonly Check[], settings: CheckSettings): ConfiguredCheck[] {
   const names = checks.map(({ name }) => name);
   for (const name of Object.keys(settings)) {
     if (!names.includes(name)) throw explainUnknown('checks', 'check', name, names);

@@ -7,7 +7,7 @@ import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
 import { findReadTables } from './check.js';
 import { type ChangedItems, type CheckedTables, countRows, type Violations } from './count-rows.js';
-import type { PlannedCheck } from './settings.js';
+import type { ConfiguredCheck } from './settings.js';
 
 const SCOPED: readonly TableName[] = ['items', 'history'];
 
@@ -19,11 +19,11 @@ export async function countWithinRun(
   graph: RelationGraph,
   checked: CheckedTables,
   changed: ChangedItems,
-  planned: readonly PlannedCheck[],
+  configured: readonly ConfiguredCheck[],
 ): Promise<Map<string, Violations>> {
   const found = new Map<string, Violations>();
-  for (const column of new Set(planned.flatMap(({ check }) => check.withinRun ?? []))) {
-    const checks = planned.filter(({ check }) => check.withinRun === column);
+  for (const column of new Set(configured.flatMap(({ check }) => check.withinRun ?? []))) {
+    const checks = configured.filter(({ check }) => check.withinRun === column);
     const scoped = await readScope(graph, checked, changed, column, checks);
     for (const one of checks) {
       const counted = await countRows(graph, one, scoped).catch(() => undefined);
@@ -39,7 +39,7 @@ async function readScope(
   { tables, runId }: CheckedTables,
   { before, after }: ChangedItems,
   column: string,
-  checks: readonly PlannedCheck[],
+  checks: readonly ConfiguredCheck[],
 ): Promise<CheckedTables> {
   const read = new Set(checks.flatMap(({ check }) => findReadTables(check.sql)));
   const hasColumn = (table: TableName) => loadTableSchema(table).columns.some(({ name }) => name === column);

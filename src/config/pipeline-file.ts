@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { loadChecks } from '../check/load.js';
-import { planChecks } from '../check/settings.js';
+import { configureChecks } from '../check/settings.js';
 import { PricelakeError } from '../io/errors.js';
 import { explainFault, type Locate, namePath } from './pipeline-fault.js';
 import {
@@ -131,7 +131,7 @@ async function refuseWrongChecks(
   const checks = await loadChecks(checksFolder);
   for (const [name, setting] of Object.entries(settings)) {
     try {
-      planChecks(checks, { [name]: setting });
+      configureChecks(checks, { [name]: setting });
     } catch (error) {
       if (!(error instanceof PricelakeError)) throw error;
       throw new PricelakeError(error.code, `${locate(['checks', name])}: ${error.message}`, error.facts);

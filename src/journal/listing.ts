@@ -104,6 +104,6 @@ function changeLast(
 const addName = (names: readonly string[], name: string) => (names.includes(name) ? names : [...names, name]);
 
 /** The plan for the last counts; undefined if there is none yet. */
-export function findPlan({ step, plans }: ListingProgress): ListingPlan | undefined {
+export function findListingPlan({ step, plans }: ListingProgress): ListingPlan | undefined {
   return step === 'counted' ? undefined : plans.at(-1);
 }

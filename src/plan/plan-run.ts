@@ -29,7 +29,7 @@ export interface RunPlan {
   feed: FeedPlan;
   /** Items whose listing earlier runs could not establish. */
   unknownListing: bigint;
-  comparisons: ComparisonPlan;
+  comparisons: ProofPlan;
 }
 
 /** Fields of `RunFacts`, in the order in which the plan needs them. */
@@ -50,7 +50,7 @@ export interface FeedStart {
 }
 
 /** Comparisons with the service that prove the copy. */
-interface ComparisonPlan {
+interface ProofPlan {
   facets: boolean;
   products: 'all' | 'page' | 'none';
   /** Number of items to read again. */
@@ -86,7 +86,7 @@ export function planRun(facts: RunFacts): RunPlan {
     polls,
     feed: { isRead: account?.hasFeed ?? false, starts: planFeed(facts, mode, parts, added) },
     unknownListing: facts.lake.unknownListing?.items ?? 0n,
-    comparisons: planComparisons(facts, mode, parts),
+    comparisons: planProofs(facts, mode, parts),
   };
 }
 
@@ -117,11 +117,7 @@ function planFeed(
 }
 
 /** For several datasets, the service counts and groups each by itself, so there is nothing to compare with. */
-function planComparisons(
-  { settings: { proof, products } }: RunFacts,
-  mode: RunMode,
-  parts: readonly Dataset[],
-): ComparisonPlan {
+function planProofs({ settings: { proof, products } }: RunFacts, mode: RunMode, parts: readonly Dataset[]): ProofPlan {
   const isOne = parts.length === 1;
   return {
     facets: mode === 'snapshot' && proof.facets && isOne,

@@ -11,8 +11,8 @@ import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
+import { fetchAllowance } from '../source/account.js';
 import { hasOpenBackfill, landHistories, listWaitingHistories } from '../source/land-histories.js';
-import { fetchAllowance } from '../source/read-plan.js';
 
 /** Histories of items that were read before a run, one call each. */
 export interface TakenHistories {

@@ -13,7 +13,7 @@ import { BACKFILL_FOLD, type BackfillEntry, countCalls, listItems } from '../jou
 import { Journal, readJournal } from '../journal/journal.js';
 import type { Landing } from '../journal/landings.js';
 import { listReadHistories, type Memory } from '../journal/memory.js';
-import { fetchPlan, pickUsage, type SeenPlan } from './read-plan.js';
+import { type AccountPlan, fetchAccountPlan, pickUsage } from './account.js';
 import { RowFile, type RowMark } from './row-file.js';
 
 /**
@@ -46,7 +46,7 @@ export async function landHistories(
   client: ApiClient,
   lakeRoot: string,
   itemIds: readonly bigint[],
-  plan: SeenPlan,
+  plan: AccountPlan,
   io: Io,
   left = 0,
 ): Promise<number> {
@@ -64,7 +64,7 @@ export async function landHistories(
     } finally {
       await file.close();
     }
-    const counted = missing.length === 0 ? null : await fetchPlan(client).then(pickUsage, () => null);
+    const counted = missing.length === 0 ? null : await fetchAccountPlan(client).then(pickUsage, () => null);
     await journal.append(
       { type: 'usage.after', counted, calls: client.calls() },
       { type: 'backfill.done', calls: client.calls(), left },

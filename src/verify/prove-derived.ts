@@ -83,13 +83,15 @@ export const countProof: Proof = {
     const kept = readKeptCounts(findCounts(memory), await loadChecks(), (table) =>
       context.tables.get(table)?.files.keys(),
     );
-    await createReplayedViews(context, [...new Set(kept.flatMap(({ planned }) => findReadTables(planned.check.sql)))]);
+    await createReplayedViews(context, [
+      ...new Set(kept.flatMap(({ configured }) => findReadTables(configured.check.sql))),
+    ]);
     const graph = new RelationGraph(context.db);
-    for (const { planned, violations } of kept) {
+    for (const { configured, violations } of kept) {
       context.signal.throwIfAborted();
-      const found = await countRows(graph, planned, NAMED_TABLES);
+      const found = await countRows(graph, configured, NAMED_TABLES);
       if (found.violations === violations) continue;
-      const what = `says ${violations} violations of ${planned.check.name}; there are ${found.violations}. Remove its lines of type "counts": the next run counts all rows`;
+      const what = `says ${violations} violations of ${configured.check.name}; there are ${found.violations}. Remove its lines of type "counts": the next run counts all rows`;
       report({ table: 'items', file: `_pricelake/${FILE}`, what });
     }
     return { count: BigInt(kept.length), of: 'checks' };

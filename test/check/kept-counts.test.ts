@@ -5,7 +5,7 @@ import { KeptCounts, type ListFiles } from '../../src/check/kept-counts.js';
 import { loadChecks } from '../../src/check/load.js';
 import { parseCheck } from '../../src/check/parse.js';
 import { runChecks } from '../../src/check/run.js';
-import type { PlannedCheck } from '../../src/check/settings.js';
+import type { ConfiguredCheck } from '../../src/check/settings.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { Relation } from '../../src/sql/relation.js';
@@ -73,7 +73,7 @@ const planned = (check: Check) => ({
 });
 
 /** How many of the checks a run counts on from a text of kept counts. */
-async function countKnown(text: string | undefined, list: ListFiles, some: PlannedCheck[], changed = NONE) {
+async function countKnown(text: string | undefined, list: ListFiles, some: ConfiguredCheck[], changed = NONE) {
   return (await new KeptCounts(text, list).countOn(graph, CHECKED, CHANGED, some, changed)).size;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findListing, findPlan, LISTING } from '../../src/journal/listing.js';
+import { findListing, findListingPlan, LISTING } from '../../src/journal/listing.js';
 import type { RunEntry } from '../../src/journal/run-entry.js';
 
 const dataset = 5n;
@@ -38,11 +38,11 @@ test('what was planned is done only when it was by the last counts', () => {
 });
 
 test('a plan holds until there are newer counts', () => {
-  expect(findPlan(open())).toBeUndefined();
-  expect(findPlan(open(counts))).toBeUndefined();
-  expect(findPlan(open(counts, plan))).toMatchObject({ wanted: 3n, news: false });
-  expect(findPlan(open(counts, plan, page('a'), read('a'), acted))).toMatchObject({ wanted: 3n });
-  expect(findPlan(open(counts, plan, counts))).toBeUndefined();
+  expect(findListingPlan(open())).toBeUndefined();
+  expect(findListingPlan(open(counts))).toBeUndefined();
+  expect(findListingPlan(open(counts, plan))).toMatchObject({ wanted: 3n, news: false });
+  expect(findListingPlan(open(counts, plan, page('a'), read('a'), acted))).toMatchObject({ wanted: 3n });
+  expect(findListingPlan(open(counts, plan, counts))).toBeUndefined();
 });
 
 test('readings and files belong to the plan that they came after', () => {
@@ -61,9 +61,9 @@ test('the reading under way is what came behind the last plan, or the last readi
 
 test('news of a plan are polled once its round has begun', () => {
   const round: RunEntry = { type: 'poll.round', since: null, newest: null, dataset };
-  expect(findPlan(open(round, counts, plan))?.isPolled).toBe(false);
-  expect(findPlan(open(counts, plan, { ...round, dataset: 6n }))?.isPolled).toBe(false);
-  expect(findPlan(open(counts, plan, round))?.isPolled).toBe(true);
+  expect(findListingPlan(open(round, counts, plan))?.isPolled).toBe(false);
+  expect(findListingPlan(open(counts, plan, { ...round, dataset: 6n }))?.isPolled).toBe(false);
+  expect(findListingPlan(open(counts, plan, round))?.isPolled).toBe(true);
 });
 
 test('each dataset has its own progress; items that are gone are of all', () => {

@@ -249,7 +249,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a sample counts items that are gone',
-    file: 'src/run/prove/compare-sample.ts',
+    file: 'src/run/prove/prove-sample.ts',
     find: '{items} WHERE gone_at IS NULL',
     replace: '{items} WHERE true',
     tests: DIFFERENCES,
@@ -257,7 +257,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'facets that the service counts lower than the lake are left out',
-    file: 'src/run/prove/compare-facets.ts',
+    file: 'src/run/prove/prove-facets.ts',
     find: 'FILTER (service <> lake) AS different',
     replace: 'FILTER (service > lake) AS different',
     tests: DIFFERENCES,
@@ -265,7 +265,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'the counts of listings are not compared',
-    file: 'src/run/land/compare-listing.ts',
+    file: 'src/run/land/establish-listing.ts',
     find: "if (landed.mode !== 'poll') return [];",
     replace: "if (landed.mode !== 'feed') return [];",
     tests: DIFFERENCES,

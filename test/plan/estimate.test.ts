@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Ahead, countPages, estimateSteps, extrapolateChanges, sumSteps } from '../../src/plan/estimate.js';
-import { isComparisonWorthIt } from '../../src/source/read-plan.js';
+import { isCountWorthIt } from '../../src/source/account.js';
 
 const exact = (count: bigint) => ({ count, exact: true, calls: countPages(count) });
 
@@ -13,7 +13,7 @@ function countCalls(ahead: Partial<Ahead>, proof: boolean): number {
     facets: proof && ahead.exports !== undefined ? 1 : 0,
     products: proof ? 1 : 0,
     sample: proof ? 10 : 0,
-    countsUsage: (calls, rows) => isComparisonWorthIt(calls, rows > 0n),
+    countsUsage: (calls, rows) => isCountWorthIt(calls, rows > 0n),
     ...ahead,
   });
   return sumSteps(steps).calls;

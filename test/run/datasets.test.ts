@@ -9,7 +9,7 @@ import { backfillHistory } from '../../src/run/backfill-history.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import type { RunReport } from '../../src/run/sync.js';
-import { askService } from '../../src/source/read-plan.js';
+import { askService } from '../../src/source/account.js';
 import type { DatasetSelection } from '../../src/tables/table.js';
 import { failure } from '../failure.js';
 import { countUsed } from './exact-copy.js';

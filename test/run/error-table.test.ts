@@ -5,7 +5,7 @@ import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { realIo } from '../../src/io/io.js';
 import { backfillHistory } from '../../src/run/backfill-history.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
-import { compareItemSample } from '../../src/run/prove/compare-sample.js';
+import { proveItems } from '../../src/run/prove/prove-sample.js';
 import { type RunReport, syncPipeline } from '../../src/run/sync.js';
 import type { FaultEndpoint } from '../../src/sandbox/faults/fault-kinds.js';
 import { readAnswersTable } from '../docs/answers-table.js';
@@ -128,7 +128,7 @@ const OPERATIONS: Operation[] = [
     name: 'verify --items',
     needs: ['item'],
     run: async () => {
-      expect((await compareItemSample(world.pipeline, 4, io, signal)).mismatches).toBe(0n);
+      expect((await proveItems(world.pipeline, 4, io, signal)).mismatches).toBe(0n);
       return undefined;
     },
   },

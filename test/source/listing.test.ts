@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { PricelakeError } from '../../src/io/errors.js';
 import type { Landing } from '../../src/journal/landings.js';
-import { findListing, findPlan } from '../../src/journal/listing.js';
+import { findListing, findListingPlan } from '../../src/journal/listing.js';
 import type { Reading } from '../../src/plan/choose-readings.js';
 import { landCounts, landReading, landSingles } from '../../src/source/listing.js';
 import { createFakeIo } from '../api/fake-io.js';
@@ -155,7 +155,7 @@ describe('reading pages of listing states', () => {
     await landSingles({ dataset: undefined, client: service.client }, landing, [2n, 3n, 4n], service.io);
     expect(listEntries(landing, 'listing.gone').map(({ itemId }) => itemId)).toEqual([3n]);
     const listing = findListing(landing.journal.state.listing, undefined);
-    expect(findPlan(listing)).toBeDefined();
+    expect(findListingPlan(listing)).toBeDefined();
     expect((await readLanded(landing, listing.open.files[0] ?? '')).sort()).toEqual(['{"id":2}', '{"id":4}']);
   });
 });

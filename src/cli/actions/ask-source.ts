@@ -2,7 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient } from '../../api/client.js';
 import { PricelakeError } from '../../io/errors.js';
-import { fetchPlan, type SeenPlan } from '../../source/read-plan.js';
+import { type AccountPlan, fetchAccountPlan } from '../../source/account.js';
 import type { CommandContext } from '../command.js';
 import { ENV_FILE, formatVariable } from '../env-file.js';
 import { formatError } from '../exit-codes.js';
@@ -49,11 +49,11 @@ async function ask(prompter: Prompter, env: NodeJS.ProcessEnv): Promise<Source |
   return apiKey === '' ? undefined : { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: apiKey };
 }
 
-async function checkSource(source: Source, { io, signal }: CommandContext): Promise<SeenPlan> {
+async function checkSource(source: Source, { io, signal }: CommandContext): Promise<AccountPlan> {
   const { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: apiKey } = source;
   const client = createClient({ baseUrl, apiKey, signal, attempts: 2 }, io);
   try {
-    return await fetchPlan(client);
+    return await fetchAccountPlan(client);
   } finally {
     await client.close();
   }

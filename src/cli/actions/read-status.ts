@@ -10,8 +10,8 @@ import { allowance, type Bound, type Budget, countLeft } from '../../plan/allowa
 import { findRetryAt } from '../../plan/broken-exports.js';
 import { inspectOpenRun } from '../../run/open/inspect-runs.js';
 import type { RunRow } from '../../run/prove/run-record.js';
-import type { ServiceState } from '../../source/read-plan.js';
-import { recallPlan } from '../../source/read-plan.js';
+import type { ServiceState } from '../../source/account.js';
+import { recallAccountPlan } from '../../source/account.js';
 import type { Database } from '../../sql/connection.js';
 import { ignoreMissing, privatePath, tablePath } from '../../tables/layout.js';
 import { type DatasetSelection, TABLE_NAMES } from '../../tables/table.js';
@@ -97,7 +97,7 @@ async function measureFolder(folder: string, suffix: string): Promise<number> {
 
 /** The rest of the month by the tightest rule; undefined if no run has seen the plan. */
 function readBudget(memory: LakeMemory, service: ServiceState | undefined, budget: Budget, io: Io) {
-  const seen = service === undefined ? recallPlan(memory) : { plan: service.plan, seenAt: io.now() };
+  const seen = service === undefined ? recallAccountPlan(memory) : { plan: service.plan, seenAt: io.now() };
   if (seen === undefined) return undefined;
   const { plan, seenAt } = seen;
   const left = allowance(plan, budget);

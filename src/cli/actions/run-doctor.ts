@@ -14,7 +14,7 @@ import { allowance, countLeft } from '../../plan/allowance.js';
 import { readHolder } from '../../remote/lease.js';
 import { openS3Store } from '../../remote/s3-store.js';
 import { inspectOpenRun } from '../../run/open/inspect-runs.js';
-import { fetchPlan, hasFeed } from '../../source/read-plan.js';
+import { fetchAccountPlan, hasFeed } from '../../source/account.js';
 import { ignoreMissing } from '../../tables/layout.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
@@ -135,7 +135,7 @@ const SKEW_SECONDS = 60;
 async function lookAtService({ source, budget }: Pipeline, { io, signal }: CommandContext): Promise<Finding[]> {
   const client = createClient({ ...source, signal, attempts: 2 }, io);
   try {
-    const plan = await fetchPlan(client);
+    const plan = await fetchAccountPlan(client);
     const left = allowance(plan, budget).calls;
     const calls = left === undefined ? undefined : countLeft(left);
     const feed = hasFeed(plan) ? 'with the change feed' : 'without the change feed';

@@ -48,8 +48,8 @@ async function compareItems(
   items: number,
   context: CommandContext,
 ): Promise<ProofResult> {
-  const { compareItemSample } = await import('../../run/prove/compare-sample.js');
-  const proof = await compareItemSample(await openPipeline(request, context), items, context.io, context.signal);
+  const { proveItems } = await import('../../run/prove/prove-sample.js');
+  const proof = await proveItems(await openPipeline(request, context), items, context.io, context.signal);
   const differences = JSON.parse(proof.differences) as { item_id: number; differences: string[] }[];
   const ids = proof.differences.matchAll(/"item_id":(\d+)/g);
   return {

@@ -3,7 +3,7 @@ import { PricelakeError } from '../../io/errors.js';
 import { readTable } from '../../lake/read.js';
 import type { Budget } from '../../plan/allowance.js';
 import { readLakeSelection } from '../../run/open/dataset-selection.js';
-import { askService } from '../../source/read-plan.js';
+import { askService } from '../../source/account.js';
 import { rowToJson } from '../../sql/value-json.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';

@@ -9,7 +9,7 @@ import { readPointer } from '../../lake/pointer.js';
 import { createTableView } from '../../lake/views.js';
 import { allowance, countLeft } from '../../plan/allowance.js';
 import type { RunReport } from '../../run/sync.js';
-import { recallPlan } from '../../source/read-plan.js';
+import { recallAccountPlan } from '../../source/account.js';
 import { Database } from '../../sql/connection.js';
 import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
 
@@ -44,7 +44,7 @@ async function readLakeFacts({ lake: { path }, budget }: WatchedPipeline) {
   const pointer = await readPointer(lake);
   const memory = await readMemory(lake);
   const idle = listIdleRuns(memory).at(-1);
-  const seen = recallPlan(memory);
+  const seen = recallAccountPlan(memory);
   const left = seen === undefined ? undefined : allowance(seen.plan, budget);
   const bounds = { calls: left?.calls, export_rows: left?.rows ?? left?.quota };
   return {

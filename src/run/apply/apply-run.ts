@@ -9,11 +9,11 @@ import { isSmall } from '../../lake/table-rows.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import { FEW_ROWS } from '../../sql/graph.js';
 import { sql } from '../../sql/sql.js';
-import { compareListingStates, type DatasetNames } from '../land/compare-listing.js';
+import { type DatasetNames, establishListing } from '../land/establish-listing.js';
 import type { LandedInput } from '../land/land-run.js';
 import { hydrateRun, landRunDatasets, rereadStale } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
-import { askFacets } from '../prove/compare-facets.js';
+import { askFacets } from '../prove/prove-facets.js';
 import { countReceived } from '../prove/run-record.js';
 import { type Batch, compareRun, judgeAgain, judgeRun, mergeRun, type ReadChanges } from './apply.js';
 import { fixMoment } from './service-time.js';
@@ -37,17 +37,17 @@ export async function applyRun(run: Run, landed: LandedInput): Promise<AppliedRu
 async function applyLanded(run: Run, landed: LandedInput, datasets: LandedDatasets): Promise<Batch> {
   const { graph, typing } = run;
   if (isSmallRun(run)) await run.db.useThreads(1);
-  const { planned } = landed;
+  const { account } = landed;
   const read = await readLandedChanges(run, landed, datasets, await typeChanges(run, landed));
   const { lake, pending, reader, names } = read;
   const sources = { reader, items: lake.items, pending_changes: pending };
-  const unlisted = await compareListingStates(run, landed, names, sources);
+  const unlisted = await establishListing(run, landed, names, sources);
   const typed = await typing.finish();
   const compared = await compareRun(run, landed, read, { typed, unlisted, moment: await fixMoment(run) });
-  await hydrateRun(run, planned, compared.needed.wanted);
+  await hydrateRun(run, account, compared.needed.wanted);
   const judged = await judgeRun(run, compared, await typing.finish());
   // A read that does not show its changes yet is made once more.
-  const hasRead = await rereadStale(run, planned, await listStaleReads(graph, judged.reads));
+  const hasRead = await rereadStale(run, account, await listStaleReads(graph, judged.reads));
   return mergeRun(run, landed, hasRead ? await judgeAgain(run, judged, await typing.finish()) : judged);
 }
 

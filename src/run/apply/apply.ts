@@ -30,7 +30,7 @@ import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, sql } from '../../sql/sql.js';
 import type { ItemValue } from '../../tables/item-names.js';
 import { loadTableSchema } from '../../tables/schemas.js';
-import type { DatasetNames } from '../land/compare-listing.js';
+import type { DatasetNames } from '../land/establish-listing.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
 import { hasTooManySites } from './items-layout.js';

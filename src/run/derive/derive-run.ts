@@ -13,8 +13,8 @@ import type { AppliedRun } from '../apply/apply-run.js';
 import { settleServiceTime } from '../apply/service-time.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
-import { landServiceProducts } from '../prove/compare-products.js';
-import { chooseRunSample, compareRunSample, type SampleComparison } from '../prove/compare-sample.js';
+import { landServiceProducts } from '../prove/prove-products.js';
+import { chooseRunSample, proveRunSample, type SampleProof } from '../prove/prove-sample.js';
 import { settleTally } from '../prove/run-record.js';
 import { stageDays } from './days.js';
 import { deriveTables } from './derive.js';
@@ -27,7 +27,7 @@ export interface DerivedRun {
   next: NextLake;
   attributions: Attribution[];
   /** A sample of the service's items, compared meanwhile. */
-  compared: SampleComparison;
+  compared: SampleProof;
   /** Files of the service's own products; undefined where none are compared. */
   products: ItemFile[] | undefined;
 }
@@ -71,7 +71,7 @@ async function deriveBeside(
   // Chosen while tables are derived, the sample would take memory beside them.
   const chosen = await chooseRunSample(run, landed, await next.rows('items'));
   const compare = async () =>
-    compareRunSample(run, chosen, {
+    proveRunSample(run, chosen, {
       ...{ items: await next.rows('items'), history: await next.rows('history') },
       stale_items: await next.rows('stale_items'),
       cursor: landed.window.to,

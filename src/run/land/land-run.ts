@@ -6,6 +6,7 @@ import { countCallsLeft, NO_EXPORTS } from '../../plan/allowance.js';
 import { openExportMemory } from '../../plan/broken-exports.js';
 import { ExportGate } from '../../plan/export-gate.js';
 import type { RunPlan } from '../../plan/plan-run.js';
+import { type Account, readAccount } from '../../source/account.js';
 import { listParts, listSelectedParts } from '../../source/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../../source/datasets.js';
 import { type LandedEvents, landEvents } from '../../source/events.js';
@@ -21,7 +22,6 @@ import { type HydrationNeed, hasReadLists, landHydration, landRereads } from '..
 import { isExportFile } from '../../source/hydrate-export.js';
 import { cutItemTails, type ItemFile, listItemFiles } from '../../source/item-files.js';
 import { type LandedBackfill, takeBackfill } from '../../source/land-histories.js';
-import { type PlannedRun, readPlan } from '../../source/read-plan.js';
 import { landLowWatermark } from '../../source/watermark.js';
 import { code, sql } from '../../sql/sql.js';
 import { type CursorWindow, openWindow } from '../../tables/cursor-window.js';
@@ -49,7 +49,7 @@ export interface LandedInput {
   /** Datasets that are new to the lake: their items are copied whole, and history may hold some of their changes. */
   added: readonly bigint[];
   /** The account, for further calls; undefined if all has landed. */
-  planned: PlannedRun | undefined;
+  account: Account | undefined;
   /** The run's plan when the feed was read. */
   plan: RunPlan;
 }
@@ -61,15 +61,15 @@ export interface LandedInput {
 export async function landRun(run: Run): Promise<LandedInput> {
   // Another program has typed and committed the items.
   if (run.landing.journal.state.isMerged && run.standing.items === 'committed') run.typing.leaveItems();
-  const planning = readPlanOfRun(run);
+  const planning = readAccountOfRun(run);
   const source = { ...run, journal: run.landing.journal, isAtWork: true };
   const planner = await RunPlanner.open(source, planning);
-  const planned = await planning;
-  if (planned !== undefined) run.drift.look('/plan', { status: planned.plan.status ?? null });
-  const gate = planned?.gate ?? new ExportGate(NO_EXPORTS, run.io, openExportMemory(run.memory, run.io));
+  const account = await planning;
+  if (account !== undefined) run.drift.look('/plan', { status: account.plan.status ?? null });
+  const gate = account?.gate ?? new ExportGate(NO_EXPORTS, run.io, openExportMemory(run.memory, run.io));
   const copy = new ItemCopy(run, planner, gate);
   for (;;) {
-    const landed = await landByPlan(run, planner, planned, copy);
+    const landed = await landByPlan(run, planner, account, copy);
     if (landed !== undefined) return landed;
   }
 }
@@ -78,7 +78,7 @@ export async function landRun(run: Run): Promise<LandedInput> {
 async function landByPlan(
   run: Run,
   planner: RunPlanner,
-  planned: PlannedRun | undefined,
+  account: Account | undefined,
   copy: ItemCopy,
 ): Promise<LandedInput | undefined> {
   const { client, landing, io } = run;
@@ -86,7 +86,7 @@ async function landByPlan(
   const { mode, added = [] } = decision;
   const reporting = reportPace(run, mode);
   reporting.catch(() => {}); // reported below
-  if (checksDatasets && planned !== undefined) await checkSelection(client, run.selection, planned.plan);
+  if (checksDatasets && account !== undefined) await checkSelection(client, run.selection, account.plan);
   const events = await landEvents(landing, () => listEvents(run.lake.root), io);
   const backfill = await takeBackfill(landing, run.lake.root);
   const lowWatermark = mark && (await landLowWatermark(client, landing, listParts(client, mark.parts), mark.feed, io));
@@ -102,7 +102,7 @@ async function landByPlan(
   });
   await reporting;
   if (feed === 'refused') return undefined;
-  if (mode === 'feed' && planned !== undefined && feed !== undefined && feed.unnamed > 0) {
+  if (mode === 'feed' && account !== undefined && feed !== undefined && feed.unnamed > 0) {
     const unnamed = await countUnnamed(run, feed, events);
     if (unnamed > 0n) {
       planner.note({ unnamed });
@@ -114,7 +114,7 @@ async function landByPlan(
   // By the feed, only new datasets come as whole rows: items of the others hold changes up to the lake's cursor.
   const watermark = isByRows ? (lowWatermark.cursor ?? 0n) : added.length > 0 ? applied : undefined;
   const window = openWindow(run.tables, { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark });
-  return { mode, lowWatermark, events, backfill, feed, window, added, planned, plan };
+  return { mode, lowWatermark, events, backfill, feed, window, added, account, plan };
 }
 
 /** Counts changes of the feed whose items nothing names: no feed, no webhook, and not history. */
@@ -161,16 +161,16 @@ async function landWholeRows(planner: RunPlanner, copy: ItemCopy): Promise<void>
  * The plan for the calls that are left to make; undefined when the run has made all of them. Publishing what has
  * landed needs no call: then a run continues although the service refuses, and skips comparisons.
  */
-async function readPlanOfRun(run: Run): Promise<PlannedRun | undefined> {
+async function readAccountOfRun(run: Run): Promise<Account | undefined> {
   const { client, landing } = run;
   const { state } = landing.journal;
-  if (!isComplete(state)) return readPlan(run);
+  if (!isComplete(state)) return readAccount(run);
   const makeNoCall = (reason: string) => {
     client.setCallLimit(0, () => new PricelakeError('budget', `what the run needs has landed; ${reason}`));
     return undefined;
   };
   if (state.usage.after !== undefined) return makeNoCall('its calls are made');
-  return readPlan(run).catch((error: unknown) => {
+  return readAccount(run).catch((error: unknown) => {
     if (!(error instanceof PricelakeError) || ['stopped', 'deadline'].includes(error.code)) throw error;
     return makeNoCall(error.message);
   });
@@ -179,7 +179,7 @@ async function readPlanOfRun(run: Run): Promise<PlannedRun | undefined> {
 /** Lands whole reads of the items about which the changes say too little, and passes each file to the typing. */
 export async function hydrateRun(
   run: Run,
-  planned: PlannedRun | undefined,
+  account: Account | undefined,
   need: HydrationNeed | undefined,
 ): Promise<void> {
   const { client, landing, io, typing } = run;
@@ -192,11 +192,11 @@ export async function hydrateRun(
   }
   if (need === undefined) await journal.append({ type: 'hydrate.done', calls: client.calls() });
   else {
-    const ratePerSecond = planned?.plan.limits.ratePerSecond ?? null;
+    const ratePerSecond = account?.plan.limits.ratePerSecond ?? null;
     const parts = listSelectedParts(client, run.selection);
     const { export: format, mapping } = run.pipeline.source;
     const exports = { format, isId: (name: string) => isItemId(name, mapping) };
-    await landHydration(client, landing, need, onFile, io, { gate: planned?.gate, exports, ratePerSecond, parts });
+    await landHydration(client, landing, need, onFile, io, { gate: account?.gate, exports, ratePerSecond, parts });
   }
 }
 
@@ -205,10 +205,10 @@ function typeReread(typing: TypingQueue, file: ItemFile): void {
 }
 
 /** Reads items one by one of which a list showed less than the feed. True if any was read. */
-export async function rereadStale(run: Run, planned: PlannedRun | undefined, itemIds: bigint[]): Promise<boolean> {
+export async function rereadStale(run: Run, account: Account | undefined, itemIds: bigint[]): Promise<boolean> {
   const { client, landing, io, typing } = run;
-  if (planned === undefined || !hasReadLists(landing)) return false;
-  const left = countCallsLeft(planned.gate.left(), BigInt(client.calls()));
+  if (account === undefined || !hasReadLists(landing)) return false;
+  const left = countCallsLeft(account.gate.left(), BigInt(client.calls()));
   const before = listItemFiles(landing, 'hydrate').length;
   await landRereads(client, landing, itemIds, left, io);
   const files = listItemFiles(landing, 'hydrate');

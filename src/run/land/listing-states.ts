@@ -6,7 +6,7 @@ import { bindModel } from '../../sql/model.js';
 import { quoteList } from '../../sql/quote.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, sql } from '../../sql/sql.js';
-import { loadFacets } from '../prove/compare-facets.js';
+import { loadFacets } from '../prove/prove-facets.js';
 
 /** The items of the lake as it would be, as far as it matters whether they are listed. */
 export interface ListingRows {
@@ -47,7 +47,7 @@ export interface ListingCounts {
 }
 
 /** Compares the answer of `/facets` with the items. `readable` are the datasets that can be read; undefined is all. */
-export async function compareListing(
+export async function matchListing(
   graph: RelationGraph,
   items: Relation,
   answer: string,

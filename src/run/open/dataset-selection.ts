@@ -6,8 +6,8 @@ import { PricelakeError } from '../../io/errors.js';
 import { hasAsked, type RunState, readSelection } from '../../journal/run-state.js';
 import { nameDatasets } from '../../plan/find-added.js';
 import type { Dataset } from '../../plan/plan-shards.js';
+import type { AccountPlan } from '../../source/account.js';
 import { listParts } from '../../source/dataset-client.js';
-import type { SeenPlan } from '../../source/read-plan.js';
 import type { DatasetSelection, TableState } from '../../tables/table.js';
 
 /** The datasets that the lake is a copy of; undefined while it is empty. */
@@ -64,7 +64,7 @@ export function fetchDatasets(client: ApiClient): Promise<z.output<typeof visibl
 export async function checkSelection(
   client: ApiClient,
   wanted: DatasetSelection,
-  { lockedDatasets, name }: Pick<SeenPlan, 'lockedDatasets' | 'name'>,
+  { lockedDatasets, name }: Pick<AccountPlan, 'lockedDatasets' | 'name'>,
 ): Promise<void> {
   if (wanted === 'all') return;
   const readable = (await fetchDatasets(client)).map(({ id }) => id).sort(compareIds);

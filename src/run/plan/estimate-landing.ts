@@ -6,14 +6,14 @@ import type { CopyPlan, PollPlan } from '../../plan/plan-copy.js';
 import type { FeedStart } from '../../plan/plan-run.js';
 import type { Dataset } from '../../plan/plan-shards.js';
 import type { RunFacts } from '../../plan/run-facts.js';
+import type { Account } from '../../source/account.js';
 import { type DatasetPart, listParts } from '../../source/dataset-client.js';
 import { readNewestChange } from '../../source/feed.js';
 import { type FeedPage, readFeedPage, readItemId } from '../../source/page.js';
-import type { PlannedRun } from '../../source/read-plan.js';
 import { countItems, type FactSource } from './run-planner.js';
 
 /** Prices the rest of a copy: exports, or pages of all items. */
-export function estimateCopy(facts: RunFacts, copy: CopyPlan, { gate }: PlannedRun): Pick<Ahead, 'exports' | 'pages'> {
+export function estimateCopy(facts: RunFacts, copy: CopyPlan, { gate }: Account): Pick<Ahead, 'exports' | 'pages'> {
   const { choice, datasets, items, missing, shards, exportRows } = copy;
   if (choice.route === 'pages') {
     const calls = datasets.reduce((sum, dataset) => sum + countPageCalls(facts, dataset), 0);

@@ -11,8 +11,8 @@ import { explainBroken, findBrokenChanged } from '../../plan/broken-exports.js';
 import { chooseReadings } from '../../plan/choose-readings.js';
 import { type Ahead, countPages } from '../../plan/estimate.js';
 import { planHydration } from '../../plan/plan-hydration.js';
+import type { Account } from '../../source/account.js';
 import { listSelectedParts } from '../../source/dataset-client.js';
-import type { PlannedRun } from '../../source/read-plan.js';
 import { sql } from '../../sql/sql.js';
 import type { CursorWindow } from '../../tables/cursor-window.js';
 import { findMissingHistories } from '../fetch-histories.js';
@@ -32,7 +32,7 @@ export interface EstimateSource extends FactSource, Pick<Run, 'typing' | 'workFo
  */
 export async function estimateNeeds(
   source: EstimateSource,
-  { plan, gate }: PlannedRun,
+  { plan, gate }: Account,
   feed: WaitingFeed,
 ): Promise<Ahead['hydration']> {
   const need = await findPageNeeds(source, feed);
@@ -112,7 +112,7 @@ async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed
 }
 
 /** Prices how a poll finds out which items are listed: a call for counts, and pages if counts may hide something. */
-export async function estimateListing(source: EstimateSource, { gate }: PlannedRun): Promise<Ahead['listing']> {
+export async function estimateListing(source: EstimateSource, { gate }: Account): Promise<Ahead['listing']> {
   const { graph, before, client, selection, journal } = source;
   if (journal.state.listing.done !== undefined) return undefined;
   const exported_items = graph.empty('exported_items', 'items');
@@ -143,7 +143,7 @@ const RUN_BEHIND = 5;
 /** Prices reads of items' histories one by one, if the pipeline asks for them. */
 export async function estimateHistories(
   { pipeline, tables, graph, before, lake, journal }: EstimateSource,
-  { gate }: PlannedRun,
+  { gate }: Account,
   copied: bigint | undefined,
 ): Promise<Ahead['histories']> {
   if (pipeline.source.history !== 'items') return undefined;

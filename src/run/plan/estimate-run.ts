@@ -26,9 +26,9 @@ import {
 } from '../../plan/estimate.js';
 import { countOverage } from '../../plan/export-allowance.js';
 import type { RunPlan } from '../../plan/plan-run.js';
+import { type Account, type AccountPlan, isCountWorthIt, openAccount } from '../../source/account.js';
 import { listParts } from '../../source/dataset-client.js';
 import { hasOpenBackfill } from '../../source/land-histories.js';
-import { isComparisonWorthIt, openPlan, type PlannedRun, type SeenPlan } from '../../source/read-plan.js';
 import { RelationGraph } from '../../sql/graph.js';
 import { listEvents } from '../../webhook/event-files.js';
 import { refuseNarrowing } from '../open/dataset-selection.js';
@@ -52,7 +52,7 @@ export interface RunEstimate extends ModeChoice, Total {
   /** Allowance left after the run, until `resetsAt`. */
   rest: { calls?: bigint; exportRows?: bigint };
   resetsAt: Date | undefined;
-  plan: Pick<SeenPlan, 'plan' | 'name' | 'status'>;
+  plan: Pick<AccountPlan, 'plan' | 'name' | 'status'>;
   /** Calls that the estimate itself made. */
   looked: number;
   /** Reason why the run would be refused, or stop before its end. */
@@ -98,15 +98,15 @@ export async function estimateRun(
 async function estimate(source: EstimateSource, unfinished: LandedRun | undefined): Promise<RunEstimate> {
   const { client } = source;
   const { state } = source.journal;
-  const planned = await openPlan(source, state);
-  const { plan, gate } = planned;
+  const account = await openAccount(source, state);
+  const { plan, gate } = account;
   const allowed = gate.left();
   // A run that is held, or that has made its calls, does not ask for the plan.
   const isLanded = state.usage.after !== undefined || state.stage === 'held';
-  const planner = await RunPlanner.open(source, Promise.resolve(isLanded ? undefined : planned));
+  const planner = await RunPlanner.open(source, Promise.resolve(isLanded ? undefined : account));
   const priced: PricedPlan = isLanded
     ? { plan: await planner.plan(), ahead: NOTHING, refusal: undefined }
-    : await pricePlan(source, planned, planner);
+    : await pricePlan(source, account, planner);
   const steps = estimateSteps(priced.ahead);
   const total = sumSteps(steps);
   const looked = client.calls();
@@ -171,7 +171,7 @@ const NOTHING: Ahead = {
 };
 
 /** Prices the rest of a run's plan, after its earlier tries. */
-async function pricePlan(source: EstimateSource, planned: PlannedRun, planner: RunPlanner): Promise<PricedPlan> {
+async function pricePlan(source: EstimateSource, account: Account, planner: RunPlanner): Promise<PricedPlan> {
   const { state } = source.journal;
   const { comparisons: compared } = state;
   const plan = await planner.plan('readable', 'polledAt', 'counts', 'listed');
@@ -188,19 +188,18 @@ async function pricePlan(source: EstimateSource, planned: PlannedRun, planner: R
   const ahead: Ahead = {
     plan: true,
     lowWatermark: countLowWatermark(plan, state.watermark !== undefined),
-    ...(copy === undefined ? { exports: undefined, pages: undefined } : estimateCopy(planner.facts, copy, planned)),
+    ...(copy === undefined ? { exports: undefined, pages: undefined } : estimateCopy(planner.facts, copy, account)),
     changedItems,
-    listing: mode === 'poll' ? await estimateListing(source, planned) : undefined,
+    listing: mode === 'poll' ? await estimateListing(source, account) : undefined,
     changes: feed?.changes,
-    hydration: feed === undefined || mode !== 'feed' ? undefined : await estimateNeeds(source, planned, feed),
-    histories: await estimateHistories(source, planned, copy?.items),
+    hydration: feed === undefined || mode !== 'feed' ? undefined : await estimateNeeds(source, account, feed),
+    histories: await estimateHistories(source, account, copy?.items),
     publishes: !planner.facts.lake.hasItems || isNews,
     datasets: (isApplicable(state) || (isIdle && mode === 'feed') ? 0 : 1) + checks,
     facets: comparisons.facets && compared.facets === undefined ? 1 : 0,
     products: isIdle ? 0 : await countProductCalls(source, plan),
     sample: isIdle || compared.missing !== undefined ? 0 : comparisons.sample,
-    countsUsage: (calls, rows) =>
-      !isIdle && (planned.plan.usage ?? null) !== null && isComparisonWorthIt(calls, rows > 0n),
+    countsUsage: (calls, rows) => !isIdle && (account.plan.usage ?? null) !== null && isCountWorthIt(calls, rows > 0n),
   };
   return { plan, ahead, refusal: copy?.choice.route === 'wait' ? copy.choice.refusal : undefined };
 }

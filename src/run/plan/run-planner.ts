@@ -10,9 +10,9 @@ import { nameDatasets } from '../../plan/find-added.js';
 import { type Lack, planRun, type RunPlan } from '../../plan/plan-run.js';
 import type { Dataset } from '../../plan/plan-shards.js';
 import type { AccountFacts, LakeFacts, RunFacts, UnknownListing } from '../../plan/run-facts.js';
+import { type Account, hasFeed } from '../../source/account.js';
 import { type DatasetPart, listParts } from '../../source/dataset-client.js';
 import { countListed } from '../../source/datasets.js';
-import { hasFeed, type PlannedRun } from '../../source/read-plan.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { code, sql } from '../../sql/sql.js';
 import { fetchDatasets, readLakeSelection } from '../open/dataset-selection.js';
@@ -30,28 +30,28 @@ export interface FactSource
 /** Gathers the facts of a run, and plans it by them, as often as something has come. */
 export class RunPlanner {
   readonly #source: FactSource;
-  readonly #planned: PlannedRun | undefined;
+  readonly #account: Account | undefined;
   readonly facts: RunFacts;
   /** Lacks of a plan for which the service was asked. */
   readonly asked = new Set<Lack>();
 
-  private constructor(source: FactSource, planned: PlannedRun | undefined, facts: RunFacts) {
+  private constructor(source: FactSource, account: Account | undefined, facts: RunFacts) {
     this.#source = source;
-    this.#planned = planned;
+    this.#account = account;
     this.facts = facts;
   }
 
   /** @param planning gives undefined for a run whose calls are made */
-  static async open(source: FactSource, planning: Promise<PlannedRun | undefined>): Promise<RunPlanner> {
+  static async open(source: FactSource, planning: Promise<Account | undefined>): Promise<RunPlanner> {
     const { pipeline, selection } = source;
     const { mode, history, splitAbove, products } = pipeline.source;
-    const [planned, lake] = await settleAll([planning, readLakeFacts(source)]);
+    const [account, lake] = await settleAll([planning, readLakeFacts(source)]);
     const settings = {
       ...{ mode, history, selection, products, proof: pipeline.proof },
       reconcileEvery: pipeline.reconcile,
       splitAbove: BigInt(splitAbove),
     };
-    return new RunPlanner(source, planned, { settings, lake, ...readProgress(source, planned) });
+    return new RunPlanner(source, account, { settings, lake, ...readProgress(source, account) });
   }
 
   /** Adds what has happened to the facts. */
@@ -61,7 +61,7 @@ export class RunPlanner {
 
   /** The plan as of now. What it lacks is asked for, if it is one of `lacks`. */
   async plan(...lacks: Lack[]): Promise<RunPlan> {
-    Object.assign(this.facts, readProgress(this.#source, this.#planned));
+    Object.assign(this.facts, readProgress(this.#source, this.#account));
     for (;;) {
       const plan = planRun(this.facts);
       if (plan.lacks === undefined || !lacks.includes(plan.lacks)) {
@@ -99,18 +99,18 @@ export async function countItems({ client }: DatasetPart, query: Query = {}): Pr
 }
 
 /** Reads the facts that change while a run lands: the time, the rest of the plan, the journal. */
-function readProgress(source: FactSource, planned: PlannedRun | undefined) {
+function readProgress(source: FactSource, account: Account | undefined) {
   const { io, client, isAtWork } = source;
   const { state: landed } = source.journal;
   return {
     now: io.now(),
-    account: planned && readAccount(planned, BigInt(client.calls())),
+    account: account && describeAccount(account, BigInt(client.calls())),
     ...{ landed, isAtWork },
     ...(landed.watermark === undefined ? {} : { counts: landed.watermark.counts }),
   };
 }
 
-function readAccount({ plan, gate }: PlannedRun, callsMade: bigint): AccountFacts {
+function describeAccount({ plan, gate }: Account, callsMade: bigint): AccountFacts {
   return {
     name: plan.name,
     upgradeUrl: plan.upgradeUrl,

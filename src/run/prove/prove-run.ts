@@ -9,7 +9,7 @@ import { type Io, reportStep } from '../../io/io.js';
 import { listIdleRuns } from '../../journal/memory.js';
 import type { Attribution } from '../../lake/attribution.js';
 import { readTable } from '../../lake/read.js';
-import { countUsage } from '../../source/read-plan.js';
+import { countUsage } from '../../source/account.js';
 import { FEW_ROWS } from '../../sql/graph.js';
 import type { Source } from '../../sql/model.js';
 import { columnsOf, sql } from '../../sql/sql.js';
@@ -20,8 +20,8 @@ import type { NextLake } from '../derive/stage.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
 import type { Tables } from '../open/open-tables.js';
-import { compareFacets } from './compare-facets.js';
-import { compareProducts } from './compare-products.js';
+import { proveFacets } from './prove-facets.js';
+import { proveProducts } from './prove-products.js';
 import { describeRun, type RunRow } from './run-record.js';
 
 /** A batch that no gate holds: what will be published. */
@@ -66,8 +66,8 @@ export async function proveRun(
 async function compareCounts(run: Run, { facets, names }: AppliedRun, { next, products }: DerivedRun) {
   const own = { products: await next.rows('products'), product_prices: await next.rows('product_prices') };
   return {
-    products: await compareProducts(run, own, products),
-    facets: await compareFacets(run, await next.rows('items'), facets, names.readable),
+    products: await proveProducts(run, own, products),
+    facets: await proveFacets(run, await next.rows('items'), facets, names.readable),
   };
 }
 

@@ -7,16 +7,16 @@ import { readBegin, readPublishable } from '../../journal/landings.js';
 import { isPublishable, type Publishable, type RunProgress, sumLanded } from '../../journal/run-state.js';
 import { readPointer } from '../../lake/pointer.js';
 import { countRows } from '../../lake/slices.js';
+import { NO_USAGE, type Usage } from '../../source/account.js';
 import { listDrift } from '../../source/list-drift.js';
-import { NO_USAGE, type Usage } from '../../source/read-plan.js';
 import type { RunsRow } from '../../tables/rows.js';
 import { DERIVED_TABLES, type RunMode } from '../../tables/table.js';
 import type { Batch } from '../apply/apply.js';
 import type { LandedInput } from '../land/land-run.js';
 import { readLakeSelection } from '../open/dataset-selection.js';
 import { noteCalls, type Run } from '../open/open-run.js';
-import { type FoundDifferences, NOTHING_COMPARED } from './compare-facets.js';
-import { NO_SAMPLE, type SampleComparison } from './compare-sample.js';
+import { type FoundDifferences, NOTHING_COMPARED } from './prove-facets.js';
+import { NO_SAMPLE, type SampleProof } from './prove-sample.js';
 
 /** A row of table `runs` (schemas/runs.yaml). */
 export type RunRow = RunsRow & { mode: RunMode };
@@ -96,7 +96,7 @@ const NO_ROWS: RowTally = { received: 0n, written: 0n, rejected: 0n, deduplicate
 
 /** Findings of the comparisons with the service. */
 export interface Findings extends Comparison {
-  compared: SampleComparison;
+  compared: SampleProof;
   products: FoundDifferences;
   facets: FoundDifferences;
   usage: Usage;

@@ -41,7 +41,7 @@ export class AccountWorld extends Service {
     this.sandbox.changeAccount({ ...change, limits: { ratePerSecond: null, ...change.limits } });
   }
 
-  readPlan(key?: string): Promise<z.infer<typeof planInfo>> {
+  readAccount(key?: string): Promise<z.infer<typeof planInfo>> {
     return this.read('/plan', planInfo, key);
   }
 

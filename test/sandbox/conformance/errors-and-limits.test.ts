@@ -67,7 +67,7 @@ describe('§7 Errors', () => {
 
 describe('§8 Limits', () => {
   it('limits of PlanInfo are carried by name', async () => {
-    expect(Object.keys((await service.readPlan()).limits)).toEqual([
+    expect(Object.keys((await service.readAccount()).limits)).toEqual([
       ...['datasets', 'apiCallsPerMonth', 'ratePerSecond', 'exportRowsPerMonth'],
       ...['historyDays', 'changeFeed', 'webhooks', 'delayHours'],
     ]);
@@ -103,7 +103,7 @@ describe('§8 Limits', () => {
     expect(headers.has('x-export-truncated')).toBe(false);
     expect(headers.get('x-export-rows-remaining')).toBe('0');
     expect(text.trimEnd().split('\n')).toHaveLength(200);
-    expect((await service.readPlan()).usage?.exportRows).toBe(BigInt(200 + used));
+    expect((await service.readAccount()).usage?.exportRows).toBe(BigInt(200 + used));
   });
 
   it.each([
@@ -144,7 +144,7 @@ describe('§8 Limits', () => {
 
   it('changeFeed: false on Free, where /changes answers 402; /changes/recent is for everybody', async () => {
     service.set({ plan: 'free' });
-    expect((await service.readPlan()).limits.changeFeed).toBe(false);
+    expect((await service.readAccount()).limits.changeFeed).toBe(false);
     expect(await service.refusal('/changes', 402)).toMatchObject({ limit: 'changeFeed', allowed: false });
     expect((await service.get('/changes/recent')).status).toBe(200);
   });

@@ -52,11 +52,11 @@ describe('§5 Authentication', () => {
   });
 
   it('usage counters cover calls made with API keys; usage is null for an operator’s token', async () => {
-    const before = (await service.readPlan()).usage;
+    const before = (await service.readAccount()).usage;
     await service.get('/items', service.sandbox.keys.test);
     await service.get('/export', service.sandbox.keys.operator);
-    expect((await service.readPlan(service.sandbox.keys.operator)).usage).toBeNull();
-    const after = (await service.readPlan()).usage;
+    expect((await service.readAccount(service.sandbox.keys.operator)).usage).toBeNull();
+    const after = (await service.readAccount()).usage;
     expect(after?.apiCalls).toBe((before?.apiCalls ?? 0n) + 2n);
     expect(after?.exportRows).toBe(before?.exportRows);
   });
@@ -76,7 +76,7 @@ describe('§2 PlanInfo and §4 /plan', () => {
   );
 
   it('a null limit means unlimited', async () => {
-    const { limits } = await service.readPlan();
+    const { limits } = await service.readAccount();
     expect(limits).toMatchObject({
       datasets: null,
       apiCallsPerMonth: null,
@@ -89,20 +89,20 @@ describe('§2 PlanInfo and §4 /plan', () => {
 
   it('both counters start over on the first of next month, 00:00 UTC, which is resetsAt', async () => {
     await service.get('/export');
-    const before = (await service.readPlan()).usage;
+    const before = (await service.readAccount()).usage;
     expect(before?.exportRows).toBeGreaterThan(0n);
     expect(before?.resetsAt).toMatch(/-01T00:00:00\.000Z$/);
     const hours = (Date.parse(before?.resetsAt ?? '') - (await service.now())) / 3_600_000;
     await service.sandbox.advance({ hours: hours - 1, changes: 0 });
-    expect((await service.readPlan()).usage?.exportRows).toBe(before?.exportRows);
+    expect((await service.readAccount()).usage?.exportRows).toBe(before?.exportRows);
     await service.sandbox.advance({ hours: 1, changes: 0 });
-    expect((await service.readPlan()).usage).toMatchObject({ apiCalls: 1n, exportRows: 0n });
+    expect((await service.readAccount()).usage).toMatchObject({ apiCalls: 1n, exportRows: 0n });
   });
 
   it('lists in /datasets only what the plan lets the caller read, and counts the rest as lockedDatasets', async () => {
     service.set({ limits: { datasets: 2 } });
     expect(await service.read('/datasets', z.array(dataset))).toHaveLength(2);
-    expect((await service.readPlan()).lockedDatasets).toBe(5);
+    expect((await service.readAccount()).lockedDatasets).toBe(5);
   });
 });
 
@@ -136,23 +136,27 @@ describe('§1 The caller’s plan decides which datasets are visible', () => {
 describe('§3 Plan status', () => {
   it('the plan in effect is Free once a trial has ended', async () => {
     service.set({ plan: 'trial' });
-    const { trialEndsAt } = await service.readPlan();
-    expect(await service.readPlan()).toMatchObject({ plan: 'trial', status: 'TRIALING' });
+    const { trialEndsAt } = await service.readAccount();
+    expect(await service.readAccount()).toMatchObject({ plan: 'trial', status: 'TRIALING' });
     await service.sandbox.advance({ hours: 24 * 14 - 1, changes: 0 });
-    expect(await service.readPlan()).toMatchObject({ plan: 'trial', trialEndsAt });
+    expect(await service.readAccount()).toMatchObject({ plan: 'trial', trialEndsAt });
     await service.sandbox.advance({ hours: 1, changes: 0 });
-    expect(await service.readPlan()).toMatchObject({ plan: 'free', trialEndsAt: null, limits: { changeFeed: false } });
+    expect(await service.readAccount()).toMatchObject({
+      plan: 'free',
+      trialEndsAt: null,
+      limits: { changeFeed: false },
+    });
     expect(await service.refusal('/changes', 402)).toMatchObject({ limit: 'changeFeed', plan: 'free' });
   });
 
   it('a payment overdue for 30 days makes requests answer 402 with the limit paymentOverdue', async () => {
     service.set({ plan: 'pro', overdueDays: 29 });
-    expect(await service.readPlan()).toMatchObject({ plan: 'pro', status: 'PAST_DUE' });
+    expect(await service.readAccount()).toMatchObject({ plan: 'pro', status: 'PAST_DUE' });
     await service.sandbox.advance({ hours: 24, changes: 0 });
     for (const path of PATHS)
       expect(await service.refusal(path, 402)).toMatchObject({ limit: 'paymentOverdue', plan: 'pro' });
     service.set({ overdueDays: null });
-    expect(await service.readPlan()).toMatchObject({ status: 'ACTIVE' });
+    expect(await service.readAccount()).toMatchObject({ status: 'ACTIVE' });
     expect(() => service.set({ plan: 'free', overdueDays: 3 })).toThrow('free');
   });
 });

@@ -8,7 +8,7 @@ import type { Relation } from '../../sql/relation.js';
 import { sql } from '../../sql/sql.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
-import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './compare-facets.js';
+import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './prove-facets.js';
 
 /**
  * Lands products of the service: all of them, or a page as a sample; undefined where none are compared. The lake's own
@@ -35,7 +35,7 @@ export async function landServiceProducts(
  * Types landed products of the service, and compares them with the lake's as they would be (section 1 shows the matching
  * in words only); no rows where none are compared. Of each difference: the service's id and what differs.
  */
-export async function compareProducts(
+export async function proveProducts(
   run: Run,
   { products, product_prices }: { products: Relation; product_prices: Relation },
   files: ItemFile[] | undefined,

@@ -1,6 +1,6 @@
 import type { ItemReader } from '../../apply/batch.js';
 import type { PricelakeError } from '../../io/errors.js';
-import { findListing, findPlan, type ListingPlan, type ListingProgress } from '../../journal/listing.js';
+import { findListing, findListingPlan, type ListingPlan, type ListingProgress } from '../../journal/listing.js';
 import { countCallsLeft } from '../../plan/allowance.js';
 import { chooseReadings, type Reading, type SiteCount } from '../../plan/choose-readings.js';
 import { reachBack } from '../../plan/plan-copy.js';
@@ -14,13 +14,13 @@ import type { Run } from '../open/open-run.js';
 import { readPollStart } from '../plan/run-planner.js';
 import type { LandedInput } from './land-run.js';
 import {
-  compareListing,
   countListedOf,
   countRead,
   countUnread,
   findEvidence,
   findMissing,
   type ListingRows,
+  matchListing,
   readListingItems,
 } from './listing-states.js';
 import { explainOpen, type OpenListing } from './listing-words.js';
@@ -44,7 +44,7 @@ interface ListedSources {
  * differ, the items are found by pages and single reads, within a share of the calls left. What is not established is
  * journaled (`listing.done`). Returns the items that the service no longer shows.
  */
-export async function compareListingStates(
+export async function establishListing(
   run: Run,
   landed: LandedInput,
   names: DatasetNames,
@@ -54,7 +54,7 @@ export async function compareListingStates(
   const { landing, client } = run;
   const { journal } = landing;
   const listGone = () => [...journal.state.listing.gone];
-  if (journal.state.listing.done !== undefined || landed.planned === undefined) {
+  if (journal.state.listing.done !== undefined || landed.account === undefined) {
     for (const file of listItemFiles(landing, 'listing')) run.typing.addItems({ ...file, origin: 'page' });
     return listGone();
   }
@@ -152,7 +152,7 @@ class ListingPart {
   async #look(rows: ListingRows): Promise<ListingState> {
     const { counts } = this.#progress;
     const { graph } = this.#run;
-    const { sites, isSuspect } = await compareListing(graph, rows.items, counts?.answer ?? '{}', this.#names.readable);
+    const { sites, isSuspect } = await matchListing(graph, rows.items, counts?.answer ?? '{}', this.#names.readable);
     return { sites, isSuspect, returnsRemovals: counts?.returnsRemovals ?? false, read: await this.#findRead(rows) };
   }
 
@@ -188,8 +188,8 @@ class ListingPart {
     const { client, dataset } = this.#part;
     const { landing, io } = this.#run;
     const { journal } = landing;
-    if (findPlan(this.#progress) === undefined) await journal.append(this.#plan(state));
-    const plan = findPlan(this.#progress);
+    if (findListingPlan(this.#progress) === undefined) await journal.append(this.#plan(state));
+    const plan = findListingPlan(this.#progress);
     if (plan === undefined) return;
     if (plan.news) await this.#pollNews(plan);
     const pages = plan.limit === null ? Number.POSITIVE_INFINITY : Number(plan.limit);
@@ -200,7 +200,7 @@ class ListingPart {
     const rows = await this.#type();
     let left = plan.limit;
     for (const reading of plan.readings.filter(({ removals }) => removals === null)) {
-      const missing = await findMissing(this.#run.graph, rows, reading, findPlan(this.#progress)?.files ?? []);
+      const missing = await findMissing(this.#run.graph, rows, reading, findListingPlan(this.#progress)?.files ?? []);
       const some = left === null ? missing : missing.slice(0, Number(left));
       await landSingles(this.#part, landing, some, io);
       if (left !== null) left -= BigInt(some.length);
@@ -211,7 +211,7 @@ class ListingPart {
   #plan(state: ListingState) {
     const { client, dataset } = this.#part;
     const isSecond = this.#progress.timesCounted > 1;
-    const allowance = this.#landed.planned?.gate.left();
+    const allowance = this.#landed.account?.gate.left();
     const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, BigInt(client.calls()));
     const chosen = chooseReadings({ ...state, isSecond, callsLeft });
     // If the poll returns removals, a difference is most likely news.

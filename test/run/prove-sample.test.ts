@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { boundMismatchRate, compareItemSample } from '../../src/run/prove/compare-sample.js';
+import { boundMismatchRate, proveItems } from '../../src/run/prove/prove-sample.js';
 import { syncPipeline } from '../../src/run/sync.js';
 import { changeText, openWorld, readLake, testIo, type World, type WorldOptions } from './world.js';
 
@@ -67,7 +67,7 @@ describe('items of the published lake compared with the service', () => {
     await world.sandbox.advance({ hours: 6, changes: 60 });
     await world.sync();
     world.requests.length = 0;
-    const proof = await compareItemSample(world.pipeline, 60, testIo, signal);
+    const proof = await proveItems(world.pipeline, 60, testIo, signal);
     expect(proof.mismatches).toBe(0n);
     expect(proof.sampled).toBeGreaterThan(50n);
     expect(world.requests.filter((request) => /^\/items\/\d+$/.test(request))).toHaveLength(60);
@@ -82,11 +82,11 @@ describe('items of the published lake compared with the service', () => {
     });
     await world.sync();
     await world.sandbox.advance({ hours: 6, changes: 30 });
-    expect((await compareItemSample(world.pipeline, 100, testIo, signal)).mismatches).toBe(0n);
+    expect((await proveItems(world.pipeline, 100, testIo, signal)).mismatches).toBe(0n);
     world.intercept = changeText(/\/items\/\d+$/, (text) =>
       text.replace(/"brand":(null|"[^"]*")/, '"brand":"Elsewhere"'),
     );
-    const proof = await compareItemSample(world.pipeline, 20, testIo, signal);
+    const proof = await proveItems(world.pipeline, 20, testIo, signal);
     expect(proof.mismatches).toBeGreaterThan(5n);
     expect(proof.differences).toMatch(/^\[\{"item_id":\d+,"differences":\["brand"\]\}/);
   });
@@ -95,7 +95,7 @@ describe('items of the published lake compared with the service', () => {
     await open({ items: 60 });
     await world.sync();
     world.pipeline.budget.calls = { count: 20 };
-    await expect(compareItemSample(world.pipeline, 50, testIo, signal)).rejects.toMatchObject({ code: 'budget' });
+    await expect(proveItems(world.pipeline, 50, testIo, signal)).rejects.toMatchObject({ code: 'budget' });
   });
 });
 

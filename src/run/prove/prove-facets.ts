@@ -49,7 +49,7 @@ export async function askFacets(
  * Compares the counts of listed items that the service gives by website, category and currency with `items`, the lake as
  * it would be. Of each difference: facet, id, name, service, lake; the widest first.
  */
-export async function compareFacets(
+export async function proveFacets(
   run: Run,
   items: Relation,
   answer: string | undefined,

@@ -18,12 +18,12 @@ import { listSelectedParts } from './dataset-client.js';
 import { skipSample } from './sample.js';
 
 /** Accepts missing nulls and unknown statuses, because a run needs only the limits. */
-const seenPlan = planInfo
+const accountPlan = planInfo
   .extend({ status: z.string().nullable() })
   .partial({ status: true, trialEndsAt: true, usage: true });
 
 /** Section 2, PlanInfo. */
-export type SeenPlan = z.output<typeof seenPlan>;
+export type AccountPlan = z.output<typeof accountPlan>;
 
 /** The parts of a run that ask for the account, with the bounds of the run beside the plan. */
 interface Caller {
@@ -36,33 +36,33 @@ interface Caller {
 }
 
 /** The account's plan, and the gate for exports under it. */
-export interface PlannedRun {
-  plan: SeenPlan;
+export interface Account {
+  plan: AccountPlan;
   gate: ExportGate;
 }
 
 /** Section 4, /plan. */
-export function fetchPlan(client: ApiClient): Promise<SeenPlan> {
-  return client.json('/plan', {}, seenPlan);
+export function fetchAccountPlan(client: ApiClient): Promise<AccountPlan> {
+  return client.json('/plan', {}, accountPlan);
 }
 
 /** Reads the plan for a run, and notes the service's count at that time, and the plan for `status`. */
-export async function readPlan(run: Caller): Promise<PlannedRun> {
+export async function readAccount(run: Caller): Promise<Account> {
   const { landing, memory, io, client } = run;
-  const planned = await openPlan(run, landing.journal.state);
-  const { plan } = planned;
+  const account = await openAccount(run, landing.journal.state);
+  const { plan } = account;
   await memory.append({ type: 'plan', seenAt: io.now().toISOString(), text: stringify(plan) ?? '' });
   const counted = pickUsage(plan);
   await landing.journal.append({ type: 'usage.before', counted, calls: client.calls() });
   io.log('info', 'plan', { plan: plan.plan, status: plan.status, ...counted });
-  return planned;
+  return account;
 }
 
 /** Reads the plan and opens the gate for exports. What earlier tries of the run took counts against its caps. */
-export async function openPlan(
+export async function openAccount(
   { client, io, memory, pipeline, caps: { maxRows, maxOverage } }: Omit<Caller, 'landing'>,
   { exports: { taken, blocks } }: RunProgress,
-): Promise<PlannedRun> {
+): Promise<Account> {
   const { plan, allowed } = await fetchAllowance(client, pipeline.budget, {
     maxRows: maxRows === undefined ? undefined : Math.max(0, maxRows - Number(taken)),
     maxOverage: maxOverage === undefined ? undefined : Math.max(0, maxOverage - Number(blocks)),
@@ -72,7 +72,7 @@ export async function openPlan(
 
 /** Reads the plan, and limits the client to its rate (section 8) and to the calls that are left. */
 export async function fetchAllowance(client: ApiClient, budget: Budget, caps: RunCaps = {}) {
-  const plan = await fetchPlan(client);
+  const plan = await fetchAccountPlan(client);
   const allowed = allowance(plan, budget, caps);
   client.setRate(plan.limits.ratePerSecond ?? null);
   const calls = allowed.calls === undefined ? null : Number(countLeft(allowed.calls));
@@ -81,22 +81,22 @@ export async function fetchAllowance(client: ApiClient, budget: Budget, caps: Ru
 }
 
 /** The service's count of this month; null for an operator's token. */
-export function pickUsage({ usage }: Pick<SeenPlan, 'usage'>): Counted {
+export function pickUsage({ usage }: Pick<AccountPlan, 'usage'>): Counted {
   if (usage === undefined || usage === null) return null;
   const { apiCalls, exportRows, resetsAt } = usage;
   return { apiCalls, exportRows, resetsAt };
 }
 
 /** Only `false` means no feed: null and absent limits are unlimited. */
-export function hasFeed(plan: SeenPlan): boolean {
+export function hasFeed(plan: AccountPlan): boolean {
   return plan.limits.changeFeed !== false;
 }
 
 /** The plan that the last run saw; undefined before the first run, or if another version wrote it. */
-export function recallPlan({ plan: seen }: LakeMemory): { seenAt: Date; plan: SeenPlan } | undefined {
+export function recallAccountPlan({ plan: seen }: LakeMemory): { seenAt: Date; plan: AccountPlan } | undefined {
   if (seen === undefined) return undefined;
   try {
-    return { seenAt: seen.seenAt, plan: seenPlan.parse(parseExactJson(seen.text)) };
+    return { seenAt: seen.seenAt, plan: accountPlan.parse(parseExactJson(seen.text)) };
   } catch {
     return undefined;
   }
@@ -122,8 +122,10 @@ export async function countUsage(run: Pick<Caller, 'client' | 'io' | 'landing'>)
   const { journal } = landing;
   const { usage, calls, exports, histories } = journal.state;
   if (usage.after === undefined) {
-    const isWorthIt = usage.before !== null && isComparisonWorthIt(calls.made, exports.begun > 0);
-    const plan = isWorthIt ? await fetchPlan(client).catch((error: unknown) => skipSample(error, io)) : undefined;
+    const isWorthIt = usage.before !== null && isCountWorthIt(calls.made, exports.begun > 0);
+    const plan = isWorthIt
+      ? await fetchAccountPlan(client).catch((error: unknown) => skipSample(error, io))
+      : undefined;
     const counted = plan === undefined ? null : pickUsage(plan);
     await journal.append({ type: 'usage.after', counted, calls: client.calls() });
     io.log('debug', 'usage', { ...counted });
@@ -133,7 +135,7 @@ export async function countUsage(run: Pick<Caller, 'client' | 'io' | 'landing'>)
   return { usage_calls: counted.calls + (histories?.counted ?? 0n), usage_export_rows: counted.exportRows };
 }
 
-export function isComparisonWorthIt(calls: number, hasExport: boolean): boolean {
+export function isCountWorthIt(calls: number, hasExport: boolean): boolean {
   return hasExport || calls >= LEAST_CALLS;
 }
 
@@ -141,7 +143,7 @@ const recent = z.looseObject({ changes: z.array(z.looseObject({ id: int64, obser
 
 /** The service's present state. */
 export interface ServiceState {
-  plan: SeenPlan;
+  plan: AccountPlan;
   /** The feed's newest change; undefined if there is none, or if the plan does not show it. */
   newest: { id: bigint; observedAt: string } | undefined;
 }
@@ -157,7 +159,7 @@ export async function askService(
 ): Promise<ServiceState> {
   const client = createClient({ ...service, signal }, io);
   try {
-    const plan = await fetchPlan(client);
+    const plan = await fetchAccountPlan(client);
     client.setRate(plan.limits.ratePerSecond ?? null);
     let newest: ServiceState['newest'];
     for (const part of listSelectedParts(client, selection)) {

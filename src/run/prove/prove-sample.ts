@@ -9,7 +9,7 @@ import { openLanding } from '../../journal/landings.js';
 import { openLake } from '../../lake/lake.js';
 import { openSession } from '../../lake/session.js';
 import { LakeRows } from '../../lake/table-rows.js';
-import { fetchAllowance } from '../../source/read-plan.js';
+import { fetchAllowance } from '../../source/account.js';
 import { landSample, skipSample } from '../../source/sample.js';
 import { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
@@ -20,7 +20,7 @@ import type { Run } from '../open/open-run.js';
 import { readTables } from '../open/open-tables.js';
 
 /** A sample of items of the lake as it would be, compared with the service. */
-export interface SampleComparison {
+export interface SampleProof {
   /** Items that could be judged: one that changed after the feed was read is not. */
   sampled: bigint;
   mismatches: bigint;
@@ -30,7 +30,7 @@ export interface SampleComparison {
   differences: string;
 }
 
-export const NO_SAMPLE: SampleComparison = { sampled: 0n, mismatches: 0n, bound: 1, differences: '[]' };
+export const NO_SAMPLE: SampleProof = { sampled: 0n, mismatches: 0n, bound: 1, differences: '[]' };
 
 /** The lake that a sample is compared with. */
 interface SampledLake {
@@ -63,13 +63,13 @@ export async function chooseRunSample(
 }
 
 /** Compares a run's sample with the lake, value by value. Without a call left, or an answer, nothing is sampled. */
-export async function compareRunSample(
+export async function proveRunSample(
   run: Run,
   chosen: ChosenSample | undefined,
   lake: SampledLake,
-): Promise<SampleComparison> {
+): Promise<SampleProof> {
   if (chosen === undefined) return NO_SAMPLE;
-  const comparison = await compareSample(run, chosen, lake).catch((error: unknown) => skipSample(error, run.io));
+  const comparison = await proveSample(run, chosen, lake).catch((error: unknown) => skipSample(error, run.io));
   if (comparison === undefined) return NO_SAMPLE;
   run.io.log(comparison.mismatches > 0n ? 'warn' : 'debug', 'sample.compared', { ...comparison });
   return comparison;
@@ -80,12 +80,7 @@ export async function compareRunSample(
  * pipeline. Reads only; another sample every time.
  * @throws PricelakeError `budget` or `quota` when the calls that are left don't suffice.
  */
-export async function compareItemSample(
-  pipeline: Pipeline,
-  size: number,
-  io: Io,
-  signal: AbortSignal,
-): Promise<SampleComparison> {
+export async function proveItems(pipeline: Pipeline, size: number, io: Io, signal: AbortSignal): Promise<SampleProof> {
   const lake = await openLake(pipeline.lake.path, { create: false });
   const { baseUrl, apiKey } = pipeline.source;
   const client = createClient({ baseUrl, apiKey, signal }, io);
@@ -101,7 +96,7 @@ export async function compareItemSample(
     const tables = await readTables(lake);
     const sampled = await openSampledLake(graph, new LakeRows(graph, lake, tables, () => 0n), tables.items.applied);
     const chosen = await chooseSample(graph, sampled.items, size, runId);
-    return await compareSample({ graph, landing, client, typing, io }, chosen, sampled);
+    return await proveSample({ graph, landing, client, typing, io }, chosen, sampled);
   } finally {
     await landing.journal.close();
     await client.close();
@@ -118,11 +113,11 @@ async function chooseSample(graph: RelationGraph, items: Relation, size: number,
   return { rows, ids: ids.map((row) => row.item_id as bigint) };
 }
 
-async function compareSample(
+async function proveSample(
   { graph, typing, client, landing, io }: Pick<Run, 'graph' | 'landing' | 'client' | 'typing' | 'io'>,
   { rows: items, ids }: ChosenSample,
   { history, stale_items, cursor, lowWatermark, skew, datasetPattern }: SampledLake,
-): Promise<SampleComparison> {
+): Promise<SampleProof> {
   const { files, missing } = await landSample(client, landing, ids, io);
   const typed = await settleAll(files.map((file) => typing.typeApart({ ...file, origin: 'page' })));
   const { rows: exported_items } = await new ItemReader(graph, datasetPattern).exported(typed);
