@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 24a2a04421596fe3.
+-- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 5486631a50401d7e.
 -- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING, doubts ARRAY<STRING>, condition STRING, previous_price DECIMAL(18,4)
 -- step: offers__priced, kept
 SELECT
@@ -439,7 +439,7 @@ GROUP BY
   currency
 HAVING
   COUNT(*) > 1;
--- step: offers__described
+-- step: offers__described, kept
 SELECT
   item_id,
   product_id,
@@ -449,42 +449,69 @@ SELECT
 FROM offers__priced AS priced
 SEMI JOIN offers__several AS several
   USING (product_id);
+-- step: offers__brands, kept
+SELECT
+  product_id,
+  LOWER(brand) AS brand,
+  COUNT(*) AS listings
+FROM offers__described AS described
+GROUP BY ALL;
 -- step: offers__plain, kept
 SELECT
   item_id,
   product_id,
+  LOWER(brand) AS brand,
   ' ' || TRANSLATE(
     LOWER(COALESCE(title, '')),
     'àáâãäåāăąæçćčďđèéêëēėęěğìíîïīįıłľĺñńňòóôõöøőŕřśšşșťțùúûüůűūýÿžźżßйёάέήίόύώ-_()[],;:!|+',
     'aaaaaaaaaacccddeeeeeeeegiiiiiiilllnnnooooooorrssssttuuuuuuuyyzzzsиеαεηιουω            '
   ) || ' ' AS words,
-  TRANSLATE(
-    LOWER(COALESCE(brand, '')),
-    'àáâãäåāăąæçćčďđèéêëēėęěğìíîïīįıłľĺñńňòóôõöøőŕřśšşșťțùúûüůűūýÿžźżßйёάέήίόύώ-_()[],;:!|+',
-    'aaaaaaaaaacccddeeeeeeeegiiiiiiilllnnnooooooorrssssttuuuuuuuyyzzzsиеαεηιουω            '
-  ) AS brand_words,
-  LOWER(
-    ARRAY_JOIN(
-      ARRAY(
-        GET_JSON_OBJECT(attributes, '$.condition'),
-        GET_JSON_OBJECT(attributes, '$.itemCondition'),
-        GET_JSON_OBJECT(attributes, '$.item_condition'),
-        GET_JSON_OBJECT(attributes, '$.stanje'),
-        GET_JSON_OBJECT(attributes, '$.zustand'),
-        GET_JSON_OBJECT(attributes, '$.etat'),
-        GET_JSON_OBJECT(attributes, '$.état'),
-        GET_JSON_OBJECT(attributes, '$.stan'),
-        GET_JSON_OBJECT(attributes, '$.állapot')
-      ),
-      ' '
+  CASE
+    WHEN attributes RLIKE '(?iu:condition|stanje|zustand|[eé]tat|stan|[aá]llapot)'
+    THEN LOWER(
+      ARRAY_JOIN(
+        ARRAY(
+          GET_JSON_OBJECT(attributes, '$.condition'),
+          GET_JSON_OBJECT(attributes, '$.itemCondition'),
+          GET_JSON_OBJECT(attributes, '$.item_condition'),
+          GET_JSON_OBJECT(attributes, '$.stanje'),
+          GET_JSON_OBJECT(attributes, '$.zustand'),
+          GET_JSON_OBJECT(attributes, '$.etat'),
+          GET_JSON_OBJECT(attributes, '$.état'),
+          GET_JSON_OBJECT(attributes, '$.stan'),
+          GET_JSON_OBJECT(attributes, '$.állapot')
+        ),
+        ' '
+      )
     )
-  ) AS told
+  END AS told
 FROM offers__described AS described;
 -- step: offers__stemmed, kept
 SELECT
   item_id,
   product_id,
-  TRANSFORM(REGEXP_EXTRACT_ALL(brand_words, '[a-zα-ωа-я0-9]{3,}', 0), word -> LEFT(word, 4)) AS brand_stems,
+  CASE
+    WHEN brand IS NULL
+    THEN ARRAY()
+    ELSE ARRAY_APPEND(
+      COALESCE(
+        TRANSFORM(
+          REGEXP_EXTRACT_ALL(
+            TRANSLATE(
+              brand,
+              'àáâãäåāăąæçćčďđèéêëēėęěğìíîïīįıłľĺñńňòóôõöøőŕřśšşșťțùúûüůűūýÿžźżßйёάέήίόύώ-_()[],;:!|+',
+              'aaaaaaaaaacccddeeeeeeeegiiiiiiilllnnnooooooorrssssttuuuuuuuyyzzzsиеαεηιουω            '
+            ),
+            '[a-zα-ωа-я0-9]{3,}',
+            0
+          ),
+          word -> LEFT(word, 4)
+        ),
+        ARRAY()
+      ),
+      brand
+    )
+  END AS brand_stems,
   ARRAY_DISTINCT(
     CONCAT(
       brand_stems,
@@ -497,8 +524,16 @@ SELECT
       )
     )
   ) AS stems
-FROM offers__plain AS plain;
--- step: offers__counted, kept
+FROM offers__plain AS plain
+SEMI JOIN (
+  SELECT
+    product_id
+  FROM offers__brands AS brands
+  WHERE
+    listings = 1 OR brand IS NULL
+) AS unsure
+  USING (product_id);
+-- step: offers__counted
 SELECT
   product_id,
   stem
@@ -516,28 +551,23 @@ HAVING
 -- step: offers__shared
 SELECT
   item_id,
-  COUNT(*) AS stems_shared
+  COUNT(*) AS stems_shared,
+  COUNT(*) FILTER(WHERE
+    is_of_brand) AS brands_shared
 FROM (
   SELECT
     item_id,
     product_id,
-    EXPLODE(stems) AS stem
-  FROM offers__stemmed AS stemmed
-)
-SEMI JOIN offers__counted AS counted
-  USING (product_id, stem)
-GROUP BY
-  item_id;
--- step: offers__shared_brands
-SELECT
-  item_id,
-  COUNT(*) AS brands_shared
-FROM (
-  SELECT
-    item_id,
-    product_id,
-    EXPLODE(brand_stems) AS stem
-  FROM offers__stemmed AS stemmed
+    stem,
+    ARRAY_CONTAINS(brand_stems, stem) AS is_of_brand
+  FROM (
+    SELECT
+      item_id,
+      product_id,
+      brand_stems,
+      EXPLODE(stems) AS stem
+    FROM offers__stemmed AS stemmed
+  )
 )
 SEMI JOIN offers__counted AS counted
   USING (product_id, stem)
@@ -546,11 +576,20 @@ GROUP BY
 -- step: offers__branded
 SELECT
   product_id,
-  COUNT(*) FILTER(WHERE
-    ARRAY_SIZE(brand_stems) > 0) AS brands
-FROM offers__stemmed AS stemmed
+  SUM(listings) FILTER(WHERE
+    NOT brand IS NULL) AS branded_listings
+FROM offers__brands AS brands
 GROUP BY
   product_id;
+-- step: offers__hinted
+SELECT
+  item_id,
+  product_id,
+  brand,
+  words,
+  told,
+  words RLIKE ' (refurb|renew|general|obnov|recond|ricond|reacond|repas|felu|odnow|used|pre|second|gebr|b ware|b stock|rablj|polov|korist|usat|d.occ|segunda|usad|tweede|uzyw|pouz|haszn|begag|brugt|folos|open|ex disp|ausst|geoff|otvor|izloz|rozb|powyst|vyst|po |za |per |pro |je |al |au |/|rental|for |najam|iznajm|zu m|mietg|leas|nolegg|alquil|te huur|wynaj|pronaj|berel|deposit|pfand|kauti|kauc|zaloh|statieg|consig|set |lot de|bundle|multip|komplet|zestaw|sada|[0-9]+ ?er )' AS is_hinted
+FROM offers__plain AS plain;
 -- step: offers__worded, kept
 SELECT
   item_id,
@@ -563,6 +602,8 @@ SELECT
     THEN 'opened'
     WHEN told RLIKE 'new|nov|neu|nuov|nuevo|neuf|nieuw|nowy|új'
     THEN 'new'
+    WHEN NOT is_hinted
+    THEN NULL
     WHEN words RLIKE ' (refurbished|renewed|generaluberholt(e[rs]?)?|obnovljen[aoi]?|reconditionnee?s?|ricondizionat[aoi]|reacondicionad[ao]|repasovan[aey]|felujitott|odnowion[aey]) '
     THEN 'refurbished'
     WHEN words RLIKE ' (used|pre ?owned|second ?hand|gebraucht(e[rs]?)?|b ware|b stock|rabljen[aoi]?|polovan|polovn[aoi]|koristen[aoi]?|usat[aoi]|d.occasion|segunda mano|usad[ao]s?|tweedehands|gebruikt|uzywan[aey]|pouzit[aey]|hasznalt|begagnad|brugt|folosit[ae]?) '
@@ -571,6 +612,8 @@ SELECT
     THEN 'opened'
   END AS condition,
   CASE
+    WHEN NOT is_hinted
+    THEN NULL
     WHEN words RLIKE ' ((cijena|cena|price|preis|prezzo|prix|precio) )?(po|za|per|pro|je|al|au|/|/ ) ?(1 )?(kg|kilogram[a-z]*|kilo|litr[a-z]*|liter|l) '
     THEN 'per unit'
     WHEN words RLIKE ' (rental|for rent|for hire|najam|iznajmljivanje|zu mieten|mietgerat|leasing|noleggio|alquiler|te huur|wynajem|pronajem|berelheto) '
@@ -578,17 +621,19 @@ SELECT
     WHEN words RLIKE '^ +(deposit|pfand|kaution|kaucija|zaloha|kaucja|statiegeld|consigne) '
     THEN 'deposit'
   END AS terms,
-  words RLIKE ' (set of|set od|set von|lot de|bundle|multipack|komplet od|zestaw|sada|[0-9]+ ?er (set|pack)) ' AS is_set,
-  ARRAY_SIZE(stems) > 0 AND stems_shared IS NULL AS is_alone,
-  ARRAY_SIZE(brand_stems) > 0 AND brands_shared IS NULL AND brands > 1 AS is_other_brand
-FROM offers__plain AS plain
-JOIN offers__stemmed AS stemmed
-  USING (item_id, product_id)
+  is_hinted
+  AND words RLIKE ' (set of|set od|set von|lot de|bundle|multipack|komplet od|zestaw|sada|[0-9]+ ?er (set|pack)) ' AS is_set,
+  COALESCE(ARRAY_SIZE(stems) > 0, FALSE) AND stems_shared IS NULL AS is_alone,
+  NOT brand IS NULL
+  AND COALESCE(brands_shared, 0) = 0
+  AND branded_listings > 1
+  AND NOT stems IS NULL AS is_other_brand
+FROM offers__hinted AS hinted
 JOIN offers__branded AS branded
   USING (product_id)
+LEFT JOIN offers__stemmed AS stemmed
+  USING (item_id, product_id)
 LEFT JOIN offers__shared AS shared
-  USING (item_id)
-LEFT JOIN offers__shared_brands AS shared_brands
   USING (item_id);
 -- step: offers__usual_words
 SELECT
