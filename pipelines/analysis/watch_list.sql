@@ -8,15 +8,7 @@
 -- than the first known change. alarms is the number of shops below your lowest allowed price by a price that counts.
 -- Exact: prices, gap and median (half away from zero at the fourth decimal). Percentages are doubles.
 -- Optional variables: own_site (site_id): your own shop, left out · with_suspects (true): compare every price above zero
-WITH priced AS MATERIALIZED (
-  SELECT
-    * EXCLUDE (is_counted),
-    is_counted AS is_right,
-    price > 0 AND (is_counted OR coalesce(getvariable('with_suspects')::BOOLEAN, false)) AS is_counted
-  FROM offers
-  WHERE product_id IN (SELECT product_id FROM watch_list)
-    AND (getvariable('own_site') IS NULL OR site_id <> getvariable('own_site')::BIGINT)
-),
+WITH priced AS MATERIALIZED (FROM 'watch_priced.sql'),
 asked AS MATERIALIZED (
   SELECT product_id, currency, site_id, min(price) AS price, min(price) FILTER (is_right) AS right_price
   FROM priced
@@ -85,52 +77,13 @@ market AS (
   WHERE reason IS NULL
   GROUP BY line
 ),
--- Shops below a bound, with begin and end in microseconds. A current one has no end.
 bounds AS (
   SELECT line, product_id, currency, 'undercut' AS kind, price AS bound FROM watched WHERE reason IS NULL
   UNION ALL
   SELECT line, product_id, currency, 'below', lowest FROM watched WHERE reason IS NULL AND lowest IS NOT NULL
 ),
-breaches AS (
-  SELECT line, kind, site_id, epoch_us(from_at) AS from_us, coalesce(epoch_us(to_at), 9223372036854775807) AS to_us, began IS NOT NULL AS is_known
-  FROM price_spells
-  JOIN bounds USING (product_id, currency)
-  LEFT JOIN (SELECT item_id, findings AS left_out_for FROM excluded) AS excluded USING (item_id)
-  WHERE price_spells.price < bound
-    AND NOT is_suspect
-    -- Another pack or currency never was comparable. Anything else is known of the current price alone.
-    AND NOT (left_out_for IS NOT NULL AND (to_at IS NULL OR list_has_any(left_out_for, ['pack', 'currency'])))
-    AND (getvariable('own_site') IS NULL OR site_id <> getvariable('own_site')::BIGINT)
-),
-stretches AS (
-  SELECT line, kind, site_id, min(from_us) AS from_us, max(to_us) AS to_us, arg_min(is_known, from_us) AS is_known
-  FROM (
-    SELECT *, sum(is_apart::INTEGER) OVER (PARTITION BY line, kind, site_id ORDER BY from_us, to_us) AS stretch
-    FROM (
-      SELECT
-        *,
-        from_us > max(to_us) OVER (
-          PARTITION BY line, kind, site_id ORDER BY from_us, to_us ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) AS is_apart
-      FROM breaches
-    )
-  )
-  GROUP BY line, kind, site_id, stretch
-),
--- Stretches of all shops that overlap or touch are one episode; the current one is shown.
-episodes AS (
-  SELECT
-    *,
-    sum(is_apart::INTEGER) OVER (PARTITION BY line, kind ORDER BY from_us, site_id, to_us) AS episode
-  FROM (
-    SELECT
-      *,
-      coalesce(from_us > max(to_us) OVER (
-        PARTITION BY line, kind ORDER BY from_us, site_id, to_us ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-      ), false) AS is_apart
-    FROM stretches
-  )
-),
+-- The current episode is shown.
+episodes AS MATERIALIZED (FROM 'watch_episodes.sql'),
 standing AS (
   SELECT line, kind, site_id, min(from_us) AS from_us, max(to_us) = 9223372036854775807 AS is_now, arg_min(is_known, from_us) AS is_known
   FROM episodes

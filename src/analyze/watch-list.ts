@@ -11,7 +11,7 @@ const REQUIRED = ['product', 'price'];
 const HINT =
   'A price list is CSV with a header: product,price and, if you like, currency,lowest,highest; e.g. 4006381333931,12.99,EUR,9.99,14.99.';
 
-export interface WatchOptions {
+export interface WatchListOptions {
   /** CSV of the user's own products and prices. */
   list: string;
   /** Currency of lines that name none. */
@@ -20,6 +20,9 @@ export interface WatchOptions {
   ownSite?: bigint | undefined;
   /** True if prices that don't count (table `offers`) are compared as well. */
   withSuspects?: boolean | undefined;
+}
+
+export interface WatchOptions extends WatchListOptions {
   /** Parquet file of the last run's result; undefined on the first run. */
   before?: string | undefined;
   now: Date;
@@ -31,14 +34,7 @@ export interface WatchOptions {
  * @throws PricelakeError `usage` when the list can't be read, `config` that names its first bad line
  */
 export async function createWatched(db: Database, options: WatchOptions): Promise<void> {
-  await loadWatchList(db, options.list, options.currency);
-  await setVariables(db, { own_site: options.ownSite ?? null, with_suspects: options.withSuspects ?? false });
-  // Only the listed products are read, because a lake may be large.
-  const items = sql`${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
-  const offers = sql`${itself('offers')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
-  const price_spells = bindQuery(readAnalysis('price_spells'), { items, offers });
-  const found = bindQuery(readAnalysis('watch_list'), { items, offers, price_spells });
-  await db.run(`CREATE OR REPLACE TABLE found AS ${found.text}`);
+  await createFound(db, options);
   const before = options.before === undefined ? 'found LIMIT 0' : `read_parquet(${quoteLiteral(options.before)})`;
   const watchedAt = options.before === undefined ? ', NULL::TIMESTAMPTZ AS watched_at' : '';
   await db.run(`CREATE OR REPLACE VIEW watched_before AS SELECT *${watchedAt} FROM ${before}`);
@@ -46,6 +42,51 @@ export async function createWatched(db: Database, options: WatchOptions): Promis
     `CREATE OR REPLACE TABLE watched AS SELECT *, $1::TIMESTAMPTZ AS watched_at FROM (${readAnalysis('watch_changes')})`,
     [options.now.toISOString()],
   );
+}
+
+/**
+ * Makes tables `found` and `compliance`: every stretch of time in which a shop was below a lowest allowed price.
+ * @throws PricelakeError as `createWatched`, and `config` if no line has a lowest allowed price
+ */
+export async function createCompliance(db: Database, options: WatchListOptions): Promise<void> {
+  const sources = await createFound(db, options);
+  const row = await db.row('SELECT count(lowest) AS n FROM watch_list');
+  if (row?.n === 0n) {
+    const message = `${options.list}: no line has a lowest allowed price, so no shop can be below it`;
+    throw new PricelakeError('config', message, { hint: HINT });
+  }
+  const clock = sql`${itself('items')} SELECT epoch_us(max(last_seen_at)) AS now_us`;
+  const { text } = bindQuery(readAnalysis('watch_compliance'), { ...sources, clock });
+  await db.run(`CREATE OR REPLACE TABLE compliance AS ${text}`);
+}
+
+/** A price of the market, and the percent to go below it, such as `2.5`. */
+export interface SuggestRule {
+  by: 'cheapest' | 'second' | 'median';
+  minus: string;
+}
+
+/**
+ * Makes tables `found` and `suggested`: a price for each line of the list by a rule.
+ * @throws PricelakeError as `createWatched`
+ */
+export async function createSuggested(db: Database, options: WatchListOptions, rule: SuggestRule): Promise<void> {
+  const { offers } = await createFound(db, options);
+  await setVariables(db, { suggest_by: rule.by, suggest_minus: rule.minus });
+  const { text } = bindQuery(readAnalysis('watch_suggest'), { offers });
+  await db.run(`CREATE OR REPLACE TABLE suggested AS ${text}`);
+}
+
+/** Makes table `found`. Returns what it reads: only the listed products, because a lake may be large. */
+async function createFound(db: Database, options: WatchListOptions) {
+  await loadWatchList(db, options.list, options.currency);
+  await setVariables(db, { own_site: options.ownSite ?? null, with_suspects: options.withSuspects ?? false });
+  const items = sql`${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
+  const offers = sql`${itself('offers')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
+  const price_spells = bindQuery(readAnalysis('price_spells'), { items, offers });
+  const found = bindQuery(readAnalysis('watch_list'), { items, offers, price_spells });
+  await db.run(`CREATE OR REPLACE TABLE found AS ${found.text}`);
+  return { items, offers, price_spells };
 }
 
 /** Makes table `watch_list`. If digits are no valid GTIN, product_id is null and reason says why. */

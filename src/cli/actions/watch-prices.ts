@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
-import { createWatched } from '../../analyze/watch-list.js';
+import { createCompliance, createSuggested, createWatched } from '../../analyze/watch-list.js';
 import { syncFile, syncFolder } from '../../io/durable.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
@@ -16,9 +16,7 @@ import type { Output } from '../output/output.js';
 import { type ResultSet, readTableResult, showMoney } from '../output/result-set.js';
 import { writeRows } from '../output/text-formats.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
-import { readLake } from '../read-lake.js';
-
-const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM watched ORDER BY text';
+import { type OpenedLake, readLake } from '../read-lake.js';
 
 const SHOWN = {
   product: 'product',
@@ -38,30 +36,83 @@ const SHOWN = {
   changes: 'changed',
 } as const;
 
+const SHOWN_BREACHES = {
+  product: 'product',
+  currency: 'currency',
+  allowed: 'allowed',
+  episode: 'episode',
+  place: 'place',
+  shop: 'shop',
+  from_at: 'from',
+  to_at: 'to',
+  days: 'days',
+  lowest_price: 'lowest price',
+  url: 'evidence',
+} as const;
+
+const SHOWN_SUGGESTED = {
+  product: 'product',
+  currency: 'currency',
+  price: 'your price',
+  suggested: 'suggested',
+  reason: 'reason',
+} as const;
+
+const HINTS = {
+  watched: 'Columns below_now and below_first name the shops.',
+  compliance: 'Rows with is_now name the shops.',
+  suggested: 'Leave out --suggest, and columns below_now and below_first name the shops.',
+} as const;
+
+type Table = keyof typeof HINTS;
+
 /** @throws PricelakeError `below_allowed`, after the result is written, if a shop is below a lowest allowed price */
 export async function watchPrices(request: Arguments<typeof watch>, context: CommandContext) {
   requireDestination(request, context);
-  const state = request.state ?? `${request.list}.watch.parquet`;
   const { lake: path } = await findTarget(request);
   return readLake({ path, signal: context.signal }, async (opened) => {
     const { db } = opened;
+    if (request.suggest !== undefined) {
+      await createSuggested(db, request, request.suggest);
+      return finishWatch(opened, 'suggested', SHOWN_SUGGESTED, request, context);
+    }
+    if (request.compliance) {
+      await createCompliance(db, request);
+      return finishWatch(opened, 'compliance', SHOWN_BREACHES, request, context);
+    }
+    const state = request.state ?? `${request.list}.watch.parquet`;
     // What it finds with suspects is no base for the next comparison.
     const before = !request.withSuspects && existsSync(state) ? state : undefined;
     await createWatched(db, { ...request, before, now: context.io.now() });
-    const result = await readTableResult(opened, 'watched', CREDITS);
-    const report =
-      context.json && request.output === undefined
-        ? await gatherReport(result)
-        : await writeResult(result, request, context, { headings: SHOWN, show });
-    if (!request.withSuspects) await keepState(db, state);
-    await refuseBelow(db, report);
-    return report;
+    const keep = request.withSuspects ? undefined : () => keepState(db, state);
+    return finishWatch(opened, 'watched', SHOWN, request, context, keep);
   });
+}
+
+/** Writes a table, then keeps what the next run needs, then raises the alarm. */
+async function finishWatch(
+  opened: OpenedLake,
+  table: Table,
+  headings: Record<string, string>,
+  request: Arguments<typeof watch>,
+  context: CommandContext,
+  keep?: () => Promise<void>,
+) {
+  const credits = `SELECT DISTINCT unnest(attribution) AS text FROM ${table} ORDER BY text`;
+  const result = await readTableResult(opened, table, credits);
+  const report =
+    context.json && request.output === undefined
+      ? await gatherReport(result)
+      : await writeResult(result, request, context, { headings, show });
+  await keep?.();
+  await refuseBelow(opened.db, report, HINTS[table]);
+  return report;
 }
 
 function show(name: string, value: DuckDBValue): DuckDBValue {
   if (value instanceof DuckDBListValue) return value.items.map(String).join('; ') || null;
-  if (name.endsWith('since')) return value === null ? null : valueToText(value).slice(0, 10);
+  if (name === 'days') return Number(value).toFixed(1);
+  if (name.endsWith('since') || name.endsWith('_at')) return value === null ? null : valueToText(value).slice(0, 10);
   return showMoney(value);
 }
 
@@ -91,14 +142,14 @@ async function keepState(db: Database, state: string): Promise<void> {
   }
 }
 
-async function refuseBelow(db: Database, report: CommandReport | undefined): Promise<void> {
-  const row = await db.row('SELECT count(*) AS products FROM watched WHERE alarms > 0');
+async function refuseBelow(db: Database, report: CommandReport | undefined, hint: string): Promise<void> {
+  const row = await db.row('SELECT count(*) AS products FROM found WHERE alarms > 0');
   const products = Number(row?.products ?? 0);
   if (products === 0) return;
   const what = products === 1 ? 'a product is' : `${products} products are`;
   throw new PricelakeError('below_allowed', `${what} offered below your lowest allowed price`, {
     ...report,
     products,
-    hint: 'Columns below_now and below_first name the shops.',
+    hint,
   });
 }

@@ -1,5 +1,6 @@
 import { listAnalyses } from '../../analyze/analysis.js';
 import type { Grade } from '../../analyze/spread-selection.js';
+import type { SuggestRule } from '../../analyze/watch-list.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { declareCommand } from '../command.js';
 import { choice, type Form, file, flag, repeated, text, value, whole } from '../parameter.js';
@@ -59,6 +60,16 @@ const SITE_ID: Form<bigint> = {
   hint: 'Give a site_id of table sites.',
 };
 
+const RULE: Form<SuggestRule> = {
+  what: 'a rule: cheapest, second or median, with a percentage to go below it if you like, such as median-5%',
+  parse: (typed) => {
+    const [, by, minus = '0'] = /^(cheapest|second|median)(?:-(\d{1,2}(?:\.\d{1,2})?)%)?$/u.exec(typed) ?? [];
+    // As a number it has no zeros that say nothing.
+    return by === undefined ? undefined : { by: by as SuggestRule['by'], minus: String(Number(minus)) };
+  },
+  placeholder: 'RULE',
+};
+
 export const watch = declareCommand({
   name: 'watch',
   describe: 'Compare your own price list with the market, and show who is below your prices',
@@ -69,6 +80,12 @@ export const watch = declareCommand({
     currency: currency('Currency of lines without one'),
     ownSite: value(SITE_ID, 'site_id of your own shop, which is left out', { completes: 'shops' }),
     withSuspects: flag('Compare every price, also those that look wrong; keeps nothing for the next run'),
+    compliance: flag('Show every time that a shop was below a lowest allowed price, with evidence', {
+      excludes: ['suggest', 'state'],
+    }),
+    suggest: value(RULE, 'Suggest a price for each line by this rule: cheapest, second, median, or e.g. median-5%', {
+      excludes: ['withSuspects', 'state'],
+    }),
     state: file('File that keeps the result for the next run to compare; default LIST.watch.parquet'),
     ...RESULT,
     format: choice(FORMATS, 'Format of the result; default table, which shows fewer columns'),
@@ -76,9 +93,12 @@ export const watch = declareCommand({
   examples: [
     ['pricelake watch --list mine.csv', 'Your position, and who undercuts you since when'],
     ['pricelake watch --list mine.csv --format csv --output found.csv', 'All columns, into a file'],
+    ['pricelake watch --list mine.csv --compliance', 'Who went below your lowest allowed prices, when, who followed'],
+    ['pricelake watch --list mine.csv --suggest median-5% --format csv --output new.csv', 'New prices for your shop'],
   ],
   notes: `product is a GTIN in any form, or a product_id of table products. lowest and highest are the prices that you allow. Exit code 7 means that a shop is below the lowest allowed price of a product, so that a scheduler can raise the alarm.
 Prices that look wrong (is_counted of table offers) are not compared and raise no alarm: column left_out says which, and why.
+--suggest stays within lowest and highest, goes only by prices that count, and says its reason in words. --compliance and --suggest keep nothing for the next run.
 If semicolons separate the columns, prices have a decimal comma. A product that nobody sells is not an error: column reason says why nothing was found.
 ${CREDITS_NOTE}`,
 });
