@@ -41,9 +41,9 @@ stretches AS (
     FROM (
       SELECT
         *,
-        from_us > max(to_us) OVER (
+        coalesce(from_us > max(to_us) OVER (
           PARTITION BY line, kind, site_id ORDER BY from_us, to_us ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) AS is_apart
+        ), false) AS is_apart
       FROM breaches
     )
   )

@@ -70,14 +70,14 @@ worded AS (
     cents.*,
     (suggested_cents::BIGINT * 0.01::DECIMAL(18, 2))::DECIMAL(18, 2) AS suggested,
     coalesce(sites.name, site_id::VARCHAR) AS basis_shop,
-    attribution AS credit,
+    sites.attribution AS credit,
     regexp_replace(basis::VARCHAR, '(\.\d{2}\d*?)0+$', '\1') AS basis_text,
     CASE
       WHEN suggested_cents = target THEN NULL
+      WHEN suggested_cents < target AND suggested_cents = highest_cents
+        THEN 'kept at the highest allowed ' || regexp_replace(highest::VARCHAR, '(\.\d{2}\d*?)0+$', '\1')
       WHEN suggested_cents = lowest_cents
         THEN 'kept at the lowest allowed ' || regexp_replace(lowest::VARCHAR, '(\.\d{2}\d*?)0+$', '\1')
-      WHEN suggested_cents = highest_cents
-        THEN 'kept at the highest allowed ' || regexp_replace(highest::VARCHAR, '(\.\d{2}\d*?)0+$', '\1')
       ELSE 'kept at 0.01'
     END AS kept,
     CASE

@@ -1,12 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { pipelineSchema } from '../../src/config/pipeline-schema.js';
-import { realIo } from '../../src/io/io.js';
-import { syncPipeline } from '../../src/run/sync.js';
-import { startSandbox } from '../../src/sandbox/start.js';
 import { runHere } from './pricelake.js';
+import { openWatchWorld, type Past, recordListings } from './watch-world.js';
 
 const SHOPS = ['Alpha', 'Beta', 'Gamma', 'Delta'];
 const CREDIT = 'Open Prices, CC BY 4.0';
@@ -14,7 +10,6 @@ const KETTLE = '4006381333931';
 const LAMP = '4012345678901';
 const TOASTER = '4012345678918';
 const MUG = '4012345678925';
-type Past = [day: number, price: number | null][];
 /** Days of November and prices from then on, of each shop; null: not listed. */
 const PAST: Record<string, Past[]> = {
   // Beta went below 20 first and came back; Gamma followed before it did, then Alpha, who still are.
@@ -29,68 +24,20 @@ function parsePast(text: string): Past {
   return text.split(' ').map((one) => one.split(':').map((word) => JSON.parse(word)) as [number, number | null]);
 }
 
-const at = (day: number) => `2026-11-${String(day).padStart(2, '0')}T10:00:00Z`;
-
-function recordWorld() {
-  const items: object[] = [];
-  const changes: { observedAt: string }[] = [];
-  for (const [gtin, shops] of Object.entries(PAST)) {
-    for (const [k, past] of shops.entries()) {
-      const site = { id: k + 1, name: SHOPS[k], host: `shop${k + 1}.example`, attribution: k === 1 ? CREDIT : null };
-      const item = { id: 5000 + items.length, title: `Item ${gtin}`, url: null, currency: 'EUR', site };
-      let [price, priceChangedAt, previousPrice]: [number | null, string | null, number | null] = [null, null, null];
-      for (const [n, [day, next]] of past.entries()) {
-        const kind = n === 0 ? 'NEW' : next === null ? 'REMOVED' : 'CHANGED';
-        const moved = kind === 'CHANGED' ? price : null;
-        if (moved !== null) [priceChangedAt, previousPrice] = [at(day), moved];
-        const told = moved === null ? {} : { price: [moved, next] };
-        price = next ?? price;
-        changes.push({ kind, observedAt: at(day), price, previousPrice: moved, changes: told, item } as never);
-      }
-      const [lastDay, last] = past.at(-1) as [number, number | null];
-      items.push({
-        ...item,
-        ...{ brand: null, mpn: null, gtin, price, previousPrice, priceChangedAt, image: null, attributes: {} },
-        ...{ category: null, datasets: ['Prices'], source: { modelId: k + 1, name: SHOPS[k] } },
-        firstSeenAt: at(past[0]?.[0] ?? 1),
-        lastSeenAt: last === null ? at(lastDay) : at(12),
-        lastChangedAt: at(lastDay),
-        removedAt: last === null ? at(lastDay) : null,
-      });
-    }
-  }
-  changes.sort((a, b) => a.observedAt.localeCompare(b.observedAt));
-  return { items, changes: changes.map((change, k) => ({ id: k + 1, ...change })) };
-}
-
-const folder = await mkdtemp(join(tmpdir(), 'pricelake-watch-'));
-const lake = join(folder, 'lake');
-const { items, changes } = recordWorld();
-const write = async (name: string, rows: object[]) => {
-  await writeFile(join(folder, name), rows.map((row) => JSON.stringify(row)).join('\n'));
-  return join(folder, name);
-};
-const [dataFile, changesFile] = [await write('items.ndjson', items), await write('changes.ndjson', changes)];
-const sandbox = await startSandbox({ dataFile, changesFile, ratePerSecond: null });
-const pipeline = pipelineSchema.parse({
-  name: 'prices',
-  source: { baseUrl: sandbox.baseUrl, apiKey: 'key' },
-  lake: { path: lake },
-  proof: { sample: 0, products: false },
-});
-const source = { ...pipeline.source, apiKey: sandbox.keys.live };
-await syncPipeline(
-  { ...pipeline, file: 'prices.yaml', source },
-  { ...realIo, now: () => new Date('2026-11-12T12:00:00Z') },
+const listings = Object.entries(PAST).flatMap(([gtin, shops]) =>
+  shops.map((past, k) => ({ gtin, siteId: k + 1, shop: SHOPS[k] ?? '', attribution: k === 1 ? CREDIT : null, past })),
 );
-await sandbox.close();
-afterAll(() => rm(folder, { recursive: true }));
+const rest = { currency: 'EUR', url: null, isBegun: true };
+const world = await openWatchWorld(
+  recordListings(
+    listings.map((listing, k) => ({ ...listing, ...rest, itemId: 5000 + k })),
+    12,
+  ),
+  12,
+);
+const { folder, lake, list, watch } = world;
+afterAll(() => world.close());
 
-async function list(name: string, lines: string[]): Promise<string> {
-  await writeFile(join(folder, name), `${lines.join('\n')}\n`);
-  return join(folder, name);
-}
-const watch = (file: string, ...args: string[]) => runHere(['watch', '--lake', lake, '--list', file, ...args]);
 const parseRows = (text: string) => (JSON.parse(text) as { rows: Record<string, unknown>[] }).rows;
 
 describe('watch', () => {
@@ -137,6 +84,41 @@ describe('watch', () => {
       ],
       ['new in the list'],
     ]);
+  });
+
+  test('shows the first offender, the followers in order and how long each was below the allowed price', async () => {
+    const file = await list('below.csv', ['product,price,lowest', `${KETTLE},24,20`, `${TOASTER},12,9`]);
+    const { code, stdout } = await watch(file, '--compliance', '--json');
+    const { rows } = (JSON.parse(stdout) as { error: { facts: { rows: Record<string, unknown>[] } } }).error.facts;
+    expect(rows.map((row) => [row.place, row.shop, row.from_at, row.to_at, row.days, row.lowest_price])).toEqual([
+      [1, 'Beta', '2026-11-05T10:00:00Z', '2026-11-08T10:00:00Z', 3, 18],
+      [2, 'Gamma', '2026-11-07T10:00:00Z', null, 5, 19],
+      [3, 'Alpha', '2026-11-09T10:00:00Z', null, 3, 19.5],
+    ]);
+    expect(rows[0]).toMatchObject({
+      product_id: KETTLE,
+      item_id: 5001,
+      landed: '{"price":[26,18]}',
+      first_shop: 'Beta',
+    });
+    expect(code).toBe(7);
+  });
+
+  test('suggests a price for each line, never below the allowed one and never by a price that looks wrong', async () => {
+    const file = await list('suggest.csv', ['product,price,lowest', `${KETTLE},24,20`, `${TOASTER},12,9`, `${MUG},3,`]);
+    const { code, stdout } = await watch(file, '--suggest', 'cheapest');
+    expect(code).toBe(7);
+    for (const reason of [
+      'kept at the lowest allowed 20.00: Gamma 19.00',
+      'matches Delta 9.50',
+      'no price counts: unchanged',
+    ])
+      expect(stdout).toContain(reason);
+    const median = parseRows(
+      (await watch(await list('m.csv', ['product,price', `${KETTLE},24`]), '--suggest', 'median-5%', '--json')).stdout,
+    );
+    // Half of 19.5 and 24 is 21.75; 5 % less is 20.6625.
+    expect(median).toMatchObject([{ suggested: 20.66, basis: 21.75, reason: '5 % below the median 21.75 of 4 shops' }]);
   });
 
   test('compares no price that looks wrong, says which and why, and raises no alarm for it', async () => {

@@ -73,7 +73,7 @@ beforeAll(async () => {
   const sql = 'SELECT item_id, price FROM items';
   const check = `-- name: no_free_kettles\n-- severity: warn\n-- description: None.\n-- next: Look.\n${sql} WHERE price < 0\n`;
   const files = {
-    'mine.csv': `product,price,currency\n${product},10,EUR\n`,
+    'mine.csv': `product,price,currency,lowest\n${product},10,EUR,8\n`,
     'ecb.csv': 'date,currency,rate\n2020-01-01,PLN,4.2\n2020-01-01,USD,1.1\n',
     'report.sql': sql,
     'question.sql': sql,
