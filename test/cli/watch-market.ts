@@ -36,13 +36,14 @@ export const listings: PastListing[] = [];
 export const GTINS = Array.from({ length: 60 }, (_, n) => makeGtin(n));
 for (const [n, gtin] of GTINS.entries()) {
   const base = 4 + random.integer(60);
-  // Of the first, only the own shop; of the second, a placeholder alone; of the third, nothing is left.
-  const shops = n === 0 ? 1 : n === 1 || n === 3 ? 2 : 1 + random.integer(SHOPS.length);
+  // Of the first, only the own shop; of the second, a placeholder alone; of the third, nothing is left; the fourth has
+  // one competitor, and the eighth two currencies.
+  const shops = n === 0 ? 1 : n === 7 ? SHOPS.length : n === 1 || n === 3 ? 2 : 1 + random.integer(SHOPS.length);
   for (let k = n === 1 || n === 3 ? 1 : 0; k < shops; k += 1) {
     for (let copy = random.fraction() < 0.15 ? 2 : 1; copy > 0; copy -= 1) {
       const isTwoCurrencies = n > 3 && n % 4 === 3;
-      const currency = isTwoCurrencies && (n === 7 ? k % 2 > 0 : random.fraction() < 0.4) ? 'PLN' : 'EUR';
-      let past = makePast(currency === 'PLN' && n !== 7 ? base * 4 : base);
+      const currency = isTwoCurrencies && (n === 7 ? k > 2 : random.fraction() < 0.4) ? 'PLN' : 'EUR';
+      let past = makePast(currency === 'PLN' ? base * 4 : base);
       if (n === 1) past = [[2, 0.01]];
       if (n === 2) past = past.filter(([, price]) => price !== null).concat([[TODAY, null]]);
       if (n === 3) past = [[3 + copy, base]];
@@ -59,6 +60,7 @@ for (const [n, gtin] of GTINS.entries()) {
 }
 export const recorded = recordListings(listings, TODAY);
 export const world = await openWatchWorld(recorded, TODAY);
+
 export interface Line {
   line: number;
   gtin: string;
@@ -70,12 +72,14 @@ export interface Line {
 
 export const lines: Line[] = [];
 for (const gtin of [...GTINS, makeGtin(9000)]) {
-  const prices = listings.filter((one) => one.gtin === gtin).flatMap(({ past }) => past.map(([, price]) => price ?? 5));
-  const middle = prices.sort((a, b) => a - b)[prices.length >> 1] ?? 5;
-  const near = (factor: number) => Math.max(0.01, Math.round(middle * factor * 10_000) / 10_000);
-  const lowest = gtin !== GTINS[7] && random.fraction() < 0.2 ? null : near(random.pick([0.85, 0.95, 1]));
-  const highest = random.fraction() < 0.6 ? null : Math.max(lowest ?? 0, near(random.pick([0.97, 1.1])));
   for (const currency of gtin === GTINS[7] ? ['EUR', 'PLN'] : [random.pick(['EUR', 'EUR', 'EUR', ''])]) {
+    const offered = listings.filter((one) => one.gtin === gtin && one.currency === (currency || 'EUR'));
+    const prices = offered.flatMap(({ past }) => past.map(([, price]) => price ?? 5)).sort((a, b) => a - b);
+    const middle = prices[prices.length >> 1] ?? 5;
+    const near = (factor: number) => Math.max(0.01, Math.round(middle * factor * 10_000) / 10_000);
+    const isBounded = gtin === GTINS[7] || random.fraction() > 0.2;
+    const lowest = isBounded ? near(random.pick([0.85, 0.95, 1])) : null;
+    const highest = random.fraction() < 0.6 ? null : Math.max(lowest ?? 0, near(random.pick([0.97, 1.1])));
     const price = random.fraction() < 0.8 ? cents(middle) : near(1.0037);
     lines.push({ line: lines.length + 2, gtin, price, currency, lowest, highest });
   }

@@ -76,7 +76,7 @@ describe('watch --suggest', () => {
       if (kept !== '') bounded += 1;
       if (basis === undefined) {
         expect(row.reason, told).toMatch(
-          kept === '' ? /: (unchanged|rounded to two decimals)$/u : new RegExp(`: kept at the ${kept}$`, 'u'),
+          kept === '' ? /[:;] (unchanged|rounded to two decimals)$/u : new RegExp(`[:;] kept at the ${kept}$`, 'u'),
         );
         continue;
       }
