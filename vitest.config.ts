@@ -6,7 +6,7 @@ class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const isLong = (file: TestSpecification) =>
-      /\/test\/(sync|account|backfill|compare|front|rebuild|sim|cli)\//.test(file.moduleId);
+      /\/test\/(run|source|front|sim|cli|remote)\//.test(file.moduleId);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
 }
