@@ -1,58 +1,22 @@
-import { DuckDBDecimalValue, DuckDBListValue, DuckDBTimestampTZValue, type DuckDBValue } from '@duckdb/node-api';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createSpellsView, readAnalysis, setVariables } from '../../src/analyze/analysis.js';
-import { Database } from '../../src/sql/connection.js';
 import { DAY, START } from './history-world.js';
 import {
+  ask,
+  compare,
   FEED_DELAY,
-  loadMovers,
+  isRight,
   type Mover,
-  makeMovers,
+  moneyOf,
+  openMoverWorld,
+  type Plain,
   RUN_DAYS,
-  readVerdicts,
   type Verdict,
 } from './moving-world.js';
 import { SEEN_AT, type Segment } from './price-world.js';
 import { groupBy } from './slow-figures.js';
 
-type Plain = Record<string, unknown>;
-
-const worlds: Database[] = [];
-afterAll(() => {
-  for (const db of worlds) db.close();
-});
-
-async function openWorld(seed: number) {
-  const db = await Database.open();
-  worlds.push(db);
-  const listings = await loadMovers(db, makeMovers(seed));
-  await createSpellsView(db);
-  return { db, listings, verdicts: await readVerdicts(db) };
-}
-
-/** Rows with money in units of 0.0001, and instants in micros after the world's first. */
-async function ask(db: Database, name: string, variables: Record<string, string> = {}): Promise<Plain[]> {
-  await setVariables(db, variables);
-  try {
-    const rows = await db.rows(readAnalysis(name));
-    return rows.map((row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, toPlain(value)])));
-  } finally {
-    await setVariables(db, Object.fromEntries(Object.keys(variables).map((key) => [key, null])));
-  }
-}
-
-function toPlain(value: DuckDBValue): unknown {
-  if (value instanceof DuckDBDecimalValue) return value.value;
-  if (value instanceof DuckDBTimestampTZValue) return Number(value.micros - BigInt(START));
-  return value instanceof DuckDBListValue ? value.items : value;
-}
-
 const timeOf = (at: number) => new Date((START + at) / 1000).toISOString();
 const segmentAt = ({ segments }: Mover, at: number) => segments.find(({ from, to }) => from <= at && at < to);
-const moneyOf = ({ base }: Mover, segment: Segment | undefined) =>
-  segment === undefined ? null : base + BigInt(segment.units);
-const isRight = (verdict: Verdict | undefined) =>
-  verdict !== undefined && (verdict.isCounted || verdict.findings.join() === 'duplicate');
 
 /** A price is suspect by the listing's own prices, or by today's verdict if it is today's. */
 function isSuspect({ base, segments }: Mover, { units, to }: Segment, verdict: Verdict | undefined): boolean {
@@ -143,7 +107,6 @@ function findMovers(listings: readonly Mover[], verdicts: ReadonlyMap<bigint, Ve
   return { rows, leftOut };
 }
 
-const compare = (one: bigint, other: bigint) => (one < other ? -1 : Number(one > other));
 const byId = (one: Plain, other: Plain) => compare(one.item_id as bigint, other.item_id as bigint);
 const ORDER = ['fall', 'rise', 'new', 'back', 'removed', 'gone'];
 
@@ -167,7 +130,8 @@ function expectMovers(rows: Plain[], expected: Plain[]) {
 }
 
 describe.each([1, 2, 3])('movers (world %i)', async (seed) => {
-  const { db, listings, verdicts } = await openWorld(seed);
+  const { db, listings, verdicts } = await openMoverWorld(seed);
+  afterAll(() => db.close());
   const all = { top: '9999' };
 
   it.each([1, 4, 12, 30])('are the listings whose price or listing is not as it was %i days ago', async (days) => {
@@ -227,95 +191,5 @@ describe.each([1, 2, 3])('movers (world %i)', async (seed) => {
       'give since or since_run, not both',
     );
     await expect(ask(db, 'movers', { since: 'yesterday' })).rejects.toThrow('yesterday');
-  });
-});
-
-/** Every row that analysis assortment_gaps must have, in its order. */
-function findGaps(listings: readonly Mover[], verdicts: ReadonlyMap<bigint, Verdict>, own: number, minShops: number) {
-  const rows: Plain[] = [];
-  const keys = new Set(listings.map(({ productId, currency }) => `${productId} ${currency}`));
-  for (const key of keys) {
-    const [productId = '', currency = ''] = key.split(' ');
-    const mine = listings.filter((one) => one.productId === productId && one.siteId === own);
-    const ends = mine.map(({ segments }) => (segments.at(-1) as Segment).to);
-    if (ends.includes(Infinity)) continue;
-    const shops = [1, 2, 3, 4, 5, 6].flatMap((siteId) => {
-      const offers = listings.filter(
-        (one) =>
-          siteId !== own &&
-          one.siteId === siteId &&
-          one.productId === productId &&
-          one.currency === currency &&
-          isRight(verdicts.get(one.id)),
-      );
-      const counted = offers.filter(({ id }) => verdicts.get(id)?.isCounted);
-      if (counted.length === 0) return [];
-      const prices = counted.map((one) => moneyOf(one, one.segments.at(-1)) as bigint);
-      return [
-        {
-          siteId,
-          price: prices.sort(compare)[0] as bigint,
-          soldAt: Math.min(...offers.map(({ firstSeenAt }) => firstSeenAt)),
-        },
-      ];
-    });
-    if (shops.length < minShops) continue;
-    shops.sort((a, b) => compare(a.price, b.price) || a.siteId - b.siteId);
-    const prices = shops.map(({ price }) => price);
-    const [low = 0n, high = 0n] = [prices[(prices.length - 1) >> 1], prices[prices.length >> 1]];
-    const sold = shops.map(({ soldAt }) => soldAt).sort((a, b) => a - b);
-    const credits = shops.filter(({ siteId }) => siteId % 2 === 0).map(({ siteId }) => `CC BY ${siteId}`);
-    rows.push({
-      product_id: productId,
-      title: `Title ${productId}`,
-      brand: null,
-      category_name: null,
-      category_slug: listings.find((one) => one.productId === productId)?.category,
-      currency,
-      shops: BigInt(shops.length),
-      lowest: prices[0],
-      lowest_shop: `Shop ${shops[0]?.siteId}`,
-      median: (low + high + 1n) / 2n,
-      highest: prices.at(-1),
-      first_sold_at: sold[0],
-      sold_widely_at: sold[minShops - 1],
-      own_ended_at: ends.length === 0 ? null : Math.max(...ends),
-      attribution: credits.sort(),
-    });
-  }
-  const keyOf = ({ product_id, currency }: Plain) => `${product_id} ${currency}`;
-  return rows.sort((a, b) => compare(b.shops as bigint, a.shops as bigint) || (keyOf(a) < keyOf(b) ? -1 : 1));
-}
-
-describe('assortment_gaps', async () => {
-  const { db, listings, verdicts } = await openWorld(7);
-  const all = { top: '9999' };
-
-  it.each([1, 2, 3, 4, 5, 6])('are the products that shop %i does not list, and enough others do', async (own) => {
-    let rows = 0;
-    for (const minShops of [1, 2, 3]) {
-      const found = await ask(db, 'assortment_gaps', { ...all, own_site: String(own), min_shops: String(minShops) });
-      expect(found).toEqual(findGaps(listings, verdicts, own, minShops));
-      rows += found.length;
-    }
-    expect(rows).toBeGreaterThan(3);
-  });
-
-  it('begin with two shops, and are of one category or currency, the most widely sold first', async () => {
-    const rows = await ask(db, 'assortment_gaps', { own_site: '2' });
-    expect(rows).toEqual(findGaps(listings, verdicts, 2, 2));
-    expect(await ask(db, 'assortment_gaps', { own_site: '2', top: '2' })).toEqual(rows.slice(0, 2));
-    const isOf = (name: string, value: string) => rows.filter((row) => row[name] === value);
-    expect(await ask(db, 'assortment_gaps', { own_site: '2', category: 'toys' })).toEqual(
-      isOf('category_slug', 'toys'),
-    );
-    expect(await ask(db, 'assortment_gaps', { own_site: '2', currency: 'EUR' })).toEqual(isOf('currency', 'EUR'));
-  });
-
-  it('need the own shop, which the lake must have', async () => {
-    await expect(ask(db, 'assortment_gaps')).rejects.toThrow('set own_site to the site_id of your own shop');
-    await expect(ask(db, 'assortment_gaps', { own_site: '99' })).rejects.toThrow(
-      'own_site 99 is no site_id of table sites',
-    );
   });
 });

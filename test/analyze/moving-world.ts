@@ -1,4 +1,6 @@
-import type { Database } from '../../src/sql/connection.js';
+import { DuckDBDecimalValue, DuckDBListValue, DuckDBTimestampTZValue, type DuckDBValue } from '@duckdb/node-api';
+import { createSpellsView, readAnalysis, setVariables } from '../../src/analyze/analysis.js';
+import { Database } from '../../src/sql/connection.js';
 import { createTable, fillDerived, insertRows } from '../check/lake-world.js';
 import { createSeeded } from '../seeded.js';
 import { DAY, HOUR, START } from './history-world.js';
@@ -25,7 +27,7 @@ export const RUN_DAYS = [130, 140, 147, 149, 150.5];
 export const FEED_DELAY = 30_000_000;
 
 /** Shops with several listings of a product, equal prices, mistyped ones, gaps, and listings in a foreign currency. */
-export function makeMovers(seed: number): Mover[] {
+function makeMovers(seed: number): Mover[] {
   const random = createSeeded(seed);
   const movers: Mover[] = [];
   for (let product = 0; product < 24; product++) {
@@ -69,7 +71,7 @@ function makeSegments(random: ReturnType<typeof createSeeded>, firstSeenAt: numb
 }
 
 /** Makes the tables of these listings, as runs left them, and gives what can be known of the listings. */
-export async function loadMovers(db: Database, movers: readonly Mover[]): Promise<Mover[]> {
+async function loadMovers(db: Database, movers: readonly Mover[]): Promise<Mover[]> {
   const known = await loadPriceWorld(
     db,
     movers.map(({ id, base, ...listing }) => listing),
@@ -111,7 +113,7 @@ export async function loadMovers(db: Database, movers: readonly Mover[]): Promis
   return movers.map((mover, k) => ({ ...mover, ...known[k] }));
 }
 
-export async function readVerdicts(db: Database): Promise<Map<bigint, Verdict>> {
+async function readVerdicts(db: Database): Promise<Map<bigint, Verdict>> {
   const rows = await db.rows('SELECT item_id, is_counted, to_json(findings)::VARCHAR AS findings FROM offers');
   return new Map(
     rows.map((row) => [
@@ -120,3 +122,39 @@ export async function readVerdicts(db: Database): Promise<Map<bigint, Verdict>> 
     ]),
   );
 }
+
+export type Plain = Record<string, unknown>;
+
+/** A seeded world with what is known of it. */
+export async function openMoverWorld(seed: number) {
+  const db = await Database.open();
+  const listings = await loadMovers(db, makeMovers(seed));
+  await createSpellsView(db);
+  return { db, listings, verdicts: await readVerdicts(db) };
+}
+
+/** Rows with money in units of 0.0001, and instants in micros after the world's first. */
+export async function ask(db: Database, name: string, variables: Record<string, string> = {}): Promise<Plain[]> {
+  await setVariables(db, variables);
+  try {
+    const rows = await db.rows(readAnalysis(name));
+    return rows.map((row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, toPlain(value)])));
+  } finally {
+    await setVariables(db, Object.fromEntries(Object.keys(variables).map((key) => [key, null])));
+  }
+}
+
+function toPlain(value: DuckDBValue): unknown {
+  if (value instanceof DuckDBDecimalValue) return value.value;
+  if (value instanceof DuckDBTimestampTZValue) return Number(value.micros - BigInt(START));
+  return value instanceof DuckDBListValue ? value.items : value;
+}
+
+export const moneyOf = ({ base }: Mover, segment: Segment | undefined) =>
+  segment === undefined ? null : base + BigInt(segment.units);
+
+/** Another listing of the shop may be cheaper, which makes a price no error. */
+export const isRight = (verdict: Verdict | undefined) =>
+  verdict !== undefined && (verdict.isCounted || verdict.findings.join() === 'duplicate');
+
+export const compare = (one: bigint, other: bigint) => (one < other ? -1 : Number(one > other));
