@@ -11,7 +11,7 @@
 -- back to its price. Listings without a product are left out, and so are those that had, or have, no price, or changed
 -- their currency. Offers of today tell packs, conditions and usual currencies, so removed listings are judged by their
 -- own prices alone.
--- Optional variables: since (TIMESTAMPTZ, UTC; one day before the newest last_seen_at) · since_run (run_number): instead,
+-- Optional variables: since (TIMESTAMPTZ, UTC; one day before the service last saw any item) · since_run (run_number): instead,
 -- what changed after that run · currency · category (slug or path; with those below it) · site_id · top (100): this many
 -- rows of each kind, the largest first
 WITH newest_run AS (
@@ -34,7 +34,7 @@ moment AS MATERIALIZED (
   SELECT
     CASE
       WHEN getvariable('since_run') IS NULL
-        THEN coalesce(getvariable('since')::TIMESTAMPTZ, (SELECT max(last_seen_at) FROM items) - INTERVAL 24 HOURS)
+        THEN coalesce(getvariable('since')::TIMESTAMPTZ, (SELECT make_timestamptz(seen_us) FROM (FROM 'data_clock.sql')) - INTERVAL 24 HOURS)
       WHEN getvariable('since') IS NOT NULL THEN error('give since or since_run, not both')
       WHEN run_at IS NULL
         THEN error('since_run ' || getvariable('since_run') || ' is no run of this lake: the newest is ' || coalesce(run_number::VARCHAR, 'none'))

@@ -148,6 +148,13 @@ describe.each([1, 2, 3])('movers (world %i)', async (seed) => {
     const found = await ask(db, 'movers', all);
     expectMovers(found, findMovers(listings, verdicts, SEEN_AT - DAY).rows);
     expect(found[0]?.since).toBe(SEEN_AT - DAY);
+    const [{ item_id: id } = {}] = await db.rows('SELECT min(item_id) AS item_id FROM items');
+    await db.run(
+      'UPDATE items SET read_at = last_seen_at, last_seen_at = last_seen_at + INTERVAL 400 DAYS WHERE item_id = $1',
+      [id ?? null],
+    );
+    expect(await ask(db, 'movers', all), 'a time far ahead').toEqual(found);
+    await db.run('UPDATE items SET last_seen_at = read_at WHERE item_id = $1', [id ?? null]);
   });
 
   it('count a change at the moment itself as there', async () => {

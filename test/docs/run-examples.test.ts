@@ -41,7 +41,9 @@ beforeAll(async () => {
   expect(await run(['sync'])).toMatchObject({ code: 0 });
   const [[product = '', item = '', category = '', site = ''] = []] = await readLake(
     path.join(cwd, 'lake'),
-    (glob) => `SELECT product_id, item_id, category_slug, site_id FROM ${glob('items')} AS i JOIN ${glob('price_spread')} AS s
+    (
+      glob,
+    ) => `SELECT product_id, item_id, category_slug, site_id FROM ${glob('items')} AS i JOIN ${glob('price_spread')} AS s
       USING (product_id) WHERE category_slug IS NOT NULL AND s.currency = 'EUR' ORDER BY s.shops DESC, product_id, item_id LIMIT 1`,
   );
   expect(product).not.toBe('');
