@@ -17,7 +17,8 @@ priced AS (
     site_id,
     price,
     -- A price that moved by less than a factor of 2.5 was put up or down.
-    CASE WHEN is_counted AND previous_price BETWEEN price / 2.5 AND price * 2.5 THEN (previous_price * 10000)::BIGINT END AS units_before,
+    CASE WHEN is_counted AND previous_price BETWEEN price / 2.5 AND price::DOUBLE * 2.5
+      THEN (previous_price::DECIMAL(23, 4) * 10000)::BIGINT END AS units_before,
     is_counted,
     is_counted AND doubts <> [] AS is_doubted,
     findings,

@@ -10,7 +10,7 @@ await loadHistoryWorld(db, []);
 await db.run(
   `INSERT INTO items BY NAME
    SELECT n AS item_id, 'p' AS product_id, n AS site_id, 'EUR' AS currency, true AS is_listed,
-     CAST(($1::VARCHAR[])[n] AS DECIMAL(18, 4)) AS price
+     CAST(($1::VARCHAR[])[n] AS DECIMAL(18, 4)) AS price, (price - 1)::DECIMAL(18, 4) AS previous_price
    FROM range(1, 5) t(n)`,
   [`[${PRICES.join(', ')}]`],
 );

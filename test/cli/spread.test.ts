@@ -204,7 +204,7 @@ describe('query of an analysis', () => {
   it('runs every analysis that it names', async () => {
     for (const analysis of listAnalyses()) {
       const fx = analysis === 'law_of_one_price' ? join(folder, 'rates.csv') : undefined;
-      const set: [string, string][] = [['product', 'cup'], ...DAYS];
+      const set: [string, string][] = [['product', 'cup'], ['own_site', '1'], ...DAYS];
       await runQuery({ ...request, analysis, set, fx, format: 'ndjson' }, openContext());
     }
     const without = runQuery({ ...request, analysis: 'law_of_one_price', format: 'ndjson' }, openContext());

@@ -39,9 +39,11 @@ beforeAll(async () => {
   expect(await run(['sync'])).toMatchObject({ code: 0 });
   await world.sandbox.advance({ hours: 2, changes: 30 });
   expect(await run(['sync'])).toMatchObject({ code: 0 });
-  const [[product = '', item = '', category = ''] = []] = await readLake(
+  const [[product = '', item = '', category = '', site = ''] = []] = await readLake(
     path.join(cwd, 'lake'),
-    (glob) => `SELECT product_id, item_id, category_slug FROM ${glob('items')} AS i JOIN ${glob('price_spread')} AS s
+    (
+      glob,
+    ) => `SELECT product_id, item_id, category_slug, site_id FROM ${glob('items')} AS i JOIN ${glob('price_spread')} AS s
       USING (product_id) WHERE category_slug IS NOT NULL AND s.currency = 'EUR' ORDER BY s.shops DESC, product_id, item_id LIMIT 1`,
   );
   expect(product).not.toBe('');
@@ -62,6 +64,7 @@ beforeAll(async () => {
     kitchen: category,
     'category=hot-drinks-ground-coffee': `category=${category}`,
     'item_id=9007199254742083': `item_id=${item}`,
+    'own_site=2': `own_site=${site}`,
     '4711,4712': item,
     '4006381333931': product,
     '8083217810879': product,

@@ -1,0 +1,94 @@
+-- What others sell and you don't: products that at least min_shops shops list now, in one currency, and that your shop
+-- does not list in any. lowest, lowest_shop, median and highest are of the lowest price of each shop. first_sold_at: since
+-- when the first of these shops has sold it; sold_widely_at: since when min_shops of them have. own_ended_at: when your
+-- shop's last listing of it ended; null if it never had one.
+-- Exact: counts, prices and times. median is exact, half away from zero at the fourth decimal.
+-- Limits: only offers that count are counted (offers.is_counted). A shop sells a product since the first listing that it
+-- still has was first seen: that may be later than the truth if the product moved to a new address, and absences in
+-- between don't count. A listing without a product, of yours too, matches nothing.
+-- Variable: own_site (site_id): your own shop
+-- Optional variables: min_shops (2) · currency · category (slug or path; with those below it) · top (100)
+WITH asked AS MATERIALIZED (
+  SELECT
+    CASE
+      WHEN getvariable('own_site') IS NULL THEN error('set own_site to the site_id of your own shop: table sites lists them')
+      WHEN known.site_id IS NULL THEN error('own_site ' || getvariable('own_site') || ' is no site_id of table sites')
+      ELSE known.site_id
+    END AS own_site_id,
+    greatest(coalesce(getvariable('min_shops')::BIGINT, 2), 1) AS min_shops
+  FROM (SELECT 1)
+  LEFT JOIN (SELECT DISTINCT site_id FROM sites) AS known ON known.site_id = getvariable('own_site')::BIGINT
+),
+own AS (
+  SELECT product_id, bool_or(is_listed) AS is_sold, max(coalesce(removed_at, gone_at)) AS ended_at
+  FROM items
+  JOIN asked ON items.site_id = own_site_id
+  WHERE product_id IS NOT NULL
+  GROUP BY product_id
+),
+sellers AS (
+  SELECT
+    offers.product_id,
+    offers.currency,
+    offers.site_id,
+    min(offers.price) FILTER (is_counted) AS shop_price,
+    min(first_seen_at) AS sold_at
+  FROM offers
+  JOIN (SELECT item_id, first_seen_at FROM items) AS listings USING (item_id)
+  CROSS JOIN asked
+  WHERE site_id <> own_site_id AND price > 0 AND (is_counted OR findings = ['duplicate'])
+    AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+    AND (
+      getvariable('category') IS NULL
+      OR product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
+    )
+  GROUP BY product_id, currency, site_id
+),
+gaps AS (
+  SELECT
+    sellers.product_id,
+    currency,
+    count(*) AS shops,
+    list_sort(list(shop_price)) AS prices,
+    arg_min(site_id, (shop_price, site_id)) AS lowest_site_id,
+    list_sort(list(sold_at) FILTER (sold_at IS NOT NULL)) AS sold_from,
+    any_value(own.ended_at) AS own_ended_at,
+    any_value(min_shops) AS min_shops
+  FROM sellers
+  CROSS JOIN asked
+  LEFT JOIN own USING (product_id)
+  WHERE shop_price IS NOT NULL AND NOT coalesce(own.is_sold, false)
+  GROUP BY sellers.product_id, currency
+  HAVING count(*) >= any_value(min_shops)
+),
+credited AS (
+  SELECT product_id, currency, list_sort(list(DISTINCT attribution)) AS attribution
+  FROM sellers
+  SEMI JOIN gaps USING (product_id, currency)
+  JOIN sites ON sites.site_id = sellers.site_id AND sites.is_current
+  WHERE attribution IS NOT NULL
+  GROUP BY product_id, currency
+)
+SELECT
+  gaps.product_id,
+  products.title,
+  products.brand,
+  products.category_name,
+  products.category_slug,
+  gaps.currency,
+  gaps.shops,
+  prices[1] AS lowest,
+  coalesce(sites.name, lowest_site_id::VARCHAR) AS lowest_shop,
+  (((prices[(shops + 1) // 2]::DECIMAL(23, 4) * 10000)::HUGEINT + (prices[shops // 2 + 1]::DECIMAL(23, 4) * 10000)::HUGEINT + 1) // 2)::BIGINT
+    * 0.0001::DECIMAL(18, 4) AS median,
+  prices[shops] AS highest,
+  sold_from[1] AS first_sold_at,
+  sold_from[min_shops] AS sold_widely_at,
+  own_ended_at,
+  coalesce(credited.attribution, []) AS attribution
+FROM gaps
+LEFT JOIN (SELECT product_id, title, brand, category_name, category_slug FROM products) AS products USING (product_id)
+LEFT JOIN sites ON sites.site_id = lowest_site_id AND sites.is_current
+LEFT JOIN credited USING (product_id, currency)
+ORDER BY shops DESC, gaps.product_id, gaps.currency
+LIMIT coalesce(getvariable('top')::BIGINT, 100)

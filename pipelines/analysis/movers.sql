@@ -1,0 +1,192 @@
+-- Whose prices moved since a moment: one row for each listing of a product whose price or listing is not as it was then.
+-- kind: rise or fall; new: listed for the first time since; back: listed again; removed: no longer listed; gone: it was
+-- missing in a complete copy. change and change_pct: its size. rank_before and rank_after: the shop's place among the
+-- shops that sell the product in that currency, 1 if none is cheaper; null if the shop did not sell it, or its prices
+-- don't count. shops_before and shops_after are their numbers. moved_at: when the current price, or listing, began, or
+-- the listing ended. item_id and product_id lead to the listing and, in analysis offers, to all offers of the product.
+-- Prices judged wrong never make a row: today's with a finding of table offers other than duplicate, and suspect ones of
+-- price_spells. Another listing of the shop may be the cheaper one (is_counted is false).
+-- Exact: prices, change, ranks and times. change_pct is a double.
+-- Limits: only the two ends are compared, so a listing that came and went in between has no row, nor has one that went
+-- back to its price. Listings without a product are left out, and so are those that had, or have, no price, or changed
+-- their currency. Offers of today tell packs, conditions and usual currencies, so removed listings are judged by their
+-- own prices alone.
+-- Optional variables: since (TIMESTAMPTZ, UTC; one day before the service last saw any item) · since_run (run_number): instead,
+-- what changed after that run · currency · category (slug or path; with those below it) · site_id · top (100): this many
+-- rows of each kind, the largest first
+WITH newest_run AS (
+  SELECT max(run_number) AS run_number FROM runs
+),
+-- A run knows changes up to its newest one. A time far ahead in one of them does not count.
+asked_run AS (
+  SELECT CASE WHEN read_at IS NOT NULL THEN least(read_at, changed_at) END AS run_at
+  FROM (
+    SELECT max(coalesce(caught_up_at, finished_at)) AS read_at FROM runs WHERE run_number = getvariable('since_run')::BIGINT
+  )
+  CROSS JOIN (
+    SELECT max(observed_at) AS changed_at
+    FROM history
+    JOIN runs USING (run_id)
+    WHERE run_number <= getvariable('since_run')::BIGINT
+  )
+),
+moment AS MATERIALIZED (
+  SELECT
+    CASE
+      WHEN getvariable('since_run') IS NULL
+        THEN coalesce(getvariable('since')::TIMESTAMPTZ, (SELECT make_timestamptz(seen_us) FROM (FROM 'data_clock.sql')) - INTERVAL 24 HOURS)
+      WHEN getvariable('since') IS NOT NULL THEN error('give since or since_run, not both')
+      WHEN run_at IS NULL
+        THEN error('since_run ' || getvariable('since_run') || ' is no run of this lake: the newest is ' || coalesce(run_number::VARCHAR, 'none'))
+      ELSE run_at
+    END AS since
+  FROM asked_run, newest_run
+),
+judged AS MATERIALIZED (
+  SELECT *, price > 0 AND (is_counted OR findings = ['duplicate']) AS is_right FROM offers
+),
+spells AS MATERIALIZED (
+  SELECT item_id, product_id, site_id, currency, price, from_at, to_at, began, is_suspect, since
+  FROM price_spells, moment
+  WHERE product_id IS NOT NULL AND (to_at IS NULL OR to_at > since)
+),
+-- Another pack, condition or currency never was comparable. Anything else is known of the current price alone.
+then_listed AS MATERIALIZED (
+  SELECT
+    spells.* EXCLUDE (since, began, is_suspect),
+    NOT is_suspect AND coalesce(
+      is_right OR to_at IS NOT NULL AND NOT list_has_any(findings, ['pack', 'condition', 'terms', 'currency']),
+      true
+    ) AS is_right
+  FROM spells
+  LEFT JOIN (SELECT item_id, findings, is_right FROM judged) AS judged USING (item_id)
+  WHERE from_at <= since
+),
+-- Spells that began since, as a listing's first and last one. Without a listing before, a first price is no new listing.
+later AS (
+  SELECT
+    item_id,
+    arg_min(coalesce(began, 'NEW'), from_at) AS first_began,
+    max(from_at) AS price_from_at,
+    max(from_at) FILTER (began IS DISTINCT FROM 'CHANGED') AS listed_from_at,
+    any_value(since) AS since
+  FROM spells
+  WHERE from_at > since
+  GROUP BY item_id
+),
+moved AS (
+  SELECT
+    CASE WHEN judged.price > then_listed.price THEN 'rise' ELSE 'fall' END AS kind,
+    item_id,
+    judged.product_id,
+    judged.site_id,
+    judged.currency,
+    then_listed.price AS price_before,
+    judged.price,
+    coalesce(price_from_at, price_changed_at) AS moved_at,
+    judged.is_counted
+  FROM judged
+  JOIN then_listed USING (item_id, currency)
+  JOIN (SELECT item_id, price_changed_at FROM items) AS listings USING (item_id)
+  LEFT JOIN later USING (item_id)
+  WHERE judged.is_right AND then_listed.is_right AND judged.price <> then_listed.price
+  UNION ALL
+  SELECT
+    CASE WHEN first_began = 'RELISTED' THEN 'back' ELSE 'new' END,
+    item_id,
+    judged.product_id,
+    judged.site_id,
+    judged.currency,
+    NULL,
+    judged.price,
+    coalesce(listed_from_at, first_seen_at),
+    is_counted
+  FROM judged
+  JOIN later USING (item_id)
+  JOIN (SELECT item_id, first_seen_at FROM items) AS listings USING (item_id)
+  ANTI JOIN then_listed USING (item_id)
+  WHERE is_right AND (first_began <> 'CHANGED' OR first_seen_at > since)
+  UNION ALL
+  SELECT
+    CASE WHEN removed_at IS NULL THEN 'gone' ELSE 'removed' END,
+    item_id,
+    then_listed.product_id,
+    then_listed.site_id,
+    then_listed.currency,
+    then_listed.price,
+    NULL,
+    coalesce(removed_at, gone_at),
+    NULL
+  FROM then_listed
+  JOIN (SELECT item_id, removed_at, gone_at FROM items WHERE NOT is_listed) AS listings USING (item_id)
+  WHERE is_right
+),
+chosen AS MATERIALIZED (
+  SELECT moved.*, title, url, category_slug, price - price_before AS change, 100 * change::DOUBLE / price_before::DOUBLE AS change_pct
+  FROM moved
+  JOIN (SELECT item_id, title, url, category_slug FROM items) AS listings USING (item_id)
+  WHERE (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+    AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+    AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
+  QUALIFY row_number() OVER (PARTITION BY kind ORDER BY abs(change_pct) DESC NULLS LAST, moved_at DESC, item_id)
+    <= coalesce(getvariable('top')::BIGINT, 100)
+),
+-- The lowest price of each shop that counts; equal prices share a place.
+places_before AS (
+  SELECT
+    product_id,
+    currency,
+    site_id,
+    rank() OVER (PARTITION BY product_id, currency ORDER BY min(price)) AS place,
+    count(*) OVER (PARTITION BY product_id, currency) AS shops
+  FROM then_listed
+  SEMI JOIN chosen USING (product_id, currency)
+  WHERE is_right
+  GROUP BY product_id, currency, site_id
+),
+places_after AS (
+  SELECT
+    product_id,
+    currency,
+    site_id,
+    rank() OVER (PARTITION BY product_id, currency ORDER BY min(price)) AS place,
+    count(*) OVER (PARTITION BY product_id, currency) AS shops
+  FROM judged
+  SEMI JOIN chosen USING (product_id, currency)
+  WHERE is_counted AND price > 0
+  GROUP BY product_id, currency, site_id
+)
+SELECT
+  chosen.kind,
+  chosen.item_id,
+  chosen.product_id,
+  chosen.title,
+  chosen.category_slug,
+  chosen.site_id,
+  coalesce(sites.name, chosen.site_id::VARCHAR) AS shop,
+  chosen.currency,
+  chosen.price_before,
+  chosen.price,
+  chosen.change,
+  chosen.change_pct,
+  before.place AS rank_before,
+  coalesce(market_before.shops, 0) AS shops_before,
+  after.place AS rank_after,
+  coalesce(market_after.shops, 0) AS shops_after,
+  chosen.is_counted,
+  chosen.moved_at,
+  moment.since,
+  chosen.url,
+  sites.attribution
+FROM chosen
+CROSS JOIN moment
+LEFT JOIN places_before AS before USING (product_id, currency, site_id)
+LEFT JOIN places_after AS after USING (product_id, currency, site_id)
+LEFT JOIN (SELECT DISTINCT product_id, currency, shops FROM places_before) AS market_before USING (product_id, currency)
+LEFT JOIN (SELECT DISTINCT product_id, currency, shops FROM places_after) AS market_after USING (product_id, currency)
+LEFT JOIN sites ON sites.site_id = chosen.site_id AND sites.is_current
+ORDER BY
+  list_position(['fall', 'rise', 'new', 'back', 'removed', 'gone'], kind),
+  abs(change_pct) DESC NULLS LAST,
+  moved_at DESC,
+  item_id
