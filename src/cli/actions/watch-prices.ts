@@ -12,6 +12,10 @@ import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { watch } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
+import { findWatchMemory } from '../notify/notice-memory.js';
+import { notify } from '../notify/notify.js';
+import { findPriceAlarms } from '../notify/price-alarms.js';
+import { resolveFlags, seekReceivers } from '../notify/receivers.js';
 import type { Output } from '../output/output.js';
 import { type ResultSet, readTableResult, showMoney } from '../output/result-set.js';
 import { writeRows } from '../output/text-formats.js';
@@ -41,6 +45,7 @@ const SHOWN = {
 /** @throws PricelakeError `below_allowed`, after the result is written, if a shop is below a lowest allowed price */
 export async function watchPrices(request: Arguments<typeof watch>, context: CommandContext) {
   requireDestination(request, context);
+  const told = await openReceivers(request, context);
   const state = request.state ?? `${request.list}.watch.parquet`;
   const { lake: path } = await findTarget(request);
   return readLake({ path, signal: context.signal }, async (opened) => {
@@ -53,10 +58,21 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
       context.json && request.output === undefined
         ? await gatherReport(result)
         : await writeResult(result, request, context, { headings: SHOWN, show });
-    if (!request.withSuspects) await keepState(db, state);
+    if (!request.withSuspects) {
+      await keepState(db, state);
+      const alarms = told.receivers.length === 0 ? [] : await findPriceAlarms(db, context.io.now());
+      const news = { pipeline: told.name, command: 'watch', find: () => alarms, isComplete: true } as const;
+      await notify(told.receivers, news, findWatchMemory(state), context.io);
+    }
     await refuseBelow(db, report);
     return report;
   });
+}
+
+async function openReceivers(request: Arguments<typeof watch>, { io }: CommandContext) {
+  const flagged = resolveFlags(request.notify, process.env, io);
+  const { name, receivers } = await seekReceivers(request, process.env, io);
+  return { name, receivers: [...receivers, ...flagged] };
 }
 
 function show(name: string, value: DuckDBValue): DuckDBValue {

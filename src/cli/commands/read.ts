@@ -2,6 +2,7 @@ import { listAnalyses } from '../../analyze/analysis.js';
 import type { Grade } from '../../analyze/spread-selection.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { declareCommand } from '../command.js';
+import { NOTIFY } from '../notify/receivers.js';
 import { choice, type Form, file, flag, repeated, text, value, whole } from '../parameter.js';
 import { CREDITS_NOTE, currency, FORMATS, LAKE, PIPELINE, RATES, REMOTE, RESULT } from '../shared-options.js';
 
@@ -70,12 +71,14 @@ export const watch = declareCommand({
     ownSite: value(SITE_ID, 'site_id of your own shop, which is left out', { completes: 'shops' }),
     withSuspects: flag('Compare every price, also those that look wrong; keeps nothing for the next run'),
     state: file('File that keeps the result for the next run to compare; default LIST.watch.parquet'),
+    notify: NOTIFY,
     ...RESULT,
     format: choice(FORMATS, 'Format of the result; default table, which shows fewer columns'),
   },
   examples: [
     ['pricelake watch --list mine.csv', 'Your position, and who undercuts you since when'],
     ['pricelake watch --list mine.csv --format csv --output found.csv', 'All columns, into a file'],
+    ['pricelake watch --list mine.csv --notify slack:SLACK_URL', 'Post new price alarms to Slack'],
   ],
   notes: `product is a GTIN in any form, or a product_id of table products. lowest and highest are the prices that you allow. Exit code 7 means that a shop is below the lowest allowed price of a product, so that a scheduler can raise the alarm.
 Prices that look wrong (is_counted of table offers) are not compared and raise no alarm: column left_out says which, and why.
