@@ -24,7 +24,12 @@ function notice(text: string, when = at): Notice {
 const write = (notices: Notice[], dropped = 0) =>
   writeMessage({ pipeline: 'prices', command: 'watch', notices, dropped, at });
 
-const send = (receiver: Omit<Receiver, 'staleAfterMs'>, message = write([notice(HOSTILE)]), limits = {}) =>
+/** Who gets it; a message does not depend on when a lake is out of date. */
+type Recipient =
+  | { kind: 'command'; command: string[] }
+  | { kind: 'slack' | 'teams' | 'url'; address: string; secret?: string };
+
+const send = (receiver: Recipient, message = write([notice(HOSTILE)]), limits = {}) =>
   sendMessage(
     { staleAfterMs: 0, ...receiver } as Receiver,
     message,
@@ -35,7 +40,7 @@ const send = (receiver: Omit<Receiver, 'staleAfterMs'>, message = write([notice(
 /** Sends to a receiver that answers so; returns its deliveries, and why it failed. */
 async function sendTo(answer: Answer, limits = {}) {
   const receiver = await openReceiver(answer);
-  const fault = await send({ kind: 'url', address: receiver.address } as Receiver, undefined, limits).then(
+  const fault = await send({ kind: 'url', address: receiver.address }, undefined, limits).then(
     () => undefined,
     (error: Error) => `${error.message}${error.stack}${JSON.stringify(error)}`,
   );
@@ -47,7 +52,7 @@ describe('a message', () => {
   test('is signed as webhooks of the service are, and says which try it is', async () => {
     const { deliveries, address } = await openReceiver();
     const message = write([notice('a price'), notice('live_key')]);
-    await send({ kind: 'url', address, secret: SECRET } as Receiver, message);
+    await send({ kind: 'url', address, secret: SECRET }, message);
     const [{ headers, body }] = deliveries as [(typeof deliveries)[0]];
     const t = String(at.getTime() / 1000);
     const mac = createHmac('sha256', SECRET).update(`${t}.${body}`).digest('hex');
@@ -68,8 +73,8 @@ describe('a message', () => {
 
   test('has no markup of others for Slack, and no Markdown of others for Teams', async () => {
     const { deliveries, address } = await openReceiver();
-    await send({ kind: 'slack', address } as Receiver);
-    await send({ kind: 'teams', address } as Receiver);
+    await send({ kind: 'slack', address });
+    await send({ kind: 'teams', address });
     const [slack, teams] = deliveries.map(({ body }) => JSON.parse(body));
     const line = '• <!channel> *Shop* & [here](https://bad.example)[31m next';
     expect(slack).toMatchObject({ mrkdwn: false });
@@ -156,7 +161,7 @@ describe('a receiver', () => {
   });
 
   test('that nobody serves is named by the fault alone', async () => {
-    const fault = await send({ kind: 'url', address: 'http://127.0.0.1:1/T0KEN' } as Receiver).catch(
+    const fault = await send({ kind: 'url', address: 'http://127.0.0.1:1/T0KEN' }).catch(
       (error: Error) => error.message,
     );
     expect(fault).toBe('no answer (ECONNREFUSED)');
@@ -175,7 +180,7 @@ describe('a command', () => {
     const out = path.join(folder, 'got.json');
     const program = await script(`cat > "$1"; printf %s "$2" > "$1.argument"`);
     const message = write([notice('a price')]);
-    await send({ kind: 'command', command: [program, out, '$(id); `id`'] } as Receiver, message);
+    await send({ kind: 'command', command: [program, out, '$(id); `id`'] }, message);
     expect(JSON.parse(await readFile(out, 'utf8'))).toEqual(message.body);
     expect(await readFile(`${out}.argument`, 'utf8')).toBe('$(id); `id`');
   });
@@ -183,21 +188,21 @@ describe('a command', () => {
   test('that fails is tried twice', async () => {
     const counted = path.join(folder, 'counted');
     const program = await script(`echo once >> '${counted}'; exit 3`);
-    await expect(send({ kind: 'command', command: [program] } as Receiver)).rejects.toThrow('it ended with 3');
+    await expect(send({ kind: 'command', command: [program] })).rejects.toThrow('it ended with 3');
     expect(await readFile(counted, 'utf8')).toBe('once\nonce\n');
   });
 
   test('that does not read its input or does not end cannot hold a run up', async () => {
     const large = write(Array.from({ length: 200 }, (_, k) => notice(`${k}${'x'.repeat(900)}`)));
-    await send({ kind: 'command', command: [await script('exit 0')] } as Receiver, large);
-    const forever = send({ kind: 'command', command: [await script('exec sleep 60')] } as Receiver, large, {
+    await send({ kind: 'command', command: [await script('exit 0')] }, large);
+    const forever = send({ kind: 'command', command: [await script('exec sleep 60')] }, large, {
       tryMs: 150,
     });
     await expect(forever).rejects.toThrow('it was ended by SIGKILL');
   });
 
   test('that is not there is named by the fault alone', async () => {
-    await expect(send({ kind: 'command', command: ['/nowhere/T0KEN'] } as Receiver)).rejects.toThrow(
+    await expect(send({ kind: 'command', command: ['/nowhere/T0KEN'] })).rejects.toThrow(
       /^it can't be started \(ENOENT\)$/,
     );
   });
