@@ -5,8 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isLong = (file: TestSpecification) =>
-      /\/test\/(sync|account|backfill|compare|front|rebuild|sim|cli)\//.test(file.moduleId);
+    const isLong = (file: TestSpecification) => /\/test\/(run|source|front|sim|cli|remote)\//.test(file.moduleId);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
 }

@@ -13,7 +13,7 @@ WITH span AS (
     (last_day - DATE '1970-01-05')::BIGINT // 7 AS last_week,
     last_week - coalesce(getvariable('weeks')::BIGINT, 13) + 1 AS first_week,
     last_day
-  FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER AS last_day FROM items)
+  FROM (SELECT seen_day AS last_day FROM (FROM 'data_clock.sql'))
 ),
 -- Listings that came and went, by shop and day. A spell that continues another one on the spot is neither.
 days AS MATERIALIZED (

@@ -18,7 +18,7 @@ WITH span AS (
   SELECT
     coalesce(getvariable('until')::DATE, last_day) AS until_day,
     coalesce(getvariable('since')::DATE, until_day - 89) AS since_day
-  FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER - 1 AS last_day FROM items)
+  FROM (SELECT seen_day - 1 AS last_day FROM (FROM 'data_clock.sql'))
 ),
 spells AS MATERIALIZED (
   SELECT

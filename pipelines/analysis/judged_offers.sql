@@ -50,17 +50,25 @@ described AS (
   FROM priced
   SEMI JOIN several USING (product_id)
 ),
-worded AS MATERIALIZED (FROM 'offer_words.sql'),
+told_words AS (FROM 'offer_words.sql'),
+worded AS MATERIALIZED (
+  SELECT
+    *,
+    -- Numbers, because the most frequent one is wanted.
+    coalesce(list_position(['used', 'refurbished', 'opened'], condition), 0) AS condition_code,
+    coalesce(list_position(['per unit', 'rental', 'deposit'], terms), 0) AS terms_code
+  FROM told_words
+),
 usual_words AS (
   SELECT
     product_id,
     currency,
-    list_aggregate(list_sort(list(coalesce(condition, 'new'))), 'mode') AS usual_condition,
-    list_aggregate(list_sort(list(coalesce(terms, ''))), 'mode') AS usual_terms
+    list_aggregate(list_sort(list(condition_code)), 'mode') AS usual_condition,
+    list_aggregate(list_sort(list(terms_code)), 'mode') AS usual_terms
   FROM alone
   JOIN worded USING (item_id)
   GROUP BY product_id, currency
-  HAVING count(condition) + count(terms) > 0
+  HAVING max(condition_code) + max(terms_code) > 0
 ),
 packs AS (
   SELECT product_id, currency, list_aggregate(list_sort(list(pack)), 'mode') AS usual_pack
@@ -77,8 +85,8 @@ packed AS (
     is_set,
     is_alone,
     is_other_brand,
-    coalesce(usual_condition <> coalesce(condition, 'new'), false) AS is_other_condition,
-    coalesce(usual_terms <> coalesce(terms, ''), false) AS is_other_terms,
+    coalesce(usual_condition <> condition_code, false) AS is_other_condition,
+    coalesce(usual_terms <> terms_code, false) AS is_other_terms,
     usual_pack,
     -- Pieces say nothing about weight, volume or length.
     coalesce(

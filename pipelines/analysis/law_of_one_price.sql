@@ -23,7 +23,7 @@ WITH span AS (
     (last_day - DATE '1970-01-05')::BIGINT // 7 AS end_week,
     coalesce(getvariable('weeks')::BIGINT, 26) AS weeks,
     coalesce(getvariable('pass_weeks')::BIGINT, 4) AS pass_weeks
-  FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER AS last_day FROM items)
+  FROM (SELECT seen_day AS last_day FROM (FROM 'data_clock.sql'))
 ),
 -- The Sundays that have closed.
 sundays AS (

@@ -13,10 +13,10 @@
 -- Optional variables: gap_days (7) · with_first (false) · site_id · category (slug)
 WITH span AS (
   SELECT
-    DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER AS last_day,
+    seen_day AS last_day,
     (SELECT min(observed_date) FROM history) AS first_day,
     coalesce(getvariable('gap_days')::INTEGER, 7) AS gap_days
-  FROM items
+  FROM (FROM 'data_clock.sql')
 ),
 spells AS (
   SELECT item_id, site_id, from_day, to_day, DATE '1970-01-01' + (epoch_us(ended_before) // 86400000000)::INTEGER AS day_before, gap_days

@@ -12,7 +12,7 @@
 -- Optional variables: product (product_id) · item_id · site_id · currency · category (slug) · top (100 listings): those
 -- whose price is lowest in percent of their mean over the whole known past · with_suspects (false)
 WITH now_us AS (
-  SELECT epoch_us(max(last_seen_at)) AS until_us FROM items
+  SELECT seen_us AS until_us FROM (FROM 'data_clock.sql')
 ),
 current_prices AS (
   SELECT item_id, product_id, title, site_id, currency, price

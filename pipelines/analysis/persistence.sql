@@ -20,7 +20,7 @@ WITH settings AS (
     coalesce(getvariable('step')::INTEGER, 28) AS step,
     greatest(2, coalesce(getvariable('min_shops')::BIGINT, 3)) AS min_shops,
     last_day - list_max(lags) AS last_first_day
-  FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER - 1 AS last_day FROM items)
+  FROM (SELECT seen_day - 1 AS last_day FROM (FROM 'data_clock.sql'))
 ),
 first_days AS (
   SELECT last_first_day - step * nth::INTEGER AS first_day, lags

@@ -26,7 +26,7 @@ WITH settings AS (
       getvariable('since')::DATE,
       CASE unit WHEN 'week' THEN until_day - 364 WHEN 'day' THEN until_day - 60 ELSE DATE '0001-01-01' END
     ) AS since_day
-  FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER AS known_day FROM items)
+  FROM (SELECT seen_day AS known_day FROM (FROM 'data_clock.sql'))
 ),
 -- Months, weeks from Monday on, and days as numbers; a spell counts in each period at whose end it is current.
 spells AS (

@@ -85,6 +85,8 @@ stepped AS (
       IF trusted[i + 1] / trusted[i] > CASE WHEN i = 1 OR i = n - 1 THEN 1.6 ELSE 4 END
         AND coalesce(len([1 FOR move IN moves IF move.low <= 1.05 * trusted[i] AND 1.05 * move.high >= trusted[i + 1]]), 0) = 0
     ]) END AS gap,
+    CASE WHEN trusted[n] > 1.6 * trusted[1] THEN list_max([trusted[i + 1] / trusted[i] FOR i IN range(1, n)]) > 1.6 ELSE false END
+      AS is_parted,
     shops <= 3 AND list_contains(kinds, 'scale') AS is_off_scale,
     has_doubts AND coalesce(sure_min <> trusted[1] OR sure_max <> trusted[n], true) AS is_doubtful
   FROM counted
@@ -94,7 +96,7 @@ trust AS (
     *,
     CASE
       WHEN n < 2 OR is_off_scale OR is_doubtful OR gap IS NOT NULL OR 2 * n < shops THEN 'C'
-      WHEN n >= 4 AND NOT has_doubts AND (kinds = [] OR kinds = ['duplicate']) THEN 'A'
+      WHEN n >= 4 AND NOT has_doubts AND NOT is_parted AND (kinds = [] OR kinds = ['duplicate']) THEN 'A'
       ELSE 'B'
     END AS grade
   FROM stepped

@@ -20,7 +20,7 @@ WITH span AS (
     coalesce(getvariable('until')::DATE, last_day) AS until_day,
     coalesce(getvariable('since')::DATE, until_day - 29) AS since_day,
     coalesce(getvariable('days')::BIGINT, 30) * 86400000000 AS before_us
-  FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER AS last_day FROM items)
+  FROM (SELECT seen_day AS last_day FROM (FROM 'data_clock.sql'))
 ),
 chosen AS (
   FROM price_spells

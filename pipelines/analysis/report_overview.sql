@@ -6,7 +6,7 @@ WITH listings AS (
     count(*) FILTER (is_listed) AS listed,
     count(*) FILTER (is_listed AND product_id IS NOT NULL) AS matched,
     count(DISTINCT site_id) FILTER (is_listed) AS shops,
-    max(last_seen_at) AS newest_seen
+    (SELECT make_timestamptz(seen_us) FROM (FROM 'data_clock.sql')) AS newest_seen
   FROM items
 ),
 changes AS (

@@ -16,7 +16,7 @@ WITH span AS (
     coalesce(getvariable('since')::DATE, until_day - 179) AS since_day,
     coalesce(getvariable('return_days')::INTEGER, 30) AS return_days,
     coalesce(getvariable('by')::VARCHAR, 'shop') AS by_what
-  FROM (SELECT DATE '1970-01-01' + (epoch_us(max(last_seen_at)) // 86400000000)::INTEGER - 1 AS last_day FROM items)
+  FROM (SELECT seen_day - 1 AS last_day FROM (FROM 'data_clock.sql'))
 ),
 -- Instants as microseconds; current prices end with the span. Spells before the first relevant cut are not read.
 spells AS MATERIALIZED (

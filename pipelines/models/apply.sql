@@ -2,7 +2,6 @@
 -- overlaps do nothing. The key may not see an unknown item that can't be read, so only history shows it.
 -- needs: base_items, different_items, missing_items, pending_changes, renamed_datasets, renamed_sites, taken_reads
 -- values: feed_skew INTERVAL, feed_skew_is_known BOOLEAN, run_id VARCHAR, watermark BIGINT
--- makes: merged_items
 WITH former AS (
   SELECT map(list(former), list(name)) AS names FROM renamed_datasets HAVING count(*) > 0
 ),

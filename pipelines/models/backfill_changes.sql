@@ -3,7 +3,6 @@
 -- Changes that the feed has not brought yet are left to the feed. feed_cursor is null without a feed.
 -- needs: feed_changes, history, items, typed_changes, webhook_changes
 -- values: feed_cursor BIGINT, run_id VARCHAR, with_feed BOOLEAN
--- makes: backfill_changes
 WITH entries AS MATERIALIZED (
   SELECT * FROM typed_changes
   WHERE origin = 'history'

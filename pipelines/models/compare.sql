@@ -3,7 +3,6 @@
 -- does a row that is older than the lake's, because lists and exports may lag behind the feed or an earlier answer.
 -- needs: exported_items, items
 -- values: feed_skew INTERVAL
--- makes: different_items, compared_items
 SELECT
   e.item_id,
   k.item_id IS NULL AS is_new,

@@ -3,7 +3,6 @@
 -- not counted; readable_datasets is null if there are none.
 -- needs: counted_items, landed_facets
 -- values: readable_datasets VARCHAR[]
--- makes: compared_facets, compared_listing
 WITH RECURSIVE visible AS (
   SELECT site_id, currency, category_slug
   FROM counted_items

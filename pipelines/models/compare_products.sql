@@ -1,6 +1,5 @@
 -- Products that differ from the service's: missing, or with other offers, shops or prices.
 -- needs: landed_service_products, product_prices, products
--- makes: different_products
 WITH theirs AS (
   SELECT service_id, product_id, offers, shops,
     list_sort(list_transform(from_json(prices, '[{"currency": "VARCHAR", "min": "VARCHAR", "max": "VARCHAR", "offers": "VARCHAR"}]'),

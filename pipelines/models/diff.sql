@@ -1,7 +1,6 @@
 -- Rows of history for differences between whole rows and the lake that no change of the feed shows.
 -- needs: exported_items, history, items, mismatched_items
 -- values: run_id VARCHAR
--- makes: diff_changes
 WITH pairs AS (
   SELECT d.is_new, d.differences, e, k
   FROM mismatched_items AS d

@@ -2,7 +2,6 @@
 -- be typed, or is null. Landed values are texts as they arrived (section 2, Change).
 -- needs: landed_changes
 -- values: origin VARCHAR, run_id VARCHAR
--- makes: typed_changes
 WITH cast_once AS (
   SELECT
     *,

@@ -2,7 +2,6 @@
 -- values are texts as they arrived, with unrounded JSON numbers (section 2, Item).
 -- needs: landed_items
 -- values: run_id VARCHAR
--- makes: typed_exported_items, typed_reread_items
 WITH cast_once AS (
   SELECT
     *,

@@ -6,7 +6,6 @@
 -- may have changed that the changes don't name. Otherwise the changes make the row.
 -- needs: base_items, history, needed_items, pending_changes, rejected_items, rejected_rows, reread_items, stale_items
 -- values: feed_skew INTERVAL, feed_skew_is_known BOOLEAN, read_at VARCHAR
--- makes: judged_reads
 WITH read_beside AS (
   SELECT item_id, min(observed_at) AS observed_at
   FROM pending_changes SEMI JOIN reread_items USING (item_id) ANTI JOIN needed_items USING (item_id)

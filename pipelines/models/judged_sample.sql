@@ -4,7 +4,6 @@
 -- applied.
 -- needs: compared_items, exported_items, history, items, missing_sample, stale_items
 -- values: feed_cursor BIGINT, feed_skew INTERVAL, sample_watermark VARCHAR
--- makes: judged_sample
 WITH told AS (
   SELECT coalesce(
     (SELECT max(observed_at) FROM history

@@ -2,7 +2,6 @@
 -- holds ahead of the cursor, up to change held_up_to. Rows of this run are from an earlier try, so they don't count.
 -- needs: history, typed_changes
 -- values: held_up_to BIGINT, run_id VARCHAR
--- makes: known_changes
 SELECT change_id
 FROM history
 WHERE change_id IN (

@@ -3,7 +3,6 @@
 -- alone and that this run's poll returned. polled_since is null if the run read more than the poll.
 -- needs: listing_items
 -- values: polled_since VARCHAR
--- makes: row
 SELECT
   count(*) FILTER (last_changed_at < removed_at - INTERVAL 1 MINUTE) AS hiding,
   -- A row with applied changes has their times, not the service's.

@@ -2,7 +2,6 @@
 -- that the run has not read. listing_datasets names the datasets that are counted; null is all.
 -- needs: exported_items, gone_reads, items, pending_changes
 -- values: listing_datasets VARCHAR[]
--- makes: listing_items
 WITH told AS (
   SELECT item_id, arg_max(kind, change_id) AS kind, arg_max(site_id, change_id) AS site_id
   FROM pending_changes

@@ -4,7 +4,6 @@
 -- new.
 -- needs: different_items, exported_items, history, new_changes, pending_changes, stale_items
 -- values: added_datasets VARCHAR[], feed_cursor BIGINT, feed_skew INTERVAL, with_feed BOOLEAN
--- makes: mismatched_items
 WITH told AS (
   SELECT max(observed_at) AS until FROM (
     SELECT max(observed_at) AS observed_at FROM new_changes WHERE change_id <= getvariable('feed_cursor')

@@ -2,7 +2,6 @@
 -- key can't read now may still exist, so it stays unchanged. readable_datasets is null if the key can read all.
 -- needs: exported_items, items
 -- values: read_at VARCHAR, readable_datasets VARCHAR[], run_id VARCHAR
--- makes: missing_items
 SELECT * REPLACE (
   CAST(getvariable('read_at') AS TIMESTAMP WITH TIME ZONE) AS gone_at,
   false AS is_listed,

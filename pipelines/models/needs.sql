@@ -7,7 +7,6 @@
 -- again. Changes up to watermark happened before this run read whole rows; null if it read none.
 -- needs: base_items, doubted_items, pending_changes, rejected_items, stale_items
 -- values: feed_skew INTERVAL, read_at VARCHAR, run_id VARCHAR, watermark BIGINT
--- makes: needed_items
 WITH known AS (
   SELECT
     item_id, change_id, site_id, currency, url, title, last_changed_at, last_seen_at, removed_at,

@@ -1,7 +1,6 @@
 -- Price range of each product and currency, over its listed and priced offers.
 -- needs: items
 -- values: run_id VARCHAR
--- makes: product_prices
 SELECT
   product_id,
   currency,

@@ -3,7 +3,6 @@
 -- has them. On a tie, the lowest item id decides.
 -- needs: items
 -- values: run_id VARCHAR
--- makes: products
 WITH listed AS (
   SELECT
     *,

@@ -3,7 +3,6 @@
 -- datasets, so only a known item counts. Changes up to watermark happened before whole rows were read; null: none were.
 -- needs: exported_items, feed_changes, items, rejected_rows
 -- values: watermark BIGINT
--- makes: rejected_items
 WITH newest AS (
   SELECT max(observed_at) AS observed_at FROM feed_changes WHERE change_id <= getvariable('watermark')
 )

@@ -2,7 +2,6 @@
 -- same values as an item's. Landed values are texts as they arrived (section 2, Product).
 -- needs: landed_products
 -- values: read_at VARCHAR, run_id VARCHAR
--- makes: landed_service_products
 SELECT
   id AS service_id,
   product_key(coalesce(gtin, CASE WHEN regexp_full_match(id, '[0-9]+') THEN id END), brand, mpn) AS product_id,

@@ -2,7 +2,6 @@
 -- Websites of several currencies have no row.
 -- needs: items
 -- values: run_id VARCHAR
--- makes: shop_currencies
 SELECT site_id, arg_max(currency, listings) AS currency, getvariable('run_id')::VARCHAR AS run_id
 FROM (
   SELECT site_id, currency, count(*) AS listings

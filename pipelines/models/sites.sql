@@ -2,7 +2,6 @@
 -- rank and place is the latest. An export row may lack the licence text, so a text that any row shows is kept.
 -- needs: site_refs, sites
 -- values: read_at VARCHAR, run_id VARCHAR
--- makes: next_sites
 WITH seen AS (
   SELECT
     site_id,

@@ -3,7 +3,6 @@
 -- except for the feed's skew.
 -- needs: diff_rows, new_changes
 -- values: feed_skew INTERVAL
--- makes: superseded_diffs
 SELECT DISTINCT d.item_id, d.observed_at, d.kind, d.filename
 FROM diff_rows AS d
 JOIN new_changes AS c ON c.item_id = d.item_id

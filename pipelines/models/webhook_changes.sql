@@ -2,7 +2,6 @@
 -- item's history may hold them without the change's id.
 -- needs: feed_changes, history, known_changes, typed_changes
 -- values: run_id VARCHAR
--- makes: webhook_changes
 WITH candidates AS MATERIALIZED (
   SELECT *
   FROM typed_changes

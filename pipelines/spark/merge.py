@@ -251,11 +251,12 @@ def settle(landing, exported, changes, items, history):
     rejected = sum(rows.where("reject_reason IS NOT NULL").count() for rows in (exported, changes))
     typed = exported.count() + changes.count() - rejected
     written = items.count() + history.count()
+    # The stages of a run allow them in this order (src/journal/transitions.ts).
+    if landing.last("hydrate.done") is None:
+        landing.append({"type": "hydrate.done", "calls": 0})
     if landing.last("tally") is None:
         figures = {"received": landing.count_received(), "written": written, "rejected": rejected, "deduplicated": typed - written}
         landing.append({"type": "tally", **{name: str(value) for name, value in figures.items()}})
-    if landing.last("hydrate.done") is None:
-        landing.append({"type": "hydrate.done", "calls": 0})
 
 
 def mark_datasets(landing):

@@ -37,7 +37,9 @@ let loaded: Record<TableName, TableSchema> | undefined;
 /** A table's contract, from the one file that is made of all of them: YAML takes a hundred times as long to read. */
 export function loadTableSchema(table: TableName): TableSchema {
   loaded ??= JSON.parse(readFileSync(packagePath('schemas/tables.json'), 'utf8')) as Record<TableName, TableSchema>;
-  return loaded[table];
+  const schema = loaded[table];
+  if (schema === undefined) throw new Error(`schemas/tables.json lacks table ${table}: run npm run schemas`);
+  return schema;
 }
 
 export type SparkType = string | { type: 'array'; elementType: string; containsNull: boolean };

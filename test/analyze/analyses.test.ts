@@ -40,6 +40,43 @@ async function run(name: string, variables: Record<string, bigint | string | Duc
   return db.rows(readAnalysis(name));
 }
 
+describe("the data's clock", () => {
+  const clock = async (...times: [seen: string | null, read: string | null][]) => {
+    const at = (text: string | null) => (text === null ? 'NULL' : `TIMESTAMPTZ '${text}:00Z'`);
+    const rows = times.map(([seen, read], k) => offer(k, 'p', 1, '1', { last_seen_at: at(seen), read_at: at(read) }));
+    await insertRows(db, 'items', rows);
+    return (await run('data_clock')).map(({ seen_day }) => seen_day && String(seen_day));
+  };
+
+  it.each<[string, [string | null, string | null][], string | null]>([
+    [
+      'is the newest time seen',
+      [
+        ['2026-11-19 10:00', '2026-11-20 10:00'],
+        ['2026-11-18 10:00', null],
+      ],
+      '2026-11-19',
+    ],
+    ['takes a time up to a day after the read', [['2026-11-21 10:00', '2026-11-20 10:00']], '2026-11-21'],
+    [
+      'is not moved by a time far ahead',
+      [
+        ['2026-11-19 10:00', '2026-11-20 10:00'],
+        ['2036-01-01 00:00', '2026-11-20 10:00'],
+      ],
+      '2026-11-19',
+    ],
+    [
+      'is that of the items where the clock of the reader is behind',
+      [['2026-11-19 10:00', '1970-01-02 00:00']],
+      '2026-11-19',
+    ],
+    ['is unknown where no item was seen', [[null, '2026-11-20 10:00']], null],
+  ])('%s', async (_what, times, day) => {
+    expect(await clock(...times)).toEqual([day]);
+  });
+});
+
 describe('shops against the market', () => {
   it('tell how often each is cheapest and its price index, in all and by category', async () => {
     const tea: Row = { category_slug: "'tea'", category_name: "'Tea'" };

@@ -157,7 +157,8 @@ describe('the grade', () => {
       priced('4', '6.50', '6.60', '7', '7'),
       'C a gap of factor 1.6 between two prices',
     ],
-    ['of low prices that two shops share', priced('2', '2', '7.90', '8', '8'), 'A 5 shops'],
+    ['of low prices that two shops share', priced('2', '2', '7.90', '8', '8'), 'B 5 shops'],
+    ['of low prices that two shops share, 1.6 times below the next', priced('5', '5', '8', '8'), 'A 4 shops'],
     [
       'of two groups that are too far apart',
       priced('2', '2', '8.01', '8.10'),

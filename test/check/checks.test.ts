@@ -245,6 +245,13 @@ describe('the shipped checks', () => {
       'an item was last seen before it was first',
       { items: [{ last_seen_at: "TIMESTAMPTZ '2025-12-31 23:59:59Z'" }] },
     ],
+    [
+      'seen_ahead',
+      'an item was last seen more than a day after it was read',
+      {
+        items: [{ last_seen_at: "TIMESTAMPTZ '2026-01-03 00:00:01Z'", read_at: "TIMESTAMPTZ '2026-01-02 00:00:00Z'" }],
+      },
+    ],
   ];
 
   it.each(faults)('%s finds it when %s', async (check, _when, rows, also = check) => {
@@ -252,6 +259,12 @@ describe('the shipped checks', () => {
   });
 
   const sound: [when: string, rows: Rows][] = [
+    [
+      'an item was last seen a day after it was read, by clocks that differ',
+      {
+        items: [{ last_seen_at: "TIMESTAMPTZ '2026-01-03 00:00:00Z'", read_at: "TIMESTAMPTZ '2026-01-02 00:00:00Z'" }],
+      },
+    ],
     [
       'differences are of other items or times',
       { history: [DIFF, { ...DIFF, ...day(2) }, { ...DIFF, kind: "'RELISTED'" }] },

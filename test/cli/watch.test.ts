@@ -157,7 +157,9 @@ describe('watch', () => {
         attribution: [CREDIT],
       },
     ]);
-    expect((await watch(file)).stdout).toContain('0.1000 Gamma');
+    const table = (await watch(file)).stdout;
+    expect(table).toContain('0.1000 Gamma: other shops ask');
+    expect(table).not.toContain('[');
     const suspects = await watch(file, '--json', '--with-suspects');
     expect(suspects.code).toBe(0);
     expect(parseRows(suspects.stdout)).toMatchObject([

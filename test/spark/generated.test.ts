@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import type { RunEntry } from '../../src/journal/run-entry.js';
+import { findNext, type RunStage } from '../../src/journal/transitions.js';
 import { readAnalysis } from '../../src/sql/model.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
@@ -9,6 +11,18 @@ import { TABLE_NAMES } from '../../src/tables/table.js';
 const folder = new URL('../../pipelines/spark/', import.meta.url).pathname;
 const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 const files = readdirSync(join(folder, 'sql')).filter((file) => file.endsWith('.sql'));
+
+test('merge.py adds entries to the journal that a landed run allows, in this order', () => {
+  const listAdded = (text = '') => [...text.matchAll(/landing\.append\(\{"type": "([\w.]+)"/g)].map(([, type]) => type);
+  const settled = listAdded(read('merge.py').split('\ndef settle(')[1]?.split('\n\n\n')[0]);
+  const added = ['normalize', ...settled, 'merged'];
+  expect([...listAdded(read('merge.py'))].sort()).toEqual([...added].sort());
+  let stage: RunStage | undefined = 'landed';
+  for (const type of added) {
+    stage = findNext(stage as RunStage, { type } as Pick<RunEntry, 'type'>);
+    expect(stage, type).toBeDefined();
+  }
+});
 
 describe("Spark's queries", () => {
   it.each(files)('%s is made of the query that DuckDB runs', (file) => {

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 32a0f7792f779508.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 121f8c757f009cf6.
 -- step: assortment__span
 SELECT
   CAST((
@@ -8,10 +8,25 @@ SELECT
   last_day
 FROM (
   SELECT
-    CAST('1970-01-01' AS DATE) + CAST((
-      UNIX_MICROS(MAX(last_seen_at)) DIV 86400000000
-    ) AS INT) AS last_day
-  FROM items
+    seen_day AS last_day
+  FROM (
+    SELECT
+      seen_us,
+      CAST('1970-01-01' AS DATE) + CAST((
+        seen_us DIV 86400000000
+      ) AS INT) AS seen_day
+    FROM (
+      SELECT
+        UNIX_MICROS(
+          COALESCE(
+            MAX(last_seen_at) FILTER(WHERE
+              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY),
+            MAX(last_seen_at)
+          )
+        ) AS seen_us
+      FROM items
+    )
+  )
 );
 -- step: assortment__days, kept
 SELECT

@@ -1,14 +1,29 @@
--- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source e7e82aa504a46ec6.
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source d3ff801367d6dc89.
 -- step: dynamics__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,
   COALESCE(CAST(:since AS DATE), until_day - 89) AS since_day
 FROM (
   SELECT
-    CAST('1970-01-01' AS DATE) + CAST((
-      UNIX_MICROS(MAX(last_seen_at)) DIV 86400000000
-    ) AS INT) - 1 AS last_day
-  FROM items
+    seen_day - 1 AS last_day
+  FROM (
+    SELECT
+      seen_us,
+      CAST('1970-01-01' AS DATE) + CAST((
+        seen_us DIV 86400000000
+      ) AS INT) AS seen_day
+    FROM (
+      SELECT
+        UNIX_MICROS(
+          COALESCE(
+            MAX(last_seen_at) FILTER(WHERE
+              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY),
+            MAX(last_seen_at)
+          )
+        ) AS seen_us
+      FROM items
+    )
+  )
 );
 -- step: dynamics__spells, kept
 SELECT

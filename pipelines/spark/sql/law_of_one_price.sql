@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 6b04bc2b140db4e9.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 5c9554e4fc84fd36.
 -- step: law_of_one_price__span, kept
 SELECT
   last_day,
@@ -9,10 +9,25 @@ SELECT
   COALESCE(CAST(:pass_weeks AS BIGINT), 4) AS pass_weeks
 FROM (
   SELECT
-    CAST('1970-01-01' AS DATE) + CAST((
-      UNIX_MICROS(MAX(last_seen_at)) DIV 86400000000
-    ) AS INT) AS last_day
-  FROM items
+    seen_day AS last_day
+  FROM (
+    SELECT
+      seen_us,
+      CAST('1970-01-01' AS DATE) + CAST((
+        seen_us DIV 86400000000
+      ) AS INT) AS seen_day
+    FROM (
+      SELECT
+        UNIX_MICROS(
+          COALESCE(
+            MAX(last_seen_at) FILTER(WHERE
+              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY),
+            MAX(last_seen_at)
+          )
+        ) AS seen_us
+      FROM items
+    )
+  )
 );
 -- step: law_of_one_price__sundays, kept
 SELECT

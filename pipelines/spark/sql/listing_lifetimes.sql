@@ -1,16 +1,31 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 731247141e4012ab.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source f7dd55d607beca75.
 -- step: listing_lifetimes__span, kept
 SELECT
-  CAST('1970-01-01' AS DATE) + CAST((
-    UNIX_MICROS(MAX(last_seen_at)) DIV 86400000000
-  ) AS INT) AS last_day,
+  seen_day AS last_day,
   (
     SELECT
       MIN(observed_date)
     FROM history
   ) AS first_day,
   COALESCE(CAST(:gap_days AS INT), 7) AS gap_days
-FROM items;
+FROM (
+  SELECT
+    seen_us,
+    CAST('1970-01-01' AS DATE) + CAST((
+      seen_us DIV 86400000000
+    ) AS INT) AS seen_day
+  FROM (
+    SELECT
+      UNIX_MICROS(
+        COALESCE(
+          MAX(last_seen_at) FILTER(WHERE
+            last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY),
+          MAX(last_seen_at)
+        )
+      ) AS seen_us
+    FROM items
+  )
+);
 -- step: listing_lifetimes__spells, kept
 SELECT
   item_id,

@@ -1,8 +1,25 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source d0cc6dceeca8e66c.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source 2fb89c1c609f55aa.
 -- step: lows_highs__now_us, kept
 SELECT
-  UNIX_MICROS(MAX(last_seen_at)) AS until_us
-FROM items;
+  seen_us AS until_us
+FROM (
+  SELECT
+    seen_us,
+    CAST('1970-01-01' AS DATE) + CAST((
+      seen_us DIV 86400000000
+    ) AS INT) AS seen_day
+  FROM (
+    SELECT
+      UNIX_MICROS(
+        COALESCE(
+          MAX(last_seen_at) FILTER(WHERE
+            last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY),
+          MAX(last_seen_at)
+        )
+      ) AS seen_us
+    FROM items
+  )
+);
 -- step: lows_highs__current_prices, kept
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 5486631a50401d7e.
+-- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 88609a6e6a557c20.
 -- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING, doubts ARRAY<STRING>, condition STRING, previous_price DECIMAL(18,4)
 -- step: offers__priced, kept
 SELECT
@@ -590,7 +590,7 @@ SELECT
   told,
   words RLIKE ' (refurb|renew|general|obnov|recond|ricond|reacond|repas|felu|odnow|used|pre|second|gebr|b ware|b stock|rablj|polov|korist|usat|d.occ|segunda|usad|tweede|uzyw|pouz|haszn|begag|brugt|folos|open|ex disp|ausst|geoff|otvor|izloz|rozb|powyst|vyst|po |za |per |pro |je |al |au |/|rental|for |najam|iznajm|zu m|mietg|leas|nolegg|alquil|te huur|wynaj|pronaj|berel|deposit|pfand|kauti|kauc|zaloh|statieg|consig|set |lot de|bundle|multip|komplet|zestaw|sada|[0-9]+ ?er )' AS is_hinted
 FROM offers__plain AS plain;
--- step: offers__worded, kept
+-- step: offers__told_words
 SELECT
   item_id,
   CASE
@@ -635,6 +635,17 @@ LEFT JOIN offers__stemmed AS stemmed
   USING (item_id, product_id)
 LEFT JOIN offers__shared AS shared
   USING (item_id);
+-- step: offers__worded, kept
+SELECT
+  item_id,
+  condition,
+  terms,
+  is_set,
+  is_alone,
+  is_other_brand,
+  COALESCE(NULLIF(ARRAY_POSITION(ARRAY('used', 'refurbished', 'opened'), condition), 0), 0) AS condition_code,
+  COALESCE(NULLIF(ARRAY_POSITION(ARRAY('per unit', 'rental', 'deposit'), terms), 0), 0) AS terms_code
+FROM offers__told_words AS told_words;
 -- step: offers__usual_words
 SELECT
   product_id,
@@ -642,12 +653,10 @@ SELECT
   (
     ARRAY_MAX(
       TRANSFORM(
-        ARRAY_DISTINCT(
-          FILTER(ARRAY_SORT(COLLECT_LIST(COALESCE(condition, 'new'))), one -> NOT one IS NULL)
-        ),
+        ARRAY_DISTINCT(FILTER(ARRAY_SORT(COLLECT_LIST(condition_code)), one -> NOT one IS NULL)),
         one -> NAMED_STRUCT(
           'n',
-          ARRAY_SIZE(FILTER(ARRAY_SORT(COLLECT_LIST(COALESCE(condition, 'new'))), two -> two = one)),
+          ARRAY_SIZE(FILTER(ARRAY_SORT(COLLECT_LIST(condition_code)), two -> two = one)),
           'low',
           -one
         )
@@ -657,10 +666,10 @@ SELECT
   (
     ARRAY_MAX(
       TRANSFORM(
-        ARRAY_DISTINCT(FILTER(ARRAY_SORT(COLLECT_LIST(COALESCE(terms, ''))), one -> NOT one IS NULL)),
+        ARRAY_DISTINCT(FILTER(ARRAY_SORT(COLLECT_LIST(terms_code)), one -> NOT one IS NULL)),
         one -> NAMED_STRUCT(
           'n',
-          ARRAY_SIZE(FILTER(ARRAY_SORT(COLLECT_LIST(COALESCE(terms, ''))), two -> two = one)),
+          ARRAY_SIZE(FILTER(ARRAY_SORT(COLLECT_LIST(terms_code)), two -> two = one)),
           'low',
           -one
         )
@@ -674,7 +683,7 @@ GROUP BY
   product_id,
   currency
 HAVING
-  COUNT(condition) + COUNT(terms) > 0;
+  MAX(condition_code) + MAX(terms_code) > 0;
 -- step: offers__packs
 SELECT
   product_id,
@@ -721,8 +730,8 @@ SELECT
   is_set,
   is_alone,
   is_other_brand,
-  COALESCE(usual_condition <> COALESCE(condition, 'new'), FALSE) AS is_other_condition,
-  COALESCE(usual_terms <> COALESCE(terms, ''), FALSE) AS is_other_terms,
+  COALESCE(usual_condition <> condition_code, FALSE) AS is_other_condition,
+  COALESCE(usual_terms <> terms_code, FALSE) AS is_other_terms,
   usual_pack,
   COALESCE(
     CASE

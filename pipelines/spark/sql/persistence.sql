@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 12f0982aaf370e51.
+-- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 084961df191960fc.
 -- step: persistence__settings, kept
 SELECT
   CAST(SPLIT(COALESCE(CAST(:lags AS STRING), '1,7,14,30,60,90'), '[,]') AS ARRAY<INT>) AS lags,
@@ -8,10 +8,25 @@ SELECT
   last_day - ARRAY_MAX(lags) AS last_first_day
 FROM (
   SELECT
-    CAST('1970-01-01' AS DATE) + CAST((
-      UNIX_MICROS(MAX(last_seen_at)) DIV 86400000000
-    ) AS INT) - 1 AS last_day
-  FROM items
+    seen_day - 1 AS last_day
+  FROM (
+    SELECT
+      seen_us,
+      CAST('1970-01-01' AS DATE) + CAST((
+        seen_us DIV 86400000000
+      ) AS INT) AS seen_day
+    FROM (
+      SELECT
+        UNIX_MICROS(
+          COALESCE(
+            MAX(last_seen_at) FILTER(WHERE
+              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY),
+            MAX(last_seen_at)
+          )
+        ) AS seen_us
+      FROM items
+    )
+  )
 );
 -- step: persistence__first_days
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 30a91860ef412f8c.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source d6df4687fafac212.
 -- step: price_index__settings, kept
 SELECT
   COALESCE(CAST(:period AS STRING), 'month') AS unit,
@@ -17,10 +17,25 @@ SELECT
   ) AS since_day
 FROM (
   SELECT
-    CAST('1970-01-01' AS DATE) + CAST((
-      UNIX_MICROS(MAX(last_seen_at)) DIV 86400000000
-    ) AS INT) AS known_day
-  FROM items
+    seen_day AS known_day
+  FROM (
+    SELECT
+      seen_us,
+      CAST('1970-01-01' AS DATE) + CAST((
+        seen_us DIV 86400000000
+      ) AS INT) AS seen_day
+    FROM (
+      SELECT
+        UNIX_MICROS(
+          COALESCE(
+            MAX(last_seen_at) FILTER(WHERE
+              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY),
+            MAX(last_seen_at)
+          )
+        ) AS seen_us
+      FROM items
+    )
+  )
 );
 -- step: price_index__spells
 SELECT

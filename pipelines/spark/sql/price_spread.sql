@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spread.sql: change that one. Source 12eb9de1bc1c6f29.
+-- Made by generate.py from pipelines/analysis/price_spread.sql: change that one. Source 4f6542a3fd36f35e.
 -- columns: product_id STRING, currency STRING, offers BIGINT, shops BIGINT, min DECIMAL(18,4), p25 DECIMAL(18,4), median DECIMAL(18,4), p75 DECIMAL(18,4), max DECIMAL(18,4), mean DECIMAL(18,4), stddev DECIMAL(18,4), spread DECIMAL(18,4), spread_pct DOUBLE, cheapest_site_id BIGINT, dearest_site_id BIGINT, outliers BIGINT, inlier_min DECIMAL(18,4), inlier_median DECIMAL(18,4), inlier_max DECIMAL(18,4), inlier_mean DECIMAL(18,4), inlier_spread_pct DOUBLE, attribution ARRAY<STRING>, run_id STRING, grade STRING, grade_reason STRING, left_out BIGINT, trusted_shops BIGINT, trusted_min DECIMAL(18,4), trusted_median DECIMAL(18,4), trusted_max DECIMAL(18,4), trusted_spread_pct DOUBLE, trusted_cheapest_site_id BIGINT, trusted_dearest_site_id BIGINT, unit STRING, unit_min DECIMAL(18,4), unit_max DECIMAL(18,4), unit_spread_pct DOUBLE
 -- step: price_spread__compared
 SELECT
@@ -484,6 +484,22 @@ SELECT
       )
     )
   END AS gap,
+  CASE
+    WHEN GET(trusted, n - 1) > 1.6 * GET(trusted, 0)
+    THEN ARRAY_MAX(
+      TRANSFORM(
+        IF((
+          n - 1
+        ) < 1, ARRAY(), SEQUENCE(1, (
+          n - 1
+        ))),
+        i -> GET(trusted, (
+          i + 1
+        ) - 1) / GET(trusted, i - 1)
+      )
+    ) > 1.6
+    ELSE FALSE
+  END AS is_parted,
   shops <= 3 AND ARRAY_CONTAINS(kinds, 'scale') AS is_off_scale,
   has_doubts
   AND COALESCE(sure_min <> GET(trusted, 0) OR sure_max <> GET(trusted, n - 1), TRUE) AS is_doubtful
@@ -515,12 +531,16 @@ SELECT
   n,
   kinds,
   gap,
+  is_parted,
   is_off_scale,
   is_doubtful,
   CASE
     WHEN n < 2 OR is_off_scale OR is_doubtful OR NOT gap IS NULL OR 2 * n < shops
     THEN 'C'
-    WHEN n >= 4 AND NOT has_doubts AND (
+    WHEN n >= 4
+    AND NOT has_doubts
+    AND NOT is_parted
+    AND (
       kinds = ARRAY() OR kinds = ARRAY('duplicate')
     )
     THEN 'A'

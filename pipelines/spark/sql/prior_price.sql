@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source 5127e3c06dee1d5b.
+-- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source 5b736cbe96b182d8.
 -- step: prior_price__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,
@@ -6,10 +6,25 @@ SELECT
   COALESCE(CAST(:days AS BIGINT), 30) * 86400000000 AS before_us
 FROM (
   SELECT
-    CAST('1970-01-01' AS DATE) + CAST((
-      UNIX_MICROS(MAX(last_seen_at)) DIV 86400000000
-    ) AS INT) AS last_day
-  FROM items
+    seen_day AS last_day
+  FROM (
+    SELECT
+      seen_us,
+      CAST('1970-01-01' AS DATE) + CAST((
+        seen_us DIV 86400000000
+      ) AS INT) AS seen_day
+    FROM (
+      SELECT
+        UNIX_MICROS(
+          COALESCE(
+            MAX(last_seen_at) FILTER(WHERE
+              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY),
+            MAX(last_seen_at)
+          )
+        ) AS seen_us
+      FROM items
+    )
+  )
 );
 -- step: prior_price__chosen, kept
 SELECT

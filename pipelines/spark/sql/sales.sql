@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 0c135bc84eda6315.
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 1c38b2814b927717.
 -- step: sales__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,
@@ -7,10 +7,25 @@ SELECT
   COALESCE(CAST(:by AS STRING), 'shop') AS by_what
 FROM (
   SELECT
-    CAST('1970-01-01' AS DATE) + CAST((
-      UNIX_MICROS(MAX(last_seen_at)) DIV 86400000000
-    ) AS INT) - 1 AS last_day
-  FROM items
+    seen_day - 1 AS last_day
+  FROM (
+    SELECT
+      seen_us,
+      CAST('1970-01-01' AS DATE) + CAST((
+        seen_us DIV 86400000000
+      ) AS INT) AS seen_day
+    FROM (
+      SELECT
+        UNIX_MICROS(
+          COALESCE(
+            MAX(last_seen_at) FILTER(WHERE
+              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY),
+            MAX(last_seen_at)
+          )
+        ) AS seen_us
+      FROM items
+    )
+  )
 );
 -- step: sales__spells, kept
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source e97ef2a3c5a0091c.
+-- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 1f8b5e7b335f161d.
 -- columns: site_id BIGINT, currency STRING, run_id STRING
 -- step: shop_currencies
 SELECT

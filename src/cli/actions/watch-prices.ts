@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { DuckDBValue } from '@duckdb/node-api';
+import { DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
 import { createWatched } from '../../analyze/watch-list.js';
 import { syncFile, syncFolder } from '../../io/durable.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
@@ -76,6 +76,7 @@ async function openReceivers(request: Arguments<typeof watch>, { io }: CommandCo
 }
 
 function show(name: string, value: DuckDBValue): DuckDBValue {
+  if (value instanceof DuckDBListValue) return value.items.map(String).join('; ') || null;
   if (name.endsWith('since')) return value === null ? null : valueToText(value).slice(0, 10);
   return showMoney(value);
 }
