@@ -39,6 +39,7 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   checksFolder: ['', 'Folder of your own checks. See [Write your own checks](../guides/checks.md).'],
   'checks.schemaDrift': ['warn', '`allow`, `warn` or `hold`. See [Handle schema drift](../guides/schema-drift.md).'],
   'webhook.secret': ['', 'What webhooks are signed with. See [Receive webhooks](../guides/webhooks.md).'],
+  notify: ['[]', 'Who is told of alarms and failures. See [Tell someone](../guides/schedule.md#tell-someone).'],
 };
 
 interface JsonSchema {

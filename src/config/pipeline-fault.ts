@@ -68,6 +68,7 @@ function shapeAt(path: readonly PropertyKey[]): Record<string, z.core.$ZodType> 
 function memberOf(schema: z.core.$ZodType, name: string): z.core.$ZodType | undefined {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodRecord) return inner.valueType as z.core.$ZodType;
+  if (inner instanceof z.ZodArray) return inner.element as z.core.$ZodType;
   const others = inner instanceof z.ZodObject ? inner.def.catchall : undefined;
   return shapeOf(inner)?.[name] ?? (others instanceof z.ZodObject ? others : undefined);
 }

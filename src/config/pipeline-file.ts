@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { loadChecks } from '../check/load.js';
 import { configureChecks } from '../check/settings.js';
+import { findReceiverFault } from '../formats/receiver-url.js';
 import { PricelakeError } from '../io/errors.js';
 import { explainFault, type Locate, namePath } from './pipeline-fault.js';
 import {
   type KeySource,
+  type NotifySettings,
   type Pipeline,
   pipelineSchema,
   type ReadingSettings,
@@ -26,22 +28,22 @@ const READ_FAULTS: Record<string, string> = {
 
 /** Reads a pipeline file. Every fault is a `config` error that says file, line, what is there and what is allowed. */
 export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promise<Pipeline> {
-  const { values, locate } = await readValues(file, env, ['webhook']);
-  const { source, webhook: _, ...rest } = values;
+  const { values, locate } = await readValues(file, env, ['webhook', 'notify']);
+  const { source, webhook: _webhook, notify: _notify, ...rest } = values;
   await refuseWrongChecks(rest, locate);
   return { ...rest, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
 }
 
 /** Reads the settings for commands that only read the lake; secrets may be missing. Faults as of `readPipeline`. */
 export async function readReadingSettings(file: string, env: NodeJS.ProcessEnv): Promise<ReadingSettings> {
-  const { values, locate } = await readValues(file, env, ['source', 'webhook']);
+  const { values, locate } = await readValues(file, env, ['source', 'webhook', 'notify']);
   await refuseWrongChecks(values, locate);
   return values;
 }
 
 /** Reads the settings for the webhook receiver, which needs no key. Faults as of `readPipeline`. */
 export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promise<ReceiverSettings> {
-  const { values } = await readValues(file, env, ['source']);
+  const { values } = await readValues(file, env, ['source', 'notify']);
   const secret = values.webhook?.secret;
   if (secret === undefined) {
     const hint = `write webhook: {secret: "\${PRICELAKE_WEBHOOK_SECRET}"} and set the variable`;
@@ -50,14 +52,28 @@ export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promis
   return { file, lakePath: values.lake.path, secrets: Array.isArray(secret) ? secret : [secret] };
 }
 
+/** Reads who is told of news, with the addresses. Faults as of `readPipeline`; none repeats an address. */
+export async function readNotify(file: string, env: NodeJS.ProcessEnv): Promise<NotifySettings> {
+  const { values, locate } = await readValues(file, env, ['source', 'webhook']);
+  for (const [index, { slack, teams, url }] of values.notify.entries()) {
+    for (const [key, address] of Object.entries({ slack, teams, url })) {
+      const fault = address === undefined ? undefined : findReceiverFault(address);
+      const path = ['notify', index, key];
+      if (fault !== undefined) throw new PricelakeError('config', `${locate(path)}: ${namePath(path)} ${fault}`);
+    }
+  }
+  return values;
+}
+
 /** Variables in `unused` sections may be unset: a run needs no signing secret, and the receiver no key. */
-async function readValues(file: string, env: NodeJS.ProcessEnv, unused: ('source' | 'webhook')[]) {
+async function readValues(file: string, env: NodeJS.ProcessEnv, unused: ('source' | 'webhook' | 'notify')[]) {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     const hint = 'Name another pipeline file, or write one with `pricelake init`.';
     throw new PricelakeError('config', `${file}: ${explainRead(cause)}`, { hint }, { cause });
   });
   const { value, locate } = parseYaml(file, text);
   refuseLiteralSecrets(value, locate);
+  refuseLiteralAddresses(value, locate);
   const replaced = replaceVariables(value, { env, unused, locate }, []);
   const parsed = pipelineSchema.safeParse(replaced);
   if (!parsed.success) throw explainFault(replaced, parsed.error.issues, locate);
@@ -88,6 +104,22 @@ function refuseLiteralSecrets(value: unknown, locate: Locate): void {
     throw new PricelakeError('config', `${locate([section, key])}: ${section}.${key} must not be in the file`, {
       hint: `Write ${key}: \${${variable}} and set the variable, or write ${key}: {file: ${path}}. Others may read the pipeline file.`,
     });
+  }
+}
+
+/** Whoever knows the address of a receiver may post there. */
+function refuseLiteralAddresses(value: unknown, locate: Locate): void {
+  const receivers = (value as { notify?: unknown } | null)?.notify;
+  if (!Array.isArray(receivers)) return;
+  for (const [index, receiver] of receivers.entries()) {
+    for (const key of ['slack', 'teams', 'url', 'secret']) {
+      const text = (receiver as Record<string, unknown> | null)?.[key];
+      if (typeof text !== 'string' || ENVIRONMENT_ONLY.test(text)) continue;
+      const path = ['notify', index, key];
+      throw new PricelakeError('config', `${locate(path)}: ${namePath(path)} must not be in the file`, {
+        hint: `Write ${key}: \${NAME} and set the environment variable. Others may read the pipeline file.`,
+      });
+    }
   }
 }
 

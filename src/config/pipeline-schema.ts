@@ -143,6 +143,34 @@ const datasets = z
   .refine((value) => value === 'all' || new Set(value).size === value.length, 'must name each dataset once')
   .transform((value): DatasetSelection => (value === 'all' ? value : [...value].sort((a, b) => (a < b ? -1 : 1))));
 
+const COMMAND = 'must be a list: the program, then its arguments';
+
+const ADDRESS = `\${NAME}, an environment variable that holds the address`;
+
+/** Variables are replaced when messages are sent, so addresses are checked then (readNotify). */
+const receiver = mapping({
+  slack: text(ADDRESS).optional(),
+  teams: text(ADDRESS).optional(),
+  url: text(ADDRESS).optional(),
+  secret: text(`\${NAME}, an environment variable that holds the secret`).optional(),
+  command: z
+    .array(z.string(COMMAND).regex(/^[^\0]*$/, COMMAND), COMMAND)
+    .min(1, COMMAND)
+    .refine(([program]) => program !== '', COMMAND)
+    .optional(),
+  staleAfter: duration.prefault('24h'),
+})
+  .refine(
+    ({ slack, teams, url, command }) => [slack, teams, url, command].filter((one) => one !== undefined).length === 1,
+    'must hold one of slack, teams, url and command',
+  )
+  .refine(({ secret, url }) => secret === undefined || url !== undefined, {
+    message: 'must stand beside url: only a plain POST is signed',
+    path: ['secret'],
+  });
+
+const RECEIVERS = `must be a list of at most 10 receivers, such as [{ slack: \${SLACK_URL} }]`;
+
 const isRemoteUrl = (text: string) => parseRemoteUrl(text) !== undefined;
 
 const FOLDER = 'must be a folder of this machine, not an address: a bucket goes to lake.remote';
@@ -218,13 +246,14 @@ export const pipelineSchema = mapping({
   webhook: mapping({
     secret: z.union([webhookSecret, z.array(webhookSecret).min(1, WEBHOOK_SECRET)], WEBHOOK_SECRET),
   }).optional(),
+  notify: z.array(receiver, RECEIVERS).max(10, RECEIVERS).default([]),
 });
 
 /** The key itself, from a variable, or its file. */
 export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
 
-/** A checked pipeline file with its key. Without `webhook`, which a run does not need. */
-export interface Pipeline extends Omit<PipelineValues, 'source' | 'webhook'> {
+/** A checked pipeline file with its key. Without `webhook` and `notify`, which a run does not need. */
+export interface Pipeline extends Omit<PipelineValues, 'source' | 'webhook' | 'notify'> {
   file: string;
   source: Omit<PipelineValues['source'], 'apiKey'> & { apiKey: string };
 }
@@ -233,6 +262,9 @@ type PipelineValues = z.output<typeof pipelineSchema>;
 
 /** Settings for commands that only read the lake. */
 export type ReadingSettings = Pick<PipelineValues, 'lake' | 'analysis' | 'budget' | 'checks' | 'checksFolder'>;
+
+/** Settings for messages to people. */
+export type NotifySettings = Pick<PipelineValues, 'name' | 'notify'>;
 
 /** Settings for the webhook receiver. */
 export interface ReceiverSettings {

@@ -31,7 +31,7 @@ export function parseSignature(header: string | undefined): Signature | undefine
 export function isSignedBy(secrets: readonly string[], { t, values }: Signature, body: Buffer): boolean {
   let isSigned = false;
   for (const secret of secrets) {
-    const expected = createHmac('sha256', secret).update(`${t}.`).update(body).digest();
+    const expected = sign(secret, t, body);
     for (const value of values) if (timingSafeEqual(expected, value)) isSigned = true;
   }
   return isSigned;
@@ -41,4 +41,13 @@ export function judgeAge({ t }: Signature, now: Date, limits: AgeLimits): 'good'
   const age = now.getTime() - Number(t) * 1000;
   if (age > limits.maxAgeMs) return 'too old';
   return age < -limits.maxSkewMs ? 'ahead' : 'good';
+}
+
+/** The header's text for a body that this program sends. @param t unix seconds */
+export function writeSignature(secret: string, t: number, body: Buffer): string {
+  return `t=${t},v1=${sign(secret, String(t), body).toString('hex')}`;
+}
+
+function sign(secret: string, t: string, body: Buffer): Buffer {
+  return createHmac('sha256', secret).update(`${t}.`).update(body).digest();
 }

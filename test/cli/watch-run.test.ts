@@ -25,7 +25,7 @@ const parsed = pipelineSchema.parse({
   lake: { path: lakePath },
 });
 const source = { ...parsed.source, baseUrl: 'https://user@api.example/secret/path', apiKey: 'secret' };
-const pipeline = { ...parsed, name: 'prices "a\\b"', source };
+const pipeline = { ...parsed, file: 'prices.yaml', name: 'prices "a\\b"', source };
 
 const REPORT = {
   published: true,

@@ -5,8 +5,10 @@ import { type RunReport, type SyncOptions, syncPipeline } from '../../run/sync.j
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { sync } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
+import { resolveFlags } from '../notify/receivers.js';
 import { openLineage } from '../observers/lineage.js';
 import { openMetricsFile } from '../observers/metrics.js';
+import { openNotifier } from '../observers/notify-run.js';
 import { type RunObserver, watchRun } from '../observers/watch-run.js';
 import { describeReport, formatReport } from '../run-report.js';
 
@@ -55,8 +57,9 @@ async function land(request: Arguments<typeof sync>, context: CommandContext): P
   return { ...others, run_id: runId, run_number: runNumber, lake: path };
 }
 
-async function listObservers({ metrics, openlineage }: Arguments<typeof sync>, { io }: CommandContext) {
-  const observers: RunObserver[] = [];
+async function listObservers({ metrics, openlineage, notify }: Arguments<typeof sync>, { io }: CommandContext) {
+  // First, because a metrics file that can't be written ends the others.
+  const observers: RunObserver[] = [openNotifier(resolveFlags(notify, process.env, io), io, process.env)];
   if (metrics !== undefined) observers.push(await openMetricsFile(metrics));
   if (openlineage !== undefined) observers.push(openLineage(openlineage, io, process.env));
   return observers;

@@ -12,6 +12,10 @@ import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { watch } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
+import { findWatchMemory } from '../notify/notice-memory.js';
+import { notify } from '../notify/notify.js';
+import { findPriceAlarms } from '../notify/price-alarms.js';
+import { resolveFlags, seekReceivers } from '../notify/receivers.js';
 import type { Output } from '../output/output.js';
 import { type ResultSet, readTableResult, showMoney } from '../output/result-set.js';
 import { writeRows } from '../output/text-formats.js';
@@ -69,6 +73,7 @@ type Table = keyof typeof HINTS;
 /** @throws PricelakeError `below_allowed`, after the result is written, if a shop is below a lowest allowed price */
 export async function watchPrices(request: Arguments<typeof watch>, context: CommandContext) {
   requireDestination(request, context);
+  const told = await openReceivers(request, context);
   const { lake: path } = await findTarget(request);
   return readLake({ path, signal: context.signal }, async (opened) => {
     const { db } = opened;
@@ -84,8 +89,13 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
     // What it finds with suspects is no base for the next comparison.
     const before = !request.withSuspects && existsSync(state) ? state : undefined;
     await createWatched(db, { ...request, before, now: context.io.now() });
-    const keep = request.withSuspects ? undefined : () => keepState(db, state);
-    return finishWatch(opened, 'watched', SHOWN, request, context, keep);
+    const keep = async () => {
+      await keepState(db, state);
+      const alarms = told.receivers.length === 0 ? [] : await findPriceAlarms(db, context.io.now());
+      const news = { pipeline: told.name, command: 'watch', find: () => alarms, isComplete: true } as const;
+      await notify(told.receivers, news, findWatchMemory(state), context.io);
+    };
+    return finishWatch(opened, 'watched', SHOWN, request, context, request.withSuspects ? undefined : keep);
   });
 }
 
@@ -107,6 +117,12 @@ async function finishWatch(
   await keep?.();
   await refuseBelow(opened.db, report, HINTS[table]);
   return report;
+}
+
+async function openReceivers(request: Arguments<typeof watch>, { io }: CommandContext) {
+  const flagged = resolveFlags(request.notify, process.env, io);
+  const { name, receivers } = await seekReceivers(request, process.env, io);
+  return { name, receivers: [...receivers, ...flagged] };
 }
 
 function show(name: string, value: DuckDBValue): DuckDBValue {

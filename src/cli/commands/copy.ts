@@ -1,4 +1,5 @@
 import { declareCommand } from '../command.js';
+import { NOTIFY } from '../notify/receivers.js';
 import { choice, duration, type Form, file, flag, folder, number, text, value, whole } from '../parameter.js';
 import { CAPS, OWN_LAKE, PIPELINE, RESUME_HINT } from '../shared-options.js';
 
@@ -59,7 +60,7 @@ export const sync = declareCommand({
     publishHeld: flag('Publish the batch that a failed gate holds, without a call, and do nothing else'),
     reconcile: flag('Take a complete copy and compare it with the lake: repair what differs, mark what is gone'),
     landOnly: flag('Land what is new, and leave the tables as they are; the next sync continues from there', {
-      excludes: ['publishHeld', 'metrics', 'openlineage'],
+      excludes: ['publishHeld', 'metrics', 'openlineage', 'notify'],
     }),
     ...CAPS,
     deadline: value(
@@ -70,11 +71,16 @@ export const sync = declareCommand({
     openlineage: text(
       'Send OpenLineage events to this file (one line each) or address; OPENLINEAGE_API_KEY is the bearer token',
     ),
+    notify: NOTIFY,
   },
   examples: [
     ['pricelake sync', 'With prices.yaml in this folder: the first run copies everything, later ones what changed'],
     ['pricelake sync --reconcile', 'Compare everything with the service, and repair'],
     ['pricelake sync --max-overage 2', 'Let this run bill two blocks of 10,000 export rows'],
+    [
+      'pricelake sync --notify slack:SLACK_URL',
+      'Tell Slack of a run that fails; the variable SLACK_URL holds the address',
+    ],
     ['pricelake sync /etc/prices.yaml --lake /data/lake --json', 'For schedulers: one JSON object on stdout'],
   ],
   notes:

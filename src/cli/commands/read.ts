@@ -3,6 +3,7 @@ import type { Grade } from '../../analyze/spread-selection.js';
 import type { SuggestRule } from '../../analyze/watch-list.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { declareCommand } from '../command.js';
+import { NOTIFY } from '../notify/receivers.js';
 import { choice, type Form, file, flag, repeated, text, value, whole } from '../parameter.js';
 import { CREDITS_NOTE, currency, FORMATS, LAKE, PIPELINE, RATES, REMOTE, RESULT } from '../shared-options.js';
 
@@ -87,6 +88,7 @@ export const watch = declareCommand({
       excludes: ['withSuspects', 'state'],
     }),
     state: file('File that keeps the result for the next run to compare; default LIST.watch.parquet'),
+    notify: NOTIFY,
     ...RESULT,
     format: choice(FORMATS, 'Format of the result; default table, which shows fewer columns'),
   },
@@ -95,6 +97,7 @@ export const watch = declareCommand({
     ['pricelake watch --list mine.csv --format csv --output found.csv', 'All columns, into a file'],
     ['pricelake watch --list mine.csv --compliance', 'Who went below your lowest allowed prices, when, who followed'],
     ['pricelake watch --list mine.csv --suggest median-5% --format csv --output new.csv', 'New prices for your shop'],
+    ['pricelake watch --list mine.csv --notify slack:SLACK_URL', 'Post new price alarms to Slack'],
   ],
   notes: `product is a GTIN in any form, or a product_id of table products. lowest and highest are the prices that you allow. Exit code 7 means that a shop is below the lowest allowed price of a product, so that a scheduler can raise the alarm.
 Prices that look wrong (is_counted of table offers) are not compared and raise no alarm: column left_out says which, and why.

@@ -3,15 +3,10 @@ import { access } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { replaceFile } from '../../io/durable.js';
 import { PricelakeError } from '../../io/errors.js';
-import { listIdleRuns, readMemory } from '../../journal/memory.js';
-import { type Lake, openLake } from '../../lake/lake.js';
-import { readPointer } from '../../lake/pointer.js';
-import { createTableView } from '../../lake/views.js';
-import { allowance, countLeft } from '../../plan/allowance.js';
+import { countLeft } from '../../plan/allowance.js';
 import type { RunReport } from '../../run/sync.js';
-import { recallAccountPlan } from '../../source/account.js';
-import { Database } from '../../sql/connection.js';
-import type { RunObserver, WatchedPipeline, WatchedRun } from './watch-run.js';
+import { type LakeFacts, readLakeFacts } from './lake-facts.js';
+import type { RunObserver, WatchedRun } from './watch-run.js';
 
 /**
  * Writes the metrics of each run to a file of the node exporter's textfile collector.
@@ -36,46 +31,6 @@ export async function openMetricsFile(file: string): Promise<RunObserver> {
   };
 }
 
-type LakeFacts = Awaited<ReturnType<typeof readLakeFacts>>;
-
-/** The figures of the lake itself, which it has even after a run that failed. Times are milliseconds since 1970. */
-async function readLakeFacts({ lake: { path }, budget }: WatchedPipeline) {
-  const lake = await openLake(path, { create: false });
-  const pointer = await readPointer(lake);
-  const memory = await readMemory(lake);
-  const idle = listIdleRuns(memory).at(-1);
-  const seen = recallAccountPlan(memory);
-  const left = seen === undefined ? undefined : allowance(seen.plan, budget);
-  const bounds = { calls: left?.calls, export_rows: left?.rows ?? left?.quota };
-  return {
-    succeededAt: newest([pointer?.at.getTime(), parseTime(idle?.finished_at)]),
-    currentAt: newest([pointer === undefined ? undefined : await readCurrentAt(lake), parseTime(idle?.caught_up_at)]),
-    left: Object.entries(bounds).flatMap(([kind, bound]): [string, bigint][] =>
-      bound ? [[kind, countLeft(bound)]] : [],
-    ),
-  };
-}
-
-async function readCurrentAt(lake: Lake): Promise<number | undefined> {
-  const db = await Database.open({ threads: 1 });
-  try {
-    await createTableView(db, lake, 'runs', 'runs');
-    const row = await db.row('SELECT epoch_ms(max(caught_up_at)) AS at FROM runs');
-    return typeof row?.at === 'bigint' ? Number(row.at) : undefined;
-  } finally {
-    await db.close();
-  }
-}
-
-function newest(times: (number | undefined)[]): number | undefined {
-  const known = times.filter((time) => time !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known);
-}
-
-function parseTime(text: string | null | undefined): number | undefined {
-  return text == null ? undefined : Date.parse(text);
-}
-
 /** Every figure of a run and of its lake. A run that failed has no figures of rows and checks. */
 function describeMetrics(run: WatchedRun, lake: LakeFacts | undefined): Metric[] {
   const { report, endedAt, startedAt } = run;
@@ -96,6 +51,9 @@ function describeMetrics(run: WatchedRun, lake: LakeFacts | undefined): Metric[]
   const fates = (['received', 'written', 'rejected', 'deduplicated'] as const).flatMap((fate): [string, bigint][] =>
     row === undefined ? [] : [[fate, row[fate]]],
   );
+  const left = Object.entries(lake?.bounds ?? {}).flatMap(([kind, bound]): [string, bigint][] =>
+    bound === undefined ? [] : [[kind, countLeft(bound)]],
+  );
   const version = row === undefined ? [] : [{ labels: { version: row.pricelake_version }, value: 1 }];
   return [
     one('pricelake_run_success', '1 if the last run ended well, 0 if it failed', run.exitCode === 0),
@@ -106,7 +64,7 @@ function describeMetrics(run: WatchedRun, lake: LakeFacts | undefined): Metric[]
     one('pricelake_last_success_timestamp_seconds', 'When a run last ended well', seconds(lake?.succeededAt)),
     one('pricelake_current_timestamp_seconds', 'Up to when the lake is current', seconds(current)),
     one('pricelake_lag_seconds', 'How far the lake was behind when the last run ended', seconds(lag)),
-    by('pricelake_left', 'What the plan and the budget leave for the month', 'kind', lake?.left ?? []),
+    by('pricelake_left', 'What the plan and the budget leave for the month', 'kind', left),
     by('pricelake_run_rows', 'Rows of the last run by what became of them', 'fate', fates),
     one('pricelake_run_calls', 'Calls of the last run', row?.calls),
     one('pricelake_items', 'Rows of items', row?.items),

@@ -3,7 +3,7 @@ import type { Io } from '../../io/io.js';
 import type { RunReport } from '../../run/sync.js';
 import { errorCodeOf, exitCodeOf } from '../exit-codes.js';
 
-export type WatchedPipeline = Pick<Pipeline, 'name' | 'source' | 'lake' | 'budget'>;
+export type WatchedPipeline = Pick<Pipeline, 'file' | 'name' | 'source' | 'lake' | 'budget'>;
 
 export interface WatchedRun {
   /** Undefined if the pipeline file could not be read. */

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { replaceFile } from '../../io/durable.js';
+import { hasSystemCode, PricelakeError } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
+import { openLake } from '../../lake/lake.js';
+import { privatePath } from '../../tables/layout.js';
+import { noticeSchema } from './notice.js';
+
+/** Most notices that wait for a receiver; older ones are only counted. */
+export const MAX_WAITING = 200;
+/** Most facts of which a receiver is known to have been told. */
+export const MAX_ACTIVE = 20_000;
+const MAX_BYTES = 128 * 1024 * 1024;
+
+const receiverMemory = z.strictObject({
+  /** Keys of the facts that lasted at the last run. */
+  active: z.array(z.string().max(200)).max(MAX_ACTIVE),
+  waiting: z.array(noticeSchema).max(MAX_WAITING),
+  dropped: z.int().nonnegative(),
+});
+const memorySchema = z.strictObject({ version: z.literal(1), receivers: z.record(z.string(), receiverMemory) });
+
+export type ReceiverMemory = z.infer<typeof receiverMemory>;
+/** By the name of the receiver, which is not its address: `slack 1`. */
+export type NoticeMemory = Record<string, ReceiverMemory>;
+
+/** The file that keeps what receivers know, and what could not be sent. */
+export interface MemoryFile {
+  path: string;
+  /** Beside it, on the same file system. */
+  part: string;
+}
+
+/** `_pricelake/notify.json`; undefined where there is no lake, because nothing may be written there. */
+export async function findLakeMemory(lakePath: string): Promise<MemoryFile | undefined> {
+  try {
+    const lake = await openLake(lakePath, { create: false });
+    return { path: privatePath(lake, 'notify.json'), part: privatePath(lake, 'tmp', `${randomUUID()}-notify.json`) };
+  } catch (error) {
+    if (error instanceof PricelakeError) return undefined;
+    throw error;
+  }
+}
+
+/** Beside the file in which `watch` keeps its result. */
+export function findWatchMemory(state: string): MemoryFile {
+  const path = `${state}.notify.json`;
+  return { path, part: join(dirname(path), `.${randomUUID()}.notify.tmp`) };
+}
+
+/** A damaged file counts as none: facts that last are told once more. */
+export async function readNoticeMemory(file: MemoryFile | undefined, io: Io): Promise<NoticeMemory> {
+  if (file === undefined) return {};
+  try {
+    if ((await stat(file.path)).size > MAX_BYTES) throw new Error('too large');
+    return memorySchema.parse(JSON.parse(await readFile(file.path, 'utf8'))).receivers;
+  } catch (error) {
+    if (!hasSystemCode(error, 'ENOENT')) io.log('warn', 'notify.memory_unread', { file: file.path });
+    return {};
+  }
+}
+
+/** A memory that can't be written is no fault of the run. */
+export async function keepNoticeMemory(file: MemoryFile | undefined, receivers: NoticeMemory, io: Io): Promise<void> {
+  if (file === undefined) return;
+  try {
+    await replaceFile(file.path, `${JSON.stringify({ version: 1, receivers })}\n`, file.part);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    io.log('warn', 'notify.memory_unwritten', { file: file.path, reason: code });
+  }
+}

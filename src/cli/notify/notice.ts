@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import * as z from 'zod';
+import { PRICELAKE_VERSION } from '../../io/package-path.js';
+import { toPlainLine } from '../plain-text.js';
+
+const line = z.string().max(1000);
+
+export const noticeSchema = z.strictObject({
+  /** The fact that it is about. While the fact lasts, nobody is told of it again. */
+  key: z.string().max(200),
+  kind: z.enum(['price', 'held', 'failed', 'stale', 'budget']),
+  at: z.iso.datetime(),
+  /** One line for people. */
+  text: line,
+  /** For programs. Amounts of money are exact texts. */
+  facts: z.record(z.string(), z.union([line, z.number(), z.null(), z.array(line).max(50)])),
+  /** Credits of the open data in it. */
+  credits: z.array(line).max(50),
+});
+
+/** One thing that a person should learn. */
+export type Notice = z.infer<typeof noticeSchema>;
+
+/** Cuts text from outside, and makes one line of it. */
+export function cutLine(text: string, most: number): string {
+  const plain = toPlainLine(text);
+  return plain.length <= most ? plain : `${plain.slice(0, most - 1).replace(/[\ud800-\udbff]$/u, '')}…`;
+}
+
+export function writeNotice({ key, text, facts, ...rest }: Omit<Notice, 'credits'> & { credits?: string[] }): Notice {
+  const cut = (value: Notice['facts'][string]) => {
+    if (Array.isArray(value)) return value.slice(0, 50).map((each) => cutLine(each, 1000));
+    return typeof value === 'string' ? cutLine(value, 1000) : value;
+  };
+  return {
+    credits: [],
+    ...rest,
+    key: cutLine(key, 200),
+    text: cutLine(text, 1000),
+    facts: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, cut(value)])),
+  };
+}
+
+/** Notices that one receiver has not got yet. */
+export interface Batch {
+  pipeline: string | undefined;
+  command: 'sync' | 'watch';
+  notices: readonly Notice[];
+  /** Older ones that were too many to keep. */
+  dropped: number;
+  at: Date;
+}
+
+/** The message for programs: a plain POST, or what a command reads from stdin. */
+export interface Message {
+  id: string;
+  body: Record<string, unknown>;
+  /** The same for people. */
+  text: string;
+}
+
+/** More lines, nobody reads. Teams takes messages of 28 kB. */
+const LINES = 20;
+
+export function writeMessage({ pipeline, command, notices, dropped, at }: Batch): Message {
+  const id = randomUUID();
+  const body = {
+    id,
+    type: 'notices',
+    createdAt: at.toISOString(),
+    pipeline: pipeline ?? null,
+    command,
+    notices: notices.map(({ kind, at: since, text, facts }) => ({ kind, at: since, text, ...facts })),
+    dropped,
+    attribution: listCredits(notices),
+    version: PRICELAKE_VERSION,
+  };
+  const shown = notices.slice(-LINES);
+  const others = notices.length - shown.length + dropped;
+  const lines = shown.map((notice) => {
+    const isOld = notice.at !== at.toISOString();
+    return `• ${cutLine(notice.text, 400)}${isOld ? ` (${notice.at.slice(0, 16).replace('T', ' ')} UTC)` : ''}`;
+  });
+  const title = `pricelake ${command}${pipeline === undefined ? '' : ` ${pipeline}`}`;
+  const credits = listCredits(shown).slice(0, LINES);
+  return {
+    id,
+    body,
+    text: [
+      title,
+      ...lines,
+      ...(others === 0 ? [] : [`and ${others} more`]),
+      ...credits.map((credit) => `Data: ${cutLine(credit, 200)}`),
+    ].join('\n'),
+  };
+}
+
+function listCredits(notices: readonly Notice[]): string[] {
+  return [...new Set(notices.flatMap(({ credits }) => credits))].sort();
+}

@@ -1,0 +1,105 @@
+import { findPipeline, seekPipeline } from '../../config/find-pipeline.js';
+import type { NotifySettings } from '../../config/pipeline-schema.js';
+import { parseDuration } from '../../config/units.js';
+import { findReceiverFault } from '../../formats/receiver-url.js';
+import { PricelakeError } from '../../io/errors.js';
+import { type Form, repeated, value } from '../parameter.js';
+import type { CliIo } from '../terminal-io.js';
+
+const KINDS = ['slack', 'teams', 'url'] as const;
+
+/** Somebody who is told of news. */
+export type Receiver = { staleAfterMs: number } & (
+  | { kind: (typeof KINDS)[number]; address: string; secret?: string | undefined }
+  | { kind: 'command'; command: readonly string[] }
+);
+
+/** `--notify` names variables, because other users of a machine see command lines. */
+type Named = { kind: 'command'; program: string } | { kind: (typeof KINDS)[number]; names: string[] };
+
+const RECEIVER: Form<Named> = {
+  what: '',
+  parse: (typed) => {
+    const [, kind, name = '', secret] = /^(slack|teams|url):([A-Za-z_]\w*)(?::([A-Za-z_]\w*))?$/.exec(typed) ?? [];
+    const known = KINDS.find((one) => one === kind);
+    if (known !== undefined && (secret === undefined || known === 'url')) {
+      return { kind: known, names: secret === undefined ? [name] : [name, secret] };
+    }
+    const [, program] = /^command:([^\0]+)$/.exec(typed) ?? [];
+    return program === undefined ? undefined : { kind: 'command', program };
+  },
+  placeholder: 'RECEIVER',
+};
+
+const one = value(
+  RECEIVER,
+  'Tell this receiver of news, beside those of the pipeline file: slack:NAME, teams:NAME, url:NAME or url:NAME:SECRET, where NAME and SECRET are environment variables; or command:PROGRAM',
+);
+
+/** Its error does not repeat the text, because it may be the address itself. */
+export const NOTIFY = repeated({
+  ...one,
+  read: (typed: unknown, flag: string): Named => {
+    const parsed = typeof typed === 'string' ? RECEIVER.parse(typed) : undefined;
+    if (parsed !== undefined) return parsed;
+    throw new PricelakeError('usage', `${flag} names no receiver`, {
+      hint: 'Write slack:NAME, teams:NAME, url:NAME or url:NAME:SECRET with the names of environment variables, or command:PROGRAM. An address does not belong on a command line.',
+    });
+  },
+});
+
+const STALE_AFTER_MS = parseDuration('24h') ?? 0;
+
+/** The receivers of `--notify`. @throws PricelakeError `usage` for a variable that is unset or holds no address */
+export function resolveFlags(flags: readonly Named[] = [], env: NodeJS.ProcessEnv, io: CliIo): Receiver[] {
+  return flags.map((flag): Receiver => {
+    const staleAfterMs = STALE_AFTER_MS;
+    if (flag.kind === 'command') return { kind: 'command', command: [flag.program], staleAfterMs };
+    const [address = '', secret] = flag.names.map((name) => env[name] ?? '');
+    protect(io, address, secret);
+    // Another name may be the secret itself.
+    const [shown] = flag.names.filter((name) => /^[A-Z][A-Z0-9_]*$/.test(name));
+    const where = `--notify ${flag.kind}:${shown ?? '…'}`;
+    const fault = address === '' || secret === '' ? 'names a variable that is not set' : findReceiverFault(address);
+    if (fault === undefined) return { kind: flag.kind, address, secret, staleAfterMs };
+    throw new PricelakeError('usage', `${where} ${fault}`, {
+      hint: 'Set the variable to the address of the receiver.',
+    });
+  });
+}
+
+/** The receivers of a pipeline file. */
+export async function readReceivers(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  io: CliIo,
+): Promise<{ name: string; receivers: Receiver[] }> {
+  const { readNotify } = await import('../../config/pipeline-file.js');
+  const { name, notify } = await readNotify(file, env);
+  return { name, receivers: notify.flatMap((entry) => resolveEntry(entry, io)) };
+}
+
+/** As `readReceivers`, of the file that a command names or finds; none if `--lake` alone names the lake. */
+export async function seekReceivers(
+  { pipeline, lake }: { pipeline?: string | undefined; lake?: string | undefined },
+  env: NodeJS.ProcessEnv,
+  io: CliIo,
+): Promise<{ name: string | undefined; receivers: Receiver[] }> {
+  const file = lake === undefined ? await seekPipeline(pipeline, env) : pipeline && (await findPipeline(pipeline, env));
+  return file === undefined || file === '' ? { name: undefined, receivers: [] } : readReceivers(file, env, io);
+}
+
+function resolveEntry(entry: NotifySettings['notify'][number], io: CliIo): Receiver[] {
+  const { command, secret, staleAfter: staleAfterMs } = entry;
+  if (command !== undefined) return [{ kind: 'command', command, staleAfterMs }];
+  return KINDS.flatMap((kind): Receiver[] => {
+    const address = entry[kind];
+    if (address === undefined) return [];
+    protect(io, address, secret);
+    return [{ kind, address, secret, staleAfterMs }];
+  });
+}
+
+function protect(io: CliIo, address: string, secret: string | undefined): void {
+  for (const text of [address, secret ?? '']) io.protectSecret(text);
+}

@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process';
+import { Agent, request } from 'undici';
+import type { Io } from '../../io/io.js';
+import { writeSignature } from '../../webhook/signature.js';
+import { toJsonText } from '../json-text.js';
+import type { Message } from './notice.js';
+import type { Receiver } from './receivers.js';
+
+export interface SendLimits {
+  /** Of each try, from the connection to the end of the answer. */
+  tryMs: number;
+  tries: number;
+  pauseMs: number;
+  /** An answer says nothing but its status; no more of it is read. */
+  answerBytes: number;
+}
+
+export const SEND_LIMITS: SendLimits = { tryMs: 10_000, tries: 2, pauseMs: 1_000, answerBytes: 64 * 1024 };
+
+/** Its message never has the address or what the receiver answered. */
+class SendFault extends Error {
+  readonly isFinal: boolean;
+
+  constructor(message: string, isFinal = false) {
+    super(message);
+    this.isFinal = isFinal;
+  }
+}
+
+/** Sends a message, in a second try if the first one fails. @throws Error that says why, without the address */
+export async function sendMessage(
+  receiver: Receiver,
+  message: Message,
+  io: Pick<Io, 'now' | 'sleep'> & { redact(text: string): string },
+  limits: SendLimits = SEND_LIMITS,
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      if (receiver.kind === 'command') {
+        await runCommand(receiver.command, io.redact(`${toJsonText(message.body)}\n`), limits);
+      } else {
+        const body = Buffer.from(io.redact(toJsonText(writeBody(receiver.kind, message))));
+        const { secret } = receiver;
+        const t = Math.floor(io.now().getTime() / 1000);
+        const headers = {
+          'content-type': 'application/json',
+          ...(receiver.kind === 'url' ? nameEvent(message, attempt) : {}),
+          ...(secret === undefined ? {} : { 'service-signature': writeSignature(secret, t, body) }),
+        };
+        await post(receiver.address, body, headers, limits);
+      }
+      return;
+    } catch (error) {
+      if (!(error instanceof SendFault) || error.isFinal || attempt >= limits.tries) throw error;
+    }
+    await io.sleep(limits.pauseMs);
+  }
+}
+
+/** The headers of the service's own webhooks, so that one receiver reads both (section 6). */
+function nameEvent({ id }: Message, attempt: number): Record<string, string> {
+  return {
+    'service-event-id': id,
+    'service-event-type': 'notices',
+    'service-delivery-attempt': String(attempt),
+  };
+}
+
+/** Names of shops and products are no markup: Slack gets them escaped, and Teams as runs of plain text. */
+function writeBody(kind: 'slack' | 'teams' | 'url', { text, body }: Message): Record<string, unknown> {
+  if (kind === 'url') return body;
+  if (kind === 'slack') {
+    const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+    return { text: escaped, mrkdwn: false, unfurl_links: false, unfurl_media: false };
+  }
+  const lines = text.split('\n').map((line) => ({ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: line }] }));
+  const card = { type: 'AdaptiveCard', version: '1.4', body: lines };
+  return {
+    type: 'message',
+    attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content: card }],
+  };
+}
+
+/** A redirect is not followed: the message is for this address alone. */
+async function post(
+  address: string,
+  body: Buffer,
+  headers: Record<string, string>,
+  { tryMs, answerBytes }: SendLimits,
+): Promise<void> {
+  const agent = new Agent({ connect: { timeout: tryMs } });
+  const signal = AbortSignal.timeout(tryMs);
+  try {
+    const answer = await request(address, { method: 'POST', headers, body, signal, dispatcher: agent });
+    const { statusCode: status } = answer;
+    await answer.body.dump({ limit: answerBytes, signal }).catch(() => {});
+    if (status >= 200 && status < 300) return;
+    if (status >= 300 && status < 400) throw new SendFault(`it answered ${status}; redirects are not followed`, true);
+    throw new SendFault(`it answered ${status}`, status < 500 && status !== 408 && status !== 429);
+  } catch (error) {
+    if (error instanceof SendFault) throw error;
+    throw new SendFault(signal.aborted ? `no answer in ${tryMs / 1000} s` : `no answer${nameCode(error)}`);
+  } finally {
+    await agent.destroy();
+  }
+}
+
+/** Other text of the error may have the host. */
+function nameCode(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? ` (${code})` : '';
+}
+
+/** Gives a program the message on stdin, without a shell. Its output may hold secrets, so nobody reads it. */
+function runCommand([program = '', ...args]: readonly string[], input: string, { tryMs }: SendLimits): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'ignore'], timeout: tryMs, killSignal: 'SIGKILL' });
+    child.on('error', (error) => reject(new SendFault(`it can't be started${nameCode(error)}`, true)));
+    child.on('exit', (code, signal) => {
+      if (code === 0) resolve();
+      else if (signal === null) reject(new SendFault(`it ended with ${code}`));
+      else reject(new SendFault(`it was ended by ${signal}, after ${tryMs / 1000} s at most`));
+    });
+    // A program need not read its input.
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
+  });
+}

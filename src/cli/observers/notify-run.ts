@@ -1,0 +1,88 @@
+import { PricelakeError } from '../../io/errors.js';
+import { type Bound, countLeft } from '../../plan/allowance.js';
+import { EXIT, errorCodeOf, messageOf } from '../exit-codes.js';
+import { type Notice, writeNotice } from '../notify/notice.js';
+import { findLakeMemory } from '../notify/notice-memory.js';
+import { notify } from '../notify/notify.js';
+import { type Receiver, readReceivers } from '../notify/receivers.js';
+import { formatSeconds } from '../progress.js';
+import type { CliIo } from '../terminal-io.js';
+import { type LakeFacts, readLakeFacts } from './lake-facts.js';
+import type { RunObserver, WatchedRun } from './watch-run.js';
+
+/** The next run continues after these, or somebody stopped the run. */
+const NO_NEWS: readonly number[] = [EXIT.done, EXIT.locked, EXIT.temporary, EXIT.interrupted, EXIT.terminated];
+
+/** Tells receivers of a run that failed or is held, and of a lake that is out of date or short of its budget. */
+export function openNotifier(flagged: readonly Receiver[], io: CliIo, env: NodeJS.ProcessEnv): RunObserver {
+  let receivers = flagged;
+  return {
+    begin: async ({ file }) => {
+      receivers = [...(await readReceivers(file, env, io)).receivers, ...flagged];
+    },
+    end: async (run) => {
+      if (receivers.length === 0 || errorCodeOf(run.error) === 'stopped') return;
+      const { pipeline, exitCode } = run;
+      // A lake that can't be read has no figures, and the run has said why.
+      const lake = pipeline && (await readLakeFacts(pipeline).catch(() => undefined));
+      const file = pipeline && (await findLakeMemory(pipeline.lake.path).catch(() => undefined));
+      const find = ({ staleAfterMs }: Receiver) => [
+        ...describeFailure(run),
+        ...describeStale(run, lake, staleAfterMs),
+        ...describeBudget(run, lake),
+      ];
+      const isComplete = exitCode === EXIT.done && lake !== undefined;
+      await notify(receivers, { pipeline: pipeline?.name, command: 'sync', find, isComplete }, file, io);
+    },
+  };
+}
+
+function describeFailure({ exitCode, error, endedAt }: WatchedRun): Notice[] {
+  if (NO_NEWS.includes(exitCode)) return [];
+  const code = errorCodeOf(error);
+  const facts = error instanceof PricelakeError ? error.facts : {};
+  const told = { code, exitCode, message: messageOf(error), hint: facts.hint ?? null };
+  const at = endedAt.toISOString();
+  if (code !== 'gate_failed') {
+    return [
+      writeNotice({ key: `failed ${code}`, kind: 'failed', at, text: `A run failed: ${told.message}`, facts: told }),
+    ];
+  }
+  const checks = (facts.checks ?? []) as { name: string; violations: string }[];
+  const runId = String(facts.runId ?? '');
+  const names = checks.map(({ name, violations }) => `${name} ${violations}`);
+  return [
+    writeNotice({
+      key: `held ${runId} ${names.join(' ')}`,
+      kind: 'held',
+      at,
+      text: `Run ${runId}: ${told.message}. Nothing was published.`,
+      facts: { ...told, runId, checks: names },
+    }),
+  ];
+}
+
+function describeStale({ endedAt }: WatchedRun, lake: LakeFacts | undefined, staleAfterMs: number): Notice[] {
+  const current = lake?.currentAt;
+  if (current === undefined || staleAfterMs === 0) return [];
+  const ms = endedAt.getTime() - current;
+  if (ms <= staleAfterMs) return [];
+  const currentAt = new Date(current).toISOString();
+  const text = `The lake has not been up to date for ${formatSeconds(ms / 1000)}: it is current up to ${currentAt}`;
+  const facts = { currentAt, seconds: Math.round(ms / 1000) };
+  return [writeNotice({ key: 'stale', kind: 'stale', at: endedAt.toISOString(), text, facts })];
+}
+
+/** Less than a tenth is left. */
+function describeBudget({ endedAt }: WatchedRun, lake: LakeFacts | undefined): Notice[] {
+  const until = lake?.resetsAt?.toISOString() ?? null;
+  return Object.entries(lake?.bounds ?? {}).flatMap(([what, bound]: [string, Bound | undefined]) => {
+    if (bound === undefined || bound.allowed === 0n || countLeft(bound) * 10n >= bound.allowed) return [];
+    const [left, allowed] = [countLeft(bound), bound.allowed];
+    const words = what.replace('_', ' ');
+    const text = `${left} of ${allowed} ${words} are left${until === null ? '' : ` until ${until}`} (${bound.rule})`;
+    const facts = { what, rule: bound.rule, left: String(left), allowed: String(allowed), resetsAt: until };
+    const key = `budget ${what} ${until}`;
+    return [writeNotice({ key, kind: 'budget', at: endedAt.toISOString(), text, facts })];
+  });
+}

@@ -1,0 +1,13 @@
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * Says why messages may not be sent to an address; undefined for https, and for http to this machine. Never repeats the
+ * address, because whoever knows it may post there.
+ */
+export function findReceiverFault(text: string): string | undefined {
+  if (!URL.canParse(text)) return 'must be an address such as https://hooks.example/…';
+  const { protocol, hostname, username, password } = new URL(text);
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
+  if (!isSafe) return 'must begin with https://, except for an address of this machine';
+  return username + password === '' ? undefined : 'must be an address without a user and a password';
+}
