@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   CREDIT,
   file,
@@ -17,8 +17,6 @@ import {
   world,
 } from './watch-market.js';
 import { at, type PastListing } from './watch-world.js';
-
-afterAll(() => world.close());
 
 const isOffScale = (price: number, typical: number) => {
   const tens = Math.log10(price / typical);

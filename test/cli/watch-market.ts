@@ -59,6 +59,7 @@ for (const [n, gtin] of GTINS.entries()) {
   }
 }
 export const recorded = recordListings(listings, TODAY);
+/** Files of one worker share it, so none closes it: the folder of all tests is removed at the end. */
 export const world = await openWatchWorld(recorded, TODAY);
 
 export interface Line {

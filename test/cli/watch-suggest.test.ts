@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   CREDIT,
   file,
@@ -16,8 +16,6 @@ import {
   SHOPS,
   world,
 } from './watch-market.js';
-
-afterAll(() => world.close());
 
 const toUnits = (price: number) => BigInt(Math.round(price * 10_000));
 const showUnits = (units: bigint) => (Number(units) / 10_000).toFixed(4).replace(/(\.\d{2}\d*?)0+$/u, '$1');
