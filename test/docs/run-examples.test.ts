@@ -25,7 +25,12 @@ let here: Record<string, string>;
 const run = (args: string[], folder = cwd) => {
   const { baseUrl, keys } = world.sandbox;
   vi.spyOn(console, 'log').mockImplementation(() => {}); // yargs prints help itself
-  return runHere(args, { cwd: folder, env: { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: keys.live } });
+  // A message that nobody takes fails no command.
+  const receivers = { SLACK_URL: `${baseUrl}/slack`, ALERT_URL: `${baseUrl}/alert`, ALERT_SECRET: 'whsec_c2VjcmV0' };
+  return runHere(args, {
+    cwd: folder,
+    env: { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: keys.live, ...receivers },
+  });
 };
 
 beforeAll(async () => {
