@@ -41,7 +41,7 @@ const numbers = (list: string) => list.split(',').filter(Boolean).map(Number);
 /** Our CPU seconds by title of the row, as last recorded. */
 const RECORDED = script('./recorded.json');
 
-/** What a row of the bench measured. */
+/** The figures of a row of the bench. */
 interface Figures extends Omit<Cost, 'stderr'> {
   /** Used by the sandbox on the same cores, as far as the system tells. */
   sandboxCpuSeconds: number | undefined;

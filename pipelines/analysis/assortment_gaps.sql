@@ -1,5 +1,5 @@
--- What others sell and you don't: products that at least min_shops shops list now, in one currency, and that your shop
--- does not list in any. lowest, lowest_shop, median and highest are of the lowest price of each shop. first_sold_at: since
+-- Products that others sell and you don't: those that at least min_shops shops list now, in one currency, and that your
+-- shop does not list in any. lowest, lowest_shop, median and highest are of the lowest price of each shop. first_sold_at: since
 -- when the first of these shops has sold it; sold_widely_at: since when min_shops of them have. own_ended_at: when your
 -- shop's last listing of it ended; null if it never had one.
 -- Exact: counts, prices and times. median is exact, half away from zero at the fourth decimal.

@@ -1,6 +1,7 @@
 -- Every listed offer with a price, and the reasons not to compare it (docs/concepts/spreads.md): placeholder, currency,
--- stale, scale, pack, outlier, duplicate. Offers without a finding count: the cheapest of each shop. Each offer is
--- first judged by itself. All offers are then compared with those that passed, one price for each shop.
+-- stale, scale, pack, condition, terms, outlier, duplicate. Offers without a finding count: the cheapest of each shop.
+-- Each offer is first judged by itself. All offers are then compared with those that passed, one price for each shop.
+-- doubts are evidence against an offer that counts: title, brand, unit_price, set.
 -- (FROM 'pack_sizes.sql') is replaced by the query of that file.
 WITH priced AS (
   SELECT
@@ -177,7 +178,7 @@ decided AS (
     CASE WHEN log_limit IS NOT NULL AND units > 0
       THEN (units::HUGEINT * units > 4 * middle_squared OR 4 * (units::HUGEINT * units) < middle_squared)
         AND abs(ln(units) - ln(middle_squared) / 2) > log_limit
-        -- Where most prices are equal, a low one that another shop has as well is a clearance.
+        -- If most prices are equal, a low one that another shop has as well is a clearance.
         AND NOT (log_limit = 0 AND has_twin AND units::HUGEINT * units < middle_squared)
       ELSE false END AS is_far_out
   FROM measured

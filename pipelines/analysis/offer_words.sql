@@ -1,12 +1,12 @@
 -- part of: judged_offers
--- What title, brand and attributes say of an offer. From described (item_id, product_id, title, brand, attributes): the
--- listings of products that several sell. condition: used, refurbished or opened, by the attributes condition, stanje,
+-- The words of title, brand and attributes as evidence. From described (item_id, product_id, title, brand, attributes):
+-- the listings of products that several sell. condition: used, refurbished or opened, by the attributes condition, stanje,
 -- zustand, état, stan or állapot, or by words of the title (new if an attribute says so); null if nothing says. terms:
 -- rental, deposit or per unit. is_set: words for several pieces sold as one. is_alone: no word of title and brand is in
 -- another listing of the product; is_other_brand: others name a brand, and no word of this one's brand is among the
 -- words of another listing. Words are compared by their first four letters, without case and accents; words shorter
 -- than three letters, and units, tell nothing.
--- Where each listing has the brand of another one, no word has to be looked at.
+-- If each listing of a product has the brand of another one, no word has to be looked at.
 WITH brands AS (
   SELECT product_id, lower(brand) AS brand, count(*) AS listings FROM described GROUP BY ALL
 ),

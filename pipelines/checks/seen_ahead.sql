@@ -2,7 +2,7 @@
 -- severity: warn
 -- description: An item was last seen more than a day after it was read.
 -- found: [item was|items were] last seen more than a day after [it was|they were] read
--- next: Compare the item with /items/{id}; analyses take no window from its time. If all items are found, set this machine's clock.
+-- next: Compare the item with /items/{id}; no analysis takes its window from this time. If all items are found, set this machine's clock.
 -- scope: row
 SELECT item_id, last_seen_at, read_at
 FROM items

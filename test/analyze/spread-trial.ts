@@ -15,7 +15,7 @@ export interface TrialItem {
   fault?: Fault;
 }
 
-/** How many products get each fault: 1,450 in all. Some faults make two offers of a product wrong. */
+/** Number of products with each fault: 1,450 in all. One fault makes two offers of a product wrong. */
 export const FAULTS = {
   'price × 100, one shop': 150,
   'price × 100, two shops of four or more': 50,

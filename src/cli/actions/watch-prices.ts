@@ -86,7 +86,7 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
       return finishWatch(opened, 'compliance', SHOWN_BREACHES, request, context);
     }
     const state = request.state ?? `${request.list}.watch.parquet`;
-    // What it finds with suspects is no base for the next comparison.
+    // A result with suspects is no base for the next comparison.
     const before = !request.withSuspects && existsSync(state) ? state : undefined;
     await createWatched(db, { ...request, before, now: context.io.now() });
     const keep = async () => {

@@ -7,7 +7,7 @@ import type { Message } from './notice.js';
 import type { Receiver } from './receivers.js';
 
 export interface SendLimits {
-  /** Of each try, from the connection to the end of the answer. */
+  /** Limit of each try, from the connection to the end of the answer. */
   tryMs: number;
   tries: number;
   pauseMs: number;

@@ -65,7 +65,7 @@ export function toResultSet(result: DuckDBResult, credits: string[] = []): Resul
   return { columns, batches: result.yieldRows(), credits };
 }
 
-/** What people see of a result: the columns that have a heading, the most important first. */
+/** The columns of a result that people see: those with a heading, the most important first. */
 export interface ForPeople {
   headings: Record<string, string>;
   /** Gives a value its form; `read` gives the other values of its row by name. */

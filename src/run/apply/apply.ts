@@ -87,7 +87,9 @@ export async function compareRun(
   const reread = await reader.reread(typed);
   const lacksChanges = run.tables.rejects.files.length > 0 || read.files.some(({ rejected }) => rejected > 0);
   const isMeasured = watermark !== undefined && exported.tally.typed + reread.tally.typed > 0n;
-  const skew = isMeasured ? await measureSkew(run, read, { exported, reread, lacksChanges }) : UNKNOWN_SKEW;
+  const skew = isMeasured
+    ? await measureFeedSkew(graph, { ...lake, pending, exported, reread }, { lacksChanges })
+    : UNKNOWN_SKEW;
   const found = await compareItems(
     graph,
     base,
@@ -102,8 +104,8 @@ export async function compareRun(
   // Another program changed the rows, not the shop: history must not say so.
   const isRepaired = Object.keys(run.repairs).length > 0;
   const compared = isRepaired ? { ...found, changes: graph.empty('diff_changes', 'history') } : found;
-  const { unreadable } = compared.counts;
-  if (unreadable > 0n) run.io.log('warn', 'copy.datasets_locked', { kept: unreadable });
+  const { unreadable: kept } = compared.counts;
+  if (kept > 0n) run.io.log('warn', 'copy.datasets_locked', { kept });
   const rejected = findRejected(run, landed, { ...read, exported }, typed);
   const renamedDatasets = loadRenames(graph, renames);
   const baseRows = await readBase(graph, base, listTouched({ ...read, exported, compared, rejected }));
@@ -131,7 +133,8 @@ export interface JudgedRun extends ComparedRun {
 /** Judges what was read whole; `typed` are the files of all whole rows by now. */
 export async function judgeRun(run: Run, compared: ComparedRun, typed: readonly TypedFile[]): Promise<JudgedRun> {
   const next = await addReads(run, compared, typed);
-  const skew = next.reread.tally.typed > 0n ? await measureSkew(run, next, next) : next.skew;
+  const skew =
+    next.reread.tally.typed > 0n ? await measureFeedSkew(run.graph, { ...next.lake, ...next }, next) : next.skew;
   return judge(run, { ...next, skew });
 }
 
@@ -257,25 +260,16 @@ function findRejected(
   return { rows, items };
 }
 
-function measureSkew(
-  { graph }: Run,
-  { lake, pending }: Pick<ReadChanges, 'lake' | 'pending'>,
-  { exported, reread, lacksChanges }: Pick<ComparedRun, 'exported' | 'reread' | 'lacksChanges'>,
-): Promise<FeedSkew> {
-  const { history, runs } = lake;
-  return measureFeedSkew(graph, { pending, history, runs, exported, reread }, { lacksChanges });
-}
-
 /** So many values of a field are not gone at once because a service leaves out what is null. */
 const KEPT_VALUES = 20n;
 
 /** Fields that no export row has, though the lake has many values in them: these are kept. */
 async function findAbsent({ graph, typing, io }: Run, items: Relation): Promise<ItemValue[]> {
-  // An export may really have no removed items, so removal times are never kept.
-  const names = typing.listAbsent().filter((name) => name !== 'removed_at');
+  const { columns } = loadTableSchema('items');
   const absent: ItemValue[] = [];
-  for (const name of names) {
-    if (!loadTableSchema('items').columns.some((column) => column.name === name)) continue;
+  for (const name of typing.listAbsent()) {
+    // An export may really have no removed items, so removal times are never kept.
+    if (name === 'removed_at' || !columns.some((column) => column.name === name)) continue;
     if ((await graph.count(sql`FROM ${items} WHERE ${code(name)} IS NOT NULL`)) >= KEPT_VALUES) absent.push(name);
   }
   if (absent.length > 0) io.log('warn', 'export.fields_missing', { kept: absent.join(', ') });
