@@ -5,7 +5,7 @@
 -- rental, deposit or per unit. is_set: words for several pieces sold as one. is_alone: no word of title and brand is in
 -- another listing of the product; is_other_brand: others name a brand, and no word of this one's brand is among the
 -- words of another listing. Words are compared by their first four letters, without case and accents; words shorter
--- than three letters, and units, tell nothing.
+-- than three letters, and units, tell nothing. Words of offer_rules (rule word) count like those written here.
 -- If each listing of a product has the brand of another one, no word has to be looked at.
 WITH brands AS (
   SELECT product_id, lower(brand) AS brand, count(*) AS listings FROM described GROUP BY ALL
@@ -62,6 +62,21 @@ shared AS (
 branded AS (
   SELECT product_id, sum(listings) FILTER (brand IS NOT NULL) AS branded_listings FROM brands GROUP BY product_id
 ),
+-- The pipeline file's own words, as parts of titles.
+own_words AS (
+  SELECT
+    meaning,
+    ' ' || trim(translate(
+      lower(text),
+      'àáâãäåāăąæçćčďđèéêëēėęěğìíîïīįıłľĺñńňòóôõöøőŕřśšşșťțùúûüůűūýÿžźżßйёάέήίόύώ-_()[],;:!|+',
+      'aaaaaaaaaacccddeeeeeeeegiiiiiiilllnnnooooooorrssssttuuuuuuuyyzzzsиеαεηιουω            '
+    )) || ' ' AS phrase
+  FROM offer_rules
+  WHERE rule = 'word'
+),
+own_meanings AS (
+  SELECT item_id, list(meaning) AS meanings FROM plain JOIN own_words ON contains(words, phrase) GROUP BY item_id
+),
 hinted AS (
   SELECT
     *,
@@ -76,21 +91,29 @@ SELECT
     WHEN regexp_matches(told, 'used|second|gebraucht|rablj|polov|kori[sš]ten|usat|occasion|usad|gebruikt|używan|použit|pouzit|használt|begagnad|brugt') THEN 'used'
     WHEN regexp_matches(told, 'open|display|otvoren|offen|geöffnet') THEN 'opened'
     WHEN regexp_matches(told, 'new|nov|neu|nuov|nuevo|neuf|nieuw|nowy|új') THEN 'new'
+    WHEN list_contains(meanings, 'refurbished') THEN 'refurbished'
+    WHEN list_contains(meanings, 'used') THEN 'used'
+    WHEN list_contains(meanings, 'opened') THEN 'opened'
     WHEN NOT is_hinted THEN NULL
     WHEN regexp_matches(words, ' (refurbished|renewed|generaluberholt(e[rs]?)?|obnovljen[aoi]?|reconditionnee?s?|ricondizionat[aoi]|reacondicionad[ao]|repasovan[aey]|felujitott|odnowion[aey]) ') THEN 'refurbished'
     WHEN regexp_matches(words, ' (used|pre ?owned|second ?hand|gebraucht(e[rs]?)?|b ware|b stock|rabljen[aoi]?|polovan|polovn[aoi]|koristen[aoi]?|usat[aoi]|d.occasion|segunda mano|usad[ao]s?|tweedehands|gebruikt|uzywan[aey]|pouzit[aey]|hasznalt|begagnad|brugt|folosit[ae]?) ') THEN 'used'
     WHEN regexp_matches(words, ' (open(ed)? box|ex display|ausstellungsstuck|geoffnet|otvoren[aoi]? (pakiranj|kutij)[a-z]*|izlozben[aoi]?|rozbalen[aeoy]|powystawow[aey]|vystaven[aey]) ') THEN 'opened'
   END AS condition,
   CASE
+    WHEN list_contains(meanings, 'per unit') THEN 'per unit'
+    WHEN list_contains(meanings, 'rental') THEN 'rental'
+    WHEN list_contains(meanings, 'deposit') THEN 'deposit'
     WHEN NOT is_hinted THEN NULL
     WHEN regexp_matches(words, ' ((cijena|cena|price|preis|prezzo|prix|precio) )?(po|za|per|pro|je|al|au|/|/ ) ?(1 )?(kg|kilogram[a-z]*|kilo|litr[a-z]*|liter|l) ') THEN 'per unit'
     WHEN regexp_matches(words, ' (rental|for rent|for hire|najam|iznajmljivanje|zu mieten|mietgerat|leasing|noleggio|alquiler|te huur|wynajem|pronajem|berelheto) ') THEN 'rental'
     WHEN regexp_matches(words, '^ +(deposit|pfand|kaution|kaucija|zaloha|kaucja|statiegeld|consigne) ') THEN 'deposit'
   END AS terms,
-  is_hinted AND regexp_matches(words, ' (set of|set od|set von|lot de|bundle|multipack|komplet od|zestaw|sada|[0-9]+ ?er (set|pack)) ') AS is_set,
+  coalesce(list_contains(meanings, 'set'), false)
+    OR is_hinted AND regexp_matches(words, ' (set of|set od|set von|lot de|bundle|multipack|komplet od|zestaw|sada|[0-9]+ ?er (set|pack)) ') AS is_set,
   coalesce(len(stems) > 0, false) AND stems_shared IS NULL AS is_alone,
   brand IS NOT NULL AND coalesce(brands_shared, 0) = 0 AND branded_listings > 1 AND stems IS NOT NULL AS is_other_brand
 FROM hinted
 JOIN branded USING (product_id)
+LEFT JOIN own_meanings USING (item_id)
 LEFT JOIN stemmed USING (item_id, product_id)
 LEFT JOIN shared USING (item_id)

@@ -2,7 +2,7 @@
 
     spark-submit --packages io.delta:delta-spark_2.12:3.3.2 pipelines/spark/spread.py --lake ./lake --to ./derived
 
-Reads `items`, `history` and `sites` as Delta tables and writes a folder of Parquet for each table. README.md says which
+Reads `items`, `history`, `sites` and `offer_rules` as Delta tables and writes a folder of Parquet for each table. README.md says which
 settings a cluster needs."""
 
 import argparse
@@ -15,6 +15,7 @@ import re
 import sys
 
 from pyspark.sql import SparkSession, functions
+from pyspark.sql.utils import AnalysisException
 
 SQL = pathlib.Path(__file__).resolve().parent / "sql"
 # What is written if nothing is named: the derived tables but for price_spread_daily, which needs days.
@@ -39,6 +40,7 @@ def main():
     spark = open_session("pricelake spread")
     for table in ("items", "history", "sites"):
         spark.read.format("delta").load(f"{options.lake}/{table}").createOrReplaceTempView(table)
+    read_rules(spark, options.lake).createOrReplaceTempView("offer_rules")
     if options.fx:
         spark.createDataFrame(read_rates(options.fx), "date DATE, currency STRING, rate DECIMAL(28, 10)").createOrReplaceTempView("rates")
     variables = {"run_id": options.run_id, "first_day": options.first_day, "last_day": options.last_day, "base": options.fx_base, **options.set}
@@ -53,6 +55,14 @@ def main():
             for step in steps:
                 spark.catalog.dropTempView(step)
     spark.stop()
+
+
+def read_rules(spark, lake):
+    """What the pipeline file says of offers; merge.py writes no such table, which is as if it said nothing."""
+    try:
+        return spark.read.format("delta").load(f"{lake}/offer_rules")
+    except AnalysisException:
+        return spark.createDataFrame([], "rule STRING, site_id BIGINT, meaning STRING, text STRING, run_id STRING")
 
 
 def order_tables(wanted):

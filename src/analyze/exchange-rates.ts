@@ -73,6 +73,7 @@ export async function convertSpreads(db: Database, conversion: Conversion): Prom
   await make('offers', {
     items: itself('converted_items'),
     shop_currencies: sql`${itself('shop_currencies')} WHERE false`,
+    offer_rules: itself('offer_rules'),
   });
   await make('price_spread', { offers: itself('converted_offers'), sites: itself('sites') });
   await db.run('CREATE OR REPLACE VIEW price_spread AS FROM converted_price_spread');

@@ -171,6 +171,19 @@ const receiver = mapping({
 
 const RECEIVERS = `must be a list of at most 10 receivers, such as [{ slack: \${SLACK_URL} }]`;
 
+const WORDS = 'must be a list of at most 200 words or phrases, such as [second hand]';
+
+const words = z
+  .array(
+    z
+      .string(WORDS)
+      .regex(/[\p{L}\p{N}]/u, 'must hold a letter or digit')
+      .max(100, 'must have at most 100 characters'),
+    WORDS,
+  )
+  .max(200, WORDS)
+  .default([]);
+
 const isRemoteUrl = (text: string) => parseRemoteUrl(text) !== undefined;
 
 const FOLDER = 'must be a folder of this machine, not an address: a bucket goes to lake.remote';
@@ -239,6 +252,15 @@ export const pipelineSchema = mapping({
       .string('must be a code of ISO 4217')
       .regex(/^[A-Z]{3}$/, 'must be a code of ISO 4217')
       .default('EUR'),
+    words: mapping({
+      used: words,
+      refurbished: words,
+      opened: words,
+      rental: words,
+      deposit: words,
+      perUnit: words,
+      set: words,
+    }).prefault({}),
   }).prefault({}),
   landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
   checksFolder: place('a folder').optional(),
@@ -255,6 +277,8 @@ export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
 /** A checked pipeline file with its key. Without `webhook` and `notify`, which a run does not need. */
 export interface Pipeline extends Omit<PipelineValues, 'source' | 'webhook' | 'notify'> {
   file: string;
+  /** True where there is no pipeline file: what the lake was told stays. */
+  keepsTold?: boolean;
   source: Omit<PipelineValues['source'], 'apiKey'> & { apiKey: string };
 }
 

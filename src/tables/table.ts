@@ -12,8 +12,8 @@ interface Derived {
 
 /**
  * Tables of the lake: `history` is the log, everything else follows from it. `landed` rows come from
- * what the service sent, derived ones from other tables alone, `kept` ones from days that closed, and `recorded` ones
- * describe runs.
+ * what the service sent, `told` ones what the pipeline file says, derived ones from other tables alone, `kept` ones from
+ * days that closed, and `recorded` ones describe runs.
  */
 const TABLE_KINDS = {
   history: 'landed',
@@ -24,14 +24,15 @@ const TABLE_KINDS = {
   products: { reads: ['items'], byProduct: true },
   product_prices: { reads: ['items'], byProduct: true },
   shop_currencies: { reads: ['items'], byProduct: false },
-  offers: { reads: ['items', 'shop_currencies'], byProduct: true, analysis: 'judged_offers' },
+  offer_rules: 'told',
+  offers: { reads: ['items', 'shop_currencies', 'offer_rules'], byProduct: true, analysis: 'judged_offers' },
   price_spread: { reads: ['offers', 'sites'], byProduct: true, analysis: 'price_spread' },
   service_products: 'landed',
   price_spread_daily: 'kept',
   rejects: 'landed',
   check_results: 'recorded',
   runs: 'recorded',
-} as const satisfies Record<string, 'landed' | 'kept' | 'recorded' | Derived>;
+} as const satisfies Record<string, 'landed' | 'told' | 'kept' | 'recorded' | Derived>;
 type TableKinds = typeof TABLE_KINDS;
 export type TableName = keyof TableKinds;
 export const TABLE_NAMES = Object.keys(TABLE_KINDS) as readonly TableName[];
@@ -55,6 +56,10 @@ export type DerivedTableName = { [K in TableName]: TableKinds[K] extends Derived
 export const DERIVED_TABLES = TABLE_NAMES.filter(
   (table): table is DerivedTableName => typeof TABLE_KINDS[table] === 'object',
 );
+
+/** Tables whose rows the pipeline file says. */
+export type ToldTableName = { [K in TableName]: TableKinds[K] extends 'told' ? K : never }[TableName];
+export const TOLD_TABLES = TABLE_NAMES.filter((table): table is ToldTableName => TABLE_KINDS[table] === 'told');
 
 /** The tables that a derived table reads, and the query that makes it. */
 export function describeDerived(table: DerivedTableName): Derived & { reads: readonly TableName[] } {
@@ -113,6 +118,8 @@ export interface Applied {
   itemsVersion: bigint | undefined;
   /** Derived tables only: the query that made it (src/analyze/derive.ts). */
   query: bigint | undefined;
+  /** Tables of the pipeline file only: a hash of their rows. */
+  told: bigint | undefined;
   /** price_spread_daily only: days since 1970 up to which it is made; 0 if it is not kept. */
   day: bigint;
   /** The first of these days. */

@@ -104,6 +104,7 @@ async function loadMovers(db: Database, movers: readonly Mover[]): Promise<Mover
     'products',
     'product_prices',
     'shop_currencies',
+    'offer_rules',
     'offers',
     'price_spread',
     'price_spread_daily',

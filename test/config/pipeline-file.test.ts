@@ -64,7 +64,10 @@ describe('a pipeline file', () => {
       reconcile: undefined,
       proof: { sample: 10, products: true, facets: true },
       budget: { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 },
-      analysis: { daily: 90, fxBase: 'EUR' },
+      analysis: {
+        ...{ daily: 90, fxBase: 'EUR' },
+        words: { used: [], refurbished: [], opened: [], rental: [], deposit: [], perUnit: [], set: [] },
+      },
       landing: { keep: 7 * DAY_MS },
       checks: {},
     });
@@ -279,6 +282,13 @@ const AFTER = {
   'webhook: {secret: []}': `6:11: webhook.secret is a list; ${SECRET_KINDS}`,
   'webhook: {secrets: "${KEY}"}': '6:11: unknown key "webhook.secrets" (Did you mean "secret"?)',
   'webhook:': '6:1: webhook is empty; it must hold secret',
+  'analysis: {words: {used: rabljeno}}':
+    '6:20: analysis.words.used is text; it must be a list of at most 200 words or phrases, such as [second hand]',
+  'analysis: {words: {set: [2]}}':
+    '6:26: analysis.words.set.0 is a number; it must be a list of at most 200 words or phrases, such as [second hand]',
+  'analysis: {words: {set: ["- -"]}}': '6:26: analysis.words.set.0 is text; it must hold a letter or digit',
+  [`analysis: {words: {set: [${'a'.repeat(101)}]}}`]:
+    '6:26: analysis.words.set.0 is text; it must have at most 100 characters',
   'landing: {keep: 7}': '6:11: landing.keep is a number; it must be a duration such as 12h, 7d, 2w or 0',
   'landing: {keep: 7 days}': '6:11: landing.keep is text; it must be a duration such as 12h, 7d, 2w or 0',
   '  tables: {items: {partitionBy: site_id}}':

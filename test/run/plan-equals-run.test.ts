@@ -59,4 +59,16 @@ describe('a run takes what its plan says', () => {
     world.settle();
     await expectAsSaid(simulation);
   });
+
+  test('a run without news that the pipeline file tells other words', async () => {
+    const simulation = await openSimulation({ seed: 9, items: 25 });
+    onTestFinished(() => simulation.close());
+    const { pipeline, sync, world } = simulation;
+    await sync();
+    world.settle();
+    await sync();
+    pipeline.analysis.words.used = ['gently loved'];
+    await expectAsSaid(simulation);
+    expect((await sync()).published).toBe(false);
+  });
 });

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 07014d0c6d261e86.
+-- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source f45764fd52981d2f.
 -- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING, doubts ARRAY<STRING>, condition STRING, previous_price DECIMAL(18,4)
 -- step: offers__priced, kept
 SELECT
@@ -581,6 +581,28 @@ SELECT
 FROM offers__brands AS brands
 GROUP BY
   product_id;
+-- step: offers__own_words
+SELECT
+  meaning,
+  ' ' || TRIM(
+    TRANSLATE(
+      LOWER(text),
+      'àáâãäåāăąæçćčďđèéêëēėęěğìíîïīįıłľĺñńňòóôõöøőŕřśšşșťțùúûüůűūýÿžźżßйёάέήίόύώ-_()[],;:!|+',
+      'aaaaaaaaaacccddeeeeeeeegiiiiiiilllnnnooooooorrssssttuuuuuuuyyzzzsиеαεηιουω            '
+    )
+  ) || ' ' AS phrase
+FROM offer_rules
+WHERE
+  rule = 'word';
+-- step: offers__own_meanings
+SELECT
+  item_id,
+  COLLECT_LIST(meaning) AS meanings
+FROM offers__plain AS plain
+JOIN offers__own_words AS own_words
+  ON CONTAINS(words, phrase)
+GROUP BY
+  item_id;
 -- step: offers__hinted
 SELECT
   item_id,
@@ -602,6 +624,12 @@ SELECT
     THEN 'opened'
     WHEN told RLIKE 'new|nov|neu|nuov|nuevo|neuf|nieuw|nowy|új'
     THEN 'new'
+    WHEN ARRAY_CONTAINS(meanings, 'refurbished')
+    THEN 'refurbished'
+    WHEN ARRAY_CONTAINS(meanings, 'used')
+    THEN 'used'
+    WHEN ARRAY_CONTAINS(meanings, 'opened')
+    THEN 'opened'
     WHEN NOT is_hinted
     THEN NULL
     WHEN words RLIKE ' (refurbished|renewed|generaluberholt(e[rs]?)?|obnovljen[aoi]?|reconditionnee?s?|ricondizionat[aoi]|reacondicionad[ao]|repasovan[aey]|felujitott|odnowion[aey]) '
@@ -612,6 +640,12 @@ SELECT
     THEN 'opened'
   END AS condition,
   CASE
+    WHEN ARRAY_CONTAINS(meanings, 'per unit')
+    THEN 'per unit'
+    WHEN ARRAY_CONTAINS(meanings, 'rental')
+    THEN 'rental'
+    WHEN ARRAY_CONTAINS(meanings, 'deposit')
+    THEN 'deposit'
     WHEN NOT is_hinted
     THEN NULL
     WHEN words RLIKE ' ((cijena|cena|price|preis|prezzo|prix|precio) )?(po|za|per|pro|je|al|au|/|/ ) ?(1 )?(kg|kilogram[a-z]*|kilo|litr[a-z]*|liter|l) '
@@ -621,7 +655,8 @@ SELECT
     WHEN words RLIKE '^ +(deposit|pfand|kaution|kaucija|zaloha|kaucja|statiegeld|consigne) '
     THEN 'deposit'
   END AS terms,
-  is_hinted
+  COALESCE(ARRAY_CONTAINS(meanings, 'set'), FALSE)
+  OR is_hinted
   AND words RLIKE ' (set of|set od|set von|lot de|bundle|multipack|komplet od|zestaw|sada|[0-9]+ ?er (set|pack)) ' AS is_set,
   COALESCE(ARRAY_SIZE(stems) > 0, FALSE) AND stems_shared IS NULL AS is_alone,
   NOT brand IS NULL
@@ -631,6 +666,8 @@ SELECT
 FROM offers__hinted AS hinted
 JOIN offers__branded AS branded
   USING (product_id)
+LEFT JOIN offers__own_meanings AS own_meanings
+  USING (item_id)
 LEFT JOIN offers__stemmed AS stemmed
   USING (item_id, product_id)
 LEFT JOIN offers__shared AS shared

@@ -19,6 +19,7 @@ import { settleTally } from '../prove/run-record.js';
 import { stageDays } from './days.js';
 import { deriveTables } from './derive.js';
 import { NextLake, type StagedTable, Staging } from './stage.js';
+import { stageTold } from './told.js';
 
 /** The next version of the lake's tables but for those that describe the run itself. */
 export interface DerivedRun {
@@ -80,8 +81,7 @@ async function deriveBeside(
     });
   const derive = () =>
     new Staging(run, metadata, deriving).guard(async (own) => {
-      const sitesStay = applied.sites.changed === undefined;
-      const derived = await deriveTables(run, applied.merge, { next, staging: own, sitesStay });
+      const derived = await deriveTables(run, applied.merge, { next, staging: own });
       const before = run.tables.items.version < 0n ? undefined : applied.merge.before;
       const seen = { history: await next.rows('history'), items: await next.rows('items') };
       const now = await settleServiceTime(run.graph, seen, applied.moment);
@@ -111,8 +111,9 @@ async function stageLanded(
     staging.stage('datasets', replaceAll(tables.datasets, selectDatasets(run, datasets))),
     staging.stage('rejects', append(rejects)),
   ]);
-  if (stale.rows === undefined) return staged;
-  return [...staged, await staging.stage('stale_items', replaceAll(tables.stale_items, stale.rows))];
+  const told = await stageTold(run, staging);
+  if (stale.rows === undefined) return [...staged, ...told];
+  return [...staged, ...told, await staging.stage('stale_items', replaceAll(tables.stale_items, stale.rows))];
 }
 
 /** Up to when items were polled: the next run needs it where this one did not come to the feed's end. */

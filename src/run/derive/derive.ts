@@ -41,7 +41,7 @@ interface Made {
 export async function deriveTables(
   run: Run,
   merge: Merge,
-  { next, staging, sitesStay }: { next: NextLake; staging: Staging; sitesStay: boolean },
+  { next, staging }: { next: NextLake; staging: Staging },
 ): Promise<StagedTable[]> {
   const { graph, tables, workFolder } = run;
   const derived = listDerived();
@@ -62,7 +62,7 @@ export async function deriveTables(
   const made = new Map<TableName, Promise<Made>>();
   const readMade = async (name: TableName): Promise<Made> => {
     if (name === 'items') return items;
-    return (await made.get(name)) ?? { isKept: name === 'sites' && sitesStay };
+    return (await made.get(name)) ?? { isKept: next.isKept(name) };
   };
   const make = async (one: DerivedTable): Promise<Made> => {
     const reads = new Map<TableName, Made>();

@@ -129,6 +129,12 @@ export class NextLake {
     return (await this.table(name)).rows;
   }
 
+  /** True where the run leaves the rows of a table as they were. */
+  isKept(name: TableName): boolean {
+    const { add = [], remove = [] } = this.#staged.get(name)?.change ?? {};
+    return add.length + remove.length === 0;
+  }
+
   /** The rows of a table that the run adds, as far as it stages them. */
   added(name: TableName): Sql {
     const files = this.#staged.get(name)?.change?.add ?? [];

@@ -12,6 +12,7 @@ import { listDrift } from '../../source/list-drift.js';
 import type { RunsRow } from '../../tables/rows.js';
 import { DERIVED_TABLES, type RunMode } from '../../tables/table.js';
 import type { Batch } from '../apply/apply.js';
+import { isTold } from '../derive/told.js';
 import type { LandedInput } from '../land/land-run.js';
 import { readLakeSelection } from '../open/dataset-selection.js';
 import { noteCalls, type Run } from '../open/open-run.js';
@@ -32,8 +33,8 @@ export async function isIdle(run: Run, landed: LandedInput): Promise<boolean> {
 }
 
 /** True where the lake needs no run but for news: no item waits for another read, and all of it is published. */
-export async function isAtRest(run: Pick<Run, 'lake' | 'tables' | 'repairs'>): Promise<boolean> {
-  if (run.tables.stale_items.files.some(({ rows }) => rows > 0n) || !isWhole(run)) return false;
+export async function isAtRest(run: Pick<Run, 'pipeline' | 'lake' | 'tables' | 'repairs'>): Promise<boolean> {
+  if (isTold(run) || run.tables.stale_items.files.some(({ rows }) => rows > 0n) || !isWhole(run)) return false;
   return isPointed(run);
 }
 
@@ -48,7 +49,13 @@ export async function isUnchanged(
     stale.rows === undefined &&
     tally.rejected === 0n &&
     newChanges === 0n;
-  if (!isSame || !isSelectionNoted(run) || comparison.differences + comparison.missed > 0n || !isWhole(run))
+  if (
+    !isSame ||
+    isTold(run) ||
+    !isSelectionNoted(run) ||
+    comparison.differences + comparison.missed > 0n ||
+    !isWhole(run)
+  )
     return false;
   return isPointed(run);
 }

@@ -1,3 +1,4 @@
+import type { Pipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../io/errors.js';
 import { describeAttributions, readAttributions } from '../../lake/attribution.js';
 import { commitTable } from '../../lake/commit.js';
@@ -6,7 +7,7 @@ import { type Stage, stageTable } from '../../lake/stage.js';
 import { createTableView } from '../../lake/views.js';
 import { quoteLiteral } from '../../sql/quote.js';
 import { columnsOf } from '../../sql/sql.js';
-import type { Applied, FileChange, TableName } from '../../tables/table.js';
+import { type Applied, type FileChange, type TableName, TOLD_TABLES } from '../../tables/table.js';
 import type { OldTables } from './old-tables.js';
 import type { Rebuild, RebuildPlan, RunFacts } from './plan-rebuild.js';
 
@@ -31,6 +32,15 @@ export async function seedTables(rebuild: Rebuild): Promise<void> {
   const days = `SELECT max(day) FROM price_spread_daily WHERE ${older}`;
   const redone = `(run_id = ${quoteLiteral(start.runId)} AND day <= (${days}))`;
   await keepDays(rebuild, select('price_spread_daily', `${older} OR ${redone}`));
+}
+
+/** Keeps what the pipeline file told, because it is not there. */
+export async function seedTold(rebuild: Rebuild): Promise<void> {
+  for (const table of TOLD_TABLES) {
+    const told = rebuild.old.readApplied(table)?.told;
+    if (told === undefined) continue;
+    await keepRows(rebuild, table, `SELECT ${columnsOf(table).text} FROM ${table}`, { told });
+  }
 }
 
 /** Keeps closed days of older runs; later days are made again. */
@@ -85,8 +95,25 @@ function keepsDays(old: OldTables): boolean {
  * Finds tables that can't be read whole and hold rows of older runs, which the kept raw bytes cannot restore.
  * @returns a line for each table
  */
-export async function findLosses(old: OldTables, plan: RebuildPlan): Promise<string[]> {
-  if (plan.isWhole) return [];
+export async function findLosses(old: OldTables, plan: RebuildPlan, { keepsTold }: Pipeline): Promise<string[]> {
+  return [
+    ...(plan.isWhole ? [] : await findLostRows(old, plan)),
+    ...(keepsTold === true ? await findLostTold(old) : []),
+  ];
+}
+
+async function findLostTold(old: OldTables): Promise<string[]> {
+  const losses: string[] = [];
+  for (const table of TOLD_TABLES) {
+    if (!old.inspection.damaged.has(table) || (await old.open(table)) === 'whole') continue;
+    losses.push(
+      `${table}: what the pipeline file told is lost, unless the rebuild gets that file (${old.explain(table)})`,
+    );
+  }
+  return losses;
+}
+
+async function findLostRows(old: OldTables, plan: RebuildPlan): Promise<string[]> {
   const tables: TableName[] = ['history', 'items', 'sites', 'rejects'];
   if (keepsDays(old)) tables.push('price_spread_daily');
   const losses: string[] = [];

@@ -11,6 +11,7 @@ import type { TableName, TableState } from '../../tables/table.js';
 
 /**
  * Makes a pipeline for work without service and pipeline file: the defaults, with the lake's partitioning.
+ * What its own pipeline file told stays as it is.
  * @throws PricelakeError `lake_invalid` if there is no lake
  */
 export async function describeLakePipeline(lakePath: string): Promise<Pipeline> {
@@ -23,7 +24,7 @@ export async function describeLakePipeline(lakePath: string): Promise<Pipeline> 
   const analysis = hasDays ? {} : { daily: 0 };
   const source = { baseUrl: 'http://no.service.invalid', apiKey: 'none' };
   const values = pipelineSchema.parse({ source, lake: { path: lakePath, tables }, analysis });
-  return { ...values, file: lakePath, source: { ...values.source, apiKey: source.apiKey } };
+  return { ...values, file: lakePath, keepsTold: true, source: { ...values.source, apiKey: source.apiKey } };
 }
 
 /** Undefined if the log is damaged. */

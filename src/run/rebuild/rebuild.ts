@@ -16,7 +16,7 @@ import { rebuildPath } from '../../lake/swap-lake.js';
 import { privatePath } from '../../tables/layout.js';
 import { checkLanding } from '../../verify/prove-landing.js';
 import { syncPipeline } from '../sync.js';
-import { findLosses, keepGoneItems, readRunFacts, refuseLosses, seedTables } from './carry-forward.js';
+import { findLosses, keepGoneItems, readRunFacts, refuseLosses, seedTables, seedTold } from './carry-forward.js';
 import { OldTables } from './old-tables.js';
 import { planRebuild, type Rebuild, type RebuildPlan, type RunFacts } from './plan-rebuild.js';
 import { replaceTables, type SwappedTable, swapTables } from './replace-tables.js';
@@ -67,7 +67,7 @@ export function rebuildLake(
       return { ...restored, runs: [], damage: [...damaged.values()], carried: [] };
     }
     const { plan, faults } = planned;
-    const losses = await findLosses(old, plan);
+    const losses = await findLosses(old, plan, pipeline);
     if (!acceptLoss) refuseLosses(losses);
     // From here on the lake changes: first what a damaged pointer would stop.
     await makeFolder(privatePath(lake, 'tmp'));
@@ -157,6 +157,7 @@ function readCursor(old: OldTables, open: LandedRun | undefined, isDamaged: bool
 async function replayRuns(rebuild: Rebuild, pipeline: Pipeline, stop: AbortSignal): Promise<void> {
   const { rebuilt, plan, io } = rebuild;
   await seedTables(rebuild);
+  if (pipeline.keepsTold === true) await seedTold(rebuild);
   let done = 0n;
   for (const run of plan.runs) {
     stop.throwIfAborted();

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import type { Pipeline } from '../../config/pipeline-file.js';
+import { replaceAll } from '../../lake/table-change.js';
+import { columnsOf, sql } from '../../sql/sql.js';
+import { TOLD_TABLES, type ToldTableName } from '../../tables/table.js';
+import type { Run } from '../open/open-run.js';
+import type { StagedTable, Staging } from './stage.js';
+
+type ToldRows = Record<string, string | bigint | null>[];
+
+type Asked = Pick<Run, 'pipeline' | 'tables' | 'repairs'>;
+
+/** Rows of each table of the pipeline file, without `run_id`, in an order that says nothing. */
+const LISTS: Record<ToldTableName, (pipeline: Pipeline) => ToldRows> = { offer_rules: listOfferRules };
+
+function listOfferRules({ analysis }: Pipeline): ToldRows {
+  const { used, refurbished, opened, rental, deposit, perUnit, set } = analysis.words;
+  const words = { used, refurbished, opened, rental, deposit, 'per unit': perUnit, set };
+  return Object.entries(words).flatMap(([meaning, texts]) =>
+    [...new Set(texts)].map((text) => ({ rule: 'word', site_id: null, meaning, text })),
+  );
+}
+
+/** True where the pipeline file says other rows than a table of it has. */
+export function isTold(run: Asked): boolean {
+  return TOLD_TABLES.some((table) => isOther(run, table));
+}
+
+/** Stages the tables whose rows the pipeline file says, where it says others than before. */
+export async function stageTold(run: Run, staging: Staging): Promise<StagedTable[]> {
+  const others = TOLD_TABLES.filter((table) => isOther(run, table));
+  return Promise.all(
+    others.map((table) => {
+      const told = listRows(run, table);
+      const rows = told.map((row) => ({ ...row, run_id: run.landing.runId }));
+      const select = sql`SELECT ${columnsOf(table)} FROM ${run.graph.load(`told_${table}`, table, rows)}`;
+      return staging.stage(table, replaceAll(run.tables[table], select), { told: hashRows(told) });
+    }),
+  );
+}
+
+function isOther(run: Asked, table: ToldTableName): boolean {
+  if (run.pipeline.keepsTold === true) return run.tables[table].version < 0n;
+  return run.repairs[table] !== undefined || run.tables[table].applied.told !== hashRows(listRows(run, table));
+}
+
+const listRows = ({ pipeline }: Asked, table: ToldTableName) =>
+  pipeline.keepsTold === true ? [] : LISTS[table](pipeline);
+
+/** 48 bits, because every reader of the log takes such a number. */
+function hashRows(rows: ToldRows): bigint {
+  const lines = rows.map((row) =>
+    JSON.stringify(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)])),
+  );
+  const digest = createHash('sha256').update(lines.sort().join('\n')).digest();
+  return BigInt(digest.readUIntBE(0, 6));
+}

@@ -1,0 +1,102 @@
+/** What the pipeline file says of offers is kept with the lake. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openLake } from '../../src/lake/lake.js';
+import { describeLakePipeline } from '../../src/run/rebuild/lake-pipeline.js';
+import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
+import { Database } from '../../src/sql/connection.js';
+import { verifyLake } from '../../src/verify/verify-lake.js';
+import { testIo } from '../run/world.js';
+import { openStory, type Story } from './story.js';
+
+const RADIO = { brand: 'Acme', mpn: 'R-1' };
+let story: Story;
+beforeAll(async () => {
+  story = await openStory();
+  story.pipeline.landing.keep = Number.MAX_SAFE_INTEGER;
+  story.at('17 08:00');
+  for (const siteId of [11n, 22n, 33n]) story.add({ ...RADIO, title: 'Radio', siteId, price: 10_000 });
+  story.add({ ...RADIO, title: 'Radio (Gently-LOVÉD)', siteId: 44n, price: 9_000 });
+  // One product is a small change beside these.
+  for (let n = 0; n < 40; n++) story.add({ brand: 'Bead', mpn: `B-${n}`, siteId: 44n, price: 10 + n });
+  await story.run();
+});
+afterAll(() => story.close());
+
+const NO_WORDS = { used: [], refurbished: [], opened: [], rental: [], deposit: [], perUnit: [], set: [] };
+const tell = (words: Partial<typeof story.pipeline.analysis.words>) => {
+  story.pipeline.analysis = { ...story.pipeline.analysis, words: { ...NO_WORDS, ...words } };
+};
+const last = () =>
+  story.read("SELECT condition, is_counted, findings FROM offers WHERE product_id = 'acme-r1' AND site_id = 44");
+const rules = () => story.read('SELECT rule, site_id, meaning, text FROM offer_rules ORDER BY meaning, text');
+
+test('a word of the pipeline file tells what the title means, from the next run on, without news', async () => {
+  expect(await last()).toEqual(['∅ | true | []']);
+  tell({ used: ['gently lovéd', 'GENTLY'] });
+  expect((await story.run()).published).toBe(true);
+  expect(await rules()).toEqual(['word | ∅ | used | GENTLY', 'word | ∅ | used | gently lovéd']);
+  expect(await last()).toEqual(["used | false | ['condition']"]);
+  expect((await story.run()).published).toBe(false);
+});
+
+test('the order of words says nothing', async () => {
+  tell({ used: ['GENTLY', 'gently lovéd', 'GENTLY'] });
+  expect((await story.run()).published).toBe(false);
+});
+
+test('verify makes the same offers of what the lake was told', async () => {
+  const db = await Database.open();
+  const options = { signal: new AbortController().signal };
+  const proofs = await verifyLake(await openLake(story.lakePath, { create: false }), db, options, testIo);
+  expect(proofs.filter(({ found }) => found > 0)).toEqual([]);
+  db.close();
+});
+
+test('a run that brings news of other products keeps what was told', async () => {
+  story.add({ brand: 'Bead', mpn: 'B-99', siteId: 11n, price: 70 });
+  await story.run();
+  expect(await last()).toEqual(["used | false | ['condition']"]);
+});
+
+test('a rebuild without the pipeline file keeps what was told', async () => {
+  await rebuildLake(await describeLakePipeline(story.lakePath), testIo, new AbortController().signal);
+  expect(await rules()).toHaveLength(2);
+  expect(await last()).toEqual(["used | false | ['condition']"]);
+  expect((await story.run()).published).toBe(false);
+});
+
+test('a rebuild with a pipeline file tells what it says', async () => {
+  tell({ rental: ['gently'] });
+  await rebuildLake(story.pipeline, testIo, new AbortController().signal);
+  expect(await rules()).toEqual(['word | ∅ | rental | gently']);
+  expect(await last()).toEqual(["∅ | false | ['terms']"]);
+});
+
+test('what is told no more is forgotten', async () => {
+  tell({});
+  expect((await story.run()).published).toBe(true);
+  expect(await story.read('SELECT count(*) FROM offers WHERE is_counted = false')).toEqual(['0']);
+  expect(await last()).toEqual(['∅ | true | []']);
+});
+
+test('each kind of word means what its name says', async () => {
+  const words = Object.fromEntries(Object.keys(NO_WORDS).map((kind) => [kind, [`zz ${kind}`]]));
+  for (const kind of Object.keys(NO_WORDS)) {
+    const product = { brand: 'Kind', mpn: kind };
+    for (const siteId of [11n, 22n, 33n]) story.add({ ...product, title: 'Lamp', siteId, price: 1000 });
+    story.add({ ...product, title: `Lamp zz-${kind}`, siteId: 44n, price: 1600 });
+  }
+  tell(words);
+  await story.run();
+  const found = "array_to_string(list_concat(findings, doubts), ',')";
+  const rows = `SELECT product_id, condition, ${found}, reason FROM offers WHERE product_id LIKE 'kind-%' AND site_id = 44`;
+  expect(await story.read(`${rows} ORDER BY product_id`)).toEqual([
+    'kind-deposit | ∅ | terms | deposit',
+    'kind-opened | opened | condition | opened',
+    'kind-perunit | ∅ | terms | per unit',
+    'kind-refurbished | refurbished | condition | refurbished',
+    'kind-rental | ∅ | terms | rental',
+    'kind-set | ∅ | set | may be several pieces',
+    'kind-used | used | condition | used',
+  ]);
+});
