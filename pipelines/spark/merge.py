@@ -187,7 +187,7 @@ def cast(column):
 
 
 def make_items(typed):
-    """One row an item, the newest (src/apply/batch.ts)."""
+    """One row an item, the newest (src/apply/typed-rows.ts)."""
     return typed.selectExpr(
         "*",
         """row_number() OVER (PARTITION BY item_id ORDER BY last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST,

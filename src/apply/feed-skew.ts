@@ -1,7 +1,7 @@
 import type { RelationGraph } from '../sql/graph.js';
 import type { Relation } from '../sql/relation.js';
 import { join, sql } from '../sql/sql.js';
-import type { ItemReads } from './batch.js';
+import type { ItemReads } from './typed-rows.js';
 
 /** Time by which a change's `observedAt` is later than the time in the item's row. The document does not say they agree. */
 export interface FeedSkew {

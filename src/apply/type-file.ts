@@ -47,6 +47,8 @@ export interface TypingSource {
   landed: LandedFile;
   /** Number of landed rows. Typing must give as many. */
   rows: number;
+  /** True if all rows are of one website: they need no sorting by website. */
+  isOfOneSite?: boolean;
 }
 
 export interface TypingTask {
@@ -56,8 +58,6 @@ export interface TypingTask {
   shape?: Shape;
   /** Recognizes the field with the item's id; default `id`, and `item.id` for changes. */
   isId?: IsId;
-  /** True for items if each source has rows of one website only. */
-  isBySite?: boolean;
   runId: string;
   workFolder: string;
 }
@@ -160,7 +160,8 @@ async function copyTyped(
   const rows = isChangeOrigin(origin)
     ? bindModel('history', { landed_changes: code(landedChangesSql(first)) }, { origin, run_id })
     : bindModel('items', { landed_items: code(landedItemsSql([first, ...others], task.shape as Shape)) }, { run_id });
-  const order = isChangeOrigin(origin) || task.isBySite === true ? '' : ' ORDER BY site_id';
+  const isSorted = isChangeOrigin(origin) || task.sources.every(({ isOfOneSite }) => isOfOneSite === true);
+  const order = isSorted ? '' : ' ORDER BY site_id';
   const [written] = await db.rows(`COPY (${rows.text}${order}) TO ${quoteLiteral(typedPath)}
     (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}, RETURN_STATS true)`);
   const count = Number(written?.count ?? 0);

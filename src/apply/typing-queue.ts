@@ -27,7 +27,7 @@ export interface LandedItems {
 }
 
 /** A landed file of changes. */
-export interface LandedChanges {
+export interface ChangeFile {
   path: string;
   rows: number;
   origin: ChangeOrigin;
@@ -122,7 +122,7 @@ export class TypingQueue {
   }
 
   /** Types a landed file of changes. */
-  async typeChanges({ path, rows, origin }: LandedChanges): Promise<TypedFile> {
+  async typeChanges({ path, rows, origin }: ChangeFile): Promise<TypedFile> {
     await observeRows([{ path }], (row) => this.#look(CHANGE_ANSWERS[origin], row));
     const landed = await quoteFile(path, '', this.#run.workFolder);
     return this.#typeApart({ origin, sources: [{ path, landed, rows }], ...this.#run });
@@ -193,14 +193,13 @@ export class TypingQueue {
     const sources: TypingSource[] = [];
     for (const file of files) {
       this.#db.throwIfStopped();
-      const { path, readAt, rows } = file;
+      const { path, readAt, rows, isOfOneSite = false } = file;
       const landed = readsCsv ? await readCsvFile(path, readAt, look) : await quoteFile(path, readAt, workFolder);
-      sources.push({ path, landed, rows });
+      sources.push({ path, landed, rows, isOfOneSite });
     }
     const shape = detectShape(observed, readsCsv ? 'csv' : 'json', mapping);
-    const isBySite = files.every(({ isOfOneSite }) => isOfOneSite === true);
     const isId = (name: string) => isItemId(name, mapping);
-    return { origin, sources: sources as [TypingSource, ...TypingSource[]], shape, isBySite, isId, ...this.#run };
+    return { origin, sources: sources as [TypingSource, ...TypingSource[]], shape, isId, ...this.#run };
   }
 }
 

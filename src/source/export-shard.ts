@@ -17,12 +17,18 @@ const SEGMENT_BYTES = 128 * 1024 * 1024;
 const ATTEMPTS = 3;
 const RETRY_WAIT_MS = 2_000;
 
-/** Callbacks that work on landed segments while others download. */
-export interface SnapshotEvents {
-  /** Gets a synced segment, which may become void until its export is complete. */
-  onSegment(segment: ItemFile, facts: { mayBecomeVoid: boolean }): void;
+/** A synced segment of an export of a complete copy. */
+export interface ShardSegment extends ItemFile {
+  /** True if all rows are of one website. */
+  isOfOneSite: boolean;
+}
+
+/** Types landed segments while others download: the part of `TypingQueue` (src/apply/typing-queue.ts) that exports use. */
+export interface SegmentTyping {
+  /** Gets a segment, which may become void until its export is complete. */
+  addItems(segment: ShardSegment, facts: { mayBecomeVoid: boolean }): void;
   /** Gets segments that are void, because their export broke off. */
-  onVoid(paths: string[]): void;
+  forget(paths: readonly string[]): void;
   /** Resolves when more may land. */
   whenRoom(): Promise<void>;
 }
@@ -33,11 +39,12 @@ export interface Progress {
   bytes: number;
 }
 
-/** An export, and the gate that admits it. */
-export interface GatedShard {
+/** An export, the gate that admits it, and who hears how much has come. */
+export interface AskedShard {
   shard: Shard;
   format: ExportFormat;
   gate: ExportGate;
+  onProgress: (progress: Progress) => void;
 }
 
 /**
@@ -48,8 +55,8 @@ export interface GatedShard {
 export async function exportShard(
   client: ApiClient,
   landing: Landing,
-  asked: GatedShard,
-  events: SnapshotEvents & { onProgress(progress: Progress): void },
+  asked: AskedShard,
+  typing: SegmentTyping,
   io: Io,
 ): Promise<void> {
   const { name, rows } = asked.shard;
@@ -61,8 +68,8 @@ export async function exportShard(
   for (let tries = 1; ; tries++) {
     try {
       await removeSegments(landing, name);
-      await events.whenRoom();
-      await new ShardExport(client, landing, asked, events, io).take();
+      await typing.whenRoom();
+      await new ShardExport(client, landing, asked, typing, io).take();
       return await memory.forget(name);
     } catch (error) {
       if (error instanceof PricelakeError && error.code === 'disk_full') await removeSegments(landing, name);
@@ -78,7 +85,7 @@ export async function exportShard(
 const OWN_ENDS: readonly string[] = ['stopped', 'deadline', 'disk_full'];
 
 /** Notes for later runs that this one gave the export up. Returns the error, with the time to try again. */
-async function rememberLoss({ shard, gate }: GatedShard, lost: bigint, error: unknown, io: Io): Promise<unknown> {
+async function rememberLoss({ shard, gate }: AskedShard, lost: bigint, error: unknown, io: Io): Promise<unknown> {
   if (lost === 0n || !(error instanceof PricelakeError) || OWN_ENDS.includes(error.code)) return error;
   const noted = await gate.memory.note(shard.name, { rows: lost, reason: error.message });
   const nextRunAt = findRetryAt(noted);
@@ -94,22 +101,24 @@ class ShardExport {
   readonly #shard: Shard;
   readonly #format: ExportFormat;
   readonly #gate: ExportGate;
-  readonly #events: SnapshotEvents & { onProgress(progress: Progress): void };
+  readonly #onProgress: AskedShard['onProgress'];
+  readonly #typing: SegmentTyping;
   readonly #io: Io;
   readonly #attempt: number;
   #readAt = '';
   /** Segments that are being typed already. */
   readonly #handed: string[] = [];
   /** Small segments, which are typed together when the export is complete. */
-  readonly #small: ItemFile[] = [];
+  readonly #small: ShardSegment[] = [];
 
-  constructor(...[client, landing, { shard, format, gate }, events, io]: Parameters<typeof exportShard>) {
+  constructor(...[client, landing, { shard, format, gate, onProgress }, typing, io]: Parameters<typeof exportShard>) {
     this.#client = client;
     this.#landing = landing;
     this.#shard = shard;
     this.#format = format;
     this.#gate = gate;
-    this.#events = events;
+    this.#onProgress = onProgress;
+    this.#typing = typing;
     this.#io = io;
     this.#attempt = (landing.journal.state.exports.attempts.get(shard.name)?.length ?? 0) + 1;
   }
@@ -134,10 +143,10 @@ class ShardExport {
       );
       this.#io.log('debug', 'landed', { what: 'export', shard: this.#shard.name, ...landed });
     } catch (error) {
-      this.#events.onVoid(this.#handed);
+      this.#typing.forget(this.#handed);
       throw error;
     }
-    for (const segment of this.#small) this.#events.onSegment(segment, { mayBecomeVoid: false });
+    for (const segment of this.#small) this.#typing.addItems(segment, { mayBecomeVoid: false });
     if (cut !== undefined) throw cut;
   }
 
@@ -196,7 +205,7 @@ class ShardExport {
       onBytes: (bytes, rows) => {
         progress.rows += BigInt(rows);
         progress.bytes += bytes;
-        this.#events.onProgress(progress);
+        this.#onProgress(progress);
       },
       onSegment: (segment) => this.#keep(segment),
     });
@@ -206,14 +215,15 @@ class ShardExport {
     await this.#landing.journal.append({ type: 'export.segment', ...this.#place(), ...written });
     this.#io.log('debug', 'landed', { what: 'segment', ...written });
     const { file, rows, bytes } = written;
-    const segment = { path: path.join(this.#landing.folder, file), rows, bytes, readAt: this.#readAt };
+    const landed = { path: path.join(this.#landing.folder, file), rows, bytes };
+    const segment = { ...landed, readAt: this.#readAt, isOfOneSite: this.#shard.site !== null };
     if (bytes < SEGMENT_BYTES) {
       this.#small.push(segment);
       return;
     }
     this.#handed.push(segment.path);
-    this.#events.onSegment(segment, { mayBecomeVoid: true });
-    await this.#events.whenRoom();
+    this.#typing.addItems(segment, { mayBecomeVoid: true });
+    await this.#typing.whenRoom();
   }
 
   #place() {
@@ -221,24 +231,29 @@ class ShardExport {
   }
 }
 
-/** True for a file of an export of one website: it has the name of its shard. */
-export function isOfOneSite({ path: file }: Pick<ItemFile, 'path'>): boolean {
-  return /^export-(?:dataset-\d+-)?site-\d+-\d+-/u.test(path.basename(file));
-}
-
 /** Segments of the shard's complete export; undefined while it has none. */
-export function listSegments({ journal, folder }: Landing, shard: string): ItemFile[] | undefined {
-  const done = findDone(journal.state.exports, shard);
-  return done && placeSegments(folder, done);
+export function listSegments({ journal, folder }: Landing, shard: Shard): ShardSegment[] | undefined {
+  const done = findDone(journal.state.exports, shard.name);
+  return done && placeSegments(folder, done, shard);
 }
 
 /** Segments of exports that the service cut. They are paid for, but no copy. */
-export function listCutSegments({ journal, folder }: Landing): ItemFile[] {
-  return listCut(journal.state.exports).flatMap((cut) => placeSegments(folder, cut));
+export function listCutSegments({ journal, folder }: Landing): ShardSegment[] {
+  const { exports } = journal.state;
+  return [...exports.attempts.keys()].flatMap((name) => {
+    const shard = exports.planned?.find((one) => one.name === name);
+    return listCut(exports, name).flatMap((cut) => placeSegments(folder, cut, shard));
+  });
 }
 
-function placeSegments(folder: string, { segments, readAt }: ExportAttempt): ItemFile[] {
-  return segments.map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt }));
+/** @param shard undefined where it is no longer planned */
+function placeSegments(
+  folder: string,
+  { segments, readAt }: ExportAttempt,
+  shard: Pick<Shard, 'site'> | undefined,
+): ShardSegment[] {
+  const isOfOneSite = (shard?.site ?? null) !== null;
+  return segments.map(({ file, rows, bytes }) => ({ path: path.join(folder, file), rows, bytes, readAt, isOfOneSite }));
 }
 
 /** Removes segments of earlier attempts, except of exports that the service cut: others count whole or not at all. */

@@ -4,7 +4,7 @@ import type { Landing } from '../journal/landings.js';
 import type { ExportGate } from '../plan/export-gate.js';
 import type { Shard } from '../plan/plan-shards.js';
 import type { DatasetPart } from './dataset-client.js';
-import { exportShard, listSegments, type Progress, type SnapshotEvents } from './export-shard.js';
+import { exportShard, listSegments, type Progress, type SegmentTyping } from './export-shard.js';
 import type { ExportFormat } from './row-scanner.js';
 
 /** Exports side by side; the rate stays the client's. */
@@ -26,14 +26,14 @@ export async function landSnapshot(
   parts: readonly DatasetPart[],
   landing: Landing,
   options: SnapshotOptions,
-  events: SnapshotEvents,
+  typing: SegmentTyping,
   io: Io,
 ): Promise<void> {
   const { shards } = options;
   const came = new Map<string, Progress>();
   const missing = shards.filter((shard) => {
-    const segments = listSegments(landing, shard.name);
-    for (const segment of segments ?? []) events.onSegment(segment, { mayBecomeVoid: false });
+    const segments = listSegments(landing, shard);
+    for (const segment of segments ?? []) typing.addItems(segment, { mayBecomeVoid: false });
     if (segments !== undefined) came.set(shard.name, sum(segments));
     return segments === undefined;
   });
@@ -48,7 +48,7 @@ export async function landSnapshot(
     };
     const part = parts.find(({ dataset }) => dataset === shard.dataset);
     if (part === undefined) throw new Error(`no client for shard ${shard.name}`);
-    return exportShard(part.client, landing, { ...options, shard }, { ...events, onProgress }, io);
+    return exportShard(part.client, landing, { ...options, shard, onProgress }, typing, io);
   });
   report(true);
 }

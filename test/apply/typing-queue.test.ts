@@ -81,6 +81,21 @@ describe('small landed files', () => {
   });
 });
 
+test.each([
+  ['each of one website are typed as they came', true, [9, 7]],
+  ['of several websites are sorted by website', false, [7, 9]],
+])('files %s', async (_, isOfOneSite, sites) => {
+  const typing = newTypingQueue();
+  const lineOf = (id: number) => itemLine({ site: `{"id":${id},"name":"Shop","host":"s.example","attribution":null}` });
+  for (const id of [9, 7])
+    typing.addItems({ ...(await land([], 1, lineOf(id))), isOfOneSite: isOfOneSite || id === 9 });
+  const [typed] = await typing.finish();
+  const rows = await db.rows(
+    `SELECT site_id FROM read_parquet('${typed?.typedPath}', file_row_number = true) ORDER BY file_row_number`,
+  );
+  expect(rows.map(({ site_id }) => Number(site_id))).toEqual(sites);
+});
+
 describe('large landed files', () => {
   const LARGE = 2 ** 26;
 

@@ -56,7 +56,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'of an item that is read twice, the time of either is taken',
-    file: 'src/apply/batch.ts',
+    file: 'src/apply/typed-rows.ts',
     find: 'last_seen_at DESC NULLS LAST, read_at DESC, part DESC',
     replace: 'last_seen_at DESC NULLS LAST, part DESC',
     tests: SOURCES,

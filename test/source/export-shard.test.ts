@@ -7,14 +7,14 @@ import type { Landing } from '../../src/journal/landings.js';
 import type { BrokenExport } from '../../src/journal/memory.js';
 import type { RunEntry } from '../../src/journal/run-entry.js';
 import { ExportGate } from '../../src/plan/export-gate.js';
-import { planExports, type Shard } from '../../src/plan/plan-shards.js';
+import type { Shard } from '../../src/plan/plan-shards.js';
 import {
   exportShard,
-  isOfOneSite,
   listCutSegments,
   listSegments,
   type Progress,
-  type SnapshotEvents,
+  type SegmentTyping,
+  type ShardSegment,
 } from '../../src/source/export-shard.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { fakeMemory } from './fake-memory.js';
@@ -51,6 +51,8 @@ function fakeExports(...answers: [Answer, ...Answer[]]) {
 
 interface Setup {
   landing: Landing;
+  /** Default: the one of website 7. */
+  asked?: Shard;
   broken?: BrokenExport;
   /** Export rows of the month. */
   left?: number;
@@ -59,24 +61,34 @@ interface Setup {
 }
 
 /** Lands the shard; what came of it. */
-async function land(client: ApiClient, { landing, broken, left, isCounted = true }: Setup) {
+async function land(client: ApiClient, { landing, asked = shard, broken, left, isCounted = true }: Setup) {
   const io = createFakeIo();
   const { memory, noted, forgotten } = fakeMemory(broken, io.now);
   const happened: string[] = [];
   const told: Progress[] = [];
-  const events: SnapshotEvents & { onProgress(progress: Progress): void } = {
-    onSegment: ({ path: file, rows }, { mayBecomeVoid }) =>
-      void happened.push(`${path.basename(file)}: ${rows} rows${mayBecomeVoid ? ', may become void' : ''}`),
-    onVoid: (paths) => void happened.push(...paths.map((one) => `void ${path.basename(one)}`)),
+  const segments: ShardSegment[] = [];
+  const typing: SegmentTyping = {
+    addItems: (segment, { mayBecomeVoid }) => {
+      segments.push(segment);
+      const may = mayBecomeVoid ? ', may become void' : '';
+      happened.push(`${path.basename(segment.path)}: ${segment.rows} rows${may}`);
+    },
+    forget: (paths) => void happened.push(...paths.map((one) => `void ${path.basename(one)}`)),
     whenRoom: async () => void happened.push('room'),
-    onProgress: (progress) => void told.push({ ...progress }),
   };
+  const onProgress = (progress: Progress) => void told.push({ ...progress });
   const gate = new ExportGate(allowRows(left, isCounted), io, memory);
-  const error = await exportShard(client, landing, { shard, format: 'ndjson', gate }, events, io).then(
+  const error = await exportShard(
+    client,
+    landing,
+    { shard: asked, format: 'ndjson', gate, onProgress },
+    typing,
+    io,
+  ).then(
     () => undefined,
     (reason: unknown) => reason as PricelakeError,
   );
-  return { error, io, gate, happened, told, noted, forgotten };
+  return { error, io, gate, happened, segments, told, noted, forgotten };
 }
 
 const listExports = async ({ folder }: Landing) =>
@@ -108,7 +120,7 @@ test('an export that came whole is journaled from its beginning to its end, and 
   expect(lastEntry(landing, 'export.done')).toEqual({ type: 'export.done', ...place, ...done });
   expect(happened).toEqual(['room', 'export-site-7-1-00001.ndjson: 3 rows']);
   expect(told).toEqual([{ rows: 3n, bytes: ROWS.length }]);
-  expect(listSegments(landing, 'site-7')).toMatchObject([{ rows: 3, readAt: io.now().toISOString() }]);
+  expect(listSegments(landing, shard)).toMatchObject([{ rows: 3, readAt: io.now().toISOString() }]);
   expect(io.events).toMatchObject([
     { level: 'debug', event: 'landed', facts: { what: 'segment', file: 'export-site-7-1-00001.ndjson', rows: 3 } },
     { level: 'debug', event: 'landed', facts: { what: 'export', shard: 'site-7', rows: 3n, bytes: ROWS.length } },
@@ -236,9 +248,7 @@ test('an export that the service cut is handed over and kept, is no copy, and sa
   await land(fakeExports({ breaks: true }, {}).client, { landing });
   expect(await listExports(landing)).toEqual(['export-site-7-1-00001.ndjson', 'export-site-7-3-00001.ndjson']);
   expect(listCutSegments(landing).map((one) => path.basename(one.path))).toEqual(['export-site-7-1-00001.ndjson']);
-  expect(listSegments(landing, 'site-7')?.map((one) => path.basename(one.path))).toEqual([
-    'export-site-7-3-00001.ndjson',
-  ]);
+  expect(listSegments(landing, shard)?.map((one) => path.basename(one.path))).toEqual(['export-site-7-3-00001.ndjson']);
 });
 
 test('an attempt removes what earlier ones left, and nothing of other exports', async () => {
@@ -268,19 +278,20 @@ test('a cut export says no time to come back where the service counts nothing', 
   expect(error?.facts).not.toHaveProperty('nextRunAt');
 });
 
-test('a file says by the name of its export whether it is of one website', async () => {
-  const options = { calls: undefined, quota: undefined };
-  const listed = { items: 2n, sites: [{ id: 7n, items: 2n }] };
-  const names = [undefined, 15n].flatMap((dataset) =>
-    [0n, 100n].flatMap((above) => planExports([{ dataset, items: 3n, listed }], options, above).shards),
-  );
-  const segment = (name: string) => ({ path: `/lake/site-1-1-1/export-${name}-1-00001.ndjson` });
-  expect(names.map(({ name }) => [name, isOfOneSite(segment(name))])).toEqual([
-    ['site-7', true],
-    ['removed', false],
-    ['all', false],
-    ['dataset-15-site-7', true],
-    ['dataset-15-removed', false],
-    ['dataset-15-all', false],
-  ]);
+test.each([
+  ['site-7', 7n, true],
+  ['all', null, false],
+])('a segment says by its shard whether its rows are of one website: %s', async (name, site, isOfOneSite) => {
+  const asked: Shard = { name, dataset: undefined, status: 'all', site, rows: 3n };
+  const landing = await openLanding();
+  await landing.journal.append({ type: 'shards', shards: [asked], reason: 'one', calls: 0 });
+  const cut = { 'x-export-truncated': 'true', 'x-export-matching': '900' };
+  const { client } = fakeExports({ headers: cut }, {});
+  const added = [
+    ...(await land(client, { landing, asked })).segments,
+    ...(await land(client, { landing, asked })).segments,
+  ];
+  const listed = [...listCutSegments(landing), ...(listSegments(landing, asked) ?? [])];
+  expect(listed).toEqual(added);
+  expect(added.map((segment) => segment.isOfOneSite)).toEqual([isOfOneSite, isOfOneSite]);
 });

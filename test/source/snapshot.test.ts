@@ -7,7 +7,7 @@ import type { Progress } from '../../src/io/io.js';
 import type { Landing } from '../../src/journal/landings.js';
 import { ExportGate } from '../../src/plan/export-gate.js';
 import type { Shard } from '../../src/plan/plan-shards.js';
-import type { SnapshotEvents } from '../../src/source/export-shard.js';
+import type { SegmentTyping } from '../../src/source/export-shard.js';
 import type { ItemFile } from '../../src/source/item-files.js';
 import { landSnapshot } from '../../src/source/snapshot.js';
 import { createFakeIo } from '../api/fake-io.js';
@@ -44,9 +44,9 @@ function sendExport(response: ServerResponse, { rows = '50', body = ROWS, header
 /** `left`: export rows of the month. */
 async function land(service: LocalService, landing: Landing, left?: number): Promise<ItemFile[]> {
   const segments: ItemFile[] = [];
-  const events: SnapshotEvents = {
-    onSegment: (segment) => void segments.push(segment),
-    onVoid: (paths) => expect(paths).toEqual([]),
+  const typing: SegmentTyping = {
+    addItems: (segment) => void segments.push(segment),
+    forget: (paths) => expect(paths).toEqual([]),
     whenRoom: async () => {},
   };
   const options = {
@@ -54,7 +54,7 @@ async function land(service: LocalService, landing: Landing, left?: number): Pro
     format: 'ndjson' as const,
     gate: new ExportGate(allowRows(left), service.io, fakeMemory().memory),
   };
-  await landSnapshot([{ dataset: undefined, client: service.client }], landing, options, events, service.io);
+  await landSnapshot([{ dataset: undefined, client: service.client }], landing, options, typing, service.io);
   return segments;
 }
 
@@ -79,13 +79,13 @@ async function landShards(landing: Landing, shards: Shard[], options: { left?: n
     return { stream, calls: () => asked.length } as unknown as ApiClient;
   };
   const parts = (options.datasets ?? [undefined]).map((dataset) => ({ dataset, client: clientOf(dataset) }));
-  const events: SnapshotEvents = {
-    onSegment: ({ path }, { mayBecomeVoid }) => void handed.push(`${basename(path)} ${mayBecomeVoid}`),
-    onVoid: () => {},
+  const typing: SegmentTyping = {
+    addItems: ({ path }, { mayBecomeVoid }) => void handed.push(`${basename(path)} ${mayBecomeVoid}`),
+    forget: () => {},
     whenRoom: async () => {},
   };
   const gate = new ExportGate(allowRows(options.left), io, fakeMemory().memory);
-  await landSnapshot(parts, landing, { shards, format: 'ndjson', gate }, events, {
+  await landSnapshot(parts, landing, { shards, format: 'ndjson', gate }, typing, {
     ...io,
     progress: (progress) => void told.push(progress),
   });

@@ -1,8 +1,8 @@
-import { ItemReader } from '../../apply/batch.js';
 import { findPendingChanges, readChanges } from '../../apply/changes.js';
 import { type DatasetName, findRenamedDatasets, writeDatasetPattern } from '../../apply/dataset-names.js';
 import { listStaleReads } from '../../apply/judge-reads.js';
 import type { TypedFile } from '../../apply/type-file.js';
+import { ItemReader } from '../../apply/typed-rows.js';
 import { reportStep } from '../../io/io.js';
 import { loadFooterReader } from '../../lake/data-file.js';
 import { isSmall } from '../../lake/table-rows.js';
@@ -42,8 +42,8 @@ async function applyLanded(run: Run, landed: LandedInput, datasets: LandedDatase
   const { lake, pending, reader, names } = read;
   const sources = { reader, items: lake.items, pending_changes: pending };
   const unlisted = await establishListing(run, landed, names, sources);
-  const typed = await typing.finish();
-  const compared = await compareRun(run, landed, read, { typed, unlisted, moment: await fixMoment(run) });
+  const itemFiles = await typing.finish();
+  const compared = await compareRun(run, landed, read, { itemFiles, unlisted, moment: await fixMoment(run) });
   await hydrateRun(run, account, compared.needed.wanted);
   const judged = await judgeRun(run, compared, await typing.finish());
   // A read that does not show its changes yet is made once more.
@@ -78,7 +78,7 @@ async function readLandedChanges(
   run: Run,
   landed: LandedInput,
   { datasets }: LandedDatasets,
-  files: readonly TypedFile[],
+  changeFiles: readonly TypedFile[],
 ): Promise<ReadChanges> {
   const { graph, before, landing, selection } = run;
   const lake = {
@@ -87,7 +87,7 @@ async function readLandedChanges(
     ...{ sites: await before.rows('sites'), runs: await before.rows('runs') },
   };
   const { window } = landed;
-  const changes = await readChanges(graph, files, window, lake, {
+  const changes = await readChanges(graph, changeFiles, window, lake, {
     runId: landing.runId,
     isSelected: selection !== 'all',
   });
@@ -95,7 +95,7 @@ async function readLandedChanges(
   const known = await readKnownDatasets(run);
   const datasetPattern = writeDatasetPattern([...datasets, ...known].map(({ name }) => name));
   return {
-    ...{ lake, files, changes, pending, datasetPattern },
+    ...{ lake, changeFiles, changes, pending, datasetPattern },
     names: nameDatasets(run, datasets, known),
     renames: findRenamedDatasets(known, datasets),
     reader: new ItemReader(graph, datasetPattern),

@@ -1,6 +1,5 @@
 /** Applies what has landed to the items so far. Nothing here asks the service: what is to be read is returned. */
 
-import { countTyped, type ItemReader, type ItemReads } from '../../apply/batch.js';
 import { findAhead, type LandedChanges } from '../../apply/changes.js';
 import { type ComparedRows, type Comparison, compareItems } from '../../apply/compare-rows.js';
 import { type DatasetRename, loadRenames } from '../../apply/dataset-names.js';
@@ -25,6 +24,7 @@ import {
 import { countUnnamed, type RejectedRows, readRejectedRows, selectRejects } from '../../apply/rejects.js';
 import { findSites, type NextSites } from '../../apply/sites.js';
 import type { TypedFile } from '../../apply/type-file.js';
+import { countTyped, type ItemReader, type ItemReads } from '../../apply/typed-rows.js';
 import type { TableChange } from '../../lake/table-change.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, sql } from '../../sql/sql.js';
@@ -41,7 +41,7 @@ export interface ReadChanges {
   /** The lake before the run, as far as applying reads it. */
   lake: Record<'items' | 'history' | 'stale_items' | 'sites' | 'runs', Relation>;
   /** Files of changes, typed. */
-  files: readonly TypedFile[];
+  changeFiles: readonly TypedFile[];
   changes: LandedChanges;
   /** Changes that are not yet in items. */
   pending: Relation;
@@ -55,8 +55,8 @@ export interface ReadChanges {
 export interface ComparedRun extends ReadChanges {
   base: MergeBase;
   baseRows: BaseRows;
-  /** Typed files of whole rows. */
-  typed: readonly TypedFile[];
+  /** Files of whole rows, typed. */
+  itemFiles: readonly TypedFile[];
   exported: ItemReads;
   reread: ItemReads;
   compared: ComparedRows;
@@ -76,16 +76,17 @@ export async function compareRun(
   run: Run,
   landed: LandedInput,
   read: ReadChanges,
-  { typed, unlisted, moment }: { typed: readonly TypedFile[]; unlisted: readonly bigint[]; moment: Moment },
+  { itemFiles, unlisted, moment }: { itemFiles: readonly TypedFile[]; unlisted: readonly bigint[]; moment: Moment },
 ): Promise<ComparedRun> {
   const { graph, landing } = run;
   const { lake, changes, pending, names, renames, reader } = read;
   const { watermark, to } = landed.window;
   const base = await chooseMergeBase(run, landed);
   const absent = base.kind === 'reload' ? await findAbsent(run, lake.items) : [];
-  const exported = await reader.exported(typed, absent.length === 0 ? undefined : { names: absent, items: lake.items });
-  const reread = await reader.reread(typed);
-  const lacksChanges = run.tables.rejects.files.length > 0 || read.files.some(({ rejected }) => rejected > 0);
+  const absentFields = absent.length === 0 ? undefined : { names: absent, items: lake.items };
+  const exported = await reader.exported(itemFiles, absentFields);
+  const reread = await reader.reread(itemFiles);
+  const lacksChanges = run.tables.rejects.files.length > 0 || read.changeFiles.some(({ rejected }) => rejected > 0);
   const isMeasured = watermark !== undefined && exported.tally.typed + reread.tally.typed > 0n;
   const skew = isMeasured
     ? await measureFeedSkew(graph, { ...lake, pending, exported, reread }, { lacksChanges })
@@ -98,7 +99,7 @@ export async function compareRun(
       ...{ runId: landing.runId, at: moment.at, skew, cursor: to, unlisted },
       datasets: names.readable,
       added: landed.added.flatMap((id) => names.byId.get(id) ?? []),
-      isReadWhole: countTyped(typed) === exported.tally.typed,
+      isReadWhole: countTyped(itemFiles) === exported.tally.typed,
     },
   );
   // Another program changed the rows, not the shop: history must not say so.
@@ -106,7 +107,7 @@ export async function compareRun(
   const compared = isRepaired ? { ...found, changes: graph.empty('diff_changes', 'history') } : found;
   const { unreadable: kept } = compared.counts;
   if (kept > 0n) run.io.log('warn', 'copy.datasets_locked', { kept });
-  const rejected = findRejected(run, landed, { ...read, exported }, typed);
+  const rejected = findRejected(run, landed, { ...read, exported }, itemFiles);
   const renamedDatasets = loadRenames(graph, renames);
   const baseRows = await readBase(graph, base, listTouched({ ...read, exported, compared, rejected }));
   const unnamed = await countUnnamed(graph, { pending, rejected: rejected.rows, watermark });
@@ -121,7 +122,7 @@ export async function compareRun(
     },
     { feed_skew: skew.us, read_at: moment.at, run_id: landing.runId, watermark: watermark ?? null },
   );
-  const rows = { base, baseRows, typed, exported, reread, compared, rejected, renamedDatasets };
+  const rows = { base, baseRows, itemFiles, exported, reread, compared, rejected, renamedDatasets };
   return { ...read, ...rows, skew, lacksChanges, needed, unnamed, moment };
 }
 
@@ -130,24 +131,24 @@ export interface JudgedRun extends ComparedRun {
   reads: JudgedReads;
 }
 
-/** Judges what was read whole; `typed` are the files of all whole rows by now. */
-export async function judgeRun(run: Run, compared: ComparedRun, typed: readonly TypedFile[]): Promise<JudgedRun> {
-  const next = await addReads(run, compared, typed);
+/** Judges what was read whole; `itemFiles` are the files of all whole rows by now. */
+export async function judgeRun(run: Run, compared: ComparedRun, itemFiles: readonly TypedFile[]): Promise<JudgedRun> {
+  const next = await addReads(run, compared, itemFiles);
   const skew =
     next.reread.tally.typed > 0n ? await measureFeedSkew(run.graph, { ...next.lake, ...next }, next) : next.skew;
   return judge(run, { ...next, skew });
 }
 
 /** Judges again, with what was read once more. */
-export async function judgeAgain(run: Run, judged: JudgedRun, typed: readonly TypedFile[]): Promise<JudgedRun> {
-  return judge(run, await addReads(run, judged, typed));
+export async function judgeAgain(run: Run, judged: JudgedRun, itemFiles: readonly TypedFile[]): Promise<JudgedRun> {
+  return judge(run, await addReads(run, judged, itemFiles));
 }
 
-async function addReads({ graph }: Run, compared: ComparedRun, typed: readonly TypedFile[]): Promise<ComparedRun> {
-  if (typed.length === compared.typed.length) return compared;
-  const rows = readRejectedRows(graph, [...typed, ...compared.files]);
-  const reread = await compared.reader.reread(typed);
-  return { ...compared, typed, reread, rejected: { ...compared.rejected, rows } };
+async function addReads({ graph }: Run, compared: ComparedRun, itemFiles: readonly TypedFile[]): Promise<ComparedRun> {
+  if (itemFiles.length === compared.itemFiles.length) return compared;
+  const rows = readRejectedRows(graph, [...itemFiles, ...compared.changeFiles]);
+  const reread = await compared.reader.reread(itemFiles);
+  return { ...compared, itemFiles, reread, rejected: { ...compared.rejected, rows } };
 }
 
 async function judge({ graph }: Run, compared: ComparedRun): Promise<JudgedRun> {
@@ -189,8 +190,8 @@ export interface Batch {
 export async function mergeRun(run: Run, landed: LandedInput, judged: JudgedRun): Promise<Batch> {
   const { graph, landing } = run;
   const { runId } = landing;
-  const { lake, files, changes, pending, base, typed, exported, reread, compared, reads, skew, moment } = judged;
-  const { at } = moment;
+  const { lake, changeFiles, changes, pending, base, itemFiles, exported, reread, compared, reads, skew } = judged;
+  const { at } = judged.moment;
   const { applyFrom, watermark } = landed.window;
   const stale = await findStaleItems(graph, reads, {
     stale_items: lake.stale_items,
@@ -214,7 +215,7 @@ export async function mergeRun(run: Run, landed: LandedInput, judged: JudgedRun)
     },
     { ...describeSkew(skew), run_id: runId, watermark: watermark ?? null, gone },
   );
-  const typedRows = countTyped(typed) + countTyped(files);
+  const typedRows = countTyped(itemFiles) + countTyped(changeFiles);
   const good = exported.tally.typed + reread.tally.typed + changes.tally.typed;
   const newChanges = changes.tally.typed - changes.tally.repeated;
   const written = newChanges + (await countWritten(run, judged));
@@ -226,10 +227,10 @@ export async function mergeRun(run: Run, landed: LandedInput, judged: JudgedRun)
     skew,
   );
   return {
-    ...{ merge, comparison: compared.counts, newChanges, stale, history, sites, moment, skew },
+    ...{ merge, comparison: compared.counts, newChanges, stale, history, sites, moment: judged.moment, skew },
     ...{ unnamed: judged.unnamed, names: judged.names, datasetPattern: judged.datasetPattern },
     ahead: await findAhead(graph, landed.window, changes),
-    rejects: typedRows === good ? undefined : selectRejects([...typed, ...files], { runId, at }),
+    rejects: typedRows === good ? undefined : selectRejects([...itemFiles, ...changeFiles], { runId, at }),
     tally: { written, rejected: typedRows - good, deduplicated: good - written },
   };
 }
@@ -248,10 +249,10 @@ function listTouched({
 function findRejected(
   { graph }: Run,
   { window }: LandedInput,
-  { lake, files, changes, exported }: Pick<ComparedRun, 'lake' | 'files' | 'changes' | 'exported'>,
-  typed: readonly TypedFile[],
+  { lake, changeFiles, changes, exported }: Pick<ComparedRun, 'lake' | 'changeFiles' | 'changes' | 'exported'>,
+  itemFiles: readonly TypedFile[],
 ): RejectedRows {
-  const rows = readRejectedRows(graph, [...typed, ...files]);
+  const rows = readRejectedRows(graph, [...itemFiles, ...changeFiles]);
   const items = graph.model(
     'rejected_items',
     { exported_items: exported.rows, feed_changes: changes.feed, items: lake.items, rejected_rows: rows },

@@ -36,9 +36,9 @@ export class Staging {
     this.#progress = progress;
   }
 
-  /** Writes the rows of a change. What the commit notes with them is `applied`. */
-  stage(table: TableName, change: TableChange, applied: Partial<Applied> = {}): Promise<StagedTable> {
-    return this.stageParts(table, change, change.rows === undefined ? [] : [change.rows], applied);
+  /** Writes the rows of a change. With them, the commit notes what is `noted`. */
+  stage(table: TableName, change: TableChange, noted: Partial<Applied> = {}): Promise<StagedTable> {
+    return this.stageParts(table, change, change.rows === undefined ? [] : [change.rows], noted);
   }
 
   /** As `stage`, with rows that are made part by part, each before the next. */
@@ -46,7 +46,7 @@ export class Staging {
     table: TableName,
     { remove, maxRows }: Pick<TableChange, 'remove' | 'maxRows'>,
     parts: readonly Sql[] | AsyncIterable<Sql>,
-    applied: Partial<Applied> = {},
+    noted: Partial<Applied> = {},
   ): Promise<StagedTable> {
     const { before, landing, repairs, io } = this.#run;
     if (this.#run.standing[table] === 'committed') return this.keep(table);
@@ -60,12 +60,12 @@ export class Staging {
     }
     io.log('debug', 'staged', { table, files: add.length });
     for (const { rows, bytes } of add) this.#progress?.add(rows, bytes);
-    const marks = { run: landing.runNumber, accepted: repairs[table], ...applied };
+    const applied = { run: landing.runNumber, accepted: repairs[table], ...noted };
     const sealed = Promise.all(sealing).then((files) => files.flat());
     sealed.catch(() => {}); // reported to whoever waits for it
     return {
       table,
-      change: { table, add, remove: [...remove], applied: marks },
+      change: { table, add, remove: [...remove], applied },
       sealed,
       rows: once(async () => {
         const now = await before.table(table);

@@ -3,8 +3,7 @@ import { dropRun } from '../../journal/landings.js';
 import type { ExportGate } from '../../plan/export-gate.js';
 import type { CopyPlan, PollPlan } from '../../plan/plan-copy.js';
 import { listParts } from '../../source/dataset-client.js';
-import type { SnapshotEvents } from '../../source/export-shard.js';
-import { isOfOneSite, listCutSegments } from '../../source/export-shard.js';
+import { listCutSegments } from '../../source/export-shard.js';
 import type { ItemFile } from '../../source/item-files.js';
 import { landPoll, reopenPoll } from '../../source/poll.js';
 import { landSnapshot } from '../../source/snapshot.js';
@@ -32,7 +31,7 @@ export class ItemCopy {
   }
 
   async #landAll(): Promise<void> {
-    for (const segment of listCutSegments(this.#run.landing)) this.#type(segment, 'export');
+    for (const segment of listCutSegments(this.#run.landing)) this.#run.typing.addItems(segment);
     for (;;) {
       const { copy } = await this.#planner.plan('counts', 'listed');
       if (copy === undefined) return;
@@ -60,19 +59,14 @@ export class ItemCopy {
   #readPages({ datasets }: CopyPlan): Promise<void> {
     const { client, landing, io } = this.#run;
     const poll = { changedSince: undefined, untilSettled: true };
-    return landPoll(listParts(client, datasets), landing, poll, (file) => this.#type(file, 'page'), io);
+    return landPoll(listParts(client, datasets), landing, poll, (file) => this.#typePages(file), io);
   }
 
   async #export(copy: CopyPlan, shards: NonNullable<CopyPlan['shards']>): Promise<void> {
     const { client, landing, io, typing, pipeline } = this.#run;
     await this.#noteShards(copy, shards);
-    const events: SnapshotEvents = {
-      onSegment: (segment, facts) => this.#type(segment, 'export', facts),
-      onVoid: (paths) => typing.forget(paths),
-      whenRoom: () => typing.whenRoom(),
-    };
     const options = { shards, format: pipeline.source.export, gate: this.#gate };
-    await landSnapshot(listParts(client, copy.datasets), landing, options, events, io);
+    await landSnapshot(listParts(client, copy.datasets), landing, options, typing, io);
     if (copy.settling !== undefined) await this.poll(copy.settling);
   }
 
@@ -89,11 +83,11 @@ export class ItemCopy {
     const { client, landing, io } = this.#run;
     const parts = listParts(client, datasets);
     if (reopens && changedSince !== undefined) await reopenPoll(landing, parts, changedSince);
-    await landPoll(parts, landing, { changedSince, untilSettled }, (file) => this.#type(file, 'page'), io);
+    await landPoll(parts, landing, { changedSince, untilSettled }, (file) => this.#typePages(file), io);
   }
 
-  #type(file: ItemFile, origin: 'export' | 'page', facts?: { mayBecomeVoid: boolean }): void {
-    this.#run.typing.addItems({ ...file, origin, isOfOneSite: isOfOneSite(file) }, facts);
+  #typePages(file: ItemFile): void {
+    this.#run.typing.addItems({ ...file, origin: 'page' });
   }
 }
 

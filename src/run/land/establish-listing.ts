@@ -1,4 +1,4 @@
-import type { ItemReader } from '../../apply/batch.js';
+import type { ItemReader } from '../../apply/typed-rows.js';
 import type { PricelakeError } from '../../io/errors.js';
 import { findListing, findListingPlan, type ListingPlan, type ListingProgress } from '../../journal/listing.js';
 import { countCallsLeft } from '../../plan/allowance.js';

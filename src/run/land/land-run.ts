@@ -91,6 +91,7 @@ async function landByPlan(
   const backfill = await takeBackfill(landing, run.lake.root);
   const lowWatermark = mark && (await landLowWatermark(client, landing, listParts(client, mark.parts), mark.feed, io));
   if (lowWatermark !== undefined) await landWholeRows(planner, copy);
+  // The watermark has landed by now: the feed usually begins there if the lake has no cursor.
   const plan = await planner.plan();
   const feeds = plan.feed.starts.flatMap(({ dataset, from = 0n, ...start }): FeedPart[] =>
     listParts(client, [dataset]).map((part) => ({ ...part, from, ...start })),

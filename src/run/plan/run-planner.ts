@@ -134,6 +134,7 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
   return {
     hasItems: tables.items.version >= 0n,
     hasCursor: cursor !== undefined,
+    // A try that continues begins where the first one did.
     cursor: state.stage === 'none' ? cursor : (state.begin.cursorFrom ?? undefined),
     rows: await countKnownRows(source),
     selection: readLakeSelection(tables.items),

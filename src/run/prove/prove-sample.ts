@@ -1,6 +1,6 @@
 import { createClient } from '../../api/client.js';
-import { ItemReader } from '../../apply/batch.js';
 import { type FeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
+import { ItemReader } from '../../apply/typed-rows.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
 import type { Io } from '../../io/io.js';

@@ -24,7 +24,7 @@ import type { RunRow } from '../prove/run-record.js';
 export async function publishRun(
   run: Run,
   { begin: { runId, runNumber } }: Publishable,
-  { next, rows, checks, attributions, keepCounts }: ProvedRun,
+  { next, row, rows, checks, attributions, keepCounts }: ProvedRun,
 ): Promise<void> {
   const { lake, io, landing, pipeline } = run;
   const info = { runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
@@ -54,7 +54,7 @@ export async function publishRun(
     pipeline: pipeline.name,
     runId,
     runNumber,
-    cursor: rows.at(-1)?.cursor_to ?? null,
+    cursor: row.cursor_to,
     at: info.at,
     attributions,
   });

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ItemReader } from '../../src/apply/batch.js';
 import type { TypedFile } from '../../src/apply/type-file.js';
+import { ItemReader } from '../../src/apply/typed-rows.js';
 import { FEW_ROWS } from '../../src/sql/graph.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
 import { sql } from '../../src/sql/sql.js';
