@@ -4,7 +4,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { selectDailySpreads } from '../dist/analyze/daily-spread.js';
-import { listDerived, selectDerived } from '../dist/analyze/derive.js';
+import { listDerived, selectDerived } from '../dist/analyze/derived-tables.js';
 import { openLake } from '../dist/lake/lake.js';
 import { stageTable } from '../dist/lake/stage.js';
 import { LakeRows } from '../dist/lake/table-rows.js';

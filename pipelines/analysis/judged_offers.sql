@@ -2,7 +2,7 @@
 -- stale, scale, pack, condition, terms, outlier, duplicate. Offers without a finding count: the cheapest of each shop.
 -- Each offer is first judged by itself. All offers are then compared with those that passed, one price for each shop.
 -- doubts are evidence against an offer that counts: title, brand, unit_price, set.
--- (FROM 'pack_sizes.sql') is replaced by the query of that file.
+-- (FROM '….sql') is replaced by the query of that file.
 WITH priced AS (
   SELECT
     item_id,

@@ -1,7 +1,7 @@
 -- Price spread: how much the prices of one product differ, per currency, for products in two or more shops; and how far
 -- that can be trusted (docs/concepts/spreads.md). The trusted figures and the grade are those of the counted offers.
--- (FROM 'spread_figures.sql') is replaced by the query of that file, which computes the figures: pricelake query
--- --analysis price_spread runs both.
+-- (FROM '….sql') is replaced by the query of that file; spread_figures.sql computes the figures. pricelake query
+-- --analysis price_spread runs them all.
 WITH compared AS (
   -- Most products are in one shop.
   SELECT product_id, currency
@@ -29,7 +29,7 @@ priced AS (
   SEMI JOIN compared USING (product_id, currency)
   WHERE price > 0
 ),
-offer_prices AS (FROM 'exact_units.sql'),
+exact_prices AS (FROM 'exact_units.sql'),
 price_groups AS MATERIALIZED (
   SELECT
     product_id || ' ' || currency AS key,
@@ -57,7 +57,7 @@ price_groups AS MATERIALIZED (
       AND min(site_id) FILTER (unit_price IS NOT NULL) <> max(site_id) FILTER (unit_price IS NOT NULL) AS has_units,
     min(unit_price) AS unit_min,
     max(unit_price) AS unit_max
-  FROM offer_prices
+  FROM exact_prices
   GROUP BY product_id, currency
 ),
 spread_figures AS (FROM 'spread_figures.sql'),

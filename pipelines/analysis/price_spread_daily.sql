@@ -14,11 +14,11 @@ priced AS (
   FROM offer_prices
   JOIN groups USING (product_id, currency)
 ),
-offers AS MATERIALIZED (FROM 'exact_units.sql'),
+exact_prices AS MATERIALIZED (FROM 'exact_units.sql'),
 moves AS (
-  SELECT group_id, from_day AS day FROM offers
+  SELECT group_id, from_day AS day FROM exact_prices
   UNION
-  SELECT group_id, to_day FROM offers
+  SELECT group_id, to_day FROM exact_prices
 ),
 spells AS (
   SELECT group_id, day, lead(day) OVER (PARTITION BY group_id ORDER BY day) AS until
@@ -36,7 +36,7 @@ price_groups AS MATERIALIZED (
     min(units::HUGEINT * 18446744073709551616 + site_id) AS cheapest,
     max(units::HUGEINT * 18446744073709551616 - site_id) AS dearest
   FROM spells
-  JOIN offers USING (group_id)
+  JOIN exact_prices USING (group_id)
   WHERE from_day <= day AND day < to_day
   GROUP BY group_id, day, until
   HAVING min(site_id) <> max(site_id)
@@ -47,7 +47,7 @@ credited AS (
   FROM spells
   JOIN (
     SELECT group_id, from_day, to_day, attribution
-    FROM offers
+    FROM exact_prices
     JOIN sites USING (site_id)
     WHERE is_current AND attribution IS NOT NULL
   ) USING (group_id)

@@ -6,8 +6,6 @@ import type { RelationGraph } from '../sql/graph.js';
 import { bindQuery, readAnalysis, type Source } from '../sql/model.js';
 import { quoteIdentifier } from '../sql/quote.js';
 
-export { readAnalysis };
-
 /** Names of the queries of pipelines/analysis that run alone. The first line of each other one names its whole. */
 export function listAnalyses(): string[] {
   return readdirSync(packagePath('pipelines/analysis'))

@@ -1,10 +1,11 @@
 import { PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
+import { readAnalysis } from '../sql/model.js';
 import { quoteLiteral } from '../sql/quote.js';
 import { itself, sql } from '../sql/sql.js';
 import type { DerivedTableName } from '../tables/table.js';
-import { readAnalysis, setVariables } from './analysis.js';
-import { type DerivedTable, listDerived, selectDerived } from './derive.js';
+import { setVariables } from './analysis.js';
+import { type DerivedTable, listDerived, selectDerived } from './derived-tables.js';
 
 const COLUMNS = ['date', 'currency', 'rate'];
 const HINT =

@@ -1,8 +1,8 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Database } from '../sql/connection.js';
-import { bindQuery } from '../sql/model.js';
+import { bindQuery, readAnalysis } from '../sql/model.js';
 import { itself, sql } from '../sql/sql.js';
-import { readAnalysis, setVariables } from './analysis.js';
+import { setVariables } from './analysis.js';
 import { toDate } from './spread-selection.js';
 
 /** A day of a product in one currency; prices as numbers, for drawing. */

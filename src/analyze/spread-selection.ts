@@ -2,7 +2,8 @@ import { DuckDBDateValue, type DuckDBValue } from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
 import { suggestName } from '../io/suggest-name.js';
 import type { Database } from '../sql/connection.js';
-import { readAnalysis, setVariables } from './analysis.js';
+import { readAnalysis } from '../sql/model.js';
+import { setVariables } from './analysis.js';
 
 /** Grades of trust in a spread, best first (docs/concepts/spreads.md). */
 export const GRADES = ['A', 'B', 'C'] as const;

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
-import { bindQuery } from '../sql/model.js';
+import { bindQuery, readAnalysis } from '../sql/model.js';
 import { quoteLiteral } from '../sql/quote.js';
 import { itself, sql } from '../sql/sql.js';
-import { readAnalysis, setVariables } from './analysis.js';
+import { setVariables } from './analysis.js';
 
 const COLUMNS = ['product', 'price', 'currency', 'lowest', 'highest'] as const;
 const REQUIRED = ['product', 'price'];

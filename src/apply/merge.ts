@@ -138,8 +138,9 @@ function addMissing(graph: RelationGraph, applied: Relation, missing: Source): R
 }
 
 /**
- * Adds changes and differences to history, at most `maxRows` in both. A change of this run replaces the row that a comparison wrote for the same difference. Such rows
- * have no change id, so this reads only files that hold some, from the day of the first change on.
+ * Adds changes and differences to history, at most `maxRows` in both. A change of this run replaces the row that a
+ * comparison wrote for the same difference. Such rows have no change id, so this reads only files that hold some, from
+ * the day of the first change on.
  */
 export async function extendHistory(
   graph: RelationGraph,

@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { access, constants, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createSpellsView, readAnalysis } from '../analyze/analysis.js';
+import { createSpellsView } from '../analyze/analysis.js';
 import { syncFile } from '../io/durable.js';
 import { readTable } from '../lake/read.js';
+import { readAnalysis } from '../sql/model.js';
 import { quoteLiteral } from '../sql/quote.js';
 import { ignoreMissing, privatePath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';

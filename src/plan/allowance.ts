@@ -72,7 +72,7 @@ const BILLING: ReadonlySet<PlanFacts['status']> = new Set(['ACTIVE', 'PAST_DUE',
  * Works out the rest that a run may take by the plan (section 8), the budget and the command line. An operator's token
  * is not counted (section 2, PlanInfo): shares and quotas don't bind it, and numbers bind each run.
  */
-export function allowance({ limits, status, usage }: PlanFacts, budget: Budget, caps: RunCaps = {}): Allowance {
+export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budget, caps: RunCaps = {}): Allowance {
   const isCounted = usage !== undefined && usage !== null;
   const callLimit = isCounted ? floorLimit(limits.apiCallsPerMonth) : undefined;
   const rowLimit = isCounted ? floorLimit(limits.exportRowsPerMonth) : undefined;
@@ -152,6 +152,7 @@ export function countBlocks(rowsBeyond: bigint): bigint {
   return (atLeastZero(rowsBeyond) + BLOCK_ROWS - 1n) / BLOCK_ROWS;
 }
 
+/** The refusal of one call more, after `made` ones of this run (`ApiClient.setCallLimit`). */
 export function refuseCall({ calls, resetsAt }: Pick<Allowance, 'calls' | 'resetsAt'>, made: number): PricelakeError {
   const bound = calls ?? { rule: 'budget.calls', allowed: 0n, used: 0n, monthly: true };
   const { rule, allowed, monthly } = bound;

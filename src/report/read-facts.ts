@@ -1,6 +1,7 @@
-import { readAnalysis, setVariables } from '../analyze/analysis.js';
+import { setVariables } from '../analyze/analysis.js';
 import { createWatched, type WatchOptions } from '../analyze/watch-list.js';
 import type { Database } from '../sql/connection.js';
+import { readAnalysis } from '../sql/model.js';
 import { type ProductHistory, readHistories } from './read-histories.js';
 import { parseRows, readRows } from './read-rows.js';
 import * as rows from './rows.js';

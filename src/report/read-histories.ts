@@ -1,7 +1,8 @@
 import { DuckDBDateValue, listValue } from '@duckdb/node-api';
-import { readAnalysis, setVariables } from '../analyze/analysis.js';
+import { setVariables } from '../analyze/analysis.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
+import { readAnalysis } from '../sql/model.js';
 import { parseRows, readRows } from './read-rows.js';
 import * as rows from './rows.js';
 

@@ -8,8 +8,9 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api';
 import * as z from 'zod';
-import { readAnalysis, setVariables } from '../analyze/analysis.js';
+import { setVariables } from '../analyze/analysis.js';
 import type { Database } from '../sql/connection.js';
+import { readAnalysis } from '../sql/model.js';
 
 /**
  * Runs an analysis (pipelines/analysis) over the views of the tables. Money arrives as exact decimal text, times as

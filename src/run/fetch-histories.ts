@@ -11,7 +11,7 @@ import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
 import { createTableViews } from '../lake/views.js';
 import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
-import { fetchAllowance } from '../source/account.js';
+import { limitClient } from '../source/account.js';
 import { hasOpenBackfill, landHistories, listWaitingHistories } from '../source/land-histories.js';
 
 /** Histories of items that were read before a run, one call each. */
@@ -74,8 +74,8 @@ export async function landItemHistories(
   const { baseUrl, apiKey } = pipeline.source;
   const client = connect({ baseUrl, apiKey, signal: stop }, io);
   try {
-    const { plan, allowed } = await fetchAllowance(client, pipeline.budget);
-    const { itemIds, left } = choose(countCallsLeft(allowed, 0n));
+    const { plan, allowance } = await limitClient(client, pipeline.budget);
+    const { itemIds, left } = choose(countCallsLeft(allowance, 0n));
     return { asked: await landHistories(client, lake.root, itemIds, plan, io, left), left };
   } finally {
     await client.close();

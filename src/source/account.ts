@@ -10,7 +10,7 @@ import { type Counted, countBetween } from '../journal/calls.js';
 import type { Landing } from '../journal/landings.js';
 import type { LakeMemory, Memory } from '../journal/memory.js';
 import type { RunProgress } from '../journal/run-state.js';
-import { allowance, type Budget, countLeft, type RunCaps, refuseCall } from '../plan/allowance.js';
+import { type Budget, countLeft, findAllowance, type RunCaps, refuseCall } from '../plan/allowance.js';
 import { openExportMemory } from '../plan/broken-exports.js';
 import { ExportGate } from '../plan/export-gate.js';
 import type { DatasetSelection } from '../tables/table.js';
@@ -46,7 +46,7 @@ export function fetchAccountPlan(client: ApiClient): Promise<AccountPlan> {
   return client.json('/plan', {}, accountPlan);
 }
 
-/** Reads the plan for a run, and notes the service's count at that time, and the plan for `status`. */
+/** As `openAccount`; notes the service's count at that time, and the plan for `status`. */
 export async function readAccount(run: Caller): Promise<Account> {
   const { landing, memory, io, client } = run;
   const account = await openAccount(run, landing.journal.state);
@@ -58,26 +58,29 @@ export async function readAccount(run: Caller): Promise<Account> {
   return account;
 }
 
-/** Reads the plan and opens the gate for exports. What earlier tries of the run took counts against its caps. */
+/**
+ * Reads the plan, limits the client's calls, and opens the gate for exports. What earlier tries of the run took counts
+ * against its caps.
+ */
 export async function openAccount(
   { client, io, memory, pipeline, caps: { maxRows, maxOverage } }: Omit<Caller, 'landing'>,
   { exports: { taken, blocks } }: RunProgress,
 ): Promise<Account> {
-  const { plan, allowed } = await fetchAllowance(client, pipeline.budget, {
+  const { plan, allowance } = await limitClient(client, pipeline.budget, {
     maxRows: maxRows === undefined ? undefined : Math.max(0, maxRows - Number(taken)),
     maxOverage: maxOverage === undefined ? undefined : Math.max(0, maxOverage - Number(blocks)),
   });
-  return { plan, gate: new ExportGate(allowed, io, openExportMemory(memory, io)) };
+  return { plan, gate: new ExportGate(allowance, io, openExportMemory(memory, io)) };
 }
 
-/** Reads the plan, and limits the client to its rate (section 8) and to the calls that are left. */
-export async function fetchAllowance(client: ApiClient, budget: Budget, caps: RunCaps = {}) {
+/** Reads the plan, and limits the client to its rate (section 8) and to the calls that plan and budget leave. */
+export async function limitClient(client: ApiClient, budget: Budget, caps: RunCaps = {}) {
   const plan = await fetchAccountPlan(client);
-  const allowed = allowance(plan, budget, caps);
+  const allowance = findAllowance(plan, budget, caps);
   client.setRate(plan.limits.ratePerSecond ?? null);
-  const calls = allowed.calls === undefined ? null : Number(countLeft(allowed.calls));
-  client.setCallLimit(calls, (made) => refuseCall(allowed, made));
-  return { plan, allowed };
+  const calls = allowance.calls === undefined ? null : Number(countLeft(allowance.calls));
+  client.setCallLimit(calls, (made) => refuseCall(allowance, made));
+  return { plan, allowance };
 }
 
 /** The service's count of this month; null for an operator's token. */

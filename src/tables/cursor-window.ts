@@ -24,7 +24,7 @@ export interface CursorWindow {
   from: bigint;
   /** Changes behind it are not yet in items. */
   applyFrom: bigint;
-  /** Every change up to it has landed; undefined without the feed. */
+  /** Every change up to it has landed, and the commits of the run note it; undefined without the feed. */
   to: bigint | undefined;
   /** The newest change that history holds ahead of `known`; 0 where there is none. */
   ahead: bigint;

@@ -1,6 +1,6 @@
 /** Values that the stages exchange. Stages don't import each other. */
 
-/** A table that follows from others alone (src/analyze/derive.ts). */
+/** A table that follows from others alone (src/analyze/derived-tables.ts). */
 interface Derived {
   /** Published tables that its query reads; those of them that are derived are made before it. */
   reads: readonly string[];
@@ -116,7 +116,7 @@ export interface Applied {
   datasets: CopiedDatasets;
   /** Derived tables only: the version of `items` that it was computed from. */
   itemsVersion: bigint | undefined;
-  /** Derived tables only: the query that made it (src/analyze/derive.ts). */
+  /** Derived tables only: the query that made it (src/analyze/derived-tables.ts). */
   query: bigint | undefined;
   /** Tables of the pipeline file only: a hash of their rows. */
   told: bigint | undefined;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { listDerived, selectDerived } from '../analyze/derive.js';
+import { listDerived, selectDerived } from '../analyze/derived-tables.js';
 import { findReadTables } from '../check/check.js';
 import { countRows, NAMED_TABLES } from '../check/count-rows.js';
 import { readKeptCounts } from '../check/kept-counts.js';

@@ -1,10 +1,10 @@
 import type { DuckDBListValue, DuckDBValue } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readAnalysis } from '../../src/analyze/analysis.js';
 import { selectDailySpreads } from '../../src/analyze/daily-spread.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
+import { readAnalysis } from '../../src/sql/model.js';
 import { itself } from '../../src/sql/sql.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { creditOf, findPastPrice, formatDay, historyWorlds, loadHistoryWorld, type PastItem } from './history-world.js';

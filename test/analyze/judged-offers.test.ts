@@ -1,6 +1,6 @@
 import { DuckDBDecimalValue, type DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
 import { afterAll, describe, expect, it, test } from 'vitest';
-import { readAnalysis } from '../../src/analyze/analysis.js';
+import { readAnalysis } from '../../src/sql/model.js';
 import { insertRows, openEmptyTables } from '../check/lake-world.js';
 import { seedRandom } from './offer-world.js';
 import { type JudgedOffer, judgeSlowly } from './slow-judge.js';

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
-import { readAnalysis } from '../../src/analyze/analysis.js';
 import { Database } from '../../src/sql/connection.js';
+import { readAnalysis } from '../../src/sql/model.js';
 import { loadHistoryWorld } from './history-world.js';
 
 const PRICES = ['9999999999.9999', '10000000000.0000', '10000000000.0001', '99999999999999.9999'];

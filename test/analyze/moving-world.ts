@@ -1,6 +1,7 @@
 import { DuckDBDecimalValue, DuckDBListValue, DuckDBTimestampTZValue, type DuckDBValue } from '@duckdb/node-api';
-import { createSpellsView, readAnalysis, setVariables } from '../../src/analyze/analysis.js';
+import { createSpellsView, setVariables } from '../../src/analyze/analysis.js';
 import { Database } from '../../src/sql/connection.js';
+import { readAnalysis } from '../../src/sql/model.js';
 import { createTable, fillDerived, insertRows } from '../check/lake-world.js';
 import { createSeeded } from '../seeded.js';
 import { DAY, HOUR, START } from './history-world.js';

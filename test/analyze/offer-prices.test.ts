@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { readAnalysis } from '../../src/analyze/analysis.js';
 import { Database } from '../../src/sql/connection.js';
+import { readAnalysis } from '../../src/sql/model.js';
 import { DAY, HOUR, loadHistoryWorld, type PastChange, type PastItem } from './history-world.js';
 
 const db = await Database.open();

@@ -1,7 +1,8 @@
 import { DuckDBDecimalValue, type DuckDBValue } from '@duckdb/node-api';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createSpellsView, readAnalysis, setVariables } from '../../src/analyze/analysis.js';
+import { createSpellsView, setVariables } from '../../src/analyze/analysis.js';
 import { Database } from '../../src/sql/connection.js';
+import { readAnalysis } from '../../src/sql/model.js';
 import { DAY, formatDay, START } from './history-world.js';
 import {
   isOffScale,

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
-import { readAnalysis, setVariables } from '../../src/analyze/analysis.js';
+import { setVariables } from '../../src/analyze/analysis.js';
 import { Database } from '../../src/sql/connection.js';
+import { readAnalysis } from '../../src/sql/model.js';
 
 /** What test/interop/price_index.py recorded of pyindexnum: item, month and cents, and indices of 1 in the first month. */
 const recorded = JSON.parse(readFileSync(new URL('./price-index.json', import.meta.url), 'utf8')) as {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { readAnalysis } from '../../src/analyze/analysis.js';
+import { readAnalysis } from '../../src/sql/model.js';
 import { insertCredits, openEmptyTables } from '../check/lake-world.js';
 
 const db = await openEmptyTables();

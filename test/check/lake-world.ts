@@ -1,4 +1,4 @@
-import { listDerived, selectDerived } from '../../src/analyze/derive.js';
+import { listDerived, selectDerived } from '../../src/analyze/derived-tables.js';
 import { Database } from '../../src/sql/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../../src/sql/quote.js';
 import { itself } from '../../src/sql/sql.js';

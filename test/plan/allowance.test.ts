@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type Allowance,
-  allowance,
   type Budget,
   countBesideRun,
   countCallsLeft,
   countLeft,
   countRowsLeft,
+  findAllowance,
   NO_EXPORTS,
   refuseCall,
 } from '../../src/plan/allowance.js';
@@ -29,19 +29,19 @@ const rowsLeft = ({ rows }: Allowance) => (rows === undefined ? undefined : coun
 
 describe('what a run may call', () => {
   test('is the share of the plan less what the month has used', () => {
-    const left = allowance(paid(300n, 0n), CAREFUL);
+    const left = findAllowance(paid(300n, 0n), CAREFUL);
     expect(callsLeft(left)).toBe(600n);
     expect(left.calls).toEqual({ rule: 'budget.calls', allowed: 900n, used: 300n, monthly: true });
     expect(left.resetsAt).toEqual(new Date(RESETS_AT));
   });
 
   test('is never more than the plan has left, whatever the budget says', () => {
-    const { calls } = allowance(paid(300n, 0n), { ...CAREFUL, calls: { count: 5_000 } });
+    const { calls } = findAllowance(paid(300n, 0n), { ...CAREFUL, calls: { count: 5_000 } });
     expect(calls).toMatchObject({ rule: 'apiCallsPerMonth', allowed: 1_000n });
   });
 
   test('is nothing once the budget is passed, by whichever client', () => {
-    expect(callsLeft(allowance(paid(950n, 0n), CAREFUL))).toBe(0n);
+    expect(callsLeft(findAllowance(paid(950n, 0n), CAREFUL))).toBe(0n);
   });
 
   test.each([
@@ -50,35 +50,35 @@ describe('what a run may call', () => {
     ["an operator's token, which is not counted", paid(0n, 0n, { usage: null })],
     ['a plan whose usage the service leaves out', paid(0n, 0n, { usage: undefined })],
   ])('is unlimited by a share of %s', (_, plan) => {
-    expect(allowance(plan, CAREFUL)).toMatchObject({ calls: undefined, rows: undefined, quota: undefined });
+    expect(findAllowance(plan, CAREFUL)).toMatchObject({ calls: undefined, rows: undefined, quota: undefined });
   });
 
   test('a number holds where the plan has no limit, and for each run where nothing is counted', () => {
     const budget = { ...CAREFUL, calls: { count: 100 } };
-    expect(callsLeft(allowance(paid(30n, 0n, { limits: {} }), budget))).toBe(70n);
-    expect(callsLeft(allowance(paid(0n, 0n, { usage: null }), budget))).toBe(100n);
+    expect(callsLeft(findAllowance(paid(30n, 0n, { limits: {} }), budget))).toBe(70n);
+    expect(callsLeft(findAllowance(paid(0n, 0n, { usage: null }), budget))).toBe(100n);
   });
 
   test('used up, is an error that names the rule and when to go on', () => {
-    const error = refuseCall(allowance(paid(900n, 0n), CAREFUL), 7);
+    const error = refuseCall(findAllowance(paid(900n, 0n), CAREFUL), 7);
     expect(error.code).toBe('budget');
     expect(error.message).toContain('budget.calls allows 900 calls a month');
     expect(error.facts).toMatchObject({ allowed: 900, used: 900, made: 7, nextRunAt: new Date(RESETS_AT) });
     expect(error.facts.hint).toMatch(/^Raise budget.calls, or run the same command again next month: it continues/);
-    const quota = refuseCall(allowance(paid(0n, 0n), { ...CAREFUL, calls: { percent: 100 } }), 7);
+    const quota = refuseCall(findAllowance(paid(0n, 0n), { ...CAREFUL, calls: { percent: 100 } }), 7);
     expect(quota.code).toBe('quota');
     expect(quota.facts.hint).toMatch(/^Choose a larger plan, or run/);
   });
 
   test('used up in a run that nothing counts by the month, is an error without a date', () => {
-    const error = refuseCall(allowance(paid(0n, 0n, { usage: null }), { ...CAREFUL, calls: { count: 5 } }), 5);
+    const error = refuseCall(findAllowance(paid(0n, 0n, { usage: null }), { ...CAREFUL, calls: { count: 5 } }), 5);
     expect(error.message).toContain('budget.calls allows 5 calls a run, and they are used up (5 by this run)');
     expect(error.facts.hint).toBe('Raise budget.calls, or run the same command again: it continues from here.');
     expect(error.facts).not.toHaveProperty('nextRunAt');
   });
 
   test('is told after so many calls, and what of it may be used beside a run; without a rule it is unlimited', () => {
-    const left = allowance(paid(300n, 0n), CAREFUL);
+    const left = findAllowance(paid(300n, 0n), CAREFUL);
     expect([0n, 599n, 601n].map((made) => countCallsLeft(left, made))).toEqual([600n, 1n, 0n]);
     expect(countCallsLeft({ calls: undefined }, 7n)).toBeNull();
     // 50 calls are kept for the rest of the run.
@@ -95,7 +95,7 @@ describe('an export', () => {
   });
 
   test('may take the share of the plan and no row more', () => {
-    const left = allowance(paid(0n, 5_000n), CAREFUL);
+    const left = findAllowance(paid(0n, 5_000n), CAREFUL);
     expect(rowsLeft(left)).toBe(40_000n);
     expect(refuseExport(left, 40_000n)).toBeUndefined();
     const message = 'budget.exportRows leaves 40000 export rows of 45000, and the export takes 40001';
@@ -107,31 +107,33 @@ describe('an export', () => {
   test('beyond the quota is not asked for unless overage is agreed', () => {
     const whole: Budget = { ...CAREFUL, exportRows: { percent: 100 } };
     const count: Budget = { ...CAREFUL, exportRows: { count: 1_000_000 } };
-    expect(refuseExport(allowance(paid(0n, 0n), whole), 50_001n)?.code).toBe('budget');
-    const error = refuseExport(allowance(paid(0n, 0n), count), 60_001n);
+    expect(refuseExport(findAllowance(paid(0n, 0n), whole), 50_001n)?.code).toBe('budget');
+    const error = refuseExport(findAllowance(paid(0n, 0n), count), 60_001n);
     expect(error?.message).toContain('up to 2 blocks of 10,000 would be billed, and no overage is agreed');
     expect(error?.facts).toMatchObject({ rule: 'exportRowsPerMonth', overageBlocks: 2, wanted: 60_001 });
   });
 
   test('may bill as many started blocks as are agreed for the month, those billed before included', () => {
     const budget: Budget = { ...CAREFUL, overage: 3 };
-    expect(refuseExport(allowance(paid(0n, 0n), budget), 80_000n)).toBeUndefined();
-    expect(refuseExport(allowance(paid(0n, 0n), budget), 80_001n)?.code).toBe('budget');
-    expect(refuseExport(allowance(paid(0n, 60_001n), budget), 10_000n)).toBeUndefined();
-    expect(refuseExport(allowance(paid(0n, 60_001n), budget), 10_001n)?.code).toBe('budget');
-    expect(refuseExport(allowance(paid(0n, 0n), { ...budget, overage: null }), 9_000_000n)).toBeUndefined();
+    expect(refuseExport(findAllowance(paid(0n, 0n), budget), 80_000n)).toBeUndefined();
+    expect(refuseExport(findAllowance(paid(0n, 0n), budget), 80_001n)?.code).toBe('budget');
+    expect(refuseExport(findAllowance(paid(0n, 60_001n), budget), 10_000n)).toBeUndefined();
+    expect(refuseExport(findAllowance(paid(0n, 60_001n), budget), 10_001n)?.code).toBe('budget');
+    expect(refuseExport(findAllowance(paid(0n, 0n), { ...budget, overage: null }), 9_000_000n)).toBeUndefined();
   });
 
   test('a share reserves rows only where no overage is agreed; a number always holds', () => {
-    expect(rowsLeft(allowance(paid(0n, 0n), { ...CAREFUL, overage: 1 }))).toBeUndefined();
-    expect(rowsLeft(allowance(paid(0n, 0n), CAREFUL, { maxOverage: 1 }))).toBeUndefined();
-    expect(rowsLeft(allowance(paid(0n, 0n), { ...CAREFUL, exportRows: { count: 7 }, overage: null }))).toBe(7n);
+    expect(rowsLeft(findAllowance(paid(0n, 0n), { ...CAREFUL, overage: 1 }))).toBeUndefined();
+    expect(rowsLeft(findAllowance(paid(0n, 0n), CAREFUL, { maxOverage: 1 }))).toBeUndefined();
+    expect(rowsLeft(findAllowance(paid(0n, 0n), { ...CAREFUL, exportRows: { count: 7 }, overage: null }))).toBe(7n);
   });
 
   test('the command line agrees for one run, in place of the file', () => {
-    expect(refuseExport(allowance(paid(0n, 90_000n), CAREFUL, { maxOverage: 1 }), 10_000n)).toBeUndefined();
-    expect(refuseExport(allowance(paid(0n, 0n), { ...CAREFUL, overage: 9 }, { maxOverage: 0 }), 50_001n)).toBeDefined();
-    expect(refuseExport(allowance(paid(0n, 0n), CAREFUL, { maxRows: 400 }), 401n)).toMatchObject({
+    expect(refuseExport(findAllowance(paid(0n, 90_000n), CAREFUL, { maxOverage: 1 }), 10_000n)).toBeUndefined();
+    expect(
+      refuseExport(findAllowance(paid(0n, 0n), { ...CAREFUL, overage: 9 }, { maxOverage: 0 }), 50_001n),
+    ).toBeDefined();
+    expect(refuseExport(findAllowance(paid(0n, 0n), CAREFUL, { maxRows: 400 }), 401n)).toMatchObject({
       code: 'budget',
       facts: { rule: '--max-rows', hint: 'Raise --max-rows.' },
     });
@@ -144,7 +146,7 @@ describe('an export', () => {
     ['with a status that the document does not list', { status: 'PAUSED' }],
     ['on Free after a trial', { status: 'CANCELED', limits: { exportRowsPerMonth: 50_000, changeFeed: false } }],
   ])('that would be cut %s is not asked for, even if overage were agreed', (_, overrides) => {
-    const left = allowance(paid(0n, 0n, overrides as never), { ...CAREFUL, overage: null });
+    const left = findAllowance(paid(0n, 0n, overrides as never), { ...CAREFUL, overage: null });
     expect(refuseExport(left, 50_000n)).toBeUndefined();
     expect(refuseExport(left, 50_001n)).toMatchObject({ code: 'quota', facts: { nextRunAt: new Date(RESETS_AT) } });
     expect(countOverage(left, 50_001n)).toBe(0n);
@@ -160,7 +162,7 @@ test('a run whose rows have all landed exports nothing more, and waits for no mo
 describe('after an export', () => {
   let left: Allowance;
   beforeEach(() => {
-    left = allowance(paid(0n, 0n), { ...CAREFUL, overage: 3 }, { maxRows: 100_000 });
+    left = findAllowance(paid(0n, 0n), { ...CAREFUL, overage: 3 }, { maxRows: 100_000 });
   });
 
   test('its rows are off every rule', () => {
@@ -186,7 +188,7 @@ describe('after an export', () => {
 
   test('overage that nobody agreed to ends all exports, even where no quota was known', () => {
     for (const limits of [{ exportRowsPerMonth: 50_000 }, {}]) {
-      const careful = allowance(paid(0n, 0n, { limits }), CAREFUL);
+      const careful = findAllowance(paid(0n, 0n, { limits }), CAREFUL);
       expect(refuseExport(careful, 1n)).toBeUndefined();
       expect(refuseExport(takeExport(careful, { rows: 100n, overage: true }), 1n)?.code).toBe('budget');
     }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PricelakeError } from '../../src/io/errors.js';
-import { type Allowance, allowance } from '../../src/plan/allowance.js';
+import { type Allowance, findAllowance } from '../../src/plan/allowance.js';
 import { type CopyFacts, chooseCopy } from '../../src/plan/choose-copy.js';
 
 const RESETS_AT = '2026-12-01T00:00:00Z';
@@ -10,7 +10,7 @@ function freePlan(rows: number, calls: number, used: { rows?: bigint; calls?: bi
   const usage = { apiCalls: used.calls ?? 0n, exportRows: used.rows ?? 0n, resetsAt: RESETS_AT };
   const limits = { exportRowsPerMonth: rows, apiCallsPerMonth: calls, changeFeed: false };
   const budget = { calls: { percent: 100 }, exportRows: { percent: 100 }, overage: 0 };
-  return allowance({ status: null, limits, usage }, budget);
+  return findAllowance({ status: null, limits, usage }, budget);
 }
 
 const facts = (changed: Partial<CopyFacts>): CopyFacts => ({

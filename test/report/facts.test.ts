@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAnalysis } from '../../src/analyze/analysis.js';
+import { readAnalysis } from '../../src/sql/model.js';
 import type { Row } from '../check/lake-world.js';
 import { kettleWorld, openReportWorld, readWorld, text, time } from './report-world.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listDerived } from '../../src/analyze/derive.js';
+import { listDerived } from '../../src/analyze/derived-tables.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { commitTable } from '../../src/lake/commit.js';
 import { openLake } from '../../src/lake/lake.js';

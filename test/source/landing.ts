@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { ApiClient } from '../../src/api/client.js';
 import { beginRun, findUnfinishedRun, type Landing } from '../../src/journal/landings.js';
 import { type EntryOf, type RunEntry, runEntry } from '../../src/journal/run-entry.js';
-import { type Allowance, allowance } from '../../src/plan/allowance.js';
+import { type Allowance, findAllowance } from '../../src/plan/allowance.js';
 import type { HydrationMeans } from '../../src/source/hydrate.js';
 import { createFakeIo } from '../api/fake-io.js';
 import { makeFolder } from '../journal/folder.js';
@@ -68,7 +68,7 @@ export function allowRows(left?: number, isCounted = true): Allowance {
   const limits = left === undefined ? {} : { exportRowsPerMonth: left };
   const usage = isCounted ? { apiCalls: 0n, exportRows: 0n, resetsAt: '2026-12-01T00:00:00Z' } : null;
   const budget = { calls: { percent: 100 }, exportRows: { percent: 100 }, overage: 0 };
-  return allowance({ status: 'ACTIVE', limits, usage }, budget);
+  return findAllowance({ status: 'ACTIVE', limits, usage }, budget);
 }
 
 /** Means to read items whole: all that the key can read, without an export. */

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spread_daily.sql: change that one. Source ed6fa3708a56a5c7.
+-- Made by generate.py from pipelines/analysis/price_spread_daily.sql: change that one. Source e7fedd94ce43b94d.
 -- columns: day DATE, product_id STRING, currency STRING, offers BIGINT, shops BIGINT, min DECIMAL(18,4), p25 DECIMAL(18,4), median DECIMAL(18,4), p75 DECIMAL(18,4), max DECIMAL(18,4), mean DECIMAL(18,4), stddev DECIMAL(18,4), spread DECIMAL(18,4), spread_pct DOUBLE, cheapest_site_id BIGINT, dearest_site_id BIGINT, outliers BIGINT, inlier_min DECIMAL(18,4), inlier_median DECIMAL(18,4), inlier_max DECIMAL(18,4), inlier_mean DECIMAL(18,4), inlier_spread_pct DOUBLE, attribution ARRAY<STRING>, run_id STRING
 -- step: price_spread_daily__groups, kept
 SELECT
@@ -21,7 +21,7 @@ SELECT
 FROM offer_prices
 JOIN price_spread_daily__groups AS groups
   USING (product_id, currency);
--- step: price_spread_daily__offers, kept
+-- step: price_spread_daily__exact_prices, kept
 SELECT
   group_id,
   site_id,
@@ -42,12 +42,12 @@ FROM price_spread_daily__priced AS priced;
 SELECT
   group_id,
   from_day AS day
-FROM price_spread_daily__offers AS offers
+FROM price_spread_daily__exact_prices AS exact_prices
 UNION
 SELECT
   group_id,
   to_day
-FROM price_spread_daily__offers AS offers;
+FROM price_spread_daily__exact_prices AS exact_prices;
 -- step: price_spread_daily__spells, kept
 SELECT
   group_id,
@@ -66,7 +66,7 @@ SELECT
   MIN(CAST(units AS DECIMAL(38, 0)) * 18446744073709551616 + site_id) AS cheapest,
   MAX(CAST(units AS DECIMAL(38, 0)) * 18446744073709551616 - site_id) AS dearest
 FROM price_spread_daily__spells AS spells
-JOIN price_spread_daily__offers AS offers
+JOIN price_spread_daily__exact_prices AS exact_prices
   USING (group_id)
 WHERE
   from_day <= day AND day < to_day
@@ -346,7 +346,7 @@ JOIN (
     from_day,
     to_day,
     attribution
-  FROM price_spread_daily__offers AS offers
+  FROM price_spread_daily__exact_prices AS exact_prices
   JOIN sites
     USING (site_id)
   WHERE

@@ -6,7 +6,7 @@ import { type LakeMemory, listBrokenExports, listIdleRuns, readMemory } from '..
 import type { Lake } from '../../lake/lake.js';
 import { readLock } from '../../lake/lock.js';
 import { type Pointer, readPointer } from '../../lake/pointer.js';
-import { allowance, type Bound, type Budget, countLeft } from '../../plan/allowance.js';
+import { type Bound, type Budget, countLeft, findAllowance } from '../../plan/allowance.js';
 import { findRetryAt } from '../../plan/broken-exports.js';
 import { inspectOpenRun } from '../../run/open/inspect-runs.js';
 import type { RunRow } from '../../run/prove/run-record.js';
@@ -100,7 +100,7 @@ function readBudget(memory: LakeMemory, service: ServiceState | undefined, budge
   const seen = service === undefined ? recallAccountPlan(memory) : { plan: service.plan, seenAt: io.now() };
   if (seen === undefined) return undefined;
   const { plan, seenAt } = seen;
-  const left = allowance(plan, budget);
+  const left = findAllowance(plan, budget);
   return {
     seenAt,
     plan: plan.name,

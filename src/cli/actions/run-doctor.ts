@@ -10,7 +10,7 @@ import { readLock } from '../../lake/lock.js';
 import { readPartial } from '../../lake/partial.js';
 import { readPointer } from '../../lake/pointer.js';
 import { readTable } from '../../lake/read.js';
-import { allowance, countLeft } from '../../plan/allowance.js';
+import { countLeft, findAllowance } from '../../plan/allowance.js';
 import { readHolder } from '../../remote/lease.js';
 import { openS3Store } from '../../remote/s3-store.js';
 import { inspectOpenRun } from '../../run/open/inspect-runs.js';
@@ -136,7 +136,7 @@ async function lookAtService({ source, budget }: Pipeline, { io, signal }: Comma
   const client = createClient({ ...source, signal, attempts: 2 }, io);
   try {
     const plan = await fetchAccountPlan(client);
-    const left = allowance(plan, budget).calls;
+    const left = findAllowance(plan, budget).calls;
     const calls = left === undefined ? undefined : countLeft(left);
     const feed = hasFeed(plan) ? 'with the change feed' : 'without the change feed';
     const found = `${plan.name}, ${feed}, ${calls === undefined ? 'unlimited' : formatCount(calls)} calls left in the budget`;

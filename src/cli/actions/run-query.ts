@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DuckDBValue } from '@duckdb/node-api';
-import { readAnalysis, setVariables } from '../../analyze/analysis.js';
+import { setVariables } from '../../analyze/analysis.js';
 import { prepareConversion } from '../../analyze/exchange-rates.js';
 import { toDate } from '../../analyze/spread-selection.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
+import { readAnalysis } from '../../sql/model.js';
 import { quoteLiteral } from '../../sql/quote.js';
 import { tablePath } from '../../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';

@@ -1,11 +1,12 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import { findNewestTime, readAnalysis } from '../../analyze/analysis.js';
+import { findNewestTime } from '../../analyze/analysis.js';
 import { type Conversion, prepareConversion } from '../../analyze/exchange-rates.js';
 import { type ProductDay, readProductDays } from '../../analyze/product-view.js';
 import { toProductId } from '../../analyze/spread-selection.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
 import { RelationGraph } from '../../sql/graph.js';
+import { readAnalysis } from '../../sql/model.js';
 import { itself } from '../../sql/sql.js';
 import { valueToText } from '../../sql/value-json.js';
 import type { CommandContext } from '../command.js';

@@ -1,9 +1,9 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import { readAnalysis } from '../../analyze/analysis.js';
 import { type Conversion, convertSpreads, prepareConversion } from '../../analyze/exchange-rates.js';
 import { requireKnown, selectSpreads } from '../../analyze/spread-selection.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
+import { readAnalysis } from '../../sql/model.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { spread } from '../commands/read.js';
 import { findTarget, type ReadingTarget } from '../find-target.js';

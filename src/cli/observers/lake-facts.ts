@@ -2,7 +2,7 @@ import { listIdleRuns, readMemory } from '../../journal/memory.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
 import { createTableView } from '../../lake/views.js';
-import { allowance } from '../../plan/allowance.js';
+import { findAllowance } from '../../plan/allowance.js';
 import { recallAccountPlan } from '../../source/account.js';
 import { Database } from '../../sql/connection.js';
 import type { WatchedPipeline } from './watch-run.js';
@@ -16,7 +16,7 @@ export async function readLakeFacts({ lake: { path }, budget }: WatchedPipeline)
   const memory = await readMemory(lake);
   const idle = listIdleRuns(memory).at(-1);
   const seen = recallAccountPlan(memory);
-  const left = seen === undefined ? undefined : allowance(seen.plan, budget);
+  const left = seen === undefined ? undefined : findAllowance(seen.plan, budget);
   return {
     succeededAt: newest([pointer?.at.getTime(), parseTime(idle?.finished_at)]),
     currentAt: newest([pointer === undefined ? undefined : await readCurrentAt(lake), parseTime(idle?.caught_up_at)]),

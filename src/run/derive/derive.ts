@@ -1,6 +1,6 @@
 import path from 'node:path';
 import pLimit from 'p-limit';
-import { type DerivedTable, listDerived, selectDerived } from '../../analyze/derive.js';
+import { type DerivedTable, listDerived, selectDerived } from '../../analyze/derived-tables.js';
 import type { Merge } from '../../apply/merge.js';
 import { settleAll } from '../../io/side-by-side.js';
 import { countRows } from '../../lake/slices.js';

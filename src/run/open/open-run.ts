@@ -63,6 +63,7 @@ export interface Run {
   graph: RelationGraph;
   /** The tables as the run found them. */
   before: LakeRows;
+  /** Its calls have no limit until the account is read (`readAccount`). */
   client: ApiClient;
   landing: Landing;
   typing: TypingQueue;

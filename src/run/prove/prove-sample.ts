@@ -9,7 +9,7 @@ import { openLanding } from '../../journal/landings.js';
 import { openLake } from '../../lake/lake.js';
 import { openSession } from '../../lake/session.js';
 import { LakeRows } from '../../lake/table-rows.js';
-import { fetchAllowance } from '../../source/account.js';
+import { limitClient } from '../../source/account.js';
 import { landSample, skipSample } from '../../source/sample.js';
 import { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
@@ -90,7 +90,7 @@ export async function proveItems(pipeline: Pipeline, size: number, io: Io, signa
   const begin = { runNumber: 0n, runId, at: io.now().toISOString(), pipeline: pipeline.name, cursorFrom: null };
   const landing = await openLanding(folder, begin);
   try {
-    await fetchAllowance(client, pipeline.budget);
+    await limitClient(client, pipeline.budget);
     const typing = new TypingQueue(db, { runId, workFolder: folder });
     const graph = new RelationGraph(db);
     const tables = await readTables(lake);

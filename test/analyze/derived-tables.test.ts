@@ -1,6 +1,6 @@
 import type { DuckDBDecimalValue, DuckDBListValue } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sortByReads } from '../../src/analyze/derive.js';
+import { sortByReads } from '../../src/analyze/derived-tables.js';
 import { Database } from '../../src/sql/connection.js';
 import { quoteIdentifier } from '../../src/sql/quote.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
