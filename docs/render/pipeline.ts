@@ -35,6 +35,10 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   'analysis.daily': ['90d', 'How many closed days `price_spread_daily` begins with; `0` for no such table.'],
   'analysis.fx': ['', 'A CSV file of exchange rates: `date,currency,rate`.'],
   'analysis.fxBase': ['EUR', 'The currency of which one unit buys the rates.'],
+  'analysis.staleAfter': [
+    '14d',
+    'How long a source may stay unseen: a duration, a multiple of its usual interval such as `3x`, or `0` for no limit. See [Fresh or not](../concepts/spreads.md#fresh-or-not).',
+  ],
   'analysis.words.used': ['[]', 'Words of titles that mean used goods. See [Words](../concepts/spreads.md#words).'],
   'analysis.words.refurbished': ['[]', 'Words that mean refurbished goods.'],
   'analysis.words.opened': ['[]', 'Words that mean opened or displayed goods.'],

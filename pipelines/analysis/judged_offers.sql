@@ -13,13 +13,14 @@ WITH priced AS (
     previous_price,
     -- Whole powers of ten between the price and the one before.
     CASE WHEN price > 0 AND previous_price > 0 THEN log10(price::DOUBLE / previous_price::DOUBLE) END AS jump,
-    (epoch_us(read_at) - epoch_us(last_seen_at)) // 86400000000 AS days_unseen,
+    CASE WHEN is_stale THEN DATE '1970-01-01' + (epoch_us(sources.last_seen_at) // 86400000000)::INTEGER END AS seen_day,
     shop_currencies.currency AS usual_currency,
     title,
     brand,
     attributes
   FROM items
   LEFT JOIN shop_currencies ON shop_currencies.site_id = items.site_id
+  LEFT JOIN sources ON sources.site_id = items.site_id AND sources.source_id = items.source_id
   WHERE is_listed AND product_id IS NOT NULL AND price IS NOT NULL AND items.currency IS NOT NULL
 ),
 listed_offers AS (FROM 'exact_units.sql'),
@@ -34,7 +35,7 @@ alone AS MATERIALIZED (
         || '999999990000 99999900 999999900 9999999900 99999999900 ',
       ' ' || units || ' ') AS is_filler,
     coalesce(abs(jump - round(jump)) <= 0.2 AND abs(round(jump)) BETWEEN 1 AND 3, false) AS is_jump,
-    coalesce(days_unseen > 14, false) AS is_stale,
+    seen_day IS NOT NULL AS is_stale,
     coalesce(usual_currency <> currency, false) AS is_foreign,
     -- Content of a pack as one number. One piece says nothing about the content.
     CASE unit WHEN 'kg' THEN 4 * millionths WHEN 'l' THEN 4 * millionths + 1 WHEN 'm' THEN 4 * millionths + 2
@@ -220,7 +221,7 @@ told AS (
     CASE WHEN is_found THEN list_filter([
       CASE WHEN is_placeholder THEN {'finding': 'placeholder', 'why': 'a price that fills a field'} END,
       CASE WHEN is_foreign THEN {'finding': 'currency', 'why': 'the shop sells in ' || usual_currency} END,
-      CASE WHEN is_stale THEN {'finding': 'stale', 'why': 'not seen for ' || days_unseen || ' days'} END,
+      CASE WHEN is_stale THEN {'finding': 'stale', 'why': 'its source was last seen on ' || seen_day} END,
       CASE WHEN is_scaled THEN {'finding': 'scale', 'why': CASE
         WHEN price_ratio > 2 THEN format('{:.1f} times the price of other shops', price_ratio)
         WHEN price_ratio < 0.5 THEN format('other shops ask {:.1f} times as much', 1 / price_ratio)

@@ -2,7 +2,7 @@
 
     spark-submit --packages io.delta:delta-spark_2.12:3.3.2 pipelines/spark/spread.py --lake ./lake --to ./derived
 
-Reads `items`, `history`, `sites` and `offer_rules` as Delta tables and writes a folder of Parquet for each table. README.md says which
+Reads `items`, `history`, `sites`, `sources` and `offer_rules` as Delta tables and writes a folder of Parquet for each table. README.md says which
 settings a cluster needs."""
 
 import argparse
@@ -22,6 +22,10 @@ SQL = pathlib.Path(__file__).resolve().parent / "sql"
 TABLES = ["products", "product_prices", "shop_currencies", "offers", "price_spread"]
 # All that can be named: what has a file. The offers of each day are only read by others.
 NAMES = sorted(path.stem for path in SQL.glob("*.sql") if path.stem != "offer_prices")
+OPTIONAL = {
+    "offer_rules": "rule STRING, site_id BIGINT, meaning STRING, text STRING, run_id STRING",
+    "sources": "site_id BIGINT, source_id BIGINT, last_seen_at TIMESTAMP, is_stale BOOLEAN",
+}
 SETTINGS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -40,7 +44,8 @@ def main():
     spark = open_session("pricelake spread")
     for table in ("items", "history", "sites"):
         spark.read.format("delta").load(f"{options.lake}/{table}").createOrReplaceTempView(table)
-    read_rules(spark, options.lake).createOrReplaceTempView("offer_rules")
+    for table, columns in OPTIONAL.items():
+        read_optional(spark, f"{options.lake}/{table}", columns).createOrReplaceTempView(table)
     if options.fx:
         spark.createDataFrame(read_rates(options.fx), "date DATE, currency STRING, rate DECIMAL(28, 10)").createOrReplaceTempView("rates")
     variables = {"run_id": options.run_id, "first_day": options.first_day, "last_day": options.last_day, "base": options.fx_base, **options.set}
@@ -57,12 +62,12 @@ def main():
     spark.stop()
 
 
-def read_rules(spark, lake):
-    """What the pipeline file says of offers; merge.py writes no such table, which is as if it said nothing."""
+def read_optional(spark, path, columns):
+    """A table that merge.py does not write: until a run of pricelake makes it, it has no rows."""
     try:
-        return spark.read.format("delta").load(f"{lake}/offer_rules")
+        return spark.read.format("delta").load(path)
     except AnalysisException:
-        return spark.createDataFrame([], "rule STRING, site_id BIGINT, meaning STRING, text STRING, run_id STRING")
+        return spark.createDataFrame([], columns)
 
 
 def order_tables(wanted):

@@ -64,7 +64,7 @@ export interface Conversion {
 export async function convertSpreads(db: Database, conversion: Conversion): Promise<void> {
   await prepareConversion(db, conversion);
   await db.run(`CREATE OR REPLACE TABLE converted_items AS
-    SELECT item_id, product_id, currency, site_id, price, previous_price, is_listed, title, brand, attributes, read_at, last_seen_at
+    SELECT item_id, product_id, currency, site_id, source_id, price, previous_price, is_listed, title, brand, attributes
     FROM (${readAnalysis('converted_items')}) WHERE is_listed AND product_id IS NOT NULL`);
   const make = async (name: DerivedTableName, tables: Parameters<typeof selectDerived>[1]) => {
     const derived = listDerived().find(({ table }) => table === name) as DerivedTable;
@@ -74,6 +74,7 @@ export async function convertSpreads(db: Database, conversion: Conversion): Prom
   await make('offers', {
     items: itself('converted_items'),
     shop_currencies: sql`${itself('shop_currencies')} WHERE false`,
+    sources: itself('sources'),
     offer_rules: itself('offer_rules'),
   });
   await make('price_spread', { offers: itself('converted_offers'), sites: itself('sites') });

@@ -62,6 +62,18 @@ const schedule = z
   .regex(/^(never|every [1-9]\d{0,5}[hdw])$/, RECONCILE)
   .transform((text) => (text === 'never' ? undefined : parseDuration(text.slice('every '.length))));
 
+const STALE = 'must be a duration such as 14d, a multiple of the usual interval such as 3x, or 0';
+
+/** `14d` → seconds; `3x` → that many of the source's usual intervals; `0` → no limit. */
+const staleAfter = z
+  .union([z.literal(0), z.string()], STALE)
+  .refine((value) => /^(0|[1-9]\d{0,3}[hdw]|[1-9]\d{0,2}x)$/.test(String(value)), STALE)
+  .transform((value) => {
+    const text = String(value);
+    if (text.endsWith('x')) return { intervals: Number.parseInt(text, 10) };
+    return { seconds: (parseDuration(text) ?? 0) / 1000 };
+  });
+
 const SAMPLE = 'must be a whole number from 0 to 100000';
 
 const CAP = 'must be a share of the plan such as 90%, or a whole number';
@@ -252,6 +264,7 @@ export const pipelineSchema = mapping({
       .string('must be a code of ISO 4217')
       .regex(/^[A-Z]{3}$/, 'must be a code of ISO 4217')
       .default('EUR'),
+    staleAfter: staleAfter.prefault('14d'),
     words: mapping({
       used: words,
       refurbished: words,

@@ -107,6 +107,20 @@ export const MODELS = {
     needs: ['site_refs', 'sites'],
     values: { read_at: 'VARCHAR', run_id: 'VARCHAR' },
   },
+  source_limits: {
+    needs: ['items'],
+    values: { intervals: 'BIGINT', read_at: 'VARCHAR' },
+  },
+  sources: {
+    needs: ['seen_items', 'source_limits', 'sources'],
+    values: {
+      is_whole: 'BOOLEAN',
+      keeps_limits: 'BOOLEAN',
+      read_at: 'VARCHAR',
+      run_id: 'VARCHAR',
+      stale_after: 'BIGINT',
+    },
+  },
   superseded_diffs: {
     needs: ['diff_rows', 'new_changes'],
     values: { feed_skew: 'INTERVAL' },

@@ -20,17 +20,22 @@ interface Listing {
   daysUnseen?: number;
 }
 
-/** Listed items in place of those that were there, read whole `days_unseen` days after they were seen last. */
+/** Listed items in place of those that were there, each of a source that was not seen for `days_unseen` days. */
 async function insertItems(rows: Record<string, unknown>[]): Promise<void> {
   await db.run('DELETE FROM items');
   await db.run(
     `INSERT INTO items BY NAME
-     SELECT * EXCLUDE (days_unseen), true AS is_listed, TIMESTAMPTZ '2026-11-20 12:00:00Z' AS read_at,
-       read_at - INTERVAL 1 DAY * days_unseen AS last_seen_at
+     SELECT * EXCLUDE (days_unseen), item_id AS source_id, true AS is_listed,
+       TIMESTAMPTZ '2026-11-20 12:00:00Z' - INTERVAL 1 DAY * days_unseen AS last_seen_at
      FROM (SELECT unnest(from_json($1, '[{"item_id":"BIGINT","site_id":"BIGINT","product_id":"VARCHAR",
        "price":"VARCHAR","previous_price":"VARCHAR","title":"VARCHAR","brand":"VARCHAR","attributes":"VARCHAR","currency":"VARCHAR",
        "days_unseen":"INTEGER"}]'), recursive := true))`,
     [JSON.stringify(rows)],
+  );
+  await db.run('DELETE FROM sources');
+  await db.run(
+    `INSERT INTO sources BY NAME SELECT site_id, source_id, last_seen_at,
+      last_seen_at < TIMESTAMPTZ '2026-11-06 12:00:00Z' AS is_stale FROM items`,
   );
 }
 
@@ -310,10 +315,10 @@ describe('a price', () => {
 });
 
 describe('an offer', () => {
-  it('that was not seen for more than 14 days when it was read is stale', async () => {
+  it('is stale if its source is, by the last day on which that was seen', async () => {
     expect(await reasons({ price: '4', daysUnseen: 14 }, { price: '5', daysUnseen: 15 })).toEqual([
       null,
-      'not seen for 15 days',
+      'its source was last seen on 2026-11-05',
     ]);
   });
 
@@ -323,10 +328,10 @@ describe('an offer', () => {
     await db.run('DELETE FROM shop_currencies');
   });
 
-  it('of which nobody knows when it was seen, or read, is not stale', async () => {
-    for (const column of ['last_seen_at', 'read_at']) {
+  it('without a source, or of one that is not known, is not stale', async () => {
+    for (const source of ['NULL', '99']) {
       await judge({ price: '4', daysUnseen: 15 });
-      await db.run(`UPDATE items SET ${column} = NULL`);
+      await db.run(`UPDATE items SET source_id = ${source}`);
       expect(await judgeItems()).toMatchObject([{ is_counted: true, reason: null }]);
     }
   });

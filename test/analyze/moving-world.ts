@@ -105,6 +105,7 @@ async function loadMovers(db: Database, movers: readonly Mover[]): Promise<Mover
     'products',
     'product_prices',
     'shop_currencies',
+    'sources',
     'offer_rules',
     'offers',
     'price_spread',

@@ -246,6 +246,11 @@ describe('the shipped checks', () => {
       { items: [{ last_seen_at: "TIMESTAMPTZ '2025-12-31 23:59:59Z'" }] },
     ],
     [
+      'sources_seen',
+      'a source with a listed item is stale',
+      { items: [{ source_id: '7' }], sources: [{ source_id: '7', is_stale: 'true' }] },
+    ],
+    [
       'seen_ahead',
       'an item was last seen more than a day after it was read',
       {
@@ -259,6 +264,19 @@ describe('the shipped checks', () => {
   });
 
   const sound: [when: string, rows: Rows][] = [
+    [
+      'a stale source has no listed item, and others are fresh',
+      {
+        items: [
+          { source_id: '7', ...GONE },
+          { item_id: '2', source_id: '8' },
+        ],
+        sources: [
+          { source_id: '7', is_stale: 'true' },
+          { source_id: '8', is_stale: 'false' },
+        ],
+      },
+    ],
     [
       'an item was last seen a day after it was read, by clocks that differ',
       {

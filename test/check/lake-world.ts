@@ -76,6 +76,7 @@ const PLAIN: Partial<Record<TableName, Row>> = {
     origin: text('feed'),
     run_id: text('r1'),
   },
+  sources: { site_id: '1' },
   sites: {
     site_id: '1',
     name: text('Shop'),

@@ -66,6 +66,7 @@ describe('a pipeline file', () => {
       budget: { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 },
       analysis: {
         ...{ daily: 90, fxBase: 'EUR' },
+        staleAfter: { seconds: 14 * 86_400 },
         words: { used: [], refurbished: [], opened: [], rental: [], deposit: [], perUnit: [], set: [] },
       },
       landing: { keep: 7 * DAY_MS },
@@ -289,6 +290,10 @@ const AFTER = {
   'analysis: {words: {set: ["- -"]}}': '6:26: analysis.words.set.0 is text; it must hold a letter or digit',
   [`analysis: {words: {set: [${'a'.repeat(101)}]}}`]:
     '6:26: analysis.words.set.0 is text; it must have at most 100 characters',
+  'analysis: {staleAfter: 14}':
+    '6:12: analysis.staleAfter is a number; it must be a duration such as 14d, a multiple of the usual interval such as 3x, or 0',
+  'analysis: {staleAfter: 0x}':
+    '6:12: analysis.staleAfter is text; it must be a duration such as 14d, a multiple of the usual interval such as 3x, or 0',
   'landing: {keep: 7}': '6:11: landing.keep is a number; it must be a duration such as 12h, 7d, 2w or 0',
   'landing: {keep: 7 days}': '6:11: landing.keep is text; it must be a duration such as 12h, 7d, 2w or 0',
   '  tables: {items: {partitionBy: site_id}}':

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 1e9ae4bcdc87e3c8.
+-- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source cd4677e5291aff9b.
 -- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING, doubts ARRAY<STRING>, condition STRING, previous_price DECIMAL(18,4)
 -- step: offers__priced, kept
 SELECT
@@ -12,9 +12,12 @@ SELECT
     WHEN price > 0 AND previous_price > 0
     THEN LOG10(CAST(price AS DOUBLE) / CAST(previous_price AS DOUBLE))
   END AS jump,
-  (
-    UNIX_MICROS(read_at) - UNIX_MICROS(last_seen_at)
-  ) DIV 86400000000 AS days_unseen,
+  CASE
+    WHEN is_stale
+    THEN CAST('1970-01-01' AS DATE) + CAST((
+      UNIX_MICROS(sources.last_seen_at) DIV 86400000000
+    ) AS INT)
+  END AS seen_day,
   shop_currencies.currency AS usual_currency,
   title,
   brand,
@@ -22,6 +25,8 @@ SELECT
 FROM items
 LEFT JOIN shop_currencies
   ON shop_currencies.site_id = items.site_id
+LEFT JOIN sources
+  ON sources.site_id = items.site_id AND sources.source_id = items.source_id
 WHERE
   is_listed
   AND NOT product_id IS NULL
@@ -36,7 +41,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   title,
   brand,
@@ -60,7 +65,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   title,
   brand,
@@ -107,7 +112,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   brand,
   units,
@@ -185,7 +190,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   brand,
   units,
@@ -214,7 +219,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   brand,
   units,
@@ -265,7 +270,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   brand,
   units,
@@ -334,7 +339,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   brand,
   units,
@@ -389,7 +394,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   brand,
   units,
@@ -405,7 +410,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   units,
   unit,
@@ -416,7 +421,7 @@ SELECT
     ' ' || units || ' '
   ) AS is_filler,
   COALESCE(ABS(jump - ROUND(jump)) <= 0.2 AND ABS(ROUND(jump)) BETWEEN 1 AND 3, FALSE) AS is_jump,
-  COALESCE(days_unseen > 14, FALSE) AS is_stale,
+  NOT seen_day IS NULL AS is_stale,
   COALESCE(usual_currency <> currency, FALSE) AS is_foreign,
   CASE unit
     WHEN 'kg'
@@ -750,7 +755,7 @@ SELECT
   alone.price,
   alone.previous_price,
   alone.jump,
-  alone.days_unseen,
+  alone.seen_day,
   alone.usual_currency,
   alone.units,
   alone.unit,
@@ -809,7 +814,7 @@ FROM (
     price,
     previous_price,
     jump,
-    days_unseen,
+    seen_day,
     usual_currency,
     units,
     unit,
@@ -908,7 +913,7 @@ SELECT
   packed.price,
   packed.previous_price,
   packed.jump,
-  packed.days_unseen,
+  packed.seen_day,
   packed.usual_currency,
   packed.units,
   packed.unit,
@@ -967,7 +972,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   units,
   unit,
@@ -1012,7 +1017,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   units,
   unit,
@@ -1072,7 +1077,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   units,
   unit,
@@ -1115,7 +1120,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   units,
   unit,
@@ -1185,7 +1190,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   units,
   unit,
@@ -1252,7 +1257,7 @@ SELECT
   ranked.price,
   ranked.previous_price,
   ranked.jump,
-  ranked.days_unseen,
+  ranked.seen_day,
   ranked.usual_currency,
   ranked.units,
   ranked.unit,
@@ -1302,7 +1307,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   units,
   unit,
@@ -1360,7 +1365,7 @@ SELECT
   price,
   previous_price,
   jump,
-  days_unseen,
+  seen_day,
   usual_currency,
   units,
   unit,
@@ -1417,7 +1422,7 @@ SELECT
         END,
         CASE
           WHEN is_stale
-          THEN NAMED_STRUCT('finding', 'stale', 'why', 'not seen for ' || days_unseen || ' days')
+          THEN NAMED_STRUCT('finding', 'stale', 'why', 'its source was last seen on ' || seen_day)
         END,
         CASE
           WHEN is_scaled

@@ -1,6 +1,7 @@
 import { findPendingChanges, readChanges } from '../../apply/changes.js';
 import { type DatasetName, findRenamedDatasets, writeDatasetPattern } from '../../apply/dataset-names.js';
 import { listStaleReads } from '../../apply/judge-reads.js';
+import type { NextSources } from '../../apply/sources.js';
 import type { TypedFile } from '../../apply/type-file.js';
 import { ItemReader } from '../../apply/typed-rows.js';
 import { reportStep } from '../../io/io.js';
@@ -16,10 +17,12 @@ import type { Run } from '../open/open-run.js';
 import { askFacets } from '../prove/prove-facets.js';
 import { countReceived } from '../prove/run-record.js';
 import { type Batch, compareRun, judgeAgain, judgeRun, mergeRun, type ReadChanges } from './apply.js';
+import { findNextSources } from './seen-sources.js';
 import { fixMoment } from './service-time.js';
 
 /** The applied batch, and what the service has said of itself. */
 export interface AppliedRun extends Batch {
+  sources: NextSources;
   datasets: LandedDatasets;
   /** The service's counts behind a complete copy; undefined where they were not asked for. */
   facets: string | undefined;
@@ -34,7 +37,11 @@ export async function applyRun(run: Run, landed: LandedInput): Promise<AppliedRu
   return { ...batch, datasets, facets };
 }
 
-async function applyLanded(run: Run, landed: LandedInput, datasets: LandedDatasets): Promise<Batch> {
+async function applyLanded(
+  run: Run,
+  landed: LandedInput,
+  datasets: LandedDatasets,
+): Promise<Omit<AppliedRun, 'datasets' | 'facets'>> {
   const { graph, typing } = run;
   if (isSmallRun(run)) await run.db.useThreads(1);
   const { account } = landed;
@@ -48,7 +55,9 @@ async function applyLanded(run: Run, landed: LandedInput, datasets: LandedDatase
   const judged = await judgeRun(run, compared, await typing.finish());
   // A read that does not show its changes yet is made once more.
   const hasRead = await rereadStale(run, account, await listStaleReads(graph, judged.reads));
-  return mergeRun(run, landed, hasRead ? await judgeAgain(run, judged, await typing.finish()) : judged);
+  const last = hasRead ? await judgeAgain(run, judged, await typing.finish()) : judged;
+  const batch = await mergeRun(run, landed, last);
+  return { ...batch, sources: await findNextSources(run, landed, last, batch) };
 }
 
 /**

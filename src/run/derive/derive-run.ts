@@ -81,7 +81,7 @@ async function deriveBeside(
     });
   const derive = () =>
     new Staging(run, metadata, deriving).guard(async (own) => {
-      const derived = await deriveTables(run, applied.merge, { next, staging: own });
+      const derived = await deriveTables(run, applied.merge, applied.sources.flipped, { next, staging: own });
       const before = run.tables.items.version < 0n ? undefined : applied.merge.before;
       const seen = { history: await next.rows('history'), items: await next.rows('items') };
       const now = await settleServiceTime(run.graph, seen, applied.moment);
@@ -101,13 +101,14 @@ async function stageLanded(
   const { datasets } = applied;
   const { tables } = run;
   const cursor = landed.window.to;
-  const { merge, history, stale, sites, rejects, ahead } = applied;
+  const { merge, history, stale, sites, sources, rejects, ahead } = applied;
   const noted = { cursor, polledAt: readPolled(landed), datasets: noteDatasets(run, landed, datasets) };
   const known = sites.changed === undefined ? KEEP : replaceAll(tables.sites, sites.changed);
   const staged = await settleAll([
     staging.stage('items', merge.change, noted),
     staging.stage('history', history, { cursor, ahead }),
     staging.stage('sites', known),
+    staging.stage('sources', sources.changed === undefined ? KEEP : replaceAll(tables.sources, sources.changed)),
     staging.stage('datasets', replaceAll(tables.datasets, selectDatasets(run, datasets))),
     staging.stage('rejects', append(rejects)),
   ]);

@@ -36,17 +36,19 @@ interface Made {
 /**
  * Stages the derived tables. Where the lake's rows follow from the items before the run, only products with changed
  * offers are computed, and only files that hold rows which became different are written again.
+ * @param flipped sources of which offers read something else than before
  * @param next the lake as it would be, without these tables
  */
 export async function deriveTables(
   run: Run,
   merge: Merge,
+  flipped: Relation,
   { next, staging }: { next: NextLake; staging: Staging },
 ): Promise<StagedTable[]> {
   const { graph, tables, workFolder } = run;
   const derived = listDerived();
   const isFollowing = (one: DerivedTable) => isMadeOfItems(run, one);
-  const products = derived.some(isFollowing) ? await findChangedProducts(graph, merge) : undefined;
+  const products = derived.some(isFollowing) ? await findChangedProducts(graph, merge, flipped, next) : undefined;
   const few = products !== undefined && products.count * FEW_PRODUCTS <= countRows(tables.products.files);
   const queries = derived.flatMap(({ byProduct, query }) => (byProduct ? [query] : []));
   const parts = new ProductParts(graph, { folder: path.join(workFolder, 'products'), queries });
@@ -62,6 +64,8 @@ export async function deriveTables(
   const made = new Map<TableName, Promise<Made>>();
   const readMade = async (name: TableName): Promise<Made> => {
     if (name === 'items') return items;
+    // Offers of sources that became stale, or are no longer, are of the changed products.
+    if (name === 'sources') return { isKept: true };
     return (await made.get(name)) ?? { isKept: next.isKept(name) };
   };
   const make = async (one: DerivedTable): Promise<Made> => {
@@ -98,14 +102,24 @@ function withMade(next: NextLake, reads: ReadonlyMap<TableName, Made>): NextLake
   return next.with(...[...reads.values()].flatMap(({ staged }) => staged ?? []));
 }
 
-/** The products that merged rows are offers of, or were before the run. */
-async function findChangedProducts(graph: RelationGraph, { merged, before, changed }: Merge): Promise<ChangedProducts> {
+/** The products that merged rows are offers of, or were before the run, and those with offers of a flipped source. */
+async function findChangedProducts(
+  graph: RelationGraph,
+  { merged, before, changed }: Merge,
+  flipped: Relation,
+  next: NextLake,
+): Promise<ChangedProducts> {
+  const isFlipped = (await graph.count(flipped)) > 0n;
+  const offers = isFlipped
+    ? sql`UNION SELECT product_id FROM ${await next.rows('items')} SEMI JOIN ${flipped} USING (site_id, source_id)
+      WHERE product_id IS NOT NULL AND is_listed`
+    : sql``;
   const rows = graph.table(
     'changed_products',
     sql`SELECT product_id FROM ${merged} WHERE product_id IS NOT NULL
-    UNION SELECT product_id FROM ${before} WHERE product_id IS NOT NULL`,
+    UNION SELECT product_id FROM ${before} WHERE product_id IS NOT NULL ${offers}`,
   );
-  return { rows, count: changed === 0n ? 0n : await graph.count(rows) };
+  return { rows, count: changed === 0n && !isFlipped ? 0n : await graph.count(rows) };
 }
 
 /** True where the same query made the table from the items before the run, and nothing was repaired since. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { StaleAfter } from '../../apply/sources.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
 import { replaceAll } from '../../lake/table-change.js';
 import { columnsOf, sql } from '../../sql/sql.js';
@@ -10,15 +11,37 @@ type ToldRows = Record<string, string | bigint | null>[];
 
 type Asked = Pick<Run, 'pipeline' | 'tables' | 'repairs'>;
 
+/** \`analysis.staleAfter\` by default: a lake that was told nothing else has no row of it. */
+const DEFAULT_STALE_SECONDS = 14 * 24 * 3600;
+
 /** Rows of each table of the pipeline file, without `run_id`, in an order that says nothing. */
 const LISTS: Record<ToldTableName, (pipeline: Pipeline) => ToldRows> = { offer_rules: listOfferRules };
 
 function listOfferRules({ analysis }: Pipeline): ToldRows {
   const { used, refurbished, opened, rental, deposit, perUnit, set } = analysis.words;
+  const limit = writeStaleAfter(analysis.staleAfter);
   const words = { used, refurbished, opened, rental, deposit, 'per unit': perUnit, set };
-  return Object.entries(words).flatMap(([meaning, texts]) =>
+  const told = Object.entries(words).flatMap(([meaning, texts]) =>
     [...new Set(texts)].map((text) => ({ rule: 'word', site_id: null, meaning, text })),
   );
+  return limit === undefined ? told : [...told, limit];
+}
+
+/** Undefined for the default. */
+function writeStaleAfter(staleAfter: StaleAfter) {
+  const [[meaning, count] = ['', 0]] = Object.entries(staleAfter);
+  if (meaning === 'seconds' && count === DEFAULT_STALE_SECONDS) return undefined;
+  return { rule: 'stale', site_id: null, meaning, text: String(count) };
+}
+
+/** How long a source may stay unseen: as the pipeline file says, or as the lake was told. */
+export async function readStaleAfter({ pipeline, before, graph }: Run): Promise<StaleAfter> {
+  if (pipeline.keepsTold !== true) return pipeline.analysis.staleAfter;
+  const rules = await before.rows('offer_rules');
+  const row = await graph.row(sql`SELECT meaning, CAST(text AS INTEGER) AS n FROM ${rules} WHERE rule = 'stale'`);
+  const count = row?.n as number | undefined;
+  if (count === undefined) return { seconds: DEFAULT_STALE_SECONDS };
+  return row?.meaning === 'intervals' ? { intervals: count } : { seconds: count };
 }
 
 /** True where the pipeline file says other rows than a table of it has. */

@@ -1,6 +1,7 @@
 import { version as duckdbVersion } from '@duckdb/node-api';
 import { type Comparison, NO_COMPARISON } from '../../apply/compare-rows.js';
 import { UNKNOWN_SKEW } from '../../apply/feed-skew.js';
+import type { NextSources } from '../../apply/sources.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { countKept } from '../../journal/exports.js';
 import { readBegin, readPublishable } from '../../journal/landings.js';
@@ -38,14 +39,15 @@ export async function isAtRest(run: Pick<Run, 'pipeline' | 'lake' | 'tables' | '
   return isPointed(run);
 }
 
-/** True when whole rows were read that show what the lake holds already: no file has to be written. */
+/** True when whole rows were read that show what the lake holds already, and no source was seen since: no file has to be written. */
 export async function isUnchanged(
   run: Run,
-  { merge, sites, stale, tally, newChanges, comparison }: Batch,
+  { merge, sites, sources, stale, tally, newChanges, comparison }: Batch & { sources: NextSources },
 ): Promise<boolean> {
   const isSame =
     merge.change.rows === undefined &&
     sites.changed === undefined &&
+    sources.changed === undefined &&
     stale.rows === undefined &&
     tally.rejected === 0n &&
     newChanges === 0n;
@@ -75,7 +77,8 @@ function isSelectionNoted({ selection, tables, landing }: Run): boolean {
 
 /** Every table is where the others are: a run that lost its landing midway leaves them apart. */
 function isWhole({ tables, repairs }: Pick<Run, 'tables' | 'repairs'>): boolean {
-  if (Object.keys(repairs).length > 0) return false;
+  // A lake of an older version lacks a table.
+  if (Object.keys(repairs).length > 0 || tables.sources.version < 0n) return false;
   return (
     tables.items.applied.cursor === tables.history.applied.cursor &&
     DERIVED_TABLES.every((table) => tables[table].applied.itemsVersion === tables.items.version)

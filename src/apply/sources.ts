@@ -1,0 +1,62 @@
+import type { RelationGraph } from '../sql/graph.js';
+import type { Source } from '../sql/model.js';
+import type { Relation } from '../sql/relation.js';
+import { columnsOf, type Sql, sql } from '../sql/sql.js';
+
+/** How long a source may stay unseen: seconds (0 is for ever), or a multiple of its usual interval. */
+export type StaleAfter = { seconds: number } | { intervals: number };
+
+/** Sources after the run. */
+export interface NextSources {
+  /** All rows of table sources; undefined if nothing is newer. */
+  changed: Sql | undefined;
+  /** Sources of which offers read something else than before. */
+  flipped: Relation;
+}
+
+export interface SeenSources {
+  /** Table sources before the run. */
+  sources: Relation;
+  /** Rows with `site_id`, `source_id`, `last_seen_at`, and the read that brought them as `read_by`. */
+  seen: Sql;
+  /** Items by whose times the usual interval of a source is measured again; undefined if limits stay as they are. */
+  measured: Source | undefined;
+  /** True if all items were read. */
+  isWhole: boolean;
+}
+
+/** What makes a row worth writing. */
+const TOLD = sql`site_id, source_id, last_seen_at, clock_at, stale_after, is_stale`;
+
+/** Finds when each source was last seen, and which are stale (model sources). */
+export async function findSources(
+  graph: RelationGraph,
+  { sources, seen, measured, isWhole }: SeenSources,
+  { staleAfter, at, runId }: { staleAfter: StaleAfter; at: string; runId: string },
+): Promise<NextSources> {
+  const isMultiple = 'intervals' in staleAfter;
+  const seconds = isMultiple ? 0 : staleAfter.seconds;
+  const limits =
+    isMultiple && measured !== undefined
+      ? graph.model('source_limits', { items: measured }, { intervals: BigInt(staleAfter.intervals), read_at: at })
+      : graph.empty('source_limits', 'sources');
+  const rows = graph.model(
+    'sources',
+    { seen_items: seen, source_limits: limits, sources },
+    {
+      ...{ is_whole: isWhole, read_at: at, run_id: runId },
+      keeps_limits: isMultiple && measured === undefined,
+      stale_after: seconds === 0 ? null : BigInt(seconds),
+    },
+  );
+  const different = sql`SELECT ${TOLD} FROM ${rows} EXCEPT SELECT ${TOLD} FROM ${sources}`;
+  const changed = (await graph.count(different)) > 0n ? sql`SELECT ${columnsOf('sources')} FROM ${rows}` : undefined;
+  // Offers say since which day a stale source was not seen.
+  const flipped = graph.table(
+    'flipped_sources',
+    sql`SELECT site_id, source_id FROM ${rows} AS n LEFT JOIN ${sources} AS k USING (site_id, source_id)
+    WHERE CASE WHEN n.is_stale THEN epoch_us(n.last_seen_at) // 86400000000 END
+      IS DISTINCT FROM CASE WHEN k.is_stale THEN epoch_us(k.last_seen_at) // 86400000000 END`,
+  );
+  return { changed, flipped };
+}

@@ -1,0 +1,38 @@
+import { findSources, type NextSources } from '../../apply/sources.js';
+import { join, type Sql, sql } from '../../sql/sql.js';
+import { isTold, readStaleAfter } from '../derive/told.js';
+import type { LandedInput } from '../land/land-run.js';
+import type { Run } from '../open/open-run.js';
+import type { Batch, JudgedRun } from './apply.js';
+
+/** Finds when each source was last seen, by all that the run has read. */
+export async function findNextSources(
+  run: Run,
+  { mode, lowWatermark }: LandedInput,
+  { lake, exported, reread, moment }: JudgedRun,
+  { merge }: Pick<Batch, 'merge'>,
+): Promise<NextSources> {
+  const { graph, tables, repairs, before, landing } = run;
+  const isWhole = mode === 'snapshot' && lowWatermark !== undefined;
+  // A lake of an older version has no such table, and rows that another program changed don't count.
+  const isFirst = tables.sources.version < 0n || repairs.sources !== undefined;
+  const select = (rows: Sql, readBy: string) =>
+    sql`SELECT site_id, source_id, last_seen_at, ${readBy} AS read_by FROM ${rows}`;
+  const seen = [
+    select(sql`${exported.typed}`, mode === 'poll' ? 'poll' : 'copy'),
+    select(sql`${reread.typed}`, 'item'),
+    select(sql`${merge.merged}`, 'change'),
+    ...(isFirst ? [select(sql`${lake.items}`, 'item')] : []),
+  ];
+  const isMeasured = isWhole || isFirst || isTold(run);
+  return findSources(
+    graph,
+    {
+      sources: isFirst ? graph.empty('no_sources', 'sources') : await before.rows('sources'),
+      seen: join(seen, ' UNION ALL '),
+      measured: isMeasured ? (isWhole ? exported.typed : lake.items) : undefined,
+      isWhole,
+    },
+    { staleAfter: await readStaleAfter(run), at: moment.at, runId: landing.runId },
+  );
+}

@@ -1,0 +1,224 @@
+/** Offers of a source that is dead are stale, those of a source that is seen are fresh, whatever their rows say. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openLake } from '../../src/lake/lake.js';
+import { describeLakePipeline } from '../../src/run/rebuild/lake-pipeline.js';
+import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
+import { Database } from '../../src/sql/connection.js';
+import { verifyLake } from '../../src/verify/verify-lake.js';
+import { testIo } from '../run/world.js';
+import type { Item } from '../sim/world.js';
+import { openStory, type Story } from './story.js';
+
+const RADIO = { brand: 'Acme', mpn: 'R-1', title: 'Radio' };
+const LAMP = { brand: 'Acme', mpn: 'L-1', title: 'Lamp' };
+const HOUR = 3_600_000_000_000n;
+const DAY = 24n * HOUR;
+const SITES = [11n, 22n, 33n];
+let story: Story;
+let radios: Item[];
+let beads: Item[];
+beforeAll(async () => {
+  story = await openStory();
+  story.pipeline.landing.keep = Number.MAX_SAFE_INTEGER;
+  story.at('01 08:00');
+  radios = SITES.map((siteId) => story.add({ ...RADIO, siteId, modelId: siteId * 10n + 1n, price: 10_000 }));
+  radios.push(...SITES.slice(1).map((siteId) => story.add({ ...LAMP, siteId, modelId: siteId * 10n + 1n })));
+  // One product is a small change beside these.
+  beads = Array.from({ length: 40 }, (_, n) =>
+    story.add({ brand: 'Bead', mpn: `B-${n}`, siteId: 44n, modelId: 441n, price: 10 + n }),
+  );
+  await story.run();
+});
+afterAll(() => story.close());
+
+const alive = () => radios.filter(({ siteId }) => siteId !== 33n);
+/** A scrape finds the listings again, as they were. */
+const see = (...items: readonly Item[]) => {
+  for (const item of items) story.alter(item, { lastSeenAt: story.world.now });
+};
+const reconcile = () => {
+  story.pipeline.source.mode = 'snapshot';
+  return story.run();
+};
+const sources = () =>
+  story.read('SELECT source_id, t(last_seen_at), read_by, t(clock_at), is_stale FROM sources ORDER BY source_id');
+const offers = () =>
+  story.read("SELECT site_id, findings, reason FROM offers WHERE product_id = 'acme-r1' ORDER BY site_id");
+const spreads = () =>
+  story.read("SELECT product_id, trusted_shops, grade FROM price_spread WHERE product_id LIKE 'acme-%' ORDER BY ALL");
+const isWrittenAgain = (runId: string) =>
+  story.read(`SELECT count(*) FROM offers WHERE run_id = '${runId}' AND product_id LIKE 'bead-%'`);
+const proofs = async () => {
+  const db = await Database.open();
+  const options = { signal: new AbortController().signal };
+  const all = await verifyLake(await openLake(story.lakePath, { create: false }), db, options, testIo);
+  db.close();
+  return all.filter(({ found }) => found > 0);
+};
+
+test('a reconcile that reads every row again keeps offers fresh, although no row differs', async () => {
+  story.at('25 08:00');
+  see(...radios, ...beads);
+  const { published, row } = await reconcile();
+  expect(published).toBe(true);
+  expect(row).toMatchObject({ differences: 0n, written: 0n });
+  expect(await sources()).toEqual([111, 221, 331, 441].map((id) => `${id} | 25 08:00 | copy | 25 08:00 | false`));
+  expect(await story.read("SELECT count(*) FROM items WHERE t(last_seen_at) = '01 08:00'")).toEqual(['45']);
+  expect(await story.read('SELECT count(*) FROM offers WHERE NOT is_counted')).toEqual(['0']);
+});
+
+test('a run that reads the same again publishes nothing', async () => {
+  expect((await reconcile()).published).toBe(false);
+  expect((await story.run()).published).toBe(false);
+});
+
+test('a source that was not seen for longer than the limit is stale, and its offers lose their count', async () => {
+  expect(await spreads()).toEqual(['acme-l1 | 2 | B', 'acme-r1 | 3 | B']);
+  story.world.now += 14n * DAY - HOUR;
+  see(...alive(), ...beads);
+  await reconcile();
+  expect(await offers()).toEqual(['11 | [] | ∅', '22 | [] | ∅', '33 | [] | ∅']);
+  story.world.now += 2n * HOUR;
+  see(...alive(), ...beads);
+  const { row } = await reconcile();
+  expect(await offers()).toEqual([
+    '11 | [] | ∅',
+    '22 | [] | ∅',
+    "33 | ['stale'] | its source was last seen on 2026-11-25",
+  ]);
+  expect(await spreads()).toEqual(['acme-l1 | 1 | C', 'acme-r1 | 2 | B']);
+  expect(await isWrittenAgain(row.run_id)).toEqual(['0']);
+  expect(await proofs()).toEqual([]);
+});
+
+test('a change of one item shows that its source is alive', async () => {
+  story.change(radios[2] as Item, { title: 'The radio' });
+  await story.run();
+  expect(await offers()).toEqual(['11 | [] | ∅', '22 | [] | ∅', '33 | [] | ∅']);
+  expect(await proofs()).toEqual([]);
+});
+
+test('another limit holds from the next run on, without news, and a rebuild without the file keeps it', async () => {
+  const limits = () => story.read('SELECT DISTINCT stale_after FROM sources ORDER BY ALL');
+  story.pipeline.analysis = { ...story.pipeline.analysis, staleAfter: { seconds: 3600 } };
+  expect((await story.run()).published).toBe(true);
+  expect(await limits()).toEqual(['3600']);
+  expect((await story.run()).published).toBe(false);
+  expect(await proofs()).toEqual([]);
+  const before = [await sources(), await offers()];
+  await rebuildLake(await describeLakePipeline(story.lakePath), testIo, new AbortController().signal);
+  expect(await limits()).toEqual(['3600']);
+  expect([await sources(), await offers()]).toEqual(before);
+  expect((await story.run()).published).toBe(false);
+});
+
+test('no limit leaves no source stale', async () => {
+  story.pipeline.analysis = { ...story.pipeline.analysis, staleAfter: { seconds: 0 } };
+  story.world.now += 100n * DAY;
+  see(...beads);
+  await reconcile();
+  expect(await story.read('SELECT count(*) FROM sources WHERE is_stale OR stale_after IS NOT NULL')).toEqual(['0']);
+});
+
+async function openOther(): Promise<Story> {
+  const other = await openStory();
+  onTestFinished(() => other.close());
+  other.at('20 08:00');
+  return other;
+}
+/** Begins a listing so many days ago, which was not seen since. */
+function addOld(other: Story, ago: number, values: Partial<Item>): Item {
+  const { now } = other.world;
+  other.world.now = now - BigInt(ago) * DAY;
+  const item = other.add(values);
+  other.world.now = now;
+  return item;
+}
+
+test('a recorded past is not stale as a whole', async () => {
+  const other = await openOther();
+  for (const siteId of SITES) {
+    addOld(other, siteId === 33n ? 315 : 300, { ...RADIO, siteId, modelId: siteId });
+  }
+  await other.run();
+  expect(await other.read('SELECT source_id, is_stale FROM sources ORDER BY source_id')).toEqual([
+    '11 | false',
+    '22 | false',
+    '33 | true',
+  ]);
+});
+
+test('a multiple of the usual interval keeps sources that are seen seldom', async () => {
+  const other = await openOther();
+  other.pipeline.analysis = { ...other.pipeline.analysis, staleAfter: { intervals: 3 } };
+  // Seen every day until 5 days ago, every 20 days until 50 days ago, and once.
+  for (let n = 0; n < 6; n++) {
+    addOld(other, 5 + n, { siteId: 11n, modelId: 1n });
+    addOld(other, 50 + 20 * n, { siteId: 22n, modelId: 2n });
+  }
+  addOld(other, 90, { siteId: 33n, modelId: 3n });
+  for (const ago of [2, 1, 0]) addOld(other, ago, { siteId: 44n, modelId: 4n });
+  await other.run();
+  expect(await other.read('SELECT source_id, stale_after, is_stale FROM sources ORDER BY source_id')).toEqual([
+    `1 | ${3 * 86_400} | true`,
+    `2 | ${60 * 86_400} | false`,
+    '3 | ∅ | false',
+    `4 | ${3 * 86_400} | false`,
+  ]);
+  other.add({ siteId: 11n, modelId: 1n });
+  await other.run();
+  expect(await other.read('SELECT stale_after, is_stale FROM sources WHERE source_id = 1')).toEqual([
+    `${3 * 86_400} | false`,
+  ]);
+});
+
+test('a time far ahead makes no source stale, and its source has no time by it', async () => {
+  const other = await openOther();
+  for (const siteId of SITES) other.add({ ...RADIO, siteId, modelId: siteId, price: 10_000 });
+  const ahead = { lastSeenAt: other.world.now + 3000n * DAY };
+  for (const siteId of [11n, 44n]) other.alter(other.add({ siteId, modelId: siteId }), ahead);
+  await other.run();
+  expect(await other.read('SELECT source_id, t(last_seen_at), is_stale FROM sources ORDER BY source_id')).toEqual([
+    ...SITES.map((id) => `${id} | 20 08:00 | false`),
+    '44 | ∅ | false',
+  ]);
+});
+
+test('a machine whose clock is years behind judges by the times as they are', async () => {
+  const other = await openOther();
+  for (const siteId of SITES) {
+    addOld(other, siteId === 33n ? 30 : 1, { siteId, modelId: siteId });
+  }
+  await other.sync({ now: () => new Date('2020-01-01T00:00:00Z') });
+  expect(await other.read('SELECT source_id, is_stale FROM sources ORDER BY source_id')).toEqual([
+    '11 | false',
+    '22 | false',
+    '33 | true',
+  ]);
+});
+
+/** Leaves the lake as a version without the table would. */
+function dropTable(lakePath: string, table: string): void {
+  rmSync(path.join(lakePath, table), { recursive: true });
+  const pointer = path.join(lakePath, 'lake.json');
+  const { tables, ...rest } = JSON.parse(readFileSync(pointer, 'utf8'));
+  delete tables[table];
+  writeFileSync(pointer, JSON.stringify({ ...rest, tables }));
+}
+
+test('a lake without the table gets it with the next run, and calls no source stale before a copy', async () => {
+  const other = await openOther();
+  for (const siteId of SITES) {
+    addOld(other, siteId === 33n ? 30 : 1, { ...RADIO, siteId, modelId: siteId });
+  }
+  await other.run();
+  dropTable(other.lakePath, 'sources');
+  expect((await other.run()).published).toBe(true);
+  const rows = () => other.read('SELECT source_id, read_by, is_stale FROM sources ORDER BY source_id');
+  expect(await rows()).toEqual(['11 | item | false', '22 | item | false', '33 | item | false']);
+  other.pipeline.source.mode = 'snapshot';
+  await other.run();
+  expect(await rows()).toEqual(['11 | copy | false', '22 | copy | false', '33 | copy | true']);
+});
