@@ -4,7 +4,7 @@ import { type Allowance, countCallsLeft, countRowsLeft } from './allowance.js';
 import { explainBroken, refuseBroken } from './broken-exports.js';
 
 /** Means for whole reads of changed items. */
-export interface HydrationMeans {
+export interface HydrationFacts {
   /** Undefined: no export may be taken, and calls are unlimited. */
   allowance: Allowance | undefined;
   /** Calls since `allowance` was read. */
@@ -53,7 +53,7 @@ interface Limits {
  */
 export function planHydration(
   changed: ChangedItems,
-  { allowance, callsMade, ratePerSecond, broken, isTaken = false }: HydrationMeans,
+  { allowance, callsMade, ratePerSecond, broken, isTaken = false }: HydrationFacts,
 ): { choice: HydrationChoice; refusal: PricelakeError | undefined } {
   const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, callsMade);
   const rowsLeft = allowance === undefined ? 0n : countRowsLeft(allowance);

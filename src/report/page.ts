@@ -5,7 +5,7 @@ import { foreign, moment } from './format.js';
 import { renderSection } from './layout.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import { PAGE_STYLE } from './page-style.js';
-import type { LakeFacts } from './read-facts.js';
+import type { ReportFacts } from './read-facts.js';
 import { type Advice, checksSection, describeFinding } from './sections/checks.js';
 import { copySection } from './sections/copy.js';
 import { creditsSection } from './sections/credits.js';
@@ -29,7 +29,7 @@ export interface ReportHead {
 export const REPORT_MARK = '<meta name="generator" content="pricelake report">';
 
 /** Renders the report as one document that loads nothing and runs only its own script. */
-export async function renderReport(facts: LakeFacts, head: ReportHead): Promise<string> {
+export async function renderReport(facts: ReportFacts, head: ReportHead): Promise<string> {
   const sections = [
     await spreadSection(facts),
     ...(facts.watched === undefined ? [] : [watchSection(facts.watched)]),
@@ -93,12 +93,12 @@ const PAGE_POLICY = [
 type Verdict = { state: 'good' | 'note' | 'attention' | 'wrong'; text: Content };
 
 /** Answers in three lines: how much do prices differ, is the copy whole, did the checks find anything? */
-function renderVerdict(facts: LakeFacts, advice: ReportHead['advice']): Html {
+function renderVerdict(facts: ReportFacts, advice: ReportHead['advice']): Html {
   const verdicts = [judgeSpread(facts), judgeCopy(facts), judgeChecks(facts, advice)];
   return html`<ul class="verdict">${verdicts.map(({ state, text }) => html`<li class="${state}"><span>${text}</span></li>\n`)}</ul>`;
 }
 
-function judgeCopy({ runs, overview }: LakeFacts): Verdict {
+function judgeCopy({ runs, overview }: ReportFacts): Verdict {
   const [last] = runs;
   if (last === undefined) return { state: 'attention', text: 'Nothing is published in this lake yet.' };
   const wrong = runs.filter(({ adds_up }) => !adds_up);
@@ -119,7 +119,7 @@ function judgeCopy({ runs, overview }: LakeFacts): Verdict {
   return { state: 'good', text: html`The <a href="#copy">copy</a> is complete as of its last run: ${held}.` };
 }
 
-function judgeChecks({ checks }: LakeFacts, advice: ReportHead['advice']): Verdict {
+function judgeChecks({ checks }: ReportFacts, advice: ReportHead['advice']): Verdict {
   if (checks.length === 0) return { state: 'attention', text: 'No checks have run yet.' };
   const failed = checks.filter(({ violations }) => violations > 0n);
   if (failed.length === 0) return { state: 'good', text: `All ${formatCount(checks.length)} checks passed.` };
@@ -132,7 +132,7 @@ function judgeChecks({ checks }: LakeFacts, advice: ReportHead['advice']): Verdi
   return { state: grave ? 'wrong' : 'attention', text };
 }
 
-function judgeSpread({ summary, selection }: LakeFacts): Verdict {
+function judgeSpread({ summary, selection }: ReportFacts): Verdict {
   const scope = selection.currency === undefined ? '' : ` in ${selection.currency}`;
   if (summary.median_pct === null) {
     return { state: 'note', text: `No product is sold by two shops${scope}, so there are no prices to compare.` };

@@ -18,7 +18,7 @@ export interface ReportSelection {
 }
 
 /** Everything that the report shows: aggregates and top rows, never whole tables. */
-export interface LakeFacts {
+export interface ReportFacts {
   selection: ReportSelection;
   overview: rows.Overview;
   runs: rows.Run[];
@@ -48,7 +48,7 @@ export const MOST_SHOPS = 100;
  * Reads the facts from the views of the tables.
  * @throws PricelakeError `usage` when a product of the selection is not in the lake.
  */
-export async function readFacts(db: Database, selection: ReportSelection): Promise<LakeFacts> {
+export async function readFacts(db: Database, selection: ReportSelection): Promise<ReportFacts> {
   const currency = selection.currency ?? null;
   const { minShops } = selection;
   const [overview] = await readRows(db, 'report_overview', rows.overviewRow);

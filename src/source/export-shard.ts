@@ -34,7 +34,7 @@ export interface SegmentTyping {
 }
 
 /** The part of an export that has arrived. */
-export interface Progress {
+export interface ShardProgress {
   rows: bigint;
   bytes: number;
 }
@@ -44,7 +44,7 @@ export interface AskedShard {
   shard: Shard;
   format: ExportFormat;
   gate: ExportGate;
-  onProgress: (progress: Progress) => void;
+  onProgress: (progress: ShardProgress) => void;
 }
 
 /**
@@ -193,8 +193,8 @@ class ShardExport {
     }
   }
 
-  #write(body: AsyncIterable<Buffer>, announced: bigint): Promise<Progress> {
-    const progress: Progress = { rows: 0n, bytes: 0 };
+  #write(body: AsyncIterable<Buffer>, announced: bigint): Promise<ShardProgress> {
+    const progress: ShardProgress = { rows: 0n, bytes: 0 };
     const { shard, attempt } = this.#place();
     return writeSegments(body, {
       folder: this.#landing.folder,

@@ -152,7 +152,7 @@ export function isCursorRefused(error: unknown): error is PricelakeError {
 }
 
 /** Reads the page behind a cursor. If the cursor is refused and whole rows are read, reads the first page. */
-async function readChanges({ client, watermark }: FeedPart, cursor: bigint, io: Io) {
+async function fetchPage({ client, watermark }: FeedPart, cursor: bigint, io: Io) {
   const read = async (after: bigint) => {
     const { body } = await client.bytes('/changes', { after, limit: PAGE_LIMIT });
     return { body, after };
@@ -177,7 +177,7 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
   let hasMore = last?.isSinceBound === true ? last.hasMore : true;
   try {
     while (hasMore) {
-      const { body, after } = await readChanges(part, cursor, io);
+      const { body, after } = await fetchPage(part, cursor, io);
       if (after !== cursor) known = larger(known, part.watermark ?? 0n);
       cursor = after;
       const page = readFeedPage(body, cursor);

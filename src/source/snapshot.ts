@@ -4,7 +4,7 @@ import type { Landing } from '../journal/landings.js';
 import type { ExportGate } from '../plan/export-gate.js';
 import type { Shard } from '../plan/plan-shards.js';
 import type { DatasetPart } from './dataset-client.js';
-import { exportShard, listSegments, type Progress, type SegmentTyping } from './export-shard.js';
+import { exportShard, listSegments, type SegmentTyping, type ShardProgress } from './export-shard.js';
 import type { ExportFormat } from './row-scanner.js';
 
 /** Exports side by side; the rate stays the client's. */
@@ -30,7 +30,7 @@ export async function landSnapshot(
   io: Io,
 ): Promise<void> {
   const { shards } = options;
-  const came = new Map<string, Progress>();
+  const came = new Map<string, ShardProgress>();
   const missing = shards.filter((shard) => {
     const segments = listSegments(landing, shard);
     for (const segment of segments ?? []) typing.addItems(segment, { mayBecomeVoid: false });
@@ -42,7 +42,7 @@ export async function landSnapshot(
   options.gate.require(sum(missing).rows);
   const report = (done: boolean) => io.progress({ step: 'snapshot', ...sum([...came.values()]), totalRows, done });
   await runSideBySide(CONCURRENCY, missing, (shard) => {
-    const onProgress = (progress: Progress) => {
+    const onProgress = (progress: ShardProgress) => {
       came.set(shard.name, progress);
       report(false);
     };
@@ -53,8 +53,8 @@ export async function landSnapshot(
   report(true);
 }
 
-function sum(parts: readonly { rows: bigint | number; bytes?: number }[]): Progress {
-  return parts.reduce<Progress>(
+function sum(parts: readonly { rows: bigint | number; bytes?: number }[]): ShardProgress {
+  return parts.reduce<ShardProgress>(
     (total, { rows, bytes = 0 }) => ({ rows: total.rows + BigInt(rows), bytes: total.bytes + bytes }),
     { rows: 0n, bytes: 0 },
   );

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Script } from 'node:vm';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { renderReport } from '../../src/report/page.js';
-import type { LakeFacts } from '../../src/report/read-facts.js';
+import type { ReportFacts } from '../../src/report/read-facts.js';
 import { HEAD, HOSTILE, kettleWorld, readWorld, renderWorld } from './report-world.js';
 
 let page: string;
@@ -189,7 +189,7 @@ describe('a lake that has little to tell', () => {
   it('says what does not add up or still waits', async () => {
     const facts = await readWorld(kettleWorld());
     const [run] = facts.runs;
-    const tell = (change: Partial<LakeFacts['runs'][number]>) => {
+    const tell = (change: Partial<ReportFacts['runs'][number]>) => {
       const drawn = { changes: [], histogram: [], categories: [], shops: [], histories: [] };
       return renderReport({ ...facts, ...drawn, runs: run === undefined ? [] : [{ ...run, ...change }] }, HEAD);
     };

@@ -1,5 +1,5 @@
 import { type ReportHead, renderReport } from '../../src/report/page.js';
-import { type LakeFacts, type ReportSelection, readFacts } from '../../src/report/read-facts.js';
+import { type ReportFacts, type ReportSelection, readFacts } from '../../src/report/read-facts.js';
 import type { Database } from '../../src/sql/connection.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
 import { fillDerived, insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
@@ -44,7 +44,7 @@ export async function openReportWorld(rows: WorldRows): Promise<Database> {
 }
 
 /** The facts of such a world. */
-export async function readWorld(rows: WorldRows, selection: Partial<ReportSelection> = {}): Promise<LakeFacts> {
+export async function readWorld(rows: WorldRows, selection: Partial<ReportSelection> = {}): Promise<ReportFacts> {
   const db = await openReportWorld(rows);
   try {
     return await readFacts(db, { ...SELECTION, ...selection });

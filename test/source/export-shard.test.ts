@@ -12,8 +12,8 @@ import {
   exportShard,
   listCutSegments,
   listSegments,
-  type Progress,
   type SegmentTyping,
+  type ShardProgress,
   type ShardSegment,
 } from '../../src/source/export-shard.js';
 import { createFakeIo } from '../api/fake-io.js';
@@ -65,7 +65,7 @@ async function land(client: ApiClient, { landing, asked = shard, broken, left, i
   const io = createFakeIo();
   const { memory, noted, forgotten } = fakeMemory(broken, io.now);
   const happened: string[] = [];
-  const told: Progress[] = [];
+  const told: ShardProgress[] = [];
   const segments: ShardSegment[] = [];
   const typing: SegmentTyping = {
     addItems: (segment, { mayBecomeVoid }) => {
@@ -76,7 +76,7 @@ async function land(client: ApiClient, { landing, asked = shard, broken, left, i
     forget: (paths) => void happened.push(...paths.map((one) => `void ${path.basename(one)}`)),
     whenRoom: async () => void happened.push('room'),
   };
-  const onProgress = (progress: Progress) => void told.push({ ...progress });
+  const onProgress = (progress: ShardProgress) => void told.push({ ...progress });
   const gate = new ExportGate(allowRows(left, isCounted), io, memory);
   const error = await exportShard(
     client,

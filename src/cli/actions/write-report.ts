@@ -7,7 +7,7 @@ import { PricelakeError } from '../../io/errors.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { readPointer } from '../../lake/pointer.js';
 import { renderReport } from '../../report/page.js';
-import { type LakeFacts, readFacts, readWatched } from '../../report/read-facts.js';
+import { type ReportFacts, readFacts, readWatched } from '../../report/read-facts.js';
 import { publishReport, requireReportTarget } from '../../report/report-file.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { report } from '../commands/read.js';
@@ -52,7 +52,7 @@ export async function writeReport(request: Arguments<typeof report>, context: Co
   return { output: resolve(output), bytes, generatedAt, ...describeFacts(facts) };
 }
 
-function describeForPeople(output: string, bytes: number, facts: LakeFacts): string {
+function describeForPeople(output: string, bytes: number, facts: ReportFacts): string {
   const { overview, checks, summary, shops, histories, credits } = facts;
   const failed = checks.filter(({ violations }) => violations > 0n).length;
   return `${output} (${formatBytes(bytes)}): ${[
@@ -65,7 +65,7 @@ function describeForPeople(output: string, bytes: number, facts: LakeFacts): str
   ].join(', ')}\n`;
 }
 
-function describeFacts({ overview, runs, checks, summary, histories, credits }: LakeFacts): CommandReport {
+function describeFacts({ overview, runs, checks, summary, histories, credits }: ReportFacts): CommandReport {
   const [last] = runs;
   return {
     listed: overview.listed,

@@ -5,7 +5,7 @@ import { replaceFile } from '../../io/durable.js';
 import { PricelakeError } from '../../io/errors.js';
 import { countLeft } from '../../plan/allowance.js';
 import type { RunReport } from '../../run/sync.js';
-import { type LakeFacts, readLakeFacts } from './lake-facts.js';
+import { type LakeFigures, readLakeFigures } from './lake-figures.js';
 import type { RunObserver, WatchedRun } from './watch-run.js';
 
 /**
@@ -24,7 +24,7 @@ export async function openMetricsFile(file: string): Promise<RunObserver> {
     end: async (run) => {
       const { pipeline } = run;
       // A lake that can't be read has no figures, and the run has said why.
-      const lake = pipeline === undefined ? undefined : await readLakeFacts(pipeline).catch(() => undefined);
+      const lake = pipeline === undefined ? undefined : await readLakeFigures(pipeline).catch(() => undefined);
       const text = writePrometheusText(describeMetrics(run, lake), { pipeline: pipeline?.name ?? '' });
       await replaceFile(file, text, part);
     },
@@ -32,7 +32,7 @@ export async function openMetricsFile(file: string): Promise<RunObserver> {
 }
 
 /** Every figure of a run and of its lake. A run that failed has no figures of rows and checks. */
-function describeMetrics(run: WatchedRun, lake: LakeFacts | undefined): Metric[] {
+function describeMetrics(run: WatchedRun, lake: LakeFigures | undefined): Metric[] {
   const { report, endedAt, startedAt } = run;
   const gauge = (name: string, help: string, samples: Metric['samples']): Metric => ({ name, help, samples });
   const one = (name: string, help: string, value: number | bigint | boolean | undefined) =>

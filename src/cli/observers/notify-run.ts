@@ -7,7 +7,7 @@ import { notify } from '../notify/notify.js';
 import { type Receiver, readReceivers } from '../notify/receivers.js';
 import { formatSeconds } from '../progress.js';
 import type { CliIo } from '../terminal-io.js';
-import { type LakeFacts, readLakeFacts } from './lake-facts.js';
+import { type LakeFigures, readLakeFigures } from './lake-figures.js';
 import type { RunObserver, WatchedRun } from './watch-run.js';
 
 /** The next run continues after these, or somebody stopped the run. */
@@ -24,7 +24,7 @@ export function openNotifier(flagged: readonly Receiver[], io: CliIo, env: NodeJ
       if (receivers.length === 0 || errorCodeOf(run.error) === 'stopped') return;
       const { pipeline, exitCode } = run;
       // A lake that can't be read has no figures, and the run has said why.
-      const lake = pipeline && (await readLakeFacts(pipeline).catch(() => undefined));
+      const lake = pipeline && (await readLakeFigures(pipeline).catch(() => undefined));
       const file = pipeline && (await findLakeMemory(pipeline.lake.path).catch(() => undefined));
       const find = ({ staleAfterMs }: Receiver) => [
         ...describeFailure(run),
@@ -62,7 +62,7 @@ function describeFailure({ exitCode, error, endedAt }: WatchedRun): Notice[] {
   ];
 }
 
-function describeStale({ endedAt }: WatchedRun, lake: LakeFacts | undefined, staleAfterMs: number): Notice[] {
+function describeStale({ endedAt }: WatchedRun, lake: LakeFigures | undefined, staleAfterMs: number): Notice[] {
   const current = lake?.currentAt;
   if (current === undefined || staleAfterMs === 0) return [];
   const ms = endedAt.getTime() - current;
@@ -74,7 +74,7 @@ function describeStale({ endedAt }: WatchedRun, lake: LakeFacts | undefined, sta
 }
 
 /** Less than a tenth is left. */
-function describeBudget({ endedAt }: WatchedRun, lake: LakeFacts | undefined): Notice[] {
+function describeBudget({ endedAt }: WatchedRun, lake: LakeFigures | undefined): Notice[] {
   const until = lake?.resetsAt?.toISOString() ?? null;
   return Object.entries(lake?.bounds ?? {}).flatMap(([what, bound]: [string, Bound | undefined]) => {
     if (bound === undefined || bound.allowed === 0n || countLeft(bound) * 10n >= bound.allowed) return [];

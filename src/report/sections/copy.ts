@@ -4,11 +4,11 @@ import { drawChart } from '../chart.js';
 import { changesChart, KINDS } from '../charts/changes.js';
 import { foreign, formatDay, formatDuration, formatPercent, moment } from '../format.js';
 import { type Column, renderFigure, renderFigures, renderTable, type Section } from '../layout.js';
-import { CHANGE_DAYS, type LakeFacts } from '../read-facts.js';
+import { CHANGE_DAYS, type ReportFacts } from '../read-facts.js';
 import type { Dataset, DayChanges, Run } from '../rows.js';
 
 /** Shows how fresh the copy is, what the last runs did and cost, and if their rows add up. */
-export async function copySection(facts: LakeFacts, generatedAt: Date): Promise<Section> {
+export async function copySection(facts: ReportFacts, generatedAt: Date): Promise<Section> {
   const { overview, runs, datasets, changes } = facts;
   const { listed, items, changes: known, oldest_change, newest_change } = overview;
   const figures = renderFigures([
@@ -50,7 +50,7 @@ function renderCurrent(runs: readonly Run[], generatedAt: Date) {
 }
 
 /** Time between the newest change and the end of the last run. */
-function describeLag({ overview, runs }: LakeFacts): string {
+function describeLag({ overview, runs }: ReportFacts): string {
   const end = runs[0]?.finished_at;
   if (end === undefined || overview.newest_change === null) return '';
   const lag = end.getTime() - overview.newest_change.getTime();

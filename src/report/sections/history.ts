@@ -3,14 +3,14 @@ import { type Content, type Html, html } from '../../formats/html.js';
 import { drawPriceLines, MOST_LINES } from '../charts/price-lines.js';
 import { cutText, foreign, formatDay, formatMoney, formatPercent, link, money } from '../format.js';
 import { type Column, renderTable, type Section } from '../layout.js';
-import type { LakeFacts } from '../read-facts.js';
+import type { ReportFacts } from '../read-facts.js';
 import { HISTORY_DAYS, OFFERS_SHOWN, type ProductHistory } from '../read-histories.js';
 import type { Offer } from '../rows.js';
 
 const DAY_MS = 86_400_000;
 
 /** Shows products one by one: their offers, reasons to leave some out, and past prices. */
-export function historySection({ histories, overview, summary }: LakeFacts): Section {
+export function historySection({ histories, overview, summary }: ReportFacts): Section {
   const section = { id: 'history', title: 'Products' };
   if (histories.length === 0) return { ...section, body: html`<p>There is no product to show.</p>` };
   const until = overview.newest_change;

@@ -4,14 +4,14 @@ import { drawChart } from '../chart.js';
 import { rangesChart, sharesChart } from '../charts/ranges.js';
 import { cutText, foreign, formatPercent } from '../format.js';
 import { type Column, numberColumn, renderFigure, renderTable, type Section } from '../layout.js';
-import { type LakeFacts, MOST_SHOPS } from '../read-facts.js';
+import { MOST_SHOPS, type ReportFacts } from '../read-facts.js';
 import type { Shop } from '../rows.js';
 
 const SHOPS_DRAWN = 16;
 const ROWS_OPEN = 10;
 
 /** Shows how often each shop is the cheapest, and its prices against the market. */
-export async function shopsSection({ shops }: LakeFacts): Promise<Section> {
+export async function shopsSection({ shops }: ReportFacts): Promise<Section> {
   const section = { id: 'shops', title: 'Shops' };
   if (shops.length === 0) return { ...section, body: html`<p>No shop sells a product that another one sells too.</p>` };
   const table = renderTable({

@@ -5,7 +5,7 @@ import { rangesChart } from '../charts/ranges.js';
 import { histogramChart, spreadDaysChart } from '../charts/spreads.js';
 import { cutText, foreign, formatPercent, money } from '../format.js';
 import { type Column, numberColumn, renderFigure, renderFigures, renderTable, type Section } from '../layout.js';
-import type { LakeFacts } from '../read-facts.js';
+import type { ReportFacts } from '../read-facts.js';
 import { keyOf } from '../read-histories.js';
 import type { Category, Offer, Spread } from '../rows.js';
 import { productId } from './history.js';
@@ -14,7 +14,7 @@ const CATEGORIES_DRAWN = 12;
 const ROWS_OPEN = 15;
 
 /** Shows price differences: the widest, all of them, and by category. */
-export async function spreadSection(facts: LakeFacts): Promise<Section> {
+export async function spreadSection(facts: ReportFacts): Promise<Section> {
   const { summary, histogram, days, categories, selection } = facts;
   const scope = selection.currency === undefined ? 'one currency' : selection.currency;
   const section = { id: 'spread', title: 'Price differences' };
@@ -57,7 +57,7 @@ here for products that two or more shops sell in ${scope}.</p>
   return { ...section, body };
 }
 
-function explainGrades({ grade_a, grade_b, grade_c, left_out, spreads }: LakeFacts['summary']): string {
+function explainGrades({ grade_a, grade_b, grade_c, left_out, spreads }: ReportFacts['summary']): string {
   const offers =
     left_out === 0n
       ? ''
@@ -106,7 +106,7 @@ ${renderTable({ caption, columns, rows: categories, sorted: { by: 'Products', or
 </details>`;
 }
 
-function renderWidest(facts: LakeFacts): Html {
+function renderWidest(facts: ReportFacts): Html {
   const { spreads, summary } = facts;
   const { min_shops, in_many_shops } = summary;
   if (spreads.length === 0) return html`<p>No product that can be trusted is sold by ${min_shops} shops.</p>`;
@@ -137,7 +137,7 @@ ${table}`;
 }
 
 /** An offer of each shop that lists the product. */
-function listShops({ histories }: LakeFacts, spread: Spread): Offer[] {
+function listShops({ histories }: ReportFacts, spread: Spread): Offer[] {
   const key = keyOf(spread);
   const offers = histories.find(({ product }) => keyOf(product) === key)?.offers ?? [];
   const bySite = new Map(offers.filter(({ is_listed }) => is_listed).map((offer) => [offer.site_id, offer]));
@@ -145,7 +145,7 @@ function listShops({ histories }: LakeFacts, spread: Spread): Offer[] {
 }
 
 /** Controls that filter the table. The page's address keeps their values. */
-function renderFilters(facts: LakeFacts): Html {
+function renderFilters(facts: ReportFacts): Html {
   const { spreads } = facts;
   const options = (pairs: Iterable<readonly [string, string]>) =>
     [...new Map(pairs)].sort(([, a], [, b]) => a.localeCompare(b, 'en'));

@@ -9,7 +9,7 @@ import { quoteLiteral } from '../../sql/quote.js';
 import { columnsOf } from '../../sql/sql.js';
 import { type Applied, type FileChange, type TableName, TOLD_TABLES } from '../../tables/table.js';
 import type { OldTables } from './old-tables.js';
-import type { Rebuild, RebuildPlan, RunFacts } from './plan-rebuild.js';
+import type { LedgerRun, Rebuild, RebuildPlan } from './plan-rebuild.js';
 
 /**
  * Keeps rows of runs that the rebuild does not replay: history, rejects, closed days, and websites as they were then.
@@ -74,7 +74,7 @@ export async function keepGoneItems(rebuild: Rebuild): Promise<void> {
 }
 
 /** Reads the ledger, to find missing runs; undefined if the table can't be read. */
-export async function readRunFacts(old: OldTables): Promise<RunFacts[] | undefined> {
+export async function readLedgerRuns(old: OldTables): Promise<LedgerRun[] | undefined> {
   if ((await old.open('runs')) !== 'whole') return undefined;
   const rows =
     await old.db.rows(`SELECT run_number, run_id, written + rejected + coalesce(differences, 0) + coalesce(gone, 0) > 0 AS left_rows

@@ -5,7 +5,7 @@ import type { Lake } from '../../lake/lake.js';
 import type { OldTables } from './old-tables.js';
 
 /** A row of table `runs`. */
-export interface RunFacts {
+export interface LedgerRun {
   runNumber: bigint;
   runId: string;
   /** True if the tables hold rows of the run. */
@@ -36,7 +36,7 @@ export interface Rebuild {
  */
 export function planRebuild(
   landed: KeptRuns['runs'],
-  published: readonly RunFacts[] | undefined,
+  published: readonly LedgerRun[] | undefined,
   cursor: bigint | undefined | 'unknown',
 ): RebuildPlan {
   const snapshots = landed.filter(({ state }) => state.decision?.mode === 'snapshot');
@@ -56,7 +56,7 @@ export function planRebuild(
 /** Describes a gap between these runs and the published lake; undefined if there is none. */
 function findMissing(
   runs: KeptRuns['runs'],
-  published: readonly RunFacts[] | undefined,
+  published: readonly LedgerRun[] | undefined,
   cursor: bigint | undefined | 'unknown',
 ): string | undefined {
   const kept = new Set(runs.map(({ runId }) => runId));

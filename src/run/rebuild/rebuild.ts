@@ -16,9 +16,9 @@ import { rebuildPath } from '../../lake/swap-lake.js';
 import { privatePath } from '../../tables/layout.js';
 import { checkLanding } from '../../verify/prove-landing.js';
 import { syncPipeline } from '../sync.js';
-import { findLosses, keepGoneItems, readRunFacts, refuseLosses, seedTables, seedTold } from './carry-forward.js';
+import { findLosses, keepGoneItems, readLedgerRuns, refuseLosses, seedTables, seedTold } from './carry-forward.js';
 import { OldTables } from './old-tables.js';
-import { planRebuild, type Rebuild, type RebuildPlan, type RunFacts } from './plan-rebuild.js';
+import { type LedgerRun, planRebuild, type Rebuild, type RebuildPlan } from './plan-rebuild.js';
 import { replaceTables, type SwappedTable, swapTables } from './replace-tables.js';
 import { restoreTables } from './restore-tables.js';
 
@@ -110,7 +110,7 @@ async function planFromSound(
   isDamaged: boolean,
 ): Promise<{ plan: RebuildPlan; faults: string[] }> {
   const cursor = readCursor(old, open, isDamaged);
-  const facts = await readRunFacts(old);
+  const facts = await readLedgerRuns(old);
   const faults = [...damaged];
   const sound = new Set<string>();
   let left = runs;
@@ -129,7 +129,7 @@ async function planFromSound(
 
 function planNaming(
   runs: KeptRuns['runs'],
-  facts: readonly RunFacts[] | undefined,
+  facts: readonly LedgerRun[] | undefined,
   cursor: ReturnType<OldTables['readCursor']>,
   faults: readonly string[],
 ): RebuildPlan {

@@ -7,10 +7,10 @@ import { recallAccountPlan } from '../../source/account.js';
 import { Database } from '../../sql/connection.js';
 import type { WatchedPipeline } from './watch-run.js';
 
-export type LakeFacts = Awaited<ReturnType<typeof readLakeFacts>>;
+export type LakeFigures = Awaited<ReturnType<typeof readLakeFigures>>;
 
 /** The figures of the lake itself, which it has even after a run that failed. Times are milliseconds since 1970. */
-export async function readLakeFacts({ lake: { path }, budget }: WatchedPipeline) {
+export async function readLakeFigures({ lake: { path }, budget }: WatchedPipeline) {
   const lake = await openLake(path, { create: false });
   const pointer = await readPointer(lake);
   const memory = await readMemory(lake);
