@@ -89,8 +89,8 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   {
     name: 'a product that lost its last offer is not made again',
     file: 'src/run/derive/derive.ts',
-    find: '{before} WHERE product_id IS NOT NULL`',
-    replace: '{before} WHERE false`',
+    find: '{before} WHERE product_id IS NOT NULL ',
+    replace: '{before} WHERE false ',
     tests: DERIVED,
   },
   {
