@@ -1,12 +1,22 @@
 -- part of: analyses of the last days or weeks
--- The data's clock: when the service last saw any item. A row that was seen more than a day after it was read has a wrong
--- time, and moves no window; unless all rows are such, because the clock of this machine is behind.
+-- The data's clock: when the service last saw any item. A row that was seen more than a day after it was read or a change
+-- made it (run_id begins with the number and the day of the run) has a wrong time, and moves no window; unless all rows
+-- are such, because the clock of this machine is behind.
 SELECT seen_us, DATE '1970-01-01' + (seen_us // 86400000000)::INTEGER AS seen_day
 FROM (
   SELECT
     epoch_us(coalesce(
-      max(last_seen_at) FILTER (last_seen_at <= coalesce(read_at, last_seen_at) + INTERVAL 1 DAY),
+      max(last_seen_at) FILTER (
+        last_seen_at <= coalesce(read_at, last_seen_at) + INTERVAL 1 DAY
+        OR DATE '1970-01-01' + (epoch_us(last_seen_at) // 86400000000)::INTEGER <= written_day + 1
+      ),
       max(last_seen_at)
     )) AS seen_us
-  FROM items
+  FROM (
+    SELECT
+      last_seen_at,
+      read_at,
+      TRY_CAST(substr(run_id, 8, 4) || '-' || substr(run_id, 12, 2) || '-' || substr(run_id, 14, 2) AS DATE) AS written_day
+    FROM items
+  )
 )

@@ -265,6 +265,18 @@ describe('the shipped checks', () => {
 
   const sound: [when: string, rows: Rows][] = [
     [
+      'a change of the feed moved the time of an item that was read long before',
+      {
+        items: [
+          {
+            last_seen_at: "TIMESTAMPTZ '2026-02-10 23:00:00Z'",
+            read_at: "TIMESTAMPTZ '2026-01-02 00:00:00Z'",
+            run_id: "'000007-20260209T010203Z'",
+          },
+        ],
+      },
+    ],
+    [
       'a stale source has no listed item, and others are fresh',
       {
         items: [

@@ -174,6 +174,20 @@ test('a multiple of the usual interval keeps sources that are seen seldom', asyn
   ]);
 });
 
+test('changes of the feed move the data clock, and no check takes their times for wrong', async () => {
+  const other = await openOther();
+  other.pipeline.checks = {};
+  const item = addOld(other, 20, { siteId: 11n });
+  const { checks } = await other.run();
+  expect(checks.find(({ name }) => name === 'seen_ahead')?.violations).toBe(0n);
+  other.world.now += 5n * DAY;
+  other.change(item, { price: 900 });
+  const next = await other.run();
+  expect(next.checks.find(({ name }) => name === 'seen_ahead')?.violations).toBe(0n);
+  const clock = readFileSync('pipelines/analysis/data_clock.sql', 'utf8');
+  expect(await other.read(`SELECT strftime(seen_day, '%d') FROM (${clock})`)).toEqual(['25']);
+});
+
 test('a time far ahead makes no source stale, and its source has no time by it', async () => {
   const other = await openOther();
   for (const siteId of SITES) other.add({ ...RADIO, siteId, modelId: siteId, price: 10_000 });
