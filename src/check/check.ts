@@ -71,14 +71,13 @@ const NOT_ITS_OWN = /^(Out of Memory|IO|INTERRUPT|INTERNAL|FATAL|HTTP|Permission
 
 /** Adds file and line to an error of the check's SQL. Other errors (out of memory, a damaged file) pass through. */
 export function explainCheckError({ file }: Check, cause: unknown): unknown {
-  const text = cause instanceof Error ? cause.message.replace(/^Failed to extract statements: /u, '') : '';
+  const text = cause instanceof Error ? cause.message.replace('Failed to extract statements: ', '') : '';
   if (cause instanceof PricelakeError) return cause;
   // DuckDB's binding says only this for a text without a statement.
   if (text === 'Error in native callback')
     return new PricelakeError('config', `${file}: there is no SQL`, {}, { cause });
   if (!/^[A-Z][\w ]* Error: /u.test(text) || NOT_ITS_OWN.test(text)) return cause;
-  const [, line] = /\n\s*LINE (\d+):/u.exec(text) ?? [];
-  const [reason = ''] = text.split(/\n\s*LINE \d+:/u);
+  const [reason = '', line] = text.split(/\nLINE (\d+): /u);
   const where = line === undefined ? file : `${file}:${line}`;
   const message = `${where}: the check does not run: ${reason.trim().replace(/\s*\n\s*/gu, ' ')}`;
   return new PricelakeError('config', message, {}, { cause });

@@ -117,9 +117,9 @@ function requireDeclared(
   const declared = new Set(parameters.map(({ name }) => name));
   const used = new Set<string>();
   for (const [index, content] of text.split(/\r?\n/u).entries()) {
-    // Comments and literals have no parameters.
-    const code = content.replace(/'(?:[^']|'')*'/gu, "''").replace(/--.*$/u, '');
-    for (const [, name = ''] of code.matchAll(/\$([a-z_][a-z0-9_]*)/gu)) {
+    // Literals and comments are matched whole, since a parameter in them is none.
+    for (const [, name] of content.matchAll(/'(?:[^']|'')*'|--.*|\$([a-z_][a-z0-9_]*)/gu)) {
+      if (name === undefined) continue;
       used.add(name);
       if (declared.has(name)) continue;
       throw fail(

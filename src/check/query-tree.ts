@@ -6,8 +6,11 @@ export type Tree = Readonly<Record<string, unknown>>;
 /** The tree of one SELECT; undefined if DuckDB can't serialize it, such as PIVOT. */
 export async function parseSelect(db: Database, sql: string): Promise<Tree | undefined> {
   const row = await db.row('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR AS tree', [sql]);
-  const tree: unknown = JSON.parse(String(row?.tree));
-  const [statement] = listTrees(asTree(tree).statements);
+  return readSelect(row?.tree);
+}
+
+function readSelect(serialized: unknown): Tree | undefined {
+  const [statement] = listTrees(asTree(JSON.parse(String(serialized))).statements);
   return statement === undefined ? undefined : asTree(statement.node);
 }
 
@@ -61,7 +64,7 @@ export async function listFunctions(db: Database): Promise<KnownFunctions> {
   const macros = await listMacros(db);
   const scalars = { stable, aggregates: new Set<string>() };
   // Macros call other macros.
-  for (let before = -1; before < stable.size; ) {
+  for (let before = 0; before < stable.size; ) {
     before = stable.size;
     for (const [name, trees] of macros) {
       if (trees.every((tree) => findUnstable(tree, scalars) === undefined)) stable.add(name);
@@ -72,12 +75,12 @@ export async function listFunctions(db: Database): Promise<KnownFunctions> {
 
 /** The expression behind each macro, except macros that query tables. */
 async function listMacros(db: Database): Promise<Map<string, Tree[]>> {
-  const rows = await db.rows(`SELECT lower(function_name) AS name, macro_definition AS sql FROM duckdb_functions()
+  const rows = await db.rows(`SELECT lower(function_name) AS name,
+      json_serialize_sql('SELECT ' || macro_definition)::VARCHAR AS tree FROM duckdb_functions()
     WHERE function_type = 'macro' AND macro_definition NOT ILIKE '%select%' ORDER BY ALL`);
   const macros = new Map<string, Tree[]>();
-  for (const { name, sql } of rows) {
-    const tree = await parseSelect(db, `SELECT ${String(sql)}`);
-    macros.set(String(name), [...(macros.get(String(name)) ?? []), tree ?? UNKNOWN]);
+  for (const { name, tree } of rows) {
+    macros.set(String(name), [...(macros.get(String(name)) ?? []), readSelect(tree) ?? UNKNOWN]);
   }
   return macros;
 }

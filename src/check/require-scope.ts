@@ -34,11 +34,11 @@ interface Scope {
  * @throws PricelakeError `config` that names file and line.
  */
 export async function requireScopes(db: Database, checks: readonly Check[]): Promise<void> {
-  const scoped = checks.filter(({ scope }) => scope !== undefined);
+  const scoped = checks.flatMap(({ scope, ...check }) => (scope === undefined ? [] : [{ ...check, scope }]));
   if (scoped.length === 0) return;
   const functions = await listFunctions(db);
   for (const check of scoped) {
-    const keys = check.scope === 'row' ? [] : (check.scope ?? []);
+    const keys = check.scope === 'row' ? [] : check.scope;
     const why = explainRefusal(await parseSelect(db, check.sql), { keys, own: new Set(['items']), functions });
     if (why === undefined) continue;
     const line = check.sql.split(/\r?\n/u).findIndex((text) => /^--\s*scope:/u.test(text)) + 1;

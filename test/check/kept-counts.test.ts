@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Check } from '../../src/check/check.js';
-import type { CheckedTables } from '../../src/check/count-rows.js';
-import { KeptCounts, type ListFiles } from '../../src/check/kept-counts.js';
+import { type CheckedTables, countRows } from '../../src/check/count-rows.js';
+import { KeptCounts, type ListFiles, readKeptCounts } from '../../src/check/kept-counts.js';
 import { loadChecks } from '../../src/check/load.js';
 import { parseCheck } from '../../src/check/parse.js';
 import { runChecks } from '../../src/check/run.js';
@@ -66,6 +66,8 @@ const changeItems = async (ids: readonly number[], added: readonly number[]) => 
   await db.run(`CREATE OR REPLACE TABLE items_after AS FROM items WHERE item_id IN (${[...ids, ...added].join(', ')})`);
 };
 
+const range = (from: number, count: number) => Array.from({ length: count }, (_, n) => from + n);
+
 const planned = (check: Check) => ({
   check,
   severity: check.severity,
@@ -100,6 +102,85 @@ describe('checks that count on from the run before', () => {
     expect(await countKnown(text, files(7), [{ ...jump, values: { factor: 5 } }])).toBe(0);
   });
 
+  it('find what they find over all rows, and each row of their samples is a violation', async () => {
+    await changeItems(range(1, 60), []);
+    let kept = new KeptCounts(undefined, files(0));
+    await runChecks(graph, CHECKED, checks, {}, all(kept));
+    const every = checks.map(planned);
+    for (let version = 1; version <= 3; version++) {
+      const next = new KeptCounts(kept.write(files(version)), files(version));
+      await changeItems(range(version * 7, 10), range(100 * version, 4));
+      const found = await next.countOn(graph, CHECKED, CHANGED, every, NONE);
+      for (const one of every) {
+        const { name } = one.check;
+        const over = await countRows(graph, one, CHECKED, 1000);
+        const counted = found.get(name);
+        next.note(one, counted ?? over);
+        // Over all rows a check is counted again only where none of the rows that it listed is left.
+        if (counted === undefined) expect(over.violations, name).toBeGreaterThan(5n);
+        else expect(counted.violations, name).toBe(over.violations);
+        for (const row of counted?.rows ?? []) expect(over.rows.splice(over.rows.indexOf(row), 1), name).toEqual([row]);
+      }
+      expect(found.size).toBeGreaterThan(every.length - 3);
+      kept = next;
+    }
+  });
+
+  const HEADER = '-- name: own\n-- severity: gate\n-- description: a\n-- next: b\n-- scope: row\n';
+  const own = (sql: string) => planned(parseCheck(`${HEADER}${sql}`, 'own.sql'));
+
+  /** The result of a check behind a run that changed items 1 and 2, whose violations before were `rows`, and more. */
+  const countBehind = async (one: ConfiguredCheck, violations: bigint, rows: string[]) => {
+    const kept = new KeptCounts(undefined, files(0));
+    kept.note(one, { violations, rows, seconds: 0 });
+    const found = await new KeptCounts(kept.write(files(1)), files(1)).countOn(graph, CHECKED, CHANGED, [one], NONE);
+    const { violations: counted, rows: sample } = found.get('own') ?? {};
+    return [counted, sample];
+  };
+
+  it('keep the rows of other items in their sample, once each, and at most five', async () => {
+    await changeItems([1, 2], []);
+    const one = own('SELECT item_id FROM items');
+    const row = (id: number) => `{"item_id":${id}}`;
+    const [a, b, c] = [row(1), row(7), row(2)];
+    expect(await countBehind(one, 9n, [a, b])).toEqual([9n, [a, c, b]]);
+    expect(await countBehind(one, 9n, [b])).toEqual([9n, [a, c, b]]);
+    expect(await countBehind(one, 20n, [3, 4, 5, 6, 7].map(row))).toEqual([20n, [a, c, row(3), row(4), row(5)]]);
+  });
+
+  it('are counted again over all rows where what is kept cannot be right, or no row is left to show', async () => {
+    const one = own('SELECT item_id FROM items WHERE item_id > 100');
+    expect(await countBehind(one, 3n, ['{"item_id":7}'])).toEqual([3n, ['{"item_id":7}']]);
+    expect(await countBehind(one, 3n, [])).toEqual([undefined, undefined]);
+    expect(await countBehind(one, 1n, ['{"item_id":7}', '{"item_id":8}'])).toEqual([undefined, undefined]);
+    expect(await countBehind(own('SELECT item_id FROM items'), 1n, ['{"item_id":7}'])).toEqual([undefined, undefined]);
+  });
+
+  it('drop the rows of other items where the run had more violations before it than are listed', async () => {
+    await changeItems([1, 2], []);
+    await db.run("UPDATE items_before SET run_id = 'many'");
+    const sampleBehind = (each: number) =>
+      countBehind(
+        own(`SELECT unnest(range(CASE WHEN run_id = 'many' THEN ${each} ELSE 1 END)) AS n FROM items`),
+        BigInt(2 * each + 1),
+        ['{"n":-1}'],
+      );
+    expect(await sampleBehind(5000)).toEqual([3n, ['{"n":0}', '{"n":0}', '{"n":-1}']]);
+    expect(await sampleBehind(5001)).toEqual([3n, ['{"n":0}', '{"n":0}']]);
+  });
+
+  it('are read with their parameters, for the checks and files that are unchanged', async () => {
+    const few = checks.slice(0, 3);
+    const text = await writeAll();
+    const found = await runChecks(graph, CHECKED, few, {});
+    const read = readKeptCounts(text, few, files(7));
+    expect(read.map(({ configured }) => configured)).toEqual(few.map(planned));
+    expect(read.map(({ violations }) => violations)).toEqual(found.map(({ violations }) => violations));
+    expect(readKeptCounts(text, few, files(8))).toEqual([]);
+    const others = few.map((check) => ({ ...check, sql: `${check.sql} -- other` }));
+    expect(readKeptCounts(text, [...others, { ...(few[0] as Check), name: 'new' }], files(7))).toEqual([]);
+  });
+
   it('read all rows where another table that they read changes', async () => {
     const text = await writeAll();
     const site = checks.filter(({ name }) => name === 'site_known').map(planned);
@@ -111,13 +192,12 @@ describe('checks that count on from the run before', () => {
     ['', 'SELECT item_id FROM items JOIN Sites USING (site_id) WHERE NOT is_current'],
     ['-- parameter: n BIGINT default 2: a\n', 'SELECT item_id FROM items, sites WHERE site_id < $n AND NOT is_current'],
   ])('read all rows where a table changes that SQL with USING or a parameter names: %s%s', async (head, sql) => {
-    const header = '-- name: own\n-- severity: gate\n-- description: a\n-- next: b\n-- scope: row\n';
-    const own = planned(parseCheck(`${header}${head}${sql}`, 'own.sql'));
+    const one = own(`${head}${sql}`);
     const kept = new KeptCounts(undefined, files(0));
-    kept.note(own, { violations: 0n, rows: [], seconds: 0 });
+    kept.note(one, { violations: 0n, rows: [], seconds: 0 });
     const text = kept.write(files(7));
-    expect(await countKnown(text, files(7), [own], new Set(['items', 'sites']))).toBe(0);
+    expect(await countKnown(text, files(7), [one], new Set(['items', 'sites']))).toBe(0);
     // Another program changed websites, or a rebuild made them again.
-    expect(await countKnown(text, (table) => files(table === 'sites' ? 8 : 7)(), [own])).toBe(0);
+    expect(await countKnown(text, (table) => files(table === 'sites' ? 8 : 7)(), [one])).toBe(0);
   });
 });

@@ -33,6 +33,10 @@ describe('a check is refused before a run begins, since it does not follow from'
     ['row', 'SELECT (SELECT sum(items.price)) FROM items', 'sum() looks at more than one row'],
     ['row', 'SELECT DISTINCT brand FROM items', 'DISTINCT compares all rows'],
     ['row', 'SELECT item_id FROM items LIMIT 3', 'LIMIT picks some rows of all'],
+    ['row', 'SELECT item_id FROM items LIMIT 10%', 'LIMIT picks some rows of all'],
+    ['row', 'SELECT item_id FROM items ORDER BY max(price) OVER ()', 'max() OVER looks at more than one row'],
+    ['row', 'SELECT 1 FROM items ORDER BY max(price)', 'max() looks at more than one row'],
+    ['row', 'SELECT 1 FROM items HAVING true', 'GROUP BY looks at more than one row'],
     [
       'row',
       'SELECT item_id FROM items WHERE site_id IN (SELECT site_id FROM sites LIMIT 3)',
@@ -57,7 +61,32 @@ describe('a check is refused before a run begins, since it does not follow from'
     ['row', 'SELECT * FROM sites POSITIONAL JOIN items', 'its join has rows that follow from no row of items'],
     ['row', 'SELECT site_id FROM sites', 'it does not read items in FROM'],
     ['row', 'SELECT item_id FROM main.items WHERE price < 0', 'it names items with a schema'],
+    [
+      'row',
+      'SELECT sites.site_id FROM sites FULL JOIN items USING (site_id)',
+      'its join has rows that follow from no row of items',
+    ],
+    ['row', 'SELECT 1 FROM sites a JOIN sites b ON a.host IN (SELECT url FROM items)', 'a subquery reads items'],
+    ['row', 'SELECT 1 FROM items JOIN sites ON host IN (SELECT url FROM items)', 'a subquery reads items'],
+    [
+      'row',
+      'FROM items UNPIVOT (text FOR name IN (url, brand))',
+      'it reads items by other means than a table or a join',
+    ],
+    ['row', 'FROM (PIVOT items ON brand)', 'DuckDB does not show the structure of its SELECT'],
+    [
+      'row',
+      'WITH RECURSIVE a AS (SELECT url FROM items UNION ALL SELECT url FROM a) FROM a',
+      'it is not a plain SELECT',
+    ],
+    ['row', 'WITH a AS (SELECT DISTINCT brand FROM items) FROM a', 'DISTINCT compares all rows'],
     ['row', 'SELECT brand FROM items EXCEPT SELECT url FROM items', 'it joins results by other means than UNION ALL'],
+    [
+      'row',
+      'SELECT brand FROM items EXCEPT ALL SELECT url FROM items',
+      'it joins results by other means than UNION ALL',
+    ],
+    ['row', 'SELECT url FROM items UNION ALL SELECT url FROM sites', 'it does not read items in FROM'],
     ['row', 'SELECT brand FROM items UNION SELECT url FROM items', 'it joins results by other means than UNION ALL'],
     [
       'row',
@@ -102,6 +131,52 @@ describe('a check is refused before a run begins, since it does not follow from'
       'url',
       'SELECT item_id FROM items QUALIFY row_number() OVER (PARTITION BY site_id) > 1',
       'row_number() OVER is not by PARTITION BY url',
+    ],
+    [
+      'site_id, url',
+      'SELECT url FROM items WHERE url IS NOT NULL GROUP BY url, currency',
+      'GROUP BY is not by GROUP BY site_id, url',
+    ],
+    ['url', 'SELECT brand AS url FROM items WHERE url IS NOT NULL', 'a SELECT does not pass url on as it is'],
+    [
+      'url',
+      "SELECT url FROM (SELECT COLUMNS('url|brand') FROM items) GROUP BY url",
+      'a SELECT does not pass url on as it is',
+    ],
+    [
+      'url',
+      'SELECT url FROM (SELECT * EXCLUDE (url), lower(url) AS url FROM items) GROUP BY url',
+      'a SELECT does not pass url on as it is',
+    ],
+    [
+      'url',
+      'SELECT url FROM (SELECT * RENAME (brand AS url) FROM items) GROUP BY url',
+      'a SELECT does not pass url on as it is',
+    ],
+    [
+      'url',
+      'SELECT url FROM (SELECT url, url FROM items WHERE url IS NOT NULL) GROUP BY url',
+      'a SELECT does not pass url on as it is',
+    ],
+    [
+      'url',
+      'SELECT url FROM (SELECT url FROM items UNION ALL SELECT url FROM items) GROUP BY url',
+      'an inner SELECT is a UNION ALL',
+    ],
+    [
+      'url',
+      'SELECT url FROM (SELECT * FROM items JOIN sites USING (site_id)) GROUP BY url',
+      'a SELECT does not pass url on as it is',
+    ],
+    [
+      'url',
+      'SELECT url FROM items WHERE brand IS NOT NULL GROUP BY url',
+      'it does not leave NULL out by WHERE url IS NOT NULL',
+    ],
+    [
+      'url',
+      'SELECT url FROM items WHERE url IS NULL GROUP BY url',
+      'it does not leave NULL out by WHERE url IS NOT NULL',
     ],
     [
       'url',

@@ -4,6 +4,7 @@ import { KeptCounts } from '../../src/check/kept-counts.js';
 import { loadChecks } from '../../src/check/load.js';
 import { parseCheck } from '../../src/check/parse.js';
 import { runChecks } from '../../src/check/run.js';
+import { configureChecks } from '../../src/check/settings.js';
 import { countWithinRun } from '../../src/check/within-run.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
@@ -52,7 +53,7 @@ const insertChange = (id: number, changeId: number, runId: string) =>
     run_id: `'${runId}'`,
   });
 
-for (const name of ['items', 'items_before', 'items_after', 'history', 'runs', 'sites'] as const)
+for (const name of ['items', 'items_before', 'items_after', 'history', 'runs', 'sites', 'price_spread_daily'] as const)
   await createTable(db, name.startsWith('items') ? 'items' : (name as 'history'), name);
 await insert('runs', { run_number: 1, run_id: "'000001-20261031T000000Z'", cursor_to: 1000 });
 await insert('runs', { run_number: 2, run_id: `'${RUN}'`, cursor_to: 1000 });
@@ -78,6 +79,8 @@ describe('checks that look within a run', () => {
     const all = await count(false);
     expect(await count(true)).toEqual(all);
     expect(all.map(([name]) => name)).toContain('history_ordered');
+    const counted = await countWithinRun(graph, CHECKED, CHANGED, configureChecks(checks, {}));
+    expect([...counted.keys()].sort()).toEqual(all.map(([name]) => name).sort());
     expect(all.filter(([, violations]) => violations !== 0n).length).toBeGreaterThan(3);
   });
 

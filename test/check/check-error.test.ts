@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { type Check, explainCheckError } from '../../src/check/check.js';
+
+const explain = (cause: unknown) => explainCheckError({ file: 'own.sql' } as Check, cause);
+
+describe('an error of the SQL of a check', () => {
+  it.each([
+    [
+      'Binder Error: no column "a"\nDid you mean\n  "b"?\n\nLINE 12: SELECT a\n               ^',
+      ':12',
+      'Binder Error: no column "a" Did you mean "b"?',
+    ],
+    ['Failed to extract statements: Parser Error: near "y"\n\nLINE 2: FORM x', ':2', 'Parser Error: near "y"'],
+    ["Conversion Error: 'IO Error' is no number", '', "Conversion Error: 'IO Error' is no number"],
+    ['Out of Range Error: no Permission Error', '', 'Out of Range Error: no Permission Error'],
+  ])('is told with the file and the line: %j', (message, line, reason) => {
+    const cause = new Error(message);
+    const told = explain(cause);
+    expect(told).toMatchObject({ code: 'config', message: `own.sql${line}: the check does not run: ${reason}` });
+    expect(told).toHaveProperty('cause', cause);
+  });
+
+  it('is told where there is none', () => {
+    const cause = new Error('Error in native callback');
+    expect(explain(cause)).toMatchObject({ code: 'config', message: 'own.sql: there is no SQL', cause });
+  });
+
+  it.each([
+    new Error('Out of Memory Error: failed to pin block'),
+    new Error('IO Error: No space left on device'),
+    new Error('INTERNAL Error: what'),
+    new Error('a text: Binder Error: of another program'),
+    new Error('binder Error: of another program'),
+    { message: 'Binder Error: of no error' },
+    undefined,
+  ])('stays itself where the SQL is not to blame: %s', (cause) => {
+    expect(explain(cause)).toBe(cause);
+  });
+});
