@@ -71,6 +71,10 @@ export const MODELS = {
     needs: ['exported_items', 'gone_reads', 'items', 'pending_changes'],
     values: { listing_datasets: 'VARCHAR[]' },
   },
+  matches: {
+    needs: ['items'],
+    values: { run_id: 'VARCHAR' },
+  },
   mismatches: {
     needs: ['different_items', 'exported_items', 'history', 'new_changes', 'pending_changes', 'stale_items'],
     values: { added_datasets: 'VARCHAR[]', feed_cursor: 'BIGINT', feed_skew: 'INTERVAL', with_feed: 'BOOLEAN' },

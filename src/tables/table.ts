@@ -28,6 +28,7 @@ const TABLE_KINDS = {
   offer_rules: 'told',
   offers: { reads: ['items', 'shop_currencies', 'sources', 'offer_rules'], byProduct: true, analysis: 'judged_offers' },
   price_spread: { reads: ['offers', 'sites'], byProduct: true, analysis: 'price_spread' },
+  matches: { reads: ['items'], byProduct: false },
   service_products: 'landed',
   price_spread_daily: 'kept',
   rejects: 'landed',

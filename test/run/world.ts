@@ -176,8 +176,9 @@ export async function readLakes(lakePath: string, queries: LakeSql[]): Promise<s
 const VARYING: Partial<Record<TableName, string>> = {
   runs: 'calls, calls_refused, tries, seconds, bytes_received, export_rows_lost, usage_calls, usage_export_rows',
   check_results: 'seconds',
-  // The same currencies are written again where a run continues.
+  // The same rows are written again where a run continues.
   shop_currencies: 'run_id',
+  matches: 'run_id',
 };
 
 /** Every table by plain glob, but for what varies from try to try. */

@@ -1,5 +1,6 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { type Conversion, convertSpreads, prepareConversion } from '../../analyze/exchange-rates.js';
+import { findMatch, keyByMatch } from '../../analyze/matched-views.js';
 import { requireKnown, selectSpreads } from '../../analyze/spread-selection.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
@@ -51,13 +52,16 @@ const SHOWN_DAYS = {
 const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM spreads ORDER BY text';
 const DAY_MS = 24 * 3600 * 1000;
 
-export async function showSpread(request: Arguments<typeof spread>, context: CommandContext) {
-  requireDestination(request, context);
-  const target = await findTarget(request);
-  const conversion = findConversion(request, target);
-  const selection = { ...request, withOutliers: request.outliers, since: readSince(request, context.io.now()) };
+export async function showSpread(asked: Arguments<typeof spread>, context: CommandContext) {
+  requireDestination(asked, context);
+  refuseDailyMatches(asked);
+  const target = await findTarget(asked);
+  const conversion = findConversion(asked, target);
+  const since = readSince(asked, context.io.now());
   return readLake({ path: target.lake, signal: context.signal }, async (opened) => {
     const { db } = opened;
+    const request = asked.by === 'match' ? await compareMatches(db, asked) : asked;
+    const selection = { ...request, withOutliers: request.outliers, since };
     // With exchange rates all prices are in the base, even if no shop has that currency.
     await requireKnown(db, conversion === undefined ? request : { ...request, currency: undefined });
     await selectSpreads(db, selection);
@@ -73,6 +77,17 @@ export async function showSpread(request: Arguments<typeof spread>, context: Com
     else if (leftOut.count > 0n) context.io.log('info', 'spreads left out', { count: leftOut.count });
     return report;
   });
+}
+
+/** From here on the views show matches as products; a product that is asked for is its match. */
+async function compareMatches(db: Database, request: Arguments<typeof spread>): Promise<Arguments<typeof spread>> {
+  await keyByMatch(db);
+  return request.product === undefined ? request : { ...request, product: await findMatch(db, request.product) };
+}
+
+function refuseDailyMatches({ by, daily }: Arguments<typeof spread>): void {
+  if (by !== 'match' || daily !== true) return;
+  throw new PricelakeError('usage', '--by match: closed days are kept by product', { hint: 'Leave --daily out.' });
 }
 
 async function describeLeftOut(db: Database, columns: number | undefined): Promise<{ count: bigint; text: string }> {

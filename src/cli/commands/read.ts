@@ -37,6 +37,7 @@ export const spread = declareCommand({
     top: whole('Number of products', { from: 0, default: 20 }),
     outliers: flag('Include products with a price far from all others (marked !)', { default: true }),
     grade: choice(GRADES, 'Lowest grade to show; A is most trustworthy, C shows all', { default: 'B' }),
+    by: choice(['product', 'match'], 'Compare the offers of one product (default), or of all products that match'),
     daily: flag('One row for each product and closed day (UTC)'),
     since: value(FIRST_DAY, 'First day of --daily (default 30d) or of the price history (90d): 2026-10-01 or 30d'),
     ...RATES,
@@ -47,6 +48,7 @@ export const spread = declareCommand({
     ['pricelake spread --category kitchen --grade A --top 100 --format csv', 'Only spreads without doubtful offers'],
     ['pricelake spread --product 4006381333931', 'One product: its offers and its price history'],
     ['pricelake spread --daily --since 90d --format parquet --output days.parquet', 'Day by day'],
+    ['pricelake spread --by match', 'Products that belong together as one (table matches)'],
     ['pricelake spread --fx ecb.csv', 'Across currencies, with your own rates'],
   ],
   notes: `spread % is 100 * (max - min) / min over the prices that can be trusted; other formats call them trusted_*. To see what is left out and why, use --product, or column reason of table offers.

@@ -64,6 +64,12 @@ export const COLUMN_SOURCES: Partial<Record<TableName, Sources>> = {
     ...each(['product_id', 'currency'], item),
     ...each(['min', 'max', 'offers'], () => PRICE),
   },
+  matches: {
+    product_id: item('product_id'),
+    match_id: item('product_id', 'gtin14', 'brand', 'mpn'),
+    item_id: item('item_id', 'gtin14', 'brand', 'mpn'),
+    shops: item('site_id', 'gtin14', 'brand', 'mpn'),
+  },
   price_spread: {
     ...each(['product_id', 'currency'], item),
     ...each(['offers', ...STATISTICS, ...INLIERS], () => PRICE),

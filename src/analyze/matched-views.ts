@@ -1,0 +1,39 @@
+import type { Database } from '../sql/connection.js';
+import { bindQuery, readAnalysis } from '../sql/model.js';
+import { itself } from '../sql/sql.js';
+import type { DerivedTableName, TableName } from '../tables/table.js';
+import { listDerived, selectDerived } from './derived-tables.js';
+import { toProductId } from './spread-selection.js';
+
+/** Tables of present products, and the rows that each is made of. */
+const REMADE = ['products', 'product_prices', 'offers', 'price_spread'] as const satisfies DerivedTableName[];
+
+/**
+ * Replaces the views of items and of tables of present products by ones whose `product_id` is the match of table
+ * `matches`. The offers of joined products are judged and compared together; all other rows are those of the tables.
+ */
+export async function keyByMatch(db: Database): Promise<void> {
+  for (const table of ['items', ...REMADE]) await db.run(`ALTER VIEW ${table} RENAME TO ${table}_by_product`);
+  const matches = itself('matches');
+  const items = bindQuery(readAnalysis('matched_items'), { items: itself('items_by_product'), matches });
+  await db.run(`CREATE VIEW items AS ${items.text}`);
+  await db.run(`CREATE TABLE joined_products AS SELECT product_id FROM matches UNION SELECT match_id FROM matches`);
+  await db.run('CREATE TABLE matched_items AS FROM items SEMI JOIN joined_products USING (product_id)');
+  for (const derived of listDerived()) {
+    const { table, reads } = derived;
+    if (!REMADE.some((one) => one === table)) continue;
+    const sources = Object.fromEntries(reads.map((read) => [read, itself(nameMatched(read))]));
+    await db.run(`CREATE TABLE matched_${table} AS ${selectDerived(derived, sources, '').text}`);
+    const others = `FROM ${table}_by_product ANTI JOIN joined_products USING (product_id)`;
+    await db.run(`CREATE VIEW ${table} AS ${others} UNION ALL BY NAME FROM matched_${table}`);
+  }
+}
+
+const nameMatched = (table: TableName) =>
+  table === 'items' || REMADE.some((one) => one === table) ? `matched_${table}` : table;
+
+/** The match of a product that is given by its product_id or GTIN. */
+export async function findMatch(db: Database, product: string): Promise<string> {
+  const row = await db.row('SELECT match_id FROM matches WHERE product_id = $1', [toProductId(product)]);
+  return row === undefined ? product : String(row.match_id);
+}
