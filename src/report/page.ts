@@ -10,6 +10,8 @@ import { type Advice, checksSection, describeFinding } from './sections/checks.j
 import { copySection } from './sections/copy.js';
 import { creditsSection } from './sections/credits.js';
 import { historySection } from './sections/history.js';
+import { movesSection, successorsSection } from './sections/moves.js';
+import { complianceSection, gapsSection } from './sections/own-shop.js';
 import { shopsSection } from './sections/shops.js';
 import { spreadSection } from './sections/spread.js';
 import { watchSection } from './sections/watch.js';
@@ -33,8 +35,12 @@ export async function renderReport(facts: ReportFacts, head: ReportHead): Promis
   const sections = [
     await spreadSection(facts),
     ...(facts.watched === undefined ? [] : [watchSection(facts.watched)]),
+    ...(facts.breaches === undefined ? [] : [complianceSection(facts.breaches)]),
+    ...(facts.gaps === undefined ? [] : [gapsSection(facts.gaps)]),
+    movesSection(facts.moves),
     await shopsSection(facts),
     historySection(facts),
+    successorsSection(facts.successors),
     await copySection(facts, head.generatedAt),
     checksSection(facts.checks, head.advice),
     creditsSection(facts.credits),

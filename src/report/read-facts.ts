@@ -3,6 +3,15 @@ import { createWatched, type WatchOptions } from '../analyze/watch-list.js';
 import type { Database } from '../sql/connection.js';
 import { readAnalysis } from '../sql/model.js';
 import { type ProductHistory, readHistories } from './read-histories.js';
+import {
+  type BreachFacts,
+  type GapFacts,
+  type MovesFacts,
+  readMoves,
+  readSuccessors,
+  type Since,
+  type SuccessorFacts,
+} from './read-moves.js';
 import { parseRows, readRows } from './read-rows.js';
 import * as rows from './rows.js';
 
@@ -15,6 +24,8 @@ export interface ReportSelection {
   top: number;
   /** Products to show; if empty, some of the widest spreads. */
   products: readonly string[];
+  /** Begins the time of which the report tells what moved; by default a day before the newest data. */
+  since?: Since | undefined;
 }
 
 /** Everything that the report shows: aggregates and top rows, never whole tables. */
@@ -35,6 +46,12 @@ export interface ReportFacts {
   credits: rows.Credit[];
   /** Undefined without a price list. */
   watched?: WatchedFacts | undefined;
+  moves: MovesFacts;
+  successors: SuccessorFacts;
+  /** Undefined without a lowest allowed price. */
+  breaches?: BreachFacts | undefined;
+  /** Undefined if the user's own shop is not known. */
+  gaps?: GapFacts | undefined;
 }
 
 export const CHANGE_DAYS = 60;
@@ -45,8 +62,8 @@ const CATEGORIES = 30n;
 export const MOST_SHOPS = 100;
 
 /**
- * Reads the facts from the views of the tables.
- * @throws PricelakeError `usage` when a product of the selection is not in the lake.
+ * Reads the facts from the views of the tables and `price_spells`.
+ * @throws PricelakeError `usage` when a product or run of the selection is not in the lake.
  */
 export async function readFacts(db: Database, selection: ReportSelection): Promise<ReportFacts> {
   const currency = selection.currency ?? null;
@@ -75,6 +92,8 @@ export async function readFacts(db: Database, selection: ReportSelection): Promi
     shops: await readShops(db, currency),
     histories: await readHistories(db, selection, spreads, overview.newest_change),
     credits: await readRows(db, 'report_credits', rows.creditRow),
+    moves: await readMoves(db, currency, selection.since),
+    successors: await readSuccessors(db),
   };
 }
 

@@ -110,7 +110,7 @@ describe('the page', () => {
     expect(page).toContain('<time datetime="2026-11-20T10:00:00.000Z">20 Nov 2026, 10:00 UTC</time> · pricelake 1.2.3');
     const nav = page.slice(page.indexOf('<nav'), page.indexOf('</nav>'));
     const targets = [...nav.matchAll(/<a href="#(\w+)">/g)].map(([, id]) => id);
-    expect(targets).toEqual(['spread', 'shops', 'history', 'copy', 'checks', 'credits']);
+    expect(targets).toEqual(['spread', 'moves', 'shops', 'history', 'successors', 'copy', 'checks', 'credits']);
     for (const id of targets) expect(page).toContain(`<section id="${id}" aria-labelledby="${id}-title">`);
     const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);

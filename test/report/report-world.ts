@@ -1,3 +1,4 @@
+import { createSpellsView } from '../../src/analyze/analysis.js';
 import { type ReportHead, renderReport } from '../../src/report/page.js';
 import { type ReportFacts, type ReportSelection, readFacts } from '../../src/report/read-facts.js';
 import type { Database } from '../../src/sql/connection.js';
@@ -40,6 +41,7 @@ export async function openReportWorld(rows: WorldRows): Promise<Database> {
   await insertRows(db, 'check_results', fill(rows.checks, CHECK));
   await insertRows(db, 'datasets', fill(rows.datasets, DATASET));
   await fillDerived(db);
+  await createSpellsView(db);
   return db;
 }
 

@@ -8,10 +8,12 @@ import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { readPointer } from '../../lake/pointer.js';
 import { renderReport } from '../../report/page.js';
 import { type ReportFacts, readFacts, readWatched } from '../../report/read-facts.js';
+import { readBreaches, readGaps } from '../../report/read-moves.js';
 import { publishReport, requireReportTarget } from '../../report/report-file.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { report } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
+import { openSpells } from '../prepare-spells.js';
 import { formatBytes } from '../progress.js';
 import { readLake } from '../read-lake.js';
 
@@ -20,7 +22,7 @@ const MEMORY = '1GB';
 const MOST_PRODUCTS = 24;
 
 export async function writeReport(request: Arguments<typeof report>, context: CommandContext) {
-  const { output, currency, minShops, top, product: products = [], list } = request;
+  const { output, currency, minShops, top, product: products = [], list, since, ownSite } = request;
   if (products.length > MOST_PRODUCTS) {
     const message = `--product is given ${products.length} times, and a report has room for ${MOST_PRODUCTS}`;
     throw new PricelakeError('usage', message);
@@ -29,18 +31,21 @@ export async function writeReport(request: Arguments<typeof report>, context: Co
   const advice = new Map((await loadChecks()).map((check) => [check.name, check]));
   const { signal } = context;
   const { lake: path } = await findTarget({ lake: request.lake });
-  const { facts, name } = await readLake({ path, signal, memory: MEMORY }, async ({ db, lake }) => {
+  const { facts, name } = await readLake({ path, signal, memory: MEMORY }, async (opened) => {
+    const { db, lake } = opened;
     await requireKnown(db, { currency });
-    const facts = await readFacts(db, { currency, minShops, top, products });
-    const name = (await readPointer(lake))?.pipeline ?? basename(lake.root);
-    if (list === undefined) return { facts, name };
-    // As `watch` does, but the state is left for its next run.
-    const state = `${list}.watch.parquet`;
-    const before = existsSync(state) ? state : undefined;
-    return {
-      facts: { ...facts, watched: await readWatched(db, { list, currency, before, now: context.io.now() }) },
-      name,
-    };
+    await (await openSpells(opened, context.io)).prepare();
+    const facts = await readFacts(db, { currency, minShops, top, products, since });
+    if (ownSite !== undefined) facts.gaps = await readGaps(db, ownSite, currency ?? null, minShops);
+    if (list !== undefined) {
+      // As `watch` does, but the state is left for its next run.
+      const state = `${list}.watch.parquet`;
+      const before = existsSync(state) ? state : undefined;
+      const options = { list, currency, ownSite };
+      facts.watched = await readWatched(db, { ...options, before, now: context.io.now() });
+      facts.breaches = await readBreaches(db, options);
+    }
+    return { facts, name: (await readPointer(lake))?.pipeline ?? basename(lake.root) };
   });
   const generatedAt = context.io.now();
   const lake = basename(resolve(path));

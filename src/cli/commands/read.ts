@@ -1,6 +1,7 @@
 import { listAnalyses } from '../../analyze/analysis.js';
 import type { Grade } from '../../analyze/spread-selection.js';
 import type { SuggestRule } from '../../analyze/watch-list.js';
+import type { Since } from '../../report/read-moves.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { declareCommand } from '../command.js';
 import { NOTIFY } from '../notify/receivers.js';
@@ -161,9 +162,19 @@ Numbers are exact in every format: JSON has int64 and decimals as plain numbers 
 ${CREDITS_NOTE}`,
 });
 
+const MOMENT: Form<Since> = {
+  what: 'a run such as 41, or a time in UTC such as 2026-11-20 or 2026-11-20T08:00:00Z',
+  parse: (typed) => {
+    if (/^\d{1,9}$/u.test(typed)) return { run: BigInt(typed) };
+    const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/u.test(typed) && !Number.isNaN(Date.parse(typed));
+    return isTime ? { time: new Date(typed).toISOString() } : undefined;
+  },
+  placeholder: 'RUN|TIME',
+};
+
 export const report = declareCommand({
   name: 'report',
-  describe: 'Write one HTML page about a lake: state of the copy, checks, spreads, shops, price history',
+  describe: 'Write one HTML page about a lake: spreads, shops, what moved, price history, state of the copy, checks',
   options: {
     lake: LAKE,
     output: file('File to write; replaces an older report, but no other file', {
@@ -178,12 +189,15 @@ export const report = declareCommand({
     product: repeated(
       text('Show the price history of this product_id; can be repeated; default: some of the widest spreads'),
     ),
-    list: file('A price list as for watch: adds a section with your prices against the shops'),
+    list: file('A price list as for watch: adds your prices against the shops, and who was below your lowest ones'),
+    ownSite: value(SITE_ID, "site_id of your own shop: adds what others sell and you don't", { completes: 'shops' }),
+    since: value(MOMENT, 'Show what moved since this run or time; default: in the day before the newest data'),
   },
   examples: [
     ['pricelake report', 'Writes pricelake-report.html about ./lake'],
     ['pricelake report --currency EUR --top 200 --output eur.html', 'One currency, a longer table'],
     ['pricelake report --product 4006381333931 --product lamp-1', 'The price history of two products'],
+    ['pricelake report --list mine.csv --own-site 24 --since 2026-11-18', 'Your prices and range, and a week of moves'],
   ],
   notes:
     'The file needs no network and no other file: mail it, print it, or put it on any web server. It has light and dark colours, works on a phone and by keyboard, and runs only its own script. It contains the credits of open-data sites.',
