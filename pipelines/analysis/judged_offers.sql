@@ -1,5 +1,5 @@
 -- Every listed offer with a price, and the reasons not to compare it (docs/concepts/spreads.md): placeholder, currency,
--- stale, scale, pack, condition, terms, outlier, duplicate. Offers without a finding count: the cheapest of each shop.
+-- stale, out_of_stock, scale, pack, condition, terms, outlier, duplicate. Offers without a finding count: the cheapest of each shop.
 -- Each offer is first judged by itself. All offers are then compared with those that passed, one price for each shop.
 -- doubts are evidence against an offer that counts: title, brand, unit_price, set.
 -- (FROM '….sql') is replaced by the query of that file.
@@ -25,6 +25,7 @@ WITH priced AS (
 ),
 listed_offers AS (FROM 'exact_units.sql'),
 sized AS (FROM 'pack_sizes.sql'),
+told_attributes AS MATERIALIZED (FROM 'offer_attributes.sql'),
 alone AS MATERIALIZED (
   SELECT
     * EXCLUDE (brand),
@@ -37,10 +38,12 @@ alone AS MATERIALIZED (
     coalesce(abs(jump - round(jump)) <= 0.2 AND abs(round(jump)) BETWEEN 1 AND 3, false) AS is_jump,
     seen_day IS NOT NULL AS is_stale,
     coalesce(usual_currency <> currency, false) AS is_foreign,
+    coalesce(availability = 'out of stock', false) AS is_out,
     -- Content of a pack as one number. One piece says nothing about the content.
     CASE unit WHEN 'kg' THEN 4 * millionths WHEN 'l' THEN 4 * millionths + 1 WHEN 'm' THEN 4 * millionths + 2
       WHEN 'piece' THEN CASE WHEN millionths > 1000000 THEN 4 * millionths + 3 END END AS pack
   FROM sized
+  LEFT JOIN told_attributes USING (item_id)
 ),
 -- Most products have one offer, which nothing can be compared with.
 several AS (
@@ -48,8 +51,9 @@ several AS (
 ),
 -- All listings of these products, in any currency.
 described AS (
-  SELECT item_id, product_id, title, brand, attributes
+  SELECT item_id, product_id, title, brand, attributes, told_condition
   FROM priced
+  LEFT JOIN told_attributes USING (item_id)
   SEMI JOIN several USING (product_id)
 ),
 told_words AS (FROM 'offer_words.sql'),
@@ -101,7 +105,7 @@ packed AS (
     -- Doubtful offers are compared with the others, but no offer is compared with them.
     is_sound AND NOT (is_other_pack OR is_other_condition OR is_other_terms) AS is_comparable,
     is_comparable AND NOT is_filler AND NOT is_jump AS is_reference
-  FROM (SELECT *, NOT (is_nothing OR is_stale OR is_foreign) AS is_sound FROM alone) AS alone
+  FROM (SELECT *, NOT (is_nothing OR is_stale OR is_foreign OR is_out) AS is_sound FROM alone) AS alone
   LEFT JOIN packs USING (product_id, currency)
   LEFT JOIN usual_words USING (product_id, currency)
   LEFT JOIN worded USING (item_id)
@@ -222,6 +226,7 @@ told AS (
       CASE WHEN is_placeholder THEN {'finding': 'placeholder', 'why': 'a price that fills a field'} END,
       CASE WHEN is_foreign THEN {'finding': 'currency', 'why': 'the shop sells in ' || usual_currency} END,
       CASE WHEN is_stale THEN {'finding': 'stale', 'why': 'its source was last seen on ' || seen_day} END,
+      CASE WHEN is_out THEN {'finding': 'out_of_stock', 'why': 'out of stock'} END,
       CASE WHEN is_scaled THEN {'finding': 'scale', 'why': CASE
         WHEN price_ratio > 2 THEN format('{:.1f} times the price of other shops', price_ratio)
         WHEN price_ratio < 0.5 THEN format('other shops ask {:.1f} times as much', 1 / price_ratio)
@@ -266,5 +271,9 @@ SELECT
   getvariable('run_id')::VARCHAR AS run_id,
   CASE WHEN doubted IS NULL THEN [] ELSE [one.finding FOR one IN doubted] END AS doubts,
   condition,
-  previous_price
+  previous_price,
+  availability,
+  shipping_cost,
+  TRY_CAST(price + shipping_cost AS DECIMAL(18, 4)) AS delivered_price,
+  regular_price
 FROM told

@@ -1,11 +1,12 @@
 -- part of: judged_offers
--- The words of title, brand and attributes as evidence. From described (item_id, product_id, title, brand, attributes):
--- the listings of products that several sell. condition: used, refurbished or opened, by the attributes condition, stanje,
--- zustand, état, stan or állapot, or by words of the title (new if an attribute says so); null if nothing says. terms:
--- rental, deposit or per unit. is_set: words for several pieces sold as one. is_alone: no word of title and brand is in
--- another listing of the product; is_other_brand: others name a brand, and no word of this one's brand is among the
--- words of another listing. Words are compared by their first four letters, without case and accents; words shorter
--- than three letters, and units, tell nothing. Words of offer_rules (rule word) count like those written here.
+-- The words of title, brand and attributes as evidence. From described (item_id, product_id, title, brand, attributes,
+-- told_condition): the listings of products that several sell. condition: used, refurbished or opened, by the attributes
+-- that the pipeline file maps, else by condition, stanje, zustand, état, stan or állapot, or by words of the title (new
+-- if an attribute says so); null if nothing says. terms: rental, deposit or per unit. is_set: words for several pieces
+-- sold as one. is_alone: no word of title and brand is in another listing of the product; is_other_brand: others name a
+-- brand, and no word of this one's brand is among the words of another listing. Words are compared by their first four
+-- letters, without case and accents; words shorter than three letters, and units, tell nothing. Words of offer_rules
+-- (rule word) count like those written here.
 -- If each listing of a product has the brand of another one, no word has to be looked at.
 WITH brands AS (
   SELECT product_id, lower(brand) AS brand, count(*) AS listings FROM described GROUP BY ALL
@@ -20,7 +21,7 @@ plain AS (
       'àáâãäåāăąæçćčďđèéêëēėęěğìíîïīįıłľĺñńňòóôõöøőŕřśšşșťțùúûüůűūýÿžźżßйёάέήίόύώ-_()[],;:!|+',
       'aaaaaaaaaacccddeeeeeeeegiiiiiiilllnnnooooooorrssssttuuuuuuuyyzzzsиеαεηιουω            '
     ) || ' ' AS words,
-    CASE WHEN regexp_matches(attributes, '(?i:condition|stanje|zustand|[eé]tat|stan|[aá]llapot)') THEN lower(array_to_string(json_extract_string(attributes, [
+    CASE WHEN told_condition IS NOT NULL THEN told_condition WHEN regexp_matches(attributes, '(?i:condition|stanje|zustand|[eé]tat|stan|[aá]llapot)') THEN lower(array_to_string(json_extract_string(attributes, [
       '$.condition', '$.itemCondition', '$.item_condition', '$.stanje', '$.zustand', '$.etat', '$.état', '$.stan', '$.állapot'
     ]), ' ')) END AS told
   FROM described

@@ -35,6 +35,10 @@ TEXTS = [
     (r"\blen\(", "array_size("),
     # No instant is later.
     (r"TIMESTAMPTZ 'infinity'", "TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'"),
+    # The path of a name that is data.
+    (r"'\$\.\"' \|\| (.*?) \|\| '\"'", r"'$[''' || \1 || ''']'"),
+    (r"replace\(name, '\.', '\"\.\"'\)", "replace(name, '.', '''][''')"),
+    (r"'\[\"VARCHAR\"\]'", "'ARRAY<STRING>'"),
     # The sum of bigints is a wider number in DuckDB.
     (r"\bsum\(((?:change\.)?(?:units|log_price))\)", r"sum(\1::HUGEINT)"),
 ]
@@ -255,6 +259,8 @@ def rewrite_words(node):
         return rewrite_pattern(node)
     if isinstance(node, exp.Format) or name == "format":
         return rewrite_format([node.this, *node.expressions] if not name else node.expressions)
+    if name == "json_valid":
+        return exp.Anonymous(this="get_json_object", expressions=[node.expressions[0], exp.Literal.string("$")]).is_(exp.null()).not_()
     if name == "to_hours":
         return exp.Anonymous(this="make_dt_interval", expressions=[exp.Literal.number(0), *node.expressions])
     if name == "getvariable":

@@ -6,6 +6,7 @@ import type { Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
 import { MAPPABLE_FIELDS } from '../tables/item-names.js';
 import { type DatasetSelection, RUN_MODES } from '../tables/table.js';
+import { attributeNames, mapping, shops, wordLists } from './offer-schema.js';
 import { parseDuration, parseSize } from './units.js';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -18,12 +19,6 @@ const text = (meaning: string) => {
 
 const place = (meaning: string) =>
   text(meaning).refine((path) => !path.includes('\0'), `must be ${meaning}, without a NUL character`);
-
-const mapping = <T extends z.ZodRawShape>(shape: T) =>
-  z.strictObject(shape, {
-    // pipeline-fault.ts explains unknown keys.
-    error: (issue) => (issue.code === 'invalid_type' ? `must hold ${Object.keys(shape).join(', ')}` : undefined),
-  });
 
 const SIZE = 'must be a size such as 64MB or 1GB';
 const DURATION = 'must be a duration such as 12h, 7d, 2w or 0';
@@ -183,19 +178,6 @@ const receiver = mapping({
 
 const RECEIVERS = `must be a list of at most 10 receivers, such as [{ slack: \${SLACK_URL} }]`;
 
-const WORDS = 'must be a list of at most 200 words or phrases, such as [second hand]';
-
-const words = z
-  .array(
-    z
-      .string(WORDS)
-      .regex(/[\p{L}\p{N}]/u, 'must hold a letter or digit')
-      .max(100, 'must have at most 100 characters'),
-    WORDS,
-  )
-  .max(200, WORDS)
-  .default([]);
-
 const isRemoteUrl = (text: string) => parseRemoteUrl(text) !== undefined;
 
 const FOLDER = 'must be a folder of this machine, not an address: a bucket goes to lake.remote';
@@ -265,15 +247,9 @@ export const pipelineSchema = mapping({
       .regex(/^[A-Z]{3}$/, 'must be a code of ISO 4217')
       .default('EUR'),
     staleAfter: staleAfter.prefault('14d'),
-    words: mapping({
-      used: words,
-      refurbished: words,
-      opened: words,
-      rental: words,
-      deposit: words,
-      perUnit: words,
-      set: words,
-    }).prefault({}),
+    words: wordLists,
+    attributes: attributeNames,
+    shops,
   }).prefault({}),
   landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
   checksFolder: place('a folder').optional(),

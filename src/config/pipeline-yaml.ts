@@ -50,6 +50,10 @@ export function parseYaml(file: string, text: string): { value: unknown; locate:
         'what begins with * is an alias, which a pipeline file may not have; put text into quotes',
       );
     },
+    // Ids that are keys.
+    Pair: (_key, { key }) => {
+      if (isScalar(key) && typeof key.value === 'number') key.value = key.source ?? String(key.value);
+    },
     Scalar: (_key, scalar) => {
       const { value, source } = scalar;
       if (typeof value !== 'number' || !Number.isInteger(value) || Number.isSafeInteger(value)) return;

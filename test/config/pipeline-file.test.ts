@@ -68,9 +68,25 @@ describe('a pipeline file', () => {
         ...{ daily: 90, fxBase: 'EUR' },
         staleAfter: { seconds: 14 * 86_400 },
         words: { used: [], refurbished: [], opened: [], rental: [], deposit: [], perUnit: [], set: [] },
+        attributes: { values: { 'in stock': [], 'out of stock': [], 'on order': [] } },
+        shops: {},
       },
       landing: { keep: 7 * DAY_MS },
       checks: {},
+    });
+  });
+
+  test('maps attributes for all websites, and for one by its id', async () => {
+    const attributes = '{availability: stock, shippingCost: [a, b.c], values: {in stock: [1, yes, true]}}';
+    const shops = '{9007199254740993: {attributes: {condition: []}}, 7: {attributes: {}}}';
+    const { analysis } = await read(`${SOURCE}${LAKE}analysis: {attributes: ${attributes}, shops: ${shops}}\n`);
+    const none = { 'in stock': [], 'out of stock': [], 'on order': [] };
+    expect(analysis).toMatchObject({
+      attributes: { availability: ['stock'], shippingCost: ['a', 'b.c'], values: { 'in stock': ['1', 'yes', 'true'] } },
+      shops: {
+        ['9007199254740993']: { attributes: { condition: [], values: none } },
+        7: { attributes: { values: none } },
+      },
     });
   });
 
@@ -267,6 +283,9 @@ const IN_SOURCE = {
     '4:13: source.mapping.<name> is text; it must be a field of Item; did you mean "price"?',
 };
 
+const NAMES =
+  'it must be the name of an attribute, or a list of at most 20, each of 1 to 100 characters, without quotes, brackets, ?, * and \\';
+
 /** At the end of a good file. */
 const AFTER = {
   'lake:\n  path: ./lake': '6:1: not YAML: a key is in one mapping twice',
@@ -294,6 +313,20 @@ const AFTER = {
     '6:12: analysis.staleAfter is a number; it must be a duration such as 14d, a multiple of the usual interval such as 3x, or 0',
   'analysis: {staleAfter: 0x}':
     '6:12: analysis.staleAfter is text; it must be a duration such as 14d, a multiple of the usual interval such as 3x, or 0',
+  'analysis: {attributes: {availability: [3]}}': `6:25: analysis.attributes.availability is a list; ${NAMES}`,
+  'analysis: {attributes: {shippingCost: "a[0]"}}': `6:25: analysis.attributes.shippingCost is text; ${NAMES}`,
+  'analysis: {attributes: {availabilty: stock}}':
+    '6:25: unknown key "analysis.attributes.availabilty" (Did you mean "availability"?)',
+  'analysis: {attributes: {values: {in stock: yes}}}':
+    '6:34: analysis.attributes.values.in stock is text; it must be a list of at most 200 values, such as [na lageru, 1, true]',
+  'analysis: {attributes: {values: {in stock: [" "]}}}':
+    '6:45: analysis.attributes.values.in stock.0 is text; it must not be blank',
+  'analysis: {attributes: {values: {in stock: [A], on order: [a]}}}':
+    '6:25: analysis.attributes.values is a mapping; it must name each value under one meaning only',
+  'analysis: {shops: {Kiosk: {attributes: {}}}}':
+    '6:20: analysis.shops.<name> is a mapping; it must hold settings by the id of a website, such as 12',
+  'analysis: {shops: {12: {attribute: {}}}}':
+    '6:25: unknown key "analysis.shops.12.attribute" (Did you mean "attributes"?)',
   'landing: {keep: 7}': '6:11: landing.keep is a number; it must be a duration such as 12h, 7d, 2w or 0',
   'landing: {keep: 7 days}': '6:11: landing.keep is text; it must be a duration such as 12h, 7d, 2w or 0',
   '  tables: {items: {partitionBy: site_id}}':

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source 9c421e2197e56012.
+-- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source 78592ee8a462914a.
 -- step: changes_by_day
 SELECT
   observed_date AS day,

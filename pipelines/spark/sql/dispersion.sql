@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source c16a10c664238708.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 7b71ee449cbdd204.
 -- step: dispersion__shop_prices
 SELECT
   product_id,

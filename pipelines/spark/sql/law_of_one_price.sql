@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 1377264953c6b61e.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source a4e545182ae03da0.
 -- step: law_of_one_price__span, kept
 SELECT
   last_day,
@@ -21,20 +21,11 @@ FROM (
         UNIX_MICROS(
           COALESCE(
             MAX(last_seen_at) FILTER(WHERE
-              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY
-              OR CAST('1970-01-01' AS DATE) + CAST((
-                UNIX_MICROS(last_seen_at) DIV 86400000000
-              ) AS INT) <= written_day + 1),
+              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY),
             MAX(last_seen_at)
           )
         ) AS seen_us
-      FROM (
-        SELECT
-          last_seen_at,
-          read_at,
-          TRY_CAST(SUBSTRING(run_id, 8, 4) || '-' || SUBSTRING(run_id, 12, 2) || '-' || SUBSTRING(run_id, 14, 2) AS DATE) AS written_day
-        FROM items
-      )
+      FROM items
     )
   )
 );

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 91aff143aa737e12.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source bfb6c8a7b56c604e.
 -- step: offer_prices__past_offers
 SELECT
   item_id,

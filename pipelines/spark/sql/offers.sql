@@ -1,5 +1,5 @@
--- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source cd4677e5291aff9b.
--- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING, doubts ARRAY<STRING>, condition STRING, previous_price DECIMAL(18,4)
+-- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 441a4fc2076d3e0b.
+-- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING, doubts ARRAY<STRING>, condition STRING, previous_price DECIMAL(18,4), availability STRING, shipping_cost DECIMAL(18,4), delivered_price DECIMAL(18,4), regular_price DECIMAL(18,4)
 -- step: offers__priced, kept
 SELECT
   item_id,
@@ -401,20 +401,360 @@ SELECT
   CASE WHEN exact BETWEEN 1 AND 1e12 THEN unit END AS unit,
   CASE WHEN exact BETWEEN 1 AND 1e12 THEN CAST(ROUND(exact) AS BIGINT) END AS millionths
 FROM offers__sized_ AS sized;
+-- step: offers__rules, kept
+SELECT
+  site_id,
+  meaning,
+  text AS name
+FROM offer_rules
+WHERE
+  rule = 'attribute';
+-- step: offers__mapped
+SELECT
+  sites.site_id,
+  rules.meaning,
+  name
+FROM (
+  SELECT DISTINCT
+    site_id
+  FROM offers__priced AS priced
+) AS sites
+JOIN offers__rules AS rules
+  ON rules.site_id = sites.site_id OR rules.site_id IS NULL
+LEFT JOIN (
+  SELECT DISTINCT
+    site_id,
+    meaning
+  FROM offers__rules AS rules
+  WHERE
+    NOT site_id IS NULL
+) AS own
+  ON own.site_id = sites.site_id AND own.meaning = rules.meaning
+WHERE
+  (
+    NOT rules.site_id IS NULL OR own.meaning IS NULL
+  ) AND name <> '';
+-- step: offers__read_values, kept
+SELECT
+  item_id,
+  site_id,
+  currency,
+  meaning,
+  name,
+  COALESCE(
+    GET_JSON_OBJECT(attributes, '$[\'' || name || '\']'),
+    CASE
+      WHEN CONTAINS(name, '.')
+      THEN GET_JSON_OBJECT(attributes, '$[\'' || REPLACE(name, '.', '\'][\'') || '\']')
+    END
+  ) AS value
+FROM offers__priced AS priced
+JOIN offers__mapped AS mapped
+  USING (site_id);
+-- step: offers__single_values
+SELECT
+  item_id,
+  site_id,
+  currency,
+  meaning,
+  name,
+  EXPLODE(
+    CASE
+      WHEN STARTSWITH(value, '[') AND NOT GET_JSON_OBJECT(value, '$') IS NULL
+      THEN FROM_JSON(value, 'ARRAY<STRING>')
+      ELSE ARRAY(value)
+    END
+  ) AS value
+FROM offers__read_values AS read_values
+WHERE
+  NOT value IS NULL;
+-- step: offers__fields, kept
+SELECT
+  item_id,
+  site_id,
+  currency,
+  meaning,
+  name,
+  CASE
+    WHEN STARTSWITH(value, '{') AND NOT GET_JSON_OBJECT(value, '$') IS NULL
+    THEN ARRAY(
+      GET_JSON_OBJECT(value, '$.availability'),
+      GET_JSON_OBJECT(value, '$.status'),
+      GET_JSON_OBJECT(value, '$.state'),
+      GET_JSON_OBJECT(value, '$.quantity'),
+      GET_JSON_OBJECT(value, '$.inStock'),
+      GET_JSON_OBJECT(value, '$.value')
+    )
+    ELSE ARRAY(value)
+  END AS texts,
+  TRIM(
+    CASE
+      WHEN STARTSWITH(value, '{') AND NOT GET_JSON_OBJECT(value, '$') IS NULL
+      THEN ARRAY_JOIN(
+        ARRAY(
+          GET_JSON_OBJECT(value, '$.value'),
+          GET_JSON_OBJECT(value, '$.amount'),
+          GET_JSON_OBJECT(value, '$.price'),
+          GET_JSON_OBJECT(value, '$.cost'),
+          GET_JSON_OBJECT(value, '$.currency'),
+          GET_JSON_OBJECT(value, '$.priceCurrency')
+        ),
+        ' '
+      )
+      ELSE value
+    END
+  ) AS amount
+FROM offers__single_values AS single_values;
+-- step: offers__attribute_texts, kept
+SELECT
+  item_id,
+  site_id,
+  name,
+  EXPLODE(texts) AS text
+FROM offers__fields AS fields
+WHERE
+  meaning = 'availability';
+-- step: offers__texts
+SELECT
+  text
+FROM offers__attribute_texts AS attribute_texts
+WHERE
+  NOT text IS NULL
+UNION
+SELECT
+  text
+FROM offer_rules
+WHERE
+  rule = 'value';
+-- step: offers__keyed, kept
+SELECT
+  text,
+  LOWER(TRIM(text)) AS plain,
+  COALESCE(
+    NULLIF(
+      REGEXP_REPLACE(
+        TRANSLATE(
+          REGEXP_REPLACE(plain, '^https?://(www[.])?schema[.]org/', ''),
+          'àáâãäåāăąæçćčďđèéêëēėęěğìíîïīįıłľĺñńňòóôõöøőŕřśšşșťțùúûüůűūýÿžźżßйёάέήίόύώς',
+          'aaaaaaaaaacccddeeeeeeeegiiiiiiilllnnnooooooorrssssttuuuuuuuyyzzzsиеαεηιουωσ'
+        ),
+        '[^\\p{L}\\p{N}]',
+        ''
+      ),
+      ''
+    ),
+    plain
+  ) AS key
+FROM offers__texts AS texts;
+-- step: offers__usual
+SELECT
+  text,
+  key,
+  CASE
+    WHEN CONTAINS(
+      ' instock instoreonly onlineonly limitedavailability limitedstock lowstock available availablenow onstock stocked ' || 'nazalihi zalihi dostupno dostupan dostupna raspolozivo raspoloziv raspoloziva naskladistu imanazalihi odmahdostupno ' || 'nastanju nalageru ustock nazalogi navoljo dobavljivotakoj ' || 'auflager lieferbar sofortlieferbar verfugbar sofortverfugbar vorratig lagernd anlager ' || 'enstock disponible disponibles disponibile dispo instoc disponibil inmagazzino enexistencias endisponibilidad disponivel emstock emestoque ' || 'opvoorraad leverbaar beschikbaar directleverbaar dostepny dostepna dostepne wmagazynie ' || 'skladem nasklade dostupne raktaron keszleten elerheto raktarrol ' || 'ilager palager paalager tillganglig varastossa saatavilla διαθεσιμο διαθεσιμα σεαποθεμα αμεσαδιαθεσιμο ' || 'вналичност наличен вналичии естьвналичии внаявності ',
+      ' ' || key || ' '
+    )
+    THEN 'in stock'
+    WHEN CONTAINS(
+      ' outofstock oos soldout discontinued unavailable notavailable notinstock nostock outstock temporarilyoutofstock ' || 'temporarilyunavailable currentlyunavailable currentlyoutofstock ' || 'nijenazalihi nemanazalihi nedostupno nedostupan nedostupna nijedostupno rasprodano rasprodan rasprodana nijeraspolozivo ' || 'trenutnonedostupno trenutnonijedostupno trenutnonijenazalihi nemanastanju nijenastanju nijenalageru ninazalogi nizaloge razprodano ' || 'nichtauflager nichtlieferbar nichtverfugbar ausverkauft vergriffen derzeitnichtlieferbar derzeitnichtverfugbar ' || 'zurzeitnichtlieferbar momentannichtverfugbar nichtvorratig ' || 'rupturedestock enrupture enrupturedestock rupture epuise indisponible nondisponible pasenstock horsstock ' || 'esaurito nondisponibile agotado agotada sinstock sinexistencias nodisponible esgotado indisponivel semstock ' || 'uitverkocht nietopvoorraad nietleverbaar nietbeschikbaar niedostepny niedostepna niedostepne brak wyprzedany wyprzedane brakwmagazynie ' || 'vyprodano neniskladem nedostupne nieskladom vypredane nieniesklade elfogyott nincsraktaron nincskeszleten nemelerheto ' || 'stocepuizat indisponibil nuesteinstoc slutsald slutilager ejilager udsolgt ikkepalager utsolgt loppu loppuunmyyty eivarastossa ' || 'εξαντλημενο εξαντληθηκε μηδιαθεσιμο изчерпан неналичен нетвналичии нетунаявності ',
+      ' ' || key || ' '
+    )
+    THEN 'out of stock'
+    WHEN CONTAINS(
+      ' backorder backordered onbackorder preorder presale madetoorder onorder onrequest byorder toorder specialorder availableonorder ' || 'availableforpreorder availableforbackorder ' || 'ponarudzbi nanarudzbu dostupnoponarudzbi prednarudzba poporudzbini ponarocilu prednarocilo ' || 'aufbestellung vorbestellung vorbestellbar nachbestellt aufanfrage surcommande precommande enprecommande suordinazione preordine ' || 'bajopedido porencargo preventa sobencomenda prevenda opbestelling nabestelling ' || 'nazamowienie przedsprzedaz naobjednavku naobjednani predobjednavka rendelesre elorendelheto lacomanda precomanda ' || 'bestallningsvara forhandsbokning bestillingsvare tilaustuote κατοπινπαραγγελιασ προπαραγγελια поръчка подзаказ предзаказ ',
+      ' ' || key || ' '
+    )
+    THEN 'on order'
+  END AS word,
+  CASE
+    WHEN CONTAINS(' true yes y da ja oui si sim tak ano igen ναι да ', ' ' || key || ' ')
+    THEN 'in stock'
+    WHEN CONTAINS(' false no n ne nein non nao nee nie nem nej οχι не нет ', ' ' || key || ' ')
+    THEN 'out of stock'
+    WHEN plain RLIKE '[-<–][ ]?[0-9]|[0-9][ ]?[/:]'
+    THEN NULL
+    WHEN key RLIKE '^[0-9]{1,6}(kom|komada?|stk|stuck|pcs?|pieces?|units?|szt|ks|db|st|stuks|pezzi|pz|uds?|unidades|buc|шт|бр|τεμ|left|instock|available|nazalihi|auflager|enstock)?\\z'
+    THEN CASE WHEN key RLIKE '[1-9]' THEN 'in stock' ELSE 'out of stock' END
+  END AS figure
+FROM offers__keyed AS keyed;
+-- step: offers__site_rules
+SELECT
+  site_id,
+  key,
+  MIN(meaning) AS site_meaning
+FROM offer_rules
+JOIN offers__keyed AS keyed
+  USING (text)
+WHERE
+  rule = 'value' AND NOT site_id IS NULL
+GROUP BY
+  site_id,
+  key
+HAVING
+  MIN(meaning) = MAX(meaning);
+-- step: offers__common_rules
+SELECT
+  key,
+  MIN(meaning) AS common_meaning
+FROM offer_rules
+JOIN offers__keyed AS keyed
+  USING (text)
+WHERE
+  rule = 'value' AND site_id IS NULL
+GROUP BY
+  key
+HAVING
+  MIN(meaning) = MAX(meaning);
+-- step: offers__worded
+SELECT
+  attribute_texts.item_id,
+  attribute_texts.site_id,
+  attribute_texts.name,
+  attribute_texts.text,
+  COALESCE(
+    site_meaning,
+    common_meaning,
+    word,
+    CASE
+      WHEN NOT LOWER(name) RLIKE 'out|sold|unav|discont|order|back|pre|rasprod|nedost|ausverk|vergriff|epuis|rupture|agotad|esaur|esgot'
+      THEN figure
+    END
+  ) AS availability
+FROM offers__attribute_texts AS attribute_texts
+LEFT JOIN offers__usual AS usual
+  USING (text)
+LEFT JOIN offers__site_rules AS site_rules
+  USING (site_id, key)
+LEFT JOIN offers__common_rules AS common_rules
+  USING (key);
+-- step: offers__available
+SELECT
+  item_id,
+  CASE WHEN MIN(availability) = MAX(availability) THEN MIN(availability) END AS availability
+FROM offers__worded AS worded
+GROUP BY
+  item_id;
+-- step: offers__conditions
+SELECT
+  item_id,
+  COLLECT_LIST(LOWER(ARRAY_JOIN(texts, ' '))) AS conditions
+FROM offers__fields AS fields
+WHERE
+  meaning = 'condition'
+GROUP BY
+  item_id;
+-- step: offers__parsed
+SELECT
+  item_id,
+  currency,
+  meaning,
+  LOWER(amount) AS plain,
+  REGEXP_EXTRACT(amount, '^([^0-9.,+-]*)', 1) AS before,
+  REGEXP_EXTRACT(amount, '([0-9][0-9., ]*)', 1) AS number,
+  REGEXP_EXTRACT(amount, '([^0-9., ][^0-9.,]*)\\z', 1) AS behind,
+  before || number || behind = amount AS is_amount,
+  UPPER(TRIM(before || behind)) AS unit,
+  TRIM(number) AS digits
+FROM (
+  SELECT
+    item_id,
+    currency,
+    meaning,
+    REGEXP_REPLACE(amount, '[\\x{a0}\\x{202f}]', ' ') AS amount
+  FROM offers__fields AS fields
+  WHERE
+    meaning IN ('shipping cost', 'regular price')
+);
+-- step: offers__amounts
+SELECT
+  item_id,
+  meaning,
+  CASE
+    WHEN meaning = 'shipping cost'
+    AND CONTAINS(
+      '|free|free shipping|free delivery|besplatno|besplatna dostava|gratis|kostenlos|kostenloser versand|versandkostenfrei|gratuit|gratuite|gratuito|' || 'gratuita|envío gratis|spedizione gratuita|livraison gratuite|gratis verzending|darmowa|darmowa dostawa|za darmo|zdarma|doprava zdarma|' || 'zadarmo|ingyenes|fri frakt|fragtfri|ilmainen|δωρεάν|безплатно|бесплатно|',
+      '|' || plain || '|'
+    )
+    THEN CAST(0 AS DECIMAL(18, 4))
+    WHEN NOT is_amount
+    OR unit <> ''
+    AND unit <> currency
+    AND NOT CONTAINS(
+      ' €/EUR EURO/EUR £/GBP ZŁ/PLN KČ/CZK FT/HUF KN/HRK LEI/RON KR/SEK KR/NOK KR/DKK DIN/RSD ЛВ/BGN ЛВ./BGN KR./DKK $/USD ',
+      ' ' || unit || '/' || currency || ' '
+    )
+    THEN NULL
+    WHEN digits RLIKE '^[0-9]{1,12}[.][0-9]{4}\\z|^0[.,][0-9]{3}\\z'
+    THEN TRY_CAST(REPLACE(digits, ',', '.') AS DECIMAL(18, 4))
+    WHEN digits RLIKE '^[0-9]{1,12}([.,][0-9]{1,2})?\\z|^[1-9][0-9]{0,2}(([.][0-9]{3}){1,3},[0-9]{1,2}|(,[0-9]{3}){1,3}[.][0-9]{1,2}|([.][0-9]{3}){2,3}|(,[0-9]{3}){2,3}|( [0-9]{3}){1,3}([.,][0-9]{1,2})?)\\z'
+    THEN TRY_CAST(TRY_CAST(REGEXP_REPLACE(digits, '[^0-9]', '') AS BIGINT) * CASE LENGTH(REGEXP_EXTRACT(digits, '[.,]([0-9]{1,2})\\z', 1))
+      WHEN 2
+      THEN 0.01
+      WHEN 1
+      THEN 0.1
+      ELSE 1
+    END AS DECIMAL(18, 4))
+  END AS amount
+FROM offers__parsed AS parsed;
+-- step: offers__costs
+SELECT
+  item_id,
+  CASE
+    WHEN MIN(amount) FILTER(WHERE
+      meaning = 'shipping cost') = MAX(amount) FILTER(WHERE
+      meaning = 'shipping cost')
+    THEN MIN(amount) FILTER(WHERE
+      meaning = 'shipping cost')
+  END AS shipping_cost,
+  CASE
+    WHEN MIN(amount) FILTER(WHERE
+      meaning = 'regular price') = MAX(amount) FILTER(WHERE
+      meaning = 'regular price')
+    THEN MIN(amount) FILTER(WHERE
+      meaning = 'regular price')
+  END AS regular_price
+FROM offers__amounts AS amounts
+GROUP BY
+  item_id;
+-- step: offers__told_attributes, kept
+SELECT
+  item_id,
+  availability,
+  shipping_cost,
+  regular_price,
+  ARRAY_JOIN(conditions, ' ') AS told_condition
+FROM (
+  SELECT DISTINCT
+    item_id
+  FROM offers__read_values AS read_values
+  WHERE
+    NOT value IS NULL
+)
+LEFT JOIN offers__available AS available
+  USING (item_id)
+LEFT JOIN offers__costs AS costs
+  USING (item_id)
+LEFT JOIN offers__conditions AS conditions
+  USING (item_id);
 -- step: offers__alone, kept
 SELECT
   item_id,
-  product_id,
-  currency,
-  site_id,
-  price,
-  previous_price,
-  jump,
-  seen_day,
-  usual_currency,
-  units,
-  unit,
-  millionths,
+  sized.product_id,
+  sized.currency,
+  sized.site_id,
+  sized.price,
+  sized.previous_price,
+  sized.jump,
+  sized.seen_day,
+  sized.usual_currency,
+  sized.units,
+  sized.unit,
+  sized.millionths,
+  told_attributes.availability,
+  told_attributes.shipping_cost,
+  told_attributes.regular_price,
+  told_attributes.told_condition,
   units <= 100 AS is_nothing,
   CONTAINS(
     ' 12340000 123450000 1234560000 12345670000 11110000 111110000 1111110000 11111110000 99990000 999990000 9999990000 99999990000 ' || '999999990000 99999900 999999900 9999999900 99999999900 ',
@@ -423,6 +763,7 @@ SELECT
   COALESCE(ABS(jump - ROUND(jump)) <= 0.2 AND ABS(ROUND(jump)) BETWEEN 1 AND 3, FALSE) AS is_jump,
   NOT seen_day IS NULL AS is_stale,
   COALESCE(usual_currency <> currency, FALSE) AS is_foreign,
+  COALESCE(availability = 'out of stock', FALSE) AS is_out,
   CASE unit
     WHEN 'kg'
     THEN 4 * millionths
@@ -433,7 +774,9 @@ SELECT
     WHEN 'piece'
     THEN CASE WHEN millionths > 1000000 THEN 4 * millionths + 3 END
   END AS pack
-FROM offers__sized AS sized;
+FROM offers__sized AS sized
+LEFT JOIN offers__told_attributes AS told_attributes
+  USING (item_id);
 -- step: offers__several, kept
 SELECT
   product_id,
@@ -450,8 +793,11 @@ SELECT
   product_id,
   title,
   brand,
-  attributes
+  attributes,
+  told_condition
 FROM offers__priced AS priced
+LEFT JOIN offers__told_attributes AS told_attributes
+  USING (item_id)
 SEMI JOIN offers__several AS several
   USING (product_id);
 -- step: offers__brands, kept
@@ -472,6 +818,8 @@ SELECT
     'aaaaaaaaaacccddeeeeeeeegiiiiiiilllnnnooooooorrssssttuuuuuuuyyzzzsиеαεηιουω            '
   ) || ' ' AS words,
   CASE
+    WHEN NOT told_condition IS NULL
+    THEN told_condition
     WHEN attributes RLIKE '(?iu:condition|stanje|zustand|[eé]tat|stan|[aá]llapot)'
     THEN LOWER(
       ARRAY_JOIN(
@@ -677,7 +1025,7 @@ LEFT JOIN offers__stemmed AS stemmed
   USING (item_id, product_id)
 LEFT JOIN offers__shared AS shared
   USING (item_id);
--- step: offers__worded, kept
+-- step: offers__worded_, kept
 SELECT
   item_id,
   condition,
@@ -719,7 +1067,7 @@ SELECT
     ).low * -1
   ) AS usual_terms
 FROM offers__alone AS alone
-JOIN offers__worded AS worded
+JOIN offers__worded_ AS worded
   USING (item_id)
 GROUP BY
   product_id,
@@ -760,11 +1108,16 @@ SELECT
   alone.units,
   alone.unit,
   alone.millionths,
+  alone.availability,
+  alone.shipping_cost,
+  alone.regular_price,
+  alone.told_condition,
   alone.is_nothing,
   alone.is_filler,
   alone.is_jump,
   alone.is_stale,
   alone.is_foreign,
+  alone.is_out,
   alone.pack,
   alone.is_sound,
   condition,
@@ -819,14 +1172,19 @@ FROM (
     units,
     unit,
     millionths,
+    availability,
+    shipping_cost,
+    regular_price,
+    told_condition,
     is_nothing,
     is_filler,
     is_jump,
     is_stale,
     is_foreign,
+    is_out,
     pack,
     NOT (
-      is_nothing OR is_stale OR is_foreign
+      is_nothing OR is_stale OR is_foreign OR is_out
     ) AS is_sound
   FROM offers__alone AS alone
 ) AS alone
@@ -834,7 +1192,7 @@ LEFT JOIN offers__packs AS packs
   USING (product_id, currency)
 LEFT JOIN offers__usual_words AS usual_words
   USING (product_id, currency)
-LEFT JOIN offers__worded AS worded
+LEFT JOIN offers__worded_ AS worded
   USING (item_id);
 -- step: offers__shops, kept
 SELECT
@@ -918,11 +1276,16 @@ SELECT
   packed.units,
   packed.unit,
   packed.millionths,
+  packed.availability,
+  packed.shipping_cost,
+  packed.regular_price,
+  packed.told_condition,
   packed.is_nothing,
   packed.is_filler,
   packed.is_jump,
   packed.is_stale,
   packed.is_foreign,
+  packed.is_out,
   packed.pack,
   packed.is_sound,
   packed.condition,
@@ -977,11 +1340,16 @@ SELECT
   units,
   unit,
   millionths,
+  availability,
+  shipping_cost,
+  regular_price,
+  told_condition,
   is_nothing,
   is_filler,
   is_jump,
   is_stale,
   is_foreign,
+  is_out,
   pack,
   is_sound,
   condition,
@@ -1022,11 +1390,16 @@ SELECT
   units,
   unit,
   millionths,
+  availability,
+  shipping_cost,
+  regular_price,
+  told_condition,
   is_nothing,
   is_filler,
   is_jump,
   is_stale,
   is_foreign,
+  is_out,
   pack,
   is_sound,
   condition,
@@ -1082,11 +1455,16 @@ SELECT
   units,
   unit,
   millionths,
+  availability,
+  shipping_cost,
+  regular_price,
+  told_condition,
   is_nothing,
   is_filler,
   is_jump,
   is_stale,
   is_foreign,
+  is_out,
   pack,
   is_sound,
   condition,
@@ -1125,11 +1503,16 @@ SELECT
   units,
   unit,
   millionths,
+  availability,
+  shipping_cost,
+  regular_price,
+  told_condition,
   is_nothing,
   is_filler,
   is_jump,
   is_stale,
   is_foreign,
+  is_out,
   pack,
   is_sound,
   condition,
@@ -1195,11 +1578,16 @@ SELECT
   units,
   unit,
   millionths,
+  availability,
+  shipping_cost,
+  regular_price,
+  told_condition,
   is_nothing,
   is_filler,
   is_jump,
   is_stale,
   is_foreign,
+  is_out,
   pack,
   is_sound,
   condition,
@@ -1262,11 +1650,16 @@ SELECT
   ranked.units,
   ranked.unit,
   ranked.millionths,
+  ranked.availability,
+  ranked.shipping_cost,
+  ranked.regular_price,
+  ranked.told_condition,
   ranked.is_nothing,
   ranked.is_filler,
   ranked.is_jump,
   ranked.is_stale,
   ranked.is_foreign,
+  ranked.is_out,
   ranked.pack,
   ranked.is_sound,
   ranked.condition,
@@ -1312,11 +1705,16 @@ SELECT
   units,
   unit,
   millionths,
+  availability,
+  shipping_cost,
+  regular_price,
+  told_condition,
   is_nothing,
   is_filler,
   is_jump,
   is_stale,
   is_foreign,
+  is_out,
   pack,
   is_sound,
   condition,
@@ -1370,11 +1768,16 @@ SELECT
   units,
   unit,
   millionths,
+  availability,
+  shipping_cost,
+  regular_price,
+  told_condition,
   is_nothing,
   is_filler,
   is_jump,
   is_stale,
   is_foreign,
+  is_out,
   pack,
   is_sound,
   condition,
@@ -1423,6 +1826,10 @@ SELECT
         CASE
           WHEN is_stale
           THEN NAMED_STRUCT('finding', 'stale', 'why', 'its source was last seen on ' || seen_day)
+        END,
+        CASE
+          WHEN is_out
+          THEN NAMED_STRUCT('finding', 'out_of_stock', 'why', 'out of stock')
         END,
         CASE
           WHEN is_scaled
@@ -1610,5 +2017,9 @@ SELECT
     ELSE TRANSFORM(doubted, one -> one.finding)
   END AS doubts,
   condition,
-  previous_price
+  previous_price,
+  availability,
+  shipping_cost,
+  TRY_CAST(price + shipping_cost AS DECIMAL(18, 4)) AS delivered_price,
+  regular_price
 FROM offers__told_ AS told;

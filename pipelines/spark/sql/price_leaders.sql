@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 9e0dd9d8af84a6e4.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source ce86f645e6d4741d.
 -- step: price_leaders__moved
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source c4112e0660049489.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 4b396ce822ba851d.
 -- step: price_spells__listings, kept
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/products.sql: change that one. Source abdc6d25139e62da.
+-- Made by generate.py from pipelines/models/products.sql: change that one. Source bc58ec1bcb907b3b.
 -- columns: product_id STRING, gtin14 STRING, title STRING, brand STRING, mpn STRING, category_name STRING, category_path STRING, category_slug STRING, offers BIGINT, shops BIGINT, run_id STRING
 -- step: products__listed
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 5f33395e8418b7fd.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 434a358b0696e48e.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source c664fc6c7f7bf354.
+-- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source 1a11c73c6e6722e0.
 -- step: spread_by_day
 SELECT
   day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source cdcf7bfb5d8cd8c0.
+-- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 8942d0e2dd21e33b.
 -- step: spread_summary__selected, kept
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 4cbeaa68ce20f46b.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 59d4dc7b350ed9ed.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT

@@ -7,6 +7,8 @@ import { TOLD_TABLES, type ToldTableName } from '../../tables/table.js';
 import type { Run } from '../open/open-run.js';
 import type { StagedTable, Staging } from './stage.js';
 
+type Analysis = Pipeline['analysis'];
+
 type ToldRows = Record<string, string | bigint | null>[];
 
 type Asked = Pick<Run, 'pipeline' | 'tables' | 'repairs'>;
@@ -18,13 +20,38 @@ const DEFAULT_STALE_SECONDS = 14 * 24 * 3600;
 const LISTS: Record<ToldTableName, (pipeline: Pipeline) => ToldRows> = { offer_rules: listOfferRules };
 
 function listOfferRules({ analysis }: Pipeline): ToldRows {
-  const { used, refurbished, opened, rental, deposit, perUnit, set } = analysis.words;
+  const shops = Object.entries(analysis.shops);
   const limit = writeStaleAfter(analysis.staleAfter);
+  return [
+    ...listWords(analysis.words),
+    ...listAttributes(null, analysis.attributes),
+    ...shops.flatMap(([id, { attributes }]) => listAttributes(BigInt(id), attributes)),
+    ...(limit === undefined ? [] : [limit]),
+  ];
+}
+
+function listWords({ used, refurbished, opened, rental, deposit, perUnit, set }: Analysis['words']): ToldRows {
   const words = { used, refurbished, opened, rental, deposit, 'per unit': perUnit, set };
-  const told = Object.entries(words).flatMap(([meaning, texts]) =>
-    [...new Set(texts)].map((text) => ({ rule: 'word', site_id: null, meaning, text })),
-  );
-  return limit === undefined ? told : [...told, limit];
+  return listRules('word', null, words);
+}
+
+function listAttributes(siteId: bigint | null, attributes: Analysis['attributes']): ToldRows {
+  const { availability, shippingCost, condition, regularPrice, values } = attributes;
+  const names = { availability, 'shipping cost': shippingCost, condition, 'regular price': regularPrice };
+  return [...listRules('attribute', siteId, names), ...listRules('value', siteId, values)];
+}
+
+/** An empty list of attributes of a website is one row with an empty text: none tells this there. */
+function listRules(
+  rule: 'word' | 'attribute' | 'value',
+  siteId: bigint | null,
+  lists: Readonly<Record<string, readonly string[] | undefined>>,
+): ToldRows {
+  return Object.entries(lists).flatMap(([meaning, texts]) => {
+    if (rule === 'attribute' && siteId !== null && texts?.length === 0)
+      return [{ rule, site_id: siteId, meaning, text: '' }];
+    return [...new Set(texts)].map((text) => ({ rule, site_id: siteId, meaning, text }));
+  });
 }
 
 /** Undefined for the default. */

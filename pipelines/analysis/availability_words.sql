@@ -1,0 +1,104 @@
+-- part of: offer_attributes
+-- The availability that values of attributes mean: in stock, out of stock or on order, null if unknown. From
+-- attribute_texts (site_id, name, text and other columns): these columns, and availability. Values are compared without
+-- case, accents, spaces and punctuation, and without the address of schema.org. Those of offer_rules (rule value) come
+-- first: the website's own, then those for all. Then come the values of schema.org and of Google's feeds, words of European
+-- languages, true and false, and numbers of pieces: none is out of stock. A negative number, a range and "fewer than"
+-- tell nothing. Of an attribute whose name says that goods are gone or to come, true, false and numbers tell nothing.
+WITH texts AS (
+  SELECT text FROM attribute_texts WHERE text IS NOT NULL
+  UNION
+  SELECT text FROM offer_rules WHERE rule = 'value'
+),
+keyed AS (
+  SELECT
+    text,
+    lower(trim(text)) AS plain,
+    -- A sign alone, such as a tick, stays as it is.
+    coalesce(nullif(regexp_replace(translate(
+      regexp_replace(plain, '^https?://(www[.])?schema[.]org/', ''),
+      'àáâãäåāăąæçćčďđèéêëēėęěğìíîïīįıłľĺñńňòóôõöøőŕřśšşșťțùúûüůűūýÿžźżßйёάέήίόύώς',
+      'aaaaaaaaaacccddeeeeeeeegiiiiiiilllnnnooooooorrssssttuuuuuuuyyzzzsиеαεηιουωσ'
+    ), '[^\p{L}\p{N}]', '', 'g'), ''), plain) AS key
+  FROM texts
+),
+usual AS (
+  SELECT
+    text,
+    key,
+    CASE
+      WHEN contains(
+        ' instock instoreonly onlineonly limitedavailability limitedstock lowstock available availablenow onstock stocked '
+          || 'nazalihi zalihi dostupno dostupan dostupna raspolozivo raspoloziv raspoloziva naskladistu imanazalihi odmahdostupno '
+          || 'nastanju nalageru ustock nazalogi navoljo dobavljivotakoj '
+          || 'auflager lieferbar sofortlieferbar verfugbar sofortverfugbar vorratig lagernd anlager '
+          || 'enstock disponible disponibles disponibile dispo instoc disponibil inmagazzino enexistencias endisponibilidad disponivel emstock emestoque '
+          || 'opvoorraad leverbaar beschikbaar directleverbaar dostepny dostepna dostepne wmagazynie '
+          || 'skladem nasklade dostupne raktaron keszleten elerheto raktarrol '
+          || 'ilager palager paalager tillganglig varastossa saatavilla διαθεσιμο διαθεσιμα σεαποθεμα αμεσαδιαθεσιμο '
+          || 'вналичност наличен вналичии естьвналичии внаявності ',
+        ' ' || key || ' ') THEN 'in stock'
+      WHEN contains(
+        ' outofstock oos soldout discontinued unavailable notavailable notinstock nostock outstock temporarilyoutofstock '
+          || 'temporarilyunavailable currentlyunavailable currentlyoutofstock '
+          || 'nijenazalihi nemanazalihi nedostupno nedostupan nedostupna nijedostupno rasprodano rasprodan rasprodana nijeraspolozivo '
+          || 'trenutnonedostupno trenutnonijedostupno trenutnonijenazalihi nemanastanju nijenastanju nijenalageru ninazalogi nizaloge razprodano '
+          || 'nichtauflager nichtlieferbar nichtverfugbar ausverkauft vergriffen derzeitnichtlieferbar derzeitnichtverfugbar '
+          || 'zurzeitnichtlieferbar momentannichtverfugbar nichtvorratig '
+          || 'rupturedestock enrupture enrupturedestock rupture epuise indisponible nondisponible pasenstock horsstock '
+          || 'esaurito nondisponibile agotado agotada sinstock sinexistencias nodisponible esgotado indisponivel semstock '
+          || 'uitverkocht nietopvoorraad nietleverbaar nietbeschikbaar niedostepny niedostepna niedostepne brak wyprzedany wyprzedane brakwmagazynie '
+          || 'vyprodano neniskladem nedostupne nieskladom vypredane nieniesklade elfogyott nincsraktaron nincskeszleten nemelerheto '
+          || 'stocepuizat indisponibil nuesteinstoc slutsald slutilager ejilager udsolgt ikkepalager utsolgt loppu loppuunmyyty eivarastossa '
+          || 'εξαντλημενο εξαντληθηκε μηδιαθεσιμο изчерпан неналичен нетвналичии нетунаявності ',
+        ' ' || key || ' ') THEN 'out of stock'
+      WHEN contains(
+        ' backorder backordered onbackorder preorder presale madetoorder onorder onrequest byorder toorder specialorder availableonorder '
+          || 'availableforpreorder availableforbackorder '
+          || 'ponarudzbi nanarudzbu dostupnoponarudzbi prednarudzba poporudzbini ponarocilu prednarocilo '
+          || 'aufbestellung vorbestellung vorbestellbar nachbestellt aufanfrage surcommande precommande enprecommande suordinazione preordine '
+          || 'bajopedido porencargo preventa sobencomenda prevenda opbestelling nabestelling '
+          || 'nazamowienie przedsprzedaz naobjednavku naobjednani predobjednavka rendelesre elorendelheto lacomanda precomanda '
+          || 'bestallningsvara forhandsbokning bestillingsvare tilaustuote κατοπινπαραγγελιασ προπαραγγελια поръчка подзаказ предзаказ ',
+        ' ' || key || ' ') THEN 'on order'
+    END AS word,
+    CASE
+      WHEN contains(' true yes y da ja oui si sim tak ano igen ναι да ', ' ' || key || ' ') THEN 'in stock'
+      WHEN contains(' false no n ne nein non nao nee nie nem nej οχι не нет ', ' ' || key || ' ') THEN 'out of stock'
+      WHEN regexp_matches(plain, '[-<–][ ]?[0-9]|[0-9][ ]?[/:]') THEN NULL
+      WHEN regexp_matches(
+        key, '^[0-9]{1,6}(kom|komada?|stk|stuck|pcs?|pieces?|units?|szt|ks|db|st|stuks|pezzi|pz|uds?|unidades|buc|шт|бр|τεμ|left|instock|available|nazalihi|auflager|enstock)?$')
+        THEN CASE WHEN regexp_matches(key, '[1-9]') THEN 'in stock' ELSE 'out of stock' END
+    END AS figure
+  FROM keyed
+),
+-- A value that is told under two meanings tells nothing of its own.
+site_rules AS (
+  SELECT site_id, key, min(meaning) AS site_meaning
+  FROM offer_rules
+  JOIN keyed USING (text)
+  WHERE rule = 'value' AND site_id IS NOT NULL
+  GROUP BY site_id, key
+  HAVING min(meaning) = max(meaning)
+),
+common_rules AS (
+  SELECT key, min(meaning) AS common_meaning
+  FROM offer_rules
+  JOIN keyed USING (text)
+  WHERE rule = 'value' AND site_id IS NULL
+  GROUP BY key
+  HAVING min(meaning) = max(meaning)
+)
+SELECT
+  attribute_texts.*,
+  coalesce(
+    site_meaning,
+    common_meaning,
+    word,
+    CASE WHEN NOT regexp_matches(
+      lower(name), 'out|sold|unav|discont|order|back|pre|rasprod|nedost|ausverk|vergriff|epuis|rupture|agotad|esaur|esgot') THEN figure END
+  ) AS availability
+FROM attribute_texts
+LEFT JOIN usual USING (text)
+LEFT JOIN site_rules USING (site_id, key)
+LEFT JOIN common_rules USING (key)

@@ -1,0 +1,86 @@
+import * as z from 'zod';
+
+/** Messages continue "it …" (pipeline-fault.ts). */
+export const mapping = <T extends z.ZodRawShape>(shape: T) =>
+  z.strictObject(shape, {
+    // pipeline-fault.ts explains unknown keys.
+    error: (issue) => (issue.code === 'invalid_type' ? `must hold ${Object.keys(shape).join(', ')}` : undefined),
+  });
+
+const WORDS = 'must be a list of at most 200 words or phrases, such as [second hand]';
+
+const words = z
+  .array(
+    z
+      .string(WORDS)
+      .regex(/[\p{L}\p{N}]/u, 'must hold a letter or digit')
+      .max(100, 'must have at most 100 characters'),
+    WORDS,
+  )
+  .max(200, WORDS)
+  .default([]);
+
+/** Words of titles, by what they mean. */
+export const wordLists = mapping({
+  used: words,
+  refurbished: words,
+  opened: words,
+  rental: words,
+  deposit: words,
+  perUnit: words,
+  set: words,
+}).prefault({});
+
+const NAMES =
+  'must be the name of an attribute, or a list of at most 20, each of 1 to 100 characters, without quotes, brackets, ?, * and \\';
+
+const name = z.string(NAMES).regex(/^[^"'?*[\]\\\p{Cc}]{1,100}$/u, NAMES);
+
+/** A name or a list of names → a list. */
+const names = z
+  .union([name, z.array(name).max(20)], NAMES)
+  .transform((value) => (typeof value === 'string' ? [value] : value));
+
+const VALUES = 'must be a list of at most 200 values, such as [na lageru, 1, true]';
+
+const values = z
+  .array(
+    z
+      .union([z.string(), z.number(), z.boolean()], VALUES)
+      .transform(String)
+      .refine((value) => value.trim() !== '', 'must not be blank')
+      .refine((value) => value.length <= 100, 'must have at most 100 characters'),
+    VALUES,
+  )
+  .max(200, VALUES)
+  .default([]);
+
+const NAMES_BY_MEANING = {
+  availability: names.optional(),
+  shippingCost: names.optional(),
+  condition: names.optional(),
+  regularPrice: names.optional(),
+};
+
+const attributeValues = mapping({ 'in stock': values, 'out of stock': values, 'on order': values })
+  .refine((lists) => {
+    const all = Object.values(lists).flatMap((list) => [...new Set(list.map((value) => value.toLowerCase()))]);
+    return new Set(all).size === all.length;
+  }, 'must name each value under one meaning only')
+  .prefault({});
+
+/** Which attributes of offers tell what. A meaning without names is told by none. */
+export const attributeNames = mapping({ ...NAMES_BY_MEANING, values: attributeValues }).prefault({});
+
+export type AttributeNames = z.output<typeof attributeNames>;
+
+const SHOPS = 'must hold settings by the id of a website, such as 12';
+
+/** Settings of one website instead of those of all. */
+export const shops = z
+  .record(
+    z.string().refine((id) => /^(0|[1-9]\d{0,18})$/.test(id) && BigInt(id) < 2n ** 63n, SHOPS),
+    mapping({ attributes: attributeNames }),
+    SHOPS,
+  )
+  .default({});
