@@ -19,7 +19,11 @@ SELECT
   judged.reason,
   judged.quantity,
   judged.unit,
-  judged.unit_price
+  judged.unit_price,
+  judged.availability,
+  judged.shipping_cost,
+  judged.delivered_price,
+  judged.regular_price
 FROM items
 LEFT JOIN offers AS judged USING (item_id)
 LEFT JOIN sites ON sites.site_id = items.site_id AND sites.is_current

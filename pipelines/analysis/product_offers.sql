@@ -19,6 +19,8 @@ SELECT
   judged.reason,
   judged.unit_price,
   judged.unit,
+  judged.availability,
+  judged.delivered_price,
   count(*) OVER (PARTITION BY items.product_id, items.currency) AS offers
 FROM items
 JOIN chosen USING (product_id, currency)

@@ -5,7 +5,8 @@
 -- is neither above nor below. position is 1 if no shop is cheaper. undercut_since and below_since are since when at
 -- least one shop has been below your price, or below your lowest allowed price. below_first is the first of these
 -- shops, even if it no longer is below; below_followed are the others in order. …_known is false if that price is older
--- than the first known change. alarms is the number of shops below your lowest allowed price by a price that counts.
+-- than the first known change. in_stock_cheapest and delivered_cheapest are the lowest price that is in stock and the
+-- lowest delivered price among the compared ones, each with its shop; null if no attribute tells. alarms is the number of shops below your lowest allowed price by a price that counts.
 -- Exact: prices, gap and median (half away from zero at the fourth decimal). Percentages are doubles.
 -- Optional variables: own_site (site_id): your own shop, left out · with_suspects (true): compare every price above zero
 WITH priced AS MATERIALIZED (FROM 'watch_priced.sql'),
@@ -14,6 +15,17 @@ asked AS MATERIALIZED (
   FROM priced
   WHERE is_counted
   GROUP BY product_id, currency, site_id
+),
+-- What attributes tell (docs/concepts/attributes.md), of the compared prices.
+told_prices AS (
+  SELECT
+    product_id,
+    currency,
+    arg_min({'site_id': site_id, 'price': price}, (price, site_id)) FILTER (availability = 'in stock') AS in_stock,
+    arg_min({'site_id': site_id, 'price': delivered_price}, (delivered_price, site_id)) FILTER (delivered_price IS NOT NULL) AS delivered
+  FROM priced
+  WHERE is_counted
+  GROUP BY product_id, currency
 ),
 names AS (
   SELECT site_id, name, attribution FROM sites WHERE is_current
@@ -148,7 +160,11 @@ SELECT
   alarms,
   above_shops,
   coalesce(left_out, []) AS left_out,
-  coalesce(credited.attribution, []) AS attribution
+  coalesce(credited.attribution, []) AS attribution,
+  CASE WHEN reason IS NULL THEN in_stock.price END AS in_stock_cheapest,
+  CASE WHEN reason IS NULL THEN coalesce(in_stock_names.name, in_stock.site_id::VARCHAR) END AS in_stock_shop,
+  CASE WHEN reason IS NULL THEN delivered.price END AS delivered_cheapest,
+  CASE WHEN reason IS NULL THEN coalesce(delivered_names.name, delivered.site_id::VARCHAR) END AS delivered_shop
 FROM watched
 LEFT JOIN market USING (line)
 LEFT JOIN told USING (line)
@@ -156,4 +172,7 @@ LEFT JOIN credited USING (line)
 LEFT JOIN excluded_texts USING (product_id, currency)
 LEFT JOIN (SELECT product_id, title FROM products) AS products ON products.product_id = watched.product_id
 LEFT JOIN names ON names.site_id = cheapest.site_id
+LEFT JOIN told_prices USING (product_id, currency)
+LEFT JOIN names AS in_stock_names ON in_stock_names.site_id = in_stock.site_id
+LEFT JOIN names AS delivered_names ON delivered_names.site_id = delivered.site_id
 ORDER BY line

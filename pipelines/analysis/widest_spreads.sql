@@ -1,9 +1,26 @@
 -- The widest price spreads by prices that can be trusted, with the product's title and the names of the cheapest and
--- the most expensive shop.
+-- the most expensive shop. in_stock_min and delivered_min are the lowest price that is in stock and the lowest delivered
+-- price, of offers that count, each with its shop; null if no attribute tells (docs/concepts/attributes.md).
 -- Optional variables: currency · category (slug or path; with those below it) · brand, in any case · min_shops (2) ·
 -- with_outliers (true; false leaves out products with a price far from all others) · grade (B): the lowest grade to
 -- show, C for all · top (20): number of rows
-WITH chosen AS (FROM 'chosen_spreads.sql')
+WITH chosen AS (FROM 'chosen_spreads.sql'),
+in_stock AS (
+  SELECT product_id, currency, price AS in_stock_min, name AS in_stock_shop
+  FROM offers
+  SEMI JOIN chosen USING (product_id, currency)
+  LEFT JOIN (SELECT site_id, name FROM sites WHERE is_current) AS names USING (site_id)
+  WHERE is_counted AND availability = 'in stock'
+  QUALIFY row_number() OVER (PARTITION BY product_id, currency ORDER BY price, site_id) = 1
+),
+delivered AS (
+  SELECT product_id, currency, delivered_price AS delivered_min, name AS delivered_shop
+  FROM offers
+  SEMI JOIN chosen USING (product_id, currency)
+  LEFT JOIN (SELECT site_id, name FROM sites WHERE is_current) AS names USING (site_id)
+  WHERE is_counted AND delivered_price IS NOT NULL
+  QUALIFY row_number() OVER (PARTITION BY product_id, currency ORDER BY delivered_price, site_id) = 1
+)
 SELECT
   product_id,
   title,
@@ -50,8 +67,14 @@ SELECT
   unit_max,
   unit_spread_pct,
   category_slug,
-  category_name
+  category_name,
+  in_stock_min,
+  in_stock_shop,
+  delivered_min,
+  delivered_shop
 FROM chosen
+LEFT JOIN in_stock USING (product_id, currency)
+LEFT JOIN delivered USING (product_id, currency)
 LEFT JOIN sites AS cheapest ON cheapest.site_id = cheapest_site_id AND cheapest.is_current
 LEFT JOIN sites AS dearest ON dearest.site_id = dearest_site_id AND dearest.is_current
 LEFT JOIN sites AS trusted_cheapest ON trusted_cheapest.site_id = trusted_cheapest_site_id AND trusted_cheapest.is_current

@@ -58,7 +58,7 @@ export interface Conversion {
 }
 
 /**
- * Replaces view `price_spread` by one over all offers with a known rate, in the base currency, to compare shops of different
+ * Replaces views `offers` and `price_spread` by those of all offers with a known rate, in the base currency, to compare shops of different
  * currencies. The other views stay.
  */
 export async function convertSpreads(db: Database, conversion: Conversion): Promise<void> {
@@ -75,10 +75,13 @@ export async function convertSpreads(db: Database, conversion: Conversion): Prom
     items: itself('converted_items'),
     shop_currencies: sql`${itself('shop_currencies')} WHERE false`,
     sources: itself('sources'),
-    offer_rules: itself('offer_rules'),
+    // An amount without a currency is in the shop's own one.
+    offer_rules: sql`${itself('offer_rules')} WHERE rule <> 'attribute' OR meaning NOT IN ('shipping cost', 'regular price')`,
   });
   await make('price_spread', { offers: itself('converted_offers'), sites: itself('sites') });
-  await db.run('CREATE OR REPLACE VIEW price_spread AS FROM converted_price_spread');
+  for (const name of ['offers', 'price_spread']) {
+    await db.run(`CREATE OR REPLACE VIEW ${name} AS FROM converted_${name}`);
+  }
 }
 
 /** Loads rates beside what `daily_spreads` or `offers` give, for `converted_days` or a column of converted prices. */

@@ -188,6 +188,8 @@ export const offerRow = z.object({
   reason: text,
   unit_price: money,
   unit: text,
+  availability: text,
+  delivered_price: money,
   offers: z.bigint(),
 });
 export type Offer = z.infer<typeof offerRow>;

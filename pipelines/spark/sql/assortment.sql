@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source a16664a3814fe4ef.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source e87eb77912cc0714.
 -- step: assortment__span
 SELECT
   CAST((
@@ -20,11 +20,20 @@ FROM (
         UNIX_MICROS(
           COALESCE(
             MAX(last_seen_at) FILTER(WHERE
-              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY),
+              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY
+              OR CAST('1970-01-01' AS DATE) + CAST((
+                UNIX_MICROS(last_seen_at) DIV 86400000000
+              ) AS INT) <= written_day + 1),
             MAX(last_seen_at)
           )
         ) AS seen_us
-      FROM items
+      FROM (
+        SELECT
+          last_seen_at,
+          read_at,
+          TRY_CAST(SUBSTRING(run_id, 8, 4) || '-' || SUBSTRING(run_id, 12, 2) || '-' || SUBSTRING(run_id, 14, 2) AS DATE) AS written_day
+        FROM items
+      )
     )
   )
 );

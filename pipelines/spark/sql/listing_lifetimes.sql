@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source d63fd76a41b9b37b.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source d974014130365e50.
 -- step: listing_lifetimes__span, kept
 SELECT
   seen_day AS last_day,
@@ -19,11 +19,20 @@ FROM (
       UNIX_MICROS(
         COALESCE(
           MAX(last_seen_at) FILTER(WHERE
-            last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY),
+            last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY
+            OR CAST('1970-01-01' AS DATE) + CAST((
+              UNIX_MICROS(last_seen_at) DIV 86400000000
+            ) AS INT) <= written_day + 1),
           MAX(last_seen_at)
         )
       ) AS seen_us
-    FROM items
+    FROM (
+      SELECT
+        last_seen_at,
+        read_at,
+        TRY_CAST(SUBSTRING(run_id, 8, 4) || '-' || SUBSTRING(run_id, 12, 2) || '-' || SUBSTRING(run_id, 14, 2) AS DATE) AS written_day
+      FROM items
+    )
   )
 );
 -- step: listing_lifetimes__spells, kept

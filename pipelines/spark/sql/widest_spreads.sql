@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 59d4dc7b350ed9ed.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source da29146a819fcb63.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT
@@ -151,7 +151,7 @@ SELECT
 FROM widest_spreads__matching AS matching
 WHERE
   grade <= COALESCE(CAST(:grade AS STRING), 'B');
--- step: widest_spreads__chosen
+-- step: widest_spreads__chosen, kept
 SELECT
   product_id,
   currency,
@@ -199,6 +199,69 @@ SELECT
 FROM widest_spreads__ranked AS ranked
 WHERE
   place <= COALESCE(CAST(:top AS BIGINT), 20);
+-- step: widest_spreads__in_stock
+SELECT
+  product_id,
+  currency,
+  in_stock_min,
+  in_stock_shop
+FROM (
+  SELECT
+    product_id,
+    currency,
+    price AS in_stock_min,
+    name AS in_stock_shop,
+    ROW_NUMBER() OVER (PARTITION BY product_id, currency ORDER BY price NULLS LAST, site_id NULLS LAST) AS _w
+  FROM offers
+  SEMI JOIN widest_spreads__chosen AS chosen
+    USING (product_id, currency)
+  LEFT JOIN (
+    SELECT
+      site_id,
+      name
+    FROM sites
+    WHERE
+      is_current
+  ) AS names
+    USING (site_id)
+  WHERE
+    is_counted AND availability = 'in stock'
+) AS _t
+WHERE
+  _w = 1;
+-- step: widest_spreads__delivered
+SELECT
+  product_id,
+  currency,
+  delivered_min,
+  delivered_shop
+FROM (
+  SELECT
+    product_id,
+    currency,
+    delivered_price AS delivered_min,
+    name AS delivered_shop,
+    ROW_NUMBER() OVER (
+      PARTITION BY product_id, currency
+      ORDER BY delivered_price NULLS LAST, site_id NULLS LAST
+    ) AS _w
+  FROM offers
+  SEMI JOIN widest_spreads__chosen AS chosen
+    USING (product_id, currency)
+  LEFT JOIN (
+    SELECT
+      site_id,
+      name
+    FROM sites
+    WHERE
+      is_current
+  ) AS names
+    USING (site_id)
+  WHERE
+    is_counted AND NOT delivered_price IS NULL
+) AS _t
+WHERE
+  _w = 1;
 -- step: widest_spreads
 SELECT
   product_id,
@@ -248,8 +311,16 @@ SELECT
   unit_max,
   unit_spread_pct,
   category_slug,
-  category_name
+  category_name,
+  in_stock_min,
+  in_stock_shop,
+  delivered_min,
+  delivered_shop
 FROM widest_spreads__chosen AS chosen
+LEFT JOIN widest_spreads__in_stock AS in_stock
+  USING (product_id, currency)
+LEFT JOIN widest_spreads__delivered AS delivered
+  USING (product_id, currency)
 LEFT JOIN sites AS cheapest
   ON cheapest.site_id = cheapest_site_id AND cheapest.is_current
 LEFT JOIN sites AS dearest

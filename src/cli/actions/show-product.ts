@@ -12,7 +12,7 @@ import { valueToText } from '../../sql/value-json.js';
 import type { CommandContext } from '../command.js';
 import { wrapText } from '../output/display-width.js';
 import { drawPriceChart } from '../output/price-chart.js';
-import { readTableResult, showMoney } from '../output/result-set.js';
+import { readTableResult, showMoney, withoutEmpty } from '../output/result-set.js';
 import { isForEyes, type ResultRequest, writeResult } from '../output/write-result.js';
 import { toPlainLine } from '../plain-text.js';
 import type { OpenedLake } from '../read-lake.js';
@@ -33,6 +33,8 @@ const SHOWN = {
   converted_price: 'in base',
   shop: 'shop',
   reason: 'remark',
+  availability: 'availability',
+  delivered_price: 'delivered',
   title: 'title',
   previous_price: 'before',
   price_changed_at: 'changed on',
@@ -52,8 +54,9 @@ export async function showProduct(opened: OpenedLake, request: ProductRequest, c
   const onScreen = isForEyes(request, context) && request.output === undefined;
   if (onScreen)
     await context.output.write(await describeProduct(db, toProductId(request.product), context.output.columns));
+  const headings = await withoutEmpty(db, 'shown_offers', SHOWN, ['availability', 'delivered_price']);
   const result = await readTableResult(opened, 'shown_offers', CREDITS);
-  const report = await writeResult(result, request, context, { headings: SHOWN, show });
+  const report = await writeResult(result, request, context, { headings, show });
   if (onScreen && currency !== undefined) await writeChart(db, request, currency, context);
   return report;
 }

@@ -9,7 +9,7 @@ import type { Arguments, CommandContext } from '../command.js';
 import type { spread } from '../commands/read.js';
 import { findTarget, type ReadingTarget } from '../find-target.js';
 import { wrapText } from '../output/display-width.js';
-import { readTableResult, showMoney } from '../output/result-set.js';
+import { readTableResult, showMoney, withoutEmpty } from '../output/result-set.js';
 import { isForEyes, requireDestination, writeResult } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
 import { showProduct } from './show-product.js';
@@ -28,7 +28,14 @@ const SHOWN = {
   trusted_median: 'median',
   trusted_shops: 'shops',
   left_out: 'left out',
+  in_stock_min: 'in stock',
+  in_stock_shop: 'in stock at',
+  delivered_min: 'delivered',
+  delivered_shop: 'delivered by',
 } as const;
+
+/** Left out where no attribute tells. */
+const TOLD = ['in_stock_min', 'in_stock_shop', 'delivered_min', 'delivered_shop'] as const;
 
 const SHOWN_DAYS = {
   day: 'day',
@@ -69,8 +76,8 @@ export async function showSpread(asked: Arguments<typeof spread>, context: Comma
       return showProduct(opened, { ...selection, product: request.product, conversion }, context);
     }
     await createResult(db, request.daily === true, conversion);
+    const headings = request.daily === true ? SHOWN_DAYS : await withoutEmpty(db, 'spreads', SHOWN, TOLD);
     const result = await readTableResult(opened, 'spreads', CREDITS);
-    const headings = request.daily === true ? SHOWN_DAYS : SHOWN;
     const report = await writeResult(result, request, context, { headings, show });
     const leftOut = await describeLeftOut(db, context.output.columns);
     if (isForEyes(request, context) && request.output === undefined) await context.output.write(leftOut.text);

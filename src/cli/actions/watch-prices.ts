@@ -17,7 +17,7 @@ import { notify } from '../notify/notify.js';
 import { findPriceAlarms } from '../notify/price-alarms.js';
 import { resolveFlags, seekReceivers } from '../notify/receivers.js';
 import type { Output } from '../output/output.js';
-import { type ResultSet, readTableResult, showMoney } from '../output/result-set.js';
+import { type ResultSet, readTableResult, showMoney, withoutEmpty } from '../output/result-set.js';
 import { writeRows } from '../output/text-formats.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { type OpenedLake, readLake } from '../read-lake.js';
@@ -31,6 +31,10 @@ const SHOWN = {
   cheapest: 'cheapest',
   cheapest_shop: 'shop',
   gap: 'gap',
+  in_stock_cheapest: 'in stock',
+  in_stock_shop: 'in stock at',
+  delivered_cheapest: 'delivered',
+  delivered_shop: 'delivered by',
   median: 'median',
   undercut_since: 'undercut since',
   below_first: 'below allowed',
@@ -39,6 +43,9 @@ const SHOWN = {
   left_out: 'left out',
   changes: 'changed',
 } as const;
+
+/** Left out where no attribute tells. */
+const TOLD = ['in_stock_cheapest', 'in_stock_shop', 'delivered_cheapest', 'delivered_shop'] as const;
 
 const SHOWN_BREACHES = {
   product: 'product',
@@ -95,7 +102,8 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
       const news = { pipeline: told.name, command: 'watch', find: () => alarms, isComplete: true } as const;
       await notify(told.receivers, news, findWatchMemory(state), context.io);
     };
-    return finishWatch(opened, 'watched', SHOWN, request, context, request.withSuspects ? undefined : keep);
+    const headings = await withoutEmpty(db, 'watched', SHOWN, TOLD);
+    return finishWatch(opened, 'watched', headings, request, context, request.withSuspects ? undefined : keep);
   });
 }
 

@@ -7,6 +7,7 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api';
 import type { Database } from '../../sql/connection.js';
+import { quoteIdentifier } from '../../sql/quote.js';
 import type { OpenedLake } from '../read-lake.js';
 import type { Format } from '../shared-options.js';
 
@@ -101,6 +102,18 @@ export async function readStatement(statement: DuckDBPreparedStatement, format: 
 /** Drops zeros behind the cents, and no other digit. */
 export function showMoney(value: DuckDBValue): DuckDBValue {
   return value instanceof DuckDBDecimalValue ? value.toString().replace(/(\.\d{2}\d*?)0+$/u, '$1') : value;
+}
+
+/** The headings without those of the named columns that hold nothing in the whole table. */
+export async function withoutEmpty<Headings extends Record<string, string>>(
+  db: Database,
+  table: string,
+  headings: Headings,
+  names: readonly (keyof Headings & string)[],
+): Promise<Partial<Headings>> {
+  const counts = names.map((name) => `count(${quoteIdentifier(name)}) AS ${quoteIdentifier(name)}`);
+  const row = await db.row(`SELECT ${counts.join(', ')} FROM ${table}`);
+  return Object.fromEntries(Object.entries(headings).filter(([name]) => row?.[name] !== 0n)) as Partial<Headings>;
 }
 
 /** A table of the session, with the credits that the query selects as `text`. A stream ends with the next statement. */

@@ -40,6 +40,7 @@ function renderProduct(history: ProductHistory, place: number, until: Date | nul
     grade === null ? '' : html` · grade ${grade}: ${foreign(grade_reason, 120)}`
   }</p>
 ${describePlace(history)}
+${describeBest(history)}
 ${until === null ? '' : drawLines(history, until)}
 ${renderTable({ caption: `Offers of this product in ${currency}${shown}`, columns: offerColumns(history), rows: offers, cards: true })}
 </details>
@@ -58,6 +59,25 @@ function describePlace({ product, offers, runs }: ProductHistory): Content {
   const prices = own.map(({ price }) => price).sort((a, b) => Number(a) - Number(b));
   const [low = cheapest.price, high = cheapest.price] = [prices[0], prices.at(-1)];
   return html`<p>Today from <strong>${money(cheapest.price, product.currency)}</strong>: ${describeRange(cheapest.price, low, high)} of all prices of ${HISTORY_DAYS} days, ${formatMoney(low)} to ${formatMoney(high)}.</p>`;
+}
+
+/** Tells the cheapest offer in stock, and the cheapest with its delivery. */
+function describeBest({ product, offers }: ProductHistory): Content {
+  const counted = offers.filter(({ is_listed, is_counted }) => is_listed && is_counted === true);
+  const shopOf = ({ shop, site_id }: Offer) => foreign(shop ?? `site ${site_id}`, 60);
+  const inStock = counted.find(({ availability }) => availability === 'in stock');
+  const [delivered] = counted
+    .filter(({ delivered_price }) => delivered_price !== null)
+    .sort((a, b) => Number(a.delivered_price) - Number(b.delivered_price));
+  const parts = [
+    inStock?.price == null
+      ? []
+      : html`Cheapest in stock of the offers below: <strong>${money(inStock.price, product.currency)}</strong> at ${shopOf(inStock)}. `,
+    delivered?.delivered_price == null
+      ? []
+      : html`Cheapest delivered of the offers below: <strong>${money(delivered.delivered_price, product.currency)}</strong> by ${shopOf(delivered)}.`,
+  ];
+  return parts.flat().length === 0 ? '' : html`<p>${parts}</p>`;
 }
 
 function describeRange(price: string, low: string, high: string): string {
@@ -111,6 +131,16 @@ function offerColumns({ product, offers, runs }: ProductHistory): Column<Offer>[
       cell: ({ unit_price, unit }) =>
         unit_price === null ? '–' : html`${formatMoney(Number(unit_price).toFixed(2))} <small>per ${unit}</small>`,
     });
+  }
+  if (offers.some(({ delivered_price }) => delivered_price !== null)) {
+    columns.push({
+      label: 'Delivered',
+      numeric: true,
+      cell: ({ delivered_price }) => (delivered_price === null ? '–' : money(delivered_price, currency)),
+    });
+  }
+  if (offers.some(({ availability }) => availability !== null)) {
+    columns.push({ label: 'Availability', cell: ({ availability }) => availability ?? '–' });
   }
   if (offers.some(({ reason }) => reason !== null)) {
     columns.push({ label: 'Left out because', cell: ({ reason }) => (reason === null ? '' : foreign(reason, 120)) });
