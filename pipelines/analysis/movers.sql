@@ -3,7 +3,7 @@
 -- missing in a complete copy. change and change_pct: its size. rank_before and rank_after: the shop's place among the
 -- shops that sell the product in that currency, 1 if none is cheaper; null if the shop did not sell it, or its prices
 -- don't count. shops_before and shops_after are their numbers. moved_at: when the current price, or listing, began, or
--- the listing ended. item_id and product_id lead to the listing and, in analysis offers, to all offers of the product.
+-- the listing ended. of_kind: all rows of the kind, also beyond top. item_id and product_id lead to the listing and, in analysis offers, to all offers of the product.
 -- Prices judged wrong never make a row: today's with a finding of table offers other than duplicate, and suspect ones of
 -- price_spells. Another listing of the shop may be the cheaper one (is_counted is false).
 -- Exact: prices, change, ranks and times. change_pct is a double.
@@ -12,8 +12,8 @@
 -- their currency. Offers of today tell packs, conditions and usual currencies, so removed listings are judged by their
 -- own prices alone.
 -- Optional variables: since (TIMESTAMPTZ, UTC; one day before the service last saw any item) · since_run (run_number): instead,
--- what changed after that run · currency · category (slug or path; with those below it) · site_id · top (100): this many
--- rows of each kind, the largest first
+-- what changed after that run · currency · category (slug or path; with those below it) · site_id · kind · product
+-- (product_id) · top (100): this many rows of each kind, the largest first
 WITH newest_run AS (
   SELECT max(run_number) AS run_number FROM runs
 ),
@@ -122,12 +122,15 @@ moved AS (
   WHERE is_right
 ),
 chosen AS MATERIALIZED (
-  SELECT moved.*, title, url, category_slug, price - price_before AS change, 100 * change::DOUBLE / price_before::DOUBLE AS change_pct
+  SELECT moved.*, title, url, category_slug, price - price_before AS change, 100 * change::DOUBLE / price_before::DOUBLE AS change_pct,
+    count(*) OVER (PARTITION BY kind) AS of_kind
   FROM moved
   JOIN (SELECT item_id, title, url, category_slug FROM items) AS listings USING (item_id)
   WHERE (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
     AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
+    AND (getvariable('kind') IS NULL OR kind = getvariable('kind'))
+    AND (getvariable('product') IS NULL OR product_id = getvariable('product'))
   QUALIFY row_number() OVER (PARTITION BY kind ORDER BY abs(change_pct) DESC NULLS LAST, moved_at DESC, item_id)
     <= coalesce(getvariable('top')::BIGINT, 100)
 ),
@@ -176,6 +179,7 @@ SELECT
   chosen.is_counted,
   chosen.moved_at,
   moment.since,
+  chosen.of_kind,
   chosen.url,
   sites.attribution
 FROM chosen

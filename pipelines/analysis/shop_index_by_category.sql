@@ -4,7 +4,7 @@
 -- are between index_p25 and index_p75. Only offers that count are compared (offers.is_counted). A row without a
 -- category is the shop as a whole.
 -- Optional variables: currency · category (slug or path; with those below it) · min_products (5): only shops with this
--- many compared products
+-- many compared products · site_id · by (shop: only rows of a shop as a whole; category: only the others)
 WITH lowest AS (
   SELECT product_id, currency, site_id, min(price) AS price
   FROM offers
@@ -57,5 +57,7 @@ SELECT
 FROM figures
 LEFT JOIN sites ON sites.site_id = figures.site_id AND sites.is_current
 -- A product without a category counts for the shop as a whole.
-WHERE is_total OR category_slug IS NOT NULL
+WHERE (is_total OR category_slug IS NOT NULL)
+  AND (getvariable('site_id') IS NULL OR figures.site_id = getvariable('site_id')::BIGINT)
+  AND (getvariable('by') IS NULL OR is_total = (getvariable('by') = 'shop'))
 ORDER BY is_total DESC, category_slug, win_pct DESC, figures.site_id

@@ -14,6 +14,13 @@ export function listAnalyses(): string[] {
     .sort();
 }
 
+/** True for the queries behind the tables of pages, too: an analysis, or a part of the report or of `explore`. */
+export function isExplored(name: string): boolean {
+  if (!readdirSync(packagePath('pipelines/analysis')).includes(`${name}.sql`)) return false;
+  const [first = ''] = readAnalysis(name).split('\n', 1);
+  return !first.startsWith('-- part of: ') || /^-- part of: (explore|the report|watch)$/u.test(first);
+}
+
 /** Sets variables of the session, which queries read with `getvariable`. Null unsets a variable. */
 export async function setVariables(db: Database, variables: Record<string, DuckDBValue>): Promise<void> {
   for (const [name, value] of Object.entries(variables)) {

@@ -2,7 +2,7 @@ import { type Command, joinAction } from './command.js';
 import { backfill, doctor, init, plan, sync, webhook } from './commands/copy.js';
 import { changes, load, manifest, schema } from './commands/deliver.js';
 import { check, compact, rebuild, restore, status, verify } from './commands/keep.js';
-import { query, report, spread, watch } from './commands/read.js';
+import { explore, query, report, spread, watch } from './commands/read.js';
 import { demo, sandbox, sandboxAdvance } from './commands/sandbox.js';
 import { completion, help } from './commands/shell.js';
 
@@ -20,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   joinAction(watch, async () => (await import('./actions/watch-prices.js')).watchPrices),
   joinAction(query, async () => (await import('./actions/run-query.js')).runQuery),
   joinAction(schema, async () => (await import('./actions/show-schema.js')).showSchema),
+  joinAction(explore, async () => (await import('./actions/explore-lake.js')).exploreLake),
   joinAction(report, async () => (await import('./actions/write-report.js')).writeReport),
   joinAction(status, async () => (await import('./actions/show-status.js')).showStatus),
   joinAction(webhook, async () => (await import('./actions/serve-webhook.js')).serveWebhook),

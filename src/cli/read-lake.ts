@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { PricelakeError } from '../io/errors.js';
 import { type Lake, openLake } from '../lake/lake.js';
+import { explainLostFile } from '../lake/lost-file.js';
 import { openSession } from '../lake/session.js';
 import { createTableViews } from '../lake/views.js';
 import type { CachedLake } from '../remote/cached-lake.js';
@@ -60,15 +60,6 @@ async function readOpened<T>(
   } finally {
     await session.close();
   }
-}
-
-/** A run that commits meanwhile deletes the files that it replaces, unless lake.retention keeps them. */
-export function explainLostFile(error: unknown): unknown {
-  const lost =
-    error instanceof Error && /^IO Error: .*(No files found|Cannot open file|No such file)/su.test(error.message);
-  if (!lost) return error;
-  const message = 'a run replaced files of the lake while they were read';
-  return new PricelakeError('unavailable', message, { hint: 'Run the command again.' }, { cause: error });
 }
 
 /** Licence and credit texts of the lake's open-data sites, which must be passed on with their data. */

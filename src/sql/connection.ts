@@ -246,7 +246,7 @@ async function connect(instance: DuckDBInstance): Promise<DuckDBConnection> {
 const AGAIN_MS = 50;
 
 /** Interrupts repeatedly, because an interrupt between two statements is lost. Returns a function that stops it. */
-function interruptOnAbort(connection: Pick<DuckDBConnection, 'interrupt'>, signal: AbortSignal): () => void {
+export function interruptOnAbort(connection: Pick<DuckDBConnection, 'interrupt'>, signal: AbortSignal): () => void {
   let timer: NodeJS.Timeout | undefined;
   const interrupt = () => {
     connection.interrupt();

@@ -37,10 +37,15 @@ export function readModel(name: string): string {
   return text;
 }
 
-/** A query of pipelines/analysis, by name; `(FROM 'other.sql')` in it is replaced by the query of that file. */
-export function readAnalysis(name: string): string {
+/**
+ * A query of pipelines/analysis, by name; `(FROM 'other.sql')` in it is replaced by the query of that file, or by the table
+ * of its name if that is `prepared`.
+ */
+export function readAnalysis(name: string, prepared: ReadonlySet<string> = new Set()): string {
   const text = readFileSync(packagePath(`pipelines/analysis/${name}.sql`), 'utf8');
-  return text.replace(/^(?!--)(.*)\(FROM '(\w+)\.sql'\)/gmu, (_, before, other) => `${before}(${readAnalysis(other)})`);
+  return text.replace(/^(?!--)(.*)\(FROM '(\w+)\.sql'\)/gmu, (_, before, other) =>
+    prepared.has(other) ? `${before}(FROM ${other})` : `${before}(${readAnalysis(other, prepared)})`,
+  );
 }
 
 /** Makes the macros that the models use. */

@@ -38,7 +38,7 @@ function writePart(part: Part): Sql {
 export const code = (text: string) => new Sql(text);
 
 /** The session's own view or table of this name, even in a query that shows other rows under it. */
-export const itself = (name: string): Sql => code(`FROM memory.main.${quoteIdentifier(name)}`);
+export const itself = (name: string): Sql => code(`FROM main.${quoteIdentifier(name)}`);
 
 /** The parts with a separator between them. */
 export function join(parts: readonly Sql[], separator: string): Sql {

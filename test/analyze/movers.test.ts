@@ -112,7 +112,8 @@ const ORDER = ['fall', 'rise', 'new', 'back', 'removed', 'gone'];
 
 /** Compares all rows with those found one by one, and looks at the order. */
 function expectMovers(rows: Plain[], expected: Plain[]) {
-  const plain = rows.map(({ change_pct, since, url, ...rest }) => rest);
+  const plain = rows.map(({ change_pct, since, url, of_kind, ...rest }) => rest);
+  for (const row of rows) expect(row.of_kind).toBe(BigInt(rows.filter(({ kind }) => kind === row.kind).length));
   expect([...plain].sort(byId)).toEqual([...expected].sort(byId));
   for (const { change_pct, change, price_before } of rows) {
     if (change === null) expect(change_pct).toBeNull();
@@ -183,10 +184,15 @@ describe.each([1, 2, 3])('movers (world %i)', async (seed) => {
       ['currency', 'currency', 'PLN'],
       ['category', 'category_slug', 'tools'],
       ['site_id', 'site_id', '3'],
+      ['kind', 'kind', 'rise'],
+      ['product', 'product_id', String(rows[0]?.product_id)],
     ] as const) {
       const part = rows.filter((row) => String(row[column]) === value);
-      expect(part.length).toBeGreaterThan(3);
-      expect(await ask(db, 'movers', { ...all, since, [name]: value })).toEqual(part);
+      expect(part.length).toBeGreaterThan(name === 'product' ? 0 : 3);
+      const inPart = ({ kind }: Plain) => BigInt(part.filter((other) => other.kind === kind).length);
+      expect(await ask(db, 'movers', { ...all, since, [name]: value })).toEqual(
+        part.map((row) => ({ ...row, of_kind: inPart(row) })),
+      );
     }
   });
 

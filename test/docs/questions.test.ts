@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeQuestionLake, type QuestionLake } from '../../docs/render/question-lake.js';
 import { listQueries, renderQuestions } from '../../docs/render/questions.js';
 import { readLake } from '../../src/cli/read-lake.js';
-import { lockDown, prepareSelect } from '../../src/cli/read-only-sql.js';
 import { packagePath } from '../../src/io/package-path.js';
+import { lockDown, prepareSelect } from '../../src/sql/read-only-sql.js';
 import { tablePath } from '../../src/tables/layout.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 
@@ -27,7 +27,7 @@ describe('docs/guides/questions.md', () => {
       const folders = TABLE_NAMES.map((table) => tablePath(opened.lake, table));
       await lockDown(db, folders, [scratch]);
       for (const sql of listQueries(text)) {
-        const rows = (await (await prepareSelect(db, sql)).runAndReadAll()).getRows();
+        const rows = (await (await prepareSelect(db.connection, sql)).runAndReadAll()).getRows();
         expect(rows.length, sql).toBeGreaterThan(0);
       }
     });

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 434a358b0696e48e.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 544a5b3a570b2aab.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,
@@ -164,7 +164,17 @@ FROM shop_index_by_category__figures AS figures
 LEFT JOIN sites
   ON sites.site_id = figures.site_id AND sites.is_current
 WHERE
-  is_total OR NOT category_slug IS NULL
+  (
+    is_total OR NOT category_slug IS NULL
+  )
+  AND (
+    :site_id IS NULL OR figures.site_id = CAST(:site_id AS BIGINT)
+  )
+  AND (
+    :by IS NULL OR is_total = (
+      :by = 'shop'
+    )
+  )
 ORDER BY
   is_total DESC,
   category_slug NULLS LAST,

@@ -10,13 +10,13 @@ import { parseSince } from '../../deliver/since.js';
 import { requireWarehouseBase, writeLoadScript } from '../../deliver/warehouses.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { type Lake, openLake } from '../../lake/lake.js';
+import { explainLostFile } from '../../lake/lost-file.js';
 import { Database } from '../../sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { load } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
 import { writeText } from '../output/output.js';
-import { explainLostFile } from '../read-lake.js';
 
 /**
  * Writes the statements that bring a copy of the lake to its newest run, or loads PostgreSQL.

@@ -8,6 +8,7 @@ import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
 import { readAnalysis } from '../../sql/model.js';
 import { quoteLiteral } from '../../sql/quote.js';
+import { lockDown, prepareSelect } from '../../sql/read-only-sql.js';
 import { tablePath } from '../../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
@@ -17,7 +18,6 @@ import { readStatement } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { openSpells } from '../prepare-spells.js';
 import { readCredits, readLake } from '../read-lake.js';
-import { lockDown, prepareSelect } from '../read-only-sql.js';
 
 /** @throws PricelakeError `query` if DuckDB refuses the SQL, `usage` if the SQL is given twice or not at all */
 export async function runQuery(request: Arguments<typeof query>, context: CommandContext) {
@@ -44,7 +44,7 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
     const run = async (one: string) => {
       try {
         if (listNames(db, one).includes(SPELLS)) await spells?.prepare();
-        const statement = await prepareSelect(db, one);
+        const statement = await prepareSelect(db.connection, one);
         const relation = { db, from: `query(${quoteLiteral(one)})`, scratch };
         const result = await readStatement(statement, request.format);
         return await writeResult({ ...result, credits, relation }, request, context);

@@ -172,6 +172,27 @@ const MOMENT: Form<Since> = {
   placeholder: 'RUN|TIME',
 };
 
+export const explore = declareCommand({
+  name: 'explore',
+  describe: 'Open the lake as pages in a browser on this machine',
+  arguments: { pipeline: PIPELINE },
+  options: {
+    lake: LAKE,
+    port: whole('Port to listen on; 0 takes any free one', { from: 0, to: 65_535, default: 0 }),
+    host: text('Address to listen on; any but loopback lets others on the network try', { default: '127.0.0.1' }),
+    list: file('Your products as CSV, as for watch: adds a page with your position'),
+    currency: currency('Currency of lines without one'),
+    ownSite: value(SITE_ID, 'site_id of your own shop, which is left out', { completes: 'shops' }),
+    memory: value(MEMORY, 'Memory that DuckDB may use before it spills to disk', { default: '450MB' }),
+  },
+  examples: [
+    ['pricelake explore', 'Print the address of the pages; Ctrl-C ends them'],
+    ['pricelake explore --list mine.csv --port 8080', 'With your own prices, at the same port each time'],
+  ],
+  notes: `The address has a secret. Each start makes another one. Pages show the newest run, and follow new ones. Nothing is written to the lake, and pages ask for nothing from other hosts.
+${CREDITS_NOTE}`,
+});
+
 export const report = declareCommand({
   name: 'report',
   describe: 'Write one HTML page about a lake: spreads, shops, what moved, price history, state of the copy, checks',

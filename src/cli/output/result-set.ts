@@ -43,7 +43,7 @@ export interface ResultColumn {
 
 /** A result as SQL, for what DuckDB itself writes. */
 export interface ResultSql {
-  db: Database;
+  db: Pick<Database, 'row'>;
   /** Follows FROM. */
   from: string;
   /** A file that `db` may write. */

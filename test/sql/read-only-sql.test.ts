@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { lockDown, prepareSelect } from '../../src/cli/read-only-sql.js';
 import { Database } from '../../src/sql/connection.js';
 import { escapeGlob } from '../../src/sql/quote.js';
+import { lockDown, prepareSelect } from '../../src/sql/read-only-sql.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'locked [1]*?-'));
 await mkdir(join(folder, 'items'));
@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 async function query(sql: string) {
-  const statement = await prepareSelect(db, sql.replaceAll('FOLDER', folder));
+  const statement = await prepareSelect(db.connection, sql.replaceAll('FOLDER', folder));
   return (await statement.runAndReadAll()).getRows();
 }
 

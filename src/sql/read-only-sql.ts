@@ -1,7 +1,7 @@
-import { type DuckDBPreparedStatement, StatementType } from '@duckdb/node-api';
+import { type DuckDBConnection, type DuckDBPreparedStatement, StatementType } from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
-import type { Database } from '../sql/connection.js';
-import { escapeGlob, quoteList } from '../sql/quote.js';
+import type { Database } from './connection.js';
+import { escapeGlob, quoteList } from './quote.js';
 
 /**
  * From now on, SQL on this database reaches only these folders and files, and can't change that. DuckDB compares patterns
@@ -24,8 +24,8 @@ const LEADING_COMMENTS = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/u;
  * the folders that may be read.
  * @throws PricelakeError `query` for several statements, and for any but SELECT and EXPLAIN of one.
  */
-export async function prepareSelect(db: Database, sql: string): Promise<DuckDBPreparedStatement> {
-  const statements = await extractStatements(db, sql);
+export async function prepareSelect(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
+  const statements = await extractStatements(connection, sql);
   if (statements.count !== 1) {
     throw new PricelakeError('query', `${statements.count} statements were given; one SELECT is run at a time`);
   }
@@ -36,7 +36,7 @@ export async function prepareSelect(db: Database, sql: string): Promise<DuckDBPr
   const statement = await statements.prepare(0);
   const wanted = explains ? StatementType.EXPLAIN : StatementType.SELECT;
   // EXPLAIN ANALYZE runs the statement that it explains, which may be WITH … INSERT.
-  if (explains) await prepareSelect(db, read);
+  if (explains) await prepareSelect(connection, read);
   if (statement.statementType !== wanted) throw refuse(StatementType[statement.statementType] ?? 'this statement');
   return statement;
 }
@@ -48,9 +48,9 @@ function refuse(statement: string): PricelakeError {
   });
 }
 
-async function extractStatements(db: Database, sql: string) {
+async function extractStatements(connection: DuckDBConnection, sql: string) {
   try {
-    return await db.connection.extractStatements(sql);
+    return await connection.extractStatements(sql);
   } catch (cause) {
     // The binding says no more about a text without a statement.
     const empty = cause instanceof Error && cause.message === 'Error in native callback';

@@ -1,0 +1,35 @@
+-- Products by words and by what they cost: one row for each product and currency in which it is listed with a price.
+-- shops counts the shops whose prices can be trusted; min_price, median_price, max_price and spread_pct are over these,
+-- and grade says how far to trust them (docs/concepts/spreads.md). Without trusted prices, min_price and max_price are
+-- over all. Spreads of grades A and B come first, the widest first.
+-- Optional variables: q (words of title, brand or part number, in any order, case and accents; a GTIN in any of its
+-- forms; up to eight words) · currency · category (slug or path; with those below it) · brand (in any case) · site_id
+-- (sold by this shop) · grade (B; the lowest grade, which leaves out products without one) · min_shops · min_price ·
+-- max_price · product (product_id)
+WITH asked AS MATERIALIZED (
+  SELECT list_filter(string_split_regex(strip_accents(lower(coalesce(getvariable('q')::VARCHAR, ''))), '\s+'), one -> one <> '') AS words
+)
+SELECT cards.* EXCLUDE (words), coalesce(sites.name, cheapest_site_id::VARCHAR) AS cheapest_shop
+FROM (FROM 'product_cards.sql') AS cards
+CROSS JOIN asked
+LEFT JOIN sites ON sites.site_id = cheapest_site_id AND sites.is_current
+WHERE (getvariable('product') IS NULL OR product_id = getvariable('product'))
+  AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+  AND (getvariable('brand') IS NULL OR lower(brand) = lower(getvariable('brand')))
+  AND (getvariable('grade') IS NULL OR grade <= getvariable('grade'))
+  AND (getvariable('min_shops') IS NULL OR shops >= getvariable('min_shops')::BIGINT)
+  AND (getvariable('min_price') IS NULL OR max_price >= getvariable('min_price')::DECIMAL(18, 4))
+  AND (getvariable('max_price') IS NULL OR min_price <= getvariable('max_price')::DECIMAL(18, 4))
+  AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
+  AND (getvariable('site_id') IS NULL
+    OR product_id IN (SELECT product_id FROM offers WHERE site_id = getvariable('site_id')::BIGINT))
+  -- A GTIN is found with any number of zeros before it, every other word wherever it stands.
+  AND (contains(cards.words, coalesce(asked.words[1], '')) OR product_id = ltrim(asked.words[1], '0'))
+  AND contains(cards.words, coalesce(asked.words[2], ''))
+  AND contains(cards.words, coalesce(asked.words[3], ''))
+  AND contains(cards.words, coalesce(asked.words[4], ''))
+  AND contains(cards.words, coalesce(asked.words[5], ''))
+  AND contains(cards.words, coalesce(asked.words[6], ''))
+  AND contains(cards.words, coalesce(asked.words[7], ''))
+  AND contains(cards.words, coalesce(asked.words[8], ''))
+ORDER BY coalesce(grade < 'C', false) DESC, spread_pct DESC NULLS LAST, product_id, currency

@@ -1,0 +1,28 @@
+-- part of: find_products
+-- One row for each product and currency in which it is listed with a price: what people search and sort by. words has
+-- title, brand, part number and product_id in small letters without accents. min_price to max_price are the trusted
+-- prices, or all where too few can be trusted.
+SELECT
+  prices.product_id,
+  prices.currency,
+  title,
+  brand,
+  mpn,
+  category_slug,
+  category_name,
+  category_path,
+  prices.offers,
+  coalesce(trusted_shops, spread.shops, 1) AS shops,
+  coalesce(trusted_min, prices."min") AS min_price,
+  trusted_median AS median_price,
+  coalesce(trusted_max, prices."max") AS max_price,
+  trusted_spread_pct AS spread_pct,
+  grade,
+  grade_reason,
+  coalesce(left_out, 0) AS left_out,
+  trusted_cheapest_site_id AS cheapest_site_id,
+  spread.attribution,
+  strip_accents(lower(concat_ws(' ', title, brand, mpn, prices.product_id, replace(mpn, '-', '')))) AS words
+FROM product_prices AS prices
+JOIN products USING (product_id)
+LEFT JOIN price_spread AS spread USING (product_id, currency)

@@ -1,0 +1,36 @@
+-- The prices of one product over time: one row for each price of each listing, the shop with the lowest current price
+-- first. from_at until before to_at, which is null if the price is current; began and ended as in view price_spells.
+-- is_suspect: the price looks wrong.
+-- Variable: product (product_id)
+-- Optional variables: currency · days (all): only prices that lasted into the last so many days
+WITH spells AS (
+  SELECT *
+  FROM price_spells
+  WHERE product_id = getvariable('product')
+    AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+),
+moment AS (
+  SELECT make_timestamptz(seen_us) AS now FROM (FROM 'data_clock.sql')
+)
+SELECT
+  spells.site_id,
+  coalesce(sites.name, spells.site_id::VARCHAR) AS shop,
+  item_id,
+  product_id,
+  currency,
+  price,
+  from_at,
+  to_at,
+  began,
+  ended,
+  is_suspect,
+  moment.now AS known_until,
+  sites.attribution
+FROM spells
+CROSS JOIN moment
+LEFT JOIN sites ON sites.site_id = spells.site_id AND sites.is_current
+WHERE getvariable('days') IS NULL OR to_at IS NULL OR to_at > now - to_days(getvariable('days')::INTEGER)
+ORDER BY
+  min(CASE WHEN to_at IS NULL THEN price END) OVER (PARTITION BY item_id) NULLS LAST,
+  item_id,
+  from_at

@@ -1,0 +1,46 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { WriteRows } from '../../explore/download.js';
+import { startExplorer } from '../../explore/explorer.js';
+import { openLake } from '../../lake/lake.js';
+import type { Arguments, CommandContext } from '../command.js';
+import type { explore } from '../commands/read.js';
+import { findTarget } from '../find-target.js';
+import { toResultSet } from '../output/result-set.js';
+import { writeFormat } from '../output/write-result.js';
+import { untilStopped } from '../run-command.js';
+
+const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
+
+/** Serves until it is stopped, which is how a server finishes its work. */
+export async function exploreLake(request: Arguments<typeof explore>, context: CommandContext): Promise<undefined> {
+  const { io, output, json, signal } = context;
+  const { host, port, list, currency, ownSite, memory } = request;
+  const { lake: path } = await findTarget({ pipeline: request.pipeline, lake: request.lake });
+  const lake = await openLake(path, { create: false });
+  const watched = list === undefined ? undefined : { list, currency, ownSite };
+  const explorer = await startExplorer(lake, { host, port, memory, list: watched, writeRows }, io);
+  try {
+    if (!LOOPBACK.includes(host))
+      io.log('warn', 'explore.reachable', { host, note: 'whoever has the address below may read the lake' });
+    await output.write(
+      json
+        ? `${JSON.stringify({ url: explorer.url })}\n`
+        : `${explorer.url}\n\nOpen this address in a browser. It has a secret; give it to nobody. Ctrl-C ends it.\n`,
+    );
+    await untilStopped(signal);
+  } finally {
+    await explorer.close();
+  }
+  return undefined;
+}
+
+const writeRows: WriteRows = async ({ connection, sql, credits, scratch }, format, take) => {
+  const relation = { db: readsFrom(connection), from: `(${sql}\n)`, scratch };
+  const statement = await connection.prepare(format === 'parquet' ? `FROM (${sql}\n) LIMIT 0` : sql);
+  const result = { ...toResultSet(await statement.stream(), [...credits]), relation };
+  await writeFormat(result, format, undefined, { columns: undefined, write: take });
+};
+
+const readsFrom = (connection: DuckDBConnection) => ({
+  row: async (sql: string) => (await connection.runAndReadAll(sql)).getRowObjects()[0],
+});

@@ -1,0 +1,169 @@
+import { type Context, Hono } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import { isExplored } from '../analyze/analysis.js';
+import { type Html, html } from '../formats/html.js';
+import { PricelakeError } from '../io/errors.js';
+import { explainLostFile } from '../lake/lost-file.js';
+import { answerDownload, type WriteRows } from './download.js';
+import type { Guard } from './guard.js';
+import { type Page, type PageFrame, type PageRequest, renderPage } from './page.js';
+import { analysesPage, analysisPage } from './pages/analyses.js';
+import { categoriesPage } from './pages/categories.js';
+import { copyPage } from './pages/copy.js';
+import { creditsPage } from './pages/credits.js';
+import { listPage } from './pages/list.js';
+import { productPage } from './pages/product.js';
+import { productsPage } from './pages/products.js';
+import { shopPage, shopsPage } from './pages/shops.js';
+import { sqlPage } from './pages/sql.js';
+import { todayPage } from './pages/today.js';
+import { ask } from './question.js';
+import { EXPLORE_SCRIPT } from './script.js';
+import type { Snapshot } from './snapshot.js';
+import type { Snapshots } from './snapshots.js';
+import { EXPLORE_STYLE } from './style.js';
+import { DOWNLOADS } from './table.js';
+
+export interface ExploreApp {
+  snapshots: Snapshots;
+  guard: Guard;
+  writeRows: WriteRows;
+  /** Notes an error that is not the reader's. */
+  report(error: unknown): void;
+}
+
+type MakeThis = (request: PageRequest) => Page | undefined | Promise<Page | undefined>;
+type MakePage = (request: PageRequest, parameter: string) => Page | undefined | Promise<Page | undefined>;
+
+const PAGES: readonly [path: string, make: MakePage][] = [
+  ['/', todayPage],
+  ['/products', productsPage],
+  ['/products/:name', (request, product) => productPage(product, request)],
+  ['/shops', shopsPage],
+  ['/shops/:name', (request, site) => (/^\d{1,18}$/u.test(site) ? shopPage(site, request) : undefined)],
+  ['/categories', categoriesPage],
+  ['/list', listPage],
+  ['/analyses', analysesPage],
+  ['/copy', copyPage],
+  ['/sql', sqlPage],
+  ['/credits', creditsPage],
+];
+
+/** Nothing but this server's own style and script, and no address of another host. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src data:',
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const COOKIE = 'pricelake-token';
+const COOKIE_SECONDS = 30 * 86_400;
+
+/** The pages as one handler. Whoever has no token gets nothing, not even a page's name. */
+export function buildApp({ snapshots, guard, writeRows, report }: ExploreApp): Hono {
+  const app = new Hono();
+
+  app.use(async (c, next) => {
+    if (!guard.isOwnHost(c.req.header('host'))) return c.text('This address is not known here.', 421);
+    await next();
+    c.header('Content-Security-Policy', POLICY);
+    c.header('X-Content-Type-Options', 'nosniff');
+    c.header('Referrer-Policy', 'no-referrer');
+    c.header('Cross-Origin-Opener-Policy', 'same-origin');
+    c.header('Cross-Origin-Resource-Policy', 'same-origin');
+    c.header('Cache-Control', 'no-store');
+    return undefined;
+  });
+  app.use(async (c, next) => {
+    const { token, ...rest } = c.req.query();
+    if (token !== undefined && guard.knows(token)) {
+      setCookie(c, COOKIE, token, { httpOnly: true, sameSite: 'Strict', path: '/', maxAge: COOKIE_SECONDS });
+      // The address that stays in the browser's history has no token.
+      const search = new URLSearchParams(rest);
+      return c.redirect(search.size === 0 ? c.req.path : `${c.req.path}?${search}`);
+    }
+    if (!guard.knows(getCookie(c, COOKIE))) {
+      return c.text(
+        'Open the address that `pricelake explore` printed: it has a token that this browser does not know.\n',
+        403,
+      );
+    }
+    if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return c.text('Pages are only read.', 405);
+    return next();
+  });
+
+  app.get('/page.css', (c) => c.body(EXPLORE_STYLE, 200, { 'Content-Type': 'text/css; charset=utf-8' }));
+  app.get('/page.js', (c) => c.body(EXPLORE_SCRIPT, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }));
+  app.get('/analyses/:file', async (c) => {
+    const [, analysis = '', format] = /^(\w+)(?:\.(\w+))?$/u.exec(c.req.param('file')) ?? [];
+    if (!isExplored(analysis)) return respond(c, () => undefined);
+    if (format === undefined) return respond(c, (request) => analysisPage(analysis, request));
+    const known = DOWNLOADS.find((one) => one === format);
+    if (known === undefined) return respond(c, () => undefined);
+    const { searchParams: search } = new URL(c.req.url);
+    const wanted = { analysis, format: known, search, signal: c.req.raw.signal };
+    return answer(c, (snapshot) => answerDownload(snapshot, wanted, writeRows));
+  });
+  for (const [path, make] of PAGES)
+    app.get(path, (c) => respond(c, (request) => make(request, c.req.param('name') ?? '')));
+  app.notFound((c) => respond(c, () => undefined));
+  return app;
+
+  function frame(c: Context, snapshot: Snapshot): PageFrame {
+    const { pathname, searchParams } = new URL(c.req.url);
+    return { snapshot, path: pathname, query: searchParams.get('q') ?? '' };
+  }
+
+  async function write(c: Context, snapshot: Snapshot, make: MakeThis): Promise<Response> {
+    const { signal } = c.req.raw;
+    const search = new URL(c.req.url).searchParams;
+    const page = await make({ snapshot, search, signal, ask: (question) => ask(snapshot, question, signal) });
+    const shown = page ?? {
+      title: 'There is no such page',
+      body: html`<p>The lake has nothing under this address.</p>`,
+    };
+    return c.html(renderPage(shown, frame(c, snapshot)).text, page === undefined ? 404 : 200);
+  }
+
+  function respond(c: Context, make: MakeThis): Promise<Response> {
+    return answer(c, (snapshot) => write(c, snapshot, make));
+  }
+
+  /** Tries again if a run has removed files of the snapshot. An error becomes a page. */
+  async function answer(c: Context, work: (snapshot: Snapshot) => Promise<Response>): Promise<Response> {
+    try {
+      return await snapshots.use(work).catch(async (error: unknown) => {
+        if (explainLostFile(error) === error) throw error;
+        await snapshots.renew();
+        return snapshots.use(work);
+      });
+    } catch (error) {
+      if (c.req.raw.signal.aborted) return c.body(null, GONE as 500);
+      const isOurs = !(error instanceof PricelakeError) && !isRefusedByDuckDb(error);
+      if (isOurs) report(error);
+      const page = { title: 'This page can’t be shown', body: describeFault(error) };
+      return snapshots.use(async (snapshot) => c.html(renderPage(page, frame(c, snapshot)).text, isOurs ? 500 : 400));
+    }
+  }
+}
+
+/** Nobody reads this answer. */
+const GONE = 499;
+
+/** A value of the address does not fit: DuckDB says which. */
+const isRefusedByDuckDb = (error: unknown) =>
+  error instanceof Error &&
+  /^(Conversion|Binder|Catalog|Parser|Permission|Invalid Input|Out of Range|Out of Memory) Error: /u.test(
+    error.message,
+  );
+
+function describeFault(error: unknown): Html {
+  const message = error instanceof Error ? error.message : String(error);
+  const hint = error instanceof PricelakeError ? (error.facts.hint ?? '') : '';
+  return html`<div class="finding grave" role="alert"><pre>${message}</pre><p>${hint}</p></div>`;
+}

@@ -1,0 +1,94 @@
+import {
+  DuckDBDateValue,
+  DuckDBDecimalValue,
+  DuckDBListValue,
+  DuckDBTimestampTZValue,
+  type DuckDBType,
+  DuckDBTypeId,
+  type DuckDBValue,
+} from '@duckdb/node-api';
+import { formatCount } from '../formats/count.js';
+import { type Content, html } from '../formats/html.js';
+import { foreign, formatMoney, formatPercent, link, moment } from '../report/format.js';
+import { valueToText } from '../sql/value-json.js';
+
+export interface CellColumn {
+  name: string;
+  type: DuckDBType;
+}
+
+/** Reads another value of the same row by the name of its column. */
+export type ReadCell = (name: string) => DuckDBValue | undefined;
+
+const NUMERIC = new Set([
+  ...[DuckDBTypeId.TINYINT, DuckDBTypeId.SMALLINT, DuckDBTypeId.INTEGER, DuckDBTypeId.BIGINT, DuckDBTypeId.HUGEINT],
+  ...[
+    DuckDBTypeId.UTINYINT,
+    DuckDBTypeId.USMALLINT,
+    DuckDBTypeId.UINTEGER,
+    DuckDBTypeId.UBIGINT,
+    DuckDBTypeId.UHUGEINT,
+  ],
+  ...[DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE, DuckDBTypeId.DECIMAL],
+]);
+
+/** Numbers that name something are not counted, and not grouped. */
+const isId = (name: string) => name === 'id' || name.endsWith('_id') || name.endsWith('cursor');
+
+export const isNumeric = ({ name, type }: CellColumn): boolean => NUMERIC.has(type.typeId) && !isId(name);
+
+/** `price_changed_at` → `Price changed at` */
+export function toLabel(name: string): string {
+  const words = name.replace(/_pct$/u, ' %').replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export const productPath = (product: string, currency?: string): string =>
+  `/products/${encodeURIComponent(product)}${currency === undefined ? '' : `?currency=${encodeURIComponent(currency)}`}`;
+
+/** A value as people read it, with a link where a page tells more about it. */
+export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: ReadCell): Content {
+  if (value === null || value === undefined) return html`<span class="none">–</span>`;
+  if (name === 'product_id')
+    return html`<a href="${productPath(String(value), readText(read, 'currency'))}">${foreign(String(value), 60)}</a>`;
+  if (name === 'title') return showTitle(String(value), read);
+  if (name === 'site_id') return html`<a href="/shops/${String(value)}">${String(value)}</a>`;
+  if (/(^|_)shop$/u.test(name)) return showShop(name, String(value), read);
+  if (name === 'url') return link(String(value), 'open');
+  if (value instanceof DuckDBDecimalValue) return html`<span class="money">${formatMoney(value.toString())}</span>`;
+  if (value instanceof DuckDBTimestampTZValue) return showMoment(value);
+  if (value instanceof DuckDBDateValue) return value.toString();
+  if (value instanceof DuckDBListValue)
+    return foreign(value.items.map((item) => (item === null ? '–' : valueToText(item))).join(', '), 240);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return name.endsWith('_pct') ? formatPercent(value) : formatDouble(value);
+  if (typeof value === 'bigint') return isId(name) ? String(value) : formatCount(value);
+  return type.typeId === DuckDBTypeId.VARCHAR ? foreign(String(value), 240) : foreign(valueToText(value), 240);
+}
+
+const readText = (read: ReadCell, name: string): string | undefined => {
+  const value = read(name);
+  return typeof value === 'string' ? value : undefined;
+};
+
+function showTitle(title: string, read: ReadCell): Content {
+  const product = readText(read, 'product_id');
+  if (product === undefined) return foreign(title);
+  return html`<a href="${productPath(product, readText(read, 'currency'))}">${foreign(title)}</a>`;
+}
+
+/** `cheapest_shop` is the shop of `cheapest_site_id`, and `shop` that of `site_id`. */
+function showShop(name: string, shop: string, read: ReadCell): Content {
+  const site = read(name === 'shop' ? 'site_id' : name.replace(/shop$/u, 'site_id'));
+  return typeof site === 'bigint' ? html`<a href="/shops/${String(site)}">${foreign(shop, 60)}</a>` : foreign(shop, 60);
+}
+
+const MOST_MILLISECONDS = 8.64e15;
+
+function showMoment(value: DuckDBTimestampTZValue): Content {
+  const milliseconds = Number(value.micros / 1000n);
+  return Math.abs(milliseconds) > MOST_MILLISECONDS ? String(value) : moment(new Date(milliseconds));
+}
+
+const DOUBLE = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 5 });
+const formatDouble = (value: number) => (Number.isFinite(value) ? DOUBLE.format(value) : String(value));

@@ -1,0 +1,77 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { readSet } from './pages/analyses.js';
+import { bindAnalysis, withVariables } from './question.js';
+import type { Snapshot } from './snapshot.js';
+import type { DownloadFormat } from './table.js';
+
+/** One SELECT with what goes with its rows. */
+export interface Rows {
+  connection: DuckDBConnection;
+  sql: string;
+  /** Licence texts. */
+  credits: readonly string[];
+  /** A file that DuckDB may write to. */
+  scratch: string;
+}
+
+/** Writes rows in a format. `take` waits until the bytes are taken; false if the reader has gone. */
+export type WriteRows = (
+  rows: Rows,
+  format: DownloadFormat,
+  take: (chunk: string | Uint8Array) => Promise<boolean>,
+) => Promise<void>;
+
+interface DownloadRequest {
+  analysis: string;
+  format: DownloadFormat;
+  search: URLSearchParams;
+  signal: AbortSignal;
+}
+
+const TYPES: Record<DownloadFormat, [type: string, ending: string]> = {
+  csv: ['text/csv; charset=utf-8', 'csv'],
+  parquet: ['application/vnd.apache.parquet', 'parquet'],
+  arrow: ['application/vnd.apache.arrow.stream', 'arrows'],
+};
+
+const DOWNLOAD_MS = 600_000;
+let downloads = 0;
+
+/**
+ * All rows of an analysis as a file. It begins when the first row is there, so that a query that fails is an error page.
+ * @throws PricelakeError `query`
+ */
+export async function answerDownload(
+  snapshot: Snapshot,
+  { analysis, format, search, signal }: DownloadRequest,
+  writeRows: WriteRows,
+): Promise<Response> {
+  const set = readSet(analysis, search);
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  let begin = () => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const take = async (chunk: string | Uint8Array) => {
+    begin();
+    await writer.write(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+    return true;
+  };
+  downloads += 1;
+  const scratch = `${snapshot.scratch}/download-${downloads}.parquet`;
+  const write = (connection: DuckDBConnection) =>
+    writeRows({ connection, sql: bindAnalysis({ analysis }), credits: snapshot.credits, scratch }, format, take);
+  const written = snapshot.use(() => withVariables(snapshot, set, signal, write, DOWNLOAD_MS));
+  written
+    .then(
+      () => writer.close(),
+      (error: unknown) => writer.abort(error),
+    )
+    .catch(() => {}); // the reader has gone
+  // A query that fails before its first row throws here.
+  await Promise.race([begun, written]);
+  const [type, ending] = TYPES[format];
+  const headers = { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${analysis}.${ending}"` };
+  return new Response(readable, { headers });
+}

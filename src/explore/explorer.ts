@@ -1,0 +1,73 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { PricelakeError } from '../io/errors.js';
+import type { Io } from '../io/io.js';
+import type { Lake } from '../lake/lake.js';
+import { buildApp } from './app.js';
+import type { WriteRows } from './download.js';
+import { createGuard } from './guard.js';
+import type { SnapshotOptions } from './snapshot.js';
+import { Snapshots } from './snapshots.js';
+
+export interface ExplorerOptions extends SnapshotOptions {
+  host: string;
+  /** 0 takes any free port. */
+  port: number;
+  writeRows: WriteRows;
+}
+
+export interface Explorer {
+  /** Whoever has this address may read the lake. */
+  url: string;
+  token: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the pages of a lake.
+ * @throws PricelakeError `usage` if the address can't be opened, `lake_invalid` if the lake can't be read
+ */
+export async function startExplorer(lake: Lake, options: ExplorerOptions, io: Pick<Io, 'log'>): Promise<Explorer> {
+  const { host, port, writeRows } = options;
+  const snapshots = new Snapshots(lake, options);
+  await snapshots.renew(); // a lake that can't be read is an error now
+  const report = (error: unknown) =>
+    io.log('error', 'explore.failed', { reason: error instanceof Error ? error.message : String(error) });
+  let handle: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
+  const server = createAdaptorServer({
+    fetch: (request: Request) => handle(request),
+    overrideGlobalObjects: false,
+  }) as Server;
+  try {
+    await listen(server, host, port);
+  } catch (error) {
+    await snapshots.close();
+    throw error;
+  }
+  const bound = server.address() as AddressInfo;
+  const guard = createGuard(host, bound.port);
+  handle = buildApp({ snapshots, guard, writeRows, report }).fetch;
+  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const name = shown.includes(':') ? `[${shown}]` : shown;
+  return {
+    url: `http://${name}:${bound.port}/?token=${guard.token}`,
+    token: guard.token,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+      await snapshots.close();
+    },
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      const message = `${host}:${port} cannot be opened: ${cause.message}`;
+      reject(new PricelakeError('usage', message, { hint: 'Choose another port; 0 takes any free one.' }, { cause }));
+    });
+    server.listen(port, host, resolve);
+  });
+}

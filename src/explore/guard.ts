@@ -1,0 +1,35 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** Who may ask, and under which names of the server. */
+export interface Guard {
+  /** Whoever knows it may read the lake. */
+  readonly token: string;
+  /** True for the token, in constant time. */
+  knows(given: string | undefined): boolean;
+  /** True for a `Host` header that names this server. Any other one is a page of another site (DNS rebinding). */
+  isOwnHost(header: string | undefined): boolean;
+}
+
+const TOKEN_BYTES = 24;
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+
+export function createGuard(host: string, port: number): Guard {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const expected = hash(token);
+  const names =
+    LOOPBACK.includes(host) || host === '::1' ? LOOPBACK : [...LOOPBACK, host.includes(':') ? `[${host}]` : host];
+  // A server of all addresses can't know its names, so any address is taken, but no name: rebinding needs a name.
+  const takesAddresses = host === '0.0.0.0' || host === '::';
+  const own = new Set(names.map((name) => `${name}:${port}`));
+  return {
+    token,
+    knows: (given) => given !== undefined && timingSafeEqual(hash(given), expected),
+    isOwnHost: (header) => {
+      if (header === undefined) return false;
+      if (own.has(header.toLowerCase())) return true;
+      return takesAddresses && (/^\d{1,3}(\.\d{1,3}){3}:\d+$/u.test(header) || /^\[[0-9a-f:]+\]:\d+$/iu.test(header));
+    },
+  };
+}
+
+const hash = (text: string) => createHash('sha256').update(text).digest();

@@ -1,0 +1,126 @@
+import { type Content, type Html, html } from '../formats/html.js';
+import { foreign, moment } from '../report/format.js';
+import type { Answer, Question } from './question.js';
+import type { Snapshot } from './snapshot.js';
+
+/** What a page is made of. */
+export interface PageRequest {
+  snapshot: Snapshot;
+  /** Values of the address. */
+  search: URLSearchParams;
+  /** Asks the snapshot. @throws PricelakeError `query` */
+  ask(question: Question): Promise<Answer>;
+  /** Aborted when the browser has gone. */
+  signal: AbortSignal;
+}
+
+export interface Page {
+  title: string;
+  body: Content;
+  /** Seconds after which the browser asks again, because something is still being prepared. */
+  again?: number;
+}
+
+export const PLACES = [
+  ['/', 'Today'],
+  ['/products', 'Products'],
+  ['/shops', 'Shops'],
+  ['/categories', 'Categories'],
+  ['/list', 'My list'],
+  ['/analyses', 'Analyses'],
+  ['/copy', 'Copy'],
+  ['/sql', 'SQL'],
+] as const;
+
+/** A page in its frame: search and places above, run and credits below. */
+export function renderPage({ title, body, again }: Page, { snapshot, path, query }: PageFrame): Html {
+  const { run, name } = snapshot;
+  const place = PLACES.findLast(
+    ([address]) => path === address || (address !== '/' && path.startsWith(`${address}/`)),
+  )?.[0];
+  // On the page of products, the search is one of its filters.
+  const form = place === '/products' && path === place ? html` form="filters"` : '';
+  const asOf = run === undefined ? 'no run is published yet' : html`as of run ${run.number}, ${moment(run.at)}`;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+${again === undefined ? '' : html`<meta http-equiv="refresh" content="${again}">`}
+<title>${title} · ${name}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/page.css">
+<script src="/page.js" defer></script>
+</head>
+<body>
+<a class="skip" href="#main">To the content</a>
+<header class="bar"><div class="wide">
+<p class="brand"><a href="/">${foreign(name, 40)}</a></p>
+<form action="/products" role="search"><input type="search" name="q" value="${query}"${form} placeholder="Title, brand, GTIN or part number" aria-label="Find products" autocomplete="off" spellcheck="false"></form>
+<nav aria-label="Pages"><ul>${PLACES.map(([address, label]) => html`<li><a href="${address}"${address === place ? html` aria-current="page"` : ''}>${label}</a></li>`)}</ul></nav>
+</div></header>
+<main id="main" class="wide" tabindex="-1">
+<h1>${foreign(title, 200)}</h1>
+${body}
+</main>
+<footer class="wide"><p>${foreign(name)} ${asOf}. Times are UTC. Money is exact; percentages and charts are rounded. <a href="/credits">Credits and licences</a></p></footer>
+</body>
+</html>
+`;
+}
+
+export interface PageFrame {
+  snapshot: Pick<Snapshot, 'run' | 'name'>;
+  path: string;
+  /** The words that the search box holds. */
+  query: string;
+}
+
+export function renderSection(title: string, body: Content): Html {
+  return html`<section><h2>${title}</h2>
+${body}
+</section>
+`;
+}
+
+/** The address of a page with other values; an empty value is left out. */
+export function changeAddress(path: string, search: URLSearchParams, changes: Record<string, string>): string {
+  const next = new URLSearchParams(search);
+  for (const [name, value] of Object.entries(changes)) next.set(name, value);
+  for (const [name, value] of [...next]) if (value === '') next.delete(name);
+  return next.size === 0 ? path : `${path}?${next}`;
+}
+
+/** The order that an address asks for. */
+export function readOrder(search: URLSearchParams): Question['order'] {
+  const by = search.get('sort');
+  return by === null || by === '' ? undefined : { by, isDescending: search.get('order') === 'desc' };
+}
+
+/** Rows to leave out, as an address says. */
+export function readOffset(search: URLSearchParams): number {
+  const given = Number(search.get('from'));
+  return Number.isSafeInteger(given) && given > 0 ? given : 0;
+}
+
+/** Filters as a form whose values become the address. */
+export function renderFilters(path: string, fields: readonly Content[], kept: Record<string, string> = {}): Html {
+  const hidden = Object.entries(kept).map(([name, value]) =>
+    value === '' ? '' : html`<input type="hidden" name="${name}" value="${value}">`,
+  );
+  return html`<form id="filters" class="filters" action="${path}">${fields}${hidden}<button>Show</button></form>`;
+}
+
+export interface Choice {
+  value: string;
+  label: string;
+}
+
+export function renderChoice(name: string, label: string, choices: readonly Choice[], chosen: string): Html {
+  return html`<label>${label} <select name="${name}">${choices.map(({ value, label: text }) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`)}</select></label>\n`;
+}
+
+export function renderField(name: string, label: string, value: string, hint = ''): Html {
+  return html`<label>${label} <input name="${name}" value="${value}" placeholder="${hint}" autocomplete="off" spellcheck="false"></label>\n`;
+}

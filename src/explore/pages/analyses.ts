@@ -1,0 +1,77 @@
+import { listAnalyses } from '../../analyze/analysis.js';
+import { type Content, html } from '../../formats/html.js';
+import { readAnalysis } from '../../sql/model.js';
+import {
+  changeAddress,
+  type Page,
+  type PageRequest,
+  readOffset,
+  readOrder,
+  renderField,
+  renderFilters,
+  renderSection,
+} from '../page.js';
+import { listVariables, type Question, showSql } from '../question.js';
+import { renderAnswer, renderPager } from '../table.js';
+import { readAbout, readVariables } from '../variables.js';
+
+const ROWS = 100;
+
+/** Every analysis with the question that it answers. */
+export function analysesPage(): Page {
+  const rows = listAnalyses().map((name) => {
+    const [first = ''] = readAbout(readAnalysis(name)).split(/(?<=[.:])\s/u, 1);
+    return html`<dt><a href="/analyses/${name}">${name}</a></dt><dd>${first.replace(/:$/u, '.')}</dd>\n`;
+  });
+  return {
+    title: 'Analyses',
+    body: html`<p>Each is one query. Its page has a form for what it reads, its rows, its SQL and its limits.</p><dl class="list">${rows}</dl>`,
+  };
+}
+
+/** The variables of an analysis as an address gives them. */
+export function readSet(analysis: string, search: URLSearchParams): Question['set'] {
+  return Object.fromEntries(readVariables(analysis).map(({ name }) => [name, search.get(name) ?? '']));
+}
+
+/** One analysis: form, rows, SQL, limits. */
+export async function analysisPage(analysis: string, { search, ask }: PageRequest): Promise<Page> {
+  const path = `/analyses/${analysis}`;
+  const variables = readVariables(analysis);
+  const set = readSet(analysis, search);
+  const order = readOrder(search);
+  const offset = readOffset(search);
+  const question: Question = { analysis, set, order, offset, limit: ROWS };
+  const fields = variables.map(
+    ({ name, about }) =>
+      html`${renderField(name, name, set[name] ?? '')}${about === '' ? '' : html`<small>${about}</small>`}`,
+  );
+  const address = (changes: Record<string, string>) => changeAddress(path, search, { from: '', ...changes });
+  const rows = await renderRows();
+  return {
+    title: analysis.replaceAll('_', ' '),
+    body: html`<p>${readAbout(readAnalysis(analysis))}</p>
+${fields.length === 0 ? '' : html`<details${listVariables(question).length > 0 ? html` open` : ''}><summary>Variables</summary>${renderFilters(path, fields)}</details>`}
+${rows}
+${renderSection(
+  'SQL',
+  html`<pre id="sql" tabindex="0">${showSql(question)}</pre>
+<p>On the command line: <code>${describeCommand(question)}</code></p>`,
+)}`,
+  };
+
+  async function renderRows(): Promise<Content> {
+    const answer = await ask(question);
+    return html`${renderAnswer(answer, question, {
+      caption: `Rows of ${analysis}`,
+      sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
+    })}${renderPager(answer.rows.length, answer.hasMore, offset, (from) => address({ from: String(from || '') }), ROWS)}`;
+  }
+}
+
+function describeCommand(question: Question): string {
+  const set = listVariables(question).map(([name, value]) => ` --set ${quoteWord(`${name}=${value}`)}`);
+  return `pricelake query --analysis ${question.analysis}${set.join('')}`;
+}
+
+const quoteWord = (word: string) => (/^[\w=.:-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -1,0 +1,70 @@
+import { html } from '../../formats/html.js';
+import { type Page, type PageRequest, renderChoice, renderField, renderFilters, renderSection } from '../page.js';
+import { askPast } from '../past.js';
+import type { Question } from '../question.js';
+import { renderAnswer } from '../table.js';
+
+const MOST = 1000;
+const RULES = [
+  { value: 'cheapest', label: 'the cheapest shop' },
+  { value: 'second', label: 'the second cheapest' },
+  { value: 'median', label: 'the median' },
+];
+
+/** The reader's own prices against the market: position, suggestions, who was below. */
+export async function listPage(request: PageRequest): Promise<Page> {
+  const { snapshot, search, ask } = request;
+  if (!snapshot.hasList) {
+    return {
+      title: 'My list',
+      body: html`<p>Your own prices against the market: position, who undercuts you since when, what to ask.</p>
+<p>Start <code>pricelake explore --list mine.csv</code>. The file has the columns <code>product,price</code> and, if you like, <code>currency,lowest,highest</code>.</p>`,
+    };
+  }
+  const by = RULES.find(({ value }) => value === search.get('suggest_by'))?.value ?? 'cheapest';
+  const minus = /^\d{1,2}(\.\d{1,2})?$/u.test(search.get('suggest_minus') ?? '')
+    ? String(search.get('suggest_minus'))
+    : '0';
+  const lines: Question = { analysis: 'watched_lines', set: {}, limit: MOST };
+  const suggestions: Question = {
+    analysis: 'watch_suggest',
+    set: { suggest_by: by, suggest_minus: minus },
+    limit: MOST,
+  };
+  const compliance: Question = { analysis: 'watch_compliance', set: {}, limit: MOST };
+  const [watched, suggested] = await Promise.all([ask(lines), ask(suggestions)]);
+  const past = await askPast(request, compliance);
+  return {
+    title: 'My list',
+    ...past.again,
+    body: html`${renderSection(
+      'Position',
+      renderAnswer(watched, lines, {
+        caption: 'Each line of the list, those with an alarm first; only prices that count are compared',
+        columns: [
+          'title',
+          'product',
+          'price',
+          'currency',
+          { name: 'position', label: 'Place' },
+          'shops',
+          'cheapest',
+          'cheapest_shop',
+          'median',
+          { name: 'gap_pct', label: 'Gap' },
+          { name: 'undercut_by', label: 'Undercut by' },
+          { name: 'undercut_since', label: 'Since' },
+          { name: 'below_now', label: 'Below allowed' },
+          { name: 'left_out', label: 'Left out' },
+          { name: 'reason', label: 'Not found because' },
+        ],
+      }),
+    )}
+${renderSection(
+  'What to ask',
+  html`${renderFilters('/list', [renderChoice('suggest_by', 'Go by', RULES, by), renderField('suggest_minus', 'minus percent', minus)])}
+${renderAnswer(suggested, suggestions, { caption: 'A price for each line, within lowest and highest' })}`,
+)}
+${renderSection('Below your lowest allowed prices', past.render({ caption: 'Every time that a shop was below one', empty: 'No shop was below a lowest allowed price, or no line has one.' }))}`,
+  };
+}

@@ -1,0 +1,179 @@
+import { DuckDBDecimalValue, DuckDBTimestampTZValue, type DuckDBValue } from '@duckdb/node-api';
+import { countOf } from '../../formats/count.js';
+import { type Content, type Html, html } from '../../formats/html.js';
+import { drawPriceLines, MOST_LINES } from '../../report/charts/price-lines.js';
+import { foreign, formatMoney, formatPercent, money } from '../../report/format.js';
+import { renderFigures } from '../../report/layout.js';
+import { changeAddress, type Page, type PageRequest, renderChoice, renderFilters, renderSection } from '../page.js';
+import { type Answer, type Question, type ReadValue, readRow } from '../question.js';
+import { renderAnswer } from '../table.js';
+
+const SPANS = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'a year' },
+  { value: 'all', label: 'all' },
+];
+const USUAL_SPAN = '90';
+const MOST_OFFERS = 500;
+const MOST_SPELLS = 5_000;
+const MOST_CHANGES = 100;
+const DAY_MS = 86_400_000;
+
+/** One product in one currency: offers, prices over time, changes. Undefined if the lake does not have it. */
+export async function productPage(product: string, { search, ask }: PageRequest): Promise<Page | undefined> {
+  const path = `/products/${encodeURIComponent(product)}`;
+  const cards = await ask({
+    analysis: 'find_products',
+    set: { product },
+    order: { by: 'offers', isDescending: true },
+    limit: 50,
+  });
+  if (cards.rows.length === 0) return undefined;
+  const read = readRow(
+    cards,
+    cards.rows.find((row) => String(readRow(cards, row)('currency')) === search.get('currency')) ?? cards.rows[0],
+  );
+  const currency = String(read('currency'));
+  const span = SPANS.find(({ value }) => value === search.get('days'))?.value ?? USUAL_SPAN;
+  const set = { product, currency };
+  const offers: Question = { analysis: 'offers', set, limit: MOST_OFFERS };
+  const spells: Question = {
+    analysis: 'product_spells',
+    set: { ...set, days: span === 'all' ? '' : span },
+    limit: MOST_SPELLS,
+  };
+  const changes: Question = { analysis: 'product_changes', set: { product }, limit: MOST_CHANGES };
+  const [offered, lasted, changed] = await Promise.all([ask(offers), ask(spells), ask(changes)]);
+  const others = cards.rows.map((row) => String(readRow(cards, row)('currency'))).filter((one) => one !== currency);
+  const title = read('title');
+  return {
+    title: title === null ? product : String(title),
+    body: html`<p class="about">${[read('brand'), read('category_path')].map((part) => (part === null ? '' : html`${foreign(String(part))} · `))}${foreign(product)}${
+      others.length === 0
+        ? ''
+        : html` · also in ${others.map((one) => html`<a href="${changeAddress(path, search, { currency: one })}">${one}</a> `)}`
+    }</p>
+${renderHead(read, currency)}
+${renderSection('Offers', renderOffers(offered, offers, currency))}
+${renderSection(
+  'Prices over time',
+  html`${renderFilters(path, [renderChoice('days', 'Span', SPANS, span)], { currency })}
+${drawSpells(lasted, currency, span)}
+<details><summary>Prices in figures</summary>${renderAnswer(lasted, spells, { caption: `Each price of each offer in ${currency}`, columns: ['shop', 'price', 'from_at', 'to_at', 'began', 'ended', 'is_suspect', 'item_id'] })}</details>`,
+)}
+${renderSection(
+  'Changes',
+  renderAnswer(changed, changes, {
+    caption: 'What the service told of its listings, the latest first',
+    columns: [
+      { name: 'observed_at', label: 'When' },
+      'shop',
+      'kind',
+      'previous_price',
+      'price',
+      'currency',
+      { name: 'changes', label: 'Other values' },
+      'item_id',
+      { name: 'change_id', label: 'Change' },
+    ],
+    empty: 'No change is known.',
+  }),
+)}`,
+  };
+}
+
+function renderHead(read: ReadValue, currency: string): Html {
+  const amount = (name: string): Content => {
+    const value = read(name);
+    return value instanceof DuckDBDecimalValue ? money(value.toString(), currency) : '–';
+  };
+  const spread = read('spread_pct');
+  const leftOut = read('left_out');
+  return renderFigures([
+    { name: 'Cheapest', value: amount('min_price'), note: foreign(text(read('cheapest_shop'))) },
+    { name: 'Median', value: amount('median_price') },
+    { name: 'Most expensive', value: amount('max_price') },
+    {
+      name: 'Spread',
+      value: typeof spread === 'number' ? formatPercent(spread) : '–',
+      note: foreign(text(read('grade_reason')), 120),
+    },
+    { name: 'Grade', value: text(read('grade')) ?? '–' },
+    {
+      name: 'Shops',
+      value: String(read('shops')),
+      note: typeof leftOut === 'bigint' && leftOut > 0n ? `${countOf(leftOut, 'offer')} left out` : '',
+    },
+  ]);
+}
+
+const text = (value: DuckDBValue): string | null => (typeof value === 'string' ? value : null);
+
+const renderOffers = (answer: Answer, question: Question, currency: string): Html =>
+  renderAnswer(answer, question, {
+    caption: `${countOf(answer.rows.length, 'offer')} in ${currency}, the cheapest first`,
+    columns: [
+      'shop',
+      'price',
+      { name: 'is_counted', label: 'Counts' },
+      { name: 'reason', label: 'Remark' },
+      { name: 'unit_price', label: 'Per unit' },
+      'unit',
+      { name: 'previous_price', label: 'Before' },
+      { name: 'price_changed_at', label: 'Since' },
+      { name: 'last_seen_at', label: 'Last seen' },
+      { name: 'url', label: 'Page' },
+    ],
+    empty: 'No shop lists it now.',
+  });
+
+interface Spell {
+  item: string;
+  name: string;
+  from: Date;
+  to: Date;
+  price: number;
+  isSuspect: boolean;
+}
+
+/** Lines of the offers whose price is lowest now. Suspect prices would flatten all others, so they are in the table alone. */
+function drawSpells(answer: Answer, currency: string, span: string): Html {
+  const spells = answer.rows.map((row) => toSpell(readRow(answer, row)));
+  const right = spells.filter(({ isSuspect }) => !isSuspect);
+  const drawn = right.length > 0 ? right : spells;
+  const [first] = drawn;
+  if (first === undefined) return html`<p class="soft">No price is known in this span.</p>`;
+  const end = Math.max(...drawn.map(({ to }) => to.getTime()));
+  const begin = Math.min(...drawn.map(({ from }) => from.getTime()));
+  const start = span === 'all' ? begin : end - Number(span) * DAY_MS;
+  const from = new Date(Math.min(start, end - DAY_MS));
+  const items = [...new Set(drawn.map(({ item }) => item))];
+  const lines = items.slice(0, MOST_LINES).map((item) => {
+    const own = drawn.filter((one) => one.item === item);
+    const runs = own.map((one) => ({ ...one, from: one.from < from ? from : one.from }));
+    return { name: own[0]?.name ?? item, runs };
+  });
+  const prices = drawn.map(({ price }) => price);
+  const range = `${formatMoney(Math.min(...prices).toFixed(4))} to ${formatMoney(Math.max(...prices).toFixed(4))} ${currency}`;
+  const left = items.length - lines.length;
+  const label = `Prices of ${countOf(lines.length, 'offer')} over time, ${range}. The table below has the figures.`;
+  return html`<figure class="chart">${drawPriceLines(lines, { from, to: new Date(end) }, label)}<figcaption>Prices in ${currency}, ${range}${left > 0 ? `; ${countOf(left, 'offer')} not drawn` : ''}</figcaption></figure>`;
+}
+
+function toSpell(read: ReadValue): Spell {
+  const time = (name: string) => {
+    const value = read(name);
+    return value instanceof DuckDBTimestampTZValue ? new Date(Number(value.micros / 1000n)) : undefined;
+  };
+  const from = time('from_at') ?? new Date(0);
+  return {
+    item: String(read('item_id')),
+    name: String(read('shop')),
+    from,
+    to: time('to_at') ?? time('known_until') ?? from,
+    price: Number(String(read('price'))),
+    isSuspect: read('is_suspect') === true,
+  };
+}

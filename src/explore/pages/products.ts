@@ -1,0 +1,95 @@
+import { formatCount } from '../../formats/count.js';
+import { html } from '../../formats/html.js';
+import {
+  type Choice,
+  changeAddress,
+  type Page,
+  type PageRequest,
+  readOffset,
+  readOrder,
+  renderChoice,
+  renderField,
+  renderFilters,
+} from '../page.js';
+import type { Question } from '../question.js';
+import { renderAnswer, renderPager } from '../table.js';
+
+const PATH = '/products';
+const ROWS = 50;
+const VARIABLES = [
+  'q',
+  'currency',
+  'category',
+  'brand',
+  'site_id',
+  'grade',
+  'min_shops',
+  'min_price',
+  'max_price',
+] as const;
+
+const GRADES: Choice[] = [
+  { value: '', label: 'any' },
+  { value: 'A', label: 'A' },
+  { value: 'B', label: 'A or B' },
+];
+
+/** Products by words and filters; the address holds them all. */
+export async function productsPage({ search, ask }: PageRequest): Promise<Page> {
+  const set = Object.fromEntries(VARIABLES.map((name) => [name, search.get(name) ?? '']));
+  const order = readOrder(search);
+  const offset = readOffset(search);
+  const question: Question = { analysis: 'find_products', set, order, offset, limit: ROWS };
+  const [answer, currencies] = await Promise.all([ask(question), listCurrencies(ask)]);
+  const field = (name: (typeof VARIABLES)[number], label: string, hint = '') =>
+    renderField(name, label, set[name] ?? '', hint);
+  const filters = renderFilters(
+    PATH,
+    [
+      field('brand', 'Brand'),
+      field('category', 'Category', 'slug or path'),
+      renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], set.currency ?? ''),
+      renderChoice('grade', 'Grade', GRADES, set.grade ?? ''),
+      field('min_shops', 'Shops from'),
+      field('min_price', 'Price from'),
+      field('max_price', 'to'),
+    ],
+    { site_id: set.site_id ?? '', sort: search.get('sort') ?? '', order: search.get('order') ?? '' },
+  );
+  const address = (changes: Record<string, string>) => changeAddress(PATH, search, { from: '', ...changes });
+  const table = renderAnswer(answer, question, {
+    caption: 'Products with a price, in each currency; prices are those that can be trusted',
+    columns: [
+      'title',
+      'brand',
+      { name: 'category_name', label: 'Category' },
+      'shops',
+      { name: 'min_price', label: 'Cheapest' },
+      { name: 'median_price', label: 'Median' },
+      { name: 'max_price', label: 'Most expensive' },
+      'currency',
+      { name: 'spread_pct', label: 'Spread' },
+      'grade',
+      { name: 'cheapest_shop', label: 'Cheapest at' },
+    ],
+    sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
+    empty: 'No product has these words and values. Take a word or a filter away.',
+  });
+  const pager = renderPager(
+    answer.rows.length,
+    answer.hasMore,
+    offset,
+    (from) => address({ from: String(from || '') }),
+    ROWS,
+  );
+  return { title: 'Products', body: html`${filters}<div id="found">${table}${pager}</div>` };
+}
+
+/** Currencies in which products are sold, those of most products first. */
+export async function listCurrencies(ask: PageRequest['ask']): Promise<Choice[]> {
+  const { rows } = await ask({ analysis: 'product_currencies', set: {}, limit: 200 });
+  return rows.map(([currency, products]) => ({
+    value: String(currency),
+    label: `${String(currency)} (${formatCount(BigInt(String(products)))})`,
+  }));
+}

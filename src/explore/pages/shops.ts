@@ -1,0 +1,97 @@
+import { html } from '../../formats/html.js';
+import {
+  changeAddress,
+  type Page,
+  type PageRequest,
+  readOrder,
+  renderChoice,
+  renderField,
+  renderFilters,
+  renderSection,
+} from '../page.js';
+import { askPast } from '../past.js';
+import { type Question, readFirst } from '../question.js';
+import { renderAnswer } from '../table.js';
+import { listCurrencies } from './products.js';
+import { MOVES } from './today.js';
+
+const POSITION = [
+  { name: 'products', label: 'Compared' },
+  'cheapest',
+  { name: 'win_pct', label: 'Win rate' },
+  'price_index',
+  { name: 'index_p25', label: 'Lower quarter' },
+  { name: 'index_p75', label: 'Upper quarter' },
+];
+
+/** Shops against the market. */
+export async function shopsPage(request: PageRequest): Promise<Page> {
+  const { search, ask } = request;
+  const set = {
+    currency: search.get('currency') ?? '',
+    category: search.get('category') ?? '',
+    min_products: '1',
+    by: 'shop',
+  };
+  const order = readOrder(search) ?? { by: 'products', isDescending: true };
+  const positions: Question = { analysis: 'shop_index_by_category', set, order, limit: 1000 };
+  const leaders: Question = {
+    analysis: 'price_leaders',
+    set: { currency: set.currency, category: set.category },
+    limit: 20,
+  };
+  const [answer, currencies] = await Promise.all([ask(positions), listCurrencies(ask)]);
+  const past = await askPast(request, leaders);
+  return {
+    title: 'Shops',
+    ...past.again,
+    body: html`<p>Over the products that a shop shares with others: how often its price is the lowest, alone or with others, and its price index, where 100 is the median price of each product.</p>
+${renderFilters('/shops', [
+  renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], set.currency),
+  renderField('category', 'Category', set.category, 'slug or path'),
+])}
+${renderAnswer(answer, positions, {
+  caption: 'Shops that sell a product that another one sells too',
+  columns: ['shop', 'host', ...POSITION],
+  sortAddress: (by, isDescending) => changeAddress('/shops', search, { sort: by, order: isDescending ? 'desc' : '' }),
+  empty: 'No shop sells a product that another one sells too.',
+})}
+${renderSection('Who moves first', past.render({ caption: 'Of two shops that sell the same products, how often one follows the other within three days' }))}`,
+  };
+}
+
+/** One shop: position, categories, movements. Undefined if the lake does not have it. */
+export async function shopPage(site: string, request: PageRequest): Promise<Page | undefined> {
+  const { ask } = request;
+  const shop = await ask({ analysis: 'shop', set: { site_id: site }, limit: 1 });
+  if (shop.rows.length === 0) return undefined;
+  const read = readFirst(shop);
+  const positions: Question = {
+    analysis: 'shop_index_by_category',
+    set: { site_id: site, min_products: '1' },
+    limit: 500,
+  };
+  const moves: Question = { analysis: 'movers', set: { site_id: site, top: '20' }, limit: 200 };
+  const answer = await ask(positions);
+  const past = await askPast(request, moves);
+  const list = changeAddress('/products', new URLSearchParams(), { site_id: site });
+  const gaps = changeAddress('/analyses/assortment_gaps', new URLSearchParams(), { own_site: site });
+  return {
+    title: String(read('shop')),
+    ...past.again,
+    body: html`${renderAnswer(shop, { analysis: 'shop', set: { site_id: site }, limit: 1 }, { caption: 'The shop in this copy' })}
+<p><a href="${list}">Its products</a> · <a href="${gaps}">What others sell and it does not</a></p>
+${renderSection(
+  'Position',
+  renderAnswer(answer, positions, {
+    caption: 'Against the market, as a whole and by category',
+    columns: [
+      { name: 'category_name', label: 'Category', show: (value) => (value === null ? 'all' : String(value)) },
+      ...POSITION,
+    ],
+    empty: 'No other shop sells what it sells.',
+  }),
+)}
+${renderSection('Moved in the last day', past.render({ caption: 'Prices and listings that changed', columns: MOVES, empty: 'Nothing moved.' }))}`,
+  };
+}

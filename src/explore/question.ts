@@ -1,0 +1,139 @@
+import type { DuckDBConnection, DuckDBResultReader, DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import { PricelakeError } from '../io/errors.js';
+import { readAnalysis } from '../sql/model.js';
+import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
+import { prepareSelect } from '../sql/read-only-sql.js';
+import { PREPARED, type Snapshot } from './snapshot.js';
+
+/** An analysis with its variables, and the part of its rows that is wanted. */
+export interface Question {
+  analysis: string;
+  /** By name; a variable that is missing or empty is not set. */
+  set: Readonly<Record<string, string>>;
+  order?: { by: string; isDescending: boolean } | undefined;
+  /** Rows to leave out at the beginning. */
+  offset?: number;
+  limit: number;
+}
+
+export interface Answer {
+  columns: { name: string; type: DuckDBType }[];
+  rows: DuckDBValue[][];
+  /** True if there are more rows than `limit`. */
+  hasMore: boolean;
+}
+
+/** Reads a value of a row by the name of its column; null if the answer has no such column. */
+export type ReadValue = (name: string) => DuckDBValue;
+
+export function readRow({ columns }: Answer, row: readonly DuckDBValue[] | undefined): ReadValue {
+  return (name) => row?.[columns.findIndex((column) => column.name === name)] ?? null;
+}
+
+export const readFirst = (answer: Answer): ReadValue => readRow(answer, answer.rows[0]);
+
+/** A statement that takes longer is stopped. */
+export const QUESTION_MS = 30_000;
+
+/** Variables that are set. */
+export const listVariables = ({ set }: Pick<Question, 'set'>): [string, string][] =>
+  Object.entries(set).filter(([, value]) => value !== '');
+
+/** The SQL of a question as an analyst runs it. */
+export function showSql(question: Pick<Question, 'analysis' | 'set'>): string {
+  const set = listVariables(question).map(([name, value]) => `SET VARIABLE ${name} = ${quoteLiteral(value)};\n`);
+  return `${set.join('')}${readAnalysis(question.analysis)}`;
+}
+
+/** Answers of a snapshot, which never change. */
+const answers = new WeakMap<Snapshot, Map<string, Answer>>();
+const MOST_ANSWERS = 100;
+
+/**
+ * Answers a question; the latest answers of a snapshot are kept.
+ * @throws PricelakeError `query` if DuckDB refuses a variable or takes too long
+ */
+export async function ask(snapshot: Snapshot, question: Question, signal: AbortSignal): Promise<Answer> {
+  const kept = answers.get(snapshot) ?? new Map<string, Answer>();
+  answers.set(snapshot, kept);
+  const key = JSON.stringify(question);
+  const answer = kept.get(key) ?? (await askAfresh(snapshot, question, signal));
+  kept.delete(key);
+  kept.set(key, answer);
+  for (const oldest of kept.keys()) if (kept.size > MOST_ANSWERS) kept.delete(oldest);
+  return answer;
+}
+
+function askAfresh(snapshot: Snapshot, question: Question, signal: AbortSignal): Promise<Answer> {
+  const { order, offset = 0, limit } = question;
+  const by =
+    order === undefined
+      ? ''
+      : ` ORDER BY ${quoteIdentifier(order.by)} ${order.isDescending ? 'DESC' : 'ASC'} NULLS LAST`;
+  const part = ` LIMIT ${limit + 1} OFFSET ${offset}`;
+  return runSelect(snapshot, `FROM (${bindAnalysis(question)}\n)${by}${part}`, { set: question.set, limit, signal });
+}
+
+/** The query of an analysis over rows that are prepared. */
+export const bindAnalysis = ({ analysis }: Pick<Question, 'analysis'>): string => readAnalysis(analysis, PREPARED);
+
+interface SelectOptions {
+  set?: Question['set'];
+  limit: number;
+  signal: AbortSignal;
+}
+
+/** Runs one SELECT, of which at most `limit` rows are returned. @throws PricelakeError `query` */
+export function runSelect(
+  snapshot: Snapshot,
+  sql: string,
+  { set = {}, limit, signal }: SelectOptions,
+): Promise<Answer> {
+  return withVariables(snapshot, set, signal, async (connection) => {
+    const statement = await prepareSelect(connection, sql);
+    const reader = await statement.streamAndReadUntil(limit + 1);
+    return toAnswer(reader, limit);
+  });
+}
+
+/** Variables that a session may still have from an earlier question, which may have been interrupted. */
+const namesSet = new WeakMap<DuckDBConnection, string[]>();
+
+/** Lends a session on which these variables are set, and no others. */
+export async function withVariables<T>(
+  snapshot: Snapshot,
+  set: Question['set'],
+  signal: AbortSignal,
+  work: (connection: DuckDBConnection) => Promise<T>,
+  most = QUESTION_MS,
+): Promise<T> {
+  const late = AbortSignal.timeout(most);
+  const variables = listVariables({ set });
+  try {
+    return await snapshot.lend(AbortSignal.any([signal, late]), async (connection) => {
+      const before = namesSet.get(connection) ?? [];
+      namesSet.set(connection, [...before, ...variables.map(([name]) => name)]);
+      for (const name of before) await connection.run(`RESET VARIABLE ${quoteIdentifier(name)}`);
+      for (const [name, value] of variables)
+        await connection.run(`SET VARIABLE ${quoteIdentifier(name)} = $1`, [value]);
+      namesSet.set(
+        connection,
+        variables.map(([name]) => name),
+      );
+      return work(connection);
+    });
+  } catch (error) {
+    if (late.aborted && !signal.aborted) {
+      const message = `this took longer than ${most / 1000} seconds and was stopped`;
+      throw new PricelakeError('query', message, { hint: 'Ask for less at once, or use `pricelake query`.' });
+    }
+    throw error;
+  }
+}
+
+function toAnswer(reader: DuckDBResultReader, limit: number): Answer {
+  const types = reader.columnTypes();
+  const columns = reader.deduplicatedColumnNames().map((name, k) => ({ name, type: types[k] as DuckDBType }));
+  const rows = reader.getRows();
+  return { columns, rows: rows.slice(0, limit), hasMore: rows.length > limit };
+}

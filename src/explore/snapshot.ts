@@ -1,0 +1,173 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { createSpellsView, setVariables } from '../analyze/analysis.js';
+import { createWatched, type WatchListOptions } from '../analyze/watch-list.js';
+import type { Lake } from '../lake/lake.js';
+import { readPointer } from '../lake/pointer.js';
+import { createTableViews } from '../lake/views.js';
+import { Database, interruptOnAbort } from '../sql/connection.js';
+import { readAnalysis } from '../sql/model.js';
+import { lockDown } from '../sql/read-only-sql.js';
+import { tablePath } from '../tables/layout.js';
+import { TABLE_NAMES } from '../tables/table.js';
+
+/** Nested queries whose rows are made once for a version of the lake. */
+export const PREPARED: ReadonlySet<string> = new Set(['product_cards']);
+
+/** Pages, downloads and SQL that are answered side by side; others wait. */
+const SESSIONS = 3;
+
+export interface SnapshotOptions {
+  /** DuckDB's memory limit, e.g. `450MB`. */
+  memory: string;
+  /** The reader's own price list. */
+  list?: WatchListOptions | undefined;
+}
+
+/** The run that published what a snapshot shows; undefined where the lake has no `lake.json` yet. */
+export interface PublishedRun {
+  number: bigint;
+  id: string;
+  at: Date;
+}
+
+/**
+ * A lake as one run published it. Questions reach its files and nothing else, and the snapshot never writes to them. Rows
+ * that many questions need are kept in a database of its own, in a temporary folder.
+ */
+export class Snapshot {
+  readonly run: PublishedRun | undefined;
+  /** Name of the pipeline, or of the folder. */
+  readonly name: string;
+  /** Licence and credit texts of open-data websites. */
+  readonly credits: readonly string[];
+  /** True if tables `found` and `watched` have the lines of a price list. */
+  readonly hasList: boolean;
+  /** A folder that DuckDB may write to. */
+  readonly scratch: string;
+  /** Ends when price spells are made, so that analyses of the past are fast. Rejected if they could not be. */
+  readonly past: Promise<void>;
+  readonly #db: Database;
+  readonly #stop: AbortController;
+  #isPastReady = false;
+  #users = 0;
+  #isRetired = false;
+  #closed: Promise<void> | undefined;
+
+  private constructor(db: Database, scratch: string, stop: AbortController, facts: SnapshotFacts) {
+    this.#db = db;
+    this.#stop = stop;
+    this.scratch = scratch;
+    this.run = facts.run;
+    this.name = facts.name;
+    this.credits = facts.credits;
+    this.hasList = facts.hasList;
+    this.past = this.#makePast().then(() => {
+      this.#isPastReady = true;
+    });
+    this.past.catch(() => {}); // each question that needs it gets the error
+  }
+
+  /** @throws PricelakeError `lake_invalid` if a table can't be read */
+  static async open(lake: Lake, { memory, list }: SnapshotOptions): Promise<Snapshot> {
+    const scratch = await mkdtemp(join(tmpdir(), 'pricelake-explore-'));
+    const stop = new AbortController();
+    let db: Database | undefined;
+    try {
+      db = await Database.open({
+        path: join(scratch, 'prepared.duckdb'),
+        tempDirectory: join(scratch, 'spill'),
+        memoryLimit: memory,
+        sessions: SESSIONS,
+        signal: stop.signal,
+      });
+      await createTableViews(db, lake);
+      const pointer = await readPointer(lake);
+      const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
+      for (const name of PREPARED) await db.run(`CREATE TABLE ${name} AS ${readAnalysis(name)}`);
+      await createSpellsView(db);
+      if (list !== undefined) await readList(db, list);
+      const credits = await db.rows(
+        'SELECT DISTINCT attribution AS text FROM sites WHERE is_current AND attribution IS NOT NULL ORDER BY text',
+      );
+      await lockDown(db, [...folders, scratch]);
+      return new Snapshot(db, scratch, stop, {
+        run: pointer && { number: pointer.runNumber, id: pointer.runId, at: pointer.at },
+        name: pointer?.pipeline ?? basename(lake.root),
+        hasList: list !== undefined,
+        credits: credits.map(({ text }) => String(text)),
+      });
+    } catch (error) {
+      await db?.close();
+      await rm(scratch, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  get isPastReady(): boolean {
+    return this.#isPastReady;
+  }
+
+  /** Lends a session until `work` ends; its statements are interrupted when `signal` is aborted. */
+  lend<T>(signal: AbortSignal, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+    return this.#db.withSession(async (connection) => {
+      const release = interruptOnAbort(connection, signal);
+      try {
+        signal.throwIfAborted();
+        return await work(connection);
+      } catch (error) {
+        // DuckDB says only that it was interrupted.
+        signal.throwIfAborted();
+        throw error;
+      } finally {
+        release();
+      }
+    });
+  }
+
+  /** Keeps the snapshot open until `work` ends, even if a newer one takes its place. */
+  async use<T>(work: () => Promise<T>): Promise<T> {
+    this.#users += 1;
+    try {
+      return await work();
+    } finally {
+      this.#users -= 1;
+      if (this.#isRetired && this.#users === 0) await this.close();
+    }
+  }
+
+  /** Closes as soon as nobody uses it. */
+  retire(): void {
+    this.#isRetired = true;
+    if (this.#users === 0) this.close().catch(() => {}); // a temporary folder may stay
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#stop.abort();
+    await Promise.allSettled([this.past]);
+    await this.#db.close();
+    await rm(this.scratch, { recursive: true, force: true });
+  }
+
+  /** Rows in the order of products, so that those of one are read alone. */
+  async #makePast(): Promise<void> {
+    await this.#db.run('CREATE TABLE prepared_spells AS FROM price_spells ORDER BY product_id, item_id, from_at');
+    await this.#db.run('CREATE OR REPLACE VIEW price_spells AS FROM prepared_spells');
+  }
+}
+
+type SnapshotFacts = Pick<Snapshot, 'run' | 'name' | 'credits' | 'hasList'>;
+
+/** Nothing else runs yet, so each statement has the same session, and with it its variables. */
+async function readList(db: Database, list: WatchListOptions): Promise<void> {
+  await createWatched(db, { ...list, now: new Date() });
+  await setVariables(db, { own_site: null, with_suspects: null });
+  await db.run('CREATE VIEW clock AS SELECT epoch_us(max(last_seen_at)) AS now_us FROM items');
+}

@@ -1,0 +1,63 @@
+import { exploreLake } from '../../src/cli/actions/explore-lake.js';
+import { openContext } from '../cli/open-context.js';
+import { openStory, type Story } from '../front/story.js';
+
+/** Pages of a story's lake, as `pricelake explore` serves them. */
+export interface Explored {
+  story: Story;
+  /** Address that the command prints. */
+  url: string;
+  /** The pages' address, without the secret. */
+  base: string;
+  /** Asks with the secret of the address. */
+  get(path: string, init?: RequestInit): Promise<Response>;
+  /** The text of a page. */
+  page(path: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+type Request = Parameters<typeof exploreLake>[0];
+
+export const HOSTILE = '<script>alert("x")</script> \u202eKettle';
+
+/** Three shops sell a radio, one much cheaper since today; other products have hostile names. */
+export async function tellMarket(): Promise<Story> {
+  const story = await openStory();
+  story.at('17 08:00');
+  const radio = { brand: 'Acme', mpn: 'R-1', title: 'Rádio Nôtre 7', category: null };
+  story.add({ ...radio, siteId: 11n, price: 10_000, url: 'https://shop.example/radio' });
+  story.add({ ...radio, siteId: 22n, price: 11_000 });
+  const third = story.add({ ...radio, siteId: 33n, price: 10_500, url: 'javascript:alert(1)' });
+  story.add({ brand: 'Odd/ä%', mpn: 'O "1"?', title: HOSTILE, siteId: 11n, price: 500 });
+  story.add({ gtin: '4006381333931', title: 'Pencil', siteId: 22n, price: 199 });
+  for (let n = 0; n < 60; n++)
+    story.add({ brand: 'Bead', mpn: `B-${n}`, title: `Bead ${n}`, siteId: 44n, price: 10 + n });
+  await story.run();
+  story.at('19 09:00');
+  story.change(third, { previousPrice: 10_500, price: 8_000 });
+  await story.run();
+  return story;
+}
+
+export async function explore(story: Story, options: Partial<Request> = {}): Promise<Explored> {
+  const context = openContext(true);
+  const stop = new AbortController();
+  const served = exploreLake(
+    { lake: story.lakePath, host: '127.0.0.1', port: 0, memory: '400MB', ...options },
+    { ...context, signal: stop.signal },
+  );
+  while (context.output.text === '') await Promise.race([served, new Promise((resolve) => setTimeout(resolve, 10))]);
+  const { url } = JSON.parse(context.output.text) as { url: string };
+  const { origin: base, searchParams } = new URL(url);
+  const headers = { cookie: `pricelake-token=${searchParams.get('token')}` };
+  const get = (path: string, init: RequestInit = {}) =>
+    fetch(`${base}${path}`, { redirect: 'manual', ...init, headers: { ...headers, ...init.headers } });
+  return {
+    ...{ story, url, base, get },
+    page: async (path) => (await get(path)).text(),
+    async close() {
+      stop.abort();
+      await served;
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/** Who may read the pages, and what SQL may reach. */
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createGuard } from '../../src/explore/guard.js';
+import { type Explored, explore, tellMarket } from './explored.js';
+
+let explored: Explored;
+beforeAll(async () => {
+  explored = await explore(await tellMarket());
+});
+afterAll(async () => {
+  await explored.close();
+  await explored.story.close();
+});
+
+/** fetch sets the header Host itself. */
+function askAs(host: string, path: string): Promise<number | undefined> {
+  const { hostname, port, searchParams } = new URL(explored.url);
+  const headers = { host, cookie: `pricelake-token=${searchParams.get('token')}` };
+  return new Promise((resolve, reject) => {
+    request({ hostname, port, path, headers }, (answer) => resolve(answer.resume().statusCode))
+      .on('error', reject)
+      .end();
+  });
+}
+
+test.each(['/', '/products', '/page.css', '/page.js', '/analyses/movers.csv', '/none', '/?token=', '/?token=x'])(
+  'without the secret, %s tells nothing',
+  async (path) => {
+    const answer = await fetch(`${explored.base}${path}`);
+    expect(answer.status).toBe(403);
+    expect(await answer.text()).toMatch(/^Open the address that/u);
+  },
+);
+
+test('the address of the command opens the pages, and the secret leaves the address', async () => {
+  const answer = await fetch(`${explored.url}&since=day`, { redirect: 'manual' });
+  expect(answer.status).toBe(302);
+  expect(answer.headers.get('location')).toBe('/?since=day');
+  const cookie = answer.headers.get('set-cookie') ?? '';
+  expect(cookie).toMatch(/^pricelake-token=[\w-]{32}; .*HttpOnly; SameSite=Strict$/u);
+  const page = await fetch(`${explored.base}/`, { headers: { cookie: cookie.split(';')[0] ?? '' } });
+  expect(page.status).toBe(200);
+});
+
+test('a page of another site that this machine resolves gets nothing', async () => {
+  const { port } = new URL(explored.url);
+  expect(await askAs(`127.0.0.1:${port}`, '/')).toBe(200);
+  expect(await askAs(`localhost:${port}`, '/')).toBe(200);
+  expect(await askAs(`evil.example:${port}`, '/')).toBe(421);
+  expect(await askAs('127.0.0.1', '/')).toBe(421);
+});
+
+test('a server of all addresses takes addresses, and no names', () => {
+  const { isOwnHost } = createGuard('0.0.0.0', 80);
+  expect(['192.168.1.2:80', '[fe80::1]:80', 'localhost:80'].map(isOwnHost)).toEqual([true, true, true]);
+  expect(['evil.example:80', '1.2.3.4.evil.example:80', undefined].map(isOwnHost)).toEqual([false, false, false]);
+});
+
+test('pages are only read', async () => {
+  expect((await explored.get('/sql', { method: 'POST', body: 'sql=SELECT+1' })).status).toBe(405);
+});
+
+test('pages run only their own script, and ask nothing of other hosts', async () => {
+  const { headers } = await explored.get('/');
+  expect(headers.get('content-security-policy')).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  );
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
+  expect(headers.get('cache-control')).toBe('no-store');
+});
+
+test.each([
+  ["SELECT * FROM read_text('/etc/hostname')", /Permission|disabled/u],
+  ["SELECT * FROM glob('/etc/*')", /Permission|disabled/u],
+  ["SELECT * FROM '/etc/passwd'", /Permission|disabled|does not exist/u],
+  ["COPY (SELECT 1) TO '/tmp/x.csv'", /COPY is refused/u],
+  ["ATTACH '/tmp/x.db'", /ATTACH is refused/u],
+  ['INSTALL httpfs', /INSTALL is refused/u],
+  ['SET enable_external_access = true', /SET is refused/u],
+  ['DROP TABLE product_cards', /DROP is refused/u],
+  ['SELECT 1; SELECT 2', /2 statements/u],
+  ['SELEC 1', /syntax|SELEC is refused/iu],
+])('SQL such as %s is refused on the page', async (sql, reason) => {
+  const page = await explored.page(`/sql?sql=${encodeURIComponent(sql)}`);
+  const [, alert = ''] = /role="alert"><pre>([\s\S]*?)<\/pre>/u.exec(page) ?? [];
+  expect(alert).toMatch(reason);
+});
+
+test('files of the lake’s private folder are out of reach', async () => {
+  const file = join(explored.story.lakePath, '_pricelake', 'format.json');
+  const page = await explored.page(`/sql?sql=${encodeURIComponent(`SELECT * FROM read_text('${file}')`)}`);
+  expect(page).toMatch(/role="alert"><pre>[^<]*Permission/u);
+});

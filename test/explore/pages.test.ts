@@ -1,0 +1,247 @@
+/** The pages of `pricelake explore`, as a browser gets them. */
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { tableFromIPC } from 'apache-arrow';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Database } from '../../src/sql/connection.js';
+import { type Explored, explore, tellMarket } from './explored.js';
+
+let explored: Explored;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'explore-test-'));
+  const list = join(folder, 'mine.csv');
+  await writeFile(
+    list,
+    'product,price,currency,lowest,highest\nacme-r1,99.00,EUR,85.00,120.00\n4006381333931,2.50,EUR,,\n',
+  );
+  explored = await explore(await tellMarket(), { list });
+});
+afterAll(async () => {
+  await explored.close();
+  await explored.story.close();
+  await rm(folder, { recursive: true });
+});
+
+/** The cells of each row of the first table that has the caption. */
+function readTable(page: string, caption: RegExp): string[][] {
+  const tables = page.match(/<table[\s\S]*?<\/table>/gu) ?? [];
+  const table = tables.find((one) => caption.test(/<caption>([\s\S]*?)<\/caption>/u.exec(one)?.[1] ?? '')) ?? '';
+  const [, body = ''] = /<tbody[^>]*>([\s\S]*?)<\/tbody>/u.exec(table) ?? [];
+  return [...body.matchAll(/<tr[\s\S]*?<\/tr>/gu)].map(([row]) =>
+    [...row.matchAll(/<t[hd][^>]*>([\s\S]*?)<\/t[hd]>/gu)].map(([, cell = '']) =>
+      cell.replaceAll(/<[^>]*>/gu, '').trim(),
+    ),
+  );
+}
+
+const FALLS = /largest of/u;
+const FOUND = /Products with a price/u;
+
+test.each(['/', '/products', '/shops', '/categories', '/list', '/analyses', '/copy', '/sql', '/credits'])(
+  '%s is a page as of the newest run',
+  async (path) => {
+    const answer = await explored.get(path);
+    expect(answer.status).toBe(200);
+    const page = await answer.text();
+    expect(page).toContain('as of run 2,');
+    expect(page).toContain('<a href="/credits">');
+  },
+);
+
+test('Today says what moved since the run before, and each number leads to its list', async () => {
+  const page = await explored.page('/');
+  expect(readTable(page, FALLS).map((row) => row.slice(0, 6))).toEqual([
+    ['Rádio Nôtre 7', 'Market', '105.00', '80.00', 'EUR', '-23.8\u00a0%'],
+  ]);
+  const [, list = ''] = /<dt>Falls<\/dt><dd><a href="([^"]*)">1<\/a>/u.exec(page) ?? [];
+  expect(readTable(await explored.page(list.replaceAll('&amp;', '&')), /Rows of movers/u)).toHaveLength(1);
+  expect(page).toContain('<dt>Rises</dt><dd>0</dd>');
+});
+
+test('nothing moved since a day ago, because the service last looked later', async () => {
+  expect(await explored.page('/?since=week')).toContain('Rádio Nôtre 7');
+});
+
+test.each([
+  ['radio notre', ['Rádio Nôtre 7']],
+  ['7 RÁDIO', ['Rádio Nôtre 7']],
+  ['r1', ['Rádio Nôtre 7']],
+  ['04006381333931', ['Pencil']],
+  ['4006381333931', ['Pencil']],
+  ['radio kettle', []],
+  ['%', ['&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; Kettle']],
+])('the words %j find %j', async (q, titles) => {
+  const found = readTable(await explored.page(`/products?q=${encodeURIComponent(q)}`), FOUND);
+  expect(found.map(([title]) => title)).toEqual(titles);
+});
+
+test.each([
+  ['min_shops=3', 1],
+  ['brand=ACME', 1],
+  ['site_id=22', 2],
+  ['currency=USD', 0],
+  ['min_price=2&max_price=10', 1],
+])('the filter %s leaves %i products', async (filter, count) => {
+  expect(readTable(await explored.page(`/products?${filter}`), FOUND)).toHaveLength(count);
+});
+
+test('rows come in the order that the address asks for, page by page', async () => {
+  const first = readTable(await explored.page('/products?sort=title'), FOUND);
+  expect(first).toHaveLength(50);
+  expect(first.map(([title]) => title).slice(0, 3)).toEqual([
+    '&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; Kettle',
+    'Bead 0',
+    'Bead 1',
+  ]);
+  const second = readTable(await explored.page('/products?sort=title&from=50'), FOUND);
+  expect(second).toHaveLength(13);
+  const down = readTable(await explored.page('/products?sort=title&order=desc'), FOUND);
+  expect(down[0]?.[0]).toBe('Rádio Nôtre 7');
+});
+
+test('an order by what is no column is an error on the page', async () => {
+  const answer = await explored.get('/products?sort=%22%3BDROP');
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toContain('role="alert"');
+});
+
+test('a product has its offers, its prices over time and its changes', async () => {
+  const page = await explored.page('/products/acme-r1?days=30');
+  expect(readTable(page, /3 offers in EUR/u).map((row) => row.slice(0, 3))).toEqual([
+    ['Market', '80.00', 'yes'],
+    ['Kiosk', '100.00', 'yes'],
+    ['Museum', '110.00', 'yes'],
+  ]);
+  expect(readTable(page, /Each price of each offer/u).map(([shop, price]) => `${shop} ${price}`)).toEqual([
+    'Market 105.00',
+    'Market 80.00',
+    'Kiosk 100.00',
+    'Museum 110.00',
+  ]);
+  expect(readTable(page, /What the service told/u).filter((row) => row[2] === 'CHANGED')).toHaveLength(1);
+  expect(page).toContain('<svg role="img"');
+  expect(page).toContain('href="https://shop.example/radio"');
+  expect(page).not.toContain('javascript:alert');
+});
+
+test('a product whose id has slashes, quotes and percent signs has an address', async () => {
+  const [, link = ''] =
+    /href="(\/products\/[^"]*)"[^>]*><bdi>&lt;script/u.exec(await explored.page('/products?q=kettle')) ?? [];
+  const answer = await explored.get(link.replaceAll('&amp;', '&'));
+  expect(answer.status).toBe(200);
+  const page = await answer.text();
+  expect(page).toContain('<h1><bdi>&lt;script&gt;');
+  expect(page).not.toContain('<script>alert');
+});
+
+test.each(['/products/none', '/shops/99', '/shops/x', '/analyses/none', '/analyses/movers.exe', '/other'])(
+  '%s is no page',
+  async (path) => {
+    const answer = await explored.get(path);
+    expect(answer.status).toBe(404);
+    expect(await answer.text()).toContain('There is no such page');
+  },
+);
+
+test('a shop has its position and its moves', async () => {
+  const page = await explored.page('/shops/33');
+  expect(page).toContain('<h1><bdi>Market</bdi></h1>');
+  expect(readTable(page, /Against the market/u)[0]?.slice(0, 4)).toEqual(['all', '1', '1', '100.0\u00a0%']);
+});
+
+test('the price list has its page: position, suggestions, who is below', async () => {
+  const page = await explored.page('/list?suggest_by=cheapest&suggest_minus=5');
+  expect(readTable(page, /Each line of the list/u).map((row) => [row[1], row[4], row[6], row[7]])).toEqual([
+    ['acme-r1', '2', '80.00', 'Market'],
+    ['4006381333931', '2', '1.99', 'Museum'],
+  ]);
+  expect(page).toContain('85.00'); // the suggestion stays at the lowest allowed price
+  expect(readTable(page, /Every time that a shop was below one/u).length).toBe(1);
+});
+
+test('an analysis has a form of its variables, its rows and its SQL', async () => {
+  const page = await explored.page('/analyses/find_products?q=radio&currency=EUR');
+  expect(page).toContain('<input name="min_shops"');
+  expect(readTable(page, /Rows of find_products/u)).toHaveLength(1);
+  expect(page).toContain('SET VARIABLE q = &#39;radio&#39;;');
+  expect(page).toContain('pricelake query --analysis find_products --set q=radio --set currency=EUR');
+});
+
+test('variables of one page are not those of the next', async () => {
+  await explored.page('/analyses/find_products?q=radio');
+  for (let n = 0; n < 4; n++) {
+    expect(readTable(await explored.page(`/analyses/find_products?min_shops=${n}`), /Rows of/u).length).toBe(
+      n < 2 ? 63 : n < 4 ? 1 : 0,
+    );
+  }
+});
+
+test('rows download as CSV with raw numbers and ISO times, one value a column', async () => {
+  const answer = await explored.get('/analyses/product_spells.csv?product=acme-r1');
+  expect(answer.headers.get('content-disposition')).toBe('attachment; filename="product_spells.csv"');
+  const [head, first] = (await answer.text()).split('\r\n');
+  expect(head).toBe(
+    'site_id,shop,item_id,product_id,currency,price,from_at,to_at,began,ended,is_suspect,known_until,attribution',
+  );
+  expect(first).toMatch(/^33,Market,\d+,acme-r1,EUR,105\.0000,2026-11-17T\d\d:\d\d:\d\d(\.\d+)?Z,2026-11-19T/u);
+});
+
+test('rows download as Parquet and as Arrow with the credits', async () => {
+  const file = join(folder, 'found.parquet');
+  await writeFile(
+    file,
+    Buffer.from(await (await explored.get('/analyses/find_products.parquet?q=radio')).arrayBuffer()),
+  );
+  const db = await Database.open();
+  expect(await db.rows(`SELECT product_id, min_price::VARCHAR AS price FROM '${file}'`)).toEqual([
+    { product_id: 'acme-r1', price: '80.0000' },
+  ]);
+  const row = await db.row(`SELECT decode(value) AS text FROM parquet_kv_metadata('${file}')`);
+  expect(row?.text).toBe('["CC BY 4.0"]');
+  await db.close();
+  const arrow = tableFromIPC(
+    new Uint8Array(await (await explored.get('/analyses/find_products.arrow?q=radio')).arrayBuffer()),
+  );
+  expect(arrow.numRows).toBe(1);
+  expect(arrow.schema.metadata.get('attribution')).toBe('["CC BY 4.0"]');
+});
+
+test('a download whose variable is wrong is an error page, not half a file', async () => {
+  const answer = await explored.get('/analyses/find_products.csv?min_shops=many');
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toContain('many');
+});
+
+test('SQL of one’s own is answered with its rows', async () => {
+  const page = await explored.page(
+    `/sql?sql=${encodeURIComponent('SELECT site_id, count(*) AS n FROM items GROUP BY ALL ORDER BY n')}`,
+  );
+  expect(readTable(page, /rows in/u)).toEqual([
+    ['33', '1'],
+    ['11', '2'],
+    ['22', '2'],
+    ['44', '60'],
+  ]);
+});
+
+test('more rows than a page shows are said to be more', async () => {
+  const page = await explored.page(`/sql?sql=${encodeURIComponent('SELECT * FROM range(1500)')}`);
+  expect(page).toContain('the first 1000 rows are shown');
+  expect(readTable(page, /rows in/u)).toHaveLength(1000);
+});
+
+test('a page leaves the lake as it is', async () => {
+  const list = async () => {
+    const names = await readdir(explored.story.lakePath, { recursive: true });
+    const infos = await Promise.all(
+      names.map(async (name) => `${name} ${(await stat(join(explored.story.lakePath, name))).mtimeMs}`),
+    );
+    return infos.sort();
+  };
+  const before = await list();
+  for (const path of ['/', '/products?q=bead', '/products/acme-r1', '/analyses/movers', '/copy'])
+    await explored.page(path);
+  expect(await list()).toEqual(before);
+});
