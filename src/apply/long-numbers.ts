@@ -42,7 +42,6 @@ export function findLongNumbers(bytes: Buffer): Token[] {
 function isAtRisk(bytes: Buffer, start: number, end: number): boolean {
   // Most long tokens are ids: digits that fit an int64.
   if (end - start <= SAFE_INTEGER_DIGITS && isDigits(bytes, start, end)) return false;
-  if (!standsAsValue(bytes, start, end)) return false;
   return NUMBER.test(bytes.toString('latin1', start, end)) && !isInString(bytes, start);
 }
 
@@ -54,12 +53,6 @@ function isDigits(bytes: Buffer, start: number, end: number): boolean {
     if (byte < 0x30 || byte > 0x39) return false;
   }
   return true;
-}
-
-function standsAsValue(bytes: Buffer, start: number, end: number): boolean {
-  const before = start === 0 ? ' ' : String.fromCharCode(bytes[start - 1] as number);
-  const after = end === bytes.length ? ' ' : String.fromCharCode(bytes[end] as number);
-  return /[:,[\s]/.test(before) && /[,}\]\s]/.test(after);
 }
 
 function isInString(bytes: Buffer, at: number): boolean {

@@ -1,7 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { separateBadRows } from '../../src/apply/bad-row-reader.js';
+import { CHANGE_FIELDS } from '../../src/apply/landed.js';
 import { makeFolder } from '../journal/folder.js';
 
 const GOOD = '{"id":1}\n';
@@ -24,3 +25,15 @@ test.each([
     });
   },
 );
+
+test('a change may lack its item, and the website of its item', async () => {
+  const folder = await makeFolder();
+  const file = path.join(folder, 'rows.ndjson');
+  const items = ['null', '{}', '{"site":null}', '{"site":{}}', '{"site":1}', '[]'];
+  await writeFile(file, ['{"id":0}', ...items.map((item) => `{"id":1,"item":${item}}`)].join('\n'));
+  const paths = { goodPath: path.join(folder, 'good'), badPath: path.join(folder, 'bad') };
+  const counts = await separateBadRows({ path: file, fields: CHANGE_FIELDS, isId: () => false, ...paths });
+  expect(counts).toEqual({ good: 5, bad: 2 });
+  const bad = (await readFile(paths.badPath, 'utf8')).trim().split('\n');
+  expect(bad.map((line) => JSON.parse(line).reason)).toEqual(['item.site is not an object', 'item is not an object']);
+});

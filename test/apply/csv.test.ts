@@ -38,6 +38,9 @@ describe('items of CSV', () => {
       expect(await rows.select('SELECT title, brand FROM typed ORDER BY item_id')).toEqual(
         texts.map((text, n) => [text, n % 2 === 0 ? null : text]),
       );
+      // Only rows that are typed one by one have their lines.
+      const [[withLine] = []] = await rows.select('SELECT count(line_number) FROM typed');
+      expect(withLine).toBe(bad.length === 0 ? '0' : String(lines.length));
     },
   );
 

@@ -12,12 +12,17 @@ import { at, item, openModels, type Row, shown } from './model-world.js';
 const { db, graph } = await openModels();
 
 /** A typed file of these rows; `rows` says how many it counts as. */
-async function writeTyped(part: string, items: Row[], rows: number): Promise<TypedFile> {
+async function writeTyped(
+  part: string,
+  items: Row[],
+  rows: number,
+  origin: TypedFile['origin'] = 'page',
+): Promise<TypedFile> {
   await loadRows(db, 'typed', 'items', items);
   const typedPath = path.join(await makeFolder(), `${part}.parquet`);
   await db.run(`COPY (SELECT *, ${quoteLiteral(part)} AS part, NULL::VARCHAR AS site_attribution, NULL::VARCHAR AS reject_reason
     FROM typed) TO ${quoteLiteral(typedPath)} (FORMAT parquet)`);
-  return { typedPath, part, origin: 'page', rows, rejected: 0, sources: [part] };
+  return { typedPath, part, origin, rows, rejected: 0, sources: [part] };
 }
 
 /** Item 1 moved while pages were read, so that two of them have it; item 3 is twice on one page. */
@@ -50,4 +55,18 @@ describe.each([
       ['3', 'seen later', shown(5)],
     ]);
   });
+});
+
+test('whole reads are those of their origin', async () => {
+  const files = [
+    await writeTyped('page', [item({ item_id: 1 })], 1),
+    await writeTyped('export', [item({ item_id: 2 })], 1, 'export'),
+    await writeTyped('reread', [item({ item_id: 3 })], 1, 'reread'),
+  ];
+  const reader = new ItemReader(graph, null);
+  const read = await Promise.all([reader.exported(files), reader.reread(files), reader.reread([])]);
+  const ids = read.map(({ rows }) => graph.rows(sql`SELECT item_id FROM ${rows} ORDER BY ALL`));
+  expect((await Promise.all(ids)).map((rows) => rows.map((row) => row.item_id))).toEqual([[1n, 2n], [3n], []]);
+  expect(read.map(({ tally }) => tally.typed)).toEqual([2n, 1n, 0n]);
+  expect(reader.reread(files)).toBe(reader.reread(files));
 });

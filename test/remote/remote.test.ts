@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { beginRun, peekUnfinishedRun } from '../../src/journal/landings.js';
 import type { Lake } from '../../src/lake/lake.js';
+import { readTable } from '../../src/lake/read.js';
 import { readHolder } from '../../src/remote/lease.js';
 import type { ObjectStore } from '../../src/remote/object-store.js';
 import type { Remote } from '../../src/remote/remote.js';
@@ -86,6 +87,127 @@ test('a machine that lost its lease while it worked publishes nothing, and takes
   expect(await readVersions(slow)).toEqual({ runs: 2, datasets: 2 });
   expect(io.events).toContain('remote.moved_aside');
   expect(await readdir(join(slow.path, '_pricelake', 'aside'))).toEqual(['datasets', 'runs']);
+});
+
+test('a first upload that broke off is continued by its machine, and refused to any other', async () => {
+  const { store, machine } = await openRemoteWorld();
+  const [one, other] = [await machine(), await machine()];
+  const dying = dieAt(store, (what) => what === 'write lake.json');
+  await expect(one.run(1, dying)).rejects.toThrow('dead');
+  store.aheadMs = 120_000;
+  expect([...store.objects.keys()]).toContain('runs/_delta_log/00000000000000000000.json');
+  const before = [...store.objects.keys()].filter((key) => !key.includes('/lock/'));
+  await one.hold();
+  expect(await readPublished(store)).toEqual({ runs: 0, datasets: 0 });
+  expect([...store.objects.keys()]).toEqual(expect.arrayContaining(before));
+  // Without the small files, which are sent last.
+  store.objects.delete('lake.json');
+  expect(await failure(other.hold())).toMatchObject({
+    code: 'lake_invalid',
+    message: `${store.url}: the first upload of a lake did not come to its end`,
+    facts: { hint: 'Run `pricelake sync` on the machine that has the lake, or empty the prefix.' },
+  });
+});
+
+test('files that no reader of the remote needs any more go from it, and none before its time', async () => {
+  const { store, machine, io } = await openRemoteWorld();
+  const one = await machine();
+  await one.run(1);
+  const [superseded = ''] = (await readRemote(store)).datasets?.files ?? [];
+  await one.run(2);
+  const gone = () => [`datasets/${superseded}`, 'runs/orphan.parquet'].filter((key) => !store.objects.has(key));
+  const now = Date.now();
+  store.objects.set('runs/orphan.parquet', { bytes: Buffer.from('x'), writtenAt: new Date(now) });
+  const holdAfter = async (ms: number) => {
+    io.now = () => new Date(now + ms);
+    await one.hold();
+    return gone();
+  };
+  // Times of removal are up to a few seconds before now.
+  expect(await holdAfter(3_600_000 - 60_000)).toEqual([]);
+  expect(await holdAfter(3_600_000 + 1000)).toEqual([`datasets/${superseded}`]);
+  expect(io.logged).toContain('remote.expired {"table":"datasets","files":1}');
+  expect(await holdAfter(86_400_000 - 1)).toHaveLength(1);
+  expect(await holdAfter(86_400_000)).toHaveLength(2);
+  expect(io.logged.match(/remote.expired/g)).toHaveLength(2);
+});
+
+test('log entries before a checkpoint go from the remote 30 days after it was written', async () => {
+  const { store, machine, io } = await openRemoteWorld();
+  const one = await machine();
+  await one.run(1);
+  await one.run(2);
+  const log = (name: string) => `runs/_delta_log/0000000000000000000${name}`;
+  const now = Date.now();
+  store.objects.set(log('1.checkpoint.parquet'), { bytes: Buffer.from('x'), writtenAt: new Date(now) });
+  const holdAfter = async (ms: number) => {
+    io.now = () => new Date(now + ms);
+    await one.hold();
+    return [store.objects.has(log('0.json')), store.objects.has(log('1.json'))];
+  };
+  expect(await holdAfter(30 * 86_400_000 - 1)).toEqual([true, true]);
+  expect(await holdAfter(30 * 86_400_000)).toEqual([false, true]);
+});
+
+test('where the copy of a landing or the release fails, the error of the work is told, and the rest is a warning', async () => {
+  const { store, machine, io } = await openRemoteWorld();
+  const one = await machine();
+  await one.run(1);
+  const work = one.hold(async (lake) => {
+    const { folder, journal } = await beginRun(lake.root, { runNumber: 2n, pipeline: 'test', cursorFrom: null }, io);
+    await journal.close();
+    await writeFile(join(folder, 'feed.ndjson'), 'rows');
+    store.upload = () => Promise.reject(new Error('no upload'));
+    store.write = () => Promise.reject(new Error('no write'));
+    throw new Error('the work failed');
+  });
+  await expect(work).rejects.toThrow('the work failed');
+  expect(io.logged).toContain('remote.mirror_missed {"reason":"no upload"}');
+  expect(io.logged).toContain('remote.release_missed {"reason":"no write"}');
+});
+
+test('a machine whose version another one made first takes over what is there', async () => {
+  const { store, machine } = await openRemoteWorld();
+  const [one, two] = [await machine(), await machine()];
+  await one.run(1);
+  await two.hold();
+  const { create } = store;
+  store.create = async (key, bytes) => {
+    if (!key.startsWith('runs/')) return create(key, bytes);
+    store.objects.set(key, { bytes: Buffer.from('another'), writtenAt: new Date() });
+    return create(key, bytes);
+  };
+  expect(await failure(one.run(2))).toMatchObject({
+    code: 'lake_locked',
+    message: `${store.url}: another machine published first`,
+    facts: { hint: expect.stringMatching(/^The same command fetches what it published/) },
+  });
+});
+
+test('a file that a log names and that is missing is told, and so is one of another size or content', async () => {
+  const { store, machine, db } = await openRemoteWorld();
+  const [one, two] = [await machine(), await machine()];
+  await one.run(1);
+  const [name = ''] = (await readRemote(store)).runs?.files ?? [];
+  const object = store.objects.get(`runs/${name}`) ?? expect.unreachable(name);
+  const { bytes } = object;
+  const bringAll = (_lake: Lake, remote: Remote) => remote.bringAll();
+  object.bytes = Buffer.concat([bytes.subarray(1), Buffer.from('x')]);
+  const told = await failure(two.hold(bringAll));
+  expect(told?.message).toMatch(/runs\/.*: has SHA-256 [0-9a-f]{64}, its log says [0-9a-f]{64}$/);
+  expect(told).toMatchObject({ code: 'lake_invalid', facts: { hint: expect.stringContaining('changed or damaged') } });
+  object.bytes = bytes.subarray(1);
+  expect((await failure(two.hold(bringAll)))?.message).toContain(
+    `has ${bytes.length - 1} bytes, ${bytes.length} are due`,
+  );
+  object.bytes = bytes;
+  await two.hold(bringAll);
+  expect(await readVersions(two)).toEqual({ runs: 0, datasets: 0 });
+  const missing = one.hold(async (lake) => {
+    await commitRun(db, lake, 2);
+    for (const { path } of (await readTable(lake, 'datasets')).files) await rm(join(lake.root, 'datasets', path));
+  });
+  expect(await failure(missing)).toMatchObject({ code: 'lake_invalid', message: expect.stringMatching(/: missing$/) });
 });
 
 test('a machine that slept while another one published finds out, also where it has nothing to send', async () => {
@@ -190,11 +312,20 @@ test('a lake that is no copy of the remote is left untouched, and so is a prefix
   await rm(join(other.path, '_pricelake', 'remote.json'));
   store.objects.clear();
   await one.run(1);
-  expect(await failure(other.hold())).toMatchObject({ code: 'lake_invalid' });
+  expect(await failure(other.hold())).toMatchObject({
+    code: 'lake_invalid',
+    message: `${other.path}: it holds a lake that is no copy of ${store.url}`,
+    facts: { hint: expect.stringMatching(/^Give an empty folder as lake.path/) },
+  });
   expect(await readVersions(other)).toEqual({ runs: 0, datasets: 0 });
+  expect(await readHolder(store)).toBeUndefined();
   store.objects.clear();
   store.objects.set('photo.jpg', { bytes: Buffer.from('x'), writtenAt: new Date() });
-  expect((await failure(one.hold()))?.message).toContain('photo.jpg');
+  expect(await failure(one.hold())).toMatchObject({
+    code: 'lake_invalid',
+    message: `${store.url}: not a lake, it holds photo.jpg; it was left untouched`,
+    facts: { hint: 'Give an empty bucket, or a prefix of its own, as lake.remote.' },
+  });
   expect([...store.objects.keys()]).toEqual(['photo.jpg']);
 });
 
