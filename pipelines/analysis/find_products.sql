@@ -4,8 +4,8 @@
 -- over all. Spreads of grades A and B come first, the widest first.
 -- Optional variables: q (words of title, brand or part number, in any order, case and accents; a GTIN in any of its
 -- forms; up to eight words) · currency · category (slug or path; with those below it) · brand (in any case) · site_id
--- (sold by this shop) · grade (B; the lowest grade, which leaves out products without one) · min_shops · min_price ·
--- max_price · product (product_id)
+-- (sold by this shop) · grade (B; the lowest grade, which leaves out products without one) · min_shops · in_stock
+-- (true: a shop says that it has it; false: none does) · min_price · max_price · product (product_id)
 WITH asked AS MATERIALIZED (
   SELECT list_filter(string_split_regex(strip_accents(lower(coalesce(getvariable('q')::VARCHAR, ''))), '\s+'), one -> one <> '') AS words
 )
@@ -18,6 +18,7 @@ WHERE (getvariable('product') IS NULL OR product_id = getvariable('product'))
   AND (getvariable('brand') IS NULL OR lower(brand) = lower(getvariable('brand')))
   AND (getvariable('grade') IS NULL OR grade <= getvariable('grade'))
   AND (getvariable('min_shops') IS NULL OR shops >= getvariable('min_shops')::BIGINT)
+  AND (getvariable('in_stock') IS NULL OR getvariable('in_stock')::BOOLEAN = (in_stock_shops > 0))
   AND (getvariable('min_price') IS NULL OR max_price >= getvariable('min_price')::DECIMAL(18, 4))
   AND (getvariable('max_price') IS NULL OR min_price <= getvariable('max_price')::DECIMAL(18, 4))
   AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))

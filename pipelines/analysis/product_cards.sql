@@ -1,7 +1,7 @@
 -- part of: find_products
 -- One row for each product and currency in which it is listed with a price: what people search and sort by. words has
 -- title, brand, part number and product_id in small letters without accents. min_price to max_price are the trusted
--- prices, or all where too few can be trusted.
+-- prices, or all where too few can be trusted. in_stock_shops and delivered_min are over offers that count.
 SELECT
   prices.product_id,
   prices.currency,
@@ -21,8 +21,20 @@ SELECT
   grade_reason,
   coalesce(left_out, 0) AS left_out,
   trusted_cheapest_site_id AS cheapest_site_id,
+  coalesce(in_stock_shops, 0) AS in_stock_shops,
+  delivered_min,
   spread.attribution,
   strip_accents(lower(concat_ws(' ', title, brand, mpn, prices.product_id, replace(mpn, '-', '')))) AS words
 FROM product_prices AS prices
 JOIN products USING (product_id)
 LEFT JOIN price_spread AS spread USING (product_id, currency)
+LEFT JOIN (
+  SELECT
+    product_id,
+    currency,
+    count(DISTINCT site_id) FILTER (availability = 'in stock') AS in_stock_shops,
+    min(delivered_price) AS delivered_min
+  FROM offers
+  WHERE is_counted AND (availability IS NOT NULL OR delivered_price IS NOT NULL)
+  GROUP BY product_id, currency
+) AS delivery USING (product_id, currency)

@@ -1,6 +1,6 @@
 -- The prices of one product over time: one row for each price of each listing, the shop with the lowest current price
 -- first. from_at until before to_at, which is null if the price is current; began and ended as in view price_spells.
--- is_suspect: the price looks wrong.
+-- is_suspect: the price looks wrong. is_counted: true if a current price counts (table offers), null for past ones.
 -- Variable: product (product_id)
 -- Optional variables: currency · days (all): only prices that lasted into the last so many days
 WITH spells AS (
@@ -24,10 +24,12 @@ SELECT
   began,
   ended,
   is_suspect,
+  CASE WHEN to_at IS NULL THEN is_counted END AS is_counted,
   moment.now AS known_until,
   sites.attribution
 FROM spells
 CROSS JOIN moment
+LEFT JOIN (SELECT item_id, is_counted FROM offers) AS judged USING (item_id)
 LEFT JOIN sites ON sites.site_id = spells.site_id AND sites.is_current
 WHERE getvariable('days') IS NULL OR to_at IS NULL OR to_at > now - to_days(getvariable('days')::INTEGER)
 ORDER BY

@@ -60,12 +60,20 @@ interface Drawn {
   show: (value: DuckDBValue, read: ReadCell) => Content;
 }
 
-function chooseColumns({ columns }: Answer, view: TableView): Drawn[] {
+const nameOf = (one: string | ShownColumn) => (typeof one === 'string' ? one : one.name);
+const firstName = ({ columns: [first] = [] }: TableView) => (first === undefined ? undefined : nameOf(first));
+
+/** Chosen columns without a value say nothing, so they are left out; the first one heads the rows. */
+function chooseColumns({ columns, rows }: Answer, view: TableView): Drawn[] {
+  const isEmpty = (name: string) => {
+    const at = columns.findIndex((column) => column.name === name);
+    return rows.every((row) => row[at] === null) && name !== firstName(view);
+  };
   const wanted = view.columns ?? columns.map(({ name }) => name);
   return wanted.flatMap((one) => {
     const { name, label, show } = typeof one === 'string' ? ({ name: one } as ShownColumn) : one;
     const column = columns.find((other) => other.name === name);
-    if (column === undefined) return [];
+    if (column === undefined || (view.columns !== undefined && isEmpty(name))) return [];
     return [
       {
         column,

@@ -121,6 +121,9 @@ test('a product has its offers, its prices over time and its changes', async () 
     'Museum 110.00',
   ]);
   expect(readTable(page, /What the service told/u).filter((row) => row[2] === 'CHANGED')).toHaveLength(1);
+  expect(page).toContain(
+    'Today from <strong><span class="money">80.00 <small>EUR</small></span></strong> at <bdi>Market</bdi>: the lowest of this span.',
+  );
   expect(page).toContain('<svg role="img"');
   expect(page).toContain('href="https://shop.example/radio"');
   expect(page).not.toContain('javascript:alert');
@@ -149,6 +152,14 @@ test('a shop has its position and its moves', async () => {
   const page = await explored.page('/shops/33');
   expect(page).toContain('<h1><bdi>Market</bdi></h1>');
   expect(readTable(page, /Against the market/u)[0]?.slice(0, 4)).toEqual(['all', '1', '1', '100.0\u00a0%']);
+});
+
+test('a shop and the copy say when their sources were last seen', async () => {
+  const own = readTable(await explored.page('/shops/33'), /The sources of this shop/u);
+  expect(own.map((row) => row.slice(0, 2))).toEqual([[expect.stringMatching(/^\d+$/u), 'no']]);
+  const all = readTable(await explored.page('/copy'), /The 50 stalest sources/u);
+  expect(all.map(([shop]) => shop).sort()).toEqual(['Depot', 'Kiosk', 'Market', 'Museum']);
+  expect(all.map((row) => row.at(-1)).sort()).toEqual(['1', '2', '2', '60']);
 });
 
 test('the price list has its page: position, suggestions, who is below', async () => {
@@ -183,7 +194,7 @@ test('rows download as CSV with raw numbers and ISO times, one value a column', 
   expect(answer.headers.get('content-disposition')).toBe('attachment; filename="product_spells.csv"');
   const [head, first] = (await answer.text()).split('\r\n');
   expect(head).toBe(
-    'site_id,shop,item_id,product_id,currency,price,from_at,to_at,began,ended,is_suspect,known_until,attribution',
+    'site_id,shop,item_id,product_id,currency,price,from_at,to_at,began,ended,is_suspect,is_counted,known_until,attribution',
   );
   expect(first).toMatch(/^33,Market,\d+,acme-r1,EUR,105\.0000,2026-11-17T\d\d:\d\d:\d\d(\.\d+)?Z,2026-11-19T/u);
 });

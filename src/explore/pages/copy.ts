@@ -3,6 +3,7 @@ import { foreign } from '../../report/format.js';
 import { type Page, type PageRequest, renderSection } from '../page.js';
 import { type Question, readRow } from '../question.js';
 import { renderAnswer } from '../table.js';
+import { FRESHNESS } from './shops.js';
 
 const MOST = 1000;
 
@@ -11,8 +12,15 @@ export async function copyPage({ ask }: PageRequest): Promise<Page> {
   const runs: Question = { analysis: 'report_runs', set: { top: '50' }, limit: 50 };
   const checks: Question = { analysis: 'report_checks', set: {}, limit: MOST };
   const datasets: Question = { analysis: 'report_datasets', set: { top: String(MOST) }, limit: MOST };
+  const sources: Question = { analysis: 'source_freshness', set: { top: '50' }, limit: 50 };
   const changes: Question = { analysis: 'changes_by_day', set: { days: '30' }, limit: MOST };
-  const [ran, checked, described, changed] = await Promise.all([ask(runs), ask(checks), ask(datasets), ask(changes)]);
+  const [ran, checked, described, seen, changed] = await Promise.all([
+    ask(runs),
+    ask(checks),
+    ask(datasets),
+    ask(sources),
+    ask(changes),
+  ]);
   return {
     title: 'Copy',
     body: html`${renderSection(
@@ -56,6 +64,7 @@ export async function copyPage({ ask }: PageRequest): Promise<Page> {
       }),
     )}</div>
 ${renderSection('Schema drift', renderDrift(ran.rows[0] === undefined ? null : readRow(ran, ran.rows[0])('schema_drift')))}
+${renderSection('Freshness', renderAnswer(seen, sources, { caption: 'The 50 stalest sources', columns: ['shop', ...FRESHNESS], empty: 'No read has shown sources yet.' }))}
 ${renderSection('Datasets', renderAnswer(described, datasets, { caption: 'As the service describes them, beside the copy', empty: 'The service names no datasets.' }))}
 ${renderSection('Changes by day', renderAnswer(changed, changes, { caption: 'Changes of 30 days, by kind' }))}`,
   };

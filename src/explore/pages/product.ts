@@ -60,6 +60,7 @@ ${renderSection('Offers', renderOffers(offered, offers, currency))}
 ${renderSection(
   'Prices over time',
   html`${renderFilters(path, [renderChoice('days', 'Span', SPANS, span)], { currency })}
+${describeRange(lasted, currency)}
 ${drawSpells(lasted, currency, span)}
 <details><summary>Prices in figures</summary>${renderAnswer(lasted, spells, { caption: `Each price of each offer in ${currency}`, columns: ['shop', 'price', 'from_at', 'to_at', 'began', 'ended', 'is_suspect', 'item_id'] })}</details>`,
 )}
@@ -119,6 +120,9 @@ const renderOffers = (answer: Answer, question: Question, currency: string): Htm
       'price',
       { name: 'is_counted', label: 'Counts' },
       { name: 'reason', label: 'Remark' },
+      { name: 'availability', label: 'Stock' },
+      { name: 'delivered_price', label: 'Delivered' },
+      { name: 'regular_price', label: 'Regular' },
       { name: 'unit_price', label: 'Per unit' },
       'unit',
       { name: 'previous_price', label: 'Before' },
@@ -135,8 +139,41 @@ interface Spell {
   from: Date;
   to: Date;
   price: number;
+  /** Exact. */
+  text: string;
   isSuspect: boolean;
+  /** A price of today that counts. */
+  isCurrent: boolean;
 }
+
+/** Today's lowest price beside those of the span and of the last 30 days. */
+function describeRange(answer: Answer, currency: string): Html {
+  const right = answer.rows.map((row) => toSpell(readRow(answer, row))).filter(({ isSuspect }) => !isSuspect);
+  const cheapest = minBy(right.filter(({ isCurrent }) => isCurrent));
+  if (cheapest === undefined) return html``;
+  const prices = right.map(({ price }) => price);
+  const [low, high] = [Math.min(...prices), Math.max(...prices)];
+  const until = Math.max(...right.map(({ to }) => to.getTime()));
+  const recent = minBy(right.filter(({ to }) => to.getTime() > until - 30 * DAY_MS));
+  const share = high > low ? Math.round((100 * (cheapest.price - low)) / (high - low)) : 0;
+  const place =
+    high === low
+      ? 'the only price of this span'
+      : share === 0
+        ? 'the lowest of this span'
+        : `${share} % of the way from the lowest to the highest of this span`;
+  const lowest =
+    recent === undefined || recent.price >= cheapest.price
+      ? ''
+      : html` In the last 30 days it was <strong>${money(recent.text, currency)}</strong> at ${foreign(recent.name, 60)}.`;
+  return html`<p>Today from <strong>${money(cheapest.text, currency)}</strong> at ${foreign(cheapest.name, 60)}: ${place}.${lowest}</p>`;
+}
+
+const minBy = (spells: readonly Spell[]): Spell | undefined =>
+  spells.reduce<Spell | undefined>(
+    (least, one) => (least === undefined || one.price < least.price ? one : least),
+    undefined,
+  );
 
 /** Lines of the offers whose price is lowest now. Suspect prices would flatten all others, so they are in the table alone. */
 function drawSpells(answer: Answer, currency: string, span: string): Html {
@@ -174,6 +211,8 @@ function toSpell(read: ReadValue): Spell {
     from,
     to: time('to_at') ?? time('known_until') ?? from,
     price: Number(String(read('price'))),
+    text: String(read('price')),
+    isCurrent: read('to_at') === null && read('is_counted') !== false,
     isSuspect: read('is_suspect') === true,
   };
 }

@@ -24,6 +24,7 @@ const VARIABLES = [
   'site_id',
   'grade',
   'min_shops',
+  'in_stock',
   'min_price',
   'max_price',
 ] as const;
@@ -32,6 +33,12 @@ const GRADES: Choice[] = [
   { value: '', label: 'any' },
   { value: 'A', label: 'A' },
   { value: 'B', label: 'A or B' },
+];
+
+const STOCK: Choice[] = [
+  { value: '', label: 'any' },
+  { value: 'true', label: 'yes' },
+  { value: 'false', label: 'not known' },
 ];
 
 /** Products by words and filters; the address holds them all. */
@@ -50,6 +57,7 @@ export async function productsPage({ search, ask }: PageRequest): Promise<Page> 
       field('category', 'Category', 'slug or path'),
       renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], set.currency ?? ''),
       renderChoice('grade', 'Grade', GRADES, set.grade ?? ''),
+      renderChoice('in_stock', 'In stock', STOCK, set.in_stock ?? ''),
       field('min_shops', 'Shops from'),
       field('min_price', 'Price from'),
       field('max_price', 'to'),
@@ -64,6 +72,7 @@ export async function productsPage({ search, ask }: PageRequest): Promise<Page> 
       'brand',
       { name: 'category_name', label: 'Category' },
       'shops',
+      { name: 'delivered_min', label: 'Delivered from' },
       { name: 'min_price', label: 'Cheapest' },
       { name: 'median_price', label: 'Median' },
       { name: 'max_price', label: 'Most expensive' },

@@ -24,6 +24,18 @@ const POSITION = [
   { name: 'index_p75', label: 'Upper quarter' },
 ];
 
+/** Columns of source_freshness.sql without the shop. */
+export const FRESHNESS = [
+  { name: 'source_id', label: 'Source' },
+  { name: 'is_stale', label: 'Stale' },
+  { name: 'unseen_days', label: 'Days unseen' },
+  { name: 'stale_after_days', label: 'Allowed' },
+  { name: 'last_seen_at', label: 'Last seen' },
+  { name: 'read_at', label: 'Read' },
+  { name: 'read_by', label: 'by' },
+  'listings',
+];
+
 /** Shops against the market. */
 export async function shopsPage(request: PageRequest): Promise<Page> {
   const { search, ask } = request;
@@ -72,7 +84,8 @@ export async function shopPage(site: string, request: PageRequest): Promise<Page
     limit: 500,
   };
   const moves: Question = { analysis: 'movers', set: { site_id: site, top: '20' }, limit: 200 };
-  const answer = await ask(positions);
+  const sources: Question = { analysis: 'source_freshness', set: { site_id: site }, limit: 500 };
+  const [answer, seen] = await Promise.all([ask(positions), ask(sources)]);
   const past = await askPast(request, moves);
   const list = changeAddress('/products', new URLSearchParams(), { site_id: site });
   const gaps = changeAddress('/analyses/assortment_gaps', new URLSearchParams(), { own_site: site });
@@ -92,6 +105,7 @@ ${renderSection(
     empty: 'No other shop sells what it sells.',
   }),
 )}
+${renderSection('Freshness', renderAnswer(seen, sources, { caption: 'The sources of this shop, the stalest first', columns: FRESHNESS, empty: 'No read has shown its sources yet.' }))}
 ${renderSection('Moved in the last day', past.render({ caption: 'Prices and listings that changed', columns: MOVES, empty: 'Nothing moved.' }))}`,
   };
 }

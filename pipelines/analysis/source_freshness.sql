@@ -1,0 +1,27 @@
+-- Which sources are fresh: one row for each source of each website, the stalest first. A source is one scrape of a website
+-- (the API's source id). unseen: how long before the data's clock its newest item was seen, in days; null if that is not
+-- known. is_stale: longer than stale_after allows (analysis.staleAfter of the pipeline file), so its offers don't count.
+-- listings: items of the source that are listed now. read_by and read_at: the last read that showed the source.
+-- Limits: a source is as fresh as its newest item; items that a scrape no longer finds are told by changes.
+-- Optional variables: site_id · stale (true: only stale ones) · top (all)
+SELECT
+  sources.site_id,
+  coalesce(sites.name, sources.site_id::VARCHAR) AS shop,
+  source_id,
+  is_stale,
+  (epoch_us(clock_at) - epoch_us(last_seen_at)) / 86400000000 AS unseen_days,
+  stale_after / 86400 AS stale_after_days,
+  last_seen_at,
+  read_at,
+  read_by,
+  coalesce(listings, 0) AS listings,
+  sites.attribution
+FROM sources
+LEFT JOIN (
+  SELECT site_id, source_id, count(*) AS listings FROM items WHERE is_listed GROUP BY site_id, source_id
+) AS listed USING (site_id, source_id)
+LEFT JOIN sites ON sites.site_id = sources.site_id AND sites.is_current
+WHERE (getvariable('site_id') IS NULL OR sources.site_id = getvariable('site_id')::BIGINT)
+  AND (getvariable('stale') IS NULL OR is_stale = getvariable('stale')::BOOLEAN)
+ORDER BY is_stale DESC, unseen_days DESC NULLS FIRST, sources.site_id, source_id
+LIMIT coalesce(getvariable('top')::BIGINT, 9223372036854775807)
