@@ -1,4 +1,4 @@
-import { BIGINT, DOUBLE, type DuckDBResult, type DuckDBType, type DuckDBValue, VARCHAR } from '@duckdb/node-api';
+import { BIGINT, DOUBLE, type DuckDBResult, type DuckDBType, VARCHAR } from '@duckdb/node-api';
 import type { RelationGraph } from '../sql/graph.js';
 import { bindQuery, type Source } from '../sql/model.js';
 import type { Relation } from '../sql/relation.js';
@@ -70,22 +70,20 @@ export function bindCheck(text: string, { tables, runId }: CheckedTables): Sql {
     const source = tables[name];
     return source === undefined ? [] : [[name, source]];
   });
-  return bindQuery(cutEnd(text), Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId ?? null) });
+  return bindQuery(cutSemicolon(text), Object.fromEntries(read), { run_id: writeTyped('VARCHAR', runId ?? null) });
 }
 
-/** Removes the semicolon and comments at the end, so that the statement can be part of another. */
-function cutEnd(text: string): string {
-  const cut = text.trimEnd().replace(/(?:;|(?<=^|\s)--[^\n'"]*)$/u, '');
-  return cut === text ? text : cutEnd(cut);
+/** Literals, quoted names and comments, which are matched whole; and semicolons. */
+const LEXEMES = /\b[eE]'(?:\\.|[^'\\])*'|'[^']*'|"[^"]*"|--[^\n]*|\/\*.*?\*\/|\$\$.*?\$\$|;/gsu;
+
+/** Removes the semicolon at the end, so that the one statement can be part of another. */
+function cutSemicolon(text: string): string {
+  return text.replaceAll(LEXEMES, (found) => (found === ';' ? ' ' : found));
 }
 
 function bindParameters(check: Check, values: ConfiguredCheck['values']) {
   if (check.parameters.length === 0) return {};
   const types = Object.fromEntries(check.parameters.map(({ name, type }) => [name, DUCKDB_TYPES[type]]));
-  const bound: Record<string, DuckDBValue> = {};
-  for (const { name, type } of check.parameters) {
-    const value = values[name] ?? null;
-    bound[name] = type === 'BIGINT' && typeof value === 'number' ? BigInt(value) : value;
-  }
+  const bound = Object.fromEntries(check.parameters.map(({ name }) => [name, values[name] ?? null]));
   return { bound, types };
 }

@@ -77,40 +77,40 @@ export class KeptCounts {
   ): Promise<Map<string, Violations>> {
     const isOfItems = ({ check }: ConfiguredCheck) =>
       !findReadTables(check.sql).some((name) => name !== 'items' && changedTables.has(name));
-    const known = configured.filter((one) => this.#last[one.check.name]?.query === hashCheck(one) && isOfItems(one));
+    const known = configured.flatMap((one) => {
+      const last = this.#last[one.check.name];
+      return last?.query === hashCheck(one) && isOfItems(one) ? [{ one, last }] : [];
+    });
     const found = new Map<string, Violations>();
-    for (const key of new Set(known.map(({ check }) => String(check.scope)))) {
-      const ofScope = known.filter(({ check }) => String(check.scope) === key);
-      const [before, after] = await selectScope(graph, checked, changed, ofScope[0]?.check.scope);
-      // A check that does not run is left out. Over all rows it will say why.
-      const count = (one: ConfiguredCheck, items: Source, keep: number) =>
-        countRows(graph, one, { ...checked, tables: { ...checked.tables, items } }, keep).catch(() => undefined);
-      for (const one of ofScope) {
+    for (const key of new Set(known.map(({ one }) => String(one.check.scope)))) {
+      const ofScope = known.filter(({ one }) => String(one.check.scope) === key);
+      const [before, after] = await selectScope(graph, checked, changed, ofScope[0]?.one.check.scope);
+      const count = async ({ one, last }: (typeof known)[number]) => {
+        const countOver = (items: Source, keep: number) =>
+          countRows(graph, one, { ...checked, tables: { ...checked.tables, items } }, keep);
         // If all items had no violation, these had none either.
-        const hadNone = this.#last[one.check.name]?.violations === '0';
-        const last = hadNone ? NONE : await count(one, before, MOST_ROWS);
-        const counted = this.#add(one, last, await count(one, after, SAMPLE_ROWS));
-        if (counted !== undefined) found.set(one.check.name, counted);
+        const had = last.violations === '0' ? NONE : await countOver(before, MOST_ROWS);
+        return addCounts(last, had, await countOver(after, SAMPLE_ROWS));
+      };
+      for (const each of ofScope) {
+        // A check that does not run is left out. Over all rows it will say why.
+        const counted = await count(each).catch(() => undefined);
+        if (counted !== undefined) found.set(each.one.check.name, counted);
       }
     }
     return found;
   }
+}
 
-  #add(
-    { check }: ConfiguredCheck,
-    before: Violations | undefined,
-    after: Violations | undefined,
-  ): Violations | undefined {
-    const last = this.#last[check.name];
-    if (last === undefined || before === undefined || after === undefined) return undefined;
-    const violations = BigInt(last.violations) - before.violations + after.violations;
-    const gone = new Set(before.rows);
-    const isListed = before.violations <= BigInt(MOST_ROWS);
-    const kept = isListed ? last.rows.filter((row) => !gone.has(row) && !after.rows.includes(row)) : [];
-    const rows = [...after.rows, ...kept].slice(0, SAMPLE_ROWS);
-    const isSound = violations >= BigInt(rows.length) && violations > 0n === rows.length > 0;
-    return isSound ? { violations, rows, seconds: before.seconds + after.seconds } : undefined;
-  }
+/** The last count, without the items' violations before the run and with those after it; undefined if it is not sound. */
+function addCounts(last: Kept['checks'][string], before: Violations, after: Violations): Violations | undefined {
+  const violations = BigInt(last.violations) - before.violations + after.violations;
+  const gone = new Set(before.rows);
+  const isListed = before.violations <= BigInt(MOST_ROWS);
+  const kept = isListed ? last.rows.filter((row) => !gone.has(row) && !after.rows.includes(row)) : [];
+  const rows = [...after.rows, ...kept].slice(0, SAMPLE_ROWS);
+  const isSound = violations >= BigInt(rows.length) && violations > 0n === rows.length > 0;
+  return isSound ? { violations, rows, seconds: before.seconds + after.seconds } : undefined;
 }
 
 /** Kept counts of checks that are unchanged, over unchanged tables. */

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { bindChecks, loadChecks } from '../../src/check/load.js';
+import { parseCheck } from '../../src/check/parse.js';
 import { requireScopes } from '../../src/check/require-scope.js';
 import { Database } from '../../src/sql/connection.js';
 import { FOLLOWING_CHECKS, parseScoped } from './scoped-queries.js';
@@ -211,4 +212,12 @@ describe('a check is refused before a run begins, since it does not follow from'
       facts: { hint: expect.stringMatching(/^Remove the line/u) },
     });
   });
+});
+
+it('the line of the scope is that of its header', async () => {
+  const check = parseCheck(
+    '-- name: own\n-- severity: warn\n-- description: not -- scope: row\n-- next: n\n-- scope: row\nSELECT DISTINCT 1 FROM items',
+    'own.sql',
+  );
+  await expect(requireScopes(db, [check])).rejects.toThrow('own.sql:5: scope: row: ');
 });

@@ -32,6 +32,8 @@ describe('a run of checks', () => {
     const [result] = await run([few]);
     expect(result).toMatchObject({ name: 'few', severity: 'error', violations: 7n });
     expect(result?.sample).toBe('[{"n":0},{"n":1},{"n":2},{"n":3},{"n":4}]');
+    expect(result?.seconds).toBeGreaterThan(0);
+    expect(result?.seconds).toBeLessThan(60);
   });
 
   it('counts beyond one chunk of rows', async () => {
@@ -65,10 +67,65 @@ describe('a run of checks', () => {
     });
   });
 
-  it('refuses a value of another type', async () => {
-    await expect(run([few], { few: { parameters: { limit: 1.5 } } })).rejects.toThrow(
-      'checks.few.parameters.limit: must be an integer, not a number',
-    );
+  it('repeats no unknown name that is not near a known one: it may be a secret', async () => {
+    const refused = (checks: Check[], settings: CheckSettings) => expect(run(checks, settings)).rejects;
+    await refused([few, none], { secret: {} }).toMatchObject({
+      ...{ code: 'config', message: 'checks: an unknown check', facts: { hint: 'Known: few, none.' } },
+    });
+    await refused([none], { none: { parameters: { secret: 1 } } }).toMatchObject({
+      message: 'checks.none.parameters: an unknown parameter',
+      facts: { hint: 'There are none.' },
+    });
+  });
+
+  const typed = (type: string) => writeCheck('typed', 'SELECT $x AS x', `-- parameter: x ${type} default 1: a value\n`);
+
+  it.each([
+    ['BIGINT', 1.5, 'an integer, not a number'],
+    ['BIGINT', 2 ** 53, 'an integer, not a number'],
+    ['BIGINT', '1', 'an integer, not text'],
+    ['DOUBLE', '1', 'a number, not text'],
+    ['DOUBLE', Number.POSITIVE_INFINITY, 'a number, not a number'],
+    ['VARCHAR', 1, 'text, not a number'],
+  ])('refuses %s %j', async (type, x, found) => {
+    await expect(run([typed(type)], { typed: { parameters: { x } } })).rejects.toMatchObject({
+      code: 'config',
+      message: `checks.typed.parameters.x: must be ${found}`,
+    });
+  });
+
+  it.each([
+    ['BIGINT', -(2 ** 53) + 1, '-9007199254740991'],
+    ['DOUBLE', 0.1, '0.1'],
+    ['VARCHAR', "it's 1", '"it\'s 1"'],
+  ])('gives %s %j to the SQL as it is', async (type, x, shown) => {
+    const [result] = await run([typed(type)], { typed: { parameters: { x } } });
+    expect(result?.sample).toBe(`[{"x":${shown}}]`);
+  });
+
+  it.each([
+    'SELECT 1 AS a;',
+    'SELECT 1 AS a -- one',
+    'SELECT 1 AS a ; -- one\n ; -- "two"\n',
+    "SELECT 1 AS a;\n--one's\n",
+    "SELECT 1 AS a WHERE '--' = '--'",
+    'SELECT 1 AS a;--one\n--two\n;',
+  ])('runs SQL however it ends: %j', async (sql) => {
+    expect((await run([writeCheck('ends', sql)]))[0]).toMatchObject({ violations: 1n, sample: '[{"a":1}]' });
+  });
+
+  it.each([
+    ["'a;b'", 'a;b'],
+    ["'it''s ; not'';'", "it's ; not';"],
+    ["E'it\\'s;' || ';'", "it's;;"],
+    ["e'\\\\' || ';'", '\\;'],
+    ["concat('e', DATE'2026-01-01'::VARCHAR, ';')", 'e2026-01-01;'],
+    ["$$1;'$$ || ';'", "1;';"],
+    ["';' /* it's * / ; */ || ';' -- it's\n || ';' -- \"", ';;;'],
+    ['";" FROM (SELECT 1 AS ";")', undefined],
+  ])('leaves a semicolon in a literal, a name or a comment as it is: %s', async (sql, text) => {
+    const [result] = await run([writeCheck('own', `SELECT ${sql};\n`)]);
+    expect(Object.values(JSON.parse(result?.sample ?? '[]')[0])).toEqual([text ?? 1]);
   });
 
   it.each([

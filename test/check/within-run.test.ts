@@ -101,6 +101,19 @@ describe('checks that look within a run', () => {
     }
   });
 
+  it('read only the rows of items that the run touched, and of tables that have the column', async () => {
+    const header = '-- name: own\n-- severity: warn\n-- description: b\n-- next: c\n-- within_run: ';
+    const countOf = async (column: string, sql: string) => {
+      const own = parseCheck(`${header}${column}\n${sql}`, 'own.sql');
+      const counted = await countWithinRun(graph, CHECKED, CHANGED, configureChecks([own], {}));
+      return counted.get('own')?.violations;
+    };
+    expect(await countOf('item_id', 'SELECT item_id FROM items')).toBe(14n);
+    expect(await countOf('item_id', 'SELECT item_id FROM history')).toBe(81n);
+    // History does not have it.
+    expect(await countOf('is_listed', 'SELECT kind FROM history JOIN items USING (item_id)')).toBe(240n);
+  });
+
   it('are left to the rows of all where their SQL does not run', async () => {
     const broken = checks.slice(0, 1).map((check) => ({ ...check, sql: 'SELECT nothing FROM items' }));
     const planned = broken.map((check) => ({ check, severity: check.severity, values: {} }));
