@@ -17,6 +17,10 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   'source.mapping': ['{}', 'Columns of export rows with names of their own, each with its field of Item.'],
   'source.splitAbove': ['1000000', 'An export of more items than this is split by website.'],
   reconcile: ['never', '`never`, or for example `every 7d`: how often to compare everything and repair.'],
+  probe: [
+    'never',
+    '`never`, or for example `every 1d`: how often to ask each website when it was last seen. See [Fresh or not](../concepts/spreads.md#fresh-or-not).',
+  ],
   'lake.path': ['', 'Folder of the lake. **Required.**'],
   'lake.remote': ['', '`s3://bucket/prefix`. See [Keep the lake on object storage](../guides/object-storage.md).'],
   'lake.retention': ['0', 'How long superseded files stay. See [Old versions](../guides/maintain.md#old-versions).'],

@@ -1,14 +1,15 @@
 -- Sources after the run: when each was last seen, and which are stale. A time more than a day after the read is wrong,
--- unless all times are such, because the clock of this machine is behind. Only a complete copy (is_whole) shows that a
--- source is behind the others; any other row or change shows that it is alive.
--- needs: seen_items, source_limits, sources
+-- unless all times are such, because the clock of this machine is behind. Any row or change shows that its source is
+-- alive. Only a complete copy (is_whole) or a probe shows that a source is behind the others: a probe has the item of a
+-- website that was seen last, so no source of it was seen later.
+-- needs: probed_sites, seen_items, source_limits, sources
 -- values: is_whole BOOLEAN, keeps_limits BOOLEAN, read_at VARCHAR, run_id VARCHAR, stale_after BIGINT
 WITH moment AS (SELECT CAST(getvariable('read_at') AS TIMESTAMP WITH TIME ZONE) AS now),
 seen AS (
   SELECT
     site_id,
     source_id,
-    min(list_position(['copy', 'poll', 'item', 'change'], read_by)) AS place,
+    min(list_position(['copy', 'poll', 'probe', 'item', 'change'], read_by)) AS place,
     max(last_seen_at) FILTER (last_seen_at <= now + INTERVAL 1 DAY) AS sound_at,
     max(last_seen_at) AS any_at
   FROM seen_items, moment
@@ -27,7 +28,7 @@ known AS (
     greatest(k.last_seen_at, CASE WHEN is_behind THEN any_at ELSE sound_at END) AS last_seen_at,
     coalesce(getvariable('is_whole') OR place IS NOT NULL, false) AS is_read,
     k.read_at,
-    CASE WHEN getvariable('is_whole') THEN 'copy' ELSE ['copy', 'poll', 'item', 'change'][place] END AS read_now_by,
+    CASE WHEN getvariable('is_whole') THEN 'copy' ELSE ['copy', 'poll', 'probe', 'item', 'change'][place] END AS read_now_by,
     k.read_by,
     k.clock_at,
     CASE WHEN getvariable('keeps_limits') THEN k.stale_after
@@ -37,17 +38,29 @@ known AS (
   LEFT JOIN source_limits USING (site_id, source_id)
   CROSS JOIN soundness
 ),
+clock AS (SELECT max(last_seen_at) AS clock FROM known),
+probed AS (
+  SELECT
+    known.*,
+    p.source_id IS NOT NULL AND coalesce(
+      p.source_id = known.source_id
+        OR epoch_us(clock) - epoch_us(greatest(p.last_seen_at, known.last_seen_at)) > stale_after * 1000000,
+      false) AS is_probed
+  FROM known
+  CROSS JOIN clock
+  LEFT JOIN (SELECT * FROM probed_sites, moment WHERE last_seen_at <= now + INTERVAL 1 DAY) AS p USING (site_id)
+),
 judged AS (
   SELECT
     site_id,
     source_id,
     last_seen_at,
-    CASE WHEN is_read THEN now ELSE read_at END AS read_at,
-    CASE WHEN is_read THEN read_now_by ELSE read_by END AS read_by,
-    CASE WHEN getvariable('is_whole') THEN (SELECT max(last_seen_at) FROM known)
+    CASE WHEN is_read OR is_probed THEN now ELSE read_at END AS read_at,
+    CASE WHEN is_read THEN read_now_by WHEN is_probed THEN 'probe' ELSE read_by END AS read_by,
+    CASE WHEN getvariable('is_whole') OR is_probed THEN clock
       WHEN is_new THEN last_seen_at ELSE clock_at END AS next_clock_at,
     stale_after
-  FROM known, moment
+  FROM probed, clock, moment
 )
 SELECT
   site_id,

@@ -19,6 +19,8 @@ export interface SeenSources {
   sources: Relation;
   /** Rows with `site_id`, `source_id`, `last_seen_at`, and the read that brought them as `read_by`. */
   seen: Sql;
+  /** Websites that were asked: `site_id`, and `source_id` and `last_seen_at` of the item that was seen last. */
+  probed: Sql;
   /** Items by whose times the usual interval of a source is measured again; undefined if limits stay as they are. */
   measured: Source | undefined;
   /** True if all items were read. */
@@ -31,7 +33,7 @@ const TOLD = sql`site_id, source_id, last_seen_at, clock_at, stale_after, is_sta
 /** Finds when each source was last seen, and which are stale (model sources). */
 export async function findSources(
   graph: RelationGraph,
-  { sources, seen, measured, isWhole }: SeenSources,
+  { sources, seen, probed, measured, isWhole }: SeenSources,
   { staleAfter, at, runId }: { staleAfter: StaleAfter; at: string; runId: string },
 ): Promise<NextSources> {
   const isMultiple = 'intervals' in staleAfter;
@@ -42,7 +44,7 @@ export async function findSources(
       : graph.empty('source_limits', 'sources');
   const rows = graph.model(
     'sources',
-    { seen_items: seen, source_limits: limits, sources },
+    { probed_sites: probed, seen_items: seen, source_limits: limits, sources },
     {
       ...{ is_whole: isWhole, read_at: at, run_id: runId },
       keeps_limits: isMultiple && measured === undefined,

@@ -229,6 +229,7 @@ export const pipelineSchema = mapping({
     })
     .transform((lake) => ({ ...lake, retention: lake.retention ?? (lake.remote === undefined ? 0 : DAY_MS) })),
   reconcile: schedule.prefault('never'),
+  probe: schedule.prefault('never'),
   proof: mapping({
     facets: z.boolean('must be true or false').default(true),
     products: z.boolean('must be true or false').default(true),

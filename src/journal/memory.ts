@@ -64,6 +64,8 @@ const memoryEntry = z.discriminatedUnion('type', [
   }),
   /** An export that had broken off came whole. */
   z.strictObject({ type: z.literal('whole'), name: z.string() }),
+  /** When a run last asked the websites when they were seen. */
+  z.strictObject({ type: z.literal('probed'), at: z.iso.datetime() }),
   /** Counts of checks over all items, from which the next run continues (src/check/kept-counts.ts). */
   z.strictObject({ type: z.literal('counts'), text: z.string() }),
 ]);
@@ -77,6 +79,7 @@ export interface LakeMemory {
   /** By name, the newest last. */
   broken: ReadonlyMap<string, BrokenExport>;
   counts: string | undefined;
+  probedAt: Date | undefined;
   /** Number of lines that no longer count, and of all lines. */
   superseded: number;
   lines: number;
@@ -84,6 +87,7 @@ export interface LakeMemory {
 
 const NOTHING: LakeMemory = {
   ...{ idleRuns: undefined, histories: undefined, plan: undefined, broken: new Map(), counts: undefined },
+  probedAt: undefined,
   ...{ superseded: 0, lines: 0 },
 };
 
@@ -126,6 +130,8 @@ function foldMemory(memory: LakeMemory, entry: MemoryEntry): LakeMemory {
       const broken = new Map(memory.broken);
       return { ...memory, ...supersede(broken.delete(entry.name) ? 2 : 1), broken };
     }
+    case 'probed':
+      return { ...memory, probedAt: new Date(entry.at), ...supersede(memory.probedAt === undefined ? 0 : 1) };
     case 'counts':
       return { ...memory, counts: entry.text, ...supersede(memory.counts === undefined ? 0 : 1) };
   }
@@ -164,7 +170,7 @@ async function compact(lake: Lake, file: string, memory: LakeMemory): Promise<vo
   await syncFolder(path.dirname(file));
 }
 
-function listEntries({ idleRuns, histories, plan, broken, counts }: LakeMemory): MemoryEntry[] {
+function listEntries({ idleRuns, histories, plan, broken, counts, probedAt }: LakeMemory): MemoryEntry[] {
   const items = listChain(histories).join(',');
   return [
     ...listChain(idleRuns).map((row): MemoryEntry => ({ type: 'idle', row })),
@@ -172,6 +178,7 @@ function listEntries({ idleRuns, histories, plan, broken, counts }: LakeMemory):
     ...(plan === undefined ? [] : [{ type: 'plan', seenAt: plan.seenAt.toISOString(), text: plan.text } as const]),
     ...[...broken.values()].map(({ at, ...one }): MemoryEntry => ({ type: 'broken', ...one, at: at.toISOString() })),
     ...(counts === undefined ? [] : [{ type: 'counts', text: counts } as const]),
+    ...(probedAt === undefined ? [] : [{ type: 'probed', at: probedAt.toISOString() } as const]),
   ];
 }
 

@@ -120,6 +120,24 @@ export const HYDRATION: Part<Hydration> = {
   },
 };
 
+/** Websites that were asked when they were seen last. */
+export interface Probes {
+  /** By website: the source of the item that was seen last, and when, ISO 8601. */
+  sites: ReadonlyMap<bigint, { source: bigint; seenAt: string } | undefined>;
+  isDone: boolean;
+}
+
+export const PROBES: Part<Probes> = {
+  start: { sites: new Map(), isDone: false },
+  step(probes, entry) {
+    if (entry.type === 'probe.done') return { ...probes, isDone: true };
+    if (entry.type !== 'probe.site') return probes;
+    const { site, source, seenAt } = entry;
+    const found = source === null || seenAt === null ? undefined : { source, seenAt };
+    return { ...probes, sites: new Map(probes.sites).set(site, found) };
+  },
+};
+
 /** Answers that are compared with the lake; undefined until they have landed. */
 export interface Comparisons {
   /** Items of the sample that the service does not show. */

@@ -145,6 +145,9 @@ export const runEntry = z.discriminatedUnion('type', [
   note('event', { key: fileName, rows: z.number(), end: z.number(), ...range }),
   note('events.done', {}),
   asked('feed.done', { cursor: int64Text, complete: z.boolean(), at: z.string() }),
+  /** The item of a website that was seen last: its source, and when; null if the website lists none. */
+  asked('probe.site', { site: int64Text, source: int64Text.nullable(), seenAt: z.string().nullable() }),
+  asked('probe.done', {}),
   /** Histories of chosen items that the run has taken over. */
   note('backfill', {
     rows: z.number(),

@@ -4,7 +4,7 @@ import { EXPORTS, listEnded } from './exports.js';
 import { EVENTS, FEED } from './feed.js';
 import type { Fold } from './journal.js';
 import { LISTING } from './listing.js';
-import { COMPARISONS, countBytes, HYDRATION, PAGES, POLLS, WATERMARK } from './reads.js';
+import { COMPARISONS, countBytes, HYDRATION, PAGES, POLLS, PROBES, WATERMARK } from './reads.js';
 import { type EntryOf, type Part, type RunEntry, runEntry } from './run-entry.js';
 import { findNext, type RunStage } from './transitions.js';
 
@@ -53,6 +53,7 @@ const PARTS = {
   exports: EXPORTS,
   polls: POLLS,
   feed: FEED,
+  probes: PROBES,
   listing: LISTING,
   hydration: HYDRATION,
   pages: PAGES,

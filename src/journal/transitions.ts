@@ -11,7 +11,7 @@ const ofKind = <Kind extends string, Type extends RunEntry['type']>(kind: Kind, 
 const KINDS = {
   begin: 'begin',
   ...ofKind('note', 'try', 'calls', 'usage.before', 'usage.after', 'decision', 'chosen'),
-  ...ofKind('ask', 'watermark', 'feed.bound', 'feed.part', 'feed.page', 'feed.done'),
+  ...ofKind('ask', 'watermark', 'feed.bound', 'feed.part', 'feed.page', 'feed.done', 'probe.site', 'probe.done'),
   ...ofKind('land', 'events.done', 'event', 'backfill', 'poll.round', 'poll.page', 'poll.done'),
   ...ofKind('land', 'shards', 'export.begin', 'export.segment', 'export.cut', 'export.done'),
   datasets: 'datasets',

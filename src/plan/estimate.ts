@@ -24,6 +24,8 @@ export interface Ahead {
   listing?: { calls: number; basis: string } | undefined;
   /** Changes that wait in the feed. */
   changes?: Count | undefined;
+  /** Websites that are asked when they were seen, one call each. */
+  probes?: number | undefined;
   /** Whole reads of items about which changes say too little. */
   hydration?: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
   /** Histories of items, one call each. No call is left for `left` of them. */
@@ -63,6 +65,7 @@ export function estimateSteps(ahead: Ahead): Step[] {
     pages && price('pages', pages.calls, false, `${countOf(pages.items, 'item')}: ${pages.reason}`),
     changed && price('poll', changed.calls, changed.exact, `${countOf(changed.count, 'item')} changed since`),
     changes && price('feed', changes.calls, changes.exact, explainChanges(changes)),
+    price('probe', ahead.probes ?? 0, true, 'when each website was last seen'),
     listing && price('listing', listing.calls, false, listing.basis),
     hydration && price('hydrate', hydration.calls, hydration.exact, hydration.reason, hydration.rows),
     histories && price('histories', histories.calls, false, explainHistories(histories)),

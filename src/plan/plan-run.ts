@@ -1,4 +1,5 @@
 import type { RunMode } from '../tables/table.js';
+import { countBesideRun, countCallsLeft } from './allowance.js';
 import { decideMode, type ModeChoice } from './decide-mode.js';
 import type { WaitingDatasets } from './find-added.js';
 import { type CopyPlan, type PollPlan, planCopy, planPolls } from './plan-copy.js';
@@ -27,13 +28,15 @@ export interface RunPlan {
   /** Polls after the copy, in order. */
   polls: PollPlan[];
   feed: FeedPlan;
+  /** Websites that are asked when they were seen, behind the feed; undefined if no look is due. */
+  probes: readonly bigint[] | undefined;
   /** Items whose listing earlier runs could not establish. */
   unknownListing: bigint;
   comparisons: ProofPlan;
 }
 
 /** Fields of `RunFacts`, in the order in which the plan needs them. */
-export type Lack = 'readable' | 'polledAt' | 'counts' | 'listed';
+export type Lack = 'readable' | 'polledAt' | 'counts' | 'listed' | 'sites';
 
 interface FeedPlan {
   /** False if the account's plan has no feed. */
@@ -72,12 +75,18 @@ export function planRun(facts: RunFacts): RunPlan {
   const copy = copied.length === 0 ? undefined : planCopy(facts, copied);
   const polled = parts.filter((dataset) => dataset === undefined || !added.includes(dataset));
   const polls = isRead ? planPolls(facts, { mode, parts, polled }) : [];
+  const isLooking = isProbeDue(facts, mode);
+  const lacksSites = isLooking && facts.sites === undefined;
   const lacksPolledAt = mode === 'poll' && facts.polledAt === undefined;
   return {
     decision,
     isDecisionNew: isNew,
     waiting,
-    lacks: lacksReadable ? 'readable' : lacksPolledAt ? 'polledAt' : copy?.lacks,
+    lacks: lacksReadable
+      ? 'readable'
+      : lacksPolledAt
+        ? 'polledAt'
+        : (copy?.lacks ?? (lacksSites ? 'sites' : undefined)),
     parts,
     copied,
     checksDatasets: isRead && account !== undefined && settings.selection !== 'all' && landed.watermark === undefined,
@@ -85,6 +94,7 @@ export function planRun(facts: RunFacts): RunPlan {
     copy,
     polls,
     feed: { isRead: account?.hasFeed ?? false, starts: planFeed(facts, mode, parts, added) },
+    probes: isLooking ? planProbes(facts) : undefined,
     unknownListing: facts.lake.unknownListing?.items ?? 0n,
     comparisons: planProofs(facts, mode, parts),
   };
@@ -114,6 +124,21 @@ function planFeed(
   };
   const rows = mode === 'feed' ? {} : { watermark: watermark?.cursor ?? 0n };
   return parts.map((dataset) => ({ dataset, from: begin(dataset), ...rows }));
+}
+
+/** A complete copy shows all sources, so it is a look as well. */
+function isProbeDue({ settings: { probeEvery }, lake, account, landed, now }: RunFacts, mode: RunMode): boolean {
+  if (probeEvery === undefined || account === undefined || mode === 'snapshot') return false;
+  if (landed.probes.isDone) return false;
+  const looked = Math.max(lake.probedAt?.getTime() ?? 0, lake.snapshotAt?.getTime() ?? 0);
+  return now.getTime() - looked >= probeEvery;
+}
+
+/** The websites that this try asks: within the budget, and with enough calls left for the rest of the run. */
+function planProbes({ sites = [], landed, account }: RunFacts): readonly bigint[] {
+  const left = sites.filter((site) => !landed.probes.sites.has(site));
+  const calls = account === undefined ? null : countCallsLeft(account.allowance, account.callsMade);
+  return left.slice(0, countBesideRun(left.length, calls));
 }
 
 /** For several datasets, the service counts and groups each by itself, so there is nothing to compare with. */

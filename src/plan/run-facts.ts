@@ -21,6 +21,8 @@ export interface RunFacts {
   isAtWork: boolean;
   /** Datasets that the key can read. */
   readable?: readonly { id: bigint; items: bigint }[] | undefined;
+  /** Websites with listed items, the one whose source was read longest ago first. */
+  sites?: readonly bigint[] | undefined;
   /** Time of the last poll or of the items' newest change, in ms since the epoch. */
   polledAt?: number | undefined;
   /** Numbers of items of the parts that are copied whole. */
@@ -42,6 +44,8 @@ interface RunSettings {
   selection: DatasetSelection;
   /** Milliseconds between two complete comparisons; undefined if none is wanted. */
   reconcileEvery: number | undefined;
+  /** Milliseconds between two looks at when websites were seen; undefined if none is wanted. */
+  probeEvery: number | undefined;
   splitAbove: bigint;
   products: 'all' | 'none';
   proof: { sample: number; products: boolean; facets: boolean };
@@ -63,6 +67,8 @@ export interface LakeFacts {
   seen: readonly bigint[];
   caughtUpAt: Date | undefined;
   snapshotAt: Date | undefined;
+  /** When websites were last asked when they were seen. */
+  probedAt: Date | undefined;
   /** Undefined if the listing of all items is known. */
   unknownListing: UnknownListing | undefined;
   /** True if another program changed tables, which only a complete copy repairs. */

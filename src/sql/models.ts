@@ -116,7 +116,7 @@ export const MODELS = {
     values: { intervals: 'BIGINT', read_at: 'VARCHAR' },
   },
   sources: {
-    needs: ['seen_items', 'source_limits', 'sources'],
+    needs: ['probed_sites', 'seen_items', 'source_limits', 'sources'],
     values: {
       is_whole: 'BOOLEAN',
       keeps_limits: 'BOOLEAN',

@@ -62,6 +62,7 @@ describe('a pipeline file', () => {
       },
       lake: { path: './lake', retention: 0, targetFileSize: 134217728, tables: {} },
       reconcile: undefined,
+      probe: undefined,
       proof: { sample: 10, products: true, facets: true },
       budget: { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 },
       analysis: {
@@ -103,6 +104,8 @@ ${SOURCE}  history: none
 ${LAKE}  memory: 2GB
   tables: { items: { partitionBy: [currency, site_id] } }
 budget: { calls: 5000, exportRows: 12.5%, overage: 3 }
+probe: every 12h
+analysis: { staleAfter: 3x }
 landing: { keep: 12h }
 checks:
   gtin_check_digit: { severity: off }
@@ -113,6 +116,8 @@ checks:
       source: { history: 'none', datasets: [12n, 15n, 9_007_199_254_740_993n, 9_223_372_036_854_775_807n] },
       lake: { memory: 2 * 1024 ** 3, tables: { items: { partitionBy: ['currency', 'site_id'] } } },
       budget: { calls: { count: 5_000 }, exportRows: { percent: 12.5 }, overage: 3 },
+      probe: DAY_MS / 2,
+      analysis: { staleAfter: { intervals: 3 } },
       landing: { keep: DAY_MS / 2 },
       checks: { gtin_check_digit: { severity: 'off' }, rejects_few: { severity: 'gate' } },
     });

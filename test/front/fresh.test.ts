@@ -114,6 +114,17 @@ test('another limit holds from the next run on, without news, and a rebuild with
   expect((await story.run()).published).toBe(false);
 });
 
+test('a poll brings newer times of the items that changed', async () => {
+  story.pipeline.source.mode = 'poll';
+  story.world.now += DAY;
+  const times = () => story.read('SELECT source_id, t(last_seen_at), t(clock_at) FROM sources ORDER BY source_id');
+  const before = await times();
+  story.change(radios[0] as Item, { title: 'Radio!' });
+  await story.run();
+  expect((await sources())[0]).toMatch(/^111 \| 10 .* \| poll \| 09 .* \| false$/);
+  expect((await times()).slice(1)).toEqual(before.slice(1));
+});
+
 test('no limit leaves no source stale', async () => {
   story.pipeline.analysis = { ...story.pipeline.analysis, staleAfter: { seconds: 0 } };
   story.world.now += 100n * DAY;
@@ -153,12 +164,12 @@ test('a recorded past is not stale as a whole', async () => {
 test('a multiple of the usual interval keeps sources that are seen seldom', async () => {
   const other = await openOther();
   other.pipeline.analysis = { ...other.pipeline.analysis, staleAfter: { intervals: 3 } };
-  // Seen every day until 5 days ago, every 20 days until 50 days ago, and once.
+  // Seen every day until 5 days ago, every 20 days until 50 days ago, and twice.
   for (let n = 0; n < 6; n++) {
     addOld(other, 5 + n, { siteId: 11n, modelId: 1n });
     addOld(other, 50 + 20 * n, { siteId: 22n, modelId: 2n });
   }
-  addOld(other, 90, { siteId: 33n, modelId: 3n });
+  for (const ago of [90, 95]) addOld(other, ago, { siteId: 33n, modelId: 3n });
   for (const ago of [2, 1, 0]) addOld(other, ago, { siteId: 44n, modelId: 4n });
   await other.run();
   expect(await other.read('SELECT source_id, stale_after, is_stale FROM sources ORDER BY source_id')).toEqual([

@@ -79,7 +79,7 @@ describe('rows of runs that found nothing', () => {
   });
 });
 
-test('what runs remember of histories, the plan, exports and checks is there for the next', async () => {
+test('what runs remember of histories, the plan, exports, probes and checks is there for the next', async () => {
   await remember({ type: 'histories', items: '7,8' }, { type: 'plan', seenAt: '2026-11-20T12:00:00.000Z', text: '{}' });
   await remember({ type: 'histories', items: '9' }, broken('a'), broken('b', '2026-11-21T12:00:00.000Z'));
   await remember({ type: 'counts', text: 'c' }, { type: 'whole', name: 'a' }, { type: 'whole', name: 'never' });
@@ -88,6 +88,8 @@ test('what runs remember of histories, the plan, exports and checks is there for
   expect(memory.plan).toEqual({ seenAt: new Date('2026-11-20T12:00:00.000Z'), text: '{}' });
   expect(listBrokenExports(memory)).toMatchObject([{ name: 'b', rows: 9_007_199_254_740_993n }]);
   expect(memory.counts).toBe('c');
+  await remember({ type: 'probed', at: '2026-11-20T12:00:00.000Z' });
+  expect((await readMemory(lake)).probedAt).toEqual(new Date('2026-11-20T12:00:00.000Z'));
 });
 
 test('of exports that broke off the last 500 are remembered, the newest first', async () => {
@@ -104,9 +106,10 @@ test('an idle run adds lines; what counts no longer is taken out only once it is
   await remember(plan(3), idle('run-3'));
   expect((await readFile(file, 'utf8')).startsWith(before)).toBe(true);
   await remember(...Array.from({ length: 250 }, (_, n) => plan(n)), { type: 'histories', items: '1' }, broken('a'));
-  await remember({ type: 'counts', text: 'c' });
+  const probedAt = new Date('2026-11-20T12:00:00.000Z');
+  await remember({ type: 'counts', text: 'c' }, { type: 'probed', at: probedAt.toISOString() });
   const memory = await readMemory(lake);
-  expect(memory).toMatchObject({ lines: 8, superseded: 0, plan: { text: '249' }, counts: 'c' });
+  expect(memory).toMatchObject({ lines: 9, superseded: 0, plan: { text: '249' }, counts: 'c', probedAt });
   expect(await listRuns()).toEqual(['run-0', 'run-1', 'run-2', 'run-3']);
   expect([listReadHistories(memory), listBrokenExports(memory)]).toMatchObject([new Set([1n]), [{ name: 'a' }]]);
 });

@@ -56,6 +56,8 @@ const ENTRIES: [RunEntry, ...string[]][] = [
     },
     'dataset',
   ],
+  [{ type: 'probe.site', site: BIG, source: null, seenAt: null, calls: 1 }],
+  [{ type: 'probe.done', calls: 1 }],
   [{ type: 'event', key: 'k', rows: 1, end: 2, sha256: 'a' }],
   [{ type: 'events.done' }],
   [{ type: 'feed.done', cursor: BIG, complete: true, at: AT, calls: 1 }],

@@ -16,12 +16,25 @@ export const ACCOUNT: AccountFacts = {
 const KNOWN: RunFacts = {
   now: NOW,
   settings: {
-    ...{ mode: 'auto', history: 'feed', selection: 'all', reconcileEvery: undefined, splitAbove: 1_000n },
+    ...{
+      mode: 'auto',
+      history: 'feed',
+      selection: 'all',
+      reconcileEvery: undefined,
+      probeEvery: undefined,
+      splitAbove: 1_000n,
+    },
     ...{ products: 'none', proof: { sample: 5, products: true, facets: true } },
   },
   lake: {
     ...{ hasItems: true, hasCursor: true, cursor: 70n, rows: 100n, selection: 'all', copied: [], seen: [] },
-    ...{ caughtUpAt: daysAgo(1 / 24), snapshotAt: daysAgo(1), unknownListing: undefined, isDamaged: false },
+    ...{
+      caughtUpAt: daysAgo(1 / 24),
+      snapshotAt: daysAgo(1),
+      probedAt: undefined,
+      unknownListing: undefined,
+      isDamaged: false,
+    },
   },
   account: ACCOUNT,
   landed: RUN_FOLD.start,

@@ -60,6 +60,20 @@ describe('a run takes what its plan says', () => {
     await expectAsSaid(simulation);
   });
 
+  test('a run without news that asks the websites when they were seen', async () => {
+    const simulation = await openSimulation({ seed: 9, items: 25 });
+    onTestFinished(() => simulation.close());
+    const { pipeline, sync, world } = simulation;
+    await sync();
+    world.settle();
+    await sync();
+    pipeline.probe = 3_600_000;
+    world.now += 3_700_000_000_000n;
+    const said = await expectAsSaid(simulation);
+    expect(said.steps.map(({ step }) => step)).toContain('probe');
+    expect((await expectAsSaid(simulation)).steps.map(({ step }) => step)).not.toContain('probe');
+  });
+
   test('a run without news that the pipeline file tells other words', async () => {
     const simulation = await openSimulation({ seed: 9, items: 25 });
     onTestFinished(() => simulation.close());

@@ -1,4 +1,5 @@
 import { findSources, type NextSources } from '../../apply/sources.js';
+import type { Probes } from '../../journal/reads.js';
 import { join, type Sql, sql } from '../../sql/sql.js';
 import { isTold, readStaleAfter } from '../derive/told.js';
 import type { LandedInput } from '../land/land-run.js';
@@ -18,9 +19,13 @@ export async function findNextSources(
   const isFirst = tables.sources.version < 0n || repairs.sources !== undefined;
   const select = (rows: Sql, readBy: string) =>
     sql`SELECT site_id, source_id, last_seen_at, ${readBy} AS read_by FROM ${rows}`;
+  const known = isFirst ? graph.empty('no_sources', 'sources') : await before.rows('sources');
+  const probed = selectProbes(landing.journal.state.probes);
   const seen = [
     select(sql`${exported.typed}`, mode === 'poll' ? 'poll' : 'copy'),
     select(sql`${reread.typed}`, 'item'),
+    // The service shows items of other datasets as well.
+    select(sql`(${probed}) SEMI JOIN ${known} USING (site_id, source_id)`, 'probe'),
     select(sql`${merge.merged}`, 'change'),
     ...(isFirst ? [select(sql`${lake.items}`, 'item')] : []),
   ];
@@ -28,11 +33,23 @@ export async function findNextSources(
   return findSources(
     graph,
     {
-      sources: isFirst ? graph.empty('no_sources', 'sources') : await before.rows('sources'),
+      sources: known,
+      probed,
       seen: join(seen, ' UNION ALL '),
       measured: isMeasured ? (isWhole ? exported.typed : lake.items) : undefined,
       isWhole,
     },
     { staleAfter: await readStaleAfter(run), at: moment.at, runId: landing.runId },
   );
+}
+
+/** The websites that the run asked: few, one call each. */
+function selectProbes({ sites }: Probes): Sql {
+  const rows = [...sites].flatMap(([site, found]) =>
+    found === undefined ? [] : [sql`(${site}, ${found.source}, ${found.seenAt})`],
+  );
+  const values = rows.length === 0 ? sql`(NULL, NULL, NULL)` : join(rows, ', ');
+  return sql`SELECT CAST(site_id AS BIGINT) AS site_id, CAST(source_id AS BIGINT) AS source_id,
+    exact_instant(seen_at) AS last_seen_at
+    FROM (VALUES ${values}) AS probes (site_id, source_id, seen_at) WHERE site_id IS NOT NULL`;
 }

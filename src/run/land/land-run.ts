@@ -1,7 +1,7 @@
 import type { TypingQueue } from '../../apply/typing-queue.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { LowWatermark } from '../../journal/reads.js';
-import { isComplete } from '../../journal/run-state.js';
+import { isApplicable, isComplete } from '../../journal/run-state.js';
 import { countCallsLeft, NO_EXPORTS } from '../../plan/allowance.js';
 import { openExportMemory } from '../../plan/broken-exports.js';
 import { ExportGate } from '../../plan/export-gate.js';
@@ -22,6 +22,7 @@ import { type HydrationNeed, hasReadLists, landHydration, landRereads } from '..
 import { isExportFile } from '../../source/hydrate-export.js';
 import { cutItemTails, type ItemFile, listItemFiles } from '../../source/item-files.js';
 import { type LandedBackfill, takeBackfill } from '../../source/land-histories.js';
+import { landProbes } from '../../source/probe.js';
 import { landLowWatermark } from '../../source/watermark.js';
 import { code, sql } from '../../sql/sql.js';
 import { type CursorWindow, openWindow } from '../../tables/cursor-window.js';
@@ -70,7 +71,10 @@ export async function landRun(run: Run): Promise<LandedInput> {
   const copy = new ItemCopy(run, planner, gate);
   for (;;) {
     const landed = await landByPlan(run, planner, account, copy);
-    if (landed !== undefined) return landed;
+    if (landed !== undefined) {
+      await probeSites(run, planner);
+      return landed;
+    }
   }
 }
 
@@ -116,6 +120,16 @@ async function landByPlan(
   const watermark = isByRows ? (lowWatermark.cursor ?? 0n) : added.length > 0 ? applied : undefined;
   const window = openWindow(run.tables, { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark });
   return { mode, lowWatermark, events, backfill, feed, window, added, account, plan };
+}
+
+/** Asks websites when they were seen, if a look is due. What has landed and is typed stays as it is. */
+async function probeSites(run: Run, planner: RunPlanner): Promise<void> {
+  const { client, landing, memory, io } = run;
+  if (isApplicable(landing.journal.state)) return;
+  const { probes } = await planner.plan('sites');
+  const hasAsked = landing.journal.state.probes.sites.size > 0;
+  if (probes !== undefined && (hasAsked || probes.length > 0))
+    await landProbes(client, landing, probes, { memory, io });
 }
 
 /** Counts changes of the feed whose items nothing names: no feed, no webhook, and not history. */

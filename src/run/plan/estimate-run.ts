@@ -174,7 +174,7 @@ const NOTHING: Ahead = {
 async function pricePlan(source: EstimateSource, account: Account, planner: RunPlanner): Promise<PricedPlan> {
   const { state } = source.journal;
   const { comparisons: compared } = state;
-  const plan = await planner.plan('readable', 'polledAt', 'counts', 'listed');
+  const plan = await planner.plan('readable', 'polledAt', 'counts', 'listed', 'sites');
   const { decision, copy, copied, comparisons } = plan;
   const { mode } = decision;
   const polls = copy?.settling === undefined ? plan.polls : [copy.settling, ...plan.polls];
@@ -182,8 +182,14 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   const feed =
     plan.feed.isRead && state.feed.done === undefined ? await estimateFeed(source, plan.feed.starts) : undefined;
   const isNews = isAny(feed?.changes) || state.feed.changes > 0;
+  const probes = isApplicable(state) ? 0 : (plan.probes?.length ?? 0);
   const isIdle =
-    state.stage === 'none' && copied.length === 0 && !isNews && !isAny(changedItems) && !(await hasWaiting(source));
+    state.stage === 'none' &&
+    probes === 0 &&
+    copied.length === 0 &&
+    !isNews &&
+    !isAny(changedItems) &&
+    !(await hasWaiting(source));
   const checks = (plan.checksDatasets ? 1 : 0) + (planner.asked.has('readable') ? 1 : 0);
   const ahead: Ahead = {
     plan: true,
@@ -192,6 +198,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
     changedItems,
     listing: mode === 'poll' ? await estimateListing(source, account) : undefined,
     changes: feed?.changes,
+    probes,
     hydration: feed === undefined || mode !== 'feed' ? undefined : await estimateNeeds(source, account, feed),
     histories: await estimateHistories(source, account, copy?.items),
     publishes: !planner.facts.lake.hasItems || isNews,

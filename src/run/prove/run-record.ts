@@ -28,6 +28,7 @@ type RowTally = Record<'received' | 'written' | 'rejected' | 'deduplicated', big
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
 export async function isIdle(run: Run, landed: LandedInput): Promise<boolean> {
+  if (run.landing.journal.state.probes.sites.size > 0) return false;
   const { lowWatermark, feed, events, backfill } = landed;
   if (lowWatermark !== undefined || feed?.changes !== 0 || events.changes + backfill.changes > 0) return false;
   return isAtRest(run);

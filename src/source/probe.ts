@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import type { ApiClient } from '../api/client.js';
+import { int64 } from '../api/wire-types.js';
+import type { Io } from '../io/io.js';
+import type { Landing } from '../journal/landings.js';
+import type { Memory } from '../journal/memory.js';
+import { allowSkipping } from './sample.js';
+
+/** Only what is needed is parsed, so drift in other fields can't stop a run. */
+const newestItem = z.looseObject({
+  content: z.array(z.looseObject({ lastSeenAt: z.string(), source: z.looseObject({ modelId: int64 }) })),
+});
+
+/**
+ * Asks each website when its newest item was seen, one call each (section 4, /items by `-lastSeen`), and journals the
+ * answers. A website that an earlier try has asked is not asked again. A call that fails ends the looking: a run can do
+ * without it.
+ */
+export async function landProbes(
+  client: ApiClient,
+  { journal }: Landing,
+  sites: readonly bigint[],
+  { memory, io }: { memory: Pick<Memory, 'append'>; io: Io },
+): Promise<void> {
+  try {
+    for (const site of sites) {
+      const { content } = await client.json('/items', { site, sort: '-lastSeen', size: 1 }, newestItem);
+      const [item] = content;
+      const found = { source: item?.source.modelId ?? null, seenAt: item?.lastSeenAt ?? null };
+      await journal.append({ type: 'probe.site', site, ...found, calls: client.calls() });
+    }
+  } catch (error) {
+    const { code, message } = allowSkipping(error);
+    io.log('warn', 'probe.skipped', { code, reason: message });
+  }
+  await memory.append({ type: 'probed', at: io.now().toISOString() });
+  await journal.append({ type: 'probe.done', calls: client.calls() });
+}
