@@ -3,14 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
-import type { Lake } from '../lake/lake.js';
 import { buildApp } from './app.js';
 import type { WriteRows } from './download.js';
 import { createGuard } from './guard.js';
-import type { SnapshotOptions } from './snapshot.js';
-import { Snapshots } from './snapshots.js';
+import { type LakeSource, Snapshots, type SnapshotsOptions } from './snapshots.js';
 
-export interface ExplorerOptions extends SnapshotOptions {
+export interface ExplorerOptions extends Omit<SnapshotsOptions, 'report'> {
   host: string;
   /** 0 takes any free port. */
   port: number;
@@ -28,12 +26,16 @@ export interface Explorer {
  * Serves the pages of a lake.
  * @throws PricelakeError `usage` if the address can't be opened, `lake_invalid` if the lake can't be read
  */
-export async function startExplorer(lake: Lake, options: ExplorerOptions, io: Pick<Io, 'log'>): Promise<Explorer> {
+export async function startExplorer(
+  source: LakeSource,
+  options: ExplorerOptions,
+  io: Pick<Io, 'log'>,
+): Promise<Explorer> {
   const { host, port, writeRows } = options;
-  const snapshots = new Snapshots(lake, options);
-  await snapshots.renew(); // a lake that can't be read is an error now
   const report = (error: unknown) =>
     io.log('error', 'explore.failed', { reason: error instanceof Error ? error.message : String(error) });
+  const snapshots = new Snapshots(source, { ...options, report });
+  await snapshots.renew(); // a lake that can't be read is an error now
   let handle: (request: Request) => Response | Promise<Response> = () => new Response(null, { status: 503 });
   const server = createAdaptorServer({
     fetch: (request: Request) => handle(request),

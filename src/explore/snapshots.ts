@@ -4,45 +4,69 @@ import type { Lake } from '../lake/lake.js';
 import { ignoreMissing } from '../tables/layout.js';
 import { Snapshot, type SnapshotOptions } from './snapshot.js';
 
+/** Where the files of a lake are. */
+export interface LakeSource {
+  lake: Lake;
+  /** Brings to this machine what a remote has published since. Undefined for a lake of this machine. */
+  refresh?: (() => Promise<void>) | undefined;
+}
+
+export interface SnapshotsOptions extends SnapshotOptions {
+  /** A remote is looked at again after so many milliseconds; default a minute. */
+  refreshMs?: number | undefined;
+  /** Notes that a remote could not be looked at, or a new run not be opened. Pages show the present snapshot. */
+  report(error: unknown): void;
+}
+
+const REFRESH_MS = 60_000;
+
 /** The newest snapshot of a lake. Runs may publish at any time: a new snapshot takes the place of the old one. */
 export class Snapshots {
-  readonly #lake: Lake;
-  readonly #options: SnapshotOptions;
+  readonly #source: LakeSource;
+  readonly #options: SnapshotsOptions;
   #mark = '';
   #current: Snapshot | undefined;
   #opening: Promise<Snapshot> | undefined;
+  #refreshing: Promise<void> | undefined;
+  #refreshedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(lake: Lake, options: SnapshotOptions) {
-    this.#lake = lake;
+  constructor(source: LakeSource, options: SnapshotsOptions) {
+    this.#source = source;
     this.#options = options;
   }
 
   /**
    * Lends the newest snapshot. While a newer one opens, the present one is lent.
-   * @throws PricelakeError `lake_invalid` if the lake can't be read
+   * @throws PricelakeError `lake_invalid` if no snapshot could be opened
    */
   async use<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    const { refreshMs = REFRESH_MS, report } = this.#options;
+    if (performance.now() - this.#refreshedAt > refreshMs) this.#refresh().catch(report);
     const mark = await this.#readMark();
-    if (mark !== this.#mark || this.#current === undefined) this.#opening ??= this.#open(mark);
+    if (mark !== this.#mark || this.#current === undefined) {
+      this.#opening ??= this.#open(mark);
+      if (this.#current !== undefined) this.#opening.catch(report);
+    }
     const snapshot = this.#current ?? (await this.#opening);
     if (snapshot === undefined) throw new TypeError('no snapshot was opened');
     return snapshot.use(() => work(snapshot));
   }
 
-  /** Waits for a snapshot of the lake as it is now: a run has removed files of the present one. */
+  /** Waits for a snapshot of the lake as it is now. @throws PricelakeError `lake_invalid` if it can't be read */
   async renew(): Promise<void> {
+    await this.#refresh();
     this.#opening ??= this.#open(await this.#readMark());
     await this.#opening;
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([this.#opening]);
+    await Promise.allSettled([this.#refreshing, this.#opening]);
     await this.#current?.close();
   }
 
   async #open(mark: string): Promise<Snapshot> {
     try {
-      const next = await Snapshot.open(this.#lake, this.#options);
+      const next = await Snapshot.open(this.#source.lake, this.#options);
       this.#current?.retire();
       this.#current = next;
       this.#mark = mark;
@@ -52,10 +76,20 @@ export class Snapshots {
     }
   }
 
+  #refresh(): Promise<void> {
+    const { refresh } = this.#source;
+    if (refresh === undefined) return Promise.resolve();
+    this.#refreshing ??= refresh().finally(() => {
+      this.#refreshing = undefined;
+      this.#refreshedAt = performance.now();
+    });
+    return this.#refreshing;
+  }
+
   /** Changes with each publication, because `lake.json` is replaced, and with the price list. */
   async #readMark(): Promise<string> {
     const { list } = this.#options.list ?? {};
-    const files = [join(this.#lake.root, 'lake.json'), ...(list === undefined ? [] : [list])];
+    const files = [join(this.#source.lake.root, 'lake.json'), ...(list === undefined ? [] : [list])];
     const infos = await Promise.all(files.map((file) => stat(file, { bigint: true }).catch(ignoreMissing)));
     return infos.map((info) => (info === undefined ? 'none' : `${info.ino} ${info.mtimeNs} ${info.size}`)).join();
   }

@@ -2,9 +2,8 @@ import { exploreLake } from '../../src/cli/actions/explore-lake.js';
 import { openContext } from '../cli/open-context.js';
 import { openStory, type Story } from '../front/story.js';
 
-/** Pages of a story's lake, as `pricelake explore` serves them. */
-export interface Explored {
-  story: Story;
+/** Pages as `pricelake explore` serves them. */
+export interface Served {
   /** Address that the command prints. */
   url: string;
   /** The pages' address, without the secret. */
@@ -14,6 +13,10 @@ export interface Explored {
   /** The text of a page. */
   page(path: string): Promise<string>;
   close(): Promise<void>;
+}
+
+export interface Explored extends Served {
+  story: Story;
 }
 
 type Request = Parameters<typeof exploreLake>[0];
@@ -39,25 +42,31 @@ export async function tellMarket(): Promise<Story> {
   return story;
 }
 
+/** The pages of a story's lake. */
 export async function explore(story: Story, options: Partial<Request> = {}): Promise<Explored> {
+  return { story, ...(await serve({ lake: story.lakePath, ...options })) };
+}
+
+/** Runs the command until `close`. */
+export async function serve(options: Partial<Request>): Promise<Served> {
   const context = openContext(true);
   const stop = new AbortController();
-  const served = exploreLake(
-    { lake: story.lakePath, host: '127.0.0.1', port: 0, memory: '400MB', ...options },
-    { ...context, signal: stop.signal },
-  );
+  const request = { host: '127.0.0.1', port: 0, memory: '400MB', ...options };
+  const served = exploreLake(request, { ...context, signal: stop.signal });
   while (context.output.text === '') await Promise.race([served, new Promise((resolve) => setTimeout(resolve, 10))]);
   const { url } = JSON.parse(context.output.text) as { url: string };
+  const close = async () => {
+    stop.abort();
+    await served;
+  };
+  return { url, ...askAt(url), close };
+}
+
+/** Asks with the secret of an address. */
+export function askAt(url: string): Pick<Served, 'base' | 'get' | 'page'> {
   const { origin: base, searchParams } = new URL(url);
   const headers = { cookie: `pricelake-token=${searchParams.get('token')}` };
   const get = (path: string, init: RequestInit = {}) =>
     fetch(`${base}${path}`, { redirect: 'manual', ...init, headers: { ...headers, ...init.headers } });
-  return {
-    ...{ story, url, base, get },
-    page: async (path) => (await get(path)).text(),
-    async close() {
-      stop.abort();
-      await served;
-    },
-  };
+  return { base, get, page: async (path) => (await get(path)).text() };
 }

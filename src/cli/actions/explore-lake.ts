@@ -1,10 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { WriteRows } from '../../explore/download.js';
 import { startExplorer } from '../../explore/explorer.js';
+import type { LakeSource } from '../../explore/snapshots.js';
 import { openLake } from '../../lake/lake.js';
+import { TABLE_NAMES } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { explore } from '../commands/read.js';
-import { findTarget } from '../find-target.js';
+import { chooseRemote, findTarget, type RemoteSource } from '../find-target.js';
 import { toResultSet } from '../output/result-set.js';
 import { writeFormat } from '../output/write-result.js';
 import { untilStopped } from '../run-command.js';
@@ -16,9 +18,9 @@ export async function exploreLake(request: Arguments<typeof explore>, context: C
   const { io, output, json, signal } = context;
   const { host, port, list, currency, ownSite, memory } = request;
   const { lake: path } = await findTarget({ pipeline: request.pipeline, lake: request.lake });
-  const lake = await openLake(path, { create: false });
+  const source = await openSource(path, chooseRemote(request, io));
   const watched = list === undefined ? undefined : { list, currency, ownSite };
-  const explorer = await startExplorer(lake, { host, port, memory, list: watched, writeRows }, io);
+  const explorer = await startExplorer(source, { host, port, memory, list: watched, writeRows }, io);
   try {
     if (!LOOPBACK.includes(host))
       io.log('warn', 'explore.reachable', { host, note: 'whoever has the address below may read the lake' });
@@ -32,6 +34,24 @@ export async function exploreLake(request: Arguments<typeof explore>, context: C
     await explorer.close();
   }
   return undefined;
+}
+
+/** A remote is read through the cache, which keeps the data files of all tables. */
+async function openSource(path: string, remote: RemoteSource | undefined): Promise<LakeSource> {
+  if (remote === undefined) return { lake: await openLake(path, { create: false }) };
+  const { readRemote } = await import('../../remote/cached-lake.js');
+  const bring = () =>
+    readRemote(remote.address, remote.cache, remote.io, async (cached) => {
+      await cached.bring(TABLE_NAMES);
+      return cached.lake;
+    });
+  const lake = await bring();
+  return {
+    lake,
+    refresh: async () => {
+      await bring();
+    },
+  };
 }
 
 const writeRows: WriteRows = async ({ connection, sql, credits, scratch }, format, take) => {

@@ -178,6 +178,7 @@ export const explore = declareCommand({
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKE,
+    ...REMOTE,
     port: whole('Port to listen on; 0 takes any free one', { from: 0, to: 65_535, default: 0 }),
     host: text('Address to listen on; any but loopback lets others on the network try', { default: '127.0.0.1' }),
     list: file('Your products as CSV, as for watch: adds a page with your position'),
@@ -187,9 +188,10 @@ export const explore = declareCommand({
   },
   examples: [
     ['pricelake explore', 'Print the address of the pages; Ctrl-C ends them'],
+    ['pricelake explore --remote s3://prices/production', 'On a machine without the lake'],
     ['pricelake explore --list mine.csv --port 8080', 'With your own prices, at the same port each time'],
   ],
-  notes: `The address has a secret. Each start makes another one. Pages show the newest run, and follow new ones. Nothing is written to the lake, and pages ask for nothing from other hosts.
+  notes: `The address has a secret. Each start makes another one. Pages show the newest run, and follow new ones; with --remote they look for one every minute. Nothing is written to the lake, and pages ask for nothing from other hosts.
 ${CREDITS_NOTE}`,
 });
 
