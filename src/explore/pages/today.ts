@@ -133,7 +133,8 @@ function renderMoves(answer: Answer, question: Question): Content {
       const rows = answer.rows.filter((row) => row[kindAt] === kind);
       const columns = MOVES.filter((one) => one !== 'kind');
       const own = { ...question, set: { ...question.set, kind } };
-      return html`<h3>${name}</h3>${renderAnswer({ ...answer, rows, hasMore: false }, own, { caption: `The largest of ${formatCount(totals.get(kind) ?? 0n)}`, columns })}`;
+      const caption = `The largest of ${formatCount(totals.get(kind) ?? 0n)}`;
+      return renderSection(name, renderAnswer({ ...answer, rows, hasMore: false }, own, { caption, columns }));
     });
   return html`${renderFigures(figures)}${parts.length === 0 ? html`<p class="soft">No price or listing of a product moved.</p>` : parts}`;
 }

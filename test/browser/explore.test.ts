@@ -1,0 +1,139 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Explored, explore, tellMarket } from '../explore/explored.js';
+import { launchChromium } from './chromium.js';
+
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } as const;
+const PAGES = [
+  '/',
+  '/products',
+  '/products/acme-r1',
+  '/shops',
+  '/shops/33',
+  '/categories',
+  '/list',
+  '/analyses',
+  '/analyses/movers',
+  '/copy',
+  '/sql',
+  '/sql?sql=SELEC',
+  '/credits',
+  '/none',
+];
+
+let browser: Browser;
+let explored: Explored;
+beforeAll(async () => {
+  browser = await launchChromium();
+  explored = await explore(await tellMarket());
+});
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+});
+afterAll(async () => {
+  await browser.close();
+  await explored.close();
+  await explored.story.close();
+});
+
+/** Opens the address that the command prints; what a page must not do is noted. */
+async function open(
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; trouble: string[]; go(path: string): Promise<void> }> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const trouble: string[] = [];
+  page.on('console', (message) => trouble.push(`console ${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => trouble.push(`error: ${error.message}`));
+  page.on('dialog', (dialog) => trouble.push(`dialog: ${dialog.message()}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(explored.base) && !request.url().startsWith('data:'))
+      trouble.push(`request: ${request.url()}`);
+  });
+  await page.goto(explored.url);
+  return {
+    ...{ page, trouble },
+    go: async (path) => {
+      await page.goto(explored.base + path);
+    },
+  };
+}
+
+const isRefusal = (line: string) => /status of 4\d\d/u.test(line);
+
+describe('the pages of explore in a browser', () => {
+  it('open by the address, which then has no secret, and run nothing that stands in a text', async () => {
+    const { page, trouble, go } = await open();
+    expect(page.url()).toBe(`${explored.base}/`);
+    for (const path of PAGES) await go(path);
+    await go('/products?q=kettle');
+    expect(await page.locator('tbody th').first().textContent()).toContain('<script>alert("x")</script>');
+    expect(trouble.filter((line) => !isRefusal(line))).toEqual([]);
+  });
+
+  it.each(PAGES)('%s has no violation that axe finds, light or dark, wide or narrow', async (path) => {
+    for (const options of [{}, { ...PHONE, colorScheme: 'dark' as const }]) {
+      const { page, go } = await open(options);
+      await go(path);
+      await page.evaluate(axe.source);
+      const violations = await page.evaluate(
+        'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | ")))',
+      );
+      expect(violations).toEqual([]);
+      await page.context().close();
+    }
+  });
+
+  it.each(PAGES)('%s is no wider than a phone', async (path) => {
+    const { page, go } = await open(PHONE);
+    await go(path);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  });
+
+  it('finds products while one types, and the address follows', async () => {
+    const { page, go } = await open();
+    await go('/products');
+    await page.keyboard.press('/');
+    await page.keyboard.type('rádio');
+    await expect.poll(() => page.locator('#found tbody tr').count()).toBe(1);
+    await page.waitForURL(`${explored.base}/products?q=r%C3%A1dio`);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/products\/acme-r1/u);
+    expect(await page.locator('h1').textContent()).toBe('Rádio Nôtre 7');
+  });
+
+  it('keeps the filters when words are typed', async () => {
+    const { page, go } = await open();
+    await go('/products?min_shops=2');
+    await page.locator('.bar input').fill('7');
+    await page.waitForURL(/q=7/u);
+    expect(page.url()).toContain('min_shops=2');
+    expect(await page.locator('#found tbody tr').count()).toBe(1);
+  });
+
+  it('works without the script', async () => {
+    const { page, go } = await open({ javaScriptEnabled: false });
+    await go('/products');
+    await page.locator('.bar input').fill('radio');
+    await page.locator('.filters button').click();
+    expect(await page.locator('#found tbody tr').count()).toBe(1);
+    await page.locator('#found thead a').first().click();
+    expect(page.url()).toContain('sort=title');
+  });
+
+  it('completes names in SQL, and runs it by keyboard', async () => {
+    const { page, go } = await open();
+    await go('/sql');
+    const sql = page.locator('textarea');
+    await sql.fill('SELECT count(*) AS n FROM item');
+    await sql.press('End');
+    await sql.press('Tab');
+    expect(await sql.inputValue()).toMatch(/FROM item[s_]/u);
+    await sql.fill('SELECT count(*) AS n FROM items');
+    await sql.press('Control+Enter');
+    await page.waitForSelector('tbody');
+    expect(await page.locator('tbody th').first().textContent()).toBe('65');
+  });
+});
