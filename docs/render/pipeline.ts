@@ -43,6 +43,10 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
     '14d',
     'How long a source may stay unseen: a duration, a multiple of its usual interval such as `3x`, or `0` for no limit. See [Fresh or not](../concepts/spreads.md#fresh-or-not).',
   ],
+  'analysis.matches': [
+    '',
+    'A CSV file of your own matches and non-matches: `product,other,match`. See [Your own matches](../concepts/product-matching.md#your-own-matches).',
+  ],
   'analysis.words.used': ['[]', 'Words of titles that mean used goods. See [Words](../concepts/spreads.md#words).'],
   'analysis.words.refurbished': ['[]', 'Words that mean refurbished goods.'],
   'analysis.words.opened': ['[]', 'Words that mean opened or displayed goods.'],

@@ -1,10 +1,25 @@
--- Products that belong to another product: a sparse table, the rest stand for themselves. A product of brand and part
--- number (brand-mpn, without GTIN) joins the product of a GTIN where an offer, listed now or before, has both codes. It
--- stays alone where offers lead to more than one GTIN, where the check digit is wrong, and where the part number has no
--- digit (n/a, unknown, 000).
--- needs: items
+-- Products that belong to another product: a sparse table, the rest stand for themselves. Products that the user joins
+-- are a group. A product of brand and part number (brand-mpn, without GTIN), or a group of such products, joins the one
+-- GTIN that offers, listed now or before, have with that brand and part number. GTINs that the user joins are one, and
+-- a GTIN that the user says is another product is none. It stays alone where offers lead to more than one GTIN, where
+-- the check digit is wrong, and where the part number has no digit (n/a, unknown, 000).
+-- needs: items, user_matches
 -- values: run_id VARCHAR
-WITH keyed AS (
+WITH members AS (
+  SELECT product_id, other_id AS group_id FROM user_matches WHERE is_match
+),
+-- Groups that the user keeps apart, both ways.
+apart AS (
+  SELECT DISTINCT coalesce(one.group_id, pair.product_id) AS group_id, coalesce(two.group_id, pair.other_id) AS other_group
+  FROM (
+    SELECT product_id, other_id FROM user_matches WHERE NOT is_match
+    UNION ALL
+    SELECT other_id AS product_id, product_id AS other_id FROM user_matches WHERE NOT is_match
+  ) AS pair
+  LEFT JOIN members AS one ON one.product_id = pair.product_id
+  LEFT JOIN members AS two ON two.product_id = pair.other_id
+),
+keyed AS (
   SELECT DISTINCT product_id FROM items WHERE contains(product_id, '-')
 ),
 bridges AS (
@@ -15,15 +30,51 @@ bridges AS (
     site_id
   FROM items
   WHERE gtin14 IS NOT NULL AND brand IS NOT NULL AND regexp_matches(mpn, '[1-9]')
+),
+leads AS (
+  SELECT
+    coalesce(one.group_id, bridges.key) AS group_id,
+    coalesce(two.group_id, bridges.gtin_id) AS gtin_group,
+    item_id,
+    site_id
+  FROM bridges
+  SEMI JOIN keyed ON keyed.product_id = bridges.key
+  LEFT JOIN members AS one ON one.product_id = bridges.key
+  LEFT JOIN members AS two ON two.product_id = bridges.gtin_id
+),
+-- A group with a GTIN joins no other one, so nothing is joined over more than one bridge.
+found AS (
+  SELECT
+    leads.group_id,
+    min(leads.gtin_group) AS gtin_group,
+    min(item_id) AS item_id,
+    count(DISTINCT site_id) AS shops
+  FROM leads
+  ANTI JOIN apart ON apart.group_id = leads.group_id AND apart.other_group = leads.gtin_group
+  WHERE contains(leads.group_id, '-')
+  GROUP BY leads.group_id
+  HAVING min(leads.gtin_group) = max(leads.gtin_group)
+),
+-- Two that the user keeps apart can't both be the GTIN that they lead to, and nothing says which one is.
+clashing AS (
+  SELECT DISTINCT one.group_id
+  FROM found AS one
+  JOIN apart ON apart.group_id = one.group_id
+  JOIN found AS two ON two.group_id = apart.other_group AND two.gtin_group = one.gtin_group
+),
+joined AS (
+  SELECT * FROM found ANTI JOIN clashing ON clashing.group_id = found.group_id
 )
-SELECT
-  key AS product_id,
-  min(gtin_id) AS match_id,
-  'bridge' AS evidence,
-  min(item_id) AS item_id,
-  count(DISTINCT site_id) AS shops,
-  getvariable('run_id')::VARCHAR AS run_id
-FROM bridges
-SEMI JOIN keyed ON keyed.product_id = bridges.key
-GROUP BY key
-HAVING min(gtin_id) = max(gtin_id)
+SELECT product_id, match_id, evidence, item_id, shops, getvariable('run_id')::VARCHAR AS run_id
+FROM (
+  SELECT group_id AS product_id, gtin_group AS match_id, 'bridge' AS evidence, item_id, shops FROM joined
+  UNION ALL
+  SELECT
+    members.product_id,
+    coalesce(joined.gtin_group, members.group_id) AS match_id,
+    'user' AS evidence,
+    NULL::BIGINT AS item_id,
+    NULL::BIGINT AS shops
+  FROM members
+  LEFT JOIN joined ON joined.group_id = members.group_id
+)

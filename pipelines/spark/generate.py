@@ -31,6 +31,7 @@ QUERIES = {
     "shop_currencies": "models/shop_currencies.sql",
     "offers": "analysis/judged_offers.sql",
     "price_spread": "analysis/price_spread.sql",
+    "matches": "models/matches.sql",
     "offer_prices": "analysis/offer_prices.sql",
     "price_spread_daily": "analysis/price_spread_daily.sql",
     **{name: f"analysis/{name}.sql" for name in ANALYSES},

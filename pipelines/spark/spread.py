@@ -2,7 +2,7 @@
 
     spark-submit --packages io.delta:delta-spark_2.12:3.3.2 pipelines/spark/spread.py --lake ./lake --to ./derived
 
-Reads `items`, `history`, `sites`, `sources` and `offer_rules` as Delta tables and writes a folder of Parquet for each table. README.md says which
+Reads `items`, `history`, `sites`, `sources`, `offer_rules` and `user_matches` as Delta tables and writes a folder of Parquet for each table. README.md says which
 settings a cluster needs."""
 
 import argparse
@@ -19,11 +19,12 @@ from pyspark.sql.utils import AnalysisException
 
 SQL = pathlib.Path(__file__).resolve().parent / "sql"
 # What is written if nothing is named: the derived tables but for price_spread_daily, which needs days.
-TABLES = ["products", "product_prices", "shop_currencies", "offers", "price_spread"]
+TABLES = ["products", "product_prices", "shop_currencies", "offers", "price_spread", "matches"]
 # All that can be named: what has a file. The offers of each day are only read by others.
 NAMES = sorted(path.stem for path in SQL.glob("*.sql") if path.stem != "offer_prices")
 OPTIONAL = {
     "offer_rules": "rule STRING, site_id BIGINT, meaning STRING, text STRING, run_id STRING",
+    "user_matches": "product_id STRING, other_id STRING, is_match BOOLEAN, run_id STRING",
     "sources": "site_id BIGINT, source_id BIGINT, last_seen_at TIMESTAMP, is_stale BOOLEAN",
 }
 SETTINGS = {

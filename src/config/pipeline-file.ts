@@ -13,6 +13,7 @@ import {
   type ReceiverSettings,
 } from './pipeline-schema.js';
 import { parseYaml } from './pipeline-yaml.js';
+import { readUserMatches } from './user-matches.js';
 
 export type { Pipeline } from './pipeline-schema.js';
 
@@ -31,7 +32,9 @@ export async function readPipeline(file: string, env: NodeJS.ProcessEnv): Promis
   const { values, locate } = await readValues(file, env, ['webhook', 'notify']);
   const { source, webhook: _webhook, notify: _notify, ...rest } = values;
   await refuseWrongChecks(rest, locate);
-  return { ...rest, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
+  const { matches } = rest.analysis;
+  const userMatches = matches === undefined ? {} : { userMatches: await readUserMatches(matches) };
+  return { ...rest, ...userMatches, file, source: { ...source, apiKey: await resolveKey(source.apiKey, locate) } };
 }
 
 /** Reads the settings for commands that only read the lake; secrets may be missing. Faults as of `readPipeline`. */

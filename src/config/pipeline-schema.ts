@@ -8,6 +8,7 @@ import { MAPPABLE_FIELDS } from '../tables/item-names.js';
 import { type DatasetSelection, RUN_MODES } from '../tables/table.js';
 import { attributeNames, mapping, shops, wordLists } from './offer-schema.js';
 import { parseDuration, parseSize } from './units.js';
+import type { UserMatch } from './user-matches.js';
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -248,6 +249,7 @@ export const pipelineSchema = mapping({
       .regex(/^[A-Z]{3}$/, 'must be a code of ISO 4217')
       .default('EUR'),
     staleAfter: staleAfter.prefault('14d'),
+    matches: place('a file of matches').optional(),
     words: wordLists,
     attributes: attributeNames,
     shops,
@@ -269,6 +271,8 @@ export interface Pipeline extends Omit<PipelineValues, 'source' | 'webhook' | 'n
   file: string;
   /** True where there is no pipeline file: what the lake was told stays. */
   keepsTold?: boolean;
+  /** What the file analysis.matches says. */
+  userMatches?: readonly UserMatch[];
   source: Omit<PipelineValues['source'], 'apiKey'> & { apiKey: string };
 }
 

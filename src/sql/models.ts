@@ -72,7 +72,7 @@ export const MODELS = {
     values: { listing_datasets: 'VARCHAR[]' },
   },
   matches: {
-    needs: ['items'],
+    needs: ['items', 'user_matches'],
     values: { run_id: 'VARCHAR' },
   },
   mismatches: {

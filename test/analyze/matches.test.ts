@@ -1,6 +1,10 @@
 /** Table `matches` and spreads by match, against a program that knows the rules and no SQL. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { keyByMatch } from '../../src/analyze/matched-views.js';
+import { readUserMatches, type UserMatch } from '../../src/config/user-matches.js';
 import { Database } from '../../src/sql/connection.js';
 import { createTable, derivedSelects, insertCredits } from '../check/lake-world.js';
 import { seedRandom } from './offer-world.js';
@@ -52,25 +56,95 @@ function isGtin(code: string | null): boolean {
   return sum % 10 === 0 && Number(code) > 0;
 }
 
-/** product → [match, lowest item, shops] of each product that one GTIN alone is known of. */
-function findBridges(listings: Listing[]): Map<string, [string, bigint, number]> {
-  const bridges = new Map<string, [string, bigint, number]>();
-  for (const product of new Set(listings.map(findProduct))) {
-    if (product === null || !product.includes('-')) continue;
-    const both = listings.filter((one) => findKey(one) === product && isGtin(one.gtin) && /[1-9]/u.test(one.mpn ?? ''));
-    const gtins = [...new Set(both.map(findProduct))];
-    if (gtins.length !== 1) continue;
-    const ids = both.map(({ itemId }) => itemId).sort((a, b) => (a < b ? -1 : 1));
-    bridges.set(product, [gtins[0] as string, ids[0] as bigint, new Set(both.map(({ siteId }) => siteId)).size]);
+/** What the user says: pairs that match, and pairs that don't. */
+interface Told {
+  yes: [string, string][];
+  no: [string, string][];
+}
+
+/** The products that chains of matches lead to from one. */
+function reach(product: string, { yes }: Told): Set<string> {
+  const reached = new Set([product]);
+  for (let size = 0; size < reached.size; ) {
+    size = reached.size;
+    for (const pair of yes) if (pair.some((one) => reached.has(one))) for (const one of pair) reached.add(one);
   }
-  return bridges;
+  return reached;
+}
+
+/** A GTIN stands for all, else the first of the alphabet. */
+const findHead = (group: Set<string>) =>
+  [...group].sort((a, b) => Number(a.includes('-')) - Number(b.includes('-')) || (a < b ? -1 : 1))[0] as string;
+
+/** product → [match, evidence, lowest item, shops] of each product that belongs to another. */
+function findMatches(listings: Listing[], told: Told): Map<string, [string, string, bigint | null, number | null]> {
+  const products = new Set(listings.map(findProduct).filter((one) => one !== null));
+  const head = (product: string) => findHead(reach(product, told));
+  const isApart = (one: string, two: string) =>
+    told.no.some((pair) => [pair, [...pair].reverse()].some(([a = '', b = '']) => head(a) === one && head(b) === two));
+  const found = new Map<string, [string, bigint, number]>();
+  for (const group of new Set([...products].map(head))) {
+    if (!group.includes('-')) continue;
+    const keys = [...reach(group, told)].filter((one) => products.has(one));
+    const both = listings.filter(
+      (one) => keys.includes(findKey(one) ?? '') && isGtin(one.gtin) && /[1-9]/u.test(one.mpn ?? ''),
+    );
+    const leads = both
+      .map((one) => ({ ...one, to: head(findProduct(one) as string) }))
+      .filter(({ to }) => !isApart(group, to));
+    const [first] = leads;
+    if (first === undefined || leads.some(({ to }) => to !== first.to)) continue;
+    const ids = leads.map(({ itemId }) => itemId).sort((a, b) => (a < b ? -1 : 1));
+    found.set(group, [first.to, ids[0] as bigint, new Set(leads.map(({ siteId }) => siteId)).size]);
+  }
+  const isClashing = (group: string) =>
+    [...found].some(([other, [to]]) => to === found.get(group)?.[0] && isApart(group, other));
+  const matches = new Map<string, [string, string, bigint | null, number | null]>();
+  for (const [group, [to, itemId, shops]] of found)
+    if (!isClashing(group)) matches.set(group, [to, 'bridge', itemId, shops]);
+  for (const product of new Set(told.yes.flat())) {
+    const group = head(product);
+    if (product !== group) matches.set(product, [matches.get(group)?.[0] ?? group, 'user', null, null]);
+  }
+  return matches;
+}
+
+/** Random pairs, of which none contradicts the others. */
+function tell(seed: number, listings: Listing[]): Told {
+  const random = seedRandom(seed + 1000);
+  const products = [...new Set(listings.map(findProduct).filter((one) => one !== null))];
+  const pick = () => products[Math.floor(random() * products.length)] as string;
+  const told: Told = { yes: [], no: [] };
+  for (let n = 0; n < 5; n++) {
+    const [one, two] = [pick(), pick()];
+    const isSame = reach(one, told).has(two);
+    if (!isSame && random() < 0.5) told.no.push([one, two]);
+    else if (one !== two) {
+      told.yes.push([one, two]);
+      if (told.no.some(([a, b]) => reach(a, told).has(b))) told.yes.pop();
+    }
+  }
+  return told;
+}
+
+/** By the file, as a user writes it. */
+async function readTold({ yes, no }: Told): Promise<UserMatch[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'pricelake-matches-'));
+  const file = join(folder, 'matches.csv');
+  const lines = [...yes.map((pair) => [...pair, 'yes']), ...no.map((pair) => [...pair, 'no'])].map((one) => one.join());
+  await writeFile(file, ['product,other,match', ...lines].join('\n'));
+  const rows = await readUserMatches(file);
+  await rm(folder, { recursive: true });
+  return rows;
 }
 
 /** A session with the items and their derived tables; `map` gives the product of each. */
-async function openTables(listings: Listing[], map = findProduct): Promise<Database> {
+async function openTables(listings: Listing[], told: Told, map = findProduct): Promise<Database> {
   const db = await Database.open();
   dbs.push(db);
-  for (const table of ['sites', 'sources', 'offer_rules'] as const) await createTable(db, table);
+  for (const table of ['sites', 'sources', 'offer_rules', 'user_matches'] as const) await createTable(db, table);
+  for (const { productId, otherId, isMatch } of await readTold(told))
+    await db.run("INSERT INTO user_matches VALUES ($1, $2, $3, 'r1')", [productId, otherId, isMatch]);
   await insertCredits(db);
   // Views, as commands have them.
   await createTable(db, 'items', 'items_rows');
@@ -103,25 +177,34 @@ const list = async (db: Database, sql: string) =>
 
 const SEEDS = [1, 2, 3, 4];
 
+const NOTHING: Told = { yes: [], no: [] };
+
 describe.each(SEEDS)('in the world of seed %i', (seed) => {
   const listings = makeListings(seed);
 
-  test('a product of brand and part number joins the one GTIN that offers have with them', async () => {
-    const db = await openTables(listings);
-    const expected = [...findBridges(listings)].map(([product, [match, itemId, shops]]) =>
-      [product, match, 'bridge', itemId, shops, 'r1'].join(' | '),
-    );
-    expect(await list(db, 'FROM matches')).toHaveLength(expected.length);
-    expect((await list(db, 'FROM matches')).sort()).toEqual(expected.sort());
-  });
+  test.each([NOTHING, tell(seed, listings), tell(seed + 50, listings)])(
+    'a product belongs to the one that offers and the user lead to: %j',
+    async (told) => {
+      const db = await openTables(listings, told);
+      const expected = [...findMatches(listings, told)].map(([product, match]) =>
+        [product, ...match, 'r1'].join(' | '),
+      );
+      const actual = await list(
+        db,
+        "SELECT * REPLACE (coalesce(item_id::VARCHAR, '') AS item_id, coalesce(shops::VARCHAR, '') AS shops) FROM matches",
+      );
+      expect(actual.sort()).toEqual(expected.sort());
+    },
+  );
 
   test('by match, tables are as if the products were one', async () => {
-    const bridges = findBridges(listings);
-    const joined = await openTables(listings);
+    const told = tell(seed, listings);
+    const matches = findMatches(listings, told);
+    const joined = await openTables(listings, told);
     await keyByMatch(joined);
-    const one = await openTables(listings, (listing) => {
+    const one = await openTables(listings, NOTHING, (listing) => {
       const product = findProduct(listing);
-      return bridges.get(product ?? '')?.[0] ?? product;
+      return matches.get(product ?? '')?.[0] ?? product;
     });
     for (const table of ['offers', 'products', 'product_prices', 'price_spread']) {
       const rows = (db: Database) => list(db, `SELECT * EXCLUDE (run_id) FROM ${table} ORDER BY ALL`);
@@ -131,6 +214,50 @@ describe.each(SEEDS)('in the world of seed %i', (seed) => {
 });
 
 test('worlds have what is joined and what is left alone', () => {
-  const bridges = SEEDS.map((seed) => findBridges(makeListings(seed)).size);
-  expect(bridges.reduce((sum, count) => sum + count)).toBeGreaterThan(3);
+  const kinds = SEEDS.flatMap((seed) => {
+    const listings = makeListings(seed);
+    return [NOTHING, tell(seed, listings)].flatMap((told) => [...findMatches(listings, told).values()]);
+  }).map(([, evidence]) => evidence);
+  expect(kinds.filter((kind) => kind === 'bridge').length).toBeGreaterThan(5);
+  expect(kinds.filter((kind) => kind === 'user').length).toBeGreaterThan(3);
+});
+
+/** Two part numbers of one GTIN; offers without it have either. */
+const PARTED: Listing[] = ['R-1', 'X/9'].flatMap((mpn, n) =>
+  ['4006381333931', null].map((gtin, site) => ({
+    ...{ itemId: BigInt(10 * n + site), siteId: BigInt(site), gtin, brand: 'Acme', mpn, price: '1.00', isListed: true },
+  })),
+);
+const BOTH = ['acme-r1 4006381333931 bridge', 'acme-x9 4006381333931 bridge'];
+
+test.each<[what: string, told: Told, matches: string[]]>([
+  ['nothing told', NOTHING, BOTH],
+  ['one kept apart from the GTIN', { yes: [], no: [['4006381333931', 'acme-r1']] }, BOTH.slice(1)],
+  ['both kept apart', { yes: [], no: [['acme-x9', 'acme-r1']] }, []],
+  [
+    'both kept apart, and one told',
+    { yes: [['acme-x9', '4006381333931']], no: [['acme-x9', 'acme-r1']] },
+    ['acme-x9 4006381333931 user'],
+  ],
+  [
+    'both joined',
+    { yes: [['acme-x9', 'acme-r1']], no: [] },
+    ['acme-r1 4006381333931 bridge', 'acme-x9 4006381333931 user'],
+  ],
+  [
+    'both joined, and one kept apart from the GTIN',
+    { yes: [['acme-x9', 'acme-r1']], no: [['acme-x9', '4006381333931']] },
+    ['acme-x9 acme-r1 user'],
+  ],
+  [
+    'one joined to another GTIN',
+    { yes: [['acme-x9', '96385074']], no: [] },
+    ['acme-r1 4006381333931 bridge', 'acme-x9 96385074 user'],
+  ],
+])('with %s, products of one GTIN are %j', async (_, told, matches) => {
+  const db = await openTables(PARTED, told);
+  expect((await list(db, "SELECT concat_ws(' ', product_id, match_id, evidence) FROM matches")).sort()).toEqual(
+    matches,
+  );
+  expect(findMatches(PARTED, told).size).toBe(matches.length);
 });

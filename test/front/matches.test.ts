@@ -122,3 +122,32 @@ test('a rebuild makes the same matches', async () => {
   await rebuildLake(await describeLakePipeline(story.lakePath), testIo, new AbortController().signal);
   expect((await matches()).sort()).toEqual(before.sort());
 });
+
+test('what the user says joins and parts products, from the next run on, without news', async () => {
+  const before = await matches();
+  const tell = (lines: [string, string, boolean][]) => {
+    story.pipeline.userMatches = lines.map(([productId, otherId, isMatch]) => ({ productId, otherId, isMatch }));
+  };
+  tell([
+    ['acme-r1', GTIN, false],
+    ['bead-b3', OTHER, true],
+  ]);
+  expect((await story.run()).published).toBe(true);
+  expect((await story.run()).published).toBe(false);
+  const told = [`bead-b3 | ${OTHER} | user | ∅ | ∅`, ...before.filter((row) => row.startsWith('bead-b2'))].sort();
+  expect((await matches()).sort()).toEqual(told);
+  expect(await figures({ by: 'match' })).toContainEqual(['acme-r1', 2, 80, 120, 'Depot']);
+
+  const db = await Database.open();
+  const lake = await openLake(story.lakePath, { create: false });
+  const proofs = await verifyLake(lake, db, { signal: new AbortController().signal }, testIo);
+  expect(proofs.filter(({ found }) => found > 0)).toEqual([]);
+  db.close();
+
+  // Without its pipeline file, the lake keeps what it was told.
+  await rebuildLake(await describeLakePipeline(story.lakePath), testIo, new AbortController().signal);
+  expect((await matches()).sort()).toEqual(told);
+  tell([]);
+  await story.run();
+  expect((await matches()).sort()).toEqual(before.sort());
+});

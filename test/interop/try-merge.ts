@@ -106,7 +106,14 @@ function findSegments(folder: string): string[] {
 }
 
 const LANDED: readonly TableName[] = ['items', 'history', 'sites', 'rejects'];
-const MADE: readonly TableName[] = ['products', 'product_prices', 'shop_currencies', 'offers', 'price_spread'];
+const MADE: readonly TableName[] = [
+  'products',
+  'product_prices',
+  'shop_currencies',
+  'offers',
+  'price_spread',
+  'matches',
+];
 
 /** Lands a first copy with hard values. Returns lakes that hold it: ours is synced, theirs is to be merged. */
 async function landTwice(world: World, format: 'ndjson' | 'csv'): Promise<{ ours: string; theirs: string }> {

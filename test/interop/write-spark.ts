@@ -13,7 +13,7 @@ import { quoteLiteral } from '../../src/sql/quote.js';
 import { itself } from '../../src/sql/sql.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
-import { derivedSelects } from '../check/lake-world.js';
+import { createTable, derivedSelects } from '../check/lake-world.js';
 import { select, write } from '../lake/items.js';
 
 /**
@@ -52,10 +52,11 @@ const near = `(pow(10, (hash(i // 6, 5) % 5)::INTEGER - 1) * (1 + (hash(i, 6) % 
 const ITEMS = {
   item_id: '9007199254740993 + i * 7919',
   title: pick(IN.titles, 1),
-  brand: `CASE WHEN ${some(2, 3)} THEN 'Brand ' || i % 5 END`,
-  mpn: `CASE WHEN ${some(3, 3)} THEN 'M' || i % 7 END`,
+  // The second kind is the key of another product.
+  brand: `CASE WHEN ${some(2, 3)} THEN 'Brand ' || i % 5 WHEN hash(i, 2) % 3 = 1 THEN 'P ' || i // 6 + 40 END`,
+  mpn: `CASE WHEN ${some(3, 3)} THEN 'M' || i % 7 WHEN hash(i, 3) % 3 = 1 THEN 'É-1' END`,
   gtin14: `CASE WHEN ${some(4, 2)} THEN lpad((i // 6)::VARCHAR, 14, '0') END`,
-  product_id: `CASE WHEN i % 37 = 0 THEN NULL ELSE 'p' || i // 6 || '-é' END`,
+  product_id: `CASE WHEN i % 37 = 0 THEN NULL ELSE 'p' || i // 6 || '-é1' END`,
   price: `CASE WHEN ${some(7, 4)} THEN ${pick(IN.prices, 8)} ELSE ${near} END`,
   previous_price: `CASE WHEN ${some(9, 3)} THEN ${near} * ([1, 10, 100, 0.1, 1.5][1 + (hash(i, 10) % 5)::INTEGER])::DECIMAL(6, 2) END`,
   price_changed_at: `CASE WHEN ${some(11, 3)} THEN ${at(12, 40)} END`,
@@ -70,6 +71,13 @@ const ITEMS = {
   removed_at: `CASE WHEN ${some(20, 8)} THEN ${at(21, 15)} END`,
   is_listed: `NOT ${some(20, 8)}`,
   read_at: "TIMESTAMPTZ '2026-11-20 00:00:00+00'",
+  run_id: "'r1'",
+};
+/** Products that belong to the one before them, and products that don't belong to the one whose code they lead to. */
+const USER_MATCHES = {
+  product_id: "'p' || i || '-é1'",
+  other_id: "'p' || CASE WHEN i % 10 < 3 THEN i - i % 10 ELSE i - 40 END || '-é1'",
+  is_match: 'i % 10 < 3',
   run_id: "'r1'",
 };
 const HISTORY = {
@@ -100,6 +108,7 @@ await writeWorld('hard', {
   items: select('items', ITEMS, 'range(3000) AS r(i)'),
   history: select('history', HISTORY, 'range(6000) AS r(i)'),
   sites: select('sites', SITES, 'range(7) AS r(i)'),
+  user_matches: select('user_matches', USER_MATCHES, '(FROM range(40, 500) AS r(i) WHERE i % 10 IN (1, 2, 5))'),
 });
 if (given !== undefined) {
   await mkdir(folder, { recursive: true });
@@ -149,9 +158,10 @@ async function writeWorld(world: string, tables: Partial<Record<TableName, strin
   const lake = await openLake(join(target, 'lake'), { create: true });
   const db = await Database.open({ threads: 2 });
   await createMacros(db);
+  for (const table of ['sources', 'offer_rules', 'user_matches'] as const) await createTable(db, table);
   for (const [name, query] of Object.entries(tables)) {
     const table = name as TableName;
-    await db.run(`CREATE TABLE ${table} AS ${query}`);
+    await db.run(`CREATE OR REPLACE TABLE ${table} AS ${query}`);
     await write(db, lake, { table, select: `FROM ${table}`, applied: { cursor: 1n } });
   }
   for (const { table, select } of derivedSelects('spark')) {

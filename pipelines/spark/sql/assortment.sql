@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source e87eb77912cc0714.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 5841eb7d2ffba815.
 -- step: assortment__span
 SELECT
   CAST((

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source 78592ee8a462914a.
+-- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source 6e8a2b3f9ec159ef.
 -- step: changes_by_day
 SELECT
   observed_date AS day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 5b1f411099f83dec.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 102bc268e680f7a1.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 7b71ee449cbdd204.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 48e22ef4dd81960a.
 -- step: dispersion__shop_prices
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 9a6d05d9eea4316f.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 110b537f87e1e7d6.
 -- step: law_of_one_price__span, kept
 SELECT
   last_day,

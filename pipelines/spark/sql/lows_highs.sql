@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source bcba3314668f6582.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source 7ff29e3a85a7a787.
 -- step: lows_highs__now_us, kept
 SELECT
   seen_us AS until_us

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source bfb6c8a7b56c604e.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 1c3814e8e740c99d.
 -- step: offer_prices__past_offers
 SELECT
   item_id,

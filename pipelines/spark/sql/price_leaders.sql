@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source ce86f645e6d4741d.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source cb2faa6323a37557.
 -- step: price_leaders__moved
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 4b396ce822ba851d.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 03a1e35880d0c4fa.
 -- step: price_spells__listings, kept
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 0652112737dcb520.
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 854bcd3b99776de9.
 -- step: sales__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 3b0bfc611e1932a8.
+-- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 9b0975584fa22987.
 -- columns: site_id BIGINT, currency STRING, run_id STRING
 -- step: shop_currencies
 SELECT

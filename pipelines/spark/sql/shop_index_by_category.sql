@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 544a5b3a570b2aab.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 94dea88be48ba381.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,

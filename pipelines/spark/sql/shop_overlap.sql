@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source db77000e248fe359.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source f475316659100c07.
 -- step: shop_overlap__shop_prices, kept
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source 1a11c73c6e6722e0.
+-- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source 12cb817a23686fbc.
 -- step: spread_by_day
 SELECT
   day,

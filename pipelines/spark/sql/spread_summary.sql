@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 8942d0e2dd21e33b.
+-- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 49fbd0bf76a4ce3e.
 -- step: spread_summary__selected, kept
 SELECT
   product_id,

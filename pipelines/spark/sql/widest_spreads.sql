@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source da29146a819fcb63.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source c933d433769fc9a8.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT

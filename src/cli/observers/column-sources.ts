@@ -65,8 +65,8 @@ export const COLUMN_SOURCES: Partial<Record<TableName, Sources>> = {
     ...each(['min', 'max', 'offers'], () => PRICE),
   },
   matches: {
-    product_id: item('product_id'),
-    match_id: item('product_id', 'gtin14', 'brand', 'mpn'),
+    product_id: [...item('product_id'), 'user_matches.product_id'],
+    match_id: [...item('product_id', 'gtin14', 'brand', 'mpn'), 'user_matches.other_id', 'user_matches.is_match'],
     item_id: item('item_id', 'gtin14', 'brand', 'mpn'),
     shops: item('site_id', 'gtin14', 'brand', 'mpn'),
   },

@@ -9,7 +9,7 @@ import type { StagedTable, Staging } from './stage.js';
 
 type Analysis = Pipeline['analysis'];
 
-type ToldRows = Record<string, string | bigint | null>[];
+type ToldRows = Record<string, string | bigint | boolean | null>[];
 
 type Asked = Pick<Run, 'pipeline' | 'tables' | 'repairs'>;
 
@@ -17,7 +17,10 @@ type Asked = Pick<Run, 'pipeline' | 'tables' | 'repairs'>;
 const DEFAULT_STALE_SECONDS = 14 * 24 * 3600;
 
 /** Rows of each table of the pipeline file, without `run_id`, in an order that says nothing. */
-const LISTS: Record<ToldTableName, (pipeline: Pipeline) => ToldRows> = { offer_rules: listOfferRules };
+const LISTS: Record<ToldTableName, (pipeline: Pipeline) => ToldRows> = {
+  offer_rules: listOfferRules,
+  user_matches: listUserMatches,
+};
 
 function listOfferRules({ analysis }: Pipeline): ToldRows {
   const shops = Object.entries(analysis.shops);
@@ -52,6 +55,14 @@ function listRules(
       return [{ rule, site_id: siteId, meaning, text: '' }];
     return [...new Set(texts)].map((text) => ({ rule, site_id: siteId, meaning, text }));
   });
+}
+
+function listUserMatches({ userMatches = [] }: Pipeline): ToldRows {
+  return userMatches.map(({ productId, otherId, isMatch }) => ({
+    product_id: productId,
+    other_id: otherId,
+    is_match: isMatch,
+  }));
 }
 
 /** Undefined for the default. */

@@ -1,0 +1,140 @@
+import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
+import { PricelakeError } from '../io/errors.js';
+
+/** Two products that a person says belong together, or don't. */
+export interface UserMatch {
+  productId: string;
+  /** Of products that belong together, the one that stands for all: of a GTIN if there is one, the first in order. */
+  otherId: string;
+  isMatch: boolean;
+}
+
+/** A line of the file. */
+interface ToldPair {
+  one: string;
+  two: string;
+  line: number;
+}
+
+const MAX_LINES = 100_000;
+const COLUMNS = ['product', 'other', 'match'];
+const HINT =
+  'A file of matches is CSV with a header: product,other,match; e.g. acme-r1,4006381333931,yes. Leave match empty where you have not decided.';
+
+/**
+ * Reads a user's own matches and non-matches. Chains are followed: if a is b and b is c, all three are one. Other columns,
+ * and lines without a decision, say nothing.
+ * @throws PricelakeError `config` that names the first bad line
+ */
+export async function readUserMatches(file: string): Promise<UserMatch[]> {
+  const yes: ToldPair[] = [];
+  const no: ToldPair[] = [];
+  for await (const { match, ...pair } of readPairs(file)) {
+    if (match === 'yes') yes.push(pair);
+    if (match === 'no') no.push(pair);
+  }
+  const groups = joinPairs(yes);
+  const standsFor = (product: string) => groups.get(product) ?? product;
+  const contradiction = no.find(({ one, two }) => standsFor(one) === standsFor(two));
+  if (contradiction !== undefined) {
+    const { one, two, line } = contradiction;
+    const lines = findPath(yes, one, two).map((told) => told.line);
+    const which = lines.length === 1 ? `line ${lines[0]} says` : `lines ${lines.join(', ')} say`;
+    throw new PricelakeError('config', `${file}:${line}: ${one} and ${two} don't match, but ${which} that they do`, {
+      hint: `Change match in line ${[...lines, line].join(' or ')}.`,
+    });
+  }
+  return [
+    ...[...groups].filter(([one, two]) => one !== two).map(([one, two]) => ({ ...order(one, two), isMatch: true })),
+    ...dropRepeated(no.map(({ one, two }) => ({ ...order(one, two), isMatch: false }))),
+  ];
+}
+
+async function* readPairs(file: string): AsyncGenerator<ToldPair & { match: string }> {
+  const refuse = (line: number, what: string) =>
+    new PricelakeError('config', `${file}:${line}: ${what}`, { hint: HINT });
+  let places: number[] | undefined;
+  let count = 0;
+  try {
+    for await (const { bytes, line } of readCsvRecords(file)) {
+      const cells = parseCsvRecord(bytes.toString('utf8'));
+      if (cells === undefined) throw refuse(line, 'is no line of CSV: a quote does not close');
+      if (places === undefined) {
+        const names = cells.map((name) => name?.trim().toLowerCase());
+        places = COLUMNS.map((name) => names.indexOf(name));
+        const missing = COLUMNS.filter((_, index) => places?.[index] === -1);
+        if (missing.length > 0) throw refuse(line, `there is no column ${missing.join(', ')}`);
+        continue;
+      }
+      const [one = '', two = '', match = ''] = places.map((place) => cells[place]?.trim() ?? '');
+      if (match === '') continue;
+      count++;
+      if (count > MAX_LINES) throw refuse(line, `has more than ${MAX_LINES.toLocaleString('en')} decisions`);
+      const pair = { one: toProduct(one), two: toProduct(two), line, match: match.toLowerCase() };
+      if (!['yes', 'no'].includes(pair.match)) throw refuse(line, `match "${match}" is not yes, no or empty`);
+      if (pair.one === '' || pair.two === '') throw refuse(line, 'needs two products');
+      if (pair.one === pair.two) throw refuse(line, `${pair.one} is named twice: these are one product`);
+      yield pair;
+    }
+  } catch (cause) {
+    if (cause instanceof PricelakeError) throw cause;
+    const reason = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : String(cause);
+    throw new PricelakeError('config', `${file}: no matches can be read: ${reason}`, { hint: HINT }, { cause });
+  }
+}
+
+/** A product_id, or a GTIN in any of its forms. */
+function toProduct(text: string): string {
+  return /^\d+$/u.test(text) ? text.replace(/^0+(?=\d)/u, '') : text;
+}
+
+/** Product → the one that stands for it, of each product that is named. */
+function joinPairs(pairs: readonly ToldPair[]): Map<string, string> {
+  const parents = new Map<string, string>();
+  const find = (product: string): string => {
+    let root = product;
+    for (let next = parents.get(root); next !== undefined && next !== root; next = parents.get(root)) root = next;
+    for (let at = product; at !== root; ) {
+      const next = parents.get(at) ?? root;
+      parents.set(at, root);
+      at = next;
+    }
+    return root;
+  };
+  for (const { one, two } of pairs) {
+    const [first, second] = [find(one), find(two)];
+    const { productId: below, otherId: above } = order(first, second);
+    parents.set(above, above);
+    parents.set(below, above);
+  }
+  return new Map([...parents.keys()].map((product) => [product, find(product)]));
+}
+
+/** A GTIN goes before a key of brand and part number, which has a hyphen. */
+function order(one: string, two: string): { productId: string; otherId: string } {
+  const rank = (product: string) => `${product.includes('-') ? 1 : 0}${product}`;
+  return rank(one) < rank(two) ? { productId: two, otherId: one } : { productId: one, otherId: two };
+}
+
+function dropRepeated(matches: UserMatch[]): UserMatch[] {
+  return [...new Map(matches.map((one) => [`${one.productId} ${one.otherId}`, one])).values()];
+}
+
+/** The lines that lead from one product to another, the fewest. */
+function findPath(pairs: readonly ToldPair[], from: string, to: string): ToldPair[] {
+  const near = new Map<string, { pair: ToldPair; next: string }[]>();
+  for (const pair of pairs) {
+    for (const [at, next] of [
+      [pair.one, pair.two],
+      [pair.two, pair.one],
+    ] as const) {
+      near.set(at, [...(near.get(at) ?? []), { pair, next }]);
+    }
+  }
+  const paths = new Map<string, ToldPair[]>([[from, []]]);
+  for (const [at, path] of paths) {
+    if (at === to) return path;
+    for (const { pair, next } of near.get(at) ?? []) if (!paths.has(next)) paths.set(next, [...path, pair]);
+  }
+  return [];
+}
