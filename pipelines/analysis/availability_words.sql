@@ -1,4 +1,4 @@
--- part of: offer_attributes
+-- part of: offer_attributes and availability
 -- The availability that values of attributes mean: in stock, out of stock or on order, null if unknown. From
 -- attribute_texts (site_id, name, text and other columns): these columns, and availability. Values are compared without
 -- case, accents, spaces and punctuation, and without the address of schema.org. Those of offer_rules (rule value) come

@@ -5,18 +5,8 @@
 -- form than those below, or if two values contradict each other. told_condition has the values of the mapped attributes in
 -- lower case. A name is an attribute, or with points a path into one. Of a list, each value tells; of an object, the fields
 -- named below.
-WITH rules AS (
-  SELECT site_id, meaning, text AS name FROM offer_rules WHERE rule = 'attribute'
-),
--- Names of a website stand in place of those for all.
-mapped AS (
-  SELECT sites.site_id, rules.meaning, name
-  FROM (SELECT DISTINCT site_id FROM priced) AS sites
-  JOIN rules ON rules.site_id = sites.site_id OR rules.site_id IS NULL
-  LEFT JOIN (SELECT DISTINCT site_id, meaning FROM rules WHERE site_id IS NOT NULL) AS own
-    ON own.site_id = sites.site_id AND own.meaning = rules.meaning
-  WHERE (rules.site_id IS NOT NULL OR own.meaning IS NULL) AND name <> ''
-),
+WITH mapped_sites AS (SELECT DISTINCT site_id FROM priced),
+mapped AS (FROM 'mapped_attributes.sql'),
 read_values AS (
   SELECT
     item_id,
@@ -31,25 +21,7 @@ read_values AS (
   FROM priced
   JOIN mapped USING (site_id)
 ),
-single_values AS (
-  SELECT
-    * EXCLUDE (value),
-    unnest(CASE WHEN starts_with(value, '[') AND json_valid(value) THEN from_json(value, '["VARCHAR"]') ELSE [value] END) AS value
-  FROM read_values
-  WHERE value IS NOT NULL
-),
-fields AS (
-  SELECT
-    * EXCLUDE (value),
-    CASE WHEN starts_with(value, '{') AND json_valid(value)
-      THEN json_extract_string(value, ['$.availability', '$.status', '$.state', '$.quantity', '$.inStock', '$.value'])
-      ELSE [value] END AS texts,
-    -- Fields of schema.org's MonetaryAmount and of Google's shipping. Two amounts make no number.
-    trim(CASE WHEN starts_with(value, '{') AND json_valid(value)
-      THEN array_to_string(json_extract_string(value, ['$.value', '$.amount', '$.price', '$.cost', '$.currency', '$.priceCurrency']), ' ')
-      ELSE value END) AS amount
-  FROM single_values
-),
+fields AS (FROM 'attribute_fields.sql'),
 attribute_texts AS (
   SELECT item_id, site_id, name, unnest(texts) AS text FROM fields WHERE meaning = 'availability'
 ),
@@ -100,12 +72,15 @@ amounts AS (
     END AS amount
   FROM parsed
 ),
+-- All amounts must be known and equal.
 costs AS (
   SELECT
     item_id,
-    CASE WHEN min(amount) FILTER (meaning = 'shipping cost') = max(amount) FILTER (meaning = 'shipping cost')
+    CASE WHEN count(amount) FILTER (meaning = 'shipping cost') = count(*) FILTER (meaning = 'shipping cost')
+      AND min(amount) FILTER (meaning = 'shipping cost') = max(amount) FILTER (meaning = 'shipping cost')
       THEN min(amount) FILTER (meaning = 'shipping cost') END AS shipping_cost,
-    CASE WHEN min(amount) FILTER (meaning = 'regular price') = max(amount) FILTER (meaning = 'regular price')
+    CASE WHEN count(amount) FILTER (meaning = 'regular price') = count(*) FILTER (meaning = 'regular price')
+      AND min(amount) FILTER (meaning = 'regular price') = max(amount) FILTER (meaning = 'regular price')
       THEN min(amount) FILTER (meaning = 'regular price') END AS regular_price
   FROM amounts
   GROUP BY item_id

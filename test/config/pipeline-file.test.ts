@@ -85,7 +85,7 @@ describe('a pipeline file', () => {
     expect(analysis).toMatchObject({
       attributes: { availability: ['stock'], shippingCost: ['a', 'b.c'], values: { 'in stock': ['1', 'yes', 'true'] } },
       shops: {
-        ['9007199254740993']: { attributes: { condition: [], values: none } },
+        '9007199254740993': { attributes: { condition: [], values: none } },
         7: { attributes: { values: none } },
       },
     });

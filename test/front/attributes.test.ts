@@ -178,6 +178,8 @@ describe('amounts', () => {
     [true, null],
     ['', null],
     [[2, 3], null],
+    [[2, '3 USD'], null],
+    [[2, '2,00'], '2.0000'],
     ['1e9', null],
     ['1,99 + 2', null],
   ];

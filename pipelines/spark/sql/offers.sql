@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 5b4bf80a937378e4.
+-- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 587fcd475c1a9bf0.
 -- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING, doubts ARRAY<STRING>, condition STRING, previous_price DECIMAL(18,4), availability STRING, shipping_cost DECIMAL(18,4), delivered_price DECIMAL(18,4), regular_price DECIMAL(18,4)
 -- step: offers__priced, kept
 SELECT
@@ -401,6 +401,10 @@ SELECT
   CASE WHEN exact BETWEEN 1 AND 1e12 THEN unit END AS unit,
   CASE WHEN exact BETWEEN 1 AND 1e12 THEN CAST(ROUND(exact) AS BIGINT) END AS millionths
 FROM offers__sized_ AS sized;
+-- step: offers__mapped_sites
+SELECT DISTINCT
+  site_id
+FROM offers__priced AS priced;
 -- step: offers__rules, kept
 SELECT
   site_id,
@@ -411,16 +415,12 @@ WHERE
   rule = 'attribute';
 -- step: offers__mapped
 SELECT
-  sites.site_id,
+  mapped_sites.site_id,
   rules.meaning,
   name
-FROM (
-  SELECT DISTINCT
-    site_id
-  FROM offers__priced AS priced
-) AS sites
+FROM offers__mapped_sites AS mapped_sites
 JOIN offers__rules AS rules
-  ON rules.site_id = sites.site_id OR rules.site_id IS NULL
+  ON rules.site_id = mapped_sites.site_id OR rules.site_id IS NULL
 LEFT JOIN (
   SELECT DISTINCT
     site_id,
@@ -429,7 +429,7 @@ LEFT JOIN (
   WHERE
     NOT site_id IS NULL
 ) AS own
-  ON own.site_id = sites.site_id AND own.meaning = rules.meaning
+  ON own.site_id = mapped_sites.site_id AND own.meaning = rules.meaning
 WHERE
   (
     NOT rules.site_id IS NULL OR own.meaning IS NULL
@@ -701,14 +701,20 @@ FROM offers__parsed AS parsed;
 SELECT
   item_id,
   CASE
-    WHEN MIN(amount) FILTER(WHERE
+    WHEN COUNT(amount) FILTER(WHERE
+      meaning = 'shipping cost') = COUNT(*) FILTER(WHERE
+      meaning = 'shipping cost')
+    AND MIN(amount) FILTER(WHERE
       meaning = 'shipping cost') = MAX(amount) FILTER(WHERE
       meaning = 'shipping cost')
     THEN MIN(amount) FILTER(WHERE
       meaning = 'shipping cost')
   END AS shipping_cost,
   CASE
-    WHEN MIN(amount) FILTER(WHERE
+    WHEN COUNT(amount) FILTER(WHERE
+      meaning = 'regular price') = COUNT(*) FILTER(WHERE
+      meaning = 'regular price')
+    AND MIN(amount) FILTER(WHERE
       meaning = 'regular price') = MAX(amount) FILTER(WHERE
       meaning = 'regular price')
     THEN MIN(amount) FILTER(WHERE

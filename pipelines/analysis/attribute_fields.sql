@@ -1,0 +1,20 @@
+-- part of: offer_attributes and availability
+-- The texts in values of attributes: of each value of a list, and of the fields of an object. From read_values (value and
+-- other columns): the other columns, texts, and amount, in which an object's currency follows its number.
+WITH single_values AS (
+  SELECT
+    * EXCLUDE (value),
+    unnest(CASE WHEN starts_with(value, '[') AND json_valid(value) THEN from_json(value, '["VARCHAR"]') ELSE [value] END) AS value
+  FROM read_values
+  WHERE value IS NOT NULL
+)
+SELECT
+  * EXCLUDE (value),
+  CASE WHEN starts_with(value, '{') AND json_valid(value)
+    THEN json_extract_string(value, ['$.availability', '$.status', '$.state', '$.quantity', '$.inStock', '$.value'])
+    ELSE [value] END AS texts,
+  -- Fields of schema.org's MonetaryAmount and of Google's shipping. Two amounts make no number.
+  trim(CASE WHEN starts_with(value, '{') AND json_valid(value)
+    THEN array_to_string(json_extract_string(value, ['$.value', '$.amount', '$.price', '$.cost', '$.currency', '$.priceCurrency']), ' ')
+    ELSE value END) AS amount
+FROM single_values

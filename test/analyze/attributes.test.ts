@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../src/sql/connection.js';
+import { quoteLiteral } from '../../src/sql/quote.js';
+import { fillDerived, insertRows, openEmptyTables } from '../check/lake-world.js';
+import { createSeeded } from '../seeded.js';
+import { ask } from './moving-world.js';
+
+const NAMES = ['stock', 'in "stock"', 'shipping', 'a.b', 'état'];
+const VALUES = [
+  true,
+  0,
+  2.5,
+  'InStock',
+  'SoldOut',
+  null,
+  [],
+  ['x', 1],
+  { price: '1,50', to: { city: 'Zagreb' } },
+  {},
+  'x'.repeat(50),
+];
+
+interface Offer {
+  id: number;
+  site: number;
+  isListed: boolean;
+  attributes: Record<string, unknown>;
+}
+
+function makeOffers(): Offer[] {
+  const random = createSeeded(11);
+  return Array.from({ length: 200 }, (_, id) => ({
+    id,
+    site: 1 + random.integer(3),
+    isListed: random.fraction() < 0.9,
+    attributes: Object.fromEntries(
+      NAMES.flatMap((name) => (random.fraction() < 0.6 ? [[name, random.pick(VALUES)] as const] : [])),
+    ),
+  }));
+}
+
+const offers = makeOffers();
+let db: Database;
+beforeAll(async () => {
+  db = await openEmptyTables();
+  const rows = offers.map(
+    ({ id, site, isListed, attributes }) =>
+      `(${id}, 'p${id % 40}', 'EUR', 10, ${site}, ${isListed}, ${quoteLiteral(JSON.stringify(attributes))})`,
+  );
+  await db.run(
+    `INSERT INTO items (item_id, product_id, currency, price, site_id, is_listed, attributes) VALUES ${rows.join(', ')}`,
+  );
+  await insertRows(db, 'sites', [
+    { site_id: '1', name: "'One'" },
+    { site_id: '2', name: "'Two'" },
+  ]);
+  await db.run(`INSERT INTO offer_rules (rule, site_id, meaning, text) VALUES ('attribute', NULL, 'availability', 'stock'),
+    ('attribute', NULL, 'shipping cost', 'shipping'), ('attribute', 2, 'availability', 'a.b')`);
+  await fillDerived(db);
+});
+afterAll(() => db.close());
+
+/** Name → value of the attributes of an item, and of objects within them. */
+function listValues({ attributes }: Offer): [string, unknown][] {
+  return Object.entries(attributes).flatMap(([name, value]) => {
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    const inner = isObject ? Object.entries(value).map(([key, one]): [string, unknown] => [`${name}.${key}`, one]) : [];
+    return [[name, value] as [string, unknown], ...inner].filter(([, one]) => one !== null);
+  });
+}
+
+function nameType(value: unknown): string {
+  if (Array.isArray(value)) return 'list';
+  return { string: 'text', object: 'object' }[typeof value as string] ?? (typeof value as string);
+}
+
+const write = (value: unknown) =>
+  [...(typeof value === 'string' ? value : JSON.stringify(value))].slice(0, 40).join('');
+
+test.each([undefined, 2])(
+  'attribute_names counts items, shops, types and values by name (website %s)',
+  async (site) => {
+    const listed = offers.filter((one) => one.isListed && (site === undefined || one.site === site));
+    const found = new Map<string, { offer: Offer; value: unknown }[]>();
+    for (const offer of listed) {
+      for (const [name, value] of listValues(offer)) found.set(name, [...(found.get(name) ?? []), { offer, value }]);
+    }
+    const expected = [...found].map(([name, all]) => {
+      const texts = new Map<string, number>();
+      for (const { value } of all) {
+        if (nameType(value) === 'object') continue;
+        // Texts of one type and another are counted apart, and all of this world differ.
+        texts.set(write(value), (texts.get(write(value)) ?? 0) + 1);
+      }
+      const examples = [...texts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, 3);
+      return {
+        name,
+        items: BigInt(all.length),
+        share_pct: (100 * all.length) / listed.length,
+        shops: BigInt(new Set(all.map(({ offer }) => offer.site)).size),
+        types: [...new Set(all.map(({ value }) => nameType(value)))].sort(),
+        distinct_values: BigInt(texts.size),
+        examples: examples.map(([text, count]) => `${text} (${count})`),
+      };
+    });
+    expected.sort((a, b) => Number(b.items - a.items) || (a.name < b.name ? -1 : 1));
+    const variables = { examples: '3', ...(site === undefined ? {} : { site_id: String(site) }) };
+    expect(await ask(db, 'attribute_names', variables)).toEqual(expected);
+  },
+);
+
+test('attribute_coverage counts what is known of the offers of each shop', async () => {
+  const told = new Map<unknown, string>([
+    ...[true, 2.5, 'InStock'].map((value): [unknown, string] => [value, 'in']),
+    ...[0, 'SoldOut'].map((value): [unknown, string] => [value, 'out']),
+  ]);
+  const costs = (value: unknown) =>
+    value === 0 || value === 2.5 || (typeof value === 'object' && value !== null && 'price' in value);
+  const expected = [1, 2, 3].map((site) => {
+    const own = offers.filter((one) => one.isListed && one.site === site);
+    const states = own.map(({ attributes }) => {
+      const value = site === 2 ? attributes['a.b'] : attributes.stock;
+      return (
+        told.get(Array.isArray(value) && value.length > 0 ? 1 : value) ??
+        (Array.isArray(value) && value.length > 0 ? 'in' : undefined)
+      );
+    });
+    const count = (state: string) => BigInt(states.filter((one) => one === state).length);
+    const known = states.filter((one) => one !== undefined).length;
+    const shipping = own.filter(({ attributes }) => costs(attributes.shipping)).length;
+    return {
+      ...{ site_id: BigInt(site), shop: ['One', 'Two', '3'][site - 1], offers: BigInt(own.length) },
+      ...{ availability_known: BigInt(known), in_stock: count('in'), out_of_stock: count('out'), on_order: 0n },
+      ...{ shipping_known: BigInt(shipping), condition_known: 0n, regular_price_known: 0n },
+      availability_pct: (100 * known) / own.length,
+      shipping_pct: (100 * shipping) / own.length,
+    };
+  });
+  expected.sort((a, b) => Number(b.offers - a.offers) || Number(a.site_id - b.site_id));
+  expect(await ask(db, 'attribute_coverage')).toEqual(expected);
+});
