@@ -1,4 +1,4 @@
--- part of: offer_attributes and availability
+-- part of: offer_attributes, availability and attribute_proposals
 -- The texts in values of attributes: of each value of a list, and of the fields of an object. From read_values (value and
 -- other columns): the other columns, texts, and amount, in which an object's currency follows its number.
 WITH single_values AS (

@@ -1,6 +1,7 @@
--- part of: offer_attributes and availability
+-- part of: offer_attributes, availability and attribute_proposals
 -- The availability that values of attributes mean: in stock, out of stock or on order, null if unknown. From
--- attribute_texts (site_id, name, text and other columns): these columns, and availability. Values are compared without
+-- attribute_texts (site_id, name, text and other columns): these columns, availability, and is_word: false if
+-- it follows from true, false or a number alone. Values are compared without
 -- case, accents, spaces and punctuation, and without the address of schema.org. Those of offer_rules (rule value) come
 -- first: the website's own, then those for all. Then come the values of schema.org and of Google's feeds, words of European
 -- languages, true and false, and numbers of pieces: none is out of stock. A negative number, a range and "fewer than"
@@ -97,7 +98,8 @@ SELECT
     word,
     CASE WHEN NOT regexp_matches(
       lower(name), 'out|sold|unav|discont|order|back|pre|rasprod|nedost|ausverk|vergriff|epuis|rupture|agotad|esaur|esgot') THEN figure END
-  ) AS availability
+  ) AS availability,
+  coalesce(site_meaning, common_meaning, word) IS NOT NULL AS is_word
 FROM attribute_texts
 LEFT JOIN usual USING (text)
 LEFT JOIN site_rules USING (site_id, key)

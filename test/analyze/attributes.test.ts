@@ -139,3 +139,64 @@ test('attribute_coverage counts what is known of the offers of each shop', async
   expected.sort((a, b) => Number(b.offers - a.offers) || Number(a.site_id - b.site_id));
   expect(await ask(db, 'attribute_coverage')).toEqual(expected);
 });
+
+/** What is proposed of an attribute with these values, one of each item. */
+const PROPOSED: [name: string, values: unknown[], meaning: string | undefined][] = [
+  ['inStock', [true, false, true], 'availability'],
+  ['stock_level', [3, 0, '10+'], 'availability'],
+  ['dostupnost', ['na zalihi', 'nema na zalihi', 'po narudžbi', 'InStock', 'pitajte'], 'availability'],
+  ['x17', ['InStock', 'SoldOut', 'BackOrder'], 'availability'],
+  ['x18', [true, false, 3], undefined],
+  ['rating', [4, 5, 0], undefined],
+  ['soldOut', [true, false, true], undefined],
+  ['stockDate', [3, 4, 5], undefined],
+  ['stockText', ['ask', 'call', 'InStock'], undefined],
+  ['shippingPrice', ['4,99 €', 'free', 3], 'shipping cost'],
+  ['shippingDays', [1, 2, 3], undefined],
+  ['deliveryCost', ['4.99 USD', '5 USD', 1], undefined],
+  [
+    'dostava',
+    [
+      { price: 3, zone: 1 },
+      { price: 4, zone: 1 },
+      { price: 5, zone: 2 },
+    ],
+    'shipping cost',
+  ],
+  ['listPrice', [10, 12.5, '13,00'], 'regular price'],
+  ['stara cijena', ['1.299,00', 3, 4], 'regular price'],
+  ['price', [1, 2, 3], undefined],
+  ['itemState', ['NewCondition', 'used', 'refurbished'], 'condition'],
+  ['condition', ['new', 'new', 'used'], undefined],
+  ['mapped_stock', [1, 2, 3], undefined],
+];
+
+test.each(PROPOSED)('attribute_proposals judges %s by name and values %j', async (name, values, meaning) => {
+  await db.run('DELETE FROM items; DELETE FROM offer_rules');
+  await db.run(
+    `INSERT INTO offer_rules (rule, site_id, meaning, text) VALUES ('attribute', NULL, 'availability', 'mapped_stock')`,
+  );
+  const rows = values.map(
+    (value, id) =>
+      `(${id}, 'EUR', ${id % 2}, true, ${quoteLiteral(JSON.stringify({ [name]: value, colour: `${id}` }))})`,
+  );
+  await db.run(
+    `INSERT INTO items (item_id, currency, site_id, is_listed, attributes) VALUES ${rows.join(', ')}, (99, 'EUR', 3, true, '{}')`,
+  );
+  const found = (await ask(db, 'attribute_proposals')).map((row) => [row.meaning, row.name, row.items, row.shops]);
+  expect(found).toEqual(meaning === undefined ? [] : [[meaning, name, BigInt(values.length), 2n]]);
+});
+
+test('attribute_proposals counts what can be read, and names the values that cannot', async () => {
+  await db.run('DELETE FROM items');
+  const values = ['InStock', 'InStock', 'InStock', 'SoldOut', 'pitajte'];
+  const rows = values.map((value, id) => `(${id}, 'EUR', 1, true, '{"dostupnost":"${value}"}')`);
+  await db.run(`INSERT INTO items (item_id, currency, site_id, is_listed, attributes) VALUES ${rows.join(', ')}, (8, 'EUR', 3, true, NULL),
+    (9, 'EUR', 3, true, '{"dostupnost":null}'), (10, 'EUR', 3, true, '{}')`);
+  expect(await ask(db, 'attribute_proposals')).toEqual([
+    {
+      ...{ meaning: 'availability', name: 'dostupnost', items: 5n, shops: 1n, known_pct: 80, coverage_pct: 50 },
+      unknown_values: ['pitajte (1)'],
+    },
+  ]);
+});

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 587fcd475c1a9bf0.
+-- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 54ea15869293cba3.
 -- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING, doubts ARRAY<STRING>, condition STRING, previous_price DECIMAL(18,4), availability STRING, shipping_cost DECIMAL(18,4), delivered_price DECIMAL(18,4), regular_price DECIMAL(18,4)
 -- step: offers__priced, kept
 SELECT
@@ -620,7 +620,8 @@ SELECT
       WHEN NOT LOWER(name) RLIKE 'out|sold|unav|discont|order|back|pre|rasprod|nedost|ausverk|vergriff|epuis|rupture|agotad|esaur|esgot'
       THEN figure
     END
-  ) AS availability
+  ) AS availability,
+  NOT COALESCE(site_meaning, common_meaning, word) IS NULL AS is_word
 FROM offers__attribute_texts AS attribute_texts
 LEFT JOIN offers__usual AS usual
   USING (text)
@@ -644,32 +645,36 @@ WHERE
   meaning = 'condition'
 GROUP BY
   item_id;
+-- step: offers__amount_texts
+SELECT
+  item_id,
+  currency,
+  meaning,
+  amount
+FROM offers__fields AS fields
+WHERE
+  meaning IN ('shipping cost', 'regular price');
 -- step: offers__parsed
 SELECT
   item_id,
   currency,
   meaning,
-  LOWER(amount) AS plain,
-  REGEXP_EXTRACT(amount, '^([^0-9.,+-]*)', 1) AS before,
-  REGEXP_EXTRACT(amount, '([0-9][0-9., ]*)', 1) AS number,
-  REGEXP_EXTRACT(amount, '([^0-9., ][^0-9.,]*)\\z', 1) AS behind,
-  before || number || behind = amount AS is_amount,
+  amount,
+  REGEXP_REPLACE(amount, '[\\x{a0}\\x{202f}]', ' ') AS spaced,
+  LOWER(spaced) AS plain,
+  REGEXP_EXTRACT(spaced, '^([^0-9.,+-]*)', 1) AS before,
+  REGEXP_EXTRACT(spaced, '([0-9][0-9., ]*)', 1) AS number,
+  REGEXP_EXTRACT(spaced, '([^0-9., ][^0-9.,]*)\\z', 1) AS behind,
+  before || number || behind = spaced AS is_amount,
   UPPER(TRIM(before || behind)) AS unit,
   TRIM(number) AS digits
-FROM (
-  SELECT
-    item_id,
-    currency,
-    meaning,
-    REGEXP_REPLACE(amount, '[\\x{a0}\\x{202f}]', ' ') AS amount
-  FROM offers__fields AS fields
-  WHERE
-    meaning IN ('shipping cost', 'regular price')
-);
+FROM offers__amount_texts AS amount_texts;
 -- step: offers__amounts
 SELECT
   item_id,
+  currency,
   meaning,
+  amount,
   CASE
     WHEN meaning = 'shipping cost'
     AND CONTAINS(
@@ -695,29 +700,29 @@ SELECT
       THEN 0.1
       ELSE 1
     END AS DECIMAL(18, 4))
-  END AS amount
+  END AS known_amount
 FROM offers__parsed AS parsed;
 -- step: offers__costs
 SELECT
   item_id,
   CASE
-    WHEN COUNT(amount) FILTER(WHERE
+    WHEN COUNT(known_amount) FILTER(WHERE
       meaning = 'shipping cost') = COUNT(*) FILTER(WHERE
       meaning = 'shipping cost')
-    AND MIN(amount) FILTER(WHERE
-      meaning = 'shipping cost') = MAX(amount) FILTER(WHERE
+    AND MIN(known_amount) FILTER(WHERE
+      meaning = 'shipping cost') = MAX(known_amount) FILTER(WHERE
       meaning = 'shipping cost')
-    THEN MIN(amount) FILTER(WHERE
+    THEN MIN(known_amount) FILTER(WHERE
       meaning = 'shipping cost')
   END AS shipping_cost,
   CASE
-    WHEN COUNT(amount) FILTER(WHERE
+    WHEN COUNT(known_amount) FILTER(WHERE
       meaning = 'regular price') = COUNT(*) FILTER(WHERE
       meaning = 'regular price')
-    AND MIN(amount) FILTER(WHERE
-      meaning = 'regular price') = MAX(amount) FILTER(WHERE
+    AND MIN(known_amount) FILTER(WHERE
+      meaning = 'regular price') = MAX(known_amount) FILTER(WHERE
       meaning = 'regular price')
-    THEN MIN(amount) FILTER(WHERE
+    THEN MIN(known_amount) FILTER(WHERE
       meaning = 'regular price')
   END AS regular_price
 FROM offers__amounts AS amounts

@@ -1,5 +1,6 @@
 import { link, mkdtemp, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { describeProposals, proposeAttributes, writeAttributes } from '../../analyze/attribute-proposals.js';
 import { createClient } from '../../api/client.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
 import { countOf, formatCount } from '../../formats/count.js';
@@ -16,13 +17,14 @@ import { openS3Store } from '../../remote/s3-store.js';
 import { inspectOpenRun } from '../../run/open/inspect-runs.js';
 import { fetchAccountPlan, hasFeed } from '../../source/account.js';
 import { ignoreMissing } from '../../tables/layout.js';
-import { TABLE_NAMES } from '../../tables/table.js';
+import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { doctor } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
 import { layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatBytes, formatSeconds } from '../progress.js';
+import { readLake } from '../read-lake.js';
 import { paint } from '../style.js';
 
 interface Finding {
@@ -50,6 +52,7 @@ export async function runDoctor(request: Arguments<typeof doctor>, context: Comm
       ['file system', () => lookAtFileSystem(path)],
       ['service', () => lookAtService(pipeline, context)],
       ['lake', () => lookAtLake(path, context)],
+      ['attributes', () => lookAtAttributes(path, context)],
       ['remote', () => lookAtRemote(pipeline, context)],
     ];
     for (const [name, look] of looks) findings.push(...[await look().catch(toFinding(name))].flat());
@@ -187,6 +190,20 @@ async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding
   const partial = await readPartial(lake);
   const elsewhere = partial === undefined ? '' : `; files that no run has needed here are on ${partial.remote} only`;
   return ok('lake', published + running + elsewhere);
+}
+
+/** Names attributes that may tell availability, delivery and the like, and that the pipeline file doesn't map. */
+async function lookAtAttributes(path: string, { signal }: CommandContext): Promise<Finding[]> {
+  const lake = await openLake(path, { create: false }).catch(() => undefined);
+  // `lookAtLake` has told why there is none.
+  if (lake === undefined || (await readPointer(lake)) === undefined || (await readPartial(lake)) !== undefined)
+    return [];
+  const tables = (): TableName[] => ['items', 'offer_rules'];
+  const proposals = await readLake({ path, signal, tables }, ({ db }) => proposeAttributes(db));
+  if (proposals.length === 0) return [];
+  const lines = `analysis: { attributes: { ${writeAttributes(proposals)} } }`;
+  const next = `See the values with pricelake query --analysis attribute_names. If they mean so, write ${lines} in the pipeline file.`;
+  return [{ ...ok('attributes', `not mapped: ${describeProposals(proposals)}`), next }];
 }
 
 async function lookAtRemote({ lake: { remote } }: Pipeline, { io }: CommandContext): Promise<Finding[]> {

@@ -1,13 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { describeProposals, proposeAttributes, writeAttributes } from '../../analyze/attribute-proposals.js';
 import { PIPELINE_FILE } from '../../config/find-pipeline.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { packagePath } from '../../io/package-path.js';
+import type { TableName } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { init } from '../commands/copy.js';
+import { toPlainLine } from '../plain-text.js';
+import { readLake } from '../read-lake.js';
 import type { Place } from './ask-source.js';
 
 const TITLE = /^# .*\n/;
 const LAKE_PATH = /^( {2}path: )\.\/lake$/m;
+const ATTRIBUTES = /^( {2}attributes: \{ )/m;
 
 /** @throws PricelakeError `usage` if the file exists already, or the folder is missing */
 export async function writePipeline(
@@ -16,10 +21,13 @@ export async function writePipeline(
   place: Place = { folder: '', env: process.env },
 ) {
   const { say, prompter } = context;
+  const proposals = lake === undefined ? [] : await proposeForLake(lake, context);
   const shipped = await readFile(packagePath('pipelines/prices.yaml'), 'utf8');
   const titled = shipped.replace(TITLE, `# A pipeline of pricelake: pricelake sync ${file}\n`);
   // JSON is YAML, so the path may have any characters.
-  const text = lake === undefined ? titled : titled.replace(LAKE_PATH, (_line, key) => key + JSON.stringify(lake));
+  const placed = lake === undefined ? titled : titled.replace(LAKE_PATH, (_line, key) => key + JSON.stringify(lake));
+  const members = proposals.length === 0 ? '' : `${writeAttributes(proposals)}, `;
+  const text = placed.replace(ATTRIBUTES, (_line, begin) => begin + members);
   await writeFile(file, text, { flag: 'wx' }).catch((cause: unknown) => {
     const reason = explain(cause);
     if (reason === undefined) throw cause;
@@ -27,10 +35,26 @@ export async function writePipeline(
     throw new PricelakeError('usage', `${file}: ${reason}; it was left as it is`, { hint }, { cause });
   });
   await say(`${file} is written, every option explained in it.\n`);
+  if (proposals.length > 0) {
+    await say(
+      `Attributes of the lake are mapped in it: ${toPlainLine(describeProposals(proposals))}. Look whether they mean so.\n`,
+    );
+  }
   const isSet =
     prompter !== undefined && (await import('./ask-source.js').then((m) => m.askSource(prompter, context, place)));
   await say(nextSteps(file, isSet));
   return { file, lake: lake ?? './lake' };
+}
+
+/** A lake that is there has attributes by which a mapping can be proposed. */
+async function proposeForLake(path: string, { signal }: CommandContext) {
+  const tables = (): TableName[] => ['items', 'offer_rules'];
+  try {
+    return await readLake({ path, signal, tables }, ({ db }) => proposeAttributes(db, { isAnew: true }));
+  } catch (error) {
+    if (error instanceof PricelakeError && error.code === 'lake_invalid') return [];
+    throw error;
+  }
 }
 
 function explain(cause: unknown): string | undefined {

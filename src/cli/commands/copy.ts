@@ -13,7 +13,7 @@ export const init = declareCommand({
     ['pricelake init /etc/pricelake/prices.yaml --lake /data/lake', 'For a scheduler'],
   ],
   notes:
-    'On a terminal, init asks for the address of the service and the key, checks both with one call, and keeps them in .env. Commands read .env in the current folder; variables that are already set take precedence.',
+    'On a terminal, init asks for the address of the service and the key, checks both with one call, and keeps them in .env. Commands read .env in the current folder; variables that are already set take precedence. If the lake is there already, its attributes are mapped in the file.',
 });
 
 export const doctor = declareCommand({
@@ -26,7 +26,7 @@ export const doctor = declareCommand({
     ['pricelake doctor --json', 'The same for a monitoring system'],
   ],
   notes:
-    'Makes one call and changes nothing. Exits with 0 if a sync can run, even with warnings, and with 3 if something failed.',
+    'Makes one call and changes nothing. It also proposes which attributes to map. Exits with 0 if a sync can run, even with warnings, and with 3 if something failed.',
 });
 
 export const plan = declareCommand({

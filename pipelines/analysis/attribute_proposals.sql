@@ -1,0 +1,131 @@
+-- Which attributes may tell availability, cost of delivery, condition and regular price? A proposal for the pipeline file
+-- (docs/concepts/attributes.md), by the names and values of the attributes that listed items have: one row for each meaning
+-- and name that isn't mapped yet. An attribute is proposed if its name means so and at least 80 % of its values can be
+-- read; or, for availability, if at least 80 % of its values are words for it, whatever its name is. items and shops have
+-- it; known_pct of its items have a value that can be read; coverage_pct is their share of all listed items. unknown_values
+-- are the most frequent others, with the number of items: say in values what they mean.
+-- Limits: names are compared with words of English, German, Croatian and other European languages. Look at the proposals
+-- before you use them: nothing proves that an attribute means what its name says.
+WITH listed AS (
+  SELECT site_id, currency, attributes FROM items WHERE is_listed AND attributes <> '{}'
+),
+outer_values AS (
+  SELECT site_id, currency, one.key AS name, one.type, one.value FROM listed, json_each(attributes) AS one
+),
+counted AS (
+  SELECT site_id, currency, name, value->>'$' AS value, count(*) AS items
+  FROM (
+    FROM outer_values
+    UNION ALL
+    SELECT site_id, currency, name || '.' || one.key, one.type, one.value
+    FROM (FROM outer_values WHERE type = 'OBJECT') AS objects, json_each(objects.value) AS one
+  )
+  WHERE type <> 'NULL'
+    -- Names that the pipeline file can have.
+    AND NOT regexp_matches(name, '["''?*\[\]\\\x{0}-\x{1f}]') AND length(name) BETWEEN 1 AND 100
+  GROUP BY ALL
+),
+named AS MATERIALIZED (
+  SELECT
+    *,
+    row_number() OVER () AS value_id,
+    ' ' || lower(regexp_replace(regexp_replace(name, '([a-z])([A-Z])', '\1 \2', 'g'), '[^\p{L}\p{N}]+', ' ', 'g')) || ' ' AS words
+  FROM counted
+  -- An attribute with another value for each item tells nothing.
+  WHERE length(value) <= 1000
+),
+meanings AS (
+  SELECT value_id, 'availability' AS meaning FROM named
+  UNION ALL
+  SELECT value_id, 'shipping cost' FROM named
+  WHERE regexp_matches(words, ' (shipping|delivery|postage|freight|dostav|poštarin|postarin|versand|lieferkost|porto|livraison|spedizion|env[ií]o|portes|verzend|wysy[lł]k|dostaw|doprav|sz[aá]ll[ií]t|livrare|frakt|fragt|toimitus)')
+    AND NOT regexp_matches(words, ' (time|days?|date|eta|weight|class|method|country|zeit|tage|datum|vrijeme|rok|dani|type|carrier|from|free|threshold|min)')
+  UNION ALL
+  SELECT value_id, 'condition' FROM named
+  WHERE regexp_matches(words, ' (condition|stanje|zustand|state|etat|état|stav|[aá]llapot|stare|kunto|skick|stand) $')
+    AND name NOT IN ('condition', 'itemCondition', 'item_condition', 'stanje', 'zustand', 'etat', 'état', 'stan', 'állapot')
+  UNION ALL
+  SELECT value_id, 'regular price' FROM named
+  WHERE regexp_matches(words, ' (regular|list|old|original|was|rrp|msrp|uvp|recommended|retail|redovna|stara|prethodna|strike|normal|full|base|regul[aä]r|alter?|bisher|barr[eé]|listino) ?(price|cijena|cena|preis|prix|prezzo|precio|prijs)? ')
+    AND (regexp_matches(words, '(price|cijena|cena|preis|prix|prezzo|precio|prijs)') OR regexp_matches(words, ' (rrp|msrp|uvp) '))
+),
+read_values AS (
+  SELECT value_id, site_id, currency, name, meaning, value FROM named JOIN meanings USING (value_id)
+),
+fields AS (FROM 'attribute_fields.sql'),
+attribute_texts AS (
+  SELECT value_id, site_id, name, unnest(texts) AS text FROM fields WHERE meaning = 'availability'
+),
+worded AS (FROM 'availability_words.sql'),
+amount_texts AS (SELECT value_id, currency, meaning, amount FROM fields WHERE meaning IN ('shipping cost', 'regular price')),
+amounts AS (FROM 'attribute_amounts.sql'),
+known AS (
+  SELECT value_id, 'availability' AS meaning, min(availability) = max(availability) AS is_known, bool_or(is_word) AS is_word
+  FROM worded
+  GROUP BY value_id
+  UNION ALL
+  SELECT value_id, meaning, count(known_amount) = count(*) AND min(known_amount) = max(known_amount), false
+  FROM amounts
+  GROUP BY value_id, meaning
+  UNION ALL
+  SELECT value_id, meaning, regexp_matches(lower(array_to_string(texts, ' ')), 'new|nov|neu|nuov|nuevo|neuf|nieuw|nowy|used|rablj|polov|gebraucht|usat|occasion|refurb|obnov'), false
+  FROM fields
+  WHERE meaning = 'condition'
+),
+judged AS (
+  SELECT
+    named.*,
+    meanings.meaning,
+    coalesce(is_known, false) AS is_known,
+    coalesce(is_known AND is_word, false) AS is_word
+  FROM named
+  JOIN meanings USING (value_id)
+  LEFT JOIN known ON known.value_id = named.value_id AND known.meaning = meanings.meaning
+),
+unknown AS (
+  SELECT meaning, name, list(left(value, 40) || ' (' || n || ')' ORDER BY n DESC, value)[:5] AS unknown_values
+  FROM (SELECT meaning, name, value, sum(items) AS n FROM judged WHERE NOT is_known GROUP BY ALL)
+  GROUP BY meaning, name
+),
+candidates AS (
+  SELECT
+    meaning,
+    name,
+    sum(items)::BIGINT AS items,
+    count(DISTINCT site_id) AS shops,
+    coalesce(sum(items) FILTER (is_known), 0)::BIGINT AS known_items,
+    coalesce(sum(items) FILTER (is_word), 0)::BIGINT AS word_items,
+    any_value(words) AS words
+  FROM judged
+  GROUP BY meaning, name
+),
+proposed AS (
+  SELECT *
+  FROM candidates
+  WHERE known_items >= 0.8 * items
+    AND (
+      meaning <> 'availability'
+      OR word_items >= 0.8 * items
+      OR regexp_matches(words, ' (in )?(availab|stock|inventory|dostupn|zalih|raspolo|lager|verf[uü]gbar|bestand|lieferbar|disponib|stockage|existencia|giacenz|voorraad|beschikbaar|dost[eę]pn|magazyn|sklad|k[eé]szlet|rakt[aá]r|stoc|saldo|lagerstatus|varasto|saatavuus|διαθεσιμ|απόθεμα|наличност|наличие)')
+        -- Other words beside it are of numbers that say something else.
+        AND NOT regexp_matches(words, '(date|time|limit|min|max|unit|location|code|exchange|reorder|out |sold|back|pre |not )')
+    )
+    AND NOT EXISTS (
+      SELECT 1 FROM offer_rules WHERE rule = 'attribute' AND text <> '' AND (name = text OR starts_with(name, text || '.'))
+    )
+)
+SELECT
+  meaning,
+  name,
+  items,
+  shops,
+  100 * known_items::DOUBLE / items AS known_pct,
+  100 * known_items::DOUBLE / (SELECT count(*) FROM items WHERE is_listed) AS coverage_pct,
+  coalesce(unknown_values, []) AS unknown_values
+FROM proposed
+LEFT JOIN unknown USING (meaning, name)
+-- A value within an object that is proposed as a whole.
+WHERE NOT EXISTS (
+  SELECT 1 FROM proposed AS whole WHERE whole.meaning = proposed.meaning AND starts_with(proposed.name, whole.name || '.')
+)
+ORDER BY list_position(['availability', 'shipping cost', 'condition', 'regular price'], meaning), known_items DESC, name

@@ -1,0 +1,56 @@
+import * as z from 'zod';
+import type { Database } from '../sql/connection.js';
+import { bindQuery, readAnalysis } from '../sql/model.js';
+import { itself, sql } from '../sql/sql.js';
+
+const proposalRow = z.object({
+  meaning: z.enum(['availability', 'shipping cost', 'condition', 'regular price']),
+  name: z.string(),
+  items: z.bigint(),
+  shops: z.bigint(),
+  known_pct: z.number(),
+  coverage_pct: z.number(),
+});
+
+/** An attribute that may tell something, and isn't mapped (pipelines/analysis/attribute_proposals.sql). */
+export type AttributeProposal = z.infer<typeof proposalRow>;
+
+const OPTIONS = {
+  availability: 'availability',
+  'shipping cost': 'shippingCost',
+  condition: 'condition',
+  'regular price': 'regularPrice',
+} as const;
+
+/** At most so many names of each meaning, those of most items first. */
+const MOST_NAMES = 5;
+
+/** `isAnew` proposes what the lake was told already as well. */
+export async function proposeAttributes(db: Database, { isAnew = false } = {}): Promise<AttributeProposal[]> {
+  const offer_rules = isAnew ? sql`${itself('offer_rules')} WHERE rule <> 'attribute'` : itself('offer_rules');
+  const { text } = bindQuery(readAnalysis('attribute_proposals'), { items: itself('items'), offer_rules });
+  return z.array(proposalRow).parse(await db.rows(text));
+}
+
+/** `availability by stock (98 % of listed items)`, one after the other. */
+export function describeProposals(proposals: readonly AttributeProposal[]): string {
+  return proposals
+    .map(({ meaning, name, coverage_pct }) => `${meaning} by ${name} (${coverage_pct.toFixed(0)} % of listed items)`)
+    .join(', ');
+}
+
+/** The members of `analysis.attributes` as YAML: `availability: [stock], shippingCost: [shipping.price]`. */
+export function writeAttributes(proposals: readonly AttributeProposal[]): string {
+  return Object.entries(OPTIONS)
+    .flatMap(([meaning, option]) => {
+      const names = proposals.filter((one) => one.meaning === meaning).map(({ name }) => quoteName(name));
+      return names.length === 0 ? [] : [`${option}: [${names.slice(0, MOST_NAMES).join(', ')}]`];
+    })
+    .join(', ');
+}
+
+/** JSON is YAML; plain words need no quotes, except those that YAML takes for something else. */
+function quoteName(name: string): string {
+  const isPlain = /^[A-Za-z_][\w.]*$/u.test(name) && !/^(true|false|null|yes|no|on|off|y|n)$/iu.test(name);
+  return isPlain ? name : JSON.stringify(name);
+}
