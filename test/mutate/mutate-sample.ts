@@ -5,12 +5,19 @@
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
 
-/** Tests that cover a room and end soon. */
+const STORIES = ['changes', 'differences', 'sources', 'told'].map((name) => `test/front/${name}.test.ts`);
+
+/** Tests that cover a room and end soon; `MUTATE_TESTS` takes their place. */
 const TESTS: Record<string, readonly string[]> = {
   check: ['test/check/**/*.test.ts'],
-  apply: ['test/apply/**/*.test.ts'],
+  apply: ['test/apply/**/*.test.ts', ...STORIES, 'test/run/prove-products.test.ts'],
   remote: ['test/remote/**/*.test.ts'],
-  run: ['test/run/**/*.test.ts'],
+  run: [
+    ...STORIES,
+    ...['deadline', 'estimate-run', 'held', 'land', 'product-parts', 'stage-derived'].map(
+      (name) => `test/run/${name}.test.ts`,
+    ),
+  ],
 };
 
 const { values, positionals } = parseArgs({

@@ -86,7 +86,12 @@ test('a machine that lost its lease while it worked publishes nothing, and takes
   await slow.run(4);
   expect(await readVersions(slow)).toEqual({ runs: 2, datasets: 2 });
   expect(io.events).toContain('remote.moved_aside');
-  expect(await readdir(join(slow.path, '_pricelake', 'aside'))).toEqual(['datasets', 'runs']);
+  const aside = () => readdir(join(slow.path, '_pricelake', 'aside'));
+  expect(await aside()).toEqual(['datasets', 'runs']);
+  await fast.run(5);
+  await slow.hold();
+  await expect(aside()).rejects.toMatchObject({ code: 'ENOENT' });
+  expect(io.logged).toContain('remote.restored {"versions":"datasets 3, runs 3"}');
 });
 
 test('a first upload that broke off is continued by its machine, and refused to any other', async () => {
@@ -238,6 +243,18 @@ test('what was sent is not looked at again while the lease is held', async () =>
     return listed.filter((prefix) => prefix === 'runs/').length;
   };
   expect(await countLists(async () => {})).toBe(1);
+  const { write } = store;
+  const written: string[] = [];
+  store.write = (key, bytes) => {
+    written.push(key);
+    return write(key, bytes);
+  };
+  await one.hold();
+  expect(written.filter((key) => !key.startsWith('_pricelake/lock/'))).toEqual([]);
+  store.objects.set('ATTRIBUTION.md', { bytes: Buffer.from('of an older run'), writtenAt: new Date() });
+  await rm(join(one.path, 'ATTRIBUTION.md'), { force: true });
+  await one.hold();
+  expect(store.objects.has('ATTRIBUTION.md')).toBe(false);
   const publishTwice = async (lake: Lake, remote: Remote) => {
     await commitRun(db, lake, 2);
     await remote.publish();
@@ -362,8 +379,9 @@ test('what a run has landed stays on the remote until its tables are there, also
     expect(await readFile(join(run?.folder ?? '', 'feed.ndjson'), 'utf8')).toBe('rows');
   });
   expect(landed()).toHaveLength(2);
-  await rm(join(two.path, '_pricelake', 'landing'), { recursive: true });
-  await two.hold();
+  // Its tables are there: what it has landed is kept in the folder alone.
+  await two.run(1);
+  expect(await readdir(join(two.path, '_pricelake', 'landing'))).toHaveLength(1);
   expect(landed()).toEqual([]);
 });
 

@@ -216,7 +216,8 @@ function list(s3: S3Server, query: URLSearchParams): Answer {
   const [prefix, after] = [s3.listsAll ? '' : (query.get('prefix') ?? ''), query.get('continuation-token') ?? ''];
   const keys = [...s3.objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
   const page = keys.slice(0, PAGE);
-  const contents = page.map((key) => {
+  // In no order, as directory buckets list.
+  const contents = page.toReversed().map((key) => {
     const { bytes, writtenAt } = s3.objects.get(key) as Held;
     return `<Contents><Key>${escapeXml(key)}</Key><Size>${bytes.length}</Size><LastModified>${writtenAt.toISOString()}</LastModified></Contents>`;
   });

@@ -106,6 +106,23 @@ test('the cache of a reader stays below its bound, and says when it is too small
     await bring(['runs', 'items']);
     expect(await files('items')).toBeGreaterThan(0);
   });
+  const bytesIn = async (root: string, table: string) => {
+    const names = (await readdir(path.join(root, table))).filter((name) => name.endsWith('.parquet'));
+    const sizes = names.map((name) => s3.objects.get(`prices/${table}/${name}`)?.bytes.length ?? 0);
+    return sizes.reduce((sum, bytes) => sum + bytes, 0);
+  };
+  const other = path.join(world.folder, 'other-cache');
+  const [root, sizes] = await readRemote(address, { folder: other, maxBytes: 1e9 }, testIo, async ({ bring, lake }) => {
+    for (const table of ['runs', 'history', 'items', 'sites'] as const) await bring([table]);
+    return [lake.root, await Promise.all(['items', 'sites'].map((table) => bytesIn(lake.root, table)))] as const;
+  });
+  // The files that were used last have room, and those before them go.
+  const room = (sizes[0] as number) + (sizes[1] as number);
+  await readRemote(address, { folder: other, maxBytes: room }, testIo, ({ bring }) => bring(['sites']));
+  expect(await Promise.all(['runs', 'history', 'items', 'sites'].map((table) => bytesIn(root, table)))).toEqual([
+    ...[0, 0],
+    ...sizes,
+  ]);
   const tooSmall = readRemote(address, { folder, maxBytes: 1000 }, testIo, ({ bring }) => bring(['items']));
   await expect(tooSmall).rejects.toMatchObject({ code: 'usage' });
 });
