@@ -151,6 +151,11 @@ describe('a check is refused before a run begins, since it does not follow from'
     ],
     [
       'url',
+      'SELECT url FROM (SELECT * EXCLUDE (brand) FROM items) GROUP BY url',
+      'a SELECT does not pass url on as it is',
+    ],
+    [
+      'url',
       'SELECT url FROM (SELECT * RENAME (brand AS url) FROM items) GROUP BY url',
       'a SELECT does not pass url on as it is',
     ],

@@ -78,7 +78,8 @@ describe('a run of checks', () => {
     });
   });
 
-  const typed = (type: string) => writeCheck('typed', 'SELECT $x AS x', `-- parameter: x ${type} default 1: a value\n`);
+  const typed = (type: string) =>
+    writeCheck('typed', 'SELECT $x AS x, typeof($x) AS type', `-- parameter: x ${type} default 1: a value\n`);
 
   it.each([
     ['BIGINT', 1.5, 'an integer, not a number'],
@@ -100,7 +101,7 @@ describe('a run of checks', () => {
     ['VARCHAR', "it's 1", '"it\'s 1"'],
   ])('gives %s %j to the SQL as it is', async (type, x, shown) => {
     const [result] = await run([typed(type)], { typed: { parameters: { x } } });
-    expect(result?.sample).toBe(`[{"x":${shown}}]`);
+    expect(result?.sample).toBe(`[{"x":${shown},"type":"${type}"}]`);
   });
 
   it.each([

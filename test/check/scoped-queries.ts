@@ -8,10 +8,6 @@ const FOLLOWING: [scope: string, sql: string][] = [
   ['row', "FROM items i WHERE nullif(i.brand, '') IS NULL AND len(datasets) > 1 AND list_sum([1, 2]) = 3"],
   ['row', 'SELECT * FROM Items LEFT JOIN sites USING (site_id) WHERE host IS NULL'],
   ['row', 'SELECT i.item_id FROM sites RIGHT JOIN items AS i ON i.site_id = sites.site_id AND sites.is_current'],
-  ['row', 'SELECT item_id FROM sites JOIN items ON items.site_id = sites.site_id AND NOT is_current'],
-  ['row', 'SELECT item_id FROM items SEMI JOIN sites USING (site_id)'],
-  ['row', 'SELECT item_id FROM items ANTI JOIN sites USING (site_id)'],
-  ['row', 'FROM (SELECT url FROM items WHERE price > 1 UNION ALL SELECT brand FROM items WHERE price < 10)'],
   ['row', 'SELECT item_id FROM items, (SELECT max(site_id) AS most FROM sites) WHERE site_id > most'],
   ['row', 'SELECT item_id FROM items WHERE EXISTS (SELECT * FROM sites WHERE sites.site_id = items.site_id)'],
   ['row', 'WITH dear AS (SELECT *, price * 2 AS twice FROM items) SELECT item_id FROM dear WHERE twice > 10'],
@@ -30,6 +26,11 @@ const FOLLOWING: [scope: string, sql: string][] = [
     'url',
     'SELECT item_id FROM items i WHERE i.url IS NOT NULL QUALIFY row_number() OVER (PARTITION BY url, site_id ORDER BY item_id) > 1',
   ],
+  ['row', 'SELECT item_id FROM sites JOIN items ON items.site_id = sites.site_id AND NOT is_current'],
+  ['row', 'SELECT item_id FROM items SEMI JOIN sites USING (site_id)'],
+  ['row', 'SELECT item_id FROM items ANTI JOIN sites USING (site_id)'],
+  ['row', 'FROM (SELECT url FROM items WHERE price > 1 UNION ALL SELECT brand FROM items WHERE price < 10)'],
+  ['url', 'SELECT url FROM (SELECT url FROM items WHERE url IS NOT NULL) GROUP BY url HAVING count(*) > 1'],
 ];
 
 function writeScoped(scope: string, sql: string, name: string): string {

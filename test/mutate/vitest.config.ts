@@ -9,7 +9,8 @@ export default defineConfig({
     exclude: ['test/lake/kill.test.ts'],
     globalSetup: ['test/temporary-folder.ts'],
     // No setup files: loading DuckDB for tests that don't use it would take longer than these.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A test that a loaded machine ends late has killed no mutant.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 });
