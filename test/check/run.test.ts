@@ -97,6 +97,8 @@ describe('a run of checks', () => {
 
   it.each([
     ['BIGINT', -(2 ** 53) + 1, '-9007199254740991'],
+    ['BIGINT', 7, '7'],
+    ['DOUBLE', 7, '7'],
     ['DOUBLE', 0.1, '0.1'],
     ['VARCHAR', "it's 1", '"it\'s 1"'],
   ])('gives %s %j to the SQL as it is', async (type, x, shown) => {

@@ -18,11 +18,12 @@ import { commitRun, readPublished, readRemote, readVersions } from './machines.j
 import { dieAt, makeMemoryStore } from './memory-store.js';
 
 test('a machine publishes, and one with an empty disk goes on from there, in turns', async () => {
-  const { store, machine } = await openRemoteWorld();
+  const { store, machine, io } = await openRemoteWorld();
   const [one, two] = [await machine(), await machine()];
   await one.run(1);
   expect(await readRemote(store)).toMatchObject({ runs: { version: 0 }, datasets: { version: 0 } });
   await two.run(2);
+  expect(io.logged).toContain('remote.restored {"versions":"datasets 0, runs 0"}');
   await two.run(3);
   await one.run(4);
   expect(await readRemote(store)).toMatchObject({ runs: { version: 3 }, datasets: { version: 3 } });
