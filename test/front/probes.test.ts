@@ -112,6 +112,10 @@ test('a complete copy is a look, and a website that lists nothing is not asked',
   story.world.now += 23n * HOUR;
   await story.run();
   expect(story.asked()).toHaveLength(2);
+  story.world.now += 2n * DAY;
+  story.pipeline.source.mode = 'snapshot';
+  await story.run();
+  expect(story.asked()).toEqual([]);
 });
 
 test('a look takes what the budget leaves beside the run, and the next one begins with the others', async () => {
