@@ -105,8 +105,9 @@ test('a stale source that is seen a little later stays stale, and its offers say
 });
 
 test('a change of one item shows that its source is alive', async () => {
-  story.change(radios[2] as Item, { title: 'The radio' });
+  story.change(radios[2] as Item, { price: 10_100 });
   await story.run();
+  expect((await sources())[2]).toMatch(/^331 .* change .* false$/);
   expect(await offers()).toEqual(['11 | [] | ∅', '22 | [] | ∅', '33 | [] | ∅']);
   expect(await proofs()).toEqual([]);
 });
@@ -208,9 +209,12 @@ test('a multiple of the usual interval keeps sources that are seen seldom', asyn
   ]);
   other.add({ siteId: 11n, modelId: 1n });
   await other.run();
-  expect(await other.read('SELECT stale_after, is_stale FROM sources WHERE source_id = 1')).toEqual([
-    `${3 * 86_400} | false`,
-  ]);
+  const first = () => other.read('SELECT stale_after, is_stale FROM sources WHERE source_id = 1');
+  expect(await first()).toEqual([`${3 * 86_400} | false`]);
+  // Another multiple has the intervals measured again: seven days within eleven.
+  other.pipeline.analysis = { ...other.pipeline.analysis, staleAfter: { intervals: 6 } };
+  await other.run();
+  expect(await first()).toEqual([`${10 * 86_400} | false`]);
 });
 
 test('changes of the feed move the data clock, and no check takes their times for wrong', async () => {
