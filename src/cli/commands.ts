@@ -2,6 +2,7 @@ import { type Command, joinAction } from './command.js';
 import { backfill, doctor, init, plan, sync, webhook } from './commands/copy.js';
 import { changes, load, manifest, schema } from './commands/deliver.js';
 import { check, compact, rebuild, restore, status, verify } from './commands/keep.js';
+import { matches } from './commands/matches.js';
 import { explore, query, report, spread, watch } from './commands/read.js';
 import { demo, sandbox, sandboxAdvance } from './commands/sandbox.js';
 import { completion, help } from './commands/shell.js';
@@ -17,6 +18,7 @@ export const COMMANDS: readonly Command[] = [
   joinAction(sync, async () => (await import('./actions/run-sync.js')).runSync),
   joinAction(check, async () => (await import('./actions/run-check.js')).runCheckCommand),
   joinAction(spread, async () => (await import('./actions/show-spread.js')).showSpread),
+  joinAction(matches, async () => (await import('./actions/show-matches.js')).showMatches),
   joinAction(watch, async () => (await import('./actions/watch-prices.js')).watchPrices),
   joinAction(query, async () => (await import('./actions/run-query.js')).runQuery),
   joinAction(schema, async () => (await import('./actions/show-schema.js')).showSchema),

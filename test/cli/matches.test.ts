@@ -1,0 +1,52 @@
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { showMatches } from '../../src/cli/actions/show-matches.js';
+import { CREDIT, publishLake } from './lake-fixture.js';
+import { act, actJson, openContext } from './open-context.js';
+
+const listing = (id: number, product: string, site: number, title: string, brand: string) => ({
+  ...{ item_id: String(id), product_id: `'${product}'`, gtin: 'NULL', gtin14: 'NULL', site_id: String(site) },
+  ...{ title: `'${title}'`, brand: `'${brand}'`, mpn: "'x'", price: '10' },
+});
+
+const lake = await publishLake([
+  listing(1, 'acme-1', 1, 'Acme ink red 500 ml', 'Acme'),
+  listing(2, 'acme-2', 2, 'Ink red, 0.5 l', 'Acme'),
+  listing(3, 'bravo-1', 1, 'Ink red 500 ml', 'Bravo'),
+  listing(4, 'bravo-2', 3, 'Ink blue 500 ml', 'Bravo'),
+  listing(5, 'bravo-3', 3, 'Ink red 500 ml', 'Bravo'),
+]);
+afterAll(() => rm(dirname(lake), { recursive: true }));
+
+const pairs = async (more: object = {}) =>
+  (await actJson(showMatches, { lake, top: 20, ...more }, openContext(true))).rows.map((row) => [
+    row.product,
+    row.other,
+  ]);
+
+test('matches lists the likeliest pairs first, with the credits of their shops', async () => {
+  expect(await pairs()).toEqual([
+    ['acme-1', 'acme-2'],
+    ['bravo-1', 'bravo-3'],
+  ]);
+  const { text } = await act(showMatches, { lake, top: 1 });
+  expect(text).toMatch(
+    /^product +other +title .*\n.*\nacme-1 +acme-2 +Acme ink red 500 ml +Ink red, 0.5 l +100 .* brand Acme; 0\.5 l; /u,
+  );
+  expect(text).toContain(CREDIT);
+});
+
+test('it takes a brand in any case, and as many pairs as are asked for', async () => {
+  expect(await pairs({ brand: 'BRAVO' })).toEqual([['bravo-1', 'bravo-3']]);
+  expect(await pairs({ top: 1 })).toEqual([['acme-1', 'acme-2']]);
+  await expect(pairs({ brand: 'Bravoo' })).rejects.toMatchObject({
+    code: 'usage',
+    facts: { hint: 'Did you mean Bravo?' },
+  });
+});
+
+test('as CSV it begins with the columns that the pipeline file takes back', async () => {
+  const { text } = await act(showMatches, { lake, top: 1, format: 'csv' });
+  expect(text.split('\n').slice(0, 2).join('\n')).toMatch(/^product,other,match,title.*\r\nacme-1,acme-2,,Acme ink/u);
+});
