@@ -94,6 +94,70 @@ describe('listings are as ugly as those of shops', () => {
   });
 });
 
+describe('listings have the faults that docs/concepts/sandbox.md plants', () => {
+  const used = "regexp_matches(title, 'gebraucht|occasion|používané|usato|używany|second hand')";
+  const repaired = "regexp_matches(title, 'refurbished|generalüberholt|reconditionné')";
+  /** Price against the middle one of the product. */
+  const ratio = (where: string) =>
+    read(`SELECT median(price / usual) FROM items JOIN (SELECT product_key, currency, median(price) AS usual FROM items
+      GROUP BY ALL HAVING count(*) > 2) USING (product_key, currency) WHERE ${where}`);
+
+  it.each([
+    ['used or refurbished by their title', `${used} OR ${repaired}`, 1 / 80],
+    ['used or refurbished by an attribute alone', `contains(attributes, '"condition":') AND NOT ${used}`, 1 / 80],
+  ])('%s', async (_, condition, share) => {
+    const found = (await countItems(condition)) / ITEMS;
+    expect(found).toBeGreaterThan(share * 0.6);
+    expect(found).toBeLessThan(share * 1.5);
+    expect(await ratio(condition)).toBeGreaterThan(0.35);
+    expect(await ratio(condition)).toBeLessThan(0.8);
+  });
+
+  it('the words of one product stand under the GTIN of another, at either price', async () => {
+    // Titles hold the part number of the catalogue.
+    const wrong = `FROM items JOIN catalogue c ON ltrim(c.gtin, '0') = product_key
+      WHERE NOT contains(title, c.mpn) AND title[1] NOT IN ('=') AND length(title) > 20 AND NOT regexp_matches(title, 'Ã|\u00ad|\u200b')`;
+    const share = (await read(`SELECT count(*) ${wrong}`)) / ITEMS;
+    expect(share).toBeGreaterThan(0.002);
+    expect(share).toBeLessThan(0.012);
+  });
+
+  it('shops tell stock in pieces or in words, and both run out over time', async () => {
+    const names = (condition: string) => read(`SELECT count(DISTINCT site_id) FROM items WHERE ${condition}`);
+    const words = `contains(attributes, '"availability":"https://schema.org/')`;
+    expect(await names(words)).toBeGreaterThan(5);
+    expect(await names(`contains(attributes, '"stock":')`)).toBeGreaterThan(15);
+    expect(await countItems(`${words} AND contains(attributes, '"stock":')`)).toBe(0);
+    const path = quoteLiteral(join(world.directory, 'changes.json'));
+    const count = (pattern: string) =>
+      read(
+        `SELECT count(*) FROM read_text(${path}), LATERAL (SELECT unnest(regexp_extract_all(content, '${pattern}')))`,
+      );
+    expect(await count('"stock":\\[[1-9][0-9]*,0\\]')).toBeGreaterThan(10);
+    expect(
+      await count('"availability":\\["https://schema.org/InStock","https://schema.org/OutOfStock"\\]'),
+    ).toBeGreaterThan(10);
+    expect(
+      await count('"availability":\\["https://schema.org/OutOfStock","https://schema.org/InStock"\\]'),
+    ).toBeGreaterThan(3);
+  });
+
+  it('reductions are announced from the price before, or from one that was raised for it', async () => {
+    const regular = `(attributes->>'$.regularPrice')::DECIMAL(18,4)`;
+    const told = `contains(attributes, '"regularPrice":') AND price > 0`;
+    expect(await countItems(`${told} AND price < ${regular} AND usual_price = ${regular}`)).toBeGreaterThan(10);
+    expect(await countItems(`${told} AND price < ${regular} AND usual_price IS NULL`)).toBeGreaterThan(3);
+    expect((await countItems(`${told} AND price = ${regular}`)) / (await countItems(told))).toBeGreaterThan(0.8);
+  });
+
+  it('delivery costs an amount, nothing, or nobody knows', async () => {
+    for (const type of ['DOUBLE', 'UBIGINT', 'VARCHAR', 'NULL']) {
+      expect(await countItems(`json_type(attributes, '$.shipping') = '${type}'`), type).toBeGreaterThan(10);
+    }
+    expect(await countItems(`attributes <> '{}' AND json_type(attributes, '$.shipping') IS NULL`)).toBeGreaterThan(10);
+  });
+});
+
 describe('prices move like a market', () => {
   it('draws of one listing do not go hand in hand', async () => {
     for (const [one, other] of [

@@ -21,14 +21,30 @@ const UGLY_TITLE = `CASE h7 % 400
   WHEN 21 THEN repeat(shop_title || ' / ', 90) WHEN 22 THEN '' WHEN 23 THEN NULL WHEN 24 THEN 'null' WHEN 25 THEN 'N/A'
   ELSE shop_title END`;
 
-/** For a listing that sells several at once by the code of one. */
-const PACK_TITLE = `CASE WHEN pack_of = 1 THEN ugly_title ELSE concat(ugly_title,
+/** For a listing that sells several at once by the code of one, or something used or repaired. */
+const MARKED_TITLE = `CASE WHEN h9 % 160 IN (1, 2) THEN concat(ugly_title, CASE WHEN h9 % 160 = 2 THEN ''
+    ELSE ([', gebraucht', ' – d’occasion', ' (používané)', ' [usato]', ' używany', ', second hand'])[1 + (h9 // 160 % 6)::INTEGER] END)
+  WHEN h9 % 160 = 3 THEN concat(ugly_title, ([' (refurbished)', ' – generalüberholt', ', reconditionné'])[1 + (h9 // 160 % 3)::INTEGER])
+  WHEN pack_of = 1 THEN ugly_title ELSE concat(ugly_title,
   ([' (' || pack_of || 'er-Pack)', ' – lot de ' || pack_of, ' x' || pack_of, ', zestaw ' || pack_of || ' szt.'])[1 + (h7 % 4)::INTEGER]) END`;
 
+/**
+ * What a shop tells of stock: pieces, or in each third shop a value of schema.org. Shops of a `habit` have the same names.
+ */
+const STOCK = `CASE WHEN habit IN (1, 4) THEN concat('"availability":"https://schema.org/',
+    CASE WHEN h7 % 20 < 17 THEN 'InStock' WHEN h7 % 20 = 17 THEN 'BackOrder' ELSE 'OutOfStock' END, '"')
+  ELSE concat('"stock":', CASE h7 % 67 WHEN 1 THEN '"auf Lager"' WHEN 2 THEN 'null' WHEN 3 THEN 'true' WHEN 4 THEN '"> 10"'
+    ELSE (CASE WHEN h6 % 19 = 0 THEN 0 ELSE h7 % 60 END)::VARCHAR END) END`;
+
+/** The cost of delivery: an amount, free from a price on; as a number, as text, null, or not told. */
+const SHIPPING = `CASE WHEN habit = 2 THEN ',"shipping":null' WHEN habit = 3 THEN ''
+  ELSE concat(',"shipping":', CASE WHEN habit = 1 AND worth > 40 * per_euro THEN '"free"' WHEN habit <> 4 AND worth > 80 * per_euro THEN '0'
+    WHEN habit = 4 THEN concat('"', replace(delivery::VARCHAR, '.', ','), ' ', currency, '"') ELSE delivery::VARCHAR END) END`;
+
 /** JSON text of values of any type. Some names are those of an Item's own fields. */
-const UGLY_ATTRIBUTES = `CASE WHEN h6 % 40 = 5 THEN '{}' ELSE concat('{"stock":',
-  CASE h7 % 67 WHEN 1 THEN '"auf Lager"' WHEN 2 THEN 'null' WHEN 3 THEN 'true' WHEN 4 THEN '"> 10"' ELSE (h7 % 60)::VARCHAR END,
-  CASE h7 % 4 WHEN 0 THEN ',"shipping":4.95' WHEN 1 THEN ',"shipping":"free"' WHEN 2 THEN ',"shipping":null' ELSE '' END,
+const UGLY_ATTRIBUTES = `CASE WHEN h6 % 40 = 5 THEN '{}' ELSE concat('{', ${STOCK}, ${SHIPPING},
+  CASE WHEN habit IN (0, 3) THEN concat(',"regularPrice":', json_money(usual)) ELSE '' END,
+  CASE h9 % 160 WHEN 2 THEN ',"condition":"used"' WHEN 4 THEN ',"condition":"refurbished"' ELSE '' END,
   CASE WHEN h6 % 2 = 0 THEN concat(',"rating":', 1 + h6 % 40 / 10.0, ',"reviews":', h6 % 900) ELSE '' END,
   CASE WHEN pack_of > 1 THEN ',"packSize":' || pack_of ELSE '' END,
   CASE h6 % 9 WHEN 0 THEN ',"colours":["rot","čierna","žółty"]' WHEN 1 THEN concat(',"dimensions":{"w":', h6 % 80, ',"h":12.5,"unit":"cm"}')
@@ -94,19 +110,27 @@ INSERT INTO items
 WITH drawn AS (
   SELECT n, draw(n, $seed::BIGINT, 11) AS h1, draw(n, $seed::BIGINT, 12) AS h2, draw(n, $seed::BIGINT, 13) AS h3,
     draw(n, $seed::BIGINT, 14) AS h4, draw(n, $seed::BIGINT, 15) AS h5, draw(n, $seed::BIGINT, 16) AS h6,
-    draw(n, $seed::BIGINT, 17) AS h7, draw(n, $seed::BIGINT, 18) AS h8
+    draw(n, $seed::BIGINT, 17) AS h7, draw(n, $seed::BIGINT, 18) AS h8, draw(n, $seed::BIGINT, 20) AS h9
   FROM range($from::BIGINT, $to::BIGINT) r(n)
 ), offers AS (
   -- The exponent makes some products widely sold and most of them rare.
-  SELECT d.*, c.*, s.* EXCLUDE (mask), l.mask AS leaf_mask, s.mask AS shop_mask, l.json_ai, l.json_manual,
+  SELECT d.*, c.* REPLACE (coalesce(other_brand, c.brand) AS brand, coalesce(other_noun, c.noun) AS noun, coalesce(other_mpn, c.mpn) AS mpn,
+      CASE WHEN h9 // 160 % 2 = 0 THEN coalesce(other_price, c.base_price) ELSE c.base_price END AS base_price),
+    s.* EXCLUDE (mask), l.mask AS leaf_mask, s.mask AS shop_mask, l.json_ai, l.json_manual,
     -- A shop writes its GTINs in one form, nearly always.
     draw(s.site_id, CASE WHEN h3 % 12 = 0 THEN n ELSE 0 END) % 10 AS form,
     -- Several at once by the code of one: no error of the shop's, and an outlier all the same.
     CASE WHEN h4 % 125 = 7 AND c.base_price < 60 THEN ([2, 3, 4, 6, 6, 12])[1 + (h4 // 125 % 6)::INTEGER] ELSE 1 END AS pack_of,
-    c.base_price * s.per_euro * s.level * exp(0.11 * gauss(h4, h5)) * CASE WHEN pack_of > 1 THEN pack_of * 0.93 ELSE 1 END AS worth,
-    (s.site_id * 7 + h6 % 2) % 10 AS style
+    base_price * s.per_euro * s.level * exp(0.11 * gauss(h4, h5)) * CASE WHEN pack_of > 1 THEN pack_of * 0.93 ELSE 1 END
+      * CASE WHEN h9 % 160 IN (1, 2, 3, 4) THEN 0.4 + h9 // 1000 % 30 / 100.0 ELSE 1 END AS worth,
+    (s.site_id * 7 + h6 % 2) % 10 AS style,
+    s.site_id // 2 % 6 AS habit,
+    price_point((2.9 + s.site_id // 2 % 4) * s.per_euro, s.currency, 0)::DECIMAL(18,2) AS delivery
   FROM drawn d
   JOIN catalogue c ON c.p = floor($products::BIGINT * pow(unit(h1), 1.5))::INTEGER
+  -- A shop's mistake: another product by the code of this one, half of them at their own price.
+  LEFT JOIN (SELECT p AS other, brand AS other_brand, noun AS other_noun, mpn AS other_mpn, base_price AS other_price FROM catalogue)
+    ON h9 % 160 = 7 AND h3 % 100 >= 11 AND c.gtin IS NOT NULL AND other = (c.p + 1 + h9 // 160 % 997) % $products::BIGINT
   JOIN shop_slot s ON s.slot = h2 % 4096
   JOIN leaf l USING (category_id)
 ), codes AS (
@@ -129,7 +153,7 @@ WITH drawn AS (
   FROM codes
 )
 SELECT n::INTEGER, 9107000000000001 + n * 3 + (h8 % 2)::BIGINT,
-  ${PACK_TITLE},
+  ${MARKED_TITLE},
   shop_brand, shop_mpn, shop_code,
   CASE WHEN shop_code IS NOT NULL THEN ltrim(shop_code, '0') ELSE product_key_of(NULL, shop_brand, shop_mpn) END,
   amount, NULL, NULL,

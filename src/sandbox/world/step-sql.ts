@@ -17,6 +17,7 @@ CREATE MACRO price_point(amount, currency, style) AS CASE
 CREATE MACRO wrong_factor(h) AS CASE h % 900 WHEN 1 THEN 10 WHEN 2 THEN 100 WHEN 3 THEN 0.1 WHEN 4 THEN 0.01 ELSE 1 END;
 -- Shops follow each other: in a round, all offers of every fourth product move together.
 CREATE MACRO in_wave(product_key, salt) AS product_key IS NOT NULL AND draw(product_key, salt, 73) % 4 = 0;
+CREATE MACRO schema_text(name) AS '"https://schema.org/' || name || '"';
 -- A price that has to change, but whose price point stays the same.
 CREATE MACRO nudged(price) AS price + CASE WHEN price < 1 THEN 0.01 WHEN price < 20 THEN -0.1 WHEN price < 1000 THEN -1 ELSE -10 END;
 `;
@@ -34,6 +35,8 @@ reasons AS (
       WHEN usual_price < price OR usual_price > price * 5 OR (usual_price IS NOT NULL AND hp % 100 < 85) THEN 'return'
       WHEN usual_price IS NOT NULL THEN 'deeper'
       WHEN wrong_factor(hp) <> 1 AND price < 1000000 THEN 'wrong'
+      -- The next change returns to the price before, and is announced as a reduction from this one.
+      WHEN tells_regular AND hp % 100 BETWEEN 45 AND 58 THEN 'raise'
       WHEN hp % 100 < 45 THEN 'discount' ELSE 'step' END AS reason,
     min(coalesce(usual_price, price)) FILTER (follows) OVER (PARTITION BY product_key, currency) AS lowest
   FROM moves
@@ -43,7 +46,7 @@ reasons AS (
     WHEN 'cost' THEN usual * (0.88 + (wave >> 8) % 29 / 100.0)
     -- All go to or just below the cheapest of them; one that sells something else by this code does not.
     WHEN 'war' THEN greatest(usual * 0.7, least(usual * 1.02, lowest * (0.94 + (wave >> 8) % 6 / 100.0)))
-    WHEN 'deeper' THEN price * 0.9 WHEN 'wrong' THEN price * wrong_factor(hp)
+    WHEN 'raise' THEN price * (1.15 + (hp >> 16) % 25 / 100.0) WHEN 'deeper' THEN price * 0.9 WHEN 'wrong' THEN price * wrong_factor(hp)
     WHEN 'discount' THEN price * (1 - ([5, 10, 10, 15, 20, 20, 25, 30, 40, 50, 70])[1 + ((hp >> 16) % 11)::INTEGER] / 100.0)
     ELSE price * (0.9 + (hp >> 16) % 23 / 100.0) END AS amount
   FROM reasons
@@ -53,7 +56,9 @@ reasons AS (
   FROM amounts
 ), priced AS (
   SELECT *, CASE WHEN reason IS NULL THEN price WHEN point = price THEN nudged(price)::DECIMAL(18,4) ELSE point END AS new_price,
-    CASE WHEN reason IS NULL OR reason = 'deeper' THEN usual_price WHEN reason IN ('discount', 'wrong') THEN price END AS new_usual
+    CASE WHEN reason IS NULL OR reason = 'deeper' THEN usual_price WHEN reason IN ('discount', 'wrong', 'raise') THEN price END AS new_usual,
+    -- A shop's regular price stays while a reduction lasts.
+    CASE WHEN tells_regular AND reason IN ('first', 'halved', 'cost', 'war', 'raise', 'step') THEN new_price ELSE regular END AS new_regular
   FROM points
 )`;
 
@@ -65,25 +70,35 @@ WITH base AS (
     i.last_event_at AS before_at, i.category_json, c.category_id AS new_category_id, c.category_json AS new_category_json, draw(p.n, $salt::BIGINT, 61) % 100 AS h, draw(p.n, $salt::BIGINT, 62) AS hp,
     p.kind = 1 AND i.price IS NOT NULL AND in_wave(i.product_key, $salt::BIGINT) AS follows,
     draw(i.product_key, $salt::BIGINT, 63) AS wave,
-    TRY_CAST(regexp_extract(i.attributes, '"stock":([0-9]+)', 1) AS INTEGER) AS stock
+    TRY_CAST(regexp_extract(i.attributes, '"stock":([0-9]+)', 1) AS INTEGER) AS stock,
+    nullif(regexp_extract(i.attributes, '"availability":"https://schema.org/(\\w+)"', 1), '') AS available,
+    coalesce(regexp_matches(i.attributes, '"regularPrice":(null|[0-9]+(\\.[0-9]+)?)[,}]'), false) AS tells_regular,
+    TRY_CAST(regexp_extract(i.attributes, '"regularPrice":([0-9.]+)', 1) AS DECIMAL(18,4)) AS regular
   FROM pick p JOIN items i ON i.n = p.n
   LEFT JOIN category_choice c ON p.kind = 1 AND draw(p.n, $salt::BIGINT, 64) % 8 = 0 AND c.category_id IS DISTINCT FROM i.category_id
     AND c.k = (draw(p.n, $salt::BIGINT, 65) % c.choices)::BIGINT
 ), moves AS (
   SELECT *,
-    CASE kind WHEN 1 THEN follows OR h < 82 OR h >= 97 OR (stock IS NULL AND h < 93) WHEN 3 THEN h < 50 ELSE false END AS price_moves,
+    CASE kind WHEN 1 THEN follows OR h < 82 OR h >= 97 OR (stock IS NULL AND available IS NULL AND h < 93) WHEN 3 THEN h < 50 ELSE false END AS price_moves,
     coalesce(kind = 1 AND h >= 74 AND h < 93 AND stock IS NOT NULL, false) AS stock_moves,
+    coalesce(kind = 1 AND h >= 74 AND h < 93 AND available IS NOT NULL, false) AS availability_moves,
     kind = 1 AND h >= 93 AND h < 97 AS title_moves
   FROM base
 ), ${PRICE_MOVES}, after AS (
   SELECT *,
-    CASE WHEN stock_moves THEN (stock + 1 + (hp >> 8) % 40)::INTEGER % 80 ELSE stock END AS drawn_stock,
+    -- One move in six sells the last piece.
+    CASE WHEN NOT stock_moves THEN stock WHEN (hp >> 24) % 6 = 0 AND stock > 0 THEN 0
+      ELSE (stock + 1 + (hp >> 8) % 40)::INTEGER % 80 END AS drawn_stock,
+    CASE WHEN NOT availability_moves THEN available WHEN available <> 'InStock' THEN 'InStock'
+      ELSE (['OutOfStock', 'OutOfStock', 'BackOrder', 'LimitedAvailability'])[1 + ((hp >> 8) % 4)::INTEGER] END AS new_available,
+    tells_regular AND new_regular IS DISTINCT FROM regular AS regular_moves,
     CASE WHEN NOT title_moves THEN title WHEN title LIKE '% – Sale' THEN left(title, -7)
       ELSE coalesce(title, 'Neu') || ' – Sale' END AS new_title
   FROM priced
 )
 SELECT n, kind, observed_at, mask, price, new_price, new_usual, price_moves, title, new_title, title_moves, stock_moves, before_at,
   category_json, new_category_id, new_category_json, new_category_id IS NOT NULL AS category_moves,
+  available, new_available, availability_moves, regular, new_regular, regular_moves,
   stock, CASE WHEN drawn_stock = stock AND stock_moves THEN stock + 1 ELSE drawn_stock END AS new_stock
 FROM after;
 `;
@@ -94,6 +109,8 @@ SELECT n, kind, observed_at, new_price, CASE WHEN price_moves THEN price END,
   '{' || concat_ws(',',
     CASE WHEN price_moves THEN price_member(price, new_price) END,
     CASE WHEN stock_moves THEN attribute_member('stock', stock, new_stock) END,
+    CASE WHEN availability_moves THEN attribute_member('availability', schema_text(available), schema_text(new_available)) END,
+    CASE WHEN regular_moves THEN attribute_member('regularPrice', json_money(regular), json_money(new_regular)) END,
     CASE WHEN category_moves THEN category_member(category_json, new_category_json) END,
     CASE WHEN title_moves THEN '"title":[' || json_text(title) || ',' || json_text(new_title) || ']' END) || '}',
   mask
@@ -116,6 +133,10 @@ FROM step s WHERE items.n = s.n;
 UPDATE items SET title = s.new_title FROM step s WHERE items.n = s.n AND s.title_moves;
 UPDATE items SET attributes = regexp_replace(items.attributes, '"stock":[0-9]+', '"stock":' || s.new_stock)
 FROM step s WHERE items.n = s.n AND s.stock_moves;
+UPDATE items SET attributes = replace(items.attributes, '"availability":' || schema_text(s.available), '"availability":' || schema_text(s.new_available))
+FROM step s WHERE items.n = s.n AND s.availability_moves;
+UPDATE items SET attributes = regexp_replace(items.attributes, '"regularPrice":(null|[0-9.]+)', '"regularPrice":' || json_money(s.new_regular))
+FROM step s WHERE items.n = s.n AND s.regular_moves;
 UPDATE items SET category_id = s.new_category_id, category_json = s.new_category_json
 FROM step s WHERE items.n = s.n AND s.category_moves;
 `;
