@@ -16,7 +16,8 @@ afterAll(() => db.close());
 
 /** Tables `items` and `sites` of a world, then the derived tables. */
 async function derive(world: World): Promise<void> {
-  for (const table of ['items', 'sites', 'sources', 'offer_rules'] as const) await createTable(db, table);
+  for (const table of ['items', 'sites', 'sources', 'offer_rules', 'user_matches'] as const)
+    await createTable(db, table);
   const offers = world.offers.map((o) => ({
     ...o,
     itemId: String(o.itemId),

@@ -107,6 +107,8 @@ async function loadMovers(db: Database, movers: readonly Mover[]): Promise<Mover
     'shop_currencies',
     'sources',
     'offer_rules',
+    'user_matches',
+    'matches',
     'offers',
     'price_spread',
     'price_spread_daily',
