@@ -194,7 +194,7 @@ it('source_freshness tells the days since each source was seen, the stalest firs
   await insertRows(db, 'sources', [
     source(1, 7, at(29), false),
     source(2, 8, at(10), true),
-    source(2, 9, at(27.5), false),
+    source(2, 9, at(27), false),
     source(3, 10, 'NULL', false),
   ]);
   await db.run('UPDATE items SET source_id = 7 WHERE site_id = 1');
@@ -203,7 +203,7 @@ it('source_freshness tells the days since each source was seen, the stalest firs
   expect(rows.map((row) => [row.source_id, row.is_stale, row.unseen_days, row.stale_after_days])).toEqual([
     ['8', 'true', '20.0', '14.0'],
     ['10', 'false', null, '14.0'],
-    ['9', 'false', '2.5', '14.0'],
+    ['9', 'false', '3.0', '14.0'],
     ['7', 'false', '1.0', '14.0'],
   ]);
   expect(rows.at(-1)?.listings).toBe(listed?.n);
