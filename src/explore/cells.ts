@@ -54,6 +54,8 @@ export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: R
   if (name === 'title') return showTitle(String(value), read);
   if (name === 'site_id') return html`<a href="/shops/${String(value)}">${String(value)}</a>`;
   if (/(^|_)shop$/u.test(name)) return showShop(name, String(value), read);
+  // Its two words stay on one line.
+  if (name === 'availability') return foreign(String(value).replaceAll(' ', '\u00a0'), 20);
   if (name === 'url') return link(String(value), 'open');
   if (value instanceof DuckDBDecimalValue) return html`<span class="money">${formatMoney(value.toString())}</span>`;
   if (value instanceof DuckDBTimestampTZValue) return showMoment(value);
@@ -90,5 +92,11 @@ function showMoment(value: DuckDBTimestampTZValue): Content {
   return Math.abs(milliseconds) > MOST_MILLISECONDS ? String(value) : moment(new Date(milliseconds));
 }
 
-const DOUBLE = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 5 });
-const formatDouble = (value: number) => (Number.isFinite(value) ? DOUBLE.format(value) : String(value));
+const DOUBLE = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const SMALL = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
+
+/** One decimal, and three digits of numbers below one. */
+function formatDouble(value: number): string {
+  if (!Number.isFinite(value)) return String(value);
+  return (Math.abs(value) < 1 ? SMALL : DOUBLE).format(value);
+}

@@ -18,7 +18,7 @@ const GLOBS: Partial<Record<TableName, string>> = {
   history: 'history/*.parquet',
 };
 /** No row was rejected, no answer lagged, and the service's own products were not asked for. */
-const EMPTY: TableName[] = ['service_products', 'rejects', 'stale_items'];
+const EMPTY: TableName[] = ['service_products', 'rejects', 'stale_items', 'offer_rules', 'user_matches'];
 const globOf = (table: TableName) => GLOBS[table] ?? `${table}/*.parquet`;
 
 async function syncThrice(world: World): Promise<void> {

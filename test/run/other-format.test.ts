@@ -15,16 +15,24 @@ import { openWorld, readItems, readTruth, testIo } from './world.js';
 /** A lake after two runs; the service has not moved on since. */
 let original: string;
 let expected: Map<string, string[]>;
+let pipelineFile: string;
 
 const world = await openWorld({ items: 40, sites: 2 });
 beforeAll(async () => {
   await world.sync();
   await world.sandbox.advance({ hours: 6, changes: 10 });
   await world.sync();
+  process.env.PRICELAKE_API_KEY = 'sandbox_live_key';
+  pipelineFile = path.join(world.folder, 'prices.yaml');
+  const source = `source: { baseUrl: ${world.sandbox.baseUrl}, apiKey: "\${PRICELAKE_API_KEY}" }`;
+  await writeFile(pipelineFile, `name: test\n${source}\nlake: { path: ./lake }\n`);
   original = world.lakePath;
   expected = await readItems(original);
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  delete process.env.PRICELAKE_API_KEY;
+  await world.close();
+});
 beforeEach(() => world.renew(original));
 
 type Action = (context: ReturnType<typeof openContext>) => Promise<unknown>;
@@ -39,7 +47,8 @@ async function run(action: Action): Promise<string> {
 const query = (sql = 'SELECT count(*) AS n FROM runs') =>
   run((context) => runQuery({ sql, lake: world.lakePath, memory: '1GB', format: 'ndjson' }, context));
 const verify = () => run((context) => runVerify({ lake: world.lakePath }, context));
-const rebuild = () => run((context) => runRebuild({ lake: world.lakePath }, context));
+/** With the pipeline file, which says again what tables of another format can't be read for. */
+const rebuild = () => run((context) => runRebuild({ pipeline: pipelineFile, lake: world.lakePath }, context));
 const WRITERS: [string, () => Promise<unknown>][] = [
   ['sync', () => world.sync()],
   ['plan', () => estimateRun(world.pipeline, testIo)],
@@ -96,6 +105,15 @@ describe('a lake whose marker names another format', () => {
       `format.json: the lake has format ${version}, this version of pricelake reads format 1$`,
     );
     await expectRefused([...WRITERS, ...READERS, ['verify', verify]], message);
+    await expectRebuilt();
+  });
+
+  test('is not made again without the pipeline file, which alone knows what it has said', async () => {
+    await mark(2);
+    const alone = run((context) => runRebuild({ lake: world.lakePath }, context));
+    await expect(alone).rejects.toThrow(
+      'offer_rules: what the pipeline file told is lost, unless the rebuild gets that file',
+    );
     await expectRebuilt();
   });
 
