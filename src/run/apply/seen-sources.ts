@@ -15,7 +15,7 @@ export async function findNextSources(
 ): Promise<NextSources> {
   const { graph, tables, repairs, before, landing } = run;
   const isWhole = mode === 'snapshot' && lowWatermark !== undefined;
-  // A lake of an older version has no such table, and rows that another program changed don't count.
+  // The first run has no such table, nor may one behind a run that was stopped; rows that another program changed count no more.
   const isFirst = tables.sources.version < 0n || repairs.sources !== undefined;
   const select = (rows: Sql, readBy: string) =>
     sql`SELECT site_id, source_id, last_seen_at, ${readBy} AS read_by FROM ${rows}`;

@@ -78,7 +78,7 @@ function isSelectionNoted({ selection, tables, landing }: Run): boolean {
 
 /** Every table is where the others are: a run that lost its landing midway leaves them apart. */
 function isWhole({ tables, repairs }: Pick<Run, 'tables' | 'repairs'>): boolean {
-  // A lake of an older version lacks a table.
+  // A first run that lost its landing midway may have no sources.
   if (Object.keys(repairs).length > 0 || tables.sources.version < 0n) return false;
   return (
     tables.items.applied.cursor === tables.history.applied.cursor &&
