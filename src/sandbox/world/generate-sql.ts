@@ -130,7 +130,8 @@ WITH drawn AS (
   JOIN catalogue c ON c.p = floor($products::BIGINT * pow(unit(h1), 1.5))::INTEGER
   -- A shop's mistake: another product by the code of this one, half of them at their own price.
   LEFT JOIN (SELECT p AS other, brand AS other_brand, noun AS other_noun, mpn AS other_mpn, base_price AS other_price FROM catalogue)
-    ON h9 % 160 = 7 AND h3 % 100 >= 11 AND c.gtin IS NOT NULL AND other = (c.p + 1 + h9 // 160 % 997) % $products::BIGINT
+    -- One equation alone is a join by hash: with conditions beside it, each listing is compared with the whole catalogue.
+    ON other = CASE WHEN h9 % 160 = 7 AND h3 % 100 >= 11 AND c.gtin IS NOT NULL THEN (c.p + 1 + h9 // 160 % 997) % $products::BIGINT END
   JOIN shop_slot s ON s.slot = h2 % 4096
   JOIN leaf l USING (category_id)
 ), codes AS (
