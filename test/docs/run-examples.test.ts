@@ -8,7 +8,7 @@ import { type Example, listExamples } from './list-examples.js';
 
 /** What can't run here; the parser takes all of it (commands.test.ts). */
 const NOT_HERE: [RegExp, string][] = [
-  [/ (webhook|sandbox)\b(?! advance)/u, 'a server runs until it is stopped'],
+  [/ (explore|webhook|sandbox)\b(?! advance)/u, 'a server runs until it is stopped'],
   [/ demo\b/u, 'test/cli/demo.test.ts runs it, and it takes long'],
   [/ load postgres --execute/u, 'test/postgres runs it: it needs a server'],
   [/ restore\b| --remote /u, 'test/remote runs them: they need object storage'],
