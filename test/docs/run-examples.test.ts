@@ -66,6 +66,7 @@ beforeAll(async () => {
     '41': '1',
     v14: 'v0',
     '42': '2',
+    '24': site,
     kitchen: category,
     'category=hot-drinks-ground-coffee': `category=${category}`,
     'item_id=9007199254742083': `item_id=${item}`,
