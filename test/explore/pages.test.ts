@@ -162,6 +162,12 @@ test('a shop and the copy say when their sources were last seen', async () => {
   expect(all.map((row) => row.at(-1)).sort()).toEqual(['1', '2', '2', '60']);
 });
 
+test('a shop says which attributes are not mapped', async () => {
+  const page = await explored.page('/shops/33');
+  expect(page).toContain('no attribute is mapped to the regular price');
+  expect(page).toContain('no attribute is mapped to availability');
+});
+
 test('the price list has its page: position, suggestions, who is below', async () => {
   const page = await explored.page('/list?suggest_by=cheapest&suggest_minus=5');
   expect(readTable(page, /Each line of the list/u).map((row) => [row[1], row[4], row[6], row[7]])).toEqual([

@@ -36,6 +36,28 @@ export const FRESHNESS = [
   'listings',
 ];
 
+const REDUCTIONS = [
+  'title',
+  'price',
+  { name: 'regular_price', label: 'Regular' },
+  'currency',
+  { name: 'announced_pct', label: 'Announced' },
+  { name: 'lowest_before', label: 'Lowest before' },
+  { name: 'cut_from_lowest_pct', label: 'From the lowest' },
+  { name: 'began_at', label: 'Since' },
+  'verdict',
+];
+
+const STOCK_OUTS = [
+  'title',
+  { name: 'stock_outs', label: 'Times' },
+  { name: 'out_days', label: 'Days in all' },
+  { name: 'longest_out_days', label: 'Longest' },
+  { name: 'out_since', label: 'Out since' },
+  { name: 'alone_times', label: 'Alone had it' },
+  { name: 'known_days', label: 'Days known' },
+];
+
 /** Shops against the market. */
 export async function shopsPage(request: PageRequest): Promise<Page> {
   const { search, ask } = request;
@@ -87,6 +109,8 @@ export async function shopPage(site: string, request: PageRequest): Promise<Page
   const sources: Question = { analysis: 'source_freshness', set: { site_id: site }, limit: 500 };
   const [answer, seen] = await Promise.all([ask(positions), ask(sources)]);
   const past = await askPast(request, moves);
+  const reduced = await askPast(request, { analysis: 'reductions', set: { site_id: site, top: '20' }, limit: 20 });
+  const missing = await askPast(request, { analysis: 'availability', set: { site_id: site, top: '20' }, limit: 20 });
   const list = changeAddress('/products', new URLSearchParams(), { site_id: site });
   const gaps = changeAddress('/analyses/assortment_gaps', new URLSearchParams(), { own_site: site });
   return {
@@ -106,6 +130,22 @@ ${renderSection(
   }),
 )}
 ${renderSection('Freshness', renderAnswer(seen, sources, { caption: 'The sources of this shop, the stalest first', columns: FRESHNESS, empty: 'No read has shown its sources yet.' }))}
+${renderSection(
+  'Announced reductions',
+  reduced.render({
+    caption: 'Announced regular prices beside the lowest price of the 30 days before; those that are not honest first',
+    columns: REDUCTIONS,
+    empty: 'No offer announces a reduction, or no attribute is mapped to the regular price.',
+  }),
+)}
+${renderSection(
+  'Out of stock',
+  missing.render({
+    caption: 'Times without stock, the longest first',
+    columns: STOCK_OUTS,
+    empty: 'No time without stock is known, or no attribute is mapped to availability.',
+  }),
+)}
 ${renderSection('Moved in the last day', past.render({ caption: 'Prices and listings that changed', columns: MOVES, empty: 'Nothing moved.' }))}`,
   };
 }
