@@ -1,4 +1,4 @@
--- Of how many offers do attributes tell availability, cost of delivery, condition and regular price, by shop? One row for
+-- Coverage of attributes by shop: how many offers tell availability, cost of delivery, condition and regular price. One row for
 -- each website with offers (table offers): how many offers it has, of how many something is known, and the share of offers
 -- with known availability and known cost of delivery. A shop with few known ones needs a mapping of its own in the pipeline
 -- file (analysis.shops, docs/concepts/attributes.md).

@@ -1,4 +1,4 @@
--- How often and how long are products out of stock, by shop, and how often did one shop alone have them? One row for each
+-- Times without stock, by product and shop: how often, how long, and how often one shop alone had the product. One row for each
 -- product and website of which something is known, the most days out of stock first. A shop is in stock while one of its
 -- listings is, and out of stock while all of them are. known_days: the time in which its state is known; stock_outs: stretches
 -- of time out of stock, out_days their time, longest_out_days the longest. out_since: since when it is out of stock now,
@@ -8,7 +8,7 @@
 -- (docs/concepts/attributes.md); their past is in changes, under the attribute's name, attributes.name or attributes.
 -- Exact: times and counts. Days are doubles, divided once.
 -- Limits: the time from the first known change on. An attribute without a change is taken to have been as it is since then.
--- What the history does not have is not seen. The mapping and the product of a listing are today's, for all times.
+-- Only changes of history are seen. The mapping and the product of a listing are today's, for all times.
 -- Optional variables: product (product_id) · site_id · top (100)
 WITH mapped_sites AS (SELECT DISTINCT site_id FROM items WHERE product_id IS NOT NULL),
 mapped AS (FROM 'mapped_attributes.sql'),

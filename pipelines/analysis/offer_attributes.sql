@@ -1,5 +1,5 @@
 -- part of: judged_offers
--- What attributes tell of offers, where the pipeline file maps them (offer_rules, rule attribute; docs/concepts/attributes.md).
+-- Facts of offers that attributes tell, where the pipeline file maps them (offer_rules, rule attribute; docs/concepts/attributes.md).
 -- From priced (item_id, site_id, currency, attributes and other columns): one row for each offer with a mapped attribute.
 -- availability, shipping_cost and regular_price are null if unknown: if no mapped attribute tells, if its value has another
 -- form than those below, or if two values contradict each other. told_condition has the values of the mapped attributes in

@@ -1,4 +1,4 @@
--- What the service told of the listings of one product, the latest first: one row for each change, also of those that are
+-- Changes of the listings of one product, the latest first: one row for each that the service told, also of listings that are
 -- gone. changes has the other values that it told, as JSON text.
 -- Variable: product (product_id)
 -- Optional variables: top (1000)

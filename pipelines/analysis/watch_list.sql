@@ -16,7 +16,7 @@ asked AS MATERIALIZED (
   WHERE is_counted
   GROUP BY product_id, currency, site_id
 ),
--- What attributes tell (docs/concepts/attributes.md), of the compared prices.
+-- Stock and delivery of the compared prices, by their attributes (docs/concepts/attributes.md).
 told_prices AS (
   SELECT
     product_id,

@@ -3,8 +3,7 @@ import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
 import { bindQuery, readAnalysis } from '../sql/model.js';
 import { quoteLiteral } from '../sql/quote.js';
-import { itself, sql } from '../sql/sql.js';
-import { setVariables } from './analysis.js';
+import { itself, Sql, sql } from '../sql/sql.js';
 
 const COLUMNS = ['product', 'price', 'currency', 'lowest', 'highest'] as const;
 const REQUIRED = ['product', 'price'];
@@ -49,14 +48,15 @@ export async function createWatched(db: Database, options: WatchOptions): Promis
  * @throws PricelakeError as `createWatched`, and `config` if no line has a lowest allowed price
  */
 export async function createCompliance(db: Database, options: WatchListOptions): Promise<void> {
-  const sources = await createFound(db, options);
+  const { values, ...sources } = await createFound(db, options);
   const row = await db.row('SELECT count(lowest) AS n FROM watch_list');
   if (row?.n === 0n) {
     const message = `${options.list}: no line has a lowest allowed price, so no shop can be below it`;
     throw new PricelakeError('config', message, { hint: HINT });
   }
-  const clock = sql`${itself('items')} SELECT epoch_us(max(last_seen_at)) AS now_us`;
-  const { text } = bindQuery(readAnalysis('watch_compliance'), { ...sources, clock });
+  const { text: seen } = bindQuery(readAnalysis('data_clock'), { items: itself('items') });
+  const clock = new Sql(`SELECT seen_us AS now_us FROM (${seen})`);
+  const { text } = bindQuery(readAnalysis('watch_compliance'), { ...sources, clock }, values);
   await db.run(`CREATE OR REPLACE TABLE compliance AS ${text}`);
 }
 
@@ -71,22 +71,22 @@ export interface SuggestRule {
  * @throws PricelakeError as `createWatched`
  */
 export async function createSuggested(db: Database, options: WatchListOptions, rule: SuggestRule): Promise<void> {
-  const { offers } = await createFound(db, options);
-  await setVariables(db, { suggest_by: rule.by, suggest_minus: rule.minus });
-  const { text } = bindQuery(readAnalysis('watch_suggest'), { offers });
+  const { offers, values } = await createFound(db, options);
+  const by = { suggest_by: quoteLiteral(rule.by), suggest_minus: quoteLiteral(rule.minus) };
+  const { text } = bindQuery(readAnalysis('watch_suggest'), { offers }, { ...values, ...by });
   await db.run(`CREATE OR REPLACE TABLE suggested AS ${text}`);
 }
 
-/** Makes table `found`. Returns what it reads: only the listed products, because a lake may be large. */
+/** Makes table `found`. Returns what it reads: only the listed products, because a lake may be large; and its variables. */
 async function createFound(db: Database, options: WatchListOptions) {
   await loadWatchList(db, options.list, options.currency);
-  await setVariables(db, { own_site: options.ownSite ?? null, with_suspects: options.withSuspects ?? false });
   const items = sql`${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
   const offers = sql`${itself('offers')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
-  const price_spells = bindQuery(readAnalysis('price_spells'), { items, offers });
-  const found = bindQuery(readAnalysis('watch_list'), { items, offers, price_spells });
+  const values = { own_site: String(options.ownSite ?? 'NULL'), with_suspects: String(options.withSuspects ?? false) };
+  const price_spells = bindQuery(readAnalysis('price_spells'), { items, offers }, values);
+  const found = bindQuery(readAnalysis('watch_list'), { items, offers, price_spells }, values);
   await db.run(`CREATE OR REPLACE TABLE found AS ${found.text}`);
-  return { items, offers, price_spells };
+  return { items, offers, price_spells, values };
 }
 
 /** Makes table `watch_list`. If digits are no valid GTIN, product_id is null and reason says why. */

@@ -3,7 +3,7 @@ import type { Source } from '../sql/model.js';
 import type { Relation } from '../sql/relation.js';
 import { columnsOf, type Sql, sql } from '../sql/sql.js';
 
-/** How long a source may stay unseen: seconds (0 is for ever), or a multiple of its usual interval. */
+/** Limit of the time that a source may stay unseen: seconds (0 is for ever), or a multiple of its usual interval. */
 export type StaleAfter = { seconds: number } | { intervals: number };
 
 /** Sources after the run. */
@@ -27,7 +27,7 @@ export interface SeenSources {
   isWhole: boolean;
 }
 
-/** What makes a row worth writing. */
+/** Columns whose change makes a row worth writing. */
 const TOLD = sql`site_id, source_id, last_seen_at, clock_at, stale_after, is_stale`;
 
 /** Finds when each source was last seen, and which are stale (model sources). */

@@ -271,7 +271,7 @@ export interface Pipeline extends Omit<PipelineValues, 'source' | 'webhook' | 'n
   file: string;
   /** True where there is no pipeline file: what the lake was told stays. */
   keepsTold?: boolean;
-  /** What the file analysis.matches says. */
+  /** Decisions of the file that analysis.matches names. */
   userMatches?: readonly UserMatch[];
   source: Omit<PipelineValues['source'], 'apiKey'> & { apiKey: string };
 }

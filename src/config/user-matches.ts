@@ -4,7 +4,7 @@ import { PricelakeError } from '../io/errors.js';
 /** Two products that a person says belong together, or don't. */
 export interface UserMatch {
   productId: string;
-  /** Of products that belong together, the one that stands for all: of a GTIN if there is one, the first in order. */
+  /** Stands for all products that belong together: one with a GTIN if there is one, the first in order. */
   otherId: string;
   isMatch: boolean;
 }

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { readSet } from './pages/analyses.js';
 import { bindAnalysis, withVariables } from './question.js';
@@ -35,7 +37,6 @@ const TYPES: Record<DownloadFormat, [type: string, ending: string]> = {
 };
 
 const DOWNLOAD_MS = 600_000;
-let downloads = 0;
 
 /**
  * All rows of an analysis as a file. It begins when the first row is there, so that a query that fails is an error page.
@@ -58,10 +59,9 @@ export async function answerDownload(
     await writer.write(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
     return true;
   };
-  downloads += 1;
-  const scratch = `${snapshot.scratch}/download-${downloads}.parquet`;
+  const scratch = join(snapshot.scratch, `${randomUUID()}.parquet`);
   const write = (connection: DuckDBConnection) =>
-    writeRows({ connection, sql: bindAnalysis({ analysis }), credits: snapshot.credits, scratch }, format, take);
+    writeRows({ connection, sql: bindAnalysis({ analysis, set }), credits: snapshot.credits, scratch }, format, take);
   const written = snapshot.use(() => withVariables(snapshot, set, signal, write, DOWNLOAD_MS));
   written
     .then(

@@ -3,7 +3,7 @@ import { foreign, moment } from '../report/format.js';
 import type { Answer, Question } from './question.js';
 import type { Snapshot } from './snapshot.js';
 
-/** What a page is made of. */
+/** A request for a page, with the lake that answers it. */
 export interface PageRequest {
   snapshot: Snapshot;
   /** Values of the address. */

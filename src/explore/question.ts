@@ -1,8 +1,9 @@
 import type { DuckDBConnection, DuckDBResultReader, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
-import { readAnalysis } from '../sql/model.js';
+import { bindQuery, readAnalysis } from '../sql/model.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { prepareSelect } from '../sql/read-only-sql.js';
+import { Sql } from '../sql/sql.js';
 import { PREPARED, type Snapshot } from './snapshot.js';
 
 /** An analysis with its variables, and the part of its rows that is wanted. */
@@ -74,8 +75,12 @@ function askAfresh(snapshot: Snapshot, question: Question, signal: AbortSignal):
   return runSelect(snapshot, `FROM (${bindAnalysis(question)}\n)${by}${part}`, { set: question.set, limit, signal });
 }
 
-/** The query of an analysis over rows that are prepared. */
-export const bindAnalysis = ({ analysis }: Pick<Question, 'analysis'>): string => readAnalysis(analysis, PREPARED);
+/** The query of an analysis over rows that are prepared. Those of price spells leave suspect prices marked. */
+export function bindAnalysis({ analysis, set }: Pick<Question, 'analysis' | 'set'>): string {
+  const query = readAnalysis(analysis, PREPARED);
+  if ((set.with_suspects ?? '') === '') return query;
+  return bindQuery(query, { price_spells: new Sql(readAnalysis('price_spells')) }).text;
+}
 
 interface SelectOptions {
   set?: Question['set'];
@@ -96,10 +101,7 @@ export function runSelect(
   });
 }
 
-/** Variables that a session may still have from an earlier question, which may have been interrupted. */
-const namesSet = new WeakMap<DuckDBConnection, string[]>();
-
-/** Lends a session on which these variables are set, and no others. */
+/** Lends a session on which these variables are set, and no others. @throws PricelakeError `query` if `work` takes too long */
 export async function withVariables<T>(
   snapshot: Snapshot,
   set: Question['set'],
@@ -108,20 +110,8 @@ export async function withVariables<T>(
   most = QUESTION_MS,
 ): Promise<T> {
   const late = AbortSignal.timeout(most);
-  const variables = listVariables({ set });
   try {
-    return await snapshot.lend(AbortSignal.any([signal, late]), async (connection) => {
-      const before = namesSet.get(connection) ?? [];
-      namesSet.set(connection, [...before, ...variables.map(([name]) => name)]);
-      for (const name of before) await connection.run(`RESET VARIABLE ${quoteIdentifier(name)}`);
-      for (const [name, value] of variables)
-        await connection.run(`SET VARIABLE ${quoteIdentifier(name)} = $1`, [value]);
-      namesSet.set(
-        connection,
-        variables.map(([name]) => name),
-      );
-      return work(connection);
-    });
+    return await snapshot.lend(listVariables({ set }), AbortSignal.any([signal, late]), work);
   } catch (error) {
     if (late.aborted && !signal.aborted) {
       const message = `this took longer than ${most / 1000} seconds and was stopped`;

@@ -2,13 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { createSpellsView, setVariables } from '../analyze/analysis.js';
+import { createSpellsView } from '../analyze/analysis.js';
 import { createWatched, type WatchListOptions } from '../analyze/watch-list.js';
 import type { Lake } from '../lake/lake.js';
 import { readPointer } from '../lake/pointer.js';
 import { createTableViews } from '../lake/views.js';
 import { Database, interruptOnAbort } from '../sql/connection.js';
 import { readAnalysis } from '../sql/model.js';
+import { quoteIdentifier } from '../sql/quote.js';
 import { lockDown } from '../sql/read-only-sql.js';
 import { tablePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
@@ -25,6 +26,9 @@ export interface SnapshotOptions {
   /** The reader's own price list. */
   list?: WatchListOptions | undefined;
 }
+
+/** Variables of a session with their values. */
+export type Variables = readonly (readonly [name: string, value: string])[];
 
 /** The run that published what a snapshot shows; undefined where the lake has no `lake.json` yet. */
 export interface PublishedRun {
@@ -43,14 +47,16 @@ export class Snapshot {
   readonly name: string;
   /** Licence and credit texts of open-data websites. */
   readonly credits: readonly string[];
-  /** True if tables `found` and `watched` have the lines of a price list. */
-  readonly hasList: boolean;
+  /** The price list whose lines tables `found` and `watched` have. */
+  readonly list: WatchListOptions | undefined;
   /** A folder that DuckDB may write to. */
   readonly scratch: string;
   /** Ends when price spells are made, so that analyses of the past are fast. Rejected if they could not be. */
   readonly past: Promise<void>;
   readonly #db: Database;
   readonly #stop: AbortController;
+  /** Names of the variables that a session may have. */
+  readonly #variables = new WeakMap<DuckDBConnection, string[]>();
   #isPastReady = false;
   #users = 0;
   #isRetired = false;
@@ -63,7 +69,7 @@ export class Snapshot {
     this.run = facts.run;
     this.name = facts.name;
     this.credits = facts.credits;
-    this.hasList = facts.hasList;
+    this.list = facts.list;
     this.past = this.#makePast().then(() => {
       this.#isPastReady = true;
     });
@@ -96,7 +102,7 @@ export class Snapshot {
       return new Snapshot(db, scratch, stop, {
         run: pointer && { number: pointer.runNumber, id: pointer.runId, at: pointer.at },
         name: pointer?.pipeline ?? basename(lake.root),
-        hasList: list !== undefined,
+        list,
         credits: credits.map(({ text }) => String(text)),
       });
     } catch (error) {
@@ -110,12 +116,16 @@ export class Snapshot {
     return this.#isPastReady;
   }
 
-  /** Lends a session until `work` ends; its statements are interrupted when `signal` is aborted. */
-  lend<T>(signal: AbortSignal, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+  /**
+   * Lends a session with these variables, and no others, until `work` ends. Its statements are interrupted when `signal` is
+   * aborted.
+   */
+  lend<T>(variables: Variables, signal: AbortSignal, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     return this.#db.withSession(async (connection) => {
       const release = interruptOnAbort(connection, signal);
       try {
         signal.throwIfAborted();
+        await this.#setVariables(connection, variables);
         return await work(connection);
       } catch (error) {
         // DuckDB says only that it was interrupted.
@@ -125,6 +135,18 @@ export class Snapshot {
         release();
       }
     });
+  }
+
+  async #setVariables(connection: DuckDBConnection, variables: Variables): Promise<void> {
+    const before = this.#variables.get(connection) ?? [];
+    const names = variables.map(([name]) => name);
+    // A question that is interrupted halfway leaves some of either.
+    this.#variables.set(connection, [...before, ...names]);
+    for (const name of before) await connection.run(`RESET VARIABLE ${quoteIdentifier(name)}`);
+    for (const [name, value] of variables) {
+      await connection.run(`SET VARIABLE ${quoteIdentifier(name)} = $1`, [value]);
+    }
+    this.#variables.set(connection, names);
   }
 
   /** Keeps the snapshot open until `work` ends, even if a newer one takes its place. */
@@ -163,11 +185,10 @@ export class Snapshot {
   }
 }
 
-type SnapshotFacts = Pick<Snapshot, 'run' | 'name' | 'credits' | 'hasList'>;
+type SnapshotFacts = Pick<Snapshot, 'run' | 'name' | 'credits' | 'list'>;
 
-/** Nothing else runs yet, so each statement has the same session, and with it its variables. */
+/** Makes what the analyses of a price list read. */
 async function readList(db: Database, list: WatchListOptions): Promise<void> {
   await createWatched(db, { ...list, now: new Date() });
-  await setVariables(db, { own_site: null, with_suspects: null });
-  await db.run('CREATE VIEW clock AS SELECT epoch_us(max(last_seen_at)) AS now_us FROM items');
+  await db.run(`CREATE VIEW clock AS SELECT seen_us AS now_us FROM (${readAnalysis('data_clock')})`);
 }

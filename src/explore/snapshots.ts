@@ -55,6 +55,8 @@ export class Snapshots {
   /** Waits for a snapshot of the lake as it is now. @throws PricelakeError `lake_invalid` if it can't be read */
   async renew(): Promise<void> {
     await this.#refresh();
+    // One that is opening may have begun before the lake changed.
+    await Promise.allSettled([this.#opening]);
     this.#opening ??= this.#open(await this.#readMark());
     await this.#opening;
   }

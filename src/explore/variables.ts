@@ -17,7 +17,9 @@ export function readAbout(sql: string): string {
 /** Variables that an analysis reads, in the order of its header; those that the header does not name come last. */
 export function readVariables(analysis: string): Variable[] {
   const sql = readAnalysis(analysis);
-  const used = new Set([...sql.matchAll(/getvariable\('(\w+)'\)/gu)].map(([, name]) => name as string));
+  // A view hides what it reads.
+  const read = /\bprice_spells\b/u.test(sql) ? sql + readAnalysis('price_spells') : sql;
+  const used = new Set([...read.matchAll(/getvariable\('(\w+)'\)/gu)].map(([, name]) => name as string));
   const header = (/^(?:--.*\n)*/u.exec(sql)?.[0] ?? '').replaceAll(/^-- ?/gmu, '').replaceAll(/\s+/gu, ' ');
   const told = header
     .split(/\b(?:Optional variables|Variables?):/u)

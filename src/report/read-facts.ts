@@ -111,6 +111,8 @@ async function readShops(db: Database, currency: string | null): Promise<rows.Sh
 export interface WatchedFacts {
   lines: bigint;
   matched: bigint;
+  /** Lines with a lowest allowed price. */
+  limited: bigint;
   /** Products that a shop sells below the lowest allowed price. */
   below: bigint;
   /** Products that a shop sells cheaper than the list does. */
@@ -126,12 +128,15 @@ export const MOST_WATCHED = 500;
 export async function readWatched(db: Database, options: WatchOptions): Promise<WatchedFacts> {
   await createWatched(db, options);
   const counts = await db.row(
-    `SELECT count(*) AS lines, count(*) FILTER (is_matched) AS matched, count(*) FILTER (below_shops > 0) AS below,
+    `SELECT count(*) AS lines, count(*) FILTER (is_matched) AS matched, count(lowest) AS limited, count(*) FILTER (below_shops > 0) AS below,
        count(*) FILTER (undercut_shops > 0) AS undercut FROM watched`,
   );
   const reader = await db.read(
     `FROM watched ORDER BY coalesce(below_shops, 0) > 0 DESC, is_matched DESC, gap_pct DESC NULLS LAST, line LIMIT ${MOST_WATCHED}`,
   );
-  const { lines, matched, below, undercut } = counts as Record<'lines' | 'matched' | 'below' | 'undercut', bigint>;
-  return { lines, matched, below, undercut, rows: parseRows(reader, rows.watchedRow) };
+  const { lines, matched, limited, below, undercut } = counts as Record<
+    'lines' | 'matched' | 'limited' | 'below' | 'undercut',
+    bigint
+  >;
+  return { lines, matched, limited, below, undercut, rows: parseRows(reader, rows.watchedRow) };
 }

@@ -118,14 +118,8 @@ export async function readGaps(
   };
 }
 
-/**
- * Reads every time that a shop was below a lowest allowed price. Undefined if no line of the list has one.
- * @throws PricelakeError as `createCompliance`
- */
-export async function readBreaches(db: Database, options: WatchListOptions): Promise<BreachFacts | undefined> {
-  // Table of the list that `readWatched` has made.
-  const lines = await db.row('SELECT count(lowest) AS n FROM watch_list');
-  if (lines?.n === 0n) return undefined;
+/** Reads every time that a shop was below a lowest allowed price. @throws PricelakeError as `createCompliance` */
+export async function readBreaches(db: Database, options: WatchListOptions): Promise<BreachFacts> {
   await createCompliance(db, options);
   const counts = await db.row(
     'SELECT count(*) AS breaches, count(*) FILTER (is_now) AS now, count(DISTINCT site_id) AS shops FROM compliance',

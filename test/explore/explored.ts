@@ -35,6 +35,16 @@ export async function tellMarket(): Promise<Story> {
   story.add({ gtin: '4006381333931', title: 'Pencil', siteId: 22n, price: 199 });
   for (let n = 0; n < 60; n++)
     story.add({ brand: 'Bead', mpn: `B-${n}`, title: `Bead ${n}`, siteId: 44n, price: 10 + n });
+  const jump = story.add({ brand: 'Jump', mpn: 'J-1', title: 'Jumping price', siteId: 44n, price: 5_000 });
+  await story.run();
+  for (const [time, price] of [
+    ['18 08:00', 500_000],
+    ['18 09:00', 5_000],
+    ['18 10:00', 5_100],
+  ] as const) {
+    story.at(time);
+    story.change(jump, { previousPrice: jump.price, price });
+  }
   await story.run();
   story.at('19 09:00');
   story.change(third, { previousPrice: 10_500, price: 8_000 });

@@ -13,11 +13,11 @@ afterEach(async () => {
 test('pages show a new run without a restart', async () => {
   explored = await explore(await tellMarket());
   const { story } = explored;
-  expect(await explored.page('/')).toContain('as of run 2,');
+  expect(await explored.page('/')).toContain('as of run 3,');
   story.add({ brand: 'New', mpn: 'N-1', title: 'Newcomer', siteId: 11n, price: 100 });
   await story.run();
   // The page that notices the run may still show the one before.
-  await vi.waitFor(async () => expect(await explored.page('/')).toContain('as of run 3,'), {
+  await vi.waitFor(async () => expect(await explored.page('/')).toContain('as of run 4,'), {
     timeout: 10_000,
     interval: 50,
   });

@@ -45,7 +45,7 @@ test.each(['/', '/products', '/shops', '/categories', '/list', '/analyses', '/co
     const answer = await explored.get(path);
     expect(answer.status).toBe(200);
     const page = await answer.text();
-    expect(page).toContain('as of run 2,');
+    expect(page).toContain('as of run 3,');
     expect(page).toContain('<a href="/credits">');
   },
 );
@@ -96,7 +96,7 @@ test('rows come in the order that the address asks for, page by page', async () 
     'Bead 1',
   ]);
   const second = readTable(await explored.page('/products?sort=title&from=50'), FOUND);
-  expect(second).toHaveLength(13);
+  expect(second).toHaveLength(14);
   const down = readTable(await explored.page('/products?sort=title&order=desc'), FOUND);
   expect(down[0]?.[0]).toBe('Rádio Nôtre 7');
 });
@@ -159,7 +159,7 @@ test('a shop and the copy say when their sources were last seen', async () => {
   expect(own.map((row) => row.slice(0, 2))).toEqual([[expect.stringMatching(/^\d+$/u), 'no']]);
   const all = readTable(await explored.page('/copy'), /The 50 stalest sources/u);
   expect(all.map(([shop]) => shop).sort()).toEqual(['Depot', 'Kiosk', 'Market', 'Museum']);
-  expect(all.map((row) => row.at(-1)).sort()).toEqual(['1', '2', '2', '60']);
+  expect(all.map((row) => row.at(-1)).sort()).toEqual(['1', '2', '2', '61']);
 });
 
 test('a shop says which attributes are not mapped', async () => {
@@ -190,7 +190,7 @@ test('variables of one page are not those of the next', async () => {
   await explored.page('/analyses/find_products?q=radio');
   for (let n = 0; n < 4; n++) {
     expect(readTable(await explored.page(`/analyses/find_products?min_shops=${n}`), /Rows of/u).length).toBe(
-      n < 2 ? 63 : n < 4 ? 1 : 0,
+      n < 2 ? 64 : n < 4 ? 1 : 0,
     );
   }
 });
@@ -239,7 +239,7 @@ test('SQL of one’s own is answered with its rows', async () => {
     ['33', '1'],
     ['11', '2'],
     ['22', '2'],
-    ['44', '60'],
+    ['44', '61'],
   ]);
 });
 
@@ -261,4 +261,25 @@ test('a page leaves the lake as it is', async () => {
   for (const path of ['/', '/products?q=bead', '/products/acme-r1', '/analyses/movers', '/copy'])
     await explored.page(path);
   expect(await list()).toEqual(before);
+});
+
+test('the own shop is no competitor on any part of its page', async () => {
+  const list = join(folder, 'own.csv');
+  await writeFile(list, 'product,price,currency,lowest\nacme-r1,99.00,EUR,85.00\n');
+  const own = await explore(explored.story, { list, ownSite: 33n });
+  const page = await own.page('/list?suggest_by=cheapest');
+  await own.close();
+  expect(readTable(page, /Each line of the list/u).map((row) => [row[4], row[6], row[7]])).toEqual([
+    ['1', '100.00', 'Kiosk'],
+  ]);
+  expect(readTable(page, /A price for each line/u)[0]?.join()).toContain('Kiosk');
+  expect(page).toContain('No shop was below a lowest allowed price');
+});
+
+test('suspect prices of the past are shown to those who ask for them', async () => {
+  const read = async (set: string) =>
+    readTable(await explored.page(`/analyses/product_spells?product=jump-j1${set}`), /Rows of product_spells/u);
+  const isSuspect = (rows: string[][]) => rows.map((row) => row[10]);
+  expect(isSuspect(await read(''))).toContain('yes');
+  expect(isSuspect(await read('&with_suspects=true'))).not.toContain('yes');
 });

@@ -98,7 +98,7 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
     await createWatched(db, { ...request, before, now: context.io.now() });
     const keep = async () => {
       await keepState(db, state);
-      const alarms = told.receivers.length === 0 ? [] : await findPriceAlarms(db, context.io.now());
+      const alarms = told.receivers.length === 0 ? [] : await findPriceAlarms(db, request.ownSite, context.io.now());
       const news = { pipeline: told.name, command: 'watch', find: () => alarms, isComplete: true } as const;
       await notify(told.receivers, news, findWatchMemory(state), context.io);
     };

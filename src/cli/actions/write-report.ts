@@ -43,7 +43,7 @@ export async function writeReport(request: Arguments<typeof report>, context: Co
       const before = existsSync(state) ? state : undefined;
       const options = { list, currency, ownSite };
       facts.watched = await readWatched(db, { ...options, before, now: context.io.now() });
-      facts.breaches = await readBreaches(db, options);
+      if (facts.watched.limited > 0n) facts.breaches = await readBreaches(db, options);
     }
     return { facts, name: (await readPointer(lake))?.pipeline ?? basename(lake.root) };
   });

@@ -10,7 +10,7 @@ WITH below AS (
   FROM watched
   JOIN offers USING (product_id, currency)
   WHERE alarms > 0 AND is_counted AND offers.price > 0 AND offers.price < lowest
-    AND (getvariable('own_site') IS NULL OR offers.site_id <> getvariable('own_site')::BIGINT)
+    AND offers.site_id IS DISTINCT FROM $1
   GROUP BY ALL
 )
 SELECT below.product, below.product_id, below.title, below.currency, below.lowest::VARCHAR AS lowest,
@@ -21,8 +21,9 @@ LEFT JOIN (SELECT site_id, name, attribution FROM sites WHERE is_current) AS nam
 LEFT JOIN (SELECT item_id, url FROM items WHERE item_id IN (SELECT item_id FROM below)) AS links USING (item_id)
 ORDER BY line, below.price, below.site_id LIMIT ${MAX_ACTIVE}`;
 
-export async function findPriceAlarms(db: Database, now: Date): Promise<Notice[]> {
-  const rows = await db.rows(BELOW);
+/** `ownSite` is the user's own shop, which is left out. */
+export async function findPriceAlarms(db: Database, ownSite: bigint | undefined, now: Date): Promise<Notice[]> {
+  const rows = await db.rows(BELOW, [ownSite ?? null]);
   return rows.map((row) => {
     const text = (name: string) => (row[name] == null ? null : String(row[name]));
     const [price, lowest] = [showMoney(text('price')), showMoney(text('lowest'))];

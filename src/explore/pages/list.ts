@@ -14,7 +14,7 @@ const RULES = [
 /** The reader's own prices against the market: position, suggestions, who was below. */
 export async function listPage(request: PageRequest): Promise<Page> {
   const { snapshot, search, ask } = request;
-  if (!snapshot.hasList) {
+  if (snapshot.list === undefined) {
     return {
       title: 'My list',
       body: html`<p>Your own prices against the market: position, who undercuts you since when, what to ask.</p>
@@ -25,13 +25,14 @@ export async function listPage(request: PageRequest): Promise<Page> {
   const minus = /^\d{1,2}(\.\d{1,2})?$/u.test(search.get('suggest_minus') ?? '')
     ? String(search.get('suggest_minus'))
     : '0';
+  const own = { own_site: String(snapshot.list.ownSite ?? '') };
   const lines: Question = { analysis: 'watched_lines', set: {}, limit: MOST };
   const suggestions: Question = {
     analysis: 'watch_suggest',
-    set: { suggest_by: by, suggest_minus: minus },
+    set: { ...own, suggest_by: by, suggest_minus: minus },
     limit: MOST,
   };
-  const compliance: Question = { analysis: 'watch_compliance', set: {}, limit: MOST };
+  const compliance: Question = { analysis: 'watch_compliance', set: own, limit: MOST };
   const [watched, suggested] = await Promise.all([ask(lines), ask(suggestions)]);
   const past = await askPast(request, compliance);
   return {
