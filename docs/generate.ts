@@ -15,7 +15,7 @@ import { renderTables } from './render/tables.js';
 import { renderPicture } from './render/terminal-picture.js';
 import { maskFigures, renderTutorial } from './render/tutorial.js';
 
-/** The pages that are generated whole, by path in the project. Of docs/guides/questions.md and docs/tutorial.md only the outputs are. */
+/** The pages that are generated whole, by path in the project. Of docs/analyst/questions.md and docs/tutorial.md only the outputs are. */
 export const GENERATED: Record<string, () => string | Promise<string>> = {
   'docs/reference/cli.md': renderCli,
   'docs/reference/tables.md': renderTables,
@@ -32,7 +32,7 @@ async function writeAll(): Promise<void> {
   await writeTutorial();
   for (const [file, render] of Object.entries(GENERATED)) writeFileSync(packagePath(file), await render());
   const lake = await makeQuestionLake();
-  const questions = packagePath('docs/guides/questions.md');
+  const questions = packagePath('docs/analyst/questions.md');
   writeFileSync(questions, await renderQuestions(readFileSync(questions, 'utf8'), lake.folder));
   await lake.close();
 }

@@ -58,8 +58,10 @@ export default defineConfig({
     outline: [2, 3],
     nav: [
       { text: 'Tutorial', link: '/docs/tutorial' },
-      { text: 'Guides', link: '/docs/guides/install', activeMatch: '/docs/guides/' },
-      { text: 'Concepts', link: '/docs/concepts/runs', activeMatch: '/docs/concepts/' },
+      { text: 'Engineer', link: '/docs/engineer', activeMatch: '/docs/engineer' },
+      { text: 'Analyst', link: '/docs/analyst', activeMatch: '/docs/analyst' },
+      { text: 'Loader', link: '/docs/loader', activeMatch: '/docs/loader' },
+      { text: 'Contributor', link: '/docs/contributor', activeMatch: '/docs/contributor' },
       { text: 'Reference', link: '/docs/reference/cli', activeMatch: '/docs/reference/' },
       { text: 'Changes', link: '/CHANGELOG' },
     ],

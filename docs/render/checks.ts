@@ -14,7 +14,7 @@ export async function renderChecks(): Promise<string> {
 
 A gate that fails holds the batch: nothing is published. An error or a warning is recorded in \`check_results\`, logged, and
 shown by \`status\` and the report. Set severity and parameters under \`checks:\` in the pipeline file. To add your own, see
-[Write your own checks](../guides/checks.md).
+[Write your own checks](../engineer/checks.md).
 
 ${sections.join('\n')}`;
 }

@@ -9,12 +9,12 @@ const EXITS: [code: string, happened: string, next: string][] = [
   ['0', 'The command is done.', ''],
   ['1', 'Something unexpected happened, or the disk is full.', 'Read the message. `PRICELAKE_DEBUG=1` shows more.'],
   ['2', 'The command line, the pipeline file or the folder is wrong.', 'Correct what the message names.'],
-  ['3', 'A check or a proof failed.', 'Read [held batches](../concepts/held-batches.md).'],
+  ['3', 'A check or a proof failed.', 'Read [held batches](../engineer/recover.md#held-batches).'],
   ['4', 'The service refuses the key or the plan.', 'Set a valid key, or change the plan in the portal.'],
   [
     '5',
     "The budget or the month's quota is used up.",
-    'Wait until `nextRunAt`, or [raise the budget](../guides/budget.md).',
+    'Wait until `nextRunAt`, or [raise the budget](../engineer/cost.md).',
   ],
   ['6', 'Another run holds the lake.', 'Nothing: the other run does the work.'],
   [

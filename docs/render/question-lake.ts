@@ -1,4 +1,4 @@
-/** The lake that docs/guides/questions.md shows: a seeded sandbox, its clock and the runs' injected, so that it is the same anywhere. */
+/** The lake that docs/analyst/questions.md shows: a seeded sandbox, its clock and the runs' injected, so that it is the same anywhere. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

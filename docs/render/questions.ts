@@ -9,7 +9,7 @@ import { fillOutputs, listBlocks } from './fenced-blocks.js';
 const MOST_LINES = 10;
 
 /**
- * docs/guides/questions.md with its outputs generated: its `csv` blocks are files, its `sql` blocks run in their order in
+ * docs/analyst/questions.md with its outputs generated: its `csv` blocks are files, its `sql` blocks run in their order in
  * plain DuckDB over the lake, and each `text` block becomes what the statement before it returns.
  * @param folder holds `lake/`
  */
@@ -22,7 +22,7 @@ export async function renderQuestions(text: string, folder: string): Promise<str
       if (language === 'csv') await writeFile(path.join(folder, file), body);
       if (language === 'sql') output = await runAsTable(db, body, credits);
       if (language !== 'text') return undefined;
-      if (output === '') throw new Error('docs/guides/questions.md: a text block before any statement');
+      if (output === '') throw new Error('docs/analyst/questions.md: a text block before any statement');
       return output;
     });
   } finally {

@@ -1,4 +1,4 @@
-"""The landing of a run as its journal says (docs/concepts/landing.md), and lines that are added to that journal."""
+"""The landing of a run as its journal says (docs/concepts/runs.md), and lines that are added to that journal."""
 
 import hashlib
 import json

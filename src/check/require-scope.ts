@@ -43,7 +43,7 @@ export async function requireScopes(db: Database, checks: readonly Check[]): Pro
     if (why === undefined) continue;
     const line = check.sql.split(/\r?\n/u).findIndex((text) => /^--\s*scope:/u.test(text)) + 1;
     throw new PricelakeError('config', `${check.file}:${line}: scope: ${keys.join(', ') || 'row'}: ${why}`, {
-      hint: 'Remove the line, so that each run reads all rows, or write the check as docs/guides/checks.md says.',
+      hint: 'Remove the line, so that each run reads all rows, or write the check as docs/engineer/checks.md says.',
     });
   }
 }

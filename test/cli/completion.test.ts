@@ -70,13 +70,13 @@ describe('completion', () => {
 
 describe('help', () => {
   it('lists topics, prints a page, and the help of a command', async () => {
-    expect((await runHere(['help'])).stdout).toMatch(/^budget +\S/mu);
-    expect((await runHere(['help', 'budget'])).stdout).toMatch(/^# /u);
+    expect((await runHere(['help'])).stdout).toMatch(/^cost +\S/mu);
+    expect((await runHere(['help', 'cost'])).stdout).toMatch(/^# /u);
     expect((await runPricelake(['help', 'sync'])).stdout).toContain('--publish-held');
-    const { code, stderr } = await runHere(['help', 'bugdet']);
+    const { code, stderr } = await runHere(['help', 'recovre']);
     expect([code, stderr]).toEqual([
       2,
-      'pricelake: there is no topic bugdet\n  → Did you mean `pricelake help budget`?\n',
+      'pricelake: there is no topic recovre\n  → Did you mean `pricelake help recover`?\n',
     ]);
   });
 });

@@ -9,14 +9,14 @@ import { lockDown, prepareSelect } from '../../src/sql/read-only-sql.js';
 import { tablePath } from '../../src/tables/layout.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 
-const text = readFileSync(packagePath('docs/guides/questions.md'), 'utf8');
+const text = readFileSync(packagePath('docs/analyst/questions.md'), 'utf8');
 let lake: QuestionLake;
 beforeAll(async () => {
   lake = await makeQuestionLake();
 });
 afterAll(() => lake.close());
 
-describe('docs/guides/questions.md', () => {
+describe('docs/analyst/questions.md', () => {
   test('shows what its SQL returns in plain DuckDB, from catalog.sql alone: npm run docs', async () => {
     expect(text).toBe(await renderQuestions(text, lake.folder));
   });
@@ -43,6 +43,6 @@ describe('docs/guides/questions.md', () => {
   });
 
   test('is linked from where an analyst begins', () => {
-    expect(readFileSync(packagePath('README.md'), 'utf8')).toContain('docs/guides/questions.md');
+    expect(readFileSync(packagePath('README.md'), 'utf8')).toContain('docs/analyst/questions.md');
   });
 });

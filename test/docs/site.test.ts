@@ -10,7 +10,7 @@ const OUTSIDE = [
   ...['bench/README.md', 'pipelines/spark/README.md'],
 ];
 const STRAY = [
-  ...['scratch.md', 'docs/notes.md', 'docs/guides/draft.md', 'docs/guides/old/install.md', 'docs/(a) [b] {c}.md'],
+  ...['scratch.md', 'docs/notes.md', 'docs/engineer/draft.md', 'docs/engineer/old/install.md', 'docs/(a) [b] {c}.md'],
   ...['bench/notes.md', 'pipelines/spark/sql/notes.md', 'test/sim/findings.md', 'lake/README.md', 'src/README.md'],
 ];
 

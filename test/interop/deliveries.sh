@@ -2,13 +2,13 @@
 # What other programs take is read by them: load scripts by sqlglot, metrics by the client of Prometheus, events by
 # openlineage-python, the data contract by datacontract-cli, and the examples of pipelines/deploy by Airflow 2.10 and 3, Dagster
 # and Prefect, each from PyPI in an environment of its own in $INTEROP_DIR or a temporary folder. --page writes
-# docs/reference/deliveries.md. A part alone:
+# docs/background/deliveries.md. A part alone:
 # deliveries.sh formats|airflow2|airflow3|dagster|prefect
 set -eu
 . "$(dirname "$0")/setup.sh"
 failed=0
 page=
-[ "${1:-}" != --page ] || { page=docs/reference/deliveries.md && shift; }
+[ "${1:-}" != --page ] || { page=docs/background/deliveries.md && shift; }
 export RESULTS="$work/results.ndjson"
 rm -f "$RESULTS"
 

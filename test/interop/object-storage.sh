@@ -2,7 +2,7 @@
 # Tries lakes on object storage: a Ceph gateway on loopback (Debian: apt-get install radosgw ceph-mon ceph-osd), with
 # wrong credentials, files in parts, faults between client and store, uploads and runs that are killed at their requests
 # (KILLS), 1,000 rounds of two racing writers (ROUNDS), and two machines that run in turns. Then delta-rs, Polars, DuckDB's
-# httpfs and Spark (--no-spark leaves it out) read what they published. --page writes docs/reference/object-storage.md.
+# httpfs and Spark (--no-spark leaves it out) read what they published. --page writes docs/background/object-storage.md.
 set -eu
 . "$(dirname "$0")/setup.sh"
 storage=$work/storage
@@ -15,7 +15,7 @@ spark=--spark page=
 for option in "$@"; do
   case $option in
     --no-spark) spark='' ;;
-    --page) page=docs/reference/object-storage.md ;;
+    --page) page=docs/background/object-storage.md ;;
   esac
 done
 export RESULTS="$work/object-storage.ndjson"

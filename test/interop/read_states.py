@@ -1,5 +1,5 @@
 """Reads lakes in the states that write-states.ts left them in: every table, by every reader, in
-one line, and compares rows and types. Usage: read_states.py <folder> [--spark] [--page docs/reference/interop.md]"""
+one line, and compares rows and types. Usage: read_states.py <folder> [--spark] [--page docs/background/interop.md]"""
 
 import importlib.metadata
 import json

@@ -2,14 +2,14 @@
 # Writes lakes (hard values; those that runs leave: compacted, with a retention, with tables
 # without rows; and those that other programs write to) and reads every table of them with other readers: pandas,
 # pyarrow, Polars, delta-rs, DuckDB (PyPI) and Apache Spark (PyPI and Maven Central, needs Java 17; --no-spark leaves it
-# out). --page writes docs/reference/interop.md. Everything else that it makes stands in a temporary folder, or in $INTEROP_DIR.
+# out). --page writes docs/background/interop.md. Everything else that it makes stands in a temporary folder, or in $INTEROP_DIR.
 set -eu
 . "$(dirname "$0")/setup.sh"
 spark=--spark engines='delta-rs Spark' page=
 for option in "$@"; do
   case $option in
     --no-spark) spark='' engines=delta-rs ;;
-    --page) page="--page $here/../../docs/reference/interop.md" ;;
+    --page) page="--page $here/../../docs/background/interop.md" ;;
   esac
 done
 
@@ -26,5 +26,5 @@ failed=0
 "$python" "$here/read_lake.py" "$work/data" $spark || failed=1
 "$python" "$here/read_states.py" "$work/states" $spark $page || failed=1
 "$work/indices/bin/python" "$here/price_index.py" --check "$here/../analyze/price-index.json" || failed=1
-[ -z "$page" ] || npx biome check --write docs/reference/interop.md
+[ -z "$page" ] || npx biome check --write docs/background/interop.md
 exit $failed

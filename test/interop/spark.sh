@@ -1,13 +1,13 @@
 #!/bin/sh
 # Real Spark, 3.5 and 4, runs what pipelines/spark has, and its tables are compared with DuckDB's, row by row. PySpark and
 # delta-spark are from PyPI and Maven Central, in environments of their own in $INTEROP_DIR or a temporary folder; needs
-# Java 17. --page writes docs/reference/spark.md. $SPARK_ITEMS names a file of items (NDJSON, gzip) that is tried as well.
+# Java 17. --page writes docs/background/spark.md. $SPARK_ITEMS names a file of items (NDJSON, gzip) that is tried as well.
 # One version alone: spark.sh spark35|spark4
 set -eu
 . "$(dirname "$0")/setup.sh"
 export SPARK_LOCAL_IP=127.0.0.1
 page=
-[ "${1:-}" != --page ] || { page=docs/reference/spark.md && shift; }
+[ "${1:-}" != --page ] || { page=docs/background/spark.md && shift; }
 export RESULTS="$work/spark.ndjson"
 rm -rf "$RESULTS" "$work/spark-data"
 

@@ -56,16 +56,16 @@ test('a life that fails as it is for any reason keeps nothing that is not plain'
 });
 
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-const page = readFileSync(root('docs/concepts/readings.md'), 'utf8');
+const page = readFileSync(root('docs/background/readings.md'), 'utf8');
 /** The last cell of each row: tests. */
 const cells = [...page.matchAll(/^\|.*\|([^|]*)\|$/gm)].map(([, cell]) => cell as string);
 const named = cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name as string));
 
-test('docs/concepts/readings.md has a row for each reading of the document that the seeds draw', () => {
+test('docs/background/readings.md has a row for each reading of the document that the seeds draw', () => {
   expect(Object.keys(READINGS).filter((name) => !named.includes(name))).toEqual([]);
 });
 
-test('every test that docs/concepts/readings.md names exists: a habit, or a file and a name in it', () => {
+test('every test that docs/background/readings.md names exists: a habit, or a file and a name in it', () => {
   const missing = named.filter((name) => {
     const [file = '', title] = name.split(/: (.*)/);
     if (title === undefined) return !(HABIT_NAMES as string[]).includes(name);
@@ -75,6 +75,6 @@ test('every test that docs/concepts/readings.md names exists: a habit, or a file
   expect(missing).toEqual([]);
 });
 
-test('docs/concepts/readings.md says how many seeds meet all pairs', () => {
+test('docs/background/readings.md says how many seeds meet all pairs', () => {
   expect(page).toContain(`${SEEDS_OF_ALL_PAIRS} seeds in a row cover all pairs`);
 });

@@ -1,6 +1,6 @@
 /**
  * What a service may do this way or that way under the API document: where it says "not shown" or leaves it free. One
- * table: seeds draw from it, all pairs of its values are covered, and docs/concepts/readings.md has a row for each.
+ * table: seeds draw from it, all pairs of its values are covered, and docs/background/readings.md has a row for each.
  */
 import type { Seeded } from '../seeded.js';
 

@@ -50,7 +50,7 @@ describe("Spark's queries", () => {
 
   it('have all been run: the page of Spark has each of them on every version', () => {
     const rows = [
-      ...read('../../docs/reference/spark.md').matchAll(/^\| (\d\S*) +\| `(\w+)`, values that are hard .*equal/gm),
+      ...read('../../docs/background/spark.md').matchAll(/^\| (\d\S*) +\| `(\w+)`, values that are hard .*equal/gm),
     ];
     const versions = new Set(rows.map(([, version]) => version));
     expect(versions.size).toBeGreaterThan(1);

@@ -8,10 +8,10 @@ import { ALL_TOPICS, type help } from '../commands/shell.js';
 import { layOutTable } from '../output/table-layout.js';
 
 /** If two pages have the same name, it means the first. The topic of the second has its folder before the name. */
-const FOLDERS = ['', 'guides', 'concepts', 'reference'];
+const FOLDERS = ['', 'engineer', 'analyst', 'loader', 'concepts', 'reference'];
 
 interface Topic {
-  /** `budget`, or `reference/checks`. */
+  /** `cost`, or `reference/checks`. */
   name: string;
   file: string;
 }

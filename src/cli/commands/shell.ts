@@ -24,7 +24,7 @@ export const help = declareCommand({
   arguments: { topic: text('A page of the documentation, such as budget, or a command') },
   examples: [
     ['pricelake help', 'List the topics'],
-    ['pricelake help budget', 'How to stay within a budget'],
+    ['pricelake help cost', 'What a run costs, and how to cap it'],
     ['pricelake help sync', 'What `sync --help` prints'],
   ],
 });
