@@ -30,6 +30,17 @@ test('the index of decisions links each page, by its title', () => {
   );
 });
 
+test.each(decisions)('%s asks, decides, gives the reason and the cost, in up to 150 words', (name) => {
+  const text = readFileSync(root(`docs/decisions/${name}`), 'utf8');
+  expect([...text.matchAll(/^\*\*(\w+)\.\*\* \S/gm)].map(([, part]) => part)).toEqual([
+    'Question',
+    'Decision',
+    'Why',
+    'Cost',
+  ]);
+  expect(text.split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(150);
+});
+
 test('what test files share sets up and cleans up when it is called: files share its modules, so a hook in it would run for the first file alone', () => {
   const names = readdirSync(root('test'), { recursive: true }).map(String);
   const shared = names.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
