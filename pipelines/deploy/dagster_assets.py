@@ -3,7 +3,7 @@
 One asset for each pipeline, synced every 15 minutes. Install pricelake beside Dagster (npm install --global), and set
 PRICELAKE_BASE_URL, PRICELAKE_API_KEY and, separated by colons, PRICELAKE_PIPELINES in the environment.
 
-Exit codes: 75, a passing fault, is tried again; 6, another run holds the lake, leaves the asset as it is; all others
+Exit codes: 75, a passing fault, is tried again; 6, another run has locked the lake, leaves the asset as it is; all others
 fail at once: 5 with the time from which the next run makes sense, 7 (of watch, if you run it the same way) because a
 shop is below a price that you allow.
 """

@@ -3,7 +3,7 @@
 Each pipeline is a task. Install pricelake beside Prefect (npm install --global), and set PRICELAKE_BASE_URL,
 PRICELAKE_API_KEY and, separated by colons, PRICELAKE_PIPELINES in the environment.
 
-Exit codes: 75, a passing fault, is tried again; 6, another run holds the lake, ends as skipped; all others fail at once:
+Exit codes: 75, a passing fault, is tried again; 6, another run has locked the lake, ends as skipped; all others fail at once:
 5 with the time from which the next run makes sense, 7 (of watch, if you run it the same way) because a shop is below a
 price that you allow.
 """

@@ -79,7 +79,7 @@ const CANDIDATES = 20;
 const KNOWN = {
   currency: { of: 'currency', hint: 'Give a code from items.currency.' },
   brand: { of: 'brand', hint: 'Give a brand from products.brand.' },
-  product: { of: 'product_id', hint: 'Give a product_id from table products, or a GTIN.' },
+  product: { of: 'product_id', hint: 'Use a product_id from table products, or a GTIN.' },
 } as const;
 
 const TABLES = {

@@ -105,11 +105,11 @@ export function readValues(
     const { excludes = [], needs, list, type } = parameter;
     const other = excludes.find(isGiven);
     if (other !== undefined) {
-      const message = `${flag} and --${toFlagName(other)} exclude each other`;
-      throw new PricelakeError('usage', message, { hint: 'Give one of them.' });
+      const message = `${flag} and --${toFlagName(other)} can't be used together`;
+      throw new PricelakeError('usage', message, { hint: 'Use only one of them.' });
     }
     if (needs !== undefined && !isGiven(needs)) {
-      throw new PricelakeError('usage', `${flag} is given without --${toFlagName(needs)}`, { hint: 'Give both.' });
+      throw new PricelakeError('usage', `${flag} needs --${toFlagName(needs)}`, { hint: 'Use both.' });
     }
     const typed = argv[toFlagName(key)];
     // `--no-lake` is false.

@@ -14,7 +14,7 @@ export function loadEnvFile(file = ENV_FILE): void {
     process.loadEnvFile(file);
   } catch {
     throw new PricelakeError('config', `${file} in this folder can't be read`, {
-      hint: 'Correct its permissions, or remove it.',
+      hint: 'Fix its permissions, or remove it.',
     });
   }
 }

@@ -12,7 +12,7 @@ const place = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 // Windows can't sync a folder, which commits need.
 if (process.platform === 'win32') {
-  process.stderr.write('pricelake: this runs on Linux and macOS, not on Windows: use WSL or a container\n');
+  process.stderr.write('pricelake: Windows is not supported; use WSL or a container\n');
   process.exit(EXIT.usage);
 }
 // A closed stderr must not end a run that is writing a lake.

@@ -45,7 +45,7 @@ export async function openSpells(
     ]);
     const file = join(folder, name);
     if ((await stat(file).catch(ignoreMissing)) === undefined) {
-      io.log('info', 'price_spells.preparing', { changes, note: 'once for this version of the lake' });
+      io.log('info', 'price_spells.preparing', { changes, note: 'once per version of the lake' });
       const part = join(folder, `${randomUUID()}.part`);
       try {
         await db.run(`COPY (FROM price_spells) TO ${quoteLiteral(part)} (FORMAT parquet, COMPRESSION snappy)`);

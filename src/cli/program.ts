@@ -49,7 +49,7 @@ export function buildProgram(args: string[]): Argv {
   for (const [key, option] of Object.entries(GLOBAL_OPTIONS)) program.option(key, toYargsOptions(option));
   program
     .locale('en') // yargs would put its own words into the user's language, and ours stay English
-    .usage('$0 <command>\n\nAn exact copy of the Price and Product Data API in Parquet, and what it says about prices.')
+    .usage('$0 <command>\n\nAn exact copy of the Price and Product Data API in Parquet, and analyses of its prices.')
     .version(readVersion())
     .help()
     .alias('help', 'h')

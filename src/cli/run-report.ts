@@ -15,7 +15,7 @@ export function formatReport(report: RunReport, lakePath: string, style: Style =
   const attention = listAttention(report, lakePath);
   const first = published
     ? `Run ${row.run_number} (${row.mode}: ${toPlainLine(row.reason)}) published to ${lakePath} in ${row.seconds.toFixed(1)}${NO_BREAK}s${again}.`
-    : `Nothing changed (${describeCursor(row)}, ${countOf(row.calls, 'call')}). ${lakePath} stays as it was${again}.`;
+    : `Nothing changed (${describeCursor(row)}, ${countOf(row.calls, 'call')}). ${lakePath} is unchanged${again}.`;
   const parts: [string, string[]][] = [
     ['changed', published ? describeChanges(row) : []],
     ['histories', describeHistories(report)],
@@ -79,7 +79,7 @@ function describeProof({ row, checks }: RunReport): string[] {
 function describeHistories({ histories, row }: RunReport): string[] {
   if (histories === undefined || histories.asked + histories.left === 0) return [];
   const { asked, left, runId } = histories;
-  const later = left === 0 ? '' : `; ${formatCount(left)} are left, because the calls are used up`;
+  const later = left === 0 ? '' : `; ${formatCount(left)} left for later, because the calls are used up`;
   const by = runId === row.run_id ? '' : `, added by run ${runId}`;
   return [`${countOf(asked, 'item')} read${by}${later}`];
 }

@@ -4,8 +4,8 @@ import { choice, type Form, file, flag, folder, text, value, whole } from './par
 
 export const GLOBAL_OPTIONS = {
   json: flag('Print one JSON object as the last line of stdout'),
-  quiet: flag('Print only warnings, errors and requested results', { alias: 'q' }),
-  verbose: { ...flag('Log every step; twice (-vv), every call as well', { alias: 'v' }), type: 'count' },
+  quiet: flag('Print only results, warnings and errors', { alias: 'q' }),
+  verbose: { ...flag('Log every step; -vv also logs every call', { alias: 'v' }), type: 'count' },
   color: flag('Use colours; default: only on a terminal. --no-color and NO_COLOR turn them off'),
 } as const;
 
@@ -18,8 +18,8 @@ export const LAKE = folder('Folder of the lake; default lake.path of the pipelin
 export const OWN_LAKE = folder('Folder of the lake, instead of lake.path');
 
 export const CAPS = {
-  maxRows: whole('Most export rows that this run may use', { from: 0 }),
-  maxOverage: whole('Started blocks of 10,000 rows beyond the quota that this run may bill; overrides budget.overage', {
+  maxRows: whole('Maximum export rows for this run', { from: 0 }),
+  maxOverage: whole('Maximum overage for this run, in started blocks of 10,000 export rows; overrides budget.overage', {
     from: 0,
   }),
 };
@@ -38,11 +38,13 @@ const CACHE_SIZE: Form<number> = {
 };
 
 export const REMOTE = {
-  remote: text('Read the lake at this address (s3://bucket/prefix) instead of --lake, and fetch only what is needed'),
-  cache: folder('With --remote: folder for fetched files; default ~/.cache/pricelake'),
+  remote: text(
+    'Read the lake at this address (s3://bucket/prefix) instead of --lake, and fetch only the files that are needed',
+  ),
+  cache: folder('With --remote: cache folder for fetched files; default ~/.cache/pricelake'),
   cacheSize: value(
     CACHE_SIZE,
-    'With --remote: largest size of that folder, default 10GB; the least recently used files are removed',
+    'With --remote: maximum size of that folder, default 10GB; the least recently used files are removed',
   ),
 };
 
@@ -51,7 +53,7 @@ const CURRENCY: Form<string> = { what: 'a currency', parse: (code) => code.toUpp
 export const currency = (describe: string) => value(CURRENCY, describe, { completes: 'currencies' });
 
 export const RATES = {
-  fx: file('Exchange rates, to compare shops of all currencies: a CSV file with date,currency,rate'),
+  fx: file('Exchange rates for comparing shops in different currencies: a CSV file with date,currency,rate'),
   fxBase: value(CURRENCY, 'Base currency of the rates: what one unit of it buys; default EUR'),
 };
 
@@ -59,12 +61,12 @@ export const FORMATS = ['table', 'csv', 'json', 'ndjson', 'arrow', 'parquet'] as
 export type Format = (typeof FORMATS)[number];
 
 export const RESULT = {
-  format: choice(FORMATS, 'Format of the result; default table, which cuts long texts'),
+  format: choice(FORMATS, 'Output format; default table, which truncates long text'),
   output: file('Write the result to this file'),
 };
 
 /** Says where licence texts go, in the help of the commands that write them. */
-export const CREDITS_NOTE = `Licence texts of open-data shops go with every result: below a table, and in the metadata of Arrow and Parquet files. CSV and JSON have no place for them that every parser skips, so they go to <output>-metadata.json beside the file (W3C's CSV on the Web), or to stderr if the result goes to stdout.`;
+export const CREDITS_NOTE = `Every result comes with the licence texts of open-data shops: below a table, and in the metadata of Arrow and Parquet files. CSV and JSON have no place for them that every parser skips, so they go to <output>-metadata.json beside the file (W3C's CSV on the Web), or to stderr if the result goes to stdout.`;
 
 /** The hint after a stop of what a later start continues. */
-export const RESUME_HINT = 'What has landed is kept: run the same command again, and it continues where it stopped.';
+export const RESUME_HINT = 'Landed data is kept. Run the same command again, and it continues where it stopped.';

@@ -21,7 +21,7 @@ export function usageError(message: string, args: readonly string[]): PricelakeE
   if (flag !== undefined) return explainFlag(flag.name, shown, findCommand(words.slice(0, flag.at)).command?.spec.name);
   const hint = `Run \`pricelake ${command?.spec.name ?? '<command>'} --help\`.`;
   if (ARGUMENT_MISSING.test(message) && command !== undefined) {
-    return new PricelakeError('usage', `an argument is missing: pricelake ${describeUsage(command.spec)}`, { hint });
+    return new PricelakeError('usage', `missing argument: pricelake ${describeUsage(command.spec)}`, { hint });
   }
   const choice = CHOICE.exec(message);
   if (choice !== null) return explainChoice(choice, shown);

@@ -51,7 +51,7 @@ describe('query', () => {
     ['FROM itms', 'query', 'Catalog Error: Table with name itms does not exist! Did you mean "items"?'],
     ["FROM read_text('/etc/passwd')", 'query', /^Permission Error: Cannot access file/u],
     ["SELECT 'x'::BIGINT", 'query', /^Conversion Error: Could not convert string 'x' to INT64$/u],
-    [undefined, 'usage', /^give the SQL in one way/u],
+    [undefined, 'usage', /^pass the SQL in one way/u],
   ])('answers %j with one clear line', async (sql, code, message) => {
     await expect(runQuery({ ...request, sql }, openContext())).rejects.toMatchObject({
       code,

@@ -61,8 +61,11 @@ describe('a value that does not fit is refused before anything else happens', ()
     ['plan --max-rows -1', '--max-rows -1 is not a whole number (0 or more)'],
     ['sync --deadline soon', '--deadline soon is not a duration such as 90s, 20m, 48h or 7d'],
     ['sync --deadline 0', '--deadline 0 is not a duration'],
-    ['sync --land-only --publish-held', '--land-only and --publish-held exclude each other\n  → Give one of them.'],
-    ['sync --land-only --metrics m.prom', '--land-only and --metrics exclude each other'],
+    [
+      'sync --land-only --publish-held',
+      "--land-only and --publish-held can't be used together\n  → Use only one of them.",
+    ],
+    ['sync --land-only --metrics m.prom', "--land-only and --metrics can't be used together"],
     ['spread --top 1.5', '--top 1.5 is not a whole number'],
     ['spread --daily --since monday', '--since monday is not a day such as 2026-11-20, or a time such as 30d'],
     ['query --memory much FROM', '--memory much is not a size such as 512MB or 2GB'],
@@ -75,7 +78,7 @@ describe('a value that does not fit is refused before anything else happens', ()
     ['backfill history --items 9223372036854775808', '--items 9223372036854775808 is not a list of item ids'],
     ['status --lake a --lake b', '--lake is given more than once'],
     ['status --no-lake', '--lake needs a value'],
-    ['sandbox --changes a.ndjson', '--changes is given without --data\n  → Give both.'],
+    ['sandbox --changes a.ndjson', '--changes needs --data\n  → Use both.'],
   ])('%s', async (line, message) => {
     const { code, stderr } = await runHere(line.split(' '));
     expect([code, stderr]).toEqual([2, expect.stringContaining(`pricelake: ${message}`)]);

@@ -76,7 +76,7 @@ describe('help', () => {
     const { code, stderr } = await runHere(['help', 'recovre']);
     expect([code, stderr]).toEqual([
       2,
-      'pricelake: there is no topic recovre\n  → Did you mean `pricelake help recover`?\n',
+      'pricelake: unknown topic recovre\n  → Did you mean `pricelake help recover`?\n',
     ]);
   });
 });

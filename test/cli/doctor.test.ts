@@ -73,14 +73,14 @@ test('a remote that answers is ok, with the run that holds it; a bucket that is 
     return { code, remote, ...findings.find(({ name }) => name === 'remote') };
   };
   const free = await look('bucket');
-  expect(free).toMatchObject({ code: 0, state: 'ok', found: `${free.remote} answers` });
+  expect(free).toMatchObject({ code: 0, state: 'ok', found: `${free.remote} responds` });
 
   const store = await openS3Store(parseRemoteUrl(free.remote) as RemoteUrl, makeIo());
   onTestFinished(() => store.close());
   const lease = await takeLease(store, { url: free.remote, copy: 'another folder', generation: 0 }, makeIo());
-  expect((await look('bucket')).found).toBe(`${free.remote} answers; a run on ${hostname()} holds it`);
+  expect((await look('bucket')).found).toBe(`${free.remote} responds; a run on ${hostname()} holds it`);
   for (const object of s3.objects.values()) object.writtenAt = new Date(Date.now() - 120_000);
-  expect((await look('bucket')).found).toMatch(/; a run on \S+ died while it held it$/u);
+  expect((await look('bucket')).found).toMatch(/; a run on \S+ died while holding it$/u);
   await lease.release();
 
   expect(await look('other')).toMatchObject({ code: 3, state: 'failed', next: expect.stringMatching(/bucket/u) });

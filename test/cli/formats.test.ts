@@ -150,7 +150,7 @@ describe('table', () => {
   it('is cut after a thousand rows and says so', async () => {
     const { text } = await format('table', 'FROM range(3000)');
     expect(text.split('\n')).toHaveLength(2 + 1000 + 2);
-    expect(text).toMatch(/… more than 1000 rows; --format csv/u);
+    expect(text).toMatch(/… more than 1000 rows; use --format csv/u);
     expect((await format('table', 'FROM range(1000)')).text).not.toContain('more than');
   });
 });
@@ -198,7 +198,7 @@ describe('arrow', () => {
 
   it('refuses a HUGEINT that no Decimal128(38) holds', async () => {
     await expect(format('arrow', "SELECT '170141183460469231731687303715884105727'::HUGEINT")).rejects.toThrow(
-      /does not fit Arrow's Decimal128/u,
+      /doesn't fit into Arrow's Decimal128/u,
     );
   });
 });

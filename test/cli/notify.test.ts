@@ -72,7 +72,7 @@ describe('sync', () => {
     world.intercept = () => Promise.resolve(refuse(401));
     const failed = await run(['sync'], address);
     expect(failed.code).toBe(4);
-    expect(failed.stderr).toMatch(/"event":"notify.failed".*"reason":"it answered 404"/);
+    expect(failed.stderr).toMatch(/"event":"notify.failed".*"reason":"it returned 404"/);
     world.intercept = undefined;
     const again = await run(['sync'], address);
     expect(again.code).toBe(0);
@@ -108,7 +108,7 @@ describe('sync', () => {
     expect(others).toEqual([]);
     expect(notice).toMatchObject({ kind: 'stale' });
     expect(Date.parse(String(notice?.at))).toBeGreaterThanOrEqual(start + 49 * HOUR_MS);
-    expect(notice?.text).toMatch(/not been up to date for (48h 59m|49h 0m)/);
+    expect(notice?.text).toMatch(/last up to date (48h 59m|49h 0m) ago/);
   });
 
   test('tells once a month when less than a tenth of the calls is left', async () => {
@@ -136,9 +136,9 @@ describe('sync', () => {
   });
 
   test.each([
-    [`slack:https://hooks.example/${TOKEN}`, '--notify names no receiver'],
-    ['slack:NOT_SET', '--notify slack:NOT_SET names a variable that is not set'],
-    ['url:BASE_URL:NOT_SET', 'names a variable that is not set'],
+    [`slack:https://hooks.example/${TOKEN}`, '--notify is not a receiver'],
+    ['slack:NOT_SET', '--notify slack:NOT_SET refers to a variable that is not set'],
+    ['url:BASE_URL:NOT_SET', 'refers to a variable that is not set'],
     ['url:KEY', '--notify url:KEY must be an address'],
   ])('refuses --notify %s without repeating an address', async (flag, message) => {
     await write('prices.yaml', PIPELINE);

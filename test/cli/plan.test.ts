@@ -43,7 +43,7 @@ describe('pricelake plan', () => {
     expect(text).toMatch(
       /Left afterwards: calls [\d,]+ of [\d,]+, export rows 0 of 100 until 2026-12-01T00:00:00.000Z\./,
     );
-    expect(text).toMatch(/plan itself made \d calls and wrote nothing\.\n$/);
+    expect(text).toMatch(/The plan command itself made \d calls and wrote nothing\.\n$/);
     expect(JSON.parse(toJsonText(report))).toMatchObject({
       mode: 'snapshot',
       exportRows: 120,

@@ -58,7 +58,7 @@ describe('the pricelake command', () => {
     expect(await runPricelake(['spread', '--lake', lake], { env })).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'pricelake: this runs on Linux and macOS, not on Windows: use WSL or a container\n',
+      stderr: 'pricelake: Windows is not supported; use WSL or a container\n',
     });
   });
 

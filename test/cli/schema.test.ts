@@ -18,7 +18,7 @@ describe('schema', () => {
   it('writes one table as an Arrow stream, though not to a terminal', async () => {
     const { bytes } = await act(showSchema, { table: 'items', format: 'arrow' });
     expect(tableFromIPC(bytes).schema.fields[0]?.name).toBe('item_id');
-    await expect(showSchema({ format: 'arrow' }, openContext())).rejects.toThrow('--format arrow needs one table');
+    await expect(showSchema({ format: 'arrow' }, openContext())).rejects.toThrow('--format arrow needs a single table');
     const terminal = { ...openContext(), output: new MemoryOutput(80) };
     await expect(showSchema({ table: 'items', format: 'arrow' }, terminal)).rejects.toMatchObject({ code: 'usage' });
   });

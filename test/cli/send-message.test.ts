@@ -116,20 +116,20 @@ describe('a receiver', () => {
 
   test('that always answers 500 is tried twice', async () => {
     const { deliveries, fault } = await sendTo((response) => response.writeHead(500).end('secret words'));
-    expect(fault).toMatch(/^it answered 500/);
+    expect(fault).toMatch(/^it returned 500/);
     expect(fault).not.toContain('secret words');
     expect(deliveries).toHaveLength(2);
   });
 
   test('that refuses the message is not tried again', async () => {
     const { deliveries, fault } = await sendTo((response) => response.writeHead(404).end());
-    expect(fault).toMatch(/^it answered 404/);
+    expect(fault).toMatch(/^it returned 404/);
     expect(deliveries).toHaveLength(1);
   });
 
   test('that does not answer in time is tried twice', async () => {
     const { deliveries, fault } = await sendTo(() => {}, { tryMs: 150 });
-    expect(fault).toMatch(/^no answer in 0.15 s/);
+    expect(fault).toMatch(/^no response within 0.15 s/);
     expect(deliveries).toHaveLength(2);
   });
 
@@ -138,7 +138,7 @@ describe('a receiver', () => {
     const { deliveries, fault } = await sendTo((response) =>
       response.writeHead(307, { location: other.address }).end(),
     );
-    expect(fault).toMatch(/^it answered 307; redirects are not followed/);
+    expect(fault).toMatch(/^it returned 307; redirects are not followed/);
     expect([deliveries.length, other.deliveries.length]).toEqual([1, 0]);
   });
 
@@ -188,7 +188,7 @@ describe('a command', () => {
   test('that fails is tried twice', async () => {
     const counted = path.join(folder, 'counted');
     const program = await script(`echo once >> '${counted}'; exit 3`);
-    await expect(send({ kind: 'command', command: [program] })).rejects.toThrow('it ended with 3');
+    await expect(send({ kind: 'command', command: [program] })).rejects.toThrow('it exited with code 3');
     expect(await readFile(counted, 'utf8')).toBe('once\nonce\n');
   });
 
@@ -198,7 +198,7 @@ describe('a command', () => {
     const forever = send({ kind: 'command', command: [await script('exec sleep 60')] }, large, {
       tryMs: 150,
     });
-    await expect(forever).rejects.toThrow('it was ended by SIGKILL');
+    await expect(forever).rejects.toThrow('it was killed by SIGKILL');
   });
 
   test('that is not there is named by the fault alone', async () => {

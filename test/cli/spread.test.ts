@@ -63,7 +63,7 @@ describe('spread of some products', () => {
   it('shows the widest with shop names and the credits under the table, or elsewhere in a format without a place', async () => {
     const { text } = await act(showSpread, { lake, ...ALL });
     expect(text).toMatch(/4006381333931 +Kettle \[31m red +EUR +10\.0001 +20\.00 +100\.0 +B +Alpha +茶店 +15\.00 +3 /u);
-    expect(text).toContain(`pass these credits on with it:\n  ${CREDIT}\n`);
+    expect(text).toContain(`Pass these credits on with it:\n  ${CREDIT}\n`);
     const csv = await act(showSpread, { lake, ...ALL, format: 'csv' });
     expect([csv.text, csv.stderr]).toEqual([expect.stringContaining(CREDIT), expect.stringContaining(CREDIT)]);
   });
@@ -89,9 +89,9 @@ describe('spread of some products', () => {
     expect(await products({ grade: 'B' })).toEqual(['4006381333931', 'zloty', 'fork', 'pot']);
     expect(await products({ grade: 'A' })).toEqual([]);
     const { text } = await act(showSpread, { lake, ...ALL, grade: 'B' });
-    expect(text).toContain('\n1 of 5 spreads are left out, because prices contradict each other');
-    expect(text).toContain('See them with --grade C.');
-    expect((await act(showSpread, { lake, ...ALL })).text).not.toContain('left out, because');
+    expect(text).toContain('\n1 of 5 spreads are hidden, because their prices contradict each other');
+    expect(text).toContain('Show them with --grade C.');
+    expect((await act(showSpread, { lake, ...ALL })).text).not.toContain('are hidden, because');
   });
 
   it.each([
@@ -116,7 +116,7 @@ describe('spread of some products', () => {
       ['2026-11-19', 'pot', 10, 12],
     ]);
     expect(await rows({ daily: true, product: 'pot', since: { daysAgo: 30 } })).toHaveLength(2);
-    await expect(rows({ since: { daysAgo: 30 } })).rejects.toThrow('--since is for --daily and --product');
+    await expect(rows({ since: { daysAgo: 30 } })).rejects.toThrow('--since only works with --daily or --product');
   });
 
   it('compares shops of all currencies by rates of the user, also day by day', async () => {
@@ -128,14 +128,14 @@ describe('spread of some products', () => {
       ['2026-11-18', 30, 7.5, '2026-11-01'],
       ['2026-11-19', 30, 6, '2026-11-19'],
     ]);
-    await expect(rows({ fx, currency: 'PLN' })).rejects.toThrow('with exchange rates all prices are in EUR');
+    await expect(rows({ fx, currency: 'PLN' })).rejects.toThrow('exchange rates convert all prices to EUR');
   });
 
   it('is of one product: its offers, cheapest first, and its prices up to the newest time in the lake', async () => {
     const { text } = await act(showSpread, { lake, ...ALL, product: '04006381333931' });
     expect(text).toMatch(/^4006381333931 · Kettle \[31m red\n\ncurrency +price +shop/u);
     expect(text).toMatch(/10\.0001 +Alpha [\s\S]*15\.00 +Beta [\s\S]*20\.00 +茶店/u);
-    expect(text).toContain(`pass these credits on with it:\n  ${CREDIT}\n`);
+    expect(text).toContain(`Pass these credits on with it:\n  ${CREDIT}\n`);
     expect(text).toMatch(/EUR: ░ lowest to highest[\s\S]*20\.00 ┤░[\s\S]*10\.00 ┤░\n *└─\n *2026-01-01\n/u);
     const converted = await rows({ product: 'cup', fx: join(folder, 'rates.csv') });
     expect(converted.map((row) => row.converted_price)).toEqual([2, 2, 20]);
@@ -185,7 +185,10 @@ describe('credits in files', () => {
   it('are no excuse to print bytes on a terminal', async () => {
     const terminal = { ...openContext(), output: new MemoryOutput(80) };
     const refused = runQuery({ lake, memory: '1GB', sql: 'SELECT 1', format: 'parquet' }, terminal);
-    await expect(refused).rejects.toMatchObject({ code: 'usage', message: '--format parquet is not for a terminal' });
+    await expect(refused).rejects.toMatchObject({
+      code: 'usage',
+      message: "can't write --format parquet to a terminal",
+    });
   });
 });
 

@@ -30,7 +30,7 @@ test('a held batch: what holds it, what it has landed, what the plan left, and a
   await expect(world.sync()).rejects.toMatchObject({ code: 'gate_failed' });
   const { text, json } = await status();
   expect(world.requests).toEqual([]);
-  expect(text).toMatch(/: nothing is published yet\n/);
+  expect(text).toMatch(/: nothing published yet\n/);
   expect(text).toMatch(
     /^run 1 \(000001-\S+\) is held by rejects_few, landed 40 export rows, 1 change, 0 items in \d+ calls; change checks: /m,
   );
@@ -97,6 +97,6 @@ test('superseded files that a retention keeps, and runs without news since', asy
   await world.sync();
   const { text, json } = await status();
   expect(text).toMatch(/^on disk: tables \S+ kB, superseded files \S+ kB, raw bytes/m);
-  expect(text).toMatch(/, up to date at 20\S+ \(one run without news since\)/);
+  expect(text).toMatch(/, up to date at 20\S+ \(one run found nothing new since\)/);
   expect(json).toMatchObject({ idleRuns: 1, upToDateAt: expect.stringMatching(/^20/) });
 });

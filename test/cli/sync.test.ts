@@ -137,7 +137,7 @@ describe('sync exits with', () => {
     expectError(await sync(), 5, 'quota', "The month's 1 calls are used up.");
   });
 
-  test('6 when another run holds the lake', async () => {
+  test('6 when another run has locked the lake', async () => {
     cwd = path.join(world.folder, `cli-${++folders}`);
     await mkdir(cwd);
     await writeFile(path.join(cwd, 'prices.yaml'), PIPELINE);
@@ -182,7 +182,7 @@ describe('sync exits with', () => {
       stop = () => void child.kill('SIGTERM');
     });
     expectError(stopped, 143, 'stopped', 'stopped by SIGTERM');
-    expect(stopped.stderr).toContain('run the same command again');
+    expect(stopped.stderr).toContain('Run the same command again');
     expect(await readdir(path.join(cwd, 'lake'))).toEqual(['_pricelake']);
     intercept = () => undefined;
     const outcome = await resync();

@@ -62,7 +62,7 @@ test.each([
   ['spread --grade D', "--grade can't be D → Choose from A, B, C."],
   ['schema item', "<table> can't be item → Did you mean `items`?"],
   ['check --fail-on never', "--fail-on can't be never → Choose from gate, error, warn."],
-  ['manifest', 'an argument is missing: pricelake manifest <table> → Run `pricelake manifest --help`.'],
+  ['manifest', 'missing argument: pricelake manifest <table> → Run `pricelake manifest --help`.'],
   ['spread --currency', '--currency needs a value → Run `pricelake spread --help`.'],
   ['watch', '--list is missing → Run `pricelake watch --help`.'],
   ['synk --reconcile', 'unknown command synk → Did you mean `pricelake sync`?'],

@@ -132,10 +132,10 @@ describe('watch --suggest', () => {
     [['--suggest', 'cheap'], '--suggest cheap is not a rule: cheapest, second or median'],
     [['--suggest', 'median-100%'], '--suggest median-100% is not a rule'],
     [['--suggest', 'median-0.001%'], 'is not a rule'],
-    [['--suggest', 'second', '--with-suspects'], '--suggest and --with-suspects exclude each other'],
-    [['--suggest', 'second', '--state', 'x'], '--suggest and --state exclude each other'],
-    [['--compliance', '--suggest', 'second'], '--compliance and --suggest exclude each other'],
-    [['--compliance', '--state', 'x'], '--compliance and --state exclude each other'],
+    [['--suggest', 'second', '--with-suspects'], "--suggest and --with-suspects can't be used together"],
+    [['--suggest', 'second', '--state', 'x'], "--suggest and --state can't be used together"],
+    [['--compliance', '--suggest', 'second'], "--compliance and --suggest can't be used together"],
+    [['--compliance', '--state', 'x'], "--compliance and --state can't be used together"],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await world.watch(file, ...args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -41,7 +41,7 @@ describe('init', () => {
     const write = (name: string) => writePipeline({ file: name }, openContext());
     await expect(write(file)).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('already') });
     expect(await readFile(file, 'utf8')).toBe('mine');
-    await expect(write(path.join(folder, 'none', 'x.yaml'))).rejects.toThrow('its folder does not exist');
+    await expect(write(path.join(folder, 'none', 'x.yaml'))).rejects.toThrow("its folder doesn't exist");
   });
 });
 
@@ -77,7 +77,7 @@ describe('init on a terminal', () => {
     await mkdir(path.join(folder, 'other'));
     await writeFile(path.join(folder, 'other', '.env'), 'PRICELAKE_API_KEY=mine');
     const { text, kept } = await init('other', {}, sandbox.baseUrl, sandbox.keys.live);
-    expect(text).toContain('.env has another PRICELAKE_API_KEY: change it there.');
+    expect(text).toContain('.env already sets a different PRICELAKE_API_KEY. Change it there.');
     expect(await kept()).toBe('PRICELAKE_API_KEY=mine');
   });
 });

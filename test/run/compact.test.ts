@@ -69,7 +69,7 @@ test('the command joins what there is, says so, and finds nothing the next time'
   expect(context.output.text).toMatch(/runs +2 +2 +1 +2\n/);
   const again = openContext();
   await runCompact({ lake: world.lakePath }, again);
-  expect(again.output.text).toBe('No table has small files to join.\n');
+  expect(again.output.text).toBe('No table has small files to merge.\n');
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
   await expect(runCompact({ lake: path.join(world.folder, 'nowhere') }, openContext())).rejects.toMatchObject({
     code: 'lake_invalid',

@@ -8,7 +8,7 @@ export async function advanceSandbox(
   { output, json, signal }: CommandContext,
 ) {
   if (url === undefined || !URL.canParse(url)) {
-    const hint = 'Give the --url that the running sandbox printed, or set PRICELAKE_BASE_URL.';
+    const hint = 'Pass the URL that the sandbox printed as --url, or set PRICELAKE_BASE_URL.';
     throw new PricelakeError('usage', `--url ${url ?? 'is missing'}`, { hint });
   }
   const answer = await postAdvance(new URL('/sandbox/advance', url), { hours, changes }, signal);
@@ -25,7 +25,7 @@ export async function postAdvance(url: URL, body: object, signal: AbortSignal) {
   try {
     response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal });
   } catch (cause) {
-    const hint = 'Start one with `pricelake sandbox`, and give the base URL that it prints.';
+    const hint = 'Start one with `pricelake sandbox`, and pass the base URL that it prints.';
     throw new PricelakeError('unavailable', `no sandbox answers at ${url.origin}`, { hint }, { cause });
   }
   const answer = (await response.json().catch(() => ({}))) as CommandReport;

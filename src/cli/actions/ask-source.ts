@@ -42,10 +42,10 @@ export async function askSource(prompter: Prompter, context: CommandContext, pla
 async function ask(prompter: Prompter, env: NodeJS.ProcessEnv): Promise<Source | undefined> {
   const { PRICELAKE_BASE_URL: url = '', PRICELAKE_API_KEY: key = '' } = env;
   const known = url === '' ? '' : ` [${toPlainLine(url)}]`;
-  const baseUrl = (await prompter(`Address of the service${known}: `)) || url;
+  const baseUrl = (await prompter(`Service address${known}: `)) || url;
   if (baseUrl === '') return undefined;
-  const kept = key === '' ? '' : ' [the one that is set]';
-  const apiKey = (await prompter(`API key, not shown${kept}: `, true)) || key;
+  const kept = key === '' ? '' : ' [keep the current one]';
+  const apiKey = (await prompter(`API key (hidden)${kept}: `, true)) || key;
   return apiKey === '' ? undefined : { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: apiKey };
 }
 
@@ -66,10 +66,10 @@ async function keep(source: Source, { folder, env }: Place): Promise<string> {
   if (wanted.length === 0) return '';
   const text = await readFile(file, 'utf8').catch(() => '');
   const taken = wanted.find(([name]) => new RegExp(`^\\s*(export\\s+)?${name}\\s*=`, 'mu').test(text));
-  if (taken !== undefined) return `${ENV_FILE} has another ${taken[0]}: change it there.\n`;
+  if (taken !== undefined) return `${ENV_FILE} already sets a different ${taken[0]}. Change it there.\n`;
   const lines = wanted.map(([name, value]) => formatVariable(name, value)).join('');
   await appendFile(file, text === '' || text.endsWith('\n') ? lines : `\n${lines}`, { mode: 0o600 });
   const set = wanted.find(([name]) => (env[name] ?? '') !== '');
-  const note = set === undefined ? '' : ` The environment has another ${set[0]}, which goes before it.`;
-  return `Both are kept in ${ENV_FILE}, which commands in this folder read. Keep it out of version control.${note}\n`;
+  const note = set === undefined ? '' : ` The environment sets a different ${set[0]}, which takes precedence.`;
+  return `Saved to ${ENV_FILE}, which pricelake reads in this folder. Don't commit it.${note}\n`;
 }

@@ -23,11 +23,11 @@ export async function exploreLake(request: Arguments<typeof explore>, context: C
   const explorer = await startExplorer(source, { host, port, memory, list: watched, writeRows }, io);
   try {
     if (!LOOPBACK.includes(host))
-      io.log('warn', 'explore.reachable', { host, note: 'whoever has the address below may read the lake' });
+      io.log('warn', 'explore.reachable', { host, note: 'anyone with the address below can read the lake' });
     await output.write(
       json
         ? `${JSON.stringify({ url: explorer.url })}\n`
-        : `${explorer.url}\n\nOpen this address in a browser. It has a secret; give it to nobody. Ctrl-C ends it.\n`,
+        : `${explorer.url}\n\nOpen this address in a browser. It contains a secret, so don't share it. Press Ctrl-C to stop.\n`,
     );
     await untilStopped(signal);
   } finally {

@@ -14,7 +14,7 @@ export function formatStatus(status: Status, width: number | undefined): string 
   const lines = [
     formatPointer(status),
     listing &&
-      `not caught up: run ${listing.run} could not establish whether up to ${countOf(listing.unknown, 'item')} are still listed (${listing.reason})`,
+      `not caught up: run ${listing.run} couldn't tell whether up to ${countOf(listing.unknown, 'item')} are still listed (${listing.reason})`,
     formatStale(status),
     lag && formatLag(lag),
     open && formatOpen(open),
@@ -40,10 +40,10 @@ export function colourStatus(text: string, style: Style): string {
 }
 
 function formatPointer({ lake, pointer, upToDateAt, idleRuns, datasets = 'all' }: Status): string {
-  if (pointer === undefined) return `${lake}: nothing is published yet`;
+  if (pointer === undefined) return `${lake}: nothing published yet`;
   const { runNumber, runId, at, cursor, pipeline } = pointer;
   const runs = idleRuns === 1 ? 'one run' : `${idleRuns} runs`;
-  const idle = idleRuns === 0 ? '' : `, up to date at ${upToDateAt?.toISOString()} (${runs} without news since)`;
+  const idle = idleRuns === 0 ? '' : `, up to date at ${upToDateAt?.toISOString()} (${runs} found nothing new since)`;
   const selection = datasets === 'all' ? '' : ` (${nameDatasets(datasets)})`;
   return `${lake}: run ${runNumber} (${runId}) of ${pipeline}${selection}, published ${at.toISOString()}, cursor ${cursor}${idle}`;
 }
@@ -55,8 +55,8 @@ function formatStale({ tables }: Status): string {
 }
 
 function formatLag({ newestChange, newestAt, isBehind, seconds }: NonNullable<Status['lag']>): string {
-  if (newestChange === undefined) return 'feed: the service shows no change';
-  const behind = seconds === 0 ? 'the lake does not have it yet' : `the lake is ${formatSeconds(seconds)} behind`;
+  if (newestChange === undefined) return 'feed: the service shows no changes';
+  const behind = seconds === 0 ? "the lake doesn't have it yet" : `the lake is ${formatSeconds(seconds)} behind`;
   return `feed: newest change ${newestChange}, observed ${newestAt?.toISOString()}; ${isBehind ? behind : 'the lake has it'}`;
 }
 
@@ -72,7 +72,7 @@ function formatOpen({ runNumber, runId, state, checks, landed, calls }: NonNulla
 }
 
 function formatLock({ pid, host, since, beatAt, alive }: NonNullable<Status['lock']>): string {
-  const state = alive ? '' : '; the process is gone, and the next run takes over';
+  const state = alive ? '' : '; that process is gone, so the next run takes over';
   return `lock: process ${pid} on ${host} since ${since}, last seen ${beatAt.toISOString()}${state}`;
 }
 

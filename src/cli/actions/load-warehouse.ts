@@ -53,8 +53,8 @@ async function writeScript(request: Arguments<typeof load>, lake: Lake, tables: 
 /** Lists the files of each load for Redshift's COPY, which refuses a manifest without files. */
 async function writeManifests(folder: string | undefined, lake: Lake, loads: TableLoad[], base: string): Promise<void> {
   if (folder === undefined) {
-    throw new PricelakeError('usage', 'Redshift finds files by manifests', {
-      hint: `Name a folder for them with --manifests, and copy it to ${base}/_manifests before the statements run.`,
+    throw new PricelakeError('usage', 'Redshift reads files through manifests', {
+      hint: `Write them to a folder with --manifests, and copy it to ${base}/_manifests before you run the statements.`,
     });
   }
   await mkdir(folder, { recursive: true });
@@ -68,8 +68,8 @@ function readRun({ since, full }: Arguments<typeof load>): bigint | undefined {
   if (full === true) return undefined;
   const run = since === undefined ? undefined : parseSince(since);
   if (run?.kind === 'run') return run.number;
-  throw new PricelakeError('usage', 'give the run that the copy is at with --since, or load everything with --full', {
-    hint: 'SELECT * FROM pricelake_loads shows the run that the copy is at.',
+  throw new PricelakeError('usage', "pass the copy's current run as --since, or load everything with --full", {
+    hint: "SELECT * FROM pricelake_loads shows the copy's current run.",
   });
 }
 
@@ -77,10 +77,8 @@ async function execute(request: Arguments<typeof load>, lake: Lake, tables: Tabl
   const { warehouse, schema, full, since, url } = request;
   const isOther = warehouse !== 'postgres';
   if (isOther || since !== undefined || request.output !== undefined) {
-    const no = isOther
-      ? `${warehouse}: it loads PostgreSQL alone`
-      : '--since and no --output: the copy notes its own run';
-    throw new PricelakeError('usage', `--execute takes no ${no}`);
+    const no = isOther ? `${warehouse}: it only loads PostgreSQL` : '--since or --output: the copy records its own run';
+    throw new PricelakeError('usage', `--execute doesn't work with ${no}`);
   }
   const { loadPostgres } = await import('../../deliver/load-postgres.js');
   const client = await connect(url);
@@ -109,8 +107,8 @@ async function connect(url: string | undefined) {
   const hasPassword =
     url !== undefined && (!URL.canParse(url) || new URL(url).password !== '' || /[?&]password=/.test(url));
   if (hasPassword) {
-    throw new PricelakeError('usage', '--url is postgres://user@host/database, without a password', {
-      hint: 'Give the password in PGPASSWORD or ~/.pgpass.',
+    throw new PricelakeError('usage', '--url must be postgres://user@host/database, without a password', {
+      hint: 'Put the password in PGPASSWORD or ~/.pgpass.',
     });
   }
   const { default: pg } = await import('pg').catch((cause: unknown) => {

@@ -8,11 +8,11 @@ import { TABLE_NAMES } from '../../tables/table.js';
 import type { CommandContext } from '../command.js';
 import { formatError } from '../exit-codes.js';
 
-const HELP = `One SELECT over any number of lines, ended by a semicolon. ↑ ↓: history.
-.tables          names of the tables
-.schema TABLE    columns and types
-.exit            or Ctrl-D
-Ctrl-C           stops what runs, or drops what is typed
+const HELP = `Type one SELECT, on one line or several, and end it with a semicolon. ↑ ↓ recall earlier ones.
+.tables          table names
+.schema TABLE    a table's columns and types
+.exit            leave (also Ctrl-D)
+Ctrl-C           stop the query, or discard the input
 `;
 
 export type RunStatement = (sql: string) => Promise<unknown>;
@@ -120,7 +120,9 @@ async function answer(statement: string, output: CommandContext['output'], run: 
   if (word === '.tables') return output.write(`${TABLE_NAMES.join('\n')}\n`);
   const table = TABLE_NAMES.find((one) => one === name.replace(/;$/u, ''));
   if (word === '.schema' && table !== undefined) return run(`DESCRIBE ${quoteIdentifier(table)}`);
-  return output.write(word === '.schema' ? `There is no table ${JSON.stringify(name)}; .tables lists them.\n` : HELP);
+  return output.write(
+    word === '.schema' ? `There is no table ${JSON.stringify(name)}. Type .tables for a list.\n` : HELP,
+  );
 }
 
 export const HISTORY_SIZE = 1000;

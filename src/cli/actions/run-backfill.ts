@@ -11,7 +11,7 @@ export async function runBackfill(request: Arguments<typeof backfill>, context: 
   const selection = readSelection(request);
   const pipeline = await openPipeline(request, context);
   const { items, asked, run } = await backfillHistory(pipeline, selection, io, signal);
-  await say(`Histories of ${items} items, ${asked} of them read now.\n`);
+  await say(`Histories of ${items} items; ${asked} read in this run.\n`);
   await say(formatReport(run, pipeline.lake.path, style));
   return { items_chosen: items, histories_read: asked, ...describeReport(run, pipeline.lake.path) };
 }
@@ -19,5 +19,5 @@ export async function runBackfill(request: Arguments<typeof backfill>, context: 
 function readSelection({ items, where }: Arguments<typeof backfill>) {
   if (where !== undefined) return { where };
   if (items !== undefined) return { itemIds: items };
-  throw new PricelakeError('usage', 'name items with --items, or choose them with --where');
+  throw new PricelakeError('usage', 'list items with --items, or select them with --where');
 }

@@ -14,7 +14,7 @@ export async function runCompact(request: Arguments<typeof compact>, context: Co
       return [table, String(version), filesBefore, filesAfter, rows];
     });
     const columns = ['table', ...['version', 'files before', 'files after', 'rows moved'].map(right)];
-    const none = 'No table has small files to join.\n';
+    const none = 'No table has small files to merge.\n';
     await say(tables.length === 0 ? none : layOutTable(columns, cells, output.columns));
     return { lake: lake.root, tables };
   };

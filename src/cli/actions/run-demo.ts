@@ -64,10 +64,10 @@ async function runSteps(
   const { now: _now, ...moved } = await postAdvance(new URL('/sandbox/advance', baseUrl), { hours: HOURS }, signal);
   const kinds = Object.entries(moved).map(([kind, count]) => `${kind} ${count}`);
   runs.push(await sync(`3. ${HOURS} hours pass (${kinds.join(', ')}). The next run copies the changes.`));
-  runs.push(await sync('4. Nothing has changed since, so the next run writes no file.'));
+  runs.push(await sync('4. Nothing has changed since, so the next run writes no files.'));
   await say('\n5. The checks run over the copy.\n');
   const checks = await runCheckCommand({ lake, failOn: 'gate' }, context);
-  await say('\n6. The widest price spreads, without doubtful prices.\n');
+  await say('\n6. The widest price spreads, without questionable prices.\n');
   const spread = { lake, minShops: 4, top: 10, outliers: false, grade: 'B', format: 'table' } as const;
   if (!context.json) await showSpread(spread, context);
   if (keep === undefined) {
@@ -102,7 +102,7 @@ async function clearDemoLake(path: string): Promise<void> {
   const owner = (await readPointer(lake))?.pipeline ?? (await peekUnfinishedRun(lake.root, 0n))?.state.begin.pipeline;
   if (owner !== undefined && owner !== 'demo') {
     throw new PricelakeError('usage', `${path} is the lake of pipeline "${owner}", not of a demo`, {
-      hint: 'Name another folder with --lake.',
+      hint: 'Choose another folder with --lake.',
     });
   }
   await rm(lake.root, { recursive: true });
@@ -119,7 +119,7 @@ async function readAddress(child: ChildProcessByStdio<null, Readable, null>, sig
     once(createInterface({ input: child.stdout }), 'line', { signal }).then(([text]) => String(text)),
     once(child, 'exit').then(() => undefined),
   ]);
-  if (line === undefined) throw new PricelakeError('unavailable', 'the sandbox did not start; the reason is above');
+  if (line === undefined) throw new PricelakeError('unavailable', "the sandbox didn't start; see the reason above");
   return JSON.parse(line) as SandboxAddress;
 }
 

@@ -117,14 +117,14 @@ async function lookAtFileSystem(path: string): Promise<Finding> {
   const name = 'file system';
   const folder = await mkdtemp(join(await findExisting(path), '.pricelake-doctor-')).catch((error: Error) => error);
   if (folder instanceof Error) {
-    return failed(name, `${path}: ${folder.message}`, 'Give the user of this process the right to write there.');
+    return failed(name, `${path}: ${folder.message}`, "Give this process's user permission to write there.");
   }
   const next = 'Keep the lake on a local disk.';
   try {
     await writeFile(join(folder, 'a'), 'x');
     await link(join(folder, 'a'), join(folder, 'b'));
     const { nlink } = await stat(join(folder, 'b'));
-    return nlink === 2 ? ok(name, 'writable, with hard links') : failed(name, 'a hard link becomes a copy', next);
+    return nlink === 2 ? ok(name, 'writable, with hard links') : failed(name, 'hard links become copies', next);
   } catch (error) {
     return failed(name, `no hard links: ${(error as Error).message}`, next);
   } finally {
@@ -144,7 +144,7 @@ async function lookAtService({ source, budget }: Pipeline, { io, signal }: Comma
     const feed = hasFeed(plan) ? 'with the change feed' : 'without the change feed';
     const found = `${plan.name}, ${feed}, ${calls === undefined ? 'unlimited' : formatCount(calls)} calls left in the budget`;
     return [
-      ok('service', `${source.baseUrl} answers and accepts the key`),
+      ok('service', `${source.baseUrl} responds and accepts the key`),
       calls !== undefined && calls <= 0n
         ? warn('plan', found, 'Wait for the next month, or raise budget.calls in the pipeline file.')
         : ok('plan', found),
@@ -156,11 +156,11 @@ async function lookAtService({ source, budget }: Pipeline, { io, signal }: Comma
 }
 
 function compareClocks(service: Date | undefined, now: Date): Finding {
-  if (service === undefined) return ok('clock', 'the service does not send its time');
+  if (service === undefined) return ok('clock', "the service doesn't send its time");
   const skew = Math.abs(service.getTime() - now.getTime()) / 1000;
-  const found = `${formatSeconds(skew)} from the service's clock`;
+  const found = `${formatSeconds(skew)} off the service's clock`;
   if (skew <= SKEW_SECONDS) return ok('clock', found);
-  const next = 'Check the clock of this machine: if it is the wrong one, the receiver refuses webhooks.';
+  const next = "Check this machine's clock: if it is the wrong one, the receiver rejects webhooks.";
   return warn('clock', found, next);
 }
 
@@ -173,9 +173,9 @@ async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding
   if (lake instanceof PricelakeError) {
     if (!/there is no lake here$/u.test(lake.message)) throw lake;
     const [other] = (await readdir(path).catch(ignoreMissing)) ?? [];
-    if (other === undefined) return ok('lake', `nothing at ${path} yet; the first sync makes it`);
-    const next = 'Name an empty folder in lake.path, or one that does not exist.';
-    return failed('lake', `${path} is not a lake; it holds ${other}`, next);
+    if (other === undefined) return ok('lake', `nothing at ${path} yet; the first sync creates it`);
+    const next = "Set lake.path to an empty folder, or to one that doesn't exist yet.";
+    return failed('lake', `${path} is not a lake; it contains ${other}`, next);
   }
   for (const table of TABLE_NAMES) await readTable(lake, table);
   const pointer = await readPointer(lake);
@@ -184,11 +184,11 @@ async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding
     pointer === undefined ? 'nothing published' : `run ${pointer.runNumber} of ${pointer.at.toISOString()}`;
   if (open?.state === 'held') {
     const found = `${published}; run ${open.runNumber} is held by ${open.checks.join(', ')}`;
-    return warn('lake', found, '`pricelake help recover` says what to do about a held batch.');
+    return warn('lake', found, '`pricelake help recover` explains what to do about a held batch.');
   }
   const running = open === undefined ? '' : `; run ${open.runNumber} is ${open.state}`;
   const partial = await readPartial(lake);
-  const elsewhere = partial === undefined ? '' : `; files that no run has needed here are on ${partial.remote} only`;
+  const elsewhere = partial === undefined ? '' : `; files that no run has needed here are only on ${partial.remote}`;
   return ok('lake', published + running + elsewhere);
 }
 
@@ -202,7 +202,7 @@ async function lookAtAttributes(path: string, { signal }: CommandContext): Promi
   const proposals = await readLake({ path, signal, tables }, ({ db }) => proposeAttributes(db));
   if (proposals.length === 0) return [];
   const lines = `analysis: { attributes: { ${writeAttributes(proposals)} } }`;
-  const next = `See the values with pricelake query --analysis attribute_names. If they mean so, write ${lines} in the pipeline file.`;
+  const next = `Look at the values with pricelake query --analysis attribute_names. If the proposal fits them, add ${lines} to the pipeline file.`;
   return [{ ...ok('attributes', `not mapped: ${describeProposals(proposals)}`), next }];
 }
 
@@ -213,8 +213,8 @@ async function lookAtRemote({ lake: { remote } }: Pipeline, { io }: CommandConte
   const store = await openS3Store(url, io);
   try {
     const holder = await readHolder(store);
-    const state = holder?.alive === true ? 'holds it' : 'died while it held it';
-    return [ok('remote', `${remote} answers${holder === undefined ? '' : `; a run on ${holder.host} ${state}`}`)];
+    const state = holder?.alive === true ? 'holds it' : 'died while holding it';
+    return [ok('remote', `${remote} responds${holder === undefined ? '' : `; a run on ${holder.host} ${state}`}`)];
   } finally {
     store.close();
   }

@@ -88,7 +88,7 @@ function toVariable([name, value]: readonly [string, string]): [string, DuckDBVa
 
 async function readSql({ sql, file, analysis }: Arguments<typeof query>): Promise<string> {
   if ([sql, file, analysis].filter((given) => given !== undefined).length !== 1) {
-    throw new PricelakeError('usage', 'give the SQL in one way: as an argument, with --file or with --analysis', {
+    throw new PricelakeError('usage', 'pass the SQL in one way only: as an argument, with --file or with --analysis', {
       hint: 'For example: pricelake query "SELECT count(*) FROM items"',
     });
   }
@@ -98,7 +98,7 @@ async function readSql({ sql, file, analysis }: Arguments<typeof query>): Promis
     return await readFile(file, 'utf8');
   } catch (cause) {
     if (!hasSystemCode(cause, 'ENOENT', 'EISDIR', 'EACCES')) throw cause;
-    throw new PricelakeError('usage', `--file ${file} cannot be read`, {}, { cause });
+    throw new PricelakeError('usage', `can't read --file ${file}`, {}, { cause });
   }
 }
 
@@ -113,7 +113,7 @@ function explainSqlError(error: unknown): unknown {
 }
 
 function findHint(message: string): { hint?: string } {
-  if (message.startsWith('Out of Memory')) return { hint: 'Allow more with --memory, or query less at once.' };
+  if (message.startsWith('Out of Memory')) return { hint: 'Raise the limit with --memory, or query less at once.' };
   if (!message.includes('Table with name rates does not exist')) return {};
-  return { hint: 'Give exchange rates with --fx, a CSV file date,currency,rate.' };
+  return { hint: 'Pass exchange rates with --fx: a CSV file with the columns date,currency,rate.' };
 }

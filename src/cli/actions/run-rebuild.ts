@@ -23,8 +23,8 @@ export async function runRebuild(request: Arguments<typeof rebuild>, context: Co
     const many = runs.length === 1 ? 'one run' : `${runs.length} runs`;
     const source =
       runs.length === 0
-        ? 'Put back the files that the newest run left, without a call.'
-        : `Made from the raw bytes of ${many}, from ${runs[0]} on, without a call.`;
+        ? "Put back the newest run's files, without any calls."
+        : `Rebuilt from the raw bytes of ${many}, starting with ${runs[0]}, without any calls.`;
     await say(`${source}\n`);
     for (const [fate, texts] of Object.entries({ damaged: damage, 'carried over': carried, lost })) {
       for (const text of texts) await say(`${fate}: ${toPlainLine(text)}\n`);

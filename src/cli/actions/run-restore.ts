@@ -15,15 +15,17 @@ export async function runRestore(request: Arguments<typeof restore>, context: Co
   const { lake } = await readReadingSettings(file, process.env);
   const { remote: address } = lake;
   if (address === undefined) {
-    const hint = 'Name it, for example lake.remote: s3://bucket/prefix.';
-    throw new PricelakeError('config', `${file}: lake.remote is missing: there is nothing to restore from`, { hint });
+    const hint = 'Set it, for example to s3://bucket/prefix.';
+    throw new PricelakeError('config', `${file}: lake.remote is not set, so there is nothing to restore from`, {
+      hint,
+    });
   }
   const path = request.lake ?? lake.path;
   const fetched = await explainSystemFault(path, () =>
     withRemote({ path, remote: address }, io, signal, async (remote) => remote?.bringAll()),
   );
   const { files = 0, bytes = 0 } = fetched ?? {};
-  const what = files === 0 ? 'No file was missing' : `Fetched ${formatCount(files)} files (${formatBytes(bytes)})`;
-  await say(`${what}; ${path} has the whole lake.\n`);
+  const what = files === 0 ? 'No files were missing' : `Fetched ${formatCount(files)} files (${formatBytes(bytes)})`;
+  await say(`${what}; the lake at ${path} is complete.\n`);
   return { lake: path, remote: address, files, bytes };
 }

@@ -50,8 +50,8 @@ async function land(request: Arguments<typeof sync>, context: CommandContext): P
   const { path } = pipeline.lake;
   await say(
     report.landed
-      ? `Run ${report.runNumber} has landed ${formatCount(report.rows)} rows in ${report.folder} (${report.calls} calls). The tables stay as they are; the next sync continues the run.\n`
-      : `Nothing is new (${report.calls} calls). ${path} stays as it was.\n`,
+      ? `Run ${report.runNumber} landed ${formatCount(report.rows)} rows in ${report.folder} (${report.calls} calls). The tables are unchanged; the next sync continues the run.\n`
+      : `Nothing new (${report.calls} calls). ${path} is unchanged.\n`,
   );
   const { runId, runNumber, ...others } = report;
   return { ...others, run_id: runId, run_number: runNumber, lake: path };

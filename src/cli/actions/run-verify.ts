@@ -12,7 +12,7 @@ import { toPlainLine } from '../plain-text.js';
 import { paint } from '../style.js';
 
 const MAKE_AGAIN =
-  '`pricelake rebuild` makes the tables again from the kept raw bytes, `pricelake sync --reconcile` from the service.';
+  '`pricelake rebuild` rebuilds the tables from the kept raw bytes; `pricelake sync --reconcile` repairs them from the service.';
 
 /** All items are counted, and so many are named. */
 const KEPT = 20;
@@ -54,7 +54,7 @@ async function compareItems(
   const ids = proof.differences.matchAll(/"item_id":(\d+)/g);
   return {
     name: 'service',
-    claims: `Items are as the service shows them; at most ${(100 * proof.bound).toPrecision(2)} % of the lake are not, 95 % confidence.`,
+    claims: `Items match the service; with 95% confidence, at most ${(100 * proof.bound).toPrecision(2)}% of the lake's items differ.`,
     looked: proof.sampled,
     of: 'items',
     found: Number(proof.mismatches),

@@ -51,11 +51,11 @@ ${endpoint}
 Try it:
   ${describeCall(baseUrl, keys.live)}
 
-Copy it into a lake with this pipeline file, prices.yaml:
+To copy it into a lake, save this pipeline file as prices.yaml:
 ${indent(PIPELINE_FILE)}
-and, in another terminal:
+and run this in another terminal:
 ${indent(describeSync(baseUrl, keys.live))}
-Ctrl-C ends it.
+Press Ctrl-C to stop.
 `;
 }
 

@@ -20,7 +20,8 @@ import { untilStopped } from '../run-command.js';
 /** Serves until it is stopped, then throws `stopped`. */
 export async function serveWebhook(argv: Arguments<typeof webhook>, context: CommandContext): Promise<never> {
   const { io, signal, output, json } = context;
-  if (argv.path === HEALTH_PATH) throw new PricelakeError('usage', `--path ${HEALTH_PATH} answers load balancers`);
+  if (argv.path === HEALTH_PATH)
+    throw new PricelakeError('usage', `--path ${HEALTH_PATH} is taken by the health check`);
   const file = await findPipeline(argv.pipeline, process.env);
   const { lakePath, secrets: sources } = await readReceiver(file, process.env);
   // A mistake that would end every run is reported now.
@@ -44,7 +45,7 @@ export async function serveWebhook(argv: Arguments<typeof webhook>, context: Com
       const waiting = (await listEvents(lake.root)).length;
       if (waiting > 0) trigger?.want();
       io.log('info', 'webhook.listening', { url: receiver.url, lake: lake.root, waiting, sync: argv.sync === true });
-      const told = `Webhooks are received on ${receiver.url}; give the service the address under which it reaches this. Ctrl-C ends it.`;
+      const told = `Receiving webhooks on ${receiver.url}. Register the public address of this endpoint with the service. Press Ctrl-C to stop.`;
       await output.write(`${json ? JSON.stringify({ url: receiver.url, lake: lake.root }) : told}\n`);
       await untilStopped(signal);
     } finally {

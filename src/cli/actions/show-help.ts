@@ -22,7 +22,7 @@ export async function showHelp({ topic }: Arguments<typeof help>, { output, json
   if (topic === undefined || topic === ALL_TOPICS) {
     const rows = await Promise.all(topics.map(async (one) => [one.name, await readTitle(one)]));
     const usage = 'pricelake help TOPIC, or pricelake COMMAND --help\n\n';
-    if (!json) await output.write(usage + layOutTable(['topic', 'what it says'], rows, output.columns));
+    if (!json) await output.write(usage + layOutTable(['topic', 'title'], rows, output.columns));
     return { topics: topics.map(({ name }) => name) };
   }
   const found = topics.find(({ name, file }) => name === topic || file === `${topic}.md`);
@@ -30,7 +30,7 @@ export async function showHelp({ topic }: Arguments<typeof help>, { output, json
     const names = topics.map((one) => one.name);
     const near = suggestName(topic, names);
     const hint = near === undefined ? '`pricelake help` lists the topics.' : `Did you mean \`pricelake help ${near}\`?`;
-    throw new PricelakeError('usage', `there is no topic ${topic}`, { hint });
+    throw new PricelakeError('usage', `unknown topic ${topic}`, { hint });
   }
   const text = await readFile(packagePath(join('docs', found.file)), 'utf8');
   if (!json) await output.write(text);

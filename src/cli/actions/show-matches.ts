@@ -13,7 +13,7 @@ const SHOWN = {
   product: 'product',
   other: 'other',
   title: 'title',
-  other_title: 'title of the other',
+  other_title: 'other title',
   similarity: 'words %',
   against: 'against',
   for: 'for',

@@ -37,7 +37,7 @@ function formatEstimate(estimate: RunEstimate, width: number | undefined): strin
     return [step, about(calls), exportRows === 0n ? '' : about(exportRows), basis];
   });
   const table = steps.length === 0 ? '' : layOutTable(['step', right('calls'), right('export rows'), ''], rows, width);
-  const counted = `plan itself made ${countOf(looked, 'call')} and wrote nothing.`;
+  const counted = `The plan command itself made ${countOf(looked, 'call')} and wrote nothing.`;
   const wrap = (line: string) => `${wrapText(line, width, '  ')}\n`;
   const total = [...formatTotal(estimate), counted].map(wrap).join('');
   return `${lines.map(wrap).join('')}\n${table}${table === '' ? '' : '\n'}${total}`;
@@ -45,7 +45,7 @@ function formatEstimate(estimate: RunEstimate, width: number | undefined): strin
 
 function formatUnfinished({ runId, held }: NonNullable<RunEstimate['unfinished']>): string {
   if (held.length === 0) return `Run ${runId} was interrupted: sync finishes it first.`;
-  return `Run ${runId} is held by ${held.join(', ')}: sync checks it again without a call.`;
+  return `Run ${runId} is held by ${held.join(', ')}: sync checks it again without any calls.`;
 }
 
 function formatTotal(estimate: RunEstimate): string[] {
@@ -56,7 +56,7 @@ function formatTotal(estimate: RunEstimate): string[] {
     before === undefined ? 'unlimited' : `${formatCount(left ?? 0n)} of ${formatCount(before)}`;
   const until = resetsAt === undefined ? '' : ` until ${resetsAt.toISOString()}`;
   return [
-    `In all: ${about}${countOf(calls, 'call')} and ${about}${countOf(exportRows, 'export row')}${time}.`,
+    `Total: ${about}${countOf(calls, 'call')} and ${about}${countOf(exportRows, 'export row')}${time}.`,
     `Overage: ${overageBlocks === 0n ? 'none' : `up to ${overageBlocks} block${overageBlocks === 1n ? '' : 's'} of 10,000 rows`}.`,
     `Left afterwards: calls ${of(rest.calls, allowed.calls)}, export rows ${of(rest.exportRows, allowed.exportRows)}${until}.`,
   ];

@@ -80,8 +80,8 @@ async function createOffers(db: Database, conversion: Conversion | undefined): P
 async function findCurrency(db: Database, { product, currency }: ProductRequest): Promise<string | undefined> {
   if ((await db.row('FROM shown_offers LIMIT 1')) === undefined) {
     const where = currency === undefined ? '' : ` in ${currency}`;
-    throw new PricelakeError('usage', `--product ${product}: no listed offer${where}`, {
-      hint: 'Give a product_id from table products, or a GTIN.',
+    throw new PricelakeError('usage', `--product ${product}: no listed offers${where}`, {
+      hint: 'Use a product_id from table products, or a GTIN.',
     });
   }
   const row = await db.row(`SELECT currency FROM shown_offers WHERE price > 0 AND currency IS NOT NULL
@@ -114,7 +114,7 @@ async function writeChart(
     width: output.columns,
     style,
   });
-  await output.write(`\n${currency}: ░ lowest to highest, ━ median, at the end of each day (UTC)\n\n${chart}`);
+  await output.write(`\n${currency}: ░ lowest to highest, ━ median, at the end of each UTC day\n\n${chart}`);
 }
 
 /** Every day from the first to the last; undefined if nobody sold the product then. */

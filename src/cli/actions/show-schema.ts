@@ -22,11 +22,11 @@ export async function showSchema(request: Arguments<typeof schema>, context: Com
 
 function requireArrowTarget({ table, output }: Arguments<typeof schema>, context: CommandContext): void {
   if (table === undefined) {
-    throw new PricelakeError('usage', '--format arrow needs one table', { hint: 'Name a table.' });
+    throw new PricelakeError('usage', '--format arrow needs a single table', { hint: 'Name a table.' });
   }
   if (output === undefined && (context.json || context.output.columns !== undefined)) {
-    throw new PricelakeError('usage', '--format arrow is not for a terminal', {
-      hint: 'Name a file with --output, or pipe the output.',
+    throw new PricelakeError('usage', "can't write --format arrow to a terminal", {
+      hint: 'Write to a file with --output, or pipe the output.',
     });
   }
 }

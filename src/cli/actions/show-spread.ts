@@ -94,13 +94,15 @@ async function compareMatches(db: Database, request: Arguments<typeof spread>): 
 
 function refuseDailyMatches({ by, daily }: Arguments<typeof spread>): void {
   if (by !== 'match' || daily !== true) return;
-  throw new PricelakeError('usage', '--by match: closed days are kept by product', { hint: 'Leave --daily out.' });
+  throw new PricelakeError('usage', "--daily keeps days by product, so it can't be used with --by match", {
+    hint: 'Drop --daily.',
+  });
 }
 
 async function describeLeftOut(db: Database, columns: number | undefined): Promise<{ count: bigint; text: string }> {
   const row = await db.row(readAnalysis('spread_left_out'));
   const count = row?.left_out as bigint;
-  const text = `${count} of ${row?.spreads} spreads are left out, because prices contradict each other or too few can be trusted. See them with --grade C.`;
+  const text = `${count} of ${row?.spreads} spreads are hidden, because their prices contradict each other or too few can be trusted. Show them with --grade C.`;
   return { count, text: count === 0n ? '' : `\n${wrapText(text, columns)}\n` };
 }
 
@@ -131,15 +133,15 @@ function findConversion(request: Arguments<typeof spread>, { settings }: Reading
   if (file === undefined) return undefined;
   const base = request.fxBase ?? settings?.analysis.fxBase ?? 'EUR';
   if (request.currency === undefined || request.daily === true || request.currency === base) return { file, base };
-  throw new PricelakeError('usage', `--currency ${request.currency}: with exchange rates all prices are in ${base}`, {
-    hint: 'Leave --currency out, or --daily in.',
+  throw new PricelakeError('usage', `--currency ${request.currency}: exchange rates convert all prices to ${base}`, {
+    hint: 'Drop --currency, or add --daily.',
   });
 }
 
 function readSince({ since, daily, product }: Arguments<typeof spread>, now: Date): string | undefined {
   if (since === undefined) return undefined;
   if (daily !== true && product === undefined) {
-    throw new PricelakeError('usage', '--since is for --daily and --product', { hint: 'Add --daily.' });
+    throw new PricelakeError('usage', '--since only works with --daily or --product', { hint: 'Add --daily.' });
   }
   if ('day' in since) return since.day;
   return new Date(now.getTime() - since.daysAgo * DAY_MS).toISOString().slice(0, 10);

@@ -70,9 +70,9 @@ const SHOWN_SUGGESTED = {
 } as const;
 
 const HINTS = {
-  watched: 'Columns below_now and below_first name the shops.',
-  compliance: 'Rows with is_now name the shops.',
-  suggested: 'Leave out --suggest, and columns below_now and below_first name the shops.',
+  watched: 'See columns below_now and below_first for the shops.',
+  compliance: 'See the rows with is_now for the shops.',
+  suggested: 'Run it without --suggest: columns below_now and below_first name the shops.',
 } as const;
 
 type Table = keyof typeof HINTS;
@@ -161,8 +161,8 @@ async function keepState(db: Database, state: string): Promise<void> {
     const isRefused =
       hasSystemCode(cause, 'EACCES', 'EROFS', 'ENOENT') || /^IO Error/u.test(String((cause as Error).message));
     if (!isRefused) throw cause;
-    const hint = 'Name another file with --state.';
-    throw new PricelakeError('usage', `${state} cannot be written`, { hint }, { cause });
+    const hint = 'Choose another file with --state.';
+    throw new PricelakeError('usage', `can't write ${state}`, { hint }, { cause });
   }
 }
 
@@ -171,7 +171,7 @@ async function refuseBelow(db: Database, report: CommandReport | undefined, hint
   const products = Number(row?.products ?? 0);
   if (products === 0) return;
   const what = products === 1 ? 'a product is' : `${products} products are`;
-  throw new PricelakeError('below_allowed', `${what} offered below your lowest allowed price`, {
+  throw new PricelakeError('below_allowed', `${what} selling below your lowest allowed price`, {
     ...report,
     products,
     hint,

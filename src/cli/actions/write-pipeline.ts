@@ -14,7 +14,7 @@ const TITLE = /^# .*\n/;
 const LAKE_PATH = /^( {2}path: )\.\/lake$/m;
 const ATTRIBUTES = /^( {2}attributes: \{ )/m;
 
-/** @throws PricelakeError `usage` if the file exists already, or the folder is missing */
+/** @throws PricelakeError `usage` if it already exists, or the folder is missing */
 export async function writePipeline(
   { file, lake }: Arguments<typeof init>,
   context: CommandContext,
@@ -31,13 +31,13 @@ export async function writePipeline(
   await writeFile(file, text, { flag: 'wx' }).catch((cause: unknown) => {
     const reason = explain(cause);
     if (reason === undefined) throw cause;
-    const hint = 'Name another file.';
-    throw new PricelakeError('usage', `${file}: ${reason}; it was left as it is`, { hint }, { cause });
+    const hint = 'Choose another file name.';
+    throw new PricelakeError('usage', `can't write ${file}: ${reason}`, { hint }, { cause });
   });
-  await say(`${file} is written, every option explained in it.\n`);
+  await say(`Wrote ${file}. Comments explain every option.\n`);
   if (proposals.length > 0) {
     await say(
-      `Attributes of the lake are mapped in it: ${toPlainLine(describeProposals(proposals))}. Look whether they mean so.\n`,
+      `It maps attributes of the lake: ${toPlainLine(describeProposals(proposals))}. Check that each fits its values.\n`,
     );
   }
   const isSet =
@@ -58,9 +58,9 @@ async function proposeForLake(path: string, { signal }: CommandContext) {
 }
 
 function explain(cause: unknown): string | undefined {
-  if (hasSystemCode(cause, 'EEXIST', 'EISDIR')) return 'the file exists already';
-  if (hasSystemCode(cause, 'ENOENT', 'ENOTDIR')) return 'its folder does not exist';
-  return hasSystemCode(cause, 'EACCES', 'EROFS') ? 'it may not be written' : undefined;
+  if (hasSystemCode(cause, 'EEXIST', 'EISDIR')) return 'it already exists';
+  if (hasSystemCode(cause, 'ENOENT', 'ENOTDIR')) return "its folder doesn't exist";
+  return hasSystemCode(cause, 'EACCES', 'EROFS') ? 'permission denied' : undefined;
 }
 
 function nextSteps(file: string, isSet: boolean): string {
@@ -68,9 +68,9 @@ function nextSteps(file: string, isSet: boolean): string {
   const named = file === PIPELINE_FILE ? '' : ` ${file}`;
   const variables = isSet
     ? ''
-    : '  export PRICELAKE_BASE_URL=https://… PRICELAKE_API_KEY=…   # or what `pricelake sandbox` prints; .env is read as well\n';
+    : '  export PRICELAKE_BASE_URL=https://… PRICELAKE_API_KEY=…   # or what `pricelake sandbox` prints; pricelake also reads .env\n';
   return `Next:
-${variables}  pricelake plan${named}      what the first run would take
+${variables}  pricelake plan${named}      what the first run would cost
   pricelake sync${named}
 `;
 }

@@ -24,7 +24,7 @@ const MOST_PRODUCTS = 24;
 export async function writeReport(request: Arguments<typeof report>, context: CommandContext) {
   const { output, currency, minShops, top, product: products = [], list, since, ownSite } = request;
   if (products.length > MOST_PRODUCTS) {
-    const message = `--product is given ${products.length} times, and a report has room for ${MOST_PRODUCTS}`;
+    const message = `--product is given ${products.length} times, but a report shows at most ${MOST_PRODUCTS}`;
     throw new PricelakeError('usage', message);
   }
   await requireReportTarget(output);

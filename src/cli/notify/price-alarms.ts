@@ -36,7 +36,7 @@ export async function findPriceAlarms(db: Database, ownSite: bigint | undefined,
       key: `price ${currency} ${siteId} ${price} ${text('product_id')}`,
       kind: 'price',
       at: now.toISOString(),
-      text: `${shop} asks ${price} ${currency} for ${name}: ${Number(row.percent)} % below your lowest allowed price of ${lowest}.${link}`,
+      text: `${shop} sells ${name} for ${price} ${currency}: ${Number(row.percent)}% below your lowest allowed price of ${lowest}.${link}`,
       facts: {
         product,
         productId: text('product_id'),

@@ -33,7 +33,7 @@ const RECEIVER: Form<Named> = {
 
 const one = value(
   RECEIVER,
-  'Tell this receiver of news, beside those of the pipeline file: slack:NAME, teams:NAME, url:NAME or url:NAME:SECRET, where NAME and SECRET are environment variables; or command:PROGRAM',
+  'Also notify this receiver, besides those in the pipeline file: slack:NAME, teams:NAME, url:NAME or url:NAME:SECRET, where NAME and SECRET are environment variables; or command:PROGRAM',
 );
 
 /** Its error does not repeat the text, because it may be the address itself. */
@@ -42,8 +42,8 @@ export const NOTIFY = repeated({
   read: (typed: unknown, flag: string): Named => {
     const parsed = typeof typed === 'string' ? RECEIVER.parse(typed) : undefined;
     if (parsed !== undefined) return parsed;
-    throw new PricelakeError('usage', `${flag} names no receiver`, {
-      hint: 'Write slack:NAME, teams:NAME, url:NAME or url:NAME:SECRET with the names of environment variables, or command:PROGRAM. An address does not belong on a command line.',
+    throw new PricelakeError('usage', `${flag} is not a receiver`, {
+      hint: "Use slack:NAME, teams:NAME, url:NAME or url:NAME:SECRET with the names of environment variables, or command:PROGRAM. Don't put an address on a command line.",
     });
   },
 });
@@ -60,10 +60,10 @@ export function resolveFlags(flags: readonly Named[] = [], env: NodeJS.ProcessEn
     // Another name may be the secret itself.
     const [shown] = flag.names.filter((name) => /^[A-Z][A-Z0-9_]*$/.test(name));
     const where = `--notify ${flag.kind}:${shown ?? '…'}`;
-    const fault = address === '' || secret === '' ? 'names a variable that is not set' : findReceiverFault(address);
+    const fault = address === '' || secret === '' ? 'refers to a variable that is not set' : findReceiverFault(address);
     if (fault === undefined) return { kind: flag.kind, address, secret, staleAfterMs };
     throw new PricelakeError('usage', `${where} ${fault}`, {
-      hint: 'Set the variable to the address of the receiver.',
+      hint: "Set the variable to the receiver's address.",
     });
   });
 }

@@ -95,11 +95,11 @@ async function post(
     const { statusCode: status } = answer;
     await answer.body.dump({ limit: answerBytes, signal }).catch(() => {});
     if (status >= 200 && status < 300) return;
-    if (status >= 300 && status < 400) throw new SendFault(`it answered ${status}; redirects are not followed`, true);
-    throw new SendFault(`it answered ${status}`, status < 500 && status !== 408 && status !== 429);
+    if (status >= 300 && status < 400) throw new SendFault(`it returned ${status}; redirects are not followed`, true);
+    throw new SendFault(`it returned ${status}`, status < 500 && status !== 408 && status !== 429);
   } catch (error) {
     if (error instanceof SendFault) throw error;
-    throw new SendFault(signal.aborted ? `no answer in ${tryMs / 1000} s` : `no answer${nameCode(error)}`);
+    throw new SendFault(signal.aborted ? `no response within ${tryMs / 1000} s` : `no answer${nameCode(error)}`);
   } finally {
     await agent.destroy();
   }
@@ -118,8 +118,8 @@ function runCommand([program = '', ...args]: readonly string[], input: string, {
     child.on('error', (error) => reject(new SendFault(`it can't be started${nameCode(error)}`, true)));
     child.on('exit', (code, signal) => {
       if (code === 0) resolve();
-      else if (signal === null) reject(new SendFault(`it ended with ${code}`));
-      else reject(new SendFault(`it was ended by ${signal}, after ${tryMs / 1000} s at most`));
+      else if (signal === null) reject(new SendFault(`it exited with code ${code}`));
+      else reject(new SendFault(`it was killed by ${signal} (time limit: ${tryMs / 1000} s)`));
     });
     // A program need not read its input.
     child.stdin.on('error', () => {});

@@ -47,7 +47,7 @@ async function deliver(target: string, text: string, key: string | undefined): P
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
   };
   const answer = await fetch(target, { method: 'POST', headers, body: text, signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (!answer.ok) throw new Error(`the catalog answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`the catalog returned ${answer.status}`);
 }
 
 type LineageEvent = Record<string, unknown>;

@@ -16,7 +16,7 @@ export async function openMetricsFile(file: string): Promise<RunObserver> {
   try {
     await access(dirname(file), constants.W_OK);
   } catch (cause) {
-    throw new PricelakeError('usage', `--metrics ${file}: its folder can't be written`, {}, { cause });
+    throw new PricelakeError('usage', `--metrics ${file}: its folder is not writable`, {}, { cause });
   }
   // The collector reads no file of this name.
   const part = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
@@ -56,19 +56,19 @@ function describeMetrics(run: WatchedRun, lake: LakeFigures | undefined): Metric
   );
   const version = row === undefined ? [] : [{ labels: { version: row.pricelake_version }, value: 1 }];
   return [
-    one('pricelake_run_success', '1 if the last run ended well, 0 if it failed', run.exitCode === 0),
+    one('pricelake_run_success', '1 if the last run succeeded, 0 if it failed', run.exitCode === 0),
     one('pricelake_run_exit_code', 'Exit code of the last run', run.exitCode),
     one('pricelake_run_end_timestamp_seconds', 'When the last run ended', seconds(end)),
     one('pricelake_run_duration_seconds', 'How long the last run took', seconds(end - startedAt.getTime())),
     by('pricelake_step_duration_seconds', 'How long each step of the last run took', 'step', run.steps),
-    one('pricelake_last_success_timestamp_seconds', 'When a run last ended well', seconds(lake?.succeededAt)),
-    one('pricelake_current_timestamp_seconds', 'Up to when the lake is current', seconds(current)),
-    one('pricelake_lag_seconds', 'How far the lake was behind when the last run ended', seconds(lag)),
-    by('pricelake_left', 'What the plan and the budget leave for the month', 'kind', left),
-    by('pricelake_run_rows', 'Rows of the last run by what became of them', 'fate', fates),
-    one('pricelake_run_calls', 'Calls of the last run', row?.calls),
-    one('pricelake_items', 'Rows of items', row?.items),
-    one('pricelake_stale_items', 'Items that the next run reads again', row?.stale_items ?? undefined),
+    one('pricelake_last_success_timestamp_seconds', 'When a run last succeeded', seconds(lake?.succeededAt)),
+    one('pricelake_current_timestamp_seconds', 'Time up to which the lake is current', seconds(current)),
+    one('pricelake_lag_seconds', 'Lag of the lake when the last run ended', seconds(lag)),
+    by('pricelake_left', 'Calls and export rows that the plan and the budget leave this month', 'kind', left),
+    by('pricelake_run_rows', 'Rows of the last run by outcome', 'fate', fates),
+    one('pricelake_run_calls', 'Calls made by the last run', row?.calls),
+    one('pricelake_items', 'Rows in table items', row?.items),
+    one('pricelake_stale_items', 'Items to be read again by the next run', row?.stale_items ?? undefined),
     gauge('pricelake_checks', 'Checks of the last run by severity and result', countChecks(report?.checks ?? [])),
     gauge('pricelake_info', 'Versions', version),
   ];

@@ -68,7 +68,7 @@ function describeStale({ endedAt }: WatchedRun, lake: LakeFigures | undefined, s
   const ms = endedAt.getTime() - current;
   if (ms <= staleAfterMs) return [];
   const currentAt = new Date(current).toISOString();
-  const text = `The lake has not been up to date for ${formatSeconds(ms / 1000)}: it is current up to ${currentAt}`;
+  const text = `The lake was last up to date ${formatSeconds(ms / 1000)} ago, at ${currentAt}`;
   const facts = { currentAt, seconds: Math.round(ms / 1000) };
   return [writeNotice({ key: 'stale', kind: 'stale', at: endedAt.toISOString(), text, facts })];
 }

@@ -140,8 +140,8 @@ function buildDecimals(values: readonly DuckDBValue[]): Uint32Array {
   for (const [i, value] of values.entries()) {
     const unscaled = typeof value === 'bigint' ? value : ((value as duckdb.DuckDBDecimalValue | null)?.value ?? 0n);
     if (unscaled > LARGEST_DECIMAL || unscaled < -LARGEST_DECIMAL) {
-      throw new PricelakeError('query', `${unscaled} does not fit Arrow's Decimal128(38, 0)`, {
-        hint: 'Cast the column to VARCHAR, or choose another format.',
+      throw new PricelakeError('query', `${unscaled} doesn't fit into Arrow's Decimal128(38, 0)`, {
+        hint: 'Cast the column to VARCHAR, or use another format.',
       });
     }
     halves[2 * i] = BigInt.asIntN(64, unscaled);

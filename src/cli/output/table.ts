@@ -32,7 +32,7 @@ export async function writeTable({ columns, batches, credits }: ResultSet, outpu
   }
   await output.write(layOutTable(shown, rows, output.columns));
   if (more)
-    await output.write(`… more than ${MOST_ROWS} rows; --format csv, json, ndjson or arrow writes all of them\n`);
+    await output.write(`… more than ${MOST_ROWS} rows; use --format csv, json, ndjson or arrow to get all of them\n`);
   return BigInt(rows.length);
 }
 
@@ -40,7 +40,8 @@ export async function writeTable({ columns, batches, credits }: ResultSet, outpu
 export async function writeCreditedTable(result: ResultSet, output: Output): Promise<bigint> {
   const rows = await writeTable(result, output);
   const lines = result.credits.map((text) => `  ${toPlainLine(text)}\n`).join('');
-  if (lines !== '') await output.write(`\nData of open-data sources; pass these credits on with it:\n${lines}`);
+  if (lines !== '')
+    await output.write(`\nThis data comes from open-data sources. Pass these credits on with it:\n${lines}`);
   return rows;
 }
 

@@ -55,13 +55,13 @@ export const isForEyes = ({ format = 'table' }: ResultRequest, { json }: Command
  */
 export function requireDestination({ format, output: file }: ResultRequest, { json, output }: CommandContext): void {
   if ((format === 'arrow' || format === 'parquet') && file === undefined && output.columns !== undefined) {
-    throw new PricelakeError('usage', `--format ${format} is not for a terminal`, {
-      hint: 'Name a file with --output, or pipe the output.',
+    throw new PricelakeError('usage', `can't write --format ${format} to a terminal`, {
+      hint: 'Write to a file with --output, or pipe the output.',
     });
   }
   if (json && format !== undefined && file === undefined) {
     throw new PricelakeError('usage', `--json and --format ${format} both need stdout`, {
-      hint: 'Leave one of them out, or name a file with --output.',
+      hint: 'Drop one of them, or write to a file with --output.',
     });
   }
 }
