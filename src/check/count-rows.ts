@@ -1,4 +1,14 @@
-import { BIGINT, DOUBLE, type DuckDBResult, type DuckDBType, VARCHAR } from '@duckdb/node-api';
+import {
+  BIGINT,
+  DOUBLE,
+  DuckDBListType,
+  DuckDBListValue,
+  type DuckDBResult,
+  DuckDBStructType,
+  DuckDBStructValue,
+  type DuckDBType,
+  VARCHAR,
+} from '@duckdb/node-api';
 import type { RelationGraph } from '../sql/graph.js';
 import { bindQuery, type Source } from '../sql/model.js';
 import type { Relation } from '../sql/relation.js';
@@ -35,7 +45,7 @@ export interface ChangedItems {
 /** Reads the session's own views, which have the tables' names. */
 export const NAMED_TABLES: CheckedTables = { tables: {}, runId: undefined };
 
-/** Counts the violating rows as they stream by, and keeps the first ones. */
+/** Counts the violating rows, and keeps the first ones by their columns from left to right, the same each time. */
 export async function countRows(
   graph: RelationGraph,
   { check, values }: ConfiguredCheck,
@@ -45,23 +55,30 @@ export async function countRows(
   const bound = bindCheck(check.sql, checked);
   await graph.ready(bound);
   const startedAt = performance.now();
-  const rows: string[] = [];
-  let violations = 0n;
-  const count = async (result: DuckDBResult) => {
-    const names = result.columnNames();
-    for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-      violations += BigInt(chunk.rowCount);
-      const wanted = Math.min(keep - rows.length, chunk.rowCount);
-      for (let i = 0; i < wanted; i += 1) rows.push(rowToJson(names, chunk.getRowValues(i)));
-    }
-  };
+  // On the check's own line, so that an error names the line of its file. No column has the name of the row.
+  const text = `SELECT count(*), min("a violating row", ${keep}) FROM (${bound.text}) AS "a violating row"`;
   try {
     const { bound: given, types } = bindParameters(check, values);
-    await graph.db.stream(bound.text, count, given, types);
+    const found = await graph.db.stream(text, readFound, given, types);
+    return { ...found, seconds: (performance.now() - startedAt) / 1000 };
   } catch (cause) {
     throw explainCheckError(check, cause);
   }
-  return { violations, rows, seconds: (performance.now() - startedAt) / 1000 };
+}
+
+async function readFound(result: DuckDBResult): Promise<Pick<Violations, 'violations' | 'rows'>> {
+  const [[violations, first] = []] = await result.getRows();
+  const list = result.columnType(1);
+  const row = list instanceof DuckDBListType ? list.valueType : undefined;
+  const names = row instanceof DuckDBStructType ? row.entryNames : [];
+  const rows = first instanceof DuckDBListValue ? first.items : [];
+  const shown = rows.map((one) =>
+    rowToJson(
+      names,
+      names.map((name) => (one instanceof DuckDBStructValue ? (one.entries[name] ?? null) : null)),
+    ),
+  );
+  return { violations: violations as bigint, rows: shown };
 }
 
 /** A check over these tables. */

@@ -6,13 +6,20 @@ import { wrapText } from './output/display-width.js';
 import { toPlainLine } from './plain-text.js';
 import { PLAIN, paint, type Style } from './style.js';
 
-/**
- * The report for people: changes, cost, proof, and the next steps. `program` are the words that start this program.
- */
-export function formatReport(report: RunReport, lakePath: string, style: Style = PLAIN, program = 'pricelake'): string {
+interface ReportOptions {
+  style?: Style;
+  /** The words that start this program. */
+  program?: string;
+  /** The checks that found something, and where to go on, are shown elsewhere. */
+  isStep?: boolean;
+}
+
+/** The report for people: changes, cost, proof, and the next steps. */
+export function formatReport(report: RunReport, lakePath: string, options: ReportOptions = {}): string {
+  const { style = PLAIN, program = 'pricelake', isStep = false } = options;
   const { row, published } = report;
   const again = report.resumed ? ', continued after an interruption' : '';
-  const attention = listAttention(report, lakePath);
+  const attention = listAttention(isStep ? { ...report, checks: [] } : report, lakePath);
   const first = published
     ? `Run ${row.run_number} (${row.mode}: ${toPlainLine(row.reason)}) published to ${lakePath} in ${row.seconds.toFixed(1)}${NO_BREAK}s${again}.`
     : `Nothing changed (${describeCursor(row)}, ${countOf(row.calls, 'call')}). ${lakePath} is unchanged${again}.`;
@@ -22,7 +29,7 @@ export function formatReport(report: RunReport, lakePath: string, style: Style =
     ['cost', published ? [describeCost(row)] : []],
     ['proof', published ? describeProof(report) : []],
     ['attention', attention.map(({ what }) => what)],
-    ['next', listNext(report, attention, lakePath).map((command) => `${program} ${command}`)],
+    ['next', listNext(report, attention, lakePath, isStep).map((command) => `${program} ${command}`)],
   ];
   const lines = parts.flatMap(([name, texts]) =>
     texts.map((text, at) => `  ${(at === 0 ? name : '').padEnd(10)} ${layOut(toPlainLine(text), name)}`),
@@ -121,9 +128,9 @@ function listAttention({ row, checks, published }: RunReport, lakePath: string):
 }
 
 /** A first copy leads to the spreads and the report, a later one only to what needs attention. */
-function listNext({ row, published }: RunReport, attention: Attention[], lakePath: string): string[] {
+function listNext({ row, published }: RunReport, attention: Attention[], lakePath: string, isStep: boolean): string[] {
   const commands = [...new Set(attention.flatMap(({ command }) => command ?? []))];
-  if (commands.length > 0 || !published) return commands;
+  if (commands.length > 0 || !published || isStep) return commands;
   return row.run_number === 1n ? [`spread --lake ${lakePath}`, `report --lake ${lakePath}`] : [];
 }
 

@@ -36,6 +36,13 @@ describe('a run of checks', () => {
     expect(result?.seconds).toBeLessThan(60);
   });
 
+  it('shows the same five rows in whatever order they come', async () => {
+    const sql = (order: string) => `SELECT n, 'x' AS "1" FROM range(50000) t(n) ORDER BY ${order}`;
+    const results = await run(['n', 'n DESC', 'hash(n)'].map((order, at) => writeCheck(`by_${at}`, sql(order))));
+    const first = [0, 1, 2, 3, 4].map((n) => `{"n":${n},"1":"x"}`);
+    expect(results.map(({ sample }) => sample)).toEqual(Array(3).fill(`[${first.join(',')}]`));
+  });
+
   it('counts beyond one chunk of rows', async () => {
     const [result] = await run([writeCheck('many', 'SELECT 1 AS one FROM range(10001)')]);
     expect(result?.violations).toBe(10_001n);

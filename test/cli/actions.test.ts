@@ -85,9 +85,17 @@ describe('query', () => {
 describe('check', () => {
   it('passes on a sound lake', async () => {
     const { text, report } = await act(runCheckCommand, { lake, failOn: 'warn' });
-    expect(text).not.toContain('FAILED');
-    expect(text).toMatch(/ok +gate +items_key_unique/u);
+    expect(text).toBe(`All ${CHECKS} checks passed.\n`);
     expect(report?.checks).toHaveLength(CHECKS);
+  });
+
+  it('lists every check if it is asked to, those that found something first', async () => {
+    const { text } = await act(runCheckCommand, { lake: faulty, failOn: 'gate', all: true });
+    const [, , first, second, third, ...others] = text.split('\n').slice(0, CHECKS + 2);
+    expect(first).toMatch(/^FAILED {2}error +price_not_negative +1$/u);
+    expect(second).toMatch(/^FAILED {2}warn +gtin_check_digit +1$/u);
+    expect([third, ...others].every((line) => line?.startsWith('ok '))).toBe(true);
+    expect(others).toHaveLength(CHECKS - 3);
   });
 
   it('fails with what was found and what to look at', async () => {
@@ -96,10 +104,13 @@ describe('check', () => {
     const failure = runCheckCommand({ lake: faulty, failOn: 'error' }, context);
     await expect(failure).rejects.toMatchObject({ code: 'check_failed', message });
     const { text } = context.output;
-    expect(text).toMatch(/FAILED +error +price_not_negative +1\n/u);
-    expect(text).toMatch(/FAILED +warn +gtin_check_digit +1\n/u);
+    expect(text).toMatch(/^error price_not_negative: 1 price is below zero\.\n→ Look at the item's page;/u);
+    expect(text).toContain('\nwarn  gtin_check_digit: 1 GTIN has a wrong length or check digit.\n');
     expect(text).toMatch(/^item_id .*\n─.*\n {6}5 /mu);
-    expect(text).toContain("→ Look at the item's page;");
+    expect(text).not.toMatch(/items_key_unique|^ok /mu);
+    expect(text.endsWith(`\n2 of ${CHECKS} checks found something. --all lists the others, which passed.\n`)).toBe(
+      true,
+    );
   });
 
   it('fails by the severity that was asked for, among the checks that were selected', async () => {
@@ -122,8 +133,7 @@ describe('check', () => {
     await expect(runCheckCommand({ pipeline: file, failOn: 'gate' }, context)).rejects.toMatchObject({
       message: `1 of ${CHECKS} checks failed: gtin_check_digit`,
     });
-    expect(context.output.text).toMatch(/FAILED +warn +no_lamps +1\n/u);
-    expect(context.output.text).toContain('→ Sell lamps elsewhere.');
+    expect(context.output.text).toContain('warn  no_lamps: 1 violation: d\n→ Sell lamps elsewhere.\n');
     await runCheckCommand({ pipeline: file, lake, failOn: 'warn', select: ['row_equation'] }, openContext());
     await rm(folder, { recursive: true });
   });

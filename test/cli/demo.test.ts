@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
+import { loadChecks } from '../../src/check/load.js';
 import { MAIN, readJsonLine, runHere, runPricelake } from './pricelake.js';
 
 const run = promisify(execFile);
@@ -17,16 +18,28 @@ describe('the demo', () => {
   test('copies, syncs, checks and compares, and what it prints to go on with works', async () => {
     const { code, stdout } = await runPricelake(['demo', '--items', '300'], { cwd });
     expect(code).toBe(0);
-    for (const step of ['1. ', '2. ', '3. ', '4. ', '5. ', '6. ']) expect(stdout).toContain(step);
+    for (const step of ['1. ', '2. ', '3. ', '4. ', '5. ', '6. ', '7. ']) expect(`\n${stdout}`).toContain(`\n${step}`);
     expect(stdout).toMatch(/Run 1 \(snapshot: [^)]+\) published to \.\/demo-lake/);
     expect(stdout).toMatch(/Run 2 \(feed: [^)]+\) published to \.\/demo-lake/);
     expect(stdout).toContain('Nothing changed');
     // As they stand, in a shell that knows no pricelake.
     const commands = stdout.match(/node .*/g) ?? [];
     expect(commands.map((line) => line.replace(`node ${MAIN} `, '').split(' ')[0])).toEqual([
-      ...['check', 'check', 'spread', 'report', 'query', 'sandbox'],
+      ...['check', 'explore', 'report', 'spread', 'query', 'sandbox'],
     ]);
-    for (const line of commands.slice(1, -1)) await run('sh', ['-c', line], { cwd });
+    // Two serve until they are stopped.
+    for (const line of [commands[0] ?? '', ...commands.slice(2, -1)]) await run('sh', ['-c', line], { cwd });
+  });
+
+  test('says that the sandbox plants faults, and names the checks that found them, but none that passed', async () => {
+    const { stdout } = await runHere(['demo', '--items', '300', '--lake', 'faults', '--no-color'], { cwd });
+    expect(stdout).toContain('It plants faults that real shops make');
+    const [, found, all] = /They find planted faults: (\d+) of (\d+) found something/u.exec(stdout) ?? [];
+    expect(Number(all)).toBe((await loadChecks()).length);
+    const named = stdout.match(/^(?:gate {2}|error|warn ) \w+: \d+ .*\.$/gmu) ?? [];
+    expect([named.length, named.length > 0]).toEqual([Number(found), true]);
+    expect(named[0]).toMatch(/^warn {2}gtin_check_digit: \d+ GTINs? ha(s|ve) a wrong length or check digit\.$/u);
+    expect(stdout).not.toMatch(/FAILED|attention|^ *ok /mu);
   });
 
   test('replaces its lake when it runs again', async () => {

@@ -79,7 +79,7 @@ describe('the report of a run', () => {
     expect(text).toContain('gate rejects_few: 12 rows, waived\n');
     expect(text).toContain('overage: up to 2 blocks of 10,000 rows');
     expect(text).toContain('pricelake check --lake ./lake\n');
-    const coloured = formatReport(report, './lake', chooseStyle({}, { color: true, env: {} }));
+    const coloured = formatReport(report, './lake', { style: chooseStyle({}, { color: true, env: {} }) });
     expect(coloured).toContain('\u001b[35moverage: up to 2 blocks');
     expect(coloured).toContain('\u001b[33m, waived');
   });

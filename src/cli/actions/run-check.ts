@@ -2,8 +2,10 @@ import type { Check, CheckSettings } from '../../check/check.js';
 import { NAMED_TABLES } from '../../check/count-rows.js';
 import { loadChecks } from '../../check/load.js';
 import { runChecks } from '../../check/run.js';
+import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { suggestName } from '../../io/suggest-name.js';
+import { describeFinding } from '../../report/sections/checks.js';
 import { RelationGraph } from '../../sql/graph.js';
 import type { CheckResult, Severity } from '../../tables/table.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
@@ -15,21 +17,15 @@ import { layOutSample } from '../output/table.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { readLake } from '../read-lake.js';
-import { paint } from '../style.js';
+import { paint, type Style } from '../style.js';
 
 /** From most to least severe. */
 const ORDER: Severity[] = ['gate', 'error', 'warn'];
 
 /** @throws PricelakeError `check_failed` if one of severity `failOn` or a higher one found something */
 export async function runCheckCommand(request: Arguments<typeof check>, context: CommandContext) {
-  const { lake, settings } = await findTarget(request);
-  const all = await loadChecks(request.checks ?? settings?.checksFolder);
-  const checks = selectChecks(all, request.select);
-  const own = selectSettings(settings?.checks ?? {}, checks);
-  const results = await readLake({ path: lake, signal: context.signal }, ({ db }) =>
-    runChecks(new RelationGraph(db), NAMED_TABLES, checks, own, undefined, context.io),
-  );
-  if (!context.json) await context.output.write(formatResults(results, checks, context));
+  const { checks, results } = await checkLake(request, context);
+  if (!context.json) await context.output.write(formatResults(results, checks, request.all === true, context));
   const report = results.map(describeResult);
   const failed = results.filter((result) => isFailure(result, request.failOn));
   if (failed.length > 0) {
@@ -38,6 +34,25 @@ export async function runCheckCommand(request: Arguments<typeof check>, context:
     throw new PricelakeError('check_failed', message, { checks: report });
   }
   return { checks: report };
+}
+
+async function checkLake(request: Arguments<typeof check>, { signal, io }: CommandContext) {
+  const { lake, settings } = await findTarget(request);
+  const all = await loadChecks(request.checks ?? settings?.checksFolder);
+  const checks = selectChecks(all, request.select);
+  const own = selectSettings(settings?.checks ?? {}, checks);
+  const results = await readLake({ path: lake, signal }, ({ db }) =>
+    runChecks(new RelationGraph(db), NAMED_TABLES, checks, own, undefined, io),
+  );
+  return { checks, results };
+}
+
+/** The checks of a demo, as one line for each that found something. */
+export async function runDemoChecks(lake: string, context: CommandContext) {
+  const { checks, results } = await checkLake({ lake, failOn: 'gate' }, context);
+  const { output, style } = context;
+  const lines = listFailed(results).map((result) => formatFinding(result, checks, output.columns, style));
+  return { lines, checks: results.map(describeResult) };
 }
 
 export function isFailure({ violations, severity }: CheckResult, failOn: Severity): boolean {
@@ -62,25 +77,49 @@ function selectSettings(settings: CheckSettings, checks: Check[]): CheckSettings
   return Object.fromEntries(Object.entries(settings).filter(([name]) => names.has(name)));
 }
 
-function formatResults(
-  results: CheckResult[],
-  checks: Check[],
-  { output: { columns: width }, style }: CommandContext,
-): string {
-  const next = new Map(checks.map((check) => [check.name, check.next]));
-  const rows = results.map(({ name, severity, violations }) =>
+/** Shows what was found, the most severe first. `isWhole` lists the checks that passed, too. */
+function formatResults(results: CheckResult[], checks: Check[], isWhole: boolean, context: CommandContext): string {
+  const { output, style } = context;
+  const failed = listFailed(results);
+  const found = failed.map((result) => {
+    const next = checks.find(({ name }) => name === result.name)?.next ?? '';
+    const advice = wrapText(`→ ${toPlainLine(next)}`, output.columns, '  ');
+    const finding = formatFinding(result, checks, output.columns, style);
+    return `${finding}${advice}\n\n${layOutSample(result.sample, output.columns)}\n`;
+  });
+  const table = isWhole ? `${formatTable(results, output.columns, style)}\n` : '';
+  return table + found.join('') + summarize(results.length, failed.length, isWhole);
+}
+
+function summarize(all: number, failed: number, isWhole: boolean): string {
+  if (failed === 0) return `${all === 1 ? 'The check' : `All ${all} checks`} passed.\n`;
+  const rest = isWhole || failed === all ? '' : ' --all lists the others, which passed.';
+  return `${failed} of ${countOf(all, 'check')} found something.${rest}\n`;
+}
+
+const listFailed = (results: CheckResult[]) =>
+  results
+    .filter(({ violations }) => violations > 0n)
+    .sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+
+/** `error price_with_currency: 21 prices have no currency.` */
+function formatFinding(result: CheckResult, checks: Check[], width: number | undefined, style: Style): string {
+  const { name, severity } = result;
+  const found = describeFinding(
+    result,
+    checks.find((check) => check.name === name),
+  );
+  const text = wrapText(`${severity.padEnd(5)} ${toPlainLine(`${name}: ${found}`)}`, width, ' '.repeat(6));
+  return `${paint(text, [/^\w+/u, severity === 'warn' ? style.warn : style.bad])}\n`;
+}
+
+function formatTable(results: CheckResult[], width: number | undefined, style: Style): string {
+  const isOk = ({ violations }: CheckResult) => violations === 0n;
+  const rows = [...listFailed(results), ...results.filter(isOk)].map(({ name, severity, violations }) =>
     violations === 0n ? ['ok', severity, name, ''] : ['FAILED', severity, name, violations],
   );
   const table = layOutTable(['status', 'severity', 'check', right('violations')], rows, width);
-  const notes = results
-    .filter(({ violations }) => violations > 0n)
-    .map(({ name, description, sample }) => {
-      const what = wrapText(toPlainLine(`${name}: ${description}`), width);
-      const hint = wrapText(`→ ${toPlainLine(next.get(name) ?? '')}`, width, '  ');
-      return `\n${what}\n${hint}\n\n${layOutSample(sample, width)}`;
-    });
-  const summary = `\n${results.length - notes.length} of ${results.length} checks passed\n`;
-  return paint(table, [/^FAILED/gmu, style.bad]) + notes.join('') + summary;
+  return paint(table, [/^FAILED(?= +(?:gate|error))/gmu, style.bad], [/^FAILED(?= +warn)/gmu, style.warn]);
 }
 
 function describeResult({ name, severity, description, violations, sample, seconds }: CheckResult): CommandReport {

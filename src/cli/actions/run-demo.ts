@@ -15,9 +15,10 @@ import { readPointer } from '../../lake/pointer.js';
 import { syncPipeline } from '../../run/sync.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { demo } from '../commands/sandbox.js';
+import { wrapText } from '../output/display-width.js';
 import { describeReport, formatReport } from '../run-report.js';
 import { postAdvance } from './advance-sandbox.js';
-import { runCheckCommand } from './run-check.js';
+import { runDemoChecks } from './run-check.js';
 import { showSpread } from './show-spread.js';
 
 const HOURS = 6;
@@ -27,7 +28,8 @@ export async function runDemo(request: Arguments<typeof demo>, context: CommandC
   if (keep !== undefined) await mkdir(keep, { recursive: true });
   const lake = keep === undefined ? request.lake : join(keep, 'lake');
   await clearDemoLake(lake);
-  await context.say(`1. A sandbox of the service with ${formatCount(items)} listings starts on this machine.\n`);
+  const first = `1. A sandbox of the service with ${formatCount(items)} made-up listings starts on this machine. It plants faults that real shops make, so that the checks of step 5 find something.`;
+  await context.say(`${wrapText(first, context.output.columns)}\n`);
   // `pricelake sandbox` in a process of its own, on a free port.
   const args = ['sandbox', '--port', '0', '--items', String(items), '--rate', '0', '--json'];
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...args], {
@@ -49,6 +51,7 @@ async function runSteps(
   { baseUrl, keys }: SandboxAddress,
 ) {
   const { io, signal, say } = context;
+  const program = nameOwnCommand(process.env);
   const env = { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: keys.live };
   const pipeline = await readPipeline(packagePath('pipelines/demo.yaml'), env);
   pipeline.lake.path = lake;
@@ -57,7 +60,7 @@ async function runSteps(
     await say(`\n${title}\n`);
     const report = await syncPipeline(pipeline, io, signal);
     io.close(); // each run has bars of its own
-    await say(formatReport(report, lake, context.style, nameOwnCommand(process.env)));
+    await say(formatReport(report, lake, { style: context.style, program, isStep: true }));
     return describeReport(report, lake);
   };
   const runs = [await sync('2. The first run copies everything.')];
@@ -65,31 +68,36 @@ async function runSteps(
   const kinds = Object.entries(moved).map(([kind, count]) => `${kind} ${count}`);
   runs.push(await sync(`3. ${HOURS} hours pass (${kinds.join(', ')}). The next run copies the changes.`));
   runs.push(await sync('4. Nothing has changed since, so the next run writes no files.'));
-  await say('\n5. The checks run over the copy.\n');
-  const checks = await runCheckCommand({ lake, failOn: 'gate' }, context);
-  await say('\n6. The widest price spreads, without questionable prices.\n');
+  const { checks, lines } = await runDemoChecks(lake, context);
+  const word = quoteWord(lake);
+  const found =
+    lines.length === 0
+      ? `All ${checks.length} pass.`
+      : `They find planted faults: ${lines.length} of ${checks.length} found something.`;
+  await say(`\n5. The checks run over the copy. ${found}\n\n${lines.join('')}`);
+  if (lines.length > 0) await say(`\n  ${program} check --lake ${word}   # shows the rows\n`);
+  await say('\n6. The widest price spreads. Questionable prices are left out.\n\n');
   const spread = { lake, minShops: 4, top: 10, outliers: false, grade: 'B', format: 'table' } as const;
   if (!context.json) await showSpread(spread, context);
+  await say('\n7. Pages show everything in a browser.\n');
+  const pages = `  ${program} explore --lake ${word}   # every product, shop and question, until Ctrl-C\n`;
   if (keep === undefined) {
-    await say(nextSteps(lake));
-    return { runs, ...checks };
+    await say(`${pages}  ${program} report --lake ${word}   # one HTML page to pass on\n${nextSteps(lake, program)}`);
+    return { runs, checks };
   }
-  await say('\n7. One HTML page shows everything.\n');
   const { writeReport } = await import('./write-report.js');
   const { output: report } = await writeReport({ lake, output: join(keep, 'report.html'), top: 50 }, context);
-  await say(nextSteps(lake));
-  return { runs, ...checks, lake, report };
+  await say(`${pages}${nextSteps(lake, program)}`);
+  return { runs, checks, lake, report };
 }
 
-function nextSteps(lakePath: string): string {
-  const program = nameOwnCommand(process.env);
+function nextSteps(lakePath: string, program: string): string {
   const lake = quoteWord(lakePath);
   const shop =
     'SELECT name, count(*) AS cheapest FROM price_spread JOIN sites ON site_id = cheapest_site_id WHERE is_current GROUP BY ALL ORDER BY 2 DESC LIMIT 5';
   return `
 Next:
   ${program} spread --lake ${lake} --currency EUR --min-shops 5
-  ${program} report --lake ${lake}   # one HTML page about everything
   ${program} query --lake ${lake} "${shop}"
   duckdb -c "SELECT currency, count(*), median(price) FROM read_parquet('${lakePath}/items/*.parquet') GROUP BY ALL"
   ${program} sandbox   # prints a key and a pipeline file to start with

@@ -33,9 +33,10 @@ export const check = declareCommand({
       { default: 'error' },
     ),
     select: repeated(text('Only these checks', { completes: 'checks' }), 'words'),
+    all: flag('List the checks that passed, too'),
   },
   examples: [
-    ['pricelake check', 'All checks; exit 3 if a gate or an error fails'],
+    ['pricelake check', 'Run all checks, show what they found; exit 3 if a gate or an error fails'],
     ['pricelake check other.yaml', 'With the severities, thresholds and checks of another pipeline file'],
     ['pricelake check --fail-on warn --select gtin_check_digit', 'One check, strictly'],
   ],

@@ -20,7 +20,10 @@ export interface Advice {
 }
 
 /** `2 prices are below zero.` A check without `found` gives its rule. */
-export function describeFinding({ violations, description }: CheckRow, advice: Advice | undefined): string {
+export function describeFinding(
+  { violations, description }: Pick<CheckRow, 'violations' | 'description'>,
+  advice: Pick<Advice, 'found'> | undefined,
+): string {
   if (advice?.found === undefined) return `${countOf(violations, 'violation')}: ${description}`;
   const words = advice.found.replace(/\[([^|\]]*)\|([^\]]*)\]/gu, violations === 1n ? '$1' : '$2');
   return `${formatCount(violations)} ${words}.`;
