@@ -72,7 +72,7 @@ describe('a value that does not fit is refused before anything else happens', ()
     ['query --set top FROM', '--set top is not of the form name=value'],
     ['query --remote s3://a --cache-size big FROM', '--cache-size big is not a size such as 500MB or 10GB'],
     ['report --top 100000', '--top 100000 is not a whole number (1 to 1000)'],
-    ['watch --list a.csv --own-site x', '--own-site x is not a site_id\n  → Give a site_id of table sites.'],
+    ['watch --list a.csv --own-site x', '--own-site x is not a site_id\n  → Use a site_id from table sites.'],
     ['compact --file-size huge', '--file-size huge is not a size such as 64MB or 1GB'],
     ['backfill history --items 1,x', '--items 1,x is not a list of item ids'],
     ['backfill history --items 9223372036854775808', '--items 9223372036854775808 is not a list of item ids'],

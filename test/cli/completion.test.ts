@@ -60,7 +60,7 @@ describe('completion', () => {
   it('answers the scripts with one value a line, and its meaning', async () => {
     const { stdout } = await runHere(['__complete', 'comp']);
     expect(stdout).toBe(
-      'compact\tJoin small files, without changing any row\ncompletion\tPrint a script for your shell that completes commands, options and values\n',
+      'compact\tMerge small files, without changing any rows\ncompletion\tPrint a script for your shell that completes commands, options and values\n',
     );
     for (const shell of ['bash', 'zsh', 'fish']) {
       expect((await runHere(['completion', shell])).stdout).toContain('pricelake __complete');

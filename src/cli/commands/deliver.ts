@@ -6,8 +6,8 @@ import { CREDITS_NOTE, LAKE, RESULT, SINCE_FORMS } from '../shared-options.js';
 
 export const schema = declareCommand({
   name: 'schema',
-  describe: 'Show columns, types and keys of the tables, or print them for another system',
-  arguments: { table: choice(TABLE_NAMES, 'One table; default all') },
+  describe: 'Show the columns, types and keys of the tables, or print them for another system',
+  arguments: { table: choice(TABLE_NAMES, 'Only this table; default all') },
   options: {
     format: choice(
       CONTRACT_FORMATS,
@@ -17,67 +17,69 @@ export const schema = declareCommand({
     output: file('Write to this file'),
   },
   examples: [
-    ['pricelake schema price_spread', 'Columns with their meaning'],
+    ['pricelake schema price_spread', 'Columns and their meaning'],
     ['pricelake schema --format bigquery', 'CREATE TABLE for all tables, with exact types'],
-    ['pricelake schema items --format arrow --output items.arrows', 'An Arrow stream without rows'],
+    ['pricelake schema items --format arrow --output items.arrows', 'An Arrow stream with no rows'],
   ],
   notes:
-    'Ids are int64, money is DECIMAL(18,4), times are instants in UTC, datasets and attribution are lists of text. Keys are declared unless they would slow down loading, or a part of them can be NULL.',
+    'Ids are int64, money is DECIMAL(18,4), times are instants in UTC, and datasets and attribution are lists of text. Schemas declare a key unless it would slow down loading, or part of it can be NULL.',
 });
 
 export const changes = declareCommand({
   name: 'changes',
-  describe: 'Show the rows of a table that are new, changed or gone since a run, a version or a time',
+  describe: "Show a table's rows that are new, changed or gone since a run, a version or a time",
   arguments: { table: choice(TABLE_NAMES, 'Table of the lake', { isRequired: true }) },
   options: { since: text(SINCE_FORMS, { isRequired: true }), lake: LAKE, ...RESULT },
   examples: [
-    ['pricelake changes items --since 41', 'What runs after run 41 changed'],
+    ['pricelake changes items --since 41', 'What changed in the runs after run 41'],
     ['pricelake changes items --since 2026-11-22 --format parquet --output new.parquet', 'What changed since midnight'],
   ],
-  notes: `Columns before those of the table: change (new, changed or gone; written if it is new or changed), changed_columns, and for items events: what happened to them meanwhile.
-Only files that runs added or replaced are read. lake.retention says how long replaced files are kept. Without them, the command cannot tell new rows of items from changed ones, and fails for tables that runs rewrite.
+  notes: `These columns come first: change (new, changed or gone; written if it is either new or changed), changed_columns, and for items events: what happened to them in between.
+The command reads only files that runs added or replaced. lake.retention sets how long replaced files are kept. Without them, the command can't tell new rows of items from changed ones, and fails for tables that runs rewrite.
 ${CREDITS_NOTE}`,
 });
 
 export const manifest = declareCommand({
   name: 'manifest',
-  describe: "List the files of a table's current version, or those that runs added, for a warehouse's loader",
+  describe: "List the files of a table's current version, or the files that runs added, for a warehouse loader",
   arguments: { table: choice(TABLE_NAMES, 'Table of the lake', { isRequired: true }) },
   options: {
     lake: LAKE,
     format: choice(
       ['json', ...LOADER_FORMATS],
-      'json with rows, bytes, checksums and credits; a Redshift manifest; FILES clauses for Snowflake; lists of URIs for BigQuery; or one path a line',
+      'json with rows, bytes, checksums and credits; a Redshift manifest; FILES clauses for Snowflake; lists of URIs for BigQuery; or one path per line',
       { default: 'json' },
     ),
-    base: text('Address of the lake for the loader, such as s3://bucket/lake; default its folder'),
-    since: text(`Only files added since then, with the commits. ${SINCE_FORMS}`),
+    base: text('Address of the lake as the loader sees it, such as s3://bucket/lake; default its folder'),
+    since: text(`Only files added since then, with their commits. ${SINCE_FORMS}`),
     output: file('Write the manifest to this file'),
   },
   examples: [
-    ['pricelake manifest items --format list', 'One path a line: exactly the files of the newest version'],
+    ['pricelake manifest items --format list', 'One path per line: exactly the files of the newest version'],
     [
       'pricelake manifest items --format redshift --base s3://bucket/lake --output items.manifest',
       'For COPY … FORMAT AS PARQUET MANIFEST',
     ],
-    ['pricelake manifest items --since 41', 'Files that each run after run 41 added and removed'],
+    ['pricelake manifest items --since 41', 'Files added and removed by each run after run 41'],
   ],
   notes:
-    'Pass the licence texts of open-data websites on with their data: they are in the JSON, on stderr for the other formats, and in every file.',
+    'When you pass on data of open-data websites, include their licence texts. They are in the JSON output, on stderr for the other formats, and in every file.',
 });
 
 export const load = declareCommand({
   name: 'load',
-  describe: 'Write the statements that bring a copy in a warehouse to the newest run, or load PostgreSQL',
-  arguments: { warehouse: choice(WAREHOUSES, 'Warehouse of the copy', { isRequired: true }) },
+  describe: 'Write the SQL that brings a copy in a warehouse to the newest run, or load PostgreSQL directly',
+  arguments: { warehouse: choice(WAREHOUSES, 'Warehouse that holds the copy', { isRequired: true }) },
   options: {
-    since: text('The run that the copy is at: 41, or its run_id', { excludes: ['full'] }),
+    since: text("The copy's current run: 41, or its run_id", { excludes: ['full'] }),
     full: flag('Load everything'),
     table: repeated(choice(TABLE_NAMES, 'Only this table; can be repeated')),
     schema: text('Schema of the copy, such as analytics or project.dataset'),
-    base: text('Address of the lake for the warehouse: s3://bucket/lake, gs://bucket/lake or a Snowflake @stage'),
+    base: text(
+      'Address of the lake as the warehouse sees it: s3://bucket/lake, gs://bucket/lake or a Snowflake @stage',
+    ),
     manifests: folder('Redshift: folder for the manifests that COPY reads; copy it to BASE/_manifests'),
-    execute: flag('PostgreSQL: load, from the run that the copy is at'),
+    execute: flag("PostgreSQL: load directly, starting from the copy's current run"),
     url: text('PostgreSQL: postgres://user@host/database; the password comes from PGPASSWORD or ~/.pgpass'),
     output: file('Write the statements to this file'),
     lake: LAKE,
@@ -90,6 +92,6 @@ export const load = declareCommand({
       'Statements and manifests that load everything',
     ],
   ],
-  notes: `Table pricelake_loads of the copy records the run that each table is at. Running a script again, or on a copy of another run, changes nothing. --execute refuses a copy of another lake or of a later run, and one with other rows than the lake; --full replaces it.
-The tests load a PostgreSQL server with --execute. The statements for Redshift, Snowflake, BigQuery and Databricks were never run on these warehouses: a parser checked them, and it knows few options of COPY and LOAD DATA.`,
+  notes: `The copy's table pricelake_loads records the current run of each table. Running a script twice, or on a copy at a different run, changes nothing. --execute refuses a copy of another lake, a copy at a later run, and a copy whose rows differ from the lake's; --full replaces it.
+Tests run --execute against a PostgreSQL server. The statements for Redshift, Snowflake, BigQuery and Databricks have never run on these warehouses: only a parser has checked them, and it knows few options of COPY and LOAD DATA.`,
 });

@@ -5,16 +5,16 @@ import { LAKE, OWN_LAKE, PIPELINE, REMOTE } from '../shared-options.js';
 
 export const status = declareCommand({
   name: 'status',
-  describe: 'Show what the lake holds, what waits, how the last runs went and what is left of the month',
+  describe: "Show what the lake holds, what is pending, how the last runs went, and what is left of this month's quota",
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKE,
     ...REMOTE,
-    online: flag('Ask the service how far the lake is behind (two calls); the default if you name a pipeline file'),
+    online: flag('Ask the service how far the lake is behind (two calls); the default if you pass a pipeline file'),
   },
   examples: [
-    ['pricelake status --lake ./lake', 'Without a call: run, cursor, held batch, lock, last known budget'],
-    ['pricelake status prices.yaml --json', 'With the lag behind the feed, as one line of JSON'],
+    ['pricelake status --lake ./lake', 'Makes no calls: shows run, cursor, held batch, lock, last known budget'],
+    ['pricelake status prices.yaml --json', 'Also shows the lag behind the feed; one line of JSON'],
   ],
 });
 
@@ -25,22 +25,20 @@ export const check = declareCommand({
   options: {
     lake: LAKE,
     checks: folder(
-      'Folder with your own checks (*.sql), beside the shipped ones; default checksFolder of the pipeline file',
+      'Folder of your own checks (*.sql), which run in addition to the built-in ones; default checksFolder of the pipeline file',
     ),
-    failOn: choice(
-      ['gate', 'error', 'warn'],
-      'Exit with 3 if a check of this severity or a higher one finds something',
-      { default: 'error' },
-    ),
+    failOn: choice(['gate', 'error', 'warn'], 'Exit with 3 if a check of this severity or higher finds something', {
+      default: 'error',
+    }),
     select: repeated(text('Only these checks', { completes: 'checks' }), 'words'),
     all: flag('List the checks that passed, too'),
   },
   examples: [
-    ['pricelake check', 'Run all checks, show what they found; exit 3 if a gate or an error fails'],
-    ['pricelake check other.yaml', 'With the severities, thresholds and checks of another pipeline file'],
-    ['pricelake check --fail-on warn --select gtin_check_digit', 'One check, strictly'],
+    ['pricelake check', 'Run all checks and show what they found; exits with 3 if a gate or an error fails'],
+    ['pricelake check other.yaml', 'Use the severities, thresholds and checks of another pipeline file'],
+    ['pricelake check --fail-on warn --select gtin_check_digit', 'One check; even a warning exits with 3'],
   ],
-  notes: `A check is a file in pipelines/checks, or in a folder of your own. The rows that its SELECT returns are violations. Its header says how severe they are and what to do next:
+  notes: `A check is an SQL file in pipelines/checks, or in your own folder. Every row that its SELECT returns is a violation. The header sets the severity and says what to do next:
     -- name: no_free_kettles
     -- severity: warn                (gate, error or warn; a gate holds the batch)
     -- description: No listed kettle costs less than a limit.
@@ -52,58 +50,64 @@ The SQL reads the parameter as $limit, and checks: in the pipeline file sets it.
 export const verify = declareCommand({
   name: 'verify',
   describe:
-    'Prove that the lake is whole: logs, bytes, rows, statistics, cursors, row equations; and that it matches the service',
+    'Prove that the lake is intact: logs, bytes, rows, statistics, cursors, row equations; with --items, also compare it with the service',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKE,
-    items: whole('Compare this many items with the service, one call each; each run draws others', { from: 0 }),
-    sample: whole('Read the values of only this many row groups, others after each sync; default all', { from: 0 }),
+    items: whole('Compare this many items with the service, one call each; every run picks a different sample', {
+      from: 0,
+    }),
+    sample: whole('Read the values of only this many row groups, a different set after each sync; default all', {
+      from: 0,
+    }),
   },
   examples: [
-    ['pricelake verify', 'Read every file and every value; exit 3 if something is wrong'],
-    ['pricelake verify --sample 50 --json', 'Every checksum and footer, but the values of only 50 row groups'],
-    ['pricelake verify --items 500', 'Compare 500 items value by value with the service'],
+    ['pricelake verify', 'Read every file and every value; exits with 3 if something is wrong'],
+    ['pricelake verify --sample 50 --json', 'Every checksum and footer, but values of only 50 row groups'],
+    ['pricelake verify --items 500', 'Compare 500 items with the service, value by value'],
   ],
   notes:
-    'Makes no call without --items, takes no lock and changes nothing. Repair with rebuild, or with sync --reconcile.',
+    'Takes no lock, changes nothing, and makes no calls without --items. To repair a lake, use rebuild or sync --reconcile.',
 });
 
 export const rebuild = declareCommand({
   name: 'rebuild',
-  describe: 'Rebuild every table from the kept raw bytes, without a call',
+  describe: 'Rebuild every table from the kept raw bytes, without any calls',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: folder('Folder of the lake; needs no pipeline file'),
-    acceptLoss: flag('Continue even if rows are lost that only damaged tables had; without it, nothing is done'),
+    acceptLoss: flag(
+      'Rebuild even if rows are lost that only damaged tables had; without it, rebuild then does nothing',
+    ),
   },
   examples: [
-    ['pricelake rebuild', 'After an update, or with another lake.tables.items.partitionBy'],
-    ['pricelake rebuild --lake /data/lake', 'The same without a key: repair damaged files'],
+    ['pricelake rebuild', 'After an update, or to apply a new lake.tables.items.partitionBy'],
+    ['pricelake rebuild --lake /data/lake', 'The same without an API key: repair damaged files'],
   ],
   notes:
-    'Raw bytes are kept for landing.keep. The tables stay as they are until all new ones are made; then they are replaced one by one. Logs, lake.json and format.json may be damaged or of another format: the raw bytes are enough.',
+    'landing.keep sets how long raw bytes are kept. The tables stay unchanged until all new ones are ready; then rebuild replaces them one by one. Logs, lake.json and format.json may be damaged or in another format: the raw bytes are enough.',
 });
 
 const FILE_SIZE: Form<number> = { what: 'a size such as 64MB or 1GB', parse: parseSize, placeholder: 'SIZE' };
 
 export const compact = declareCommand({
   name: 'compact',
-  describe: 'Join small files, without changing any row',
+  describe: 'Merge small files, without changing any rows',
   options: {
     lake: LAKE,
-    fileSize: value(FILE_SIZE, 'Size up to which files are joined, such as 64MB or 1GB; default 128MB'),
+    fileSize: value(FILE_SIZE, 'Maximum size of a merged file, such as 64MB or 1GB; default 128MB'),
   },
-  examples: [['pricelake compact --lake /data/lake', 'One file for each closed day of history']],
+  examples: [['pricelake compact --lake /data/lake', 'Leaves one file for each closed day of history']],
   notes:
-    'sync does this by itself if a partition has more than 16 small files. compact also rewrites files that another program wrote. It makes Delta commits of the same rows (dataChange false).',
+    'sync does this automatically if a partition has more than 16 small files. compact also rewrites files that another program wrote. Its Delta commits contain the same rows (dataChange false).',
 });
 
 export const restore = declareCommand({
   name: 'restore',
-  describe: 'Fetch the whole lake from its remote (lake.remote) into its folder',
+  describe: 'Download the complete lake from its remote (lake.remote) into its folder',
   arguments: { pipeline: PIPELINE },
   options: { lake: OWN_LAKE },
   examples: [['pricelake restore /etc/prices.yaml', 'Into lake.path, which may be empty']],
   notes:
-    'On an empty disk, sync fetches only the files that it needs. restore fetches the others, and later runs keep the folder whole. It holds the remote as a run does, and makes no call to the service. If it stops, run it again: files that are there already are not fetched twice.',
+    'On an empty disk, sync fetches only the files that it needs. restore fetches the others, and later runs keep the folder complete. It locks the remote as a run does, and makes no calls to the service. If it stops, run it again: it skips files that are already there.',
 });

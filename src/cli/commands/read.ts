@@ -26,34 +26,37 @@ const FIRST_DAY: Form<FirstDay> = {
 
 export const spread = declareCommand({
   name: 'spread',
-  describe: 'Show the products with the widest price spreads, or the offers of one',
+  describe: 'Show the products with the widest price spreads, or the offers of one product',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKE,
-    currency: currency('Only this ISO 4217 code'),
-    category: text('Only this category (slug or path) and those below it', { completes: 'categories' }),
-    brand: text('Only this brand, in upper or lower case', { completes: 'brands' }),
+    currency: currency('Only this currency (ISO 4217 code)'),
+    category: text('Only this category (slug or path) and its subcategories', { completes: 'categories' }),
+    brand: text('Only this brand, ignoring case', { completes: 'brands' }),
     product: text('Show the offers of this product_id or GTIN, cheapest first, and its price history'),
     minShops: whole('Only products in at least this many shops', { from: 0, default: 2 }),
-    top: whole('Number of products', { from: 0, default: 20 }),
-    outliers: flag('Include products with a price far from all others (marked !)', { default: true }),
-    grade: choice(GRADES, 'Lowest grade to show; A is most trustworthy, C shows all', { default: 'B' }),
-    by: choice(['product', 'match'], 'Compare the offers of one product (default), or of all products that match'),
-    daily: flag('One row for each product and closed day (UTC)'),
+    top: whole('Maximum number of products', { from: 0, default: 20 }),
+    outliers: flag('Include products that have a price far from all others (marked !)', { default: true }),
+    grade: choice(GRADES, 'Lowest grade to show; A is the most trustworthy, C shows all', { default: 'B' }),
+    by: choice(['product', 'match'], 'Compare the offers of each product (default), or of all products of a match'),
+    daily: flag('One row per product and closed day (UTC)'),
     since: value(FIRST_DAY, 'First day of --daily (default 30d) or of the price history (90d): 2026-10-01 or 30d'),
     ...RATES,
     ...RESULT,
   },
   examples: [
-    ['pricelake spread --currency EUR --min-shops 3', 'Widest spreads among products in three shops'],
-    ['pricelake spread --category kitchen --grade A --top 100 --format csv', 'Only spreads without doubtful offers'],
+    ['pricelake spread --currency EUR --min-shops 3', 'Widest spreads among products in at least three shops'],
+    [
+      'pricelake spread --category kitchen --grade A --top 100 --format csv',
+      'Only spreads without questionable offers',
+    ],
     ['pricelake spread --product 4006381333931', 'One product: its offers and its price history'],
     ['pricelake spread --daily --since 90d --format parquet --output days.parquet', 'Day by day'],
-    ['pricelake spread --by match', 'Products that belong together as one (table matches)'],
-    ['pricelake spread --fx ecb.csv', 'Across currencies, with your own rates'],
+    ['pricelake spread --by match', 'Treat matched products as one (table matches)'],
+    ['pricelake spread --fx ecb.csv', 'Across currencies, with your own exchange rates'],
   ],
-  notes: `spread % is 100 * (max - min) / min over the prices that can be trusted; other formats call them trusted_*. To see what is left out and why, use --product, or column reason of table offers.
-A rate is how much of the currency one unit of the base buys, from its date on until the next, as central banks publish it (2026-11-20,PLN,4.2435). Prices in a currency without a rate are left out.
+  notes: `spread % is 100 * (max - min) / min of the trusted prices; other formats call these columns trusted_*. To see which offers are left out and why, use --product, or column reason of table offers.
+A rate is how much of the currency one unit of the base buys, as central banks publish it (2026-11-20,PLN,4.2435). It applies from its date until the next one. Prices in a currency without a rate are left out.
 ${CREDITS_NOTE}`,
 });
 
@@ -61,7 +64,7 @@ const SITE_ID: Form<bigint> = {
   what: 'a site_id',
   parse: (typed) => (/^\d{1,18}$/u.test(typed) ? BigInt(typed) : undefined),
   placeholder: 'ID',
-  hint: 'Give a site_id of table sites.',
+  hint: 'Use a site_id from table sites.',
 };
 
 const RULE: Form<SuggestRule> = {
@@ -76,36 +79,43 @@ const RULE: Form<SuggestRule> = {
 
 export const watch = declareCommand({
   name: 'watch',
-  describe: 'Compare your own price list with the market, and show who is below your prices',
+  describe: 'Compare your price list with the market, and show who undercuts you',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKE,
     list: file('Your products as CSV: product,price and optionally currency,lowest,highest', { isRequired: true }),
-    currency: currency('Currency of lines without one'),
-    ownSite: value(SITE_ID, 'site_id of your own shop, which is left out', { completes: 'shops' }),
-    withSuspects: flag('Compare every price, also those that look wrong; keeps nothing for the next run'),
-    compliance: flag('Show every time that a shop was below a lowest allowed price, with evidence', {
+    currency: currency('Currency for lines that have none'),
+    ownSite: value(SITE_ID, 'site_id of your own shop, to leave it out', { completes: 'shops' }),
+    withSuspects: flag('Compare every price, even those that look wrong; saves nothing for the next run'),
+    compliance: flag('Show every time a shop went below a lowest allowed price, with evidence', {
       excludes: ['suggest', 'state'],
     }),
-    suggest: value(RULE, 'Suggest a price for each line by this rule: cheapest, second, median, or e.g. median-5%', {
-      excludes: ['withSuspects', 'state'],
-    }),
-    state: file('File that keeps the result for the next run to compare; default LIST.watch.parquet'),
+    suggest: value(
+      RULE,
+      'Suggest a price for each line by this rule: cheapest, second, median, or for example median-5%',
+      {
+        excludes: ['withSuspects', 'state'],
+      },
+    ),
+    state: file('File that saves the result, so that the next run can compare; default LIST.watch.parquet'),
     notify: NOTIFY,
     ...RESULT,
-    format: choice(FORMATS, 'Format of the result; default table, which shows fewer columns'),
+    format: choice(FORMATS, 'Output format; default table, which shows fewer columns'),
   },
   examples: [
-    ['pricelake watch --list mine.csv', 'Your position, and who undercuts you since when'],
-    ['pricelake watch --list mine.csv --format csv --output found.csv', 'All columns, into a file'],
-    ['pricelake watch --list mine.csv --compliance', 'Who went below your lowest allowed prices, when, who followed'],
+    ['pricelake watch --list mine.csv', 'Your position, and who has undercut you since when'],
+    ['pricelake watch --list mine.csv --format csv --output found.csv', 'All columns, to a file'],
+    [
+      'pricelake watch --list mine.csv --compliance',
+      'Who went below your lowest allowed prices, when, and who followed',
+    ],
     ['pricelake watch --list mine.csv --suggest median-5% --format csv --output new.csv', 'New prices for your shop'],
     ['pricelake watch --list mine.csv --notify slack:SLACK_URL', 'Post new price alarms to Slack'],
   ],
-  notes: `product is a GTIN in any form, or a product_id of table products. lowest and highest are the prices that you allow. Exit code 7 means that a shop is below the lowest allowed price of a product, so that a scheduler can raise the alarm.
-Prices that look wrong (is_counted of table offers) are not compared and raise no alarm: column left_out says which, and why.
---suggest stays within lowest and highest, goes only by prices that count, and says its reason in words. --compliance and --suggest keep nothing for the next run.
-If semicolons separate the columns, prices have a decimal comma. A product that nobody sells is not an error: column reason says why nothing was found.
+  notes: `product is a GTIN in any form, or a product_id from table products. lowest and highest are the prices that you allow. The exit code is 7 if a shop is below the lowest allowed price of a product, so that a scheduler can raise an alarm.
+By default, watch ignores prices that look wrong (is_counted of table offers), so they raise no alarm: column left_out says which, and why.
+--suggest stays within lowest and highest, uses only prices that count, and gives its reason in words. --compliance and --suggest save nothing for the next run.
+If semicolons separate the columns, prices have a decimal comma. A product that nobody sells is not an error: column reason says why no offer was found.
 ${CREDITS_NOTE}`,
 });
 
@@ -126,39 +136,41 @@ const VARIABLE: Form<readonly [name: string, value: string]> = {
 
 export const query = declareCommand({
   name: 'query',
-  describe: 'Query the lake in SQL, read-only',
-  arguments: { sql: text("One SELECT in DuckDB's SQL; without one, a prompt on a terminal") },
+  describe: 'Query the lake with SQL, read-only',
+  arguments: { sql: text("One SELECT in DuckDB's SQL; if you leave it out on a terminal, a prompt opens") },
   options: {
     lake: LAKE,
     ...REMOTE,
     file: file('Read the SQL from this file'),
     analysis: choice(
       listAnalyses,
-      'Run this query of pipelines/analysis instead; its file lists the variables that it reads',
+      'Run this query from pipelines/analysis instead; its file lists the variables that it reads',
     ),
-    set: repeated(value(VARIABLE, "A variable, name=value, for getvariable('name') in the SQL; can be repeated")),
+    set: repeated(
+      value(VARIABLE, "Set a variable (name=value) that the SQL reads with getvariable('name'); can be repeated"),
+    ),
     ...RATES,
-    fx: file('Exchange rates, as table rates: a CSV file with date,currency,rate'),
+    fx: file('Exchange rates to query as table rates: a CSV file with date,currency,rate'),
     ...RESULT,
-    memory: value(MEMORY, 'Memory that DuckDB may use before it spills to disk', { default: '2GB' }),
+    memory: value(MEMORY, 'Memory for DuckDB before it spills to disk', { default: '2GB' }),
   },
   examples: [
     ['pricelake query "SELECT site_name, count(*) FROM items GROUP BY ALL"', 'Listings per shop'],
     [
       'pricelake query "FROM history" --format arrow --output history.arrows',
-      'All changes, typed, for pandas or Polars',
+      'All changes with their types, for pandas or Polars',
     ],
-    ['pricelake query --file report.sql --format csv', 'A query kept in a file'],
-    ['pricelake query --remote s3://prices/production "FROM sites"', 'From a machine without the lake'],
-    ['pricelake query --analysis price_leaders --set hours=24', 'Which shops move their prices first'],
+    ['pricelake query --file report.sql --format csv', 'A query from a file'],
+    ['pricelake query --remote s3://prices/production "FROM sites"', 'On a machine without the lake'],
+    ['pricelake query --analysis price_leaders --set hours=24', 'Which shops change their prices first'],
     [
       'pricelake query --analysis law_of_one_price --fx ecb.csv',
-      'Gaps between currencies, with your own exchange rates',
+      'Price gaps between currencies, with your own exchange rates',
     ],
   ],
-  notes: `Tables: ${TABLE_NAMES.join(', ')}. View price_spells: every price of every listing, from when to when.
+  notes: `Tables: ${TABLE_NAMES.join(', ')}. View price_spells: every price of every listing, with its start and end.
 The prompt keeps its history in ~/.local/state/pricelake/query-history.
-Numbers are exact in every format: JSON has int64 and decimals as plain numbers with all their digits (use a parser that keeps them); Arrow and Parquet have Int64 and Decimal128. CSV is not protected against spreadsheet formulas.
+Numbers are exact in every format: JSON writes int64 and decimals as plain numbers with all their digits (use a parser that keeps them); Arrow and Parquet use Int64 and Decimal128. CSV output is not protected against spreadsheet formulas.
 ${CREDITS_NOTE}`,
 });
 
@@ -174,54 +186,65 @@ const MOMENT: Form<Since> = {
 
 export const explore = declareCommand({
   name: 'explore',
-  describe: 'Open the lake as pages in a browser on this machine',
+  describe: 'Browse the lake as web pages on this machine',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKE,
     ...REMOTE,
-    port: whole('Port to listen on; 0 takes any free one', { from: 0, to: 65_535, default: 0 }),
-    host: text('Address to listen on; any but loopback lets others on the network try', { default: '127.0.0.1' }),
-    list: file('Your products as CSV, as for watch: adds a page with your position'),
-    currency: currency('Currency of lines without one'),
-    ownSite: value(SITE_ID, 'site_id of your own shop, which is left out', { completes: 'shops' }),
-    memory: value(MEMORY, 'Memory that DuckDB may use before it spills to disk', { default: '450MB' }),
+    port: whole('Port to listen on; 0 picks a free one', { from: 0, to: 65_535, default: 0 }),
+    host: text('Address to listen on; any address but loopback is open to the network, protected by the secret', {
+      default: '127.0.0.1',
+    }),
+    list: file('Your products as CSV, as for watch; adds a page with your position'),
+    currency: currency('Currency for lines that have none'),
+    ownSite: value(SITE_ID, 'site_id of your own shop, to leave it out', { completes: 'shops' }),
+    memory: value(MEMORY, 'Memory for DuckDB before it spills to disk', { default: '450MB' }),
   },
   examples: [
-    ['pricelake explore', 'Print the address of the pages; Ctrl-C ends them'],
+    ['pricelake explore', 'Print the address of the pages; press Ctrl-C to stop'],
     ['pricelake explore --remote s3://prices/production', 'On a machine without the lake'],
-    ['pricelake explore --list mine.csv --port 8080', 'With your own prices, at the same port each time'],
+    ['pricelake explore --list mine.csv --port 8080', 'With your own prices, on a fixed port'],
   ],
-  notes: `The address has a secret. Each start makes another one. Pages show the newest run, and follow new ones; with --remote they look for one every minute. Nothing is written to the lake, and pages ask for nothing from other hosts.
+  notes: `The address contains a secret, a new one at each start. Pages show the newest run and follow new runs; with --remote they look for one every minute. explore writes nothing to the lake, and its pages load nothing from other hosts.
 ${CREDITS_NOTE}`,
 });
 
 export const report = declareCommand({
   name: 'report',
-  describe: 'Write one HTML page about a lake: spreads, shops, what moved, price history, state of the copy, checks',
+  describe: 'Write an HTML report about a lake: spreads, shops, price moves, price history, state of the copy, checks',
   options: {
     lake: LAKE,
-    output: file('File to write; replaces an older report, but no other file', {
+    output: file('Output file; replaces an older report, but no other file', {
       default: './pricelake-report.html',
     }),
     currency: currency('Only prices in this ISO 4217 code'),
-    minShops: whole('Only products in at least this many shops; default 4, or as many as there are', {
+    minShops: whole('Only products in at least this many shops; default 4, or all shops if there are fewer', {
       from: 2,
       to: 1_000_000,
     }),
-    top: whole('Number of spreads, widest first', { from: 1, to: 1000, default: 50 }),
+    top: whole('Maximum number of spreads, widest first', { from: 1, to: 1000, default: 50 }),
     product: repeated(
-      text('Show the price history of this product_id; can be repeated; default: some of the widest spreads'),
+      text(
+        'Show the price history of this product_id; can be repeated; default: products with some of the widest spreads',
+      ),
     ),
-    list: file('A price list as for watch: adds your prices against the shops, and who was below your lowest ones'),
-    ownSite: value(SITE_ID, "site_id of your own shop: adds what others sell and you don't", { completes: 'shops' }),
-    since: value(MOMENT, 'Show what moved since this run or time; default: in the day before the newest data'),
+    list: file(
+      'A price list as for watch; adds your prices against the shops, and who went below your lowest allowed prices',
+    ),
+    ownSite: value(SITE_ID, "site_id of your own shop; adds products that others sell and you don't", {
+      completes: 'shops',
+    }),
+    since: value(MOMENT, 'Show price moves since this run or time; default: in the day before the newest data'),
   },
   examples: [
-    ['pricelake report', 'Writes pricelake-report.html about ./lake'],
+    ['pricelake report', 'Write pricelake-report.html about ./lake'],
     ['pricelake report --currency EUR --top 200 --output eur.html', 'One currency, a longer table'],
-    ['pricelake report --product 4006381333931 --product lamp-1', 'The price history of two products'],
-    ['pricelake report --list mine.csv --own-site 24 --since 2026-11-18', 'Your prices and range, and a week of moves'],
+    ['pricelake report --product 4006381333931 --product lamp-1', 'With the price history of two products'],
+    [
+      'pricelake report --list mine.csv --own-site 24 --since 2026-11-18',
+      'Your prices and assortment, and a week of price moves',
+    ],
   ],
   notes:
-    'The file needs no network and no other file: mail it, print it, or put it on any web server. It has light and dark colours, works on a phone and by keyboard, and runs only its own script. It contains the credits of open-data sites.',
+    'The file needs no network and no other files: mail it, print it, or put it on any web server. It has light and dark colours, works on a phone and with a keyboard, and runs only its own script. It includes the credits of open-data sites.',
 });

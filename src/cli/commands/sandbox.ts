@@ -10,15 +10,15 @@ import { choice, type Form, file, flag, folder, number, repeated, text, value, w
 export const demo = declareCommand({
   name: 'demo',
   describe:
-    'Show everything on the embedded sandbox: copy, sync, checks, price spread; needs no network and no account',
+    'Demonstrate everything on the embedded sandbox: copy, sync, checks, price spread; needs no network and no account',
   options: {
     lake: folder('Folder of the lake; replaced if it exists', { default: './demo-lake' }),
     keep: folder('Keep the lake and the HTML report in this folder: DIR/lake, DIR/report.html'),
-    items: whole('Listings of the sandbox', { from: 1, default: 20_000 }),
+    items: whole('Number of listings in the sandbox', { from: 1, default: 20_000 }),
   },
   examples: [
     ['pricelake demo', 'Takes about half a minute'],
-    ['pricelake demo --items 1000000 --keep /tmp/demo', 'A million listings; open /tmp/demo/report.html afterwards'],
+    ['pricelake demo --items 1000000 --keep /tmp/demo', 'A million listings; then open /tmp/demo/report.html'],
   ],
 });
 
@@ -42,41 +42,41 @@ const SECRET: Form<string> = {
 };
 
 const world = {
-  port: whole('Port on 127.0.0.1; 0 takes any free port', { from: 0, to: 65_535, default: 0 }),
+  port: whole('Port on 127.0.0.1; 0 picks a free one', { from: 0, to: 65_535, default: 0 }),
   seed: whole('The same seed gives the same data', { from: 0, to: 1_000_000, default: 1 }),
-  items: whole('Number of made-up listings', { from: 1, to: 50_000_000, default: 20_000 }),
+  items: whole('Number of generated listings', { from: 1, to: 50_000_000, default: 20_000 }),
   sites: whole('Number of shops; default grows with --items, 8 to 400', { from: 1, to: 2000 }),
   pastDays: whole('Days of past changes; default 90', { from: 5, to: 3650 }),
-  data: file('Your own Items instead, as NDJSON, plain or gzip'),
-  changes: file('With --data: the recorded Changes of these Items, oldest first, instead of a made-up past', {
+  data: file('Serve your own Items instead, as NDJSON, plain or gzip'),
+  changes: file('With --data: recorded Changes of these Items, oldest first, instead of a generated past', {
     needs: 'data',
   }),
 };
 
 const account = {
   plan: choice(PLANS, 'Plan of the account', { default: 'pro' }),
-  rate: number("Requests a second; 0 for no limit; default: the plan's rate", { from: 0 }),
+  rate: number("Requests per second; 0 for no limit; default: the plan's rate", { from: 0 }),
   limit: repeated(text('NAME=VALUE, such as apiCallsPerMonth=100; null for unlimited; can be repeated')),
   overage: flag('Bill export rows beyond the quota; --no-overage ends exports there'),
-  revoked: repeated(choice(KEYS, 'A key that is answered with 401; can be repeated')),
-  overdueDays: number('Days that a payment is overdue; 402 from 30 on', { from: 0 }),
+  revoked: repeated(choice(KEYS, 'A key that gets 401; can be repeated')),
+  overdueDays: number('Days that a payment is overdue; requests get 402 from day 30', { from: 0 }),
 };
 
 const webhook = {
-  webhook: text('Endpoint on this machine to send events to'),
+  webhook: text('Endpoint on this machine that receives events'),
   webhookSecret: repeated(
-    value(SECRET, 'Signing secret; a second one is an older one that is still valid; default: made up'),
+    value(SECRET, 'Signing secret; a second one stands for an older, still valid secret; default: a generated one'),
   ),
-  webhookTimeScale: number(
-    'How many times faster retries come and the 24 hours of failures pass; default: the speed of --clock',
-    { from: 1, to: 1_000_000 },
-  ),
+  webhookTimeScale: number('Speed-up of retries and of the 24-hour failure limit; default: the speed of --clock', {
+    from: 1,
+    to: 1_000_000,
+  }),
   webhookAnyHost: flag('Allow endpoints on other machines'),
 };
 
 export const sandbox = declareCommand({
   name: 'sandbox',
-  describe: 'Serve the whole API on this machine, with made-up data or your own items',
+  describe: 'Serve the whole API on this machine, with generated data or your own items',
   options: {
     ...world,
     ...account,
@@ -84,42 +84,45 @@ export const sandbox = declareCommand({
     exportShape: choice(SHAPES, 'Field names of export rows; default: item, CSV flat-camel'),
     fault: repeated(text('ENDPOINT:KIND[=ARGUMENT][@WHEN], see below; can be repeated')),
     reading: repeated(
-      text('NAME=VALUE: what the service does where the API document is silent, see below; can be repeated'),
+      text("NAME=VALUE: how the service behaves where the API document doesn't say, see below; can be repeated"),
     ),
     clock: value(
       CLOCK,
-      'frozen: moves only with `sandbox advance`; real, or faster such as 60x: time passes, and prices change',
+      'frozen: only `sandbox advance` moves it; real, or a speed such as 60x: time passes, and prices change',
       { default: 'frozen' },
     ),
-    start: value(START, 'Time at which the clock starts, such as 2026-11-20T06:00:00Z'),
+    start: value(START, 'Start time of the clock, such as 2026-11-20T06:00:00Z'),
   },
   examples: [
-    ['pricelake sandbox', 'A world of 20,000 listings on any free port'],
-    ['pricelake sandbox --port 8600 --items 1000000 --rate 0', 'A million listings, as fast as it goes'],
+    ['pricelake sandbox', '20,000 listings on a free port'],
+    ['pricelake sandbox --port 8600 --items 1000000 --rate 0', 'A million listings, without a rate limit'],
     ['pricelake sandbox --data items.ndjson.gz --plan trial', 'Your own items, with the limits of a trial'],
     [
       'pricelake sandbox --data items.ndjson.gz --changes changes.ndjson.gz --limit historyDays=null',
-      'Your own past: its changes through the feed and in histories',
+      'Your own past: its changes appear in the feed and in item histories',
     ],
-    ['pricelake sandbox --limit exportRowsPerMonth=5000 --no-overage', 'Exports that end at the quota'],
+    ['pricelake sandbox --limit exportRowsPerMonth=5000 --no-overage', 'Exports stop at the quota'],
     [
       'pricelake sandbox --fault export:drop@1 --fault any:429@5%',
-      'A first export that breaks off, and a busy service',
+      'The first export breaks off, and the service is busy',
     ],
-    ['pricelake sandbox --reading replicas=300s --reading feed.title=null', 'A service with other habits'],
-    ['pricelake sandbox --clock 60x', 'Time passes by itself, an hour each minute'],
-    ['pricelake sandbox --webhook http://127.0.0.1:8700/ --webhook-time-scale 60', 'Events, retried by the second'],
+    ['pricelake sandbox --reading replicas=300s --reading feed.title=null', 'A service that behaves differently'],
+    ['pricelake sandbox --clock 60x', 'Time passes by itself, an hour per minute'],
+    [
+      'pricelake sandbox --webhook http://127.0.0.1:8700/ --webhook-time-scale 60',
+      'Sends events, with retries 60 times faster',
+    ],
   ],
   notes:
-    () => `Needs no network and no account. Runs until Ctrl-C; what it holds is in a temporary folder and gone afterwards.
-With --json it prints one line once it listens: {"baseUrl":…,"keys":{"live":…,"test":…,"operator":…}}.
+    () => `Needs no network and no account. Runs until you press Ctrl-C; its data is in a temporary folder and then deleted.
+With --json, it prints one line when it is ready: {"baseUrl":…,"keys":{"live":…,"test":…,"operator":…}}.
 
 ${describeFaults()}
 
 ${describeReadings()}
 
-While it runs, by GET in a browser: / for a start page, /openapi.json, /sandbox for the state of the world.
-By POST and without a key:
+While it runs, open these in a browser: / for a start page, /openapi.json, /sandbox for the state of the world.
+Send these with POST, without a key:
     /sandbox/advance  {"hours":1,"changes":500}
     /sandbox/faults   {"faults":["plan:html@1"]}
     /sandbox/readings {"readings":["lag.items=120s"]}
@@ -132,11 +135,11 @@ By POST and without a key:
 
 export const sandboxAdvance = declareCommand({
   name: 'sandbox advance',
-  describe: 'Let time pass in a running sandbox: its clock, prices, new and removed listings',
+  describe: 'Let time pass in a running sandbox: move its clock, change prices, add and remove listings',
   options: {
     url: text('Base URL that the sandbox printed; default PRICELAKE_BASE_URL'),
-    hours: number('Hours that pass', { from: 0, default: 1 }),
-    changes: whole('Exact number of changes; default: 0.8 % of the items an hour', { from: 0 }),
+    hours: number('Hours to pass', { from: 0, default: 1 }),
+    changes: whole('Exact number of changes; default: 0.8 % of the items per hour', { from: 0 }),
   },
   examples: [
     ['pricelake sandbox advance --url http://127.0.0.1:8600 --hours 24', 'A day passes'],

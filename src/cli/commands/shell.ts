@@ -12,7 +12,7 @@ export const completion = declareCommand({
     ['pricelake completion fish > ~/.config/fish/completions/pricelake.fish', 'Once'],
   ],
   notes:
-    'Completes paths, the names of tables, analyses and checks, and the currencies, categories, brands and shops (--own-site) of your lake.',
+    'It completes paths, names of tables, analyses and checks, and the currencies, categories, brands and shops (--own-site) of your lake.',
 });
 
 /** The name of no topic: it stands for the list of them. */
@@ -20,8 +20,8 @@ export const ALL_TOPICS = 'topics';
 
 export const help = declareCommand({
   name: 'help',
-  describe: 'Show the page of a topic, or list the topics',
-  arguments: { topic: text('A page of the documentation, such as budget, or a command') },
+  describe: 'Show a documentation page, or list the topics',
+  arguments: { topic: text('A documentation page, such as cost, or a command') },
   examples: [
     ['pricelake help', 'List the topics'],
     ['pricelake help cost', 'What a run costs, and how to cap it'],
