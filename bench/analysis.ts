@@ -10,7 +10,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { listAnalyses } from '../src/analyze/analysis.js';
-import { CLI, type Cost, measure, median, startSandbox, sync } from './processes.js';
+import { makeMovedLake } from './moved-lake.js';
+import { CLI, type Cost, measure, median } from './processes.js';
 import { makeSqlLake } from './sql-lake.js';
 
 const { values } = parseArgs({
@@ -27,18 +28,7 @@ const WORK = fileURLToPath(new URL('./.work', import.meta.url));
 const LAKE = path.resolve(values.lake ?? path.join(WORK, 'lake'));
 const OUT = path.join(WORK, 'out.parquet');
 const DAYS = 90;
-const STEPS = 18;
-const DAY_MS = 24 * 3600 * 1000;
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-
-const PIPELINE = `name: bench
-source:
-  baseUrl: \${PRICELAKE_BASE_URL}
-  apiKey: \${PRICELAKE_API_KEY}
-lake: { path: ${LAKE} }
-landing: { keep: 0 }
-analysis: { daily: ${DAYS}d }
-`;
 
 /** Pairs of the floor and ours, in turn. */
 async function compare(what: string, [floor, ...more]: string[], ours: () => Promise<Cost>): Promise<void> {
@@ -62,20 +52,6 @@ async function compare(what: string, [floor, ...more]: string[], ours: () => Pro
     `${loadavg()[0]?.toFixed(1)}`,
   ];
   console.log(`| ${what} | ${cells.join(' | ')} |`);
-}
-
-/** The days before were moved through in steps; one more day is over, so that all of them are closed. */
-async function makeLake(): Promise<void> {
-  const start = new Date(Date.now() - (DAYS + 1) * DAY_MS).toISOString();
-  const sandbox = await startSandbox(Number(values.items), ['--plan', 'unlimited', '--start', start]);
-  try {
-    const changes = Math.round(Number(values.changes) / STEPS);
-    for (let i = 0; i < STEPS; i++) await sandbox.advance(changes, (DAYS * 24) / STEPS);
-    await writeFile(path.join(WORK, 'bench.yaml'), PIPELINE);
-    await sync(sandbox, path.join(WORK, 'bench.yaml'));
-  } finally {
-    await sandbox.stop();
-  }
 }
 
 const derive = (...args: string[]) => measure(script('./derive.mjs'), args);
@@ -115,7 +91,8 @@ if (values.each) {
   await rm(WORK, { recursive: true, force: true });
   process.exit();
 }
-if (values.lake === undefined) await makeLake();
+if (values.lake === undefined)
+  await makeMovedLake({ folder: WORK, items: Number(values.items), changes: Number(values.changes), days: DAYS });
 console.log('| | by hand s | ours s | ratio | by hand CPU s | ours CPU s | by hand memory | peak memory | load |');
 console.log('| --- | --- | --- | --- | --- | --- | --- | --- | --- |');
 await compare('`price_spread` made', ['spread'], () => derive('spread', LAKE));

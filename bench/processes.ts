@@ -71,7 +71,8 @@ export async function readOutput(
 /** Clock ticks a second in `/proc`: 100 on x86 and ARM. */
 const TICKS = 100;
 
-async function readCpuSeconds(pid: number): Promise<number | undefined> {
+/** CPU seconds that a process has used so far; undefined where the system does not tell. */
+export async function readCpuSeconds(pid: number): Promise<number | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   const [user, system] = stat?.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14) ?? [];
   return stat === undefined ? undefined : (Number(user) + Number(system)) / TICKS;

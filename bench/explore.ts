@@ -1,0 +1,165 @@
+/**
+ * npm run bench:explore [-- --items 1000000 --changes 5000000 --times 9 --plain 2] [--lake DIR] [--analyses]
+ * How long a reader waits for each page of `pricelake explore`, beside the questions of the page's tables asked of plain
+ * DuckDB on the same Parquet. Each time, other values are asked for, so that no answer that is kept hides what it costs.
+ * Plain DuckDB is asked twice for each page, because it prepares nothing. The lake is made once for each size, and kept in
+ * the temporary folder. Prints Markdown; a star marks a page that is slower than its target. With --analyses: every analysis, too.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { listAnalysisPages, listOwnPrices, listPages, listProducts, type PageKind } from './explore-pages.js';
+import { makeMovedLake } from './moved-lake.js';
+import { PlainLake, type PlainQuestion } from './plain-lake.js';
+import { CLI, median, readCpuSeconds, time } from './processes.js';
+
+const { values } = parseArgs({
+  options: {
+    items: { type: 'string', default: '1000000' },
+    changes: { type: 'string', default: '5000000' },
+    times: { type: 'string', default: '9' },
+    plain: { type: 'string', default: '2' },
+    lake: { type: 'string' },
+    analyses: { type: 'boolean', default: false },
+  },
+});
+
+const DAYS = 90;
+const OWN_PRICES = 200;
+const WORK = path.join(tmpdir(), 'pricelake-bench-explore');
+const times = Number(values.times);
+
+const exists = (file: string) =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
+
+/** A lake that is being made has another name. */
+async function findLake(): Promise<string> {
+  if (values.lake !== undefined) return path.resolve(values.lake);
+  const folder = path.join(WORK, `${values.items}-${values.changes}`);
+  if (!(await exists(folder))) {
+    const made = `${folder}-making`;
+    await rm(made, { recursive: true, force: true });
+    const seconds = await makeMovedLake({
+      folder: made,
+      items: Number(values.items),
+      changes: Number(values.changes),
+      days: DAYS,
+    });
+    await rename(made, folder);
+    const parts = Object.entries(seconds).map(([part, took]) => `${part} ${took.toFixed(1)} s`);
+    console.log(`The lake is made: ${parts.join(', ')}; load ${showLoad()}.\n`);
+  }
+  return path.join(folder, 'lake');
+}
+
+const showLoad = () => (loadavg()[0] as number).toFixed(1);
+
+interface Server {
+  pid: number;
+  get(address: string): Promise<{ ms: number; text: string }>;
+  /** Peak of the resident memory in MB; undefined where the system does not tell. */
+  readPeak(): Promise<number | undefined>;
+  stop(): Promise<void>;
+}
+
+async function startServer(lake: string, list: string): Promise<Server> {
+  const child = spawn(process.execPath, [CLI, 'explore', '--lake', lake, '--list', list, '--json'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const { origin, searchParams } = new URL((JSON.parse(line) as { url: string }).url);
+  const headers = { cookie: `pricelake-token=${searchParams.get('token')}` };
+  const pid = child.pid as number;
+  return {
+    pid,
+    async get(address) {
+      const [seconds, text] = await time(async () => {
+        const answer = await fetch(`${origin}${address}`, { headers });
+        const page = await answer.text();
+        if (!answer.ok) throw new Error(`${address} gave ${answer.status}:\n${page}`);
+        return page;
+      });
+      return { ms: 1000 * seconds, text };
+    },
+    async readPeak() {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+      const kilobytes = /VmHWM:\s+(\d+) kB/u.exec(status)?.[1];
+      return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}
+
+/** A page that is still being prepared asks the browser to load it again. */
+const isWhole = (text: string) => !text.includes('http-equiv="refresh"');
+
+/** The questions behind the tables of a page, from the links to their analyses. */
+function readQuestions(text: string): PlainQuestion[] {
+  return [...text.matchAll(/href="(\/analyses\/[^"#]+)#sql"/gu)].map(([, address]) => {
+    const { pathname, searchParams } = new URL(String(address).replaceAll('&amp;', '&'), 'http://localhost');
+    return { analysis: path.basename(pathname), set: Object.fromEntries(searchParams) };
+  });
+}
+
+async function reportPage(server: Server, plain: PlainLake, kind: PageKind): Promise<void> {
+  const { name, target, paths, isPlain = true } = kind;
+  const [cold, ...warm] = paths;
+  const first = await server.get(cold as string);
+  const waits: number[] = [];
+  const floors: number[] = [];
+  let cpuSeconds = 0;
+  for (const address of warm) {
+    const before = await readCpuSeconds(server.pid);
+    const { ms, text } = await server.get(address);
+    cpuSeconds += ((await readCpuSeconds(server.pid)) ?? Number.NaN) - (before ?? Number.NaN);
+    waits.push(ms);
+    if (isPlain && floors.length < Number(values.plain)) floors.push(1000 * (await plain.time(readQuestions(text))));
+  }
+  const wait = median(waits);
+  const ratio = median(floors.map((floor, k) => (waits[k] as number) / floor));
+  const figures = [target, first.ms, wait, Math.max(...waits), (1000 * cpuSeconds) / warm.length, median(floors)];
+  const cells = figures.map((ms) => (Number.isNaN(ms) ? '' : Math.round(ms).toLocaleString('en')));
+  const shown = Number.isNaN(ratio) ? '' : `**${ratio.toFixed(2)}**`;
+  console.log(`| ${name}${wait > target ? ' \\*' : ''} | ${cells.join(' | ')} | ${shown} | ${showLoad()} |`);
+}
+
+await mkdir(WORK, { recursive: true });
+const lake = await findLake();
+const plain = await PlainLake.open(lake);
+const list = path.join(WORK, `own-prices-${process.pid}.csv`);
+await writeFile(list, await listOwnPrices(plain, OWN_PRICES));
+const kinds = await listPages(plain, times);
+const [start, server] = await time(() => startServer(lake, list));
+try {
+  let page = await server.get('/');
+  console.log(`Started after ${start.toFixed(1)} s, the first page ${Math.round(page.ms)} ms later,`);
+  const begin = performance.now();
+  while (!isWhole(page.text)) {
+    await sleep(250);
+    page = await server.get('/');
+  }
+  console.log(`the past after ${((performance.now() - begin) / 1000).toFixed(1)} s more. Load ${showLoad()}.\n`);
+  console.log('| page | target ms | cold ms | warm ms | slowest ms | warm CPU ms | plain ms | ratio | load |');
+  console.log(`|${' --- |'.repeat(9)}`);
+  for (const kind of kinds) await reportPage(server, plain, kind);
+  if (values.analyses) {
+    for (const kind of listAnalysisPages((await listProducts(plain, 1))[0] as string, 3))
+      await reportPage(server, plain, kind);
+  }
+  console.log(`\nPeak memory: ${Math.round((await server.readPeak()) ?? Number.NaN)} MB.`);
+} finally {
+  await server.stop();
+  await plain.close();
+  await rm(list, { force: true });
+}

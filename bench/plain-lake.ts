@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setVariables } from '../src/analyze/analysis.js';
+import { Database } from '../src/sql/connection.js';
+import { readAnalysis } from '../src/sql/model.js';
+
+/** An analysis with its variables, as the address of its page has them. */
+export interface PlainQuestion {
+  analysis: string;
+  set: Readonly<Record<string, string>>;
+}
+
+/** Pages show fewer rows. */
+const MOST_ROWS = 1000;
+
+/** A lake's Parquet files in a DuckDB with its default memory: nothing is prepared. */
+export class PlainLake {
+  readonly #db: Database;
+
+  private constructor(db: Database) {
+    this.#db = db;
+  }
+
+  static async open(lake: string): Promise<PlainLake> {
+    const db = await Database.open();
+    await db.run(`SET file_search_path = '${lake}'`);
+    await db.run(await readFile(path.join(lake, 'catalog.sql'), 'utf8'));
+    return new PlainLake(db);
+  }
+
+  /** Seconds that the rows of these questions take, one after the other. */
+  async time(questions: readonly PlainQuestion[]): Promise<number> {
+    let seconds = 0;
+    for (const { analysis, set } of questions) {
+      await setVariables(this.#db, set);
+      const begin = performance.now();
+      await this.#db.rows(`FROM (${readAnalysis(analysis)}\n) LIMIT ${MOST_ROWS}`);
+      seconds += (performance.now() - begin) / 1000;
+      const unset = Object.fromEntries(Object.keys(set).map((name) => [name, null]));
+      await setVariables(this.#db, unset);
+    }
+    return seconds;
+  }
+
+  /** The first column of a query as text. */
+  async list(query: string): Promise<string[]> {
+    return (await this.#db.rows(query)).map((row) => String(Object.values(row)[0]));
+  }
+
+  close(): Promise<void> {
+    return this.#db.close();
+  }
+}
