@@ -24,6 +24,8 @@ export function isPassing(error: unknown): boolean {
   if (nameOf(error) === 'CredentialsProviderError') return false;
   // Before the status: a refusal whose body broke off has no name.
   if (isNetworkFault(error)) return true;
+  // The store has dropped the parts of a file: it is sent once more.
+  if (nameOf(error) === 'NoSuchUpload') return true;
   return status !== undefined && (status >= 500 || status === 429 || status === 409 || status < 300);
 }
 
@@ -52,12 +54,12 @@ export function explainFault(error: unknown, url: string, what: string): unknown
     const hint = 'The credentials need to list the bucket, and to get, put and delete objects below the prefix.';
     return new PricelakeError('unauthorized', where, { hint, status });
   }
-  if (status === 404)
-    return new PricelakeError('config', where, { hint: 'Create the bucket, or name another one.', status });
   if (isPassing(error)) {
     const hint = 'Run the same command again; it continues where it stopped.';
     return new PricelakeError('unavailable', where, { hint, ...(status === undefined ? {} : { status }) });
   }
+  if (status === 404)
+    return new PricelakeError('config', where, { hint: 'Create the bucket, or name another one.', status });
   return new PricelakeError('config', where, {
     hint: 'Check lake.remote: bucket, endpoint, region and pathStyle.',
     ...(status === undefined ? {} : { status }),

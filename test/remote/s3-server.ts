@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,9 +6,9 @@ import { setTimeout } from 'node:timers/promises';
 
 /**
  * What happens to a request: `lost` answers nothing after it took effect, `cut` sends half of the body, `slow` pauses in
- * it, `endless` has no end.
+ * it, `endless` has no end. `dropped` forgets the parts of all files before it takes effect.
  */
-export type Fault = 'cut' | 'endless' | 'hang' | 'reset' | 'lost' | 'slow' | '500' | '503' | undefined;
+export type Fault = 'cut' | 'dropped' | 'endless' | 'hang' | 'reset' | 'lost' | 'slow' | '500' | '503' | undefined;
 
 /** The pause of an answer that is slow. */
 const SLOW_MS = 300;
@@ -112,6 +112,7 @@ async function answer(s3: S3Server, uploads: Uploads, request: IncomingMessage, 
   if (s3.delayMs > 0) await setTimeout(s3.delayMs);
   if (fault === 'reset') return void response.destroy();
   if (fault === 'hang') return undefined;
+  if (fault === 'dropped') uploads.clear();
   const bytes = decodeBody(Buffer.concat(await request.toArray()), request);
   const isFailed = fault === '500' || fault === '503';
   const done = isFailed
@@ -165,7 +166,7 @@ function act(s3: S3Server, uploads: Uploads, url: URL, key: string, request: Inc
   if (key === '') return list(s3, query);
   const upload = query.get('uploadId');
   if (request.method === 'POST' && query.has('uploads')) {
-    const id = `upload-${uploads.size}`;
+    const id = `upload-${randomUUID()}`;
     uploads.set(id, new Map());
     return xml(`<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`);
   }

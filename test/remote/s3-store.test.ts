@@ -62,6 +62,21 @@ test('a file of several parts goes up with checksums, also where the answer to i
   expect((await readFile(join(folder, 'back'))).equals(bytes.subarray(0, -1))).toBe(true);
 });
 
+test('a file whose parts the store has dropped goes up once more, whatever else begins with its name', async () => {
+  const path = join(folder, 'big');
+  const bytes = randomBytes(17 * 1024 * 1024);
+  await writeFile(path, bytes);
+  for (const before of [undefined, 'an older file']) {
+    s3.objects.clear();
+    await store.write('big.copy', bytes);
+    if (before !== undefined) await store.write('big', Buffer.from(before));
+    let posts = 0;
+    s3.fault = ({ method }) => (method === 'POST' && ++posts === 2 ? 'dropped' : undefined);
+    await store.upload('big', path, bytes.length);
+    expect(s3.objects.get('a lake/big')?.bytes.equals(bytes)).toBe(true);
+  }
+});
+
 test.each(FAULTS)('%s once is outlasted by every request', async (fault) => {
   await outlastFault(store, s3, fault, folder);
   expect(s3.objects.size).toBe(0);
