@@ -288,3 +288,17 @@ test('a run that has copied a new dataset and turns to a complete copy copies th
   expectEquation(row);
   await expectExactCopy([ELECTRONICS, CENTRAL]);
 });
+
+test('a complete comparison is refused by the rows of all its exports: an item in two datasets is two', async () => {
+  choose([ELECTRONICS, CENTRAL]);
+  const { row } = await world.sync();
+  const { budget } = world.pipeline;
+  world.pipeline.reconcile = 1;
+  world.pipeline.budget = { ...budget, exportRows: { count: 0 }, calls: { count: (await countUsed(world)) + 20 } };
+  const { mode, reason } = await estimateRun(world.pipeline, testIo);
+  expect([mode, reason]).toEqual([
+    'feed',
+    expect.stringContaining(`a complete comparison is due, but budget.exportRows leaves 0 export rows of 0`),
+  ]);
+  expect(reason).toContain(`and the export takes ${row.export_rows}; `);
+});

@@ -1,11 +1,20 @@
 import { afterEach, expect, test } from 'vitest';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
-import { openWorld, readItems, readLake, readTruth, testIo, type World, type WorldOptions } from '../run/world.js';
+import {
+  openWorld,
+  readItems,
+  readLake,
+  readTruth,
+  refuse,
+  testIo,
+  type World,
+  type WorldOptions,
+} from '../run/world.js';
 
 let world: World;
-/** A change in the service before it answers a request. */
-let happen: ((request: Request) => Promise<void>) | undefined;
+/** A change in the service before it answers a request, or the answer. */
+let happen: ((request: Request) => Promise<unknown>) | undefined;
 afterEach(() => world.close());
 
 const FREE: WorldOptions = {
@@ -16,8 +25,8 @@ const FREE: WorldOptions = {
 async function open(options: WorldOptions): Promise<void> {
   happen = undefined;
   const intercept: WorldOptions['intercept'] = async (request, next) => {
-    await happen?.(request);
-    return next(request);
+    const answer = await happen?.(request);
+    return answer instanceof Response ? answer : next(request);
   };
   world = await openWorld({ items: 90, sites: 2, pastDays: 6, intercept, ...options });
   world.pipeline.source.history = 'items';
@@ -123,4 +132,42 @@ test('with the feed, nothing is lost or twice between what items tell and what t
   await rebuildLake(world.pipeline, testIo, new AbortController().signal);
   expect(await readHistory()).toEqual(await readChanges());
   expect(asked()).toHaveLength(new Set(asked()).size);
+});
+
+test('histories that the service refuses for lack of calls wait, and the run behind them goes on without them', async () => {
+  await open(FREE);
+  let answered = 0;
+  happen = async ({ url }) =>
+    url.endsWith('/history') && ++answered > 30 ? refuse(429, { limit: 'apiCallsPerMonth' }) : undefined;
+  const { published, histories } = await world.sync();
+  const runId = expect.stringMatching(/^000002-/);
+  expect({ published, histories }).toEqual({ published: true, histories: { asked: 0, left: 90, runId } });
+  expect(await world.sync()).toMatchObject({ histories: { asked: 0 } });
+  happen = undefined;
+  const { asked: last = 0 } = (await world.sync()).histories ?? {};
+  expect(last).toBeGreaterThan(0);
+  expect(last).toBeLessThanOrEqual(60);
+  expect(await readHistory()).toEqual(await readChanges());
+});
+
+test('a key that histories are refused to ends the command, and none are read before the end of an unfinished run', async () => {
+  await open(FREE);
+  const refused = (path: string) => async (request: Request) =>
+    new URL(request.url).pathname.endsWith(path) ? refuse(401) : undefined;
+  happen = refused('/history');
+  await expect(world.sync()).rejects.toMatchObject({ code: 'unauthorized' });
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+  happen = undefined;
+  expect((await world.sync()).histories).toMatchObject({ asked: 90, left: 0 });
+
+  await world.sandbox.advance({ hours: 3, changes: 60 });
+  happen = refused('/datasets');
+  await expect(world.sync()).rejects.toMatchObject({ code: 'unauthorized' });
+  await world.sandbox.advance({ hours: 3, changes: 60 });
+  happen = undefined;
+  const before = asked().length;
+  const { resumed, histories, row } = await world.sync();
+  expect({ resumed, histories }).toEqual({ resumed: true, histories: { asked: 0, left: 0, runId: row.run_id } });
+  expect(asked()).toHaveLength(before);
+  expect((await world.sync()).histories?.asked).toBeGreaterThan(0);
 });
