@@ -1,36 +1,56 @@
-"""The page of a run: which version of which tool read which table in which state, and what it found."""
+"""The page of a run: which version of which tool read lakes in which states, and what it found."""
 
 import pathlib
 
 from readers import LINES
 
-HEAD = """# Readers and writers that were tried
+HEAD = """# Programs that were tried
 
-Made by `npm run interop`, which writes lakes from the sandbox, lets other programs write to some of them, and reads
-every table with every reader in one line. A number is the rows that were read, equal to ours in value and type. What
-differs is named; `–` was not read, since that way of reading can't be right there: superseded files, and
-files in folders, are Delta's to tell apart. Polars 2.1 fails with a ShapeError where some files of a Delta table
-hold their partition column and others don't, as after another program's OPTIMIZE; our next `sync` ends that.
-"""
+`npm run interop` writes this page. It makes lakes in several states with the sandbox, lets other programs write to some of
+them, and reads every table with every reader in one line. Rows are equal to ours in value and type unless the table says
+otherwise. Plain readers skip lakes with superseded files and files in folders, which only Delta's log tells apart.
+
+Polars 2.1 fails with a ShapeError if some files of a Delta table hold their partition column and others don't, as after
+another program's OPTIMIZE. Our next `sync` ends that."""
+
+# A package by the name under which pip knows it.
+PACKAGES = {"Polars": "polars", "DuckDB": "duckdb", "Spark": "pyspark", "delta-rs": "deltalake"}
 
 
 def write_page(path, versions, results, commands):
     used = {reader for _, found in results for read in found.values() for reader in read}
     lines = {reader: line for reader, line in LINES.items() if reader in used}
-    parts = [HEAD, "## Versions\n", *rows_of_table(["package", "version"], versions.items())]
-    parts += ["\n## Lines\n", "`folder` is the folder of a table, `lake/items`.\n"]
-    parts += rows_of_table(["reader", "line"], lines.items())
-    for state, found in results:
-        parts += [f"\n## {state['state'][0].upper()}{state['state'][1:]}\n", f"A lake {state['title']}.\n"]
-        mine = [one for one in commands if one["state"] == state["state"]]
-        parts += [f"- `{one['command']}`: {one['result']}" for one in mine] + ([""] if mine else [])
-        rows = [[f"`{table}`", *(cell(read, reader) for reader in lines)] for table, read in found.items()]
-        parts += rows_of_table(["table", *lines], rows)
+    readers = [reader_row(reader, line, versions, results) for reader, line in lines.items()]
+    states = [state_row(state, found, [one for one in commands if one["state"] == state["state"]]) for state, found in results]
+    parts = [HEAD, "\n## Readers\n", "`folder` is the folder of a table, `lake/items`.\n"]
+    parts += rows_of_table(["tool", "version", "line", "result"], readers)
+    parts += ["\n## Lakes that they read\n"]
+    parts += rows_of_table(["lake", "our commands afterwards", "readers", "result"], states)
     pathlib.Path(path).write_text("\n".join(parts) + "\n", encoding="utf8")
 
 
-def cell(read, reader):
-    return str(read.get(reader, "–")).replace("|", "\\|")
+def reader_row(reader, line, versions, results):
+    read = [one[reader] for _, found in results for one in found.values() if reader in one]
+    lakes = sum(any(reader in one for one in found.values()) for _, found in results)
+    equal = [rows for rows in read if isinstance(rows, int)]
+    other = len(read) - len(equal)
+    result = f"{len(equal)} tables of {lakes} lakes, {sum(equal):,} rows" + (f"; {other} tables differ" if other else "")
+    return [reader, version_of(reader, versions), line, result]
+
+
+def version_of(reader, versions):
+    tool = reader.split(",")[0]
+    version = versions[PACKAGES.get(tool, tool)]
+    return f"{version}, delta-spark {versions['delta-spark']}" if reader == "Spark, Delta" else version
+
+
+def state_row(state, found, commands):
+    ran = "; ".join(f"`{one['command']}`: {one['result']}" for one in commands)
+    names = {reader for read in found.values() for reader in read}
+    rows = sum(max((one for one in read.values() if isinstance(one, int)), default=0) for read in found.values())
+    # The first words name the kind of error.
+    other = [f"{reader}, `{table}`: {str(one).split(':')[0]}" for table, read in found.items() for reader, one in read.items() if not isinstance(one, int)]
+    return [f"{state['state']}: {state['title']}", ran, len(names), "; ".join([f"{rows:,} rows", *other]).replace("|", "\\|")]
 
 
 def rows_of_table(head, rows):

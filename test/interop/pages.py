@@ -1,36 +1,78 @@
-"""A page of docs/reference, of what was noted: pages.py deliveries|spark|object-storage <results> [<version of Ceph>]"""
+"""A page of docs/background, of what was noted: pages.py deliveries|spark|object-storage <results> [<version of Ceph>]"""
 
 import json
+import re
 import sys
+from itertools import groupby
 from pathlib import Path
 
 HEADS = {
-    "deliveries": ("tool", "version", "what", """# Programs that were tried
+    "deliveries": """# Schedulers, loaders and monitors that were tried
 
-`npm run interop` writes this page. It lets each program read the output of runs of the sandbox.
-For exit codes, a stub takes the place of pricelake and returns one code for each pipeline."""),
-    "spark": ("version", "what", """# Spark that was tried
+`npm run interop` writes this page. Each program reads the output of runs of the sandbox. For exit codes, a stub takes the place of
+pricelake and ends with the codes that are listed, one for each pipeline.""",
+    "spark": """# Spark that was tried
 
-`npm run interop` writes this page: real Spark on two cores of one machine (`local[2]`) runs the programs of
-`pipelines/spark`, and every row is compared with what pricelake makes of the same tables, or of the same landing.
-[More than one machine](../guides/scale.md) says what for. Landings are compared without the times at which rows were found,
-and without items that `stale_items` leaves to the next run; these are compared after it."""),
-    "object-storage": ("tried", """# Object storage that was tried
+`npm run interop` writes this page. Spark on two cores of one machine (`local[2]`) runs the programs of `pipelines/spark`.
+Every row is compared with what pricelake makes of the same tables or landing. Landings are compared without the times at
+which rows were found. Items that `stale_items` leaves to the next run are compared after it.
+[More than one machine](../engineer/scale.md) says what Spark is for.""",
+    "object-storage": """# Object storage that was tried
 
-`npm run interop` writes this page: Ceph VERSION from Debian's packages, its S3 gateway and one OSD in memory, on loopback.
-[Keep the lake on object storage](../guides/object-storage.md) says what for. A proxy between client and gateway makes the
-faults: `500` and `503` instead of an answer, `reset` before the request arrives, `cut` in the middle of an answer, `lost`
-where the request took effect and nothing is answered, `hang` where nothing comes at all, `slow` with a pause in the answer.
-Stores that are not listed were not tried, and nothing was tried over a network."""),
+`npm run interop` writes this page: Ceph from Debian's packages, its S3 gateway and one OSD in memory, on loopback. A proxy
+makes the faults: `500` and `503` instead of an answer, `reset` before the request arrives, `cut` within an answer, `lost`
+(the request took effect, but no answer comes), `hang` (nothing comes), `slow` (a pause within the answer). No other store
+was tried, and nothing was tried over a network. [Keep the lake on object storage](../engineer/object-storage.md) says what
+it is for.""",
 }
 
-name, results, *version = sys.argv[1:]
-*columns, head = HEADS[name]
-columns.append("result")
-print(f"{head.replace('VERSION', ''.join(version))}\n\n| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
-for line in Path(results).read_text().splitlines():
-    one = json.loads(line)
-    if one["what"].startswith("calls"):
-        continue
-    one["tried"] = one["what"] if one["tool"] == "pricelake" else f"{one['what']}, read by {one['tool']} {one['version']}"
-    print("| " + " | ".join(one[column].replace("|", "\\|") for column in columns) + " |")
+
+def join_queries(notes):
+    """Queries over the same rows that came out equal in the same way are one claim, with all of their rows."""
+    def kind(one):
+        query = re.fullmatch(r"`(\w+)`, (.*)", one["what"])
+        rows = re.fullmatch(r"([\d,]+) rows?, (equal.*)", one["result"])
+        return (one["version"], query[2], rows[2]) if query and rows else None
+
+    found = {}
+    for nth, one in enumerate(notes):
+        found.setdefault(kind(one) or nth, []).append(one)
+    for key, alike in found.items():
+        if isinstance(key, int):
+            yield alike[0]
+            continue
+        names = ", ".join(re.match(r"`\w+`", one["what"])[0] for one in alike)
+        rows = sum(int(one["result"].split(" ")[0].replace(",", "")) for one in alike)
+        yield {**alike[0], "what": f"{key[1]}: {names}", "result": f"{rows:,} rows, {key[2]}"}
+
+
+def join_codes(notes):
+    """Exit codes of one program are one claim."""
+    def code_of(one):
+        return re.fullmatch(r"exit codes? ([\d, ]+)", one["what"])
+
+    for (_, is_code), alike in groupby(notes, key=lambda one: ((one["tool"], one["version"]), code_of(one) is not None)):
+        alike = list(alike)
+        if is_code:
+            results = "; ".join(f"{code_of(one)[1]}: {one['result']}" for one in alike)
+            yield {**alike[0], "what": "exit codes", "result": results}
+        else:
+            yield from alike
+
+
+def join_versions(notes):
+    """What is the same on several versions is one claim."""
+    found = {}
+    for one in notes:
+        found.setdefault((one["tool"], one["what"], one["result"]), []).append(one["version"])
+    return [dict(tool=tool, what=what, result=result, version=", ".join(versions)) for (tool, what, result), versions in found.items()]
+
+
+name, results, *ceph = sys.argv[1:]
+notes = [json.loads(line) for line in Path(results).read_text().splitlines()]
+notes = [one for one in notes if not one["what"].startswith("calls")]
+if ceph:
+    notes = [one | {"tool": "Ceph", "version": ceph[0]} if one["tool"] == "pricelake" else one for one in notes]
+print(f"{HEADS[name]}\n\n| tool | version | claim | result |\n|{' --- |' * 4}")
+for one in join_versions(join_codes(join_queries(notes))):
+    print("| " + " | ".join(one[key].replace("|", "\\|") for key in ("tool", "version", "what", "result")) + " |")

@@ -38,9 +38,13 @@ def calls() -> int:
     return len(log.read_text().splitlines())
 
 
-def expect(what: str, found, wanted) -> None:
+def listed(values) -> str:
+    return ", ".join(map(str, values)) if isinstance(values, (list, tuple)) else str(values)
+
+
+def expect(what: str, found, wanted, say=listed) -> None:
     assert found == wanted, f"{tool}: {what}: {found}, not {wanted}"
-    note(tool, version("apache-airflow" if tool == "airflow" else tool), what, str(found))
+    note(tool, version("apache-airflow" if tool == "airflow" else tool), what, say(found))
 
 
 def try_airflow() -> None:
@@ -64,8 +68,8 @@ def try_airflow() -> None:
         with sqlite3.connect(home / "airflow.db") as db:
             states = db.execute("""SELECT state FROM task_instance WHERE dag_id = 'pricelake' AND run_id =
                 (SELECT run_id FROM dag_run WHERE dag_id = 'pricelake' ORDER BY id DESC LIMIT 1) ORDER BY map_index""")
-            expect(f"exit codes {exits}", sorted(state for (state,) in states), sorted(wanted))
-        expect(f"calls of exit codes {exits}", calls(), len(exits))
+            expect(f"exit codes {listed(exits)}", sorted(state for (state,) in states), sorted(wanted))
+        expect(f"calls of exit codes {listed(exits)}", calls(), len(exits))
     explain = """import runpy
 m = runpy.run_path(__import__("sys").argv[1])
 print(*[type(m["explain"](code, {})).__name__ for code in (1, 2, 3, 4, 5, 6, 7, 75, 143)])"""
@@ -73,7 +77,7 @@ print(*[type(m["explain"](code, {})).__name__ for code in (1, 2, 3, 4, 5, 6, 7, 
     fails = ["AirflowFailException"] * 4
     again = ["AirflowException"] * 2
     wanted = ["AirflowException", *fails, "AirflowSkipException", "AirflowFailException", *again]
-    expect("exceptions by exit code", names.stdout.split()[-9:], wanted)
+    expect("exceptions of exit codes 1, 2, 3, 4, 5, 6, 7, 75, 143", names.stdout.split()[-9:], wanted)
 
 
 def try_dagster() -> None:
@@ -84,11 +88,12 @@ def try_dagster() -> None:
     for exits, wanted in {(0, 0): True, (3, 0): False, (6, 0): True, (5, 0): False, (7, 0): False}.items():
         stub(*exits)
         result = dagster_assets.defs.resolve_job_def("pricelake_sync").execute_in_process(raise_on_error=False)
-        expect(f"exit codes {exits}", (result.success, calls()), (wanted, 2))
+        say = lambda found: f"{'success' if found[0] else 'failure'}, {found[1]} calls"  # noqa: E731
+        expect(f"exit codes {listed(exits)}", (result.success, calls()), (wanted, 2), say)
     stub(75, 0, 0)
     result = dagster.materialize([dagster_assets.assets[0]], raise_on_error=False)
     retried = [event for event in result.all_events if event.event_type_value == "STEP_UP_FOR_RETRY"]
-    expect("75 is tried again", (len(retried), result.success), (1, True))
+    expect("75 is tried again", (len(retried), result.success), (1, True), lambda found: f"{found[0]} retry, then success")
 
 
 def try_prefect() -> None:
@@ -104,7 +109,7 @@ def try_prefect() -> None:
     for exits, (wanted, number) in cases.items():
         stub(*exits)
         prefect_flow.sync_lakes.with_options(retries=0)(return_state=True)
-        expect(f"calls of exit codes {exits}", calls(), number)
+        expect(f"calls of exit codes {listed(exits)}", calls(), number)
 
         @prefect.flow
         def one():
@@ -118,7 +123,7 @@ def try_prefect() -> None:
         stub(75, 75, 0)
         return sync("/etc/pricelake/a.yaml", return_state=True).name, calls()
 
-    expect("75 is tried again", again(), ("Completed", 3))
+    expect("75 is tried again", again(), ("Completed", 3), lambda found: f"{found[0]} after {found[1]} calls")
 
 
 {"airflow": try_airflow, "dagster": try_dagster, "prefect": try_prefect}[tool]()
