@@ -9,8 +9,7 @@ export function renderAnalyses(): string {
 
 \`npm run docs\` generates this page from the first comment of each file in \`pipelines/analysis\`.
 
-Run one with \`pricelake query --analysis NAME\`. Set a variable with \`--set name=value\`. The value in brackets is the
-default.
+Run one with \`pricelake query --analysis NAME\`. Set a variable with \`--set name=value\`; the value in brackets is the default. Counts, prices and times are exact; percentages, means and indices are doubles, unless the first lines of the file say otherwise. The files also run in plain DuckDB ([how](../analyst/measure-prices.md#run-one)).
 
 ${sections.join('\n')}`;
 }
@@ -19,8 +18,11 @@ ${sections.join('\n')}`;
 function readFirstComment(name: string): string {
   const sql = readFileSync(packagePath(`pipelines/analysis/${name}.sql`), 'utf8');
   const [comment = ''] = /^(?:--.*\n)+/.exec(sql) ?? [];
-  return comment
+  const paragraphs = comment
     .replaceAll(/^-- ?/gm, '')
     .trim()
-    .replaceAll(/\s((?:Source|Exact|Limits|In plain DuckDB, first):|Optional variables:|Variables?\b)/g, '\n\n$1');
+    .split(/\s(?=(?:Source|Exact|Limits|In plain DuckDB, first):|Optional variables:|Variables?\b)/g);
+  // These are for somebody who has the file open.
+  const shown = paragraphs.filter((paragraph) => !/^(?:In plain DuckDB|Exact:)/.test(paragraph));
+  return shown.map((paragraph) => paragraph.replace(/^Optional variables:/, 'Optional:')).join('\n\n');
 }

@@ -1,43 +1,128 @@
-import { buildProgram } from '../../src/cli/program.js';
+import { listAnalyses } from '../../src/analyze/analysis.js';
+import {
+  type Command,
+  type CommandSpec,
+  describeUsage,
+  listChoices,
+  readNotes,
+  toFlagName,
+} from '../../src/cli/command.js';
+import { COMMANDS } from '../../src/cli/commands.js';
+import type { Parameter } from '../../src/cli/parameter.js';
+import { GLOBAL_OPTIONS } from '../../src/cli/shared-options.js';
+import { TABLE_NAMES } from '../../src/tables/table.js';
 
-const WIDTH = 100;
+/** What at least this many commands share is described once. */
+const MANY = 2;
+const MOST_LINES = 4;
 
-/** A command and what `--help` prints for it. */
-export interface CommandHelp {
-  /** E.g. `sandbox advance`; empty for the program itself. */
-  name: string;
-  help: string;
-}
+const withInner = (command: Command): CommandSpec[] => [command.spec, ...command.commands.flatMap(withInner)];
 
-/** The help of the program and of every command, from the definitions that parse the command line. */
-export async function listHelps(name = ''): Promise<CommandHelp[]> {
-  const args = [...name.split(' ').filter((word) => word !== ''), '--help'];
-  const help = await new Promise<string>((resolve) => {
-    void buildProgram(args)
-      .wrap(WIDTH)
-      .parse(args, {}, (_error: unknown, _argv: unknown, output: string) => resolve(output.trimEnd()));
-  });
-  const pattern = new RegExp(`^ {2}pricelake ${name === '' ? '' : `${name} `}([a-z]+)\\b.* {2}`, 'gm');
-  const [commands = ''] = /^Commands:\n(?: .*\n?)*/m.exec(help) ?? [];
-  const helps = [{ name, help }];
-  for (const [, word] of commands.matchAll(pattern)) {
-    // `help --help` is the help of the program.
-    if (word !== 'help') helps.push(...(await listHelps(`${name} ${word}`.trim())));
-  }
-  return helps;
-}
+/** Every command, and those within them, such as `sandbox advance`. */
+export const listCommands = (): CommandSpec[] => COMMANDS.flatMap(withInner);
 
-/** `docs/reference/cli.md`. */
-export async function renderCli(): Promise<string> {
-  const helps = await listHelps();
-  const sections = helps.map(({ name, help }) => `## ${`pricelake ${name}`.trim()}\n\n\`\`\`text\n${help}\n\`\`\`\n`);
+/** `docs/reference/cli.md`: lists instead of the text of `--help`, because lists wrap at the width of the page. */
+export function renderCli(): string {
+  const specs = listCommands();
+  const shared = findShared(
+    specs.flatMap(({ arguments: positionals = {}, options = {} }) => [
+      ...describeAll(positionals, ''),
+      ...describeAll(options, '--'),
+    ]),
+  );
+  const paragraphs = findShared(specs.flatMap((spec) => [...new Set(listParagraphs(spec))]));
+  const commands = specs.map((spec) => renderCommand(spec, shared, paragraphs));
   return `# Command line
 
-\`npm run docs\` generates this page from the definitions of the command line.
+\`npm run docs\` generates this page from the definitions of the command line. \`pricelake COMMAND --help\` prints the same for one command.
 
-Results go to stdout. Logs and progress go to stderr: bars and lines on a terminal, JSON lines elsewhere. With \`--json\`,
-the last line of stdout is one JSON object: \`{"ok": true, …}\`, or \`{"ok": false, "error": {"code", "message", "hint", …}}\`.
-[Errors and exit codes](errors.md) lists every code. [Environment](environment.md) lists the variables.
+Results go to stdout. Logs and progress go to stderr: bars and lines on a terminal, JSON lines elsewhere. With \`--json\`, the last line of stdout is one JSON object: \`{"ok": true, …}\`, or \`{"ok": false, "error": {"code", "message", "hint", …}}\`. [Errors and exit codes](errors.md) lists the codes, [Environment](environment.md) the variables.
 
-${sections.join('\n')}`;
+## Options of every command
+
+${describeAll(GLOBAL_OPTIONS, '--').join('\n')}
+- \`--help\`, \`-h\`: Show help
+- \`--version\`: Show version number
+
+## Options of several commands
+
+${[...shared].join('\n')}
+
+## Notes on several commands
+
+${[...paragraphs].join('\n\n')}
+
+${commands.join('\n')}`;
+}
+
+/** What at least MANY commands have. Of an option with several meanings, only the most frequent one is shared. */
+function findShared(lines: string[]): Set<string> {
+  const counts = new Map<string, number>();
+  for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
+  const best = new Map<string, string>();
+  for (const [line, count] of counts) {
+    const name = nameOf(line);
+    if (count >= MANY && count > (counts.get(best.get(name) ?? '') ?? 0)) best.set(name, line);
+  }
+  return new Set(best.values());
+}
+
+/** `--lake` of its line in a list; a paragraph is its own name. */
+const nameOf = (line: string): string => /^- `([\w-]+)/u.exec(line)?.[1] ?? line;
+
+function renderCommand(spec: CommandSpec, shared: Set<string>, paragraphs: Set<string>): string {
+  const { arguments: positionals = {}, options = {}, examples } = spec;
+  const lines = [...describeAll(positionals, ''), ...describeAll(options, '--')];
+  const others = lines.filter((line) => shared.has(line)).map((line) => `\`${nameOf(line)}\``);
+  const own = lines.filter((line) => !shared.has(line));
+  const parts = [
+    `## pricelake ${spec.name}`,
+    `${spec.describe}.`,
+    describeUsage(spec) === spec.name ? '' : `Arguments: \`${describeUsage(spec).slice(spec.name.length + 1)}\``,
+    others.length === 0 ? '' : `With ${others.join(', ')}.`,
+    own.join('\n'),
+    examples.map(([line, meaning]) => `- \`${line}\`: ${meaning}`).join('\n'),
+    ...listParagraphs(spec).filter((paragraph) => !paragraphs.has(paragraph)),
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function describeAll(parameters: Readonly<Record<string, Parameter>>, dashes: string): string[] {
+  return Object.entries(parameters).map(([key, one]) => {
+    const { describe, alias, placeholder, default: byDefault, isRequired, list } = one;
+    const choices = describeChoices(one);
+    const name =
+      dashes === '' ? key : `${dashes}${toFlagName(key)}${placeholder === undefined ? '' : ` ${placeholder}`}`;
+    const facts = [
+      ...(isRequired === true ? ['required'] : []),
+      ...(choices === undefined ? [] : [choices]),
+      ...(byDefault === undefined || byDefault === false ? [] : [`default ${byDefault}`]),
+      ...(list === 'repeated' && !describe.includes('repeated') ? ['can be repeated'] : []),
+    ];
+    const more = facts.length === 0 ? '' : ` (${facts.join('; ')})`;
+    return `- \`${name}\`${alias === undefined ? '' : `, \`-${alias}\``}: ${describe}${more}`;
+  });
+}
+
+/** Names that another page lists are not listed again. */
+function describeChoices(parameter: Parameter): string | undefined {
+  const choices = listChoices(parameter);
+  if (choices === TABLE_NAMES) return 'one of the [tables](tables.md)';
+  if (choices?.join() === listAnalyses().join()) return 'one of the [analyses](analyses.md)';
+  return choices === undefined ? undefined : `one of ${choices.join(', ')}`;
+}
+
+/** Lines that are indented keep their form; of many lines, only `--help` has all. */
+function listParagraphs(spec: CommandSpec): string[] {
+  const blocks = readNotes(spec).match(/^[^ \n].*$|(?:^ .*\n?)+/gmu) ?? [];
+  return blocks.map((block) => {
+    if (!block.startsWith(' ')) return block;
+    if (block.split('\n').length > MOST_LINES) return `\`pricelake ${spec.name} --help\` lists them.`;
+    return `\`\`\`text\n${outdent(block.trimEnd())}\n\`\`\``;
+  });
+}
+
+function outdent(block: string): string {
+  const least = Math.min(...block.split('\n').map((line) => line.length - line.trimStart().length));
+  return block.replaceAll(new RegExp(`^ {${least}}`, 'gmu'), '');
 }

@@ -27,8 +27,7 @@ const EXITS: [code: string, happened: string, next: string][] = [
     'A temporary fault, or `--deadline` has passed.',
     'Run again later. `nextRunAt` says when, if the service named a time.',
   ],
-  ['130', 'SIGINT stopped the command.', 'Run it again. It continues where it stopped.'],
-  ['143', 'SIGTERM stopped the command.', 'Run it again. It continues where it stopped.'],
+  ['130, 143', 'SIGINT or SIGTERM stopped the command.', 'Run it again. It continues where it stopped.'],
 ];
 
 /** Error codes with what they mean, as src/io/errors.ts lists them. */
@@ -47,7 +46,7 @@ export function listErrorCodes(): { code: ErrorCode; meaning: string; exit: numb
 
 /** `docs/reference/errors.md`. */
 export function renderErrors(): string {
-  const codes = listErrorCodes().map(({ code, meaning, exit }) => [`\`${code}\``, meaning, String(exit)]);
+  const codes = listErrorCodes().map(({ code, meaning, exit }) => `- \`${code}\` (${exit}): ${meaning}`);
   return `# Errors and exit codes
 
 \`npm run docs\` generates this page from the code.
@@ -62,7 +61,10 @@ Network faults, 429 and 5xx are retried within a run before it gives up.
 
 ## Error codes
 
-${renderTable(['code', 'meaning', 'exit code'], codes)}
+The exit code is in brackets.
+
+${codes.join('\n')}
+
 Every other error has the code \`unexpected\` and exit code 1. \`stopped\` exits with 130 after SIGINT and with 143 after
 SIGTERM.
 `;

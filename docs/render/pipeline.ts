@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { pipelineSchema } from '../../src/config/pipeline-schema.js';
-import { renderTable } from '../../src/deliver/markdown.js';
-import { packagePath } from '../../src/io/package-path.js';
 
 /** Every option with its default as a file would spell it, empty where it has none, and what it means. */
 export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
@@ -99,21 +96,21 @@ export function listOptions(
 
 /** `docs/reference/pipeline.md`. */
 export function renderPipeline(): string {
-  const shipped = readFileSync(packagePath('pipelines/prices.yaml'), 'utf8');
-  const rows = Object.entries(OPTIONS).map(([option, [byDefault, meaning]]) => [
-    `\`${option}\``,
-    byDefault === '' ? '' : `\`${byDefault}\``,
-    meaning,
-  ]);
+  const lines = Object.entries(OPTIONS).map(
+    ([option, [byDefault, meaning]]) => `- \`${option}\`${byDefault === '' ? '' : ` (\`${byDefault}\`)`}: ${meaning}`,
+  );
   return `# Pipeline file
 
 \`npm run docs\` generates this page.
 
 Commands read \`prices.yaml\` of the current folder, the file that \`PRICELAKE_PIPELINE\` names, or the file that you give.
-\`pricelake init\` writes one. Only \`source.baseUrl\`, \`source.apiKey\` and \`lake.path\` are required. An unknown key is an
+\`pricelake init\` writes one, whose comments explain every option. Only \`source.baseUrl\`, \`source.apiKey\` and \`lake.path\` are required. An unknown key is an
 error that names the nearest known one.
 
-${renderTable(['option', 'default', 'meaning'], rows)}
+The value in brackets is the default.
+
+${lines.join('\n')}
+
 \`checks.NAME\` sets the severity and parameters of any check: \`{ severity: off }\`, \`{ parameters: { hours: 6 } }\`.
 [Checks](checks.md) lists them. Durations are hours, days or weeks: \`12h\`, \`7d\`, \`2w\`.
 
@@ -122,12 +119,5 @@ Editors complete and check the file by \`schemas/pipeline.schema.json\` of the p
 \`\`\`yaml
 # yaml-language-server: $schema=node_modules/pricelake/schemas/pipeline.schema.json
 \`\`\`
-
-## The commented file
-
-\`pricelake init\` copies this file.
-
-\`\`\`yaml
-${shipped}\`\`\`
 `;
 }

@@ -1,19 +1,45 @@
-import { renderTable, writeMarkdown } from '../../src/deliver/markdown.js';
-import { loadTableSchema } from '../../src/tables/schemas.js';
+import { loadTableSchema, type TableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 
-/** `docs/reference/tables.md`. */
+/** `docs/reference/tables.md`: a column that is the same in an earlier table is only named. */
 export function renderTables(): string {
-  const schemas = TABLE_NAMES.map(loadTableSchema);
-  const index = schemas.map((schema) => [`[${schema.table}](#${schema.table})`, schema.description]);
-  const sections = schemas.map(writeMarkdown);
+  const first = new Map<string, string>();
+  const sections = TABLE_NAMES.map(loadTableSchema).map((schema) => renderTable(schema, first));
   return `# Tables
 
-\`npm run docs\` generates this page from \`schemas/*.yaml\`, the only authority on names and types.
+\`npm run docs\` generates this page from \`schemas/*.yaml\`, the only authority on names and types. \`pricelake schema items\` prints one table.
 
-Money is DECIMAL(18,4): exact, never a float. Times are UTC in microseconds. Ids and cursors are int64. Some exceed 2^53, so
-read them as 64-bit integers. JSON is kept as text.
+- \`?\` after a type: the column may be null.
+- Money is DECIMAL(18,4): exact, never a float.
+- TIMESTAMPTZ is an instant in UTC with microseconds.
+- Ids and cursors are BIGINT. Some exceed 2^53, so read them as 64-bit integers.
+- JSON is kept as text.
 
-${renderTable(['table', 'what it holds'], index)}
+${TABLE_NAMES.map((name) => `[${name}](#${name})`).join(' · ')}
+
 ${sections.join('\n')}`;
+}
+
+function renderTable(schema: TableSchema, first: Map<string, string>): string {
+  const { table, description, key, partitionBy, source, columns } = schema;
+  const names = (list: readonly string[]) => list.map((name) => `\`${name}\``).join(', ');
+  const facts = [
+    key.length === 0 ? '' : `Key: ${names(key)}.`,
+    partitionBy.length === 0 ? '' : `Partitioned by ${names(partitionBy)}.`,
+    source === 'pricelake' ? '' : `Source: ${source}.`,
+  ];
+  const lines: string[] = [];
+  const known = new Map<string, string[]>();
+  for (const column of columns) {
+    const type = `${column.type.replace('TIMESTAMP WITH TIME ZONE', 'TIMESTAMPTZ')}${column.nullable ? '?' : ''}`;
+    const line = `- \`${column.name}\` ${type}: ${column.description}`;
+    const before = first.get(line);
+    if (before === undefined) {
+      first.set(line, table);
+      lines.push(line);
+    } else known.set(before, [...(known.get(before) ?? []), column.name]);
+  }
+  const others = [...known].map(([before, list]) => `- As in [${before}](#${before}): ${names(list)}`);
+  const lead = facts.filter((fact) => fact !== '').join(' ');
+  return `## ${table}\n\n${[description, lead, [...lines, ...others].join('\n')].filter(Boolean).join('\n\n')}\n`;
 }

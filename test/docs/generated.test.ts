@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { GENERATED } from '../../docs/generate.js';
-import { listHelps } from '../../docs/render/cli.js';
+import { listCommands } from '../../docs/render/cli.js';
 import { VARIABLES } from '../../docs/render/environment.js';
 import { listErrorCodes } from '../../docs/render/errors.js';
 import { listOptions, OPTIONS } from '../../docs/render/pipeline.js';
+import { toFlagName } from '../../src/cli/command.js';
 import { packagePath } from '../../src/io/package-path.js';
 import { listSources } from './list-sources.js';
 
@@ -14,18 +15,22 @@ describe('the reference', () => {
     expect(readFileSync(packagePath(file), 'utf8')).toBe(await render());
   });
 
-  test('describes every command, with what it does, each of its options and examples', async () => {
-    const helps = await listHelps();
-    const names = helps.map((help) => help.name);
-    expect(names).toEqual(
+  test('describes every command, with what it does, each of its options and examples', () => {
+    const page = readFileSync(packagePath('docs/reference/cli.md'), 'utf8');
+    const sections = new Map(page.split(/^## /mu).map((section) => [section.split('\n', 1)[0], section]));
+    const specs = listCommands();
+    expect(specs.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['demo', 'sync', 'check', 'spread', 'query', 'status', 'sandbox advance']),
     );
-    for (const { name, help } of helps.slice(1)) {
-      expect(help, name).toContain('Examples:');
-      const [, ...options] = (help.split('\nExamples:')[0] ?? '').split(/\n +(?:-\w, )?(?=--[a-z])/);
-      expect(options.length, name).toBeGreaterThan(2);
-      // Flag, then what it does; what begins with a bracket is only its type.
-      for (const option of options) expect(option).toMatch(/^--[a-z-]+\s{2,}[^[\s]/);
+    for (const { name, describe, arguments: positionals = {}, options = {}, examples } of specs) {
+      const section = sections.get(`pricelake ${name}`);
+      expect(section, name).toContain(`\n${describe}.\n`);
+      for (const [line] of examples) expect(section).toContain(`- \`${line}\`: `);
+      const flags = [...Object.keys(positionals), ...Object.keys(options).map((key) => `--${toFlagName(key)}`)];
+      for (const flag of flags) {
+        expect(section, `${name} ${flag}`).toMatch(new RegExp(`\`${flag}[ \`]`));
+        expect(page, `${name} ${flag}`).toMatch(new RegExp(`^- \`${flag}(?: [^\`]+)?\`(?:, \`-\\w\`)?: \\S`, 'mu'));
+      }
     }
   });
 

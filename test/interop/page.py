@@ -1,6 +1,7 @@
 """The page of a run: which version of which tool read lakes in which states, and what it found."""
 
 import pathlib
+import re
 
 from readers import LINES
 
@@ -21,7 +22,8 @@ def write_page(path, versions, results, commands):
     used = {reader for _, found in results for read in found.values() for reader in read}
     lines = {reader: line for reader, line in LINES.items() if reader in used}
     readers = [reader_row(reader, line, versions, results) for reader, line in lines.items()]
-    states = [state_row(state, found, [one for one in commands if one["state"] == state["state"]]) for state, found in results]
+    mine = {state["state"]: [one for one in commands if one["state"] == state["state"]] for state, _ in results}
+    states = [state_row(state, found, mine[state["state"]]) for state, found in results]
     parts = [HEAD, "\n## Readers\n", "`folder` is the folder of a table, `lake/items`.\n"]
     parts += rows_of_table(["tool", "version", "line", "result"], readers)
     parts += ["\n## Lakes that they read\n"]
@@ -45,12 +47,17 @@ def version_of(reader, versions):
 
 
 def state_row(state, found, commands):
-    ran = "; ".join(f"`{one['command']}`: {one['result']}" for one in commands)
+    ran = "; ".join(f"`{one['command']}`: {first_words(one['result'])}" for one in commands)
     names = {reader for read in found.values() for reader in read}
     rows = sum(max((one for one in read.values() if isinstance(one, int)), default=0) for read in found.values())
-    # The first words name the kind of error.
-    other = [f"{reader}, `{table}`: {str(one).split(':')[0]}" for table, read in found.items() for reader, one in read.items() if not isinstance(one, int)]
-    return [f"{state['state']}: {state['title']}", ran, len(names), "; ".join([f"{rows:,} rows", *other]).replace("|", "\\|")]
+    other = [f"{reader}, `{table}`: {first_words(one)}" for table, read in found.items() for reader, one in read.items() if not isinstance(one, int)]
+    title = state["title"].replace("the same", state["state"].replace(", ours", ""))
+    return [title, ran, len(names), "; ".join([f"{rows:,} rows", *other]).replace("|", "\\|")]
+
+
+def first_words(result):
+    """They name the kind of error; what follows tells which rows and files."""
+    return re.match(r"(?:refused: )?[^:,]*", str(result))[0]
 
 
 def rows_of_table(head, rows):
