@@ -3,7 +3,8 @@
 -- leader's moves on products of both that were followed; lead_pct says who leads: 100 if only the leader ever came
 -- first, 50 if they take turns. Moves at the same instant don't count. Moves by a factor of about 10, 100 or 1,000
 -- (from 6.3 to 15.8, and so on) are mistakes or their corrections, and are left out.
--- Optional variables: hours (72) · currency · category (slug or path; with those below it) · min_follows (5) · top (50)
+-- Optional variables: hours (72) · currency · category (slug or path; with those below it) · min_follows (5) · site_id
+-- (pairs with this shop) · top (50)
 WITH moved AS (
   SELECT *, log10(price::DOUBLE / previous_price::DOUBLE) AS tens
   FROM (
@@ -88,5 +89,6 @@ LEFT JOIN (
 ) AS backward USING (leader_site_id, follower_site_id)
 LEFT JOIN sites AS leaders ON leaders.site_id = pairs.leader_site_id AND leaders.is_current
 LEFT JOIN sites AS followers ON followers.site_id = pairs.follower_site_id AND followers.is_current
+WHERE getvariable('site_id') IS NULL OR getvariable('site_id')::BIGINT IN (pairs.leader_site_id, pairs.follower_site_id)
 ORDER BY pairs.follows DESC, pairs.leader_site_id, pairs.follower_site_id
 LIMIT coalesce(getvariable('top')::BIGINT, 50)

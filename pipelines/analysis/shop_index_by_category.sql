@@ -1,7 +1,7 @@
 -- Shops against the market, in all and by category: for how many of the products that two or more shops sell in one
 -- currency a shop has the lowest price (on a tie, all of them count), and its price index. 100 is the median price of
--- each product; the index is a geometric mean, so half and twice the price cancel out. The middle 50 % of its products
--- are between index_p25 and index_p75. Only offers that count are compared (offers.is_counted). A row without a
+-- each product; the index is a geometric mean, so half and twice the price cancel out. index_p25, index_median and
+-- index_p75 are the quartiles of its products. Only offers that count are compared (offers.is_counted). A row without a
 -- category is the shop as a whole.
 -- Optional variables: currency · category (slug or path; with those below it) · min_products (5): only shops with this
 -- many compared products · site_id · by (shop: only rows of a shop as a whole; category: only the others)
@@ -35,6 +35,7 @@ figures AS (
     100 * count(*) FILTER (is_cheapest) / count(*) AS win_pct,
     100 * exp(avg(ln(ratio))) AS price_index,
     100 * quantile_cont(ratio, 0.25) AS index_p25,
+    100 * quantile_cont(ratio, 0.5) AS index_median,
     100 * quantile_cont(ratio, 0.75) AS index_p75,
     grouping(category_slug) = 1 AS is_total
   FROM compared
@@ -52,6 +53,7 @@ SELECT
   win_pct,
   price_index,
   index_p25,
+  index_median,
   index_p75,
   sites.attribution
 FROM figures

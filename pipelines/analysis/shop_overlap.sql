@@ -8,7 +8,8 @@
 -- market is in shop_index_by_category, leaders and followers in price_leaders.
 -- Exact: counts and comparisons. Percentages and price_level are doubles.
 -- Limits: listings without a product don't count, nor do offers that are not counted (offers.is_counted).
--- Optional variables: currency · category (slug) · min_products (5) that both list · top (100)
+-- Optional variables: currency · category (slug) · min_products (5) that both list · site_id (pairs with this shop) ·
+-- top (100)
 WITH shop_prices AS MATERIALIZED (
   SELECT product_id, currency, site_id, min(price) AS price
   FROM offers
@@ -60,5 +61,6 @@ JOIN ranges AS first_range ON first_range.site_id = first_site_id AND first_rang
 JOIN ranges AS second_range ON second_range.site_id = second_site_id AND second_range.currency = pairs.currency
 LEFT JOIN sites AS first_shop ON first_shop.site_id = first_site_id AND first_shop.is_current
 LEFT JOIN sites AS second_shop ON second_shop.site_id = second_site_id AND second_shop.is_current
+WHERE getvariable('site_id') IS NULL OR getvariable('site_id')::BIGINT IN (first_site_id, second_site_id)
 ORDER BY pairs.products DESC, first_site_id, second_site_id, pairs.currency
 LIMIT coalesce(getvariable('top')::BIGINT, 100)

@@ -93,7 +93,7 @@ const TABLES = {
  * @throws PricelakeError `usage` with the nearest known value
  */
 export async function requireKnown(
-  db: Database,
+  db: Pick<Database, 'rows'>,
   selection: Pick<SpreadSelection, 'currency' | 'brand' | 'product'>,
 ): Promise<void> {
   for (const name of ['currency', 'brand', 'product'] as const) {

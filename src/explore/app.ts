@@ -5,6 +5,7 @@ import { type Html, html } from '../formats/html.js';
 import { PricelakeError } from '../io/errors.js';
 import { explainLostFile } from '../lake/lost-file.js';
 import { answerDownload, type WriteRows } from './download.js';
+import { printEdition } from './edition.js';
 import type { Guard } from './guard.js';
 import { type Page, type PageFrame, type PageRequest, renderPage } from './page.js';
 import { analysesPage, analysisPage } from './pages/analyses.js';
@@ -17,17 +18,19 @@ import { productsPage } from './pages/products.js';
 import { shopPage, shopsPage } from './pages/shops.js';
 import { sqlPage } from './pages/sql.js';
 import { todayPage } from './pages/today.js';
-import { ask } from './question.js';
-import { EXPLORE_SCRIPT } from './script.js';
+import { ask, type Question } from './question.js';
+import { PAGE_SCRIPT } from './script.js';
 import type { Snapshot } from './snapshot.js';
 import type { Snapshots } from './snapshots.js';
-import { EXPLORE_STYLE } from './style.js';
+import { PAGE_STYLE } from './style.js';
 import { DOWNLOADS } from './table.js';
 
 export interface ExploreApp {
   snapshots: Snapshots;
   guard: Guard;
   writeRows: WriteRows;
+  advice: PageRequest['advice'];
+  now(): Date;
   /** Notes an error that is not the reader's. */
   report(error: unknown): void;
 }
@@ -65,7 +68,7 @@ const COOKIE = 'pricelake-token';
 const COOKIE_SECONDS = 30 * 86_400;
 
 /** The pages as one handler. Whoever has no token gets nothing, not even a page's name. */
-export function buildApp({ snapshots, guard, writeRows, report }: ExploreApp): Hono {
+export function buildApp({ snapshots, guard, writeRows, advice, now, report }: ExploreApp): Hono {
   const app = new Hono();
 
   app.use(async (c, next) => {
@@ -97,8 +100,8 @@ export function buildApp({ snapshots, guard, writeRows, report }: ExploreApp): H
     return next();
   });
 
-  app.get('/page.css', (c) => c.body(EXPLORE_STYLE, 200, { 'Content-Type': 'text/css; charset=utf-8' }));
-  app.get('/page.js', (c) => c.body(EXPLORE_SCRIPT, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }));
+  app.get('/page.css', (c) => c.body(PAGE_STYLE, 200, { 'Content-Type': 'text/css; charset=utf-8' }));
+  app.get('/page.js', (c) => c.body(PAGE_SCRIPT, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }));
   app.get('/analyses/:file', async (c) => {
     const [, analysis = '', format] = /^(\w+)(?:\.(\w+))?$/u.exec(c.req.param('file')) ?? [];
     if (!isExplored(analysis)) return respond(c, () => undefined);
@@ -122,12 +125,13 @@ export function buildApp({ snapshots, guard, writeRows, report }: ExploreApp): H
   async function write(c: Context, snapshot: Snapshot, make: MakeThis): Promise<Response> {
     const { signal } = c.req.raw;
     const search = new URL(c.req.url).searchParams;
-    const page = await make({ snapshot, search, signal, ask: (question) => ask(snapshot, question, signal) });
+    const askNow = (question: Question) => ask(snapshot, question, signal);
+    const page = await make({ snapshot, search, signal, ask: askNow, advice, now: now() });
     const shown = page ?? {
       title: 'There is no such page',
       body: html`<p>The lake has nothing under this address.</p>`,
     };
-    return c.html(renderPage(shown, frame(c, snapshot)).text, page === undefined ? 404 : 200);
+    return c.html(printEdition(renderPage(shown, frame(c, snapshot)), 'served'), page === undefined ? 404 : 200);
   }
 
   function respond(c: Context, make: MakeThis): Promise<Response> {
@@ -147,7 +151,9 @@ export function buildApp({ snapshots, guard, writeRows, report }: ExploreApp): H
       const isOurs = !(error instanceof PricelakeError) && !isRefusedByDuckDb(error);
       if (isOurs) report(error);
       const page = { title: 'This page can’t be shown', body: describeFault(error) };
-      return snapshots.use(async (snapshot) => c.html(renderPage(page, frame(c, snapshot)).text, isOurs ? 500 : 400));
+      return snapshots.use(async (snapshot) =>
+        c.html(printEdition(renderPage(page, frame(c, snapshot)), 'served'), isOurs ? 500 : 400),
+      );
     }
   }
 }

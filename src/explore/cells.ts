@@ -9,8 +9,8 @@ import {
 } from '@duckdb/node-api';
 import { formatCount } from '../formats/count.js';
 import { type Content, html } from '../formats/html.js';
-import { foreign, formatMoney, formatPercent, link, moment } from '../report/format.js';
 import { valueToText } from '../sql/value-json.js';
+import { foreign, formatMoney, formatPercent, link, moment } from './format.js';
 
 export interface CellColumn {
   name: string;
@@ -54,10 +54,10 @@ export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: R
   if (name === 'title') return showTitle(String(value), read);
   if (name === 'site_id') return html`<a href="/shops/${String(value)}">${String(value)}</a>`;
   if (/(^|_)shop$/u.test(name)) return showShop(name, String(value), read);
-  // Its two words stay on one line.
-  if (name === 'availability') return foreign(String(value).replaceAll(' ', '\u00a0'), 20);
-  if (name === 'url') return link(String(value), 'open');
-  if (value instanceof DuckDBDecimalValue) return html`<span class="money">${formatMoney(value.toString())}</span>`;
+  if (name === 'availability') return html`<span class="whole">${foreign(String(value), 20)}</span>`;
+  if (name === 'url' || name === 'new_url') return link(String(value), 'open');
+  if (value instanceof DuckDBDecimalValue)
+    return html`<span class="money">${formatMoney(showAmount(name, value))}</span>`;
   if (value instanceof DuckDBTimestampTZValue) return showMoment(value);
   if (value instanceof DuckDBDateValue) return value.toString();
   if (value instanceof DuckDBListValue)
@@ -67,6 +67,17 @@ export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: R
   if (typeof value === 'bigint') return isId(name) ? String(value) : formatCount(value);
   return type.typeId === DuckDBTypeId.VARCHAR ? foreign(String(value), 240) : foreign(valueToText(value), 240);
 }
+
+/** Exact decimal text of a price. A median, which may lie between two prices, is rounded to cents. */
+export function showAmount(name: string, amount: DuckDBDecimalValue): string {
+  const { value, scale, width } = amount;
+  if (!name.startsWith('median') || scale <= CENTS) return amount.toString();
+  const unit = 10n ** BigInt(scale - CENTS);
+  const half = value < 0n ? -unit / 2n : unit / 2n;
+  return new DuckDBDecimalValue((value + half) / unit, width, CENTS).toString();
+}
+
+const CENTS = 2;
 
 const readText = (read: ReadCell, name: string): string | undefined => {
   const value = read(name);

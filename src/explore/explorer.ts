@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
+import type { Advice } from '../check/finding.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { buildApp } from './app.js';
@@ -13,6 +14,8 @@ export interface ExplorerOptions extends Omit<SnapshotsOptions, 'report'> {
   /** 0 takes any free port. */
   port: number;
   writeRows: WriteRows;
+  /** What to do about each check's findings. */
+  advice: ReadonlyMap<string, Advice>;
 }
 
 export interface Explorer {
@@ -29,9 +32,9 @@ export interface Explorer {
 export async function startExplorer(
   source: LakeSource,
   options: ExplorerOptions,
-  io: Pick<Io, 'log'>,
+  io: Pick<Io, 'log' | 'now'>,
 ): Promise<Explorer> {
-  const { host, port, writeRows } = options;
+  const { host, port, writeRows, advice } = options;
   const report = (error: unknown) =>
     io.log('error', 'explore.failed', { reason: error instanceof Error ? error.message : String(error) });
   const snapshots = new Snapshots(source, { ...options, report });
@@ -49,7 +52,7 @@ export async function startExplorer(
   }
   const bound = server.address() as AddressInfo;
   const guard = createGuard(host, bound.port);
-  handle = buildApp({ snapshots, guard, writeRows, report }).fetch;
+  handle = buildApp({ snapshots, guard, writeRows, advice, now: io.now, report }).fetch;
   const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   const name = shown.includes(':') ? `[${shown}]` : shown;
   return {

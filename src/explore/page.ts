@@ -1,5 +1,7 @@
+import type { Advice } from '../check/finding.js';
 import { type Content, type Html, html } from '../formats/html.js';
-import { foreign, moment } from '../report/format.js';
+import { onlyIn } from './edition.js';
+import { foreign, moment } from './format.js';
 import type { Answer, Question } from './question.js';
 import type { Snapshot } from './snapshot.js';
 
@@ -12,11 +14,18 @@ export interface PageRequest {
   ask(question: Question): Promise<Answer>;
   /** Aborted when the browser has gone. */
   signal: AbortSignal;
+  now: Date;
+  /** What to do about each check's findings. */
+  advice: ReadonlyMap<string, Advice>;
 }
 
 export interface Page {
   title: string;
   body: Content;
+  /** Where other pages link to it, if it shows one of several things. */
+  address?: string;
+  /** Stands beside the title in a list of pages. */
+  note?: string;
   /** Seconds after which the browser asks again, because something is still being prepared. */
   again?: number;
 }
@@ -70,6 +79,19 @@ ${body}
 `;
 }
 
+export interface Figure {
+  name: string;
+  value: Content;
+  note?: Content;
+}
+
+export function renderFigures(figures: readonly Figure[]): Html {
+  return html`<dl class="figures">${figures.map(
+    ({ name, value, note }) =>
+      html`<div><dt>${name}</dt><dd>${value}${note === undefined || note === '' ? '' : html` <small>${note}</small>`}</dd></div>\n`,
+  )}</dl>`;
+}
+
 export interface PageFrame {
   snapshot: Pick<Snapshot, 'run' | 'name'>;
   path: string;
@@ -109,7 +131,10 @@ export function renderFilters(path: string, fields: readonly Content[], kept: Re
   const hidden = Object.entries(kept).map(([name, value]) =>
     value === '' ? '' : html`<input type="hidden" name="${name}" value="${value}">`,
   );
-  return html`<form id="filters" class="filters" action="${path}">${fields}${hidden}<button>Show</button></form>`;
+  return onlyIn(
+    'served',
+    html`<form id="filters" class="filters" action="${path}">${fields}${hidden}<button>Show</button></form>`,
+  );
 }
 
 export interface Choice {

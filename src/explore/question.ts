@@ -24,15 +24,6 @@ export interface Answer {
   hasMore: boolean;
 }
 
-/** Reads a value of a row by the name of its column; null if the answer has no such column. */
-export type ReadValue = (name: string) => DuckDBValue;
-
-export function readRow({ columns }: Answer, row: readonly DuckDBValue[] | undefined): ReadValue {
-  return (name) => row?.[columns.findIndex((column) => column.name === name)] ?? null;
-}
-
-export const readFirst = (answer: Answer): ReadValue => readRow(answer, answer.rows[0]);
-
 /** A statement that takes longer is stopped. */
 export const QUESTION_MS = 30_000;
 

@@ -1,14 +1,16 @@
 /**
  * The pages' only script. They work without it; it finds products while one types, moves between rows by the arrow keys,
- * and completes names in SQL.
+ * sorts tables that are all there, completes names in SQL, and lets a written page search and copy its tables. It never
+ * makes elements from text.
  */
-export const EXPLORE_SCRIPT = `
+export const PAGE_SCRIPT = `
 'use strict';
 (() => {
+  const isWritten = document.body.classList.contains('written');
   const search = document.querySelector('.bar input');
   const isTyping = (target) => target.matches('input, textarea, select');
   addEventListener('keydown', (event) => {
-    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (search === null || event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     event.preventDefault();
     search.focus();
     search.select();
@@ -21,17 +23,17 @@ export const EXPLORE_SCRIPT = `
     if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     const links = rowLinks();
     const at = links.indexOf(document.activeElement);
-    if (at < 0 && !(document.activeElement === search && step === 1)) return;
+    if (at < 0 && (search === null || document.activeElement !== search || step !== 1)) return;
     const next = links[at + step];
     event.preventDefault();
     if (next !== undefined) next.focus();
-    else if (at + step < 0) search.focus();
+    else if (at + step < 0) search?.focus();
   });
 
   // Products are found while one types. The address follows, and the newest answer counts.
   const found = document.getElementById('found');
-  if (found !== null) {
-    const filters = document.querySelector('.filters');
+  const filters = document.querySelector('.filters');
+  if (found !== null && filters !== null) {
     let asked = 0;
     let timer;
     const show = async () => {
@@ -53,10 +55,9 @@ export const EXPLORE_SCRIPT = `
       timer = setTimeout(() => show().catch(() => {}), 120);
     };
     for (const element of filters.elements) element.addEventListener('input', ask);
+    // Filters need no button then; without the script it is there.
+    filters.querySelector('button').hidden = true;
   }
-
-  // Filters need no button then; without the script it is there.
-  if (found !== null) document.querySelector('.filters button').hidden = true;
 
   // Tab completes the word before the caret, and again takes the next one. Escape gives Tab back to the browser.
   const sql = document.querySelector('textarea[data-complete]');
@@ -85,12 +86,93 @@ export const EXPLORE_SCRIPT = `
     });
   }
 
-  // A table that is wider than the screen scrolls by keyboard.
-  for (const frame of document.querySelectorAll('.frame')) {
-    if (frame.scrollWidth <= frame.clientWidth) continue;
-    frame.tabIndex = 0;
-    frame.setAttribute('role', 'group');
-    frame.setAttribute('aria-label', frame.querySelector('caption').textContent);
+  // Rows that are all there are sorted here. A cell whose text is not its value has that in data-value.
+  const collator = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
+  const valueOf = (cell) => cell.dataset.value ?? (cell.querySelector('.none') === null ? cell.textContent.trim() : '');
+  const compare = (place, isNumber) => (a, b) => {
+    const [left, right] = [a, b].map((row) => valueOf(row.cells[place]));
+    return isNumber ? Number(left) - Number(right) : collator.compare(left, right);
+  };
+  const sort = (table, head) => {
+    const place = head.cellIndex;
+    const isNumber = head.classList.contains('number');
+    const before = head.getAttribute('aria-sort');
+    // Numbers are looked through from the largest.
+    const order = before === 'descending' || (before !== 'ascending' && !isNumber) ? 'ascending' : 'descending';
+    for (const other of head.parentElement.cells) if (other.hasAttribute('aria-sort')) other.setAttribute('aria-sort', 'none');
+    head.setAttribute('aria-sort', order);
+    const body = table.tBodies[0];
+    const isEmpty = (row) => valueOf(row.cells[place]) === '';
+    const rows = [...body.rows].filter((row) => !isEmpty(row)).sort(compare(place, isNumber));
+    const empty = [...body.rows].filter(isEmpty);
+    body.replaceChildren(...(order === 'ascending' ? rows : rows.reverse()), ...empty);
+  };
+  for (const table of document.querySelectorAll('table[data-whole]')) {
+    if (table.tBodies[0].rows.length < 2) continue;
+    for (const head of table.tHead.rows[0].cells) {
+      if (head.querySelector('a') !== null) continue;
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.append(...head.childNodes);
+      head.append(button);
+      if (!head.hasAttribute('aria-sort')) head.setAttribute('aria-sort', 'none');
+      button.addEventListener('click', () => sort(table, head));
+    }
   }
+
+  // A page in a file has no server that finds rows or sends them.
+  const quote = (text) => '"' + text.replaceAll('"', '""') + '"';
+  // A spreadsheet would take such a text for a formula.
+  const toCell = (cell) => quote((cell.dataset.value === undefined && /^[-=+@]/u.test(valueOf(cell)) ? "'" : '') + valueOf(cell));
+  const copyRows = (table) => {
+    const names = [...table.tHead.rows[0].cells].map((head) => head.dataset.name);
+    const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].map(toCell));
+    const text = [names.map(quote), ...rows].map((row) => row.join(',') + '\\r\\n').join('');
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+    link.download = (table.dataset.analysis ?? 'rows') + '.csv';
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+  const toPlain = (text) => text.normalize('NFKD').replace(/\\p{M}/gu, '').toLowerCase();
+  const MANY = 15;
+  const addFind = (table) => {
+    const label = document.createElement('label');
+    label.className = 'find';
+    label.textContent = 'Find';
+    const input = document.createElement('input');
+    input.type = 'search';
+    label.append(input);
+    table.closest('.frame').before(label);
+    input.addEventListener('input', () => {
+      const words = toPlain(input.value).split(' ').filter((word) => word !== '');
+      for (const row of table.tBodies[0].rows) {
+        const text = toPlain(row.textContent);
+        row.hidden = !words.every((word) => text.includes(word));
+      }
+    });
+  };
+  if (isWritten) {
+    for (const table of document.querySelectorAll('table')) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = 'CSV';
+      button.addEventListener('click', () => copyRows(table));
+      const tools = table.closest('.frame').nextElementSibling;
+      if (tools?.classList.contains('tools')) tools.append(' · ', button);
+      if (table.tBodies[0].rows.length > MANY) addFind(table);
+    }
+  }
+
+  // A table that is wider than the screen scrolls by keyboard, also one that opens later.
+  const watchWidth = new ResizeObserver((entries) => {
+    for (const { target: frame } of entries) {
+      if (frame.scrollWidth <= frame.clientWidth) continue;
+      frame.tabIndex = 0;
+      frame.setAttribute('role', 'group');
+      frame.setAttribute('aria-label', frame.querySelector('caption').textContent);
+    }
+  });
+  for (const frame of document.querySelectorAll('.frame')) watchWidth.observe(frame);
 })();
 `;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api';
 import { createSpellsView } from '../analyze/analysis.js';
 import { createWatched, type WatchListOptions } from '../analyze/watch-list.js';
 import type { Lake } from '../lake/lake.js';
@@ -135,6 +135,13 @@ export class Snapshot {
         release();
       }
     });
+  }
+
+  /** Rows of one of our own statements. */
+  rows(sql: string, values: DuckDBValue[] = []): Promise<Record<string, DuckDBValue>[]> {
+    return this.lend([], this.#stop.signal, async (connection) =>
+      (await connection.runAndReadAll(sql, values)).getRowObjects(),
+    );
   }
 
   async #setVariables(connection: DuckDBConnection, variables: Variables): Promise<void> {

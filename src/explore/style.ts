@@ -1,7 +1,153 @@
-import { PAGE_STYLE } from '../report/page-style.js';
+/** The style of all pages. Light, dark and print use one set of colours, all readable at AA contrast. Charts use the same variables. */
+export const PAGE_STYLE = `
+:root { color-scheme: light dark;
+  --paper: #fbfcfb; --panel: #f0f4f2; --ink: #1c2321; --soft: #55615d; --line: #d9dfdc; --faint: #7f8b86;
+  --accent: #0b6b53; --accent-soft: #4f9a83; --warn: #835300; --bad: #a3261d;
+  --line-2: #1f5fa8; --line-3: #a3261d; --line-4: #7344b5; --line-5: #835300; --line-6: #96276f; --line-7: #33691e; --line-8: #55615d; }
+@media screen and (prefers-color-scheme: dark) { :root {
+  --paper: #131917; --panel: #1b2320; --ink: #e4eae7; --soft: #a0aea9; --line: #303b37; --faint: #74817c;
+  --accent: #6fd0b2; --accent-soft: #3f8d75; --warn: #e5b75f; --bad: #f3948a;
+  --line-2: #8ab8f0; --line-3: #f3948a; --line-4: #c7a8f2; --line-5: #e5b75f; --line-6: #ef9ccb; --line-7: #a9d18a; --line-8: #a0aea9; } }
+@media (forced-colors: active) { :root { --paper: Canvas; --panel: Canvas; --ink: CanvasText; --soft: CanvasText; --line: GrayText;
+  --faint: GrayText; --accent: CanvasText; --accent-soft: GrayText; --warn: CanvasText; --bad: CanvasText;
+  --line-2: CanvasText; --line-3: CanvasText; --line-4: CanvasText; --line-5: CanvasText; --line-6: CanvasText; --line-7: CanvasText; --line-8: CanvasText; } }
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", sans-serif;
+  font-variant-numeric: tabular-nums; overflow-wrap: break-word; }
+h1, h2, h3 { line-height: 1.25; letter-spacing: -.01em; text-wrap: balance; }
+h1 { margin: 0; font-size: 2rem; overflow-wrap: anywhere; }
+h2 { margin: 0 0 .75rem; font-size: 1.375rem; }
+h3 { margin: 0 0 .25rem; font-size: 1.0625rem; }
+p { margin: 0 0 1rem; max-width: 44rem; }
+small, .soft, .about, .none { color: var(--soft); }
+small { font-size: .8125rem; }
+a { color: inherit; text-decoration-color: var(--faint); text-underline-offset: .15em; }
+a:hover { color: var(--accent); text-decoration-color: currentColor; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 2px; }
+.about { margin: 0; font-size: .9375rem; }
 
-/** The report's style, and what pages have beside it. */
-export const EXPLORE_STYLE = `${PAGE_STYLE}
+.verdict { list-style: none; margin: 0 0 1.5rem; padding: 0; display: grid; gap: .35rem; }
+.verdict li { display: grid; grid-template-columns: 1.5rem 1fr; align-items: baseline; }
+.verdict li::before { font-weight: 700; }
+.verdict .good::before { content: "\\2713"; content: "\\2713" / ""; color: var(--accent); }
+.verdict .attention::before { content: "!"; content: "!" / ""; color: var(--warn); }
+.verdict .note::before { content: "\\2022"; content: "\\2022" / ""; color: var(--soft); }
+.verdict .wrong::before { content: "\\2715"; content: "\\2715" / ""; color: var(--bad); }
+
+nav { margin-top: 1.75rem; border-block: 1px solid var(--line); }
+nav ul { display: flex; flex-wrap: wrap; gap: 0 1.5rem; margin: 0; padding: 0; list-style: none; }
+nav a { display: block; padding: .5rem 0; text-decoration: none; }
+nav a:hover { text-decoration: underline; }
+section { padding: 2.75rem 0 0; scroll-margin-top: 1rem; }
+
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: 1.25rem 1.5rem; margin: 0 0 1.75rem; }
+.figures div { display: flex; flex-direction: column; }
+.figures dt { color: var(--soft); font-size: .875rem; }
+.figures dd { margin: 0; font-size: 1.1875rem; font-weight: 600; line-height: 1.35; }
+.figures small { display: block; font-weight: 400; }
+
+figure { margin: 0 0 1.5rem; max-width: 27rem; }
+figcaption { margin-bottom: .35rem; font-weight: 600; font-size: .9375rem; }
+svg { display: block; width: 100%; height: auto; overflow: visible; }
+svg text { unicode-bidi: isolate; font-variant-numeric: tabular-nums; }
+.legend { display: flex; flex-wrap: wrap; gap: .15rem 1.1rem; margin: .25rem 0 0; padding: 0; list-style: none; font-size: .8125rem; color: var(--soft); }
+.legend li::before { content: ""; display: inline-block; margin-right: .4em; border: .35em solid var(--key); }
+.key-changed { --key: var(--accent); } .key-new { --key: var(--accent-soft); }
+.key-relisted { --key: var(--soft); } .key-removed { --key: var(--faint); }
+
+.frame { margin: 0 0 1.75rem; overflow-x: auto;
+  background: linear-gradient(to right, var(--paper) 40%, transparent) left / 3rem 100% no-repeat local,
+    linear-gradient(to left, var(--paper) 40%, transparent) right / 3rem 100% no-repeat local,
+    linear-gradient(to right, var(--edge), transparent) left / .9rem 100% no-repeat scroll,
+    linear-gradient(to left, var(--edge), transparent) right / .9rem 100% no-repeat scroll; }
+:root { --edge: rgb(0 0 0 / .16); }
+@media screen and (prefers-color-scheme: dark) { :root { --edge: rgb(255 255 255 / .2); } }
+table { width: 100%; border-collapse: collapse; font-size: .9375rem; line-height: 1.4; }
+caption { padding: 0 0 .5rem; text-align: left; font-size: .875rem; color: var(--soft); }
+caption span { position: sticky; left: 0; display: inline-block; max-width: min(44rem, calc(100vw - 2.5rem)); }
+th, td { padding: .5rem .9rem .5rem 0; text-align: left; vertical-align: top; border-top: 1px solid var(--line); }
+th:last-child, td:last-child { padding-right: 0; }
+th { font-weight: 400; }
+thead th { border-top: 0; color: var(--soft); font-size: .8125rem; vertical-align: bottom; }
+.number { text-align: right; }
+td.number, .money, .frame time { white-space: nowrap; }
+td small, tbody th small { display: block; line-height: 1.35; white-space: normal; }
+.money small { display: inline; }
+
+.cards tbody th { min-width: 9rem; overflow-wrap: anywhere; }
+thead button { all: unset; box-sizing: border-box; cursor: pointer; color: inherit; white-space: nowrap; }
+thead button:hover { color: var(--ink); text-decoration: underline; text-underline-offset: .2em; }
+thead button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+thead button::after { content: "\\2195"; content: "\\2195" / ""; display: inline-block; width: 1em; text-align: right; color: var(--faint); }
+[aria-sort="ascending"] button, [aria-sort="descending"] button { color: var(--ink); font-weight: 600; }
+[aria-sort="ascending"] button::after { content: "\\2191"; content: "\\2191" / ""; color: var(--accent); }
+[aria-sort="descending"] button::after { content: "\\2193"; content: "\\2193" / ""; color: var(--accent); }
+[hidden] { display: none !important; }
+.tools { margin: -.75rem 0 1.75rem; font-size: .875rem; }
+.tools button { all: unset; cursor: pointer; color: var(--soft); text-decoration: underline; text-decoration-color: var(--faint); text-underline-offset: .15em; }
+.tools button:hover { color: var(--accent); }
+.tools button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+
+details { margin: 0 0 1.25rem; }
+summary { padding: .35rem 0; cursor: pointer; color: var(--soft); font-size: .9375rem; width: fit-content; }
+summary:hover { color: var(--ink); }
+details > .frame { margin: .5rem 0 1.75rem; }
+.whole { white-space: nowrap; }
+.finding { margin: 0 0 1.25rem; padding: .9rem 1.1rem .4rem; background: var(--panel); border-left: 3px solid var(--warn); }
+.finding.grave { border-color: var(--bad); }
+.finding p { margin-bottom: .5rem; }
+.finding .frame { --paper: var(--panel); }
+.finding h3 { overflow-wrap: anywhere; }
+.finding .next::before { content: "\\2192  "; content: "\\2192  " / ""; color: var(--soft); }
+.tag { display: inline-block; color: var(--warn); font-size: .8125rem; font-weight: 400; letter-spacing: 0; }
+.grave .tag, .bad { color: var(--bad); }
+small.attention { color: var(--warn); }
+.product { margin: 0; border-top: 1px solid var(--line); scroll-margin-top: 1rem; }
+.product summary { width: auto; padding: .5rem 0; color: var(--ink); font-size: 1rem; overflow-wrap: anywhere; }
+.product[open] summary { font-weight: 600; }
+.product summary small { font-weight: 400; }
+.lines text { font-size: 12px; fill: var(--soft); }
+.lines .name { fill: var(--ink); }
+.lines .price { fill: none; stroke: var(--own); stroke-width: 2; stroke-linejoin: round; }
+.lines .lead { fill: none; stroke: var(--own); stroke-width: 1.5; stroke-dasharray: 2 2; }
+.line-1 { --own: var(--accent); } .line-2 { --own: var(--line-2); } .line-3 { --own: var(--line-3); } .line-4 { --own: var(--line-4); }
+.line-5 { --own: var(--line-5); } .line-6 { --own: var(--line-6); } .line-7 { --own: var(--line-7); } .line-8 { --own: var(--line-8); }
+.lines .line-1 .price { stroke-width: 3; }
+.credits { margin: 0; padding: 0; list-style: none; max-width: 52rem; }
+.credits li { padding: .6rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; white-space: pre-line; }
+.credits small { display: block; white-space: normal; }
+
+@media screen and (max-width: 44rem) {
+  h1 { font-size: 1.625rem; }
+  section { padding-top: 2.25rem; }
+  .figures { grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); }
+  .cards table, .cards tbody, .cards thead, .cards caption { display: block; }
+  .cards thead tr { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding-bottom: .5rem; }
+  .cards thead th { padding: 0; }
+  .cards thead:not(:has([aria-sort])), .cards thead th:not([aria-sort]) { display: none; }
+  .cards thead button { padding: .35rem 0; }
+  .cards tbody tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.75rem, 1fr)); gap: .35rem 1rem; padding: .7rem 0; border-top: 1px solid var(--line); }
+  .cards tbody th, .cards tbody td { display: block; padding: 0; border: 0; text-align: left; min-width: 0; white-space: normal; }
+  .cards tbody td:empty { display: none; }
+  .cards tbody th { grid-column: 1 / -1; font-weight: 600; }
+  .cards tbody th small { font-weight: 400; }
+  .cards td::before { content: attr(data-label); display: block; color: var(--soft); font-size: .75rem; }
+}
+
+@media print {
+  @page { margin: 1.5cm; }
+  html { font-size: 9pt; }
+  nav, .tools, thead button { display: none !important; }
+  thead [data-label]::before { content: attr(data-label); }
+  .frame { overflow: visible; }
+  tr, figure, .finding, .credits li { break-inside: avoid; }
+  h2, h3, caption { break-after: avoid; }
+  section { padding-top: 1.5rem; }
+  .figures { grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); }
+  a { text-decoration: none; }
+  details:not([open]) { display: none; }
+}
 .wide { max-width: 96rem; margin: 0 auto; padding: 0 1.25rem; }
 .skip { position: absolute; left: -999rem; }
 .skip:focus { left: 1rem; top: .5rem; padding: .4rem .8rem; background: var(--paper); z-index: 1; }
@@ -19,7 +165,7 @@ main.wide { padding-top: 1.5rem; min-height: 60vh; }
 footer.wide { margin-top: 3rem; padding-top: 1rem; padding-bottom: 2rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .875rem; }
 main:focus { outline: none; }
 h1 { font-size: 1.625rem; margin-bottom: 1rem; }
-main > .about { margin: -.6rem 0 1.25rem; }
+h1 + .about, h2 + .about { margin: -.6rem 0 1.25rem; }
 section { padding-top: 2rem; }
 section h3 { margin-top: 1rem; }
 thead th a { color: inherit; text-decoration: none; white-space: nowrap; }
@@ -57,4 +203,14 @@ code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
   .filters label, .filters input, .filters select { flex: 1 1 auto; }
 }
 @media print { .bar form, .bar nav, .filters, .pager, .tools { display: none; } }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr)); gap: .5rem 2.5rem; align-items: start; }
+.legend .line-1, .legend .line-2, .legend .line-3, .legend .line-4, .legend .line-5, .legend .line-6, .legend .line-7, .legend .line-8 { --key: var(--own); }
+.find { margin: 0 0 .75rem; font-size: .9375rem; color: var(--soft); }
+.find input { margin-left: .4rem; padding: .4rem .6rem; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--faint); border-radius: .3rem; }
+.written article { padding-top: 2rem; scroll-margin-top: 1rem; border-top: 1px solid var(--line); margin-top: 2.5rem; }
+.written article:first-child { padding-top: 0; margin-top: 0; border: 0; }
+.written .product article { padding-top: 0; margin-top: 0; border: 0; }
+.written section { padding-top: 1.5rem; }
+.written .about { flex: 1 1 20rem; }
+@media print { .written .bar { border: 0; } .wide { max-width: none; padding: 0; } .charts { grid-template-columns: 1fr 1fr; } }
 `;

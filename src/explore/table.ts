@@ -1,7 +1,10 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { formatCount } from '../formats/count.js';
 import { type Content, type Html, html } from '../formats/html.js';
+import { valueToText } from '../sql/value-json.js';
 import { type CellColumn, isNumeric, type ReadCell, showCell, toLabel } from './cells.js';
+import { describeCommand } from './command.js';
+import { onlyIn } from './edition.js';
 import { type Answer, listVariables, type Question } from './question.js';
 
 export interface ShownColumn {
@@ -26,28 +29,31 @@ export interface TableView {
 /** The rows of an answer as a table, with the ways to take them along. */
 export function renderAnswer(answer: Answer, question: Question, view: TableView): Html {
   if (answer.rows.length === 0) return html`<p class="soft">${view.empty ?? 'No rows.'}</p>${renderTools(question)}`;
-  return html`${renderTable(answer, view, question.order)}
+  return html`${renderTable(answer, view, question)}
 ${answer.hasMore ? (view.more ?? '') : ''}${renderTools(question)}`;
 }
 
 /** The rows of an answer as a table with all columns. */
-export const renderRows = (answer: Answer, caption: string): Html => renderTable(answer, { caption }, undefined);
+export const renderRows = (answer: Answer, caption: string): Html => renderTable(answer, { caption });
 
 /** The first column heads the rows. */
-function renderTable(answer: Answer, view: TableView, order: Question['order']): Html {
+function renderTable(answer: Answer, view: TableView, question?: Question): Html {
   const shown = chooseColumns(answer, view);
   const position = new Map(answer.columns.map(({ name }, k) => [name, k]));
   const renderRow = (row: readonly DuckDBValue[]) => {
     const read: ReadCell = (name) => row[position.get(name) ?? -1];
     return html`<tr role="row">${shown.map(({ column, label, show }, k) => {
       const value = read(column.name) ?? null;
-      return renderCell({ column, label }, show(value, read), k === 0);
+      return renderCell({ column, label }, value, show(value, read), k === 0);
     })}</tr>\n`;
   };
+  // The script may sort what is all there.
+  const whole = answer.hasMore ? '' : html` data-whole=""`;
+  const analysis = question === undefined ? '' : html` data-analysis="${question.analysis}"`;
   return html`<div class="frame cards">
-<table role="table">
+<table role="table"${whole}${analysis}>
 <caption><span>${view.caption}</span></caption>
-<thead role="rowgroup"><tr role="row">${shown.map(({ column, label }) => renderHead(column, label, order, view))}</tr></thead>
+<thead role="rowgroup"><tr role="row">${shown.map(({ column, label }) => renderHead(column, label, question?.order, view))}</tr></thead>
 <tbody role="rowgroup">
 ${answer.rows.map(renderRow)}</tbody>
 </table>
@@ -86,18 +92,29 @@ function chooseColumns({ columns, rows }: Answer, view: TableView): Drawn[] {
 
 function renderHead(column: CellColumn, label: string, order: Question['order'], { sortAddress }: TableView): Html {
   const kind = isNumeric(column) ? html` class="number"` : '';
-  if (sortAddress === undefined) return html`<th scope="col" role="columnheader"${kind}>${label}</th>`;
   const isBy = order?.by === column.name;
+  const direction = isBy ? (order.isDescending ? 'descending' : 'ascending') : 'none';
   // Numbers are looked through from the largest.
   const isNextDescending = isBy ? !order.isDescending : isNumeric(column);
-  const direction = isBy ? (order.isDescending ? 'descending' : 'ascending') : 'none';
-  return html`<th scope="col" role="columnheader"${kind} aria-sort="${direction}"><a href="${sortAddress(column.name, isNextDescending)}" rel="nofollow">${label}</a></th>`;
+  const content =
+    sortAddress === undefined
+      ? label
+      : html`${onlyIn('served', html`<a href="${sortAddress(column.name, isNextDescending)}" rel="nofollow">${label}</a>`)}${onlyIn('written', label)}`;
+  const sorted = sortAddress === undefined ? '' : html` aria-sort="${direction}"`;
+  return html`<th scope="col" role="columnheader"${kind}${sorted} data-name="${column.name}">${content}</th>`;
 }
 
-function renderCell({ column, label }: Pick<Drawn, 'column' | 'label'>, content: Content, isHeader: boolean): Html {
+/** A value that is shown in another form stands in the cell as it is, for the script that sorts and copies rows. */
+function renderCell(
+  { column, label }: Pick<Drawn, 'column' | 'label'>,
+  value: DuckDBValue,
+  content: Content,
+  isHeader: boolean,
+): Html {
   const kind = isNumeric(column) ? html` class="number"` : '';
-  if (isHeader) return html`<th scope="row" role="rowheader"${kind}>${content}</th>`;
-  return html`<td role="cell"${kind} data-label="${label}">${content}</td>`;
+  const exact = value === null || typeof value === 'string' ? '' : html` data-value="${valueToText(value)}"`;
+  if (isHeader) return html`<th scope="row" role="rowheader"${kind}${exact}>${content}</th>`;
+  return html`<td role="cell"${kind}${exact} data-label="${label}">${content}</td>`;
 }
 
 export const DOWNLOADS = ['csv', 'parquet', 'arrow'] as const;
@@ -114,7 +131,7 @@ function renderTools(question: Question): Html {
   const links = DOWNLOADS.map(
     (format) => html` · <a href="${analysisAddress(question, format)}" download>${format.toUpperCase()}</a>`,
   );
-  return html`<p class="tools"><a href="${analysisAddress(question)}#sql">SQL and all columns</a>${links}</p>`;
+  return html`<p class="tools">${onlyIn('served', html`<a href="${analysisAddress(question)}#sql">SQL and all columns</a>${links}`)}${onlyIn('written', html`On the command line: <code>${describeCommand(question)}</code>`)}</p>`;
 }
 
 /** `Rows 51 to 100` with links to those before and after. */
@@ -128,5 +145,5 @@ export function renderPager(
   const before = offset > 0 ? html`<a href="${address(Math.max(0, offset - size))}" rel="prev">Before</a>` : '';
   const after = hasMore ? html`<a href="${address(offset + size)}" rel="next">Next</a>` : '';
   const range = shown === 0 ? '' : html`<span>${formatCount(offset + 1)} to ${formatCount(offset + shown)}</span>`;
-  return html`<nav class="pager" aria-label="Pages of rows">${before}${range}${after}</nav>`;
+  return onlyIn('served', html`<nav class="pager" aria-label="Pages of rows">${before}${range}${after}</nav>`);
 }

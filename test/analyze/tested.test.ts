@@ -4,8 +4,8 @@ import { listAnalyses } from '../../src/analyze/analysis.js';
 import { readAnalysis } from '../../src/sql/model.js';
 import { DERIVED_TABLES } from '../../src/tables/table.js';
 
-/** The command `spread` and the report show these: test/cli and test/report look at the figures. */
-const SHOWN = /^(changes_by_day|daily_spreads|product_offers|spread_(by_|histogram|summary).*|widest_spreads)$/u;
+/** The command `spread` shows these: test/cli looks at the figures. */
+const SHOWN = /^(daily_spreads|product_offers)$/u;
 
 const names = [...listAnalyses().filter((name) => !SHOWN.test(name)), ...DERIVED_TABLES];
 

@@ -1,11 +1,13 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { HOSTILE, kettleWorld, renderWorld, text, type WorldRows } from '../report/report-world.js';
+import { writeReport } from '../../src/cli/actions/write-report.js';
+import { act, openContext } from '../cli/open-context.js';
+import { tellMarket } from '../explore/explored.js';
 import { launchChromium } from './chromium.js';
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } as const;
@@ -17,7 +19,16 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'pricelake-browser-'));
   browser = await launchChromium();
   const file = path.join(folder, 'report.html');
-  await writeFile(file, await renderWorld(wideWorld()));
+  const story = await tellMarket();
+  story.at('19 10:00');
+  for (let n = 0; n < 20; n++) {
+    const lamp = { brand: 'Lux', mpn: `L-${n}`, title: n === 7 ? 'Lámpara ÉLITE' : `Lamp ${n}` };
+    story.add({ ...lamp, siteId: 11n, price: 1000 });
+    story.add({ ...lamp, siteId: 22n, price: 1010 + n });
+  }
+  await story.run();
+  await act(writeReport, { lake: story.lakePath, output: file, top: 50, minShops: 2 }, openContext());
+  await story.close();
   url = pathToFileURL(file).href;
 });
 afterEach(async () => {
@@ -27,23 +38,6 @@ afterAll(async () => {
   await browser?.close();
   await rm(folder, { recursive: true, force: true });
 });
-
-/** Hostile texts everywhere, and more products than are shown at first: number k spreads over k percent. */
-function wideWorld(): WorldRows {
-  const world = kettleWorld({ title: HOSTILE, shop: HOSTILE, credit: HOSTILE });
-  const lamps = Array.from({ length: 30 }, (_, k) =>
-    [100, 110, 120, 130, 130 + k].map((price, site) => ({
-      item_id: String(1000 + 10 * k + site),
-      title: text(k === 7 ? 'Lámpara ÉLITE' : `Lamp ${k}`),
-      product_id: text(`lamp-${k}`),
-      gtin: 'NULL',
-      gtin14: 'NULL',
-      site_id: String(site + 1),
-      price: String(price),
-    })),
-  );
-  return { ...world, items: [...(world.items ?? []), ...lamps.flat()] };
-}
 
 /** Opens the report; what a page must not do is noted. */
 async function openReport(options: BrowserContextOptions = {}): Promise<{ page: Page; trouble: string[] }> {
@@ -61,12 +55,13 @@ async function openReport(options: BrowserContextOptions = {}): Promise<{ page: 
   return { page, trouble };
 }
 
-const firstProduct = (page: Page) => page.locator('#widest tbody tr:visible th bdi').first().textContent();
+/** A table by the part of the report that has it. */
+const tableOf = (page: Page, part: string) => page.locator(`#${part} table`).first();
 
 describe('the report in a browser', () => {
   it('asks for nothing, complains of nothing, and runs nothing that stands in a text', async () => {
     const { page, trouble } = await openReport();
-    for (const summary of await page.locator('summary').all()) await summary.click();
+    for (const summary of await page.locator('summary:visible').all()) await summary.click();
     expect(await page.evaluate('window.broken')).toBeUndefined();
     expect(await page.locator('h3').first().isVisible()).toBe(true);
     expect(await page.locator('script').count()).toBe(1);
@@ -91,91 +86,63 @@ describe('the report in a browser', () => {
 
   it('sorts by keyboard, and says how', async () => {
     const { page, trouble } = await openReport();
-    const head = page.locator('#widest th', { hasText: 'Most expensive' });
-    expect(await firstProduct(page)).toContain('script');
+    const table = tableOf(page, 'shops');
+    const shops = () => table.locator('tbody th').allTextContents();
+    const head = table.locator('th[data-name=price_index]');
     await head.locator('button').focus();
     await page.keyboard.press('Enter');
     expect(await head.getAttribute('aria-sort')).toBe('descending');
-    expect(await page.locator('#widest th', { hasText: 'Spread' }).getAttribute('aria-sort')).toBe('none');
-    expect(await firstProduct(page)).toBe('Lamp 29');
+    expect(await table.locator('th[data-name=products]').getAttribute('aria-sort')).toBe('none');
+    const falling = await shops();
     await page.keyboard.press('Space');
     expect(await head.getAttribute('aria-sort')).toBe('ascending');
-    expect(await firstProduct(page)).toContain('script');
-    await page.locator('#widest th button', { hasText: 'Product' }).click();
-    const titles = await page.locator('#widest tbody th bdi:first-child').allTextContents();
-    expect(titles.indexOf('Lamp 2')).toBeLessThan(titles.indexOf('Lamp 10'));
+    expect(await shops()).toEqual(falling.reverse());
+    expect(new Set(falling).size).toBe(3);
     expect(trouble).toEqual([]);
   });
 
-  it('finds what is typed, without accents, says how many, and keeps it in the address', async () => {
+  it('opens a product that a link leads to', async () => {
+    const { page, trouble } = await openReport();
+    const product = page.locator('#product-1');
+    expect(await product.isVisible()).toBe(false);
+    await tableOf(page, 'products').locator('tbody a').first().click();
+    await expect.poll(() => product.isVisible()).toBe(true);
+    expect(await product.locator('svg .name').count()).toBe(3);
+    expect(trouble).toEqual([]);
+  });
+
+  it('finds rows while one types, without accents', async () => {
     const { page } = await openReport();
-    await page.getByLabel('Search').fill('elite lampara');
-    expect(await page.locator('#widest tbody tr:visible').count()).toBe(1);
-    expect(await page.locator('output').textContent()).toBe('1 of 31 found');
-    expect(await page.evaluate('location.hash')).toBe('#text=elite+lampara');
-    await page.getByLabel('Search').fill('');
-    expect(await page.locator('#widest tbody tr:visible').count()).toBe(15);
+    const rows = tableOf(page, 'products').locator('tbody tr').filter({ visible: true });
+    expect(await rows.count()).toBe(21);
+    await page.locator('#products .find input').fill('elite lampara');
+    expect(await rows.count()).toBe(1);
+    await page.locator('#products .find input').fill('');
+    expect(await rows.count()).toBe(21);
   });
 
-  it('takes its filters from the address', async () => {
+  it('copies a table as CSV, with exact values under the names of the columns, and nothing that a spreadsheet computes', async () => {
     const { page, trouble } = await openReport();
-    await page.goto(`${url}#shop=5&text=lamp+29`);
-    await page.reload();
-    expect(await page.locator('[data-filter=shop]').inputValue()).toBe('5');
-    expect(await page.locator('output').textContent()).toBe('1 of 31 found');
-    expect(trouble).toEqual([]);
-  });
-
-  it('opens a product below its row, by keyboard, and closes it before rows move', async () => {
-    const { page, trouble } = await openReport();
-    const link = page.locator('#widest a.open').nth(1);
-    await link.focus();
-    await page.keyboard.press('Enter');
-    expect(await link.getAttribute('aria-expanded')).toBe('true');
-    const opened = page.locator('#widest tr.opened');
-    expect(await opened.count()).toBe(1);
-    expect(await opened.locator('.lines .name').allTextContents()).toContain('Shop 5');
-    expect(await opened.locator('tbody th').count()).toBe(5);
-    await page.locator('#widest th button', { hasText: 'Product' }).click();
-    expect(await opened.count()).toBe(0);
-    expect(await page.locator('#history details.product').count()).toBe(31);
-    expect(trouble).toEqual([]);
-  });
-
-  it('writes a table as CSV with the credits in each row, as it is filtered, and nothing that a spreadsheet computes', async () => {
-    const { page, trouble } = await openReport();
-    await page.getByLabel('Search').fill('lamp');
     const download = page.waitForEvent('download');
-    await page.locator('#spread button.csv').first().click();
-    const text = await readFile(await (await download).path(), 'utf8');
-    const lines = text.slice(1).trimEnd().split('\r\n');
-    expect((await download).suggestedFilename()).toBe('widest.csv');
-    expect(lines[0]).toBe(
-      '"Product","Cheapest","Median","Most expensive","Difference","Spread","Shops","Grade","Currency","Credits"',
+    await page.locator('#products .tools button').first().click();
+    const lines = (await readFile(await (await download).path(), 'utf8')).trimEnd().split('\r\n');
+    expect((await download).suggestedFilename()).toBe('find_products.csv');
+    expect(lines[0]).toMatch(
+      /^"title","brand",.*"min_price","median_price","max_price","currency","spread_pct","grade"/u,
     );
-    expect(lines).toHaveLength(31);
-    expect(lines[1]).toMatch(/^"Lamp 29 lamp-29","100.0000",.*,"EUR",".*script.*"$/u);
-    expect(text).not.toMatch(/(?:^|,)"[=+@]/mu);
+    expect(lines[1]).toMatch(/^"Rádio Nôtre 7","Acme","3",.*"80.0000","100.0000","110.0000","EUR","37.5","B"/u);
     expect(trouble).toEqual([]);
-  });
-
-  it('shows the rest of a long table when it is asked, and moves the focus there', async () => {
-    const { page } = await openReport();
-    await page.locator('#spread .unfold button').focus();
-    await page.keyboard.press('Enter');
-    expect(await page.locator('#widest tbody tr:visible').count()).toBe(31);
-    expect(await page.evaluate('document.activeElement.closest("tr").rowIndex')).toBe(16);
   });
 
   it('shows every row where scripts are off', async () => {
     const { page } = await openReport({ javaScriptEnabled: false });
-    expect(await page.locator('#widest tbody tr').filter({ visible: true }).count()).toBe(31);
-    expect(await page.locator('.search').isVisible()).toBe(false);
+    expect(await page.locator('.find').count()).toBe(0);
+    expect(await tableOf(page, 'shops').locator('tbody tr').filter({ visible: true }).count()).toBe(3);
   });
 
   it('fits a phone: the page never scrolls sideways, and what does can be scrolled by keyboard', async () => {
     const { page } = await openReport(PHONE);
-    for (const summary of await page.locator('summary').all()) await summary.click();
+    for (const summary of await page.locator('summary:visible').all()) await summary.click();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     // Observers tell of what has opened with the next frame.
     const stuck = () =>
@@ -188,9 +155,7 @@ describe('the report in a browser', () => {
   it('prints without what only a screen needs', async () => {
     const { page } = await openReport({ colorScheme: 'dark' });
     await page.emulateMedia({ media: 'print' });
-    expect(await page.locator('#widest tbody tr:visible').count()).toBe(31);
     expect(await page.locator('nav').isVisible()).toBe(false);
-    expect(await page.locator('#widest thead button').first().isVisible()).toBe(false);
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(251, 252, 251)');
     expect((await page.pdf({ format: 'A4' })).length).toBeGreaterThan(10_000);
   });
@@ -204,7 +169,7 @@ describe.each([
 ] as const)('the report %s', (_, options) => {
   it('has no fault that axe finds', async () => {
     const { page } = await openReport({ ...options, bypassCSP: true });
-    for (const summary of await page.locator('summary').all()) await summary.click();
+    for (const summary of await page.locator('summary:visible').all()) await summary.click();
     await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
     const violations =
       await page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] })

@@ -13,7 +13,7 @@ const REPORTS = 'test/mutate/reports';
 /** Tests that mutants of a folder's files are shown to, by the beginnings of their paths: the quick ones first. */
 const TESTS: Record<string, readonly string[]> = {
   models: ['test/apply/', 'test/run/models', 'test/analyze/', 'test/front/'],
-  analysis: ['test/analyze/', 'test/report/facts', 'test/front/derived'],
+  analysis: ['test/analyze/', 'test/front/derived'],
 };
 
 /** `invalid`: DuckDB refuses the text before it runs, which any test would notice. */

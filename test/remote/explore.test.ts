@@ -33,7 +33,14 @@ test('pages show what a remote has published since', async () => {
       return cached.lake;
     });
   const source = { lake: await bring(), refresh: async () => void (await bring()) };
-  const options = { host: '127.0.0.1', port: 0, memory: '400MB', refreshMs: 0, writeRows: async () => {} };
+  const options = {
+    host: '127.0.0.1',
+    port: 0,
+    memory: '400MB',
+    refreshMs: 0,
+    advice: new Map(),
+    writeRows: async () => {},
+  };
   const explorer = await startExplorer(source, options, testIo);
   const { page } = askAt(explorer.url);
   expect(await page('/')).toContain('as of run 1,');

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source cb2faa6323a37557.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 6b4c586d17ce4d73.
 -- step: price_leaders__moved
 SELECT
   item_id,
@@ -165,6 +165,9 @@ LEFT JOIN sites AS leaders
   ON leaders.site_id = pairs.leader_site_id AND leaders.is_current
 LEFT JOIN sites AS followers
   ON followers.site_id = pairs.follower_site_id AND followers.is_current
+WHERE
+  :site_id IS NULL
+  OR CAST(:site_id AS BIGINT) IN (pairs.leader_site_id, pairs.follower_site_id)
 ORDER BY
   pairs.follows DESC,
   pairs.leader_site_id NULLS LAST,

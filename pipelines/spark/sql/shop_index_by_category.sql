@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 94dea88be48ba381.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source f1a6f380517df086.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,
@@ -115,6 +115,32 @@ SELECT
         TRUE))),
       sorted -> GET(
         TRANSFORM(
+          ARRAY(CAST(ARRAY_SIZE(sorted) - 1 AS DOUBLE) * CAST(0.5 AS DOUBLE)),
+          place -> CASE
+            WHEN ARRAY_SIZE(sorted) = 0
+            THEN NULL
+            WHEN FLOOR(place) = place
+            THEN GET(sorted, CAST(place AS INT))
+            ELSE GET(sorted, CAST(FLOOR(place) AS INT)) * (
+              CAST(1 AS DOUBLE) - (
+                place - FLOOR(place)
+              )
+            ) + GET(sorted, CAST(CEIL(place) AS INT)) * (
+              place - FLOOR(place)
+            )
+          END
+        ),
+        0
+      )
+    ),
+    0
+  ) AS index_median,
+  100 * GET(
+    TRANSFORM(
+      ARRAY(ARRAY_SORT(COLLECT_LIST(ratio) FILTER(WHERE
+        TRUE))),
+      sorted -> GET(
+        TRANSFORM(
           ARRAY(CAST(ARRAY_SIZE(sorted) - 1 AS DOUBLE) * CAST(0.75 AS DOUBLE)),
           place -> CASE
             WHEN ARRAY_SIZE(sorted) = 0
@@ -158,6 +184,7 @@ SELECT
   win_pct,
   price_index,
   index_p25,
+  index_median,
   index_p75,
   sites.attribution
 FROM shop_index_by_category__figures AS figures

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source f475316659100c07.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source f3c29e2896377019.
 -- step: shop_overlap__shop_prices, kept
 SELECT
   product_id,
@@ -85,6 +85,8 @@ LEFT JOIN sites AS first_shop
   ON first_shop.site_id = first_site_id AND first_shop.is_current
 LEFT JOIN sites AS second_shop
   ON second_shop.site_id = second_site_id AND second_shop.is_current
+WHERE
+  :site_id IS NULL OR CAST(:site_id AS BIGINT) IN (first_site_id, second_site_id)
 ORDER BY
   pairs.products DESC,
   first_site_id NULLS LAST,

@@ -1,4 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Advice } from '../../check/finding.js';
+import { loadChecks } from '../../check/load.js';
 import type { WriteRows } from '../../explore/download.js';
 import { startExplorer } from '../../explore/explorer.js';
 import type { LakeSource } from '../../explore/snapshots.js';
@@ -20,7 +22,11 @@ export async function exploreLake(request: Arguments<typeof explore>, context: C
   const { lake: path } = await findTarget({ pipeline: request.pipeline, lake: request.lake });
   const source = await openSource(path, chooseRemote(request, io));
   const watched = list === undefined ? undefined : { list, currency, ownSite };
-  const explorer = await startExplorer(source, { host, port, memory, list: watched, writeRows }, io);
+  const explorer = await startExplorer(
+    source,
+    { host, port, memory, list: watched, writeRows, advice: await loadAdvice() },
+    io,
+  );
   try {
     if (!LOOPBACK.includes(host))
       io.log('warn', 'explore.reachable', { host, note: 'anyone with the address below can read the lake' });
@@ -34,6 +40,11 @@ export async function exploreLake(request: Arguments<typeof explore>, context: C
     await explorer.close();
   }
   return undefined;
+}
+
+/** What the shipped checks say about their findings. */
+export async function loadAdvice(): Promise<ReadonlyMap<string, Advice>> {
+  return new Map((await loadChecks()).map((check) => [check.name, check]));
 }
 
 /** A remote is read through the cache, which keeps the data files of all tables. */

@@ -1,11 +1,11 @@
 import type { Check, CheckSettings } from '../../check/check.js';
 import { NAMED_TABLES } from '../../check/count-rows.js';
+import { describeFinding } from '../../check/finding.js';
 import { loadChecks } from '../../check/load.js';
 import { runChecks } from '../../check/run.js';
 import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { suggestName } from '../../io/suggest-name.js';
-import { describeFinding } from '../../report/sections/checks.js';
 import { RelationGraph } from '../../sql/graph.js';
 import type { CheckResult, Severity } from '../../tables/table.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';

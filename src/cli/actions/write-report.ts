@@ -1,21 +1,17 @@
-import { existsSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
-import { requireKnown } from '../../analyze/spread-selection.js';
-import { loadChecks } from '../../check/load.js';
+import { resolve } from 'node:path';
+import { type Report, writeReport as writePages } from '../../explore/report.js';
+import { publishReport, requireReportTarget } from '../../explore/report-file.js';
+import { toBigInt, toDate, toNumber } from '../../explore/values.js';
 import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
-import { readPointer } from '../../lake/pointer.js';
-import { renderReport } from '../../report/page.js';
-import { type ReportFacts, readFacts, readWatched } from '../../report/read-facts.js';
-import { readBreaches, readGaps } from '../../report/read-moves.js';
-import { publishReport, requireReportTarget } from '../../report/report-file.js';
+import { openLake } from '../../lake/lake.js';
+import { explainLostFile } from '../../lake/lost-file.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { report } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
-import { openSpells } from '../prepare-spells.js';
 import { formatBytes } from '../progress.js';
-import { readLake } from '../read-lake.js';
+import { loadAdvice } from './explore-lake.js';
 
 /** Leaves memory for the page and the charts. */
 const MEMORY = '1GB';
@@ -28,62 +24,54 @@ export async function writeReport(request: Arguments<typeof report>, context: Co
     throw new PricelakeError('usage', message);
   }
   await requireReportTarget(output);
-  const advice = new Map((await loadChecks()).map((check) => [check.name, check]));
-  const { signal } = context;
+  const { io, signal } = context;
   const { lake: path } = await findTarget({ lake: request.lake });
-  const { facts, name } = await readLake({ path, signal, memory: MEMORY }, async (opened) => {
-    const { db, lake } = opened;
-    await requireKnown(db, { currency });
-    await (await openSpells(opened, context.io)).prepare();
-    const facts = await readFacts(db, { currency, minShops, top, products, since });
-    if (ownSite !== undefined) facts.gaps = await readGaps(db, ownSite, currency ?? null, minShops);
-    if (list !== undefined) {
-      // As `watch` does, but the state is left for its next run.
-      const state = `${list}.watch.parquet`;
-      const before = existsSync(state) ? state : undefined;
-      const options = { list, currency, ownSite };
-      facts.watched = await readWatched(db, { ...options, before, now: context.io.now() });
-      if (facts.watched.limited > 0n) facts.breaches = await readBreaches(db, options);
-    }
-    return { facts, name: (await readPointer(lake))?.pipeline ?? basename(lake.root) };
+  const lake = await openLake(path, { create: false });
+  const now = io.now();
+  const written = await writePages(lake, {
+    ...{ currency, minShops, top, products, since, ownSite, now, signal },
+    memory: MEMORY,
+    list: list === undefined ? undefined : { list, currency, ownSite },
+    advice: await loadAdvice(),
+    version: PRICELAKE_VERSION,
+  }).catch((error: unknown) => {
+    throw explainLostFile(error);
   });
-  const generatedAt = context.io.now();
-  const lake = basename(resolve(path));
-  const page = await renderReport(facts, { name, lake, generatedAt, version: PRICELAKE_VERSION, advice });
   signal.throwIfAborted();
-  await publishReport(output, page);
-  const bytes = Buffer.byteLength(page);
-  await context.say(describeForPeople(output, bytes, facts));
-  return { output: resolve(output), bytes, generatedAt, ...describeFacts(facts) };
+  await publishReport(output, written.page);
+  const bytes = Buffer.byteLength(written.page);
+  await context.say(describeForPeople(output, bytes, written));
+  return { output: resolve(output), bytes, generatedAt: now, ...describeFacts(written) };
 }
 
-function describeForPeople(output: string, bytes: number, facts: ReportFacts): string {
-  const { overview, checks, summary, shops, histories, credits } = facts;
-  const failed = checks.filter(({ violations }) => violations > 0n).length;
+const isFailed = (read: Report['checks'][number]) => toBigInt(read('violations')) > 0n;
+
+function describeForPeople(output: string, bytes: number, { overview, checks, summary, products }: Report): string {
+  const passed = checks.filter((check) => !isFailed(check)).length;
   return `${output} (${formatBytes(bytes)}): ${[
-    countOf(overview.listed, 'listing'),
-    `${checks.length - failed} of ${countOf(checks.length, 'check')} passed`,
-    countOf(summary.spreads, 'spread'),
-    countOf(shops.length, 'shop'),
-    countOf(histories.length, 'price history', 'price histories'),
-    countOf(credits.length, 'credit'),
+    countOf(toBigInt(overview('listed')), 'listing'),
+    `${passed} of ${countOf(checks.length, 'check')} passed`,
+    countOf(toBigInt(summary('spreads')), 'spread'),
+    countOf(toBigInt(overview('shops')), 'shop'),
+    countOf(products.length, 'product'),
   ].join(', ')}\n`;
 }
 
-function describeFacts({ overview, runs, checks, summary, histories, credits }: ReportFacts): CommandReport {
+function describeFacts({ overview, runs, checks, summary, products, credits }: Report): CommandReport {
   const [last] = runs;
+  const current = runs.map((read) => toDate(read('caught_up_at'))).find((at) => at !== undefined);
   return {
-    listed: overview.listed,
-    newestChange: overview.newest_change,
-    lastRunAt: last?.finished_at ?? null,
-    caughtUp: last?.caught_up ?? null,
-    listingUnknown: last?.listing_unknown ?? null,
-    currentUpTo: runs.find(({ caught_up_at }) => caught_up_at !== null)?.caught_up_at ?? null,
-    addsUp: runs.every(({ adds_up }) => adds_up),
-    failedChecks: checks.filter(({ violations }) => violations > 0n).map(({ name }) => name),
-    spreads: summary.spreads,
-    medianSpreadPct: summary.median_pct,
-    products: histories.map(({ product }) => product.product_id),
-    attribution: credits.map(({ attribution }) => attribution),
+    listed: toBigInt(overview('listed')),
+    newestChange: toDate(overview('newest_change')) ?? null,
+    lastRunAt: (last && toDate(last('finished_at'))) ?? null,
+    caughtUp: last === undefined ? null : last('caught_up') === true,
+    listingUnknown: last === undefined ? null : toBigInt(last('listing_unknown')),
+    currentUpTo: current ?? null,
+    addsUp: runs.every((read) => read('adds_up') !== false),
+    failedChecks: checks.filter(isFailed).map((read) => String(read('name'))),
+    spreads: toBigInt(summary('spreads')),
+    medianSpreadPct: toNumber(summary('median_pct')) ?? null,
+    products: [...products],
+    attribution: [...credits],
   };
 }

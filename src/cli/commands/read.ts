@@ -1,7 +1,7 @@
 import { listAnalyses } from '../../analyze/analysis.js';
 import type { Grade } from '../../analyze/spread-selection.js';
 import type { SuggestRule } from '../../analyze/watch-list.js';
-import type { Since } from '../../report/read-moves.js';
+import type { Since } from '../../explore/report.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { declareCommand } from '../command.js';
 import { NOTIFY } from '../notify/receivers.js';

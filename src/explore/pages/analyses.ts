@@ -1,6 +1,8 @@
 import { listAnalyses } from '../../analyze/analysis.js';
 import { type Content, html } from '../../formats/html.js';
 import { readAnalysis } from '../../sql/model.js';
+import { chartAnswer } from '../charts/chart-answer.js';
+import { describeCommand } from '../command.js';
 import {
   changeAddress,
   type Page,
@@ -62,16 +64,9 @@ ${renderSection(
 
   async function renderRows(): Promise<Content> {
     const answer = await ask(question);
-    return html`${renderAnswer(answer, question, {
+    return html`${await chartAnswer(analysis, answer)}${renderAnswer(answer, question, {
       caption: `Rows of ${analysis}`,
       sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
     })}${renderPager(answer.rows.length, answer.hasMore, offset, (from) => address({ from: String(from || '') }), ROWS)}`;
   }
 }
-
-function describeCommand(question: Question): string {
-  const set = listVariables(question).map(([name, value]) => ` --set ${quoteWord(`${name}=${value}`)}`);
-  return `pricelake query --analysis ${question.analysis}${set.join('')}`;
-}
-
-const quoteWord = (word: string) => (/^[\w=.:-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

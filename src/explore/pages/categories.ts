@@ -1,5 +1,6 @@
 import { html } from '../../formats/html.js';
-import { foreign } from '../../report/format.js';
+import { chartAnswer } from '../charts/chart-answer.js';
+import { foreign } from '../format.js';
 import {
   changeAddress,
   type Page,
@@ -19,10 +20,24 @@ export async function categoriesPage({ search, ask }: PageRequest): Promise<Page
   const order = readOrder(search) ?? { by: 'category_path', isDescending: false };
   const spreads: Question = { analysis: 'spread_by_category', set: { currency, top: '2000' }, order, limit: 2000 };
   const dispersion: Question = { analysis: 'dispersion', set: { currency, top: '20' }, limit: 20 };
-  const [answer, dispersed, currencies] = await Promise.all([ask(spreads), ask(dispersion), listCurrencies(ask)]);
+  const histogram: Question = { analysis: 'spread_histogram', set: { currency }, limit: 100 };
+  const days: Question = { analysis: 'spread_by_day', set: { currency, days: '90' }, limit: 100 };
+  const [answer, dispersed, steps, byDay, currencies] = await Promise.all([
+    ask(spreads),
+    ask(dispersion),
+    ask(histogram),
+    ask(days),
+    listCurrencies(ask),
+  ]);
+  const charts = [
+    await chartAnswer(histogram.analysis, steps),
+    await chartAnswer(days.analysis, byDay),
+    await chartAnswer(spreads.analysis, answer),
+  ];
   return {
     title: 'Categories',
     body: html`${renderFilters('/categories', [renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], currency)])}
+<div class="charts">${charts}</div>
 ${renderAnswer(answer, spreads, {
   caption: 'Trusted spreads of products that two or more shops sell, by category',
   columns: [

@@ -1,12 +1,29 @@
+import { type DuckDBListValue, DuckDBStructValue, type DuckDBValue } from '@duckdb/node-api';
 import { html } from '../../formats/html.js';
-import { foreign } from '../../report/format.js';
+import { foreign } from '../format.js';
 import type { Page, PageRequest } from '../page.js';
+import { readAll, toText } from '../values.js';
 
-/** Licence and credit texts that go with the data. */
-export function creditsPage({ snapshot: { credits } }: PageRequest): Page {
+const MOST = 1000;
+
+/** Licence and credit texts that go with the data, with the websites that ask for them. */
+export async function creditsPage({ ask }: PageRequest): Promise<Page> {
+  const credits = readAll(await ask({ analysis: 'report_credits', set: {}, limit: MOST }));
   const body =
     credits.length === 0
       ? html`<p class="soft">No website of this copy asks for a credit.</p>`
-      : html`<p>Pass these on with the data.</p><ul class="credits">${credits.map((text) => html`<li>${foreign(text, 4000)}</li>`)}</ul>`;
+      : html`<p>Pass these on with the data.</p><ul class="credits">${credits.map(
+          (read) =>
+            html`<li>${foreign(toText(read('attribution')) ?? null, 4000)} <small>${listSites(read('sites'))}</small></li>`,
+        )}</ul>`;
   return { title: 'Credits and licences', body };
+}
+
+function listSites(sites: DuckDBValue) {
+  const names = (sites as DuckDBListValue).items.map((site) =>
+    site instanceof DuckDBStructValue
+      ? (toText(site.entries.name ?? null) ?? toText(site.entries.host ?? null))
+      : undefined,
+  );
+  return names.map((name, k) => [k === 0 ? '' : ', ', foreign(name ?? null, 80)]);
 }

@@ -1,12 +1,21 @@
-import { DuckDBDecimalValue, DuckDBTimestampTZValue, type DuckDBValue } from '@duckdb/node-api';
+import { DuckDBDecimalValue, type DuckDBValue } from '@duckdb/node-api';
 import { countOf } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
-import { drawPriceLines, MOST_LINES } from '../../report/charts/price-lines.js';
-import { foreign, formatMoney, formatPercent, money } from '../../report/format.js';
-import { renderFigures } from '../../report/layout.js';
-import { changeAddress, type Page, type PageRequest, renderChoice, renderFilters, renderSection } from '../page.js';
-import { type Answer, type Question, type ReadValue, readRow } from '../question.js';
+import { productPath, showAmount } from '../cells.js';
+import { drawPriceLines, MOST_LINES } from '../charts/price-lines.js';
+import { foreign, formatMoney, formatPercent, money } from '../format.js';
+import {
+  changeAddress,
+  type Page,
+  type PageRequest,
+  renderChoice,
+  renderFigures,
+  renderFilters,
+  renderSection,
+} from '../page.js';
+import type { Answer, Question } from '../question.js';
 import { renderAnswer } from '../table.js';
+import { type ReadValue, readRow, toDate } from '../values.js';
 
 const SPANS = [
   { value: '7', label: '7 days' },
@@ -50,6 +59,9 @@ export async function productPage(product: string, { search, ask }: PageRequest)
   const title = read('title');
   return {
     title: title === null ? product : String(title),
+    address: productPath(product, currency),
+    note:
+      typeof read('spread_pct') === 'number' ? `${currency} · ${formatPercent(Number(read('spread_pct')))}` : currency,
     body: html`<p class="about">${[read('brand'), read('category_path')].map((part) => (part === null ? '' : html`${foreign(String(part))} · `))}${foreign(product)}${
       others.length === 0
         ? ''
@@ -88,7 +100,7 @@ ${renderSection(
 function renderHead(read: ReadValue, currency: string): Html {
   const amount = (name: string): Content => {
     const value = read(name);
-    return value instanceof DuckDBDecimalValue ? money(value.toString(), currency) : '–';
+    return value instanceof DuckDBDecimalValue ? money(showAmount(name, value), currency) : '–';
   };
   const spread = read('spread_pct');
   const leftOut = read('left_out');
@@ -200,10 +212,7 @@ function drawSpells(answer: Answer, currency: string, span: string): Html {
 }
 
 function toSpell(read: ReadValue): Spell {
-  const time = (name: string) => {
-    const value = read(name);
-    return value instanceof DuckDBTimestampTZValue ? new Date(Number(value.micros / 1000n)) : undefined;
-  };
+  const time = (name: string) => toDate(read(name));
   const from = time('from_at') ?? new Date(0);
   return {
     item: String(read('item_id')),

@@ -16,6 +16,7 @@ import { renderAnswer, renderPager } from '../table.js';
 
 const PATH = '/products';
 const ROWS = 50;
+const MOST_ROWS = 1000;
 const VARIABLES = [
   'q',
   'currency',
@@ -41,12 +42,18 @@ const STOCK: Choice[] = [
   { value: 'false', label: 'not known' },
 ];
 
+/** The question of an address. */
+export function askForProducts(search: URLSearchParams): Question {
+  const set = Object.fromEntries(VARIABLES.map((name) => [name, search.get(name) ?? '']));
+  const rows = Number(search.get('rows') ?? ROWS);
+  const limit = Number.isSafeInteger(rows) && rows > 0 ? Math.min(rows, MOST_ROWS) : ROWS;
+  return { analysis: 'find_products', set, order: readOrder(search), offset: readOffset(search), limit };
+}
+
 /** Products by words and filters; the address holds them all. */
 export async function productsPage({ search, ask }: PageRequest): Promise<Page> {
-  const set = Object.fromEntries(VARIABLES.map((name) => [name, search.get(name) ?? '']));
-  const order = readOrder(search);
-  const offset = readOffset(search);
-  const question: Question = { analysis: 'find_products', set, order, offset, limit: ROWS };
+  const question = askForProducts(search);
+  const { set, offset = 0, limit } = question;
   const [answer, currencies] = await Promise.all([ask(question), listCurrencies(ask)]);
   const field = (name: (typeof VARIABLES)[number], label: string, hint = '') =>
     renderField(name, label, set[name] ?? '', hint);
@@ -62,7 +69,12 @@ export async function productsPage({ search, ask }: PageRequest): Promise<Page> 
       field('min_price', 'Price from'),
       field('max_price', 'to'),
     ],
-    { site_id: set.site_id ?? '', sort: search.get('sort') ?? '', order: search.get('order') ?? '' },
+    {
+      site_id: set.site_id ?? '',
+      sort: search.get('sort') ?? '',
+      order: search.get('order') ?? '',
+      rows: search.get('rows') ?? '',
+    },
   );
   const address = (changes: Record<string, string>) => changeAddress(PATH, search, { from: '', ...changes });
   const table = renderAnswer(answer, question, {
@@ -89,7 +101,7 @@ export async function productsPage({ search, ask }: PageRequest): Promise<Page> 
     answer.hasMore,
     offset,
     (from) => address({ from: String(from || '') }),
-    ROWS,
+    limit,
   );
   return { title: 'Products', body: html`${filters}<div id="found">${table}${pager}</div>` };
 }

@@ -1,4 +1,6 @@
 import { html } from '../../formats/html.js';
+import { chartAnswer } from '../charts/chart-answer.js';
+import { onlyIn } from '../edition.js';
 import {
   changeAddress,
   type Page,
@@ -10,8 +12,9 @@ import {
   renderSection,
 } from '../page.js';
 import { askPast } from '../past.js';
-import { type Question, readFirst } from '../question.js';
+import type { Question } from '../question.js';
 import { renderAnswer } from '../table.js';
+import { readFirst } from '../values.js';
 import { listCurrencies } from './products.js';
 import { MOVES } from './today.js';
 
@@ -21,6 +24,7 @@ const POSITION = [
   { name: 'win_pct', label: 'Win rate' },
   'price_index',
   { name: 'index_p25', label: 'Lower quarter' },
+  { name: 'index_median', label: 'Middle' },
   { name: 'index_p75', label: 'Upper quarter' },
 ];
 
@@ -84,6 +88,7 @@ ${renderFilters('/shops', [
   renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], set.currency),
   renderField('category', 'Category', set.category, 'slug or path'),
 ])}
+${await chartAnswer(positions.analysis, answer)}
 ${renderAnswer(answer, positions, {
   caption: 'Shops that sell a product that another one sells too',
   columns: ['shop', 'host', ...POSITION],
@@ -94,30 +99,77 @@ ${renderSection('Who moves first', past.render({ caption: 'Of two shops that sel
   };
 }
 
-/** One shop: position, categories, movements. Undefined if the lake does not have it. */
+const PAIRS = [
+  'leader',
+  'follower',
+  { name: 'products', label: 'Shared products' },
+  { name: 'leader_moves', label: 'Moves' },
+  { name: 'follows', label: 'Followed' },
+  { name: 'follow_pct', label: 'Share' },
+  { name: 'median_lag_hours', label: 'Hours later' },
+  { name: 'lead_pct', label: 'Leads' },
+];
+
+const SUCCESSORS = [
+  'title',
+  'new_title',
+  'evidence',
+  { name: 'ended_at', label: 'Ended' },
+  { name: 'first_seen_at', label: 'Began' },
+  { name: 'last_price', label: 'Last price' },
+  { name: 'last_currency', label: 'Currency' },
+  { name: 'first_price', label: 'First price' },
+  { name: 'change_pct', label: 'Change' },
+  { name: 'is_ambiguous', label: 'Ambiguous' },
+  { name: 'new_url', label: 'Page' },
+];
+
+const GAPS = [
+  'title',
+  { name: 'category_name', label: 'Category' },
+  'shops',
+  'lowest',
+  { name: 'lowest_shop', label: 'at' },
+  'median',
+  'currency',
+  { name: 'sold_widely_at', label: 'Sold by several since' },
+  { name: 'own_ended_at', label: 'It had it until' },
+];
+
+/** One shop: position, rivals, assortment, freshness, movements. Undefined if the lake does not have it. */
 export async function shopPage(site: string, request: PageRequest): Promise<Page | undefined> {
-  const { ask } = request;
-  const shop = await ask({ analysis: 'shop', set: { site_id: site }, limit: 1 });
+  const { ask, search } = request;
+  const own: Question = { analysis: 'shop', set: { site_id: site }, limit: 1 };
+  const shop = await ask(own);
   if (shop.rows.length === 0) return undefined;
-  const read = readFirst(shop);
+  const currency = search.get('currency') ?? '';
   const positions: Question = {
     analysis: 'shop_index_by_category',
-    set: { site_id: site, min_products: '1' },
+    set: { site_id: site, min_products: '1', currency },
     limit: 500,
   };
-  const moves: Question = { analysis: 'movers', set: { site_id: site, top: '20' }, limit: 200 };
+  const overlap: Question = {
+    analysis: 'shop_overlap',
+    set: { site_id: site, min_products: '1', currency, top: '20' },
+    limit: 20,
+  };
+  const gaps: Question = { analysis: 'assortment_gaps', set: { own_site: site, currency, top: '20' }, limit: 20 };
   const sources: Question = { analysis: 'source_freshness', set: { site_id: site }, limit: 500 };
-  const [answer, seen] = await Promise.all([ask(positions), ask(sources)]);
-  const past = await askPast(request, moves);
-  const reduced = await askPast(request, { analysis: 'reductions', set: { site_id: site, top: '20' }, limit: 20 });
-  const missing = await askPast(request, { analysis: 'availability', set: { site_id: site, top: '20' }, limit: 20 });
+  const [answer, shared, missing, seen] = await Promise.all([ask(positions), ask(overlap), ask(gaps), ask(sources)]);
+  const past = (analysis: string) => askPast(request, { analysis, set: { site_id: site, top: '20' }, limit: 20 });
+  const moved = await askPast(request, { analysis: 'movers', set: { site_id: site, top: '20' }, limit: 200 });
+  const [led, reduced, out, followed] = await Promise.all([
+    past('price_leaders'),
+    past('reductions'),
+    past('availability'),
+    past('successors'),
+  ]);
   const list = changeAddress('/products', new URLSearchParams(), { site_id: site });
-  const gaps = changeAddress('/analyses/assortment_gaps', new URLSearchParams(), { own_site: site });
   return {
-    title: String(read('shop')),
-    ...past.again,
-    body: html`${renderAnswer(shop, { analysis: 'shop', set: { site_id: site }, limit: 1 }, { caption: 'The shop in this copy' })}
-<p><a href="${list}">Its products</a> · <a href="${gaps}">What others sell and it does not</a></p>
+    title: String(readFirst(shop)('shop')),
+    ...moved.again,
+    body: html`${renderAnswer(shop, own, { caption: 'The shop in this copy' })}
+${onlyIn('served', html`<p><a href="${list}">Its products</a></p>`)}
 ${renderSection(
   'Position',
   renderAnswer(answer, positions, {
@@ -129,6 +181,16 @@ ${renderSection(
     empty: 'No other shop sells what it sells.',
   }),
 )}
+${renderSection(
+  'Rivals',
+  renderAnswer(shared, overlap, {
+    caption:
+      'Shops that sell the same products, those with the most first; a price level above 100 is dearer than the second shop',
+    empty: 'No other shop sells what it sells.',
+  }),
+)}
+${renderSection('Leads and follows', led.render({ caption: 'Of two shops that sell the same products, how often one moves after the other within three days', columns: PAIRS, empty: 'No shop follows another often enough.' }))}
+${renderSection('Gaps', renderAnswer(missing, gaps, { caption: 'What two or more other shops sell and this one does not, the most widely sold first', columns: GAPS, empty: 'It sells all that two others sell.' }))}
 ${renderSection('Freshness', renderAnswer(seen, sources, { caption: 'The sources of this shop, the stalest first', columns: FRESHNESS, empty: 'No read has shown its sources yet.' }))}
 ${renderSection(
   'Announced reductions',
@@ -140,12 +202,13 @@ ${renderSection(
 )}
 ${renderSection(
   'Out of stock',
-  missing.render({
+  out.render({
     caption: 'Times without stock, the longest first',
     columns: STOCK_OUTS,
     empty: 'No time without stock is known, or no attribute is mapped to availability.',
   }),
 )}
-${renderSection('Moved in the last day', past.render({ caption: 'Prices and listings that changed', columns: MOVES, empty: 'Nothing moved.' }))}`,
+${renderSection('Replaced listings', followed.render({ caption: 'New listings that may continue one that ended, the latest first', columns: SUCCESSORS, empty: 'No new listing continues one that ended.' }))}
+${renderSection('Moved in the last day', moved.render({ caption: 'Prices and listings that changed', columns: MOVES, empty: 'Nothing moved.' }))}`,
   };
 }

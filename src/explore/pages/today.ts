@@ -1,12 +1,21 @@
-import { DuckDBTimestampTZValue, type DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBValue } from '@duckdb/node-api';
 import { formatCount } from '../../formats/count.js';
 import { type Content, html } from '../../formats/html.js';
-import { formatPercent } from '../../report/format.js';
-import { renderFigures } from '../../report/layout.js';
-import { changeAddress, type Page, type PageRequest, renderChoice, renderFilters, renderSection } from '../page.js';
+import { formatPercent, moment } from '../format.js';
+import {
+  changeAddress,
+  type Page,
+  type PageRequest,
+  renderChoice,
+  renderFigures,
+  renderFilters,
+  renderSection,
+} from '../page.js';
 import { askPast } from '../past.js';
-import { type Answer, type Question, type ReadValue, readFirst, readRow } from '../question.js';
+import type { Answer, Question } from '../question.js';
 import { analysisAddress, renderAnswer, type ShownColumn } from '../table.js';
+import { type ReadValue, readFirst, toBigInt, toDate, toNumber } from '../values.js';
+import { renderVerdict } from '../verdict.js';
 import { listCurrencies } from './products.js';
 
 const ROWS = 8;
@@ -44,15 +53,17 @@ export const MOVES: readonly (string | ShownColumn)[] = [
 
 /** What moved, how whole and fresh the copy is, and what needs attention. */
 export async function todayPage(request: PageRequest): Promise<Page> {
-  const { search, ask, snapshot } = request;
-  const since = SINCE.find(({ value }) => value === search.get('since'))?.value ?? 'run';
+  const { search, ask, snapshot, advice } = request;
+  const since = readSince(search.get('since') ?? '');
   const currency = search.get('currency') ?? '';
+  const runs: Question = { analysis: 'report_runs', set: {}, limit: 10 };
   const overview: Question = { analysis: 'report_overview', set: {}, limit: 1 };
   const checks: Question = { analysis: 'report_checks', set: {}, limit: 500 };
   const summary: Question = { analysis: 'spread_summary', set: { currency }, limit: 1 };
   const widest: Question = { analysis: 'widest_spreads', set: { currency, top: String(ROWS) }, limit: ROWS };
-  const [held, checked, summed, spreads, currencies] = await Promise.all([
+  const [held, ran, checked, summed, spreads, currencies] = await Promise.all([
     ask(overview),
+    ask(runs),
     ask(checks),
     ask(summary),
     ask(widest),
@@ -65,15 +76,22 @@ export async function todayPage(request: PageRequest): Promise<Page> {
     limit: ROWS * Object.keys(KINDS).length,
   };
   const past = await askPast(request, moves);
+  const standing = { summary: readFirst(summed), overview: readHeld, runs: ran, checks: checked };
   const readSummed = readFirst(summed);
-  const median = readSummed('median_pct');
+  const median = toNumber(readSummed('median_pct'));
   return {
     title: 'Today',
     ...past.again,
-    body: html`${renderFilters('/', [
-      renderChoice('since', 'Since', SINCE, since),
-      renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], currency),
-    ])}
+    body: html`${renderVerdict(standing, advice)}
+${renderFilters('/', [
+  renderChoice(
+    'since',
+    'Since',
+    [...SINCE, ...(SINCE.some(({ value }) => value === since) ? [] : [{ value: since, label: since }])],
+    since,
+  ),
+  renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], currency),
+])}
 ${past.answer === undefined ? past.render({ caption: '' }) : renderMoves(past.answer, moves)}
 ${renderSection(
   'Widest spreads',
@@ -83,7 +101,7 @@ ${renderSection(
       value: html`<a href="${changeAddress('/products', new URLSearchParams(), { currency, min_shops: '2' })}">${formatCount(toBigInt(readSummed('spreads')))}</a>`,
       note: 'products, per currency',
     },
-    { name: 'Half differ by more than', value: typeof median === 'number' ? formatPercent(median) : '–' },
+    { name: 'Half differ by more than', value: median === undefined ? '–' : formatPercent(median) },
     {
       name: 'Grade A',
       value: html`<a href="${changeAddress('/products', new URLSearchParams(), { currency, grade: 'A' })}">${formatCount(toBigInt(readSummed('grade_a')))}</a>`,
@@ -104,17 +122,23 @@ ${renderSection(
     empty: 'No product is sold by two shops.',
   })}`,
 )}
-${renderSection('The copy', renderCopy(readHeld, checked))}`,
+${renderSection('The copy', renderCopy(readHeld))}`,
   };
 }
 
-const toBigInt = (value: DuckDBValue): bigint => (typeof value === 'bigint' ? value : 0n);
+/** `run`, `day`, `week`, the number of a run or a time in UTC. Anything else is `run`. */
+function readSince(given: string): string {
+  const isMoment = /^\d{1,9}$/u.test(given) || (/^\d{4}-/u.test(given) && !Number.isNaN(Date.parse(given)));
+  return isMoment || SINCE.some(({ value }) => value === given) ? given : 'run';
+}
 
 /** Variables of movers.sql. Before the second run, a day ago is the only known moment. */
 function chooseMoment(since: string, run: bigint | undefined, newest: DuckDBValue): Record<string, string> {
+  if (/^\d+$/u.test(since)) return { since_run: since };
+  if (since.includes('-')) return { since };
   if (since === 'run' && run !== undefined && run > 1n) return { since_run: String(run - 1n) };
-  if (since !== 'week' || !(newest instanceof DuckDBTimestampTZValue)) return {};
-  return { since: new Date(Number(newest.micros / 1000n) - WEEK_MS).toISOString() };
+  const seen = toDate(newest);
+  return since === 'week' && seen !== undefined ? { since: new Date(seen.getTime() - WEEK_MS).toISOString() } : {};
 }
 
 /** The number of each kind leads to its list. */
@@ -139,22 +163,12 @@ function renderMoves(answer: Answer, question: Question): Content {
   return html`${renderFigures(figures)}${parts.length === 0 ? html`<p class="soft">No price or listing of a product moved.</p>` : parts}`;
 }
 
-function renderCopy(read: ReadValue, checks: Answer): Content {
-  const failed = checks.rows
-    .map((row) => readRow(checks, row))
-    .filter((readCheck) => toBigInt(readCheck('violations')) > 0n);
-  const newest = read('newest_seen');
-  return html`${renderFigures([
+function renderCopy(read: ReadValue): Content {
+  const newest = toDate(read('newest_seen'));
+  return renderFigures([
     { name: 'Listings', value: formatCount(toBigInt(read('listed'))) },
     { name: 'Products', value: html`<a href="/products">${formatCount(toBigInt(read('products')))}</a>` },
     { name: 'Shops', value: html`<a href="/shops">${formatCount(toBigInt(read('shops')))}</a>` },
-    { name: 'Service last saw an item', value: newest instanceof DuckDBTimestampTZValue ? showTime(newest) : '–' },
-    {
-      name: 'Checks',
-      value: html`<a href="/copy#checks">${failed.length} of ${checks.rows.length} found something</a>`,
-    },
-  ])}${failed.length === 0 ? '' : html`<ul>${failed.map((readCheck) => html`<li>${String(readCheck('name'))}: ${formatCount(toBigInt(readCheck('violations')))} (${String(readCheck('severity'))})</li>`)}</ul>`}`;
+    { name: 'Service last saw an item', value: newest === undefined ? '–' : moment(newest) },
+  ]);
 }
-
-const showTime = (value: DuckDBTimestampTZValue): string =>
-  `${new Date(Number(value.micros / 1000n)).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -1,6 +1,6 @@
 import type { View as VegaView } from 'vega';
 import type { TopLevelSpec } from 'vega-lite';
-import { Html, html, stripControls } from '../formats/html.js';
+import { Html, html, stripControls } from '../../formats/html.js';
 
 /** Colours are variables of the page's style, so that one drawing fits light, dark and paper. */
 export const COLOR = {

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import {
+  cutText,
+  foreign,
+  formatDuration,
+  formatMoney,
+  formatPercent,
+  link,
+  shortenNames,
+} from '../../src/explore/format.js';
 import { html, stripControls } from '../../src/formats/html.js';
-import { cutText, foreign, formatDuration, formatMoney, formatPercent, link } from '../../src/report/format.js';
 
 describe('money', () => {
   it.each([
@@ -70,4 +78,37 @@ it('whatever a text holds, it stays one text within an element and within an att
     }),
     { seed: 1, numRuns: 100 },
   );
+});
+
+describe('names in a chart', () => {
+  it('are left as they are if they fit', () => {
+    expect(shortenNames(['Alpha', 'Beta', 'Alpha'], 10)).toEqual(['Alpha', 'Beta', 'Alpha']);
+  });
+
+  it('lose the words that all begin with', () => {
+    const names = ['Supermarket Online North', 'Supermarket Online South', 'Supermarket Online North'];
+    expect(shortenNames(names, 12)).toEqual(['…North', '…South', '…North']);
+  });
+
+  it('are cut in the middle otherwise', () => {
+    expect(shortenNames(['A shop of many words', 'Beta'], 11)).toEqual(['A sho…words', 'Beta']);
+  });
+
+  it('never become the same text', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(
+          fc.stringMatching(/^[ab ]{1,40}$/u).map((name) => cutText(name, 100)),
+          { minLength: 2, maxLength: 12 },
+        ),
+        fc.integer({ min: 6, max: 20 }),
+        (names, longest) => {
+          const short = shortenNames(names, longest);
+          expect(new Set(short).size).toBe(new Set(names).size);
+          for (const name of short) expect([...name].length).toBeLessThanOrEqual(longest);
+        },
+      ),
+      { seed: 1, numRuns: 300 },
+    );
+  });
 });

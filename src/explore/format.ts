@@ -59,16 +59,49 @@ export function cutText(text: string, longest: number): string {
         .trimEnd()}…`;
 }
 
+/**
+ * Cuts names to a length at which each can be told from the others: without the words that all begin with, and else in the
+ * middle. Names that differ stay different; a number is added where nothing else helps.
+ */
+export function shortenNames(names: readonly string[], longest: number): string[] {
+  const clean = names.map((name) => cutText(name, 1000));
+  if (clean.every((name) => [...name].length <= longest)) return clean;
+  const shared = findSharedWords([...new Set(clean)]);
+  const shown = new Map<string, string>();
+  for (const name of clean) {
+    if (shown.has(name)) continue;
+    const cut = cutMiddle(shared === '' ? name : `…${name.slice(shared.length)}`, longest);
+    const taken = new Set(shown.values());
+    let label = cut;
+    for (let n = 2; taken.has(label); n++) label = `${cutMiddle(cut, longest - 1 - String(n).length)} ${n}`;
+    shown.set(name, label);
+  }
+  return clean.map((name) => shown.get(name) ?? name);
+}
+
+/** Whole words, with the space after them. */
+function findSharedWords([first = '', ...others]: readonly string[]): string {
+  if (others.length === 0) return '';
+  const words = first.split(/(?<= )/u).slice(0, -1);
+  for (let n = words.length; n > 0; n--) {
+    const begin = words.slice(0, n).join('');
+    if (others.every((name) => name.startsWith(begin) && name.length > begin.length)) return begin;
+  }
+  return '';
+}
+
+function cutMiddle(text: string, longest: number): string {
+  const characters = [...text];
+  if (characters.length <= longest) return text;
+  const end = Math.floor((longest - 1) / 2);
+  const [left, right] = [characters.slice(0, longest - 1 - end), characters.slice(characters.length - end)];
+  return `${left.join('').trimEnd()}…${right.join('').trimStart()}`;
+}
+
 /** Isolates foreign text, so that its direction of writing stays its own. A dash stands for none. */
 export function foreign(text: string | null, longest = 160): Html {
   const cut = text === null ? '' : cutText(text, longest);
   return cut === '' ? html`<span class="none">–</span>` : html`<bdi>${cut}</bdi>`;
-}
-
-/** `a, b and 3 more`, of which `most` are shown. */
-export function listNames(names: readonly Content[], most: number): Html {
-  const more = names.length - most;
-  return html`${names.slice(0, most).map((name, k) => [k === 0 ? '' : ', ', name])}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Links to a shop's page if the address is http or https without credentials, else gives the text alone. */

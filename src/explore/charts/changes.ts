@@ -1,6 +1,12 @@
 import { countOf } from '../../formats/count.js';
-import { type Chart, COLOR, COUNTS, DAYS } from '../chart.js';
-import type { DayChanges } from '../rows.js';
+import { type Chart, COLOR, COUNTS, DAYS } from './draw-chart.js';
+
+/** Changes of a kind on a day, `2026-11-20`. */
+export interface DayChanges {
+  day: string;
+  kind: string;
+  changes: bigint;
+}
 
 /** Kinds of change, from the lowest of the stack up. */
 export const KINDS = [

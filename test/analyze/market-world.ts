@@ -1,6 +1,4 @@
 import { createSpellsView } from '../../src/analyze/analysis.js';
-import { type ReportHead, renderReport } from '../../src/report/page.js';
-import { type ReportFacts, type ReportSelection, readFacts } from '../../src/report/read-facts.js';
 import type { Database } from '../../src/sql/connection.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
 import { fillDerived, insertRows, openEmptyTables, type Row } from '../check/lake-world.js';
@@ -11,16 +9,6 @@ export const time = (iso: string) => `TIMESTAMPTZ '${iso}'`;
 /** Text that must stay text, wherever it stands. */
 export const HOSTILE = `"><script>window.broken=1</script><img src=x onerror="window.broken=1">' onload=window.broken=1 x='\${broken}\`-->]]></svg></style>\u202egnp.exe\u2028\u0085&lt;`;
 
-export const SELECTION: ReportSelection = { currency: undefined, minShops: undefined, top: 50, products: [] };
-
-export const HEAD: ReportHead = {
-  name: 'prices',
-  lake: 'lake',
-  generatedAt: new Date('2026-11-20T10:00:00Z'),
-  version: '1.2.3',
-  advice: new Map([['price_not_negative', { found: '[price is|prices are] below zero', next: 'Look at the page.' }]]),
-};
-
 export interface WorldRows {
   items?: Row[];
   history?: Row[];
@@ -28,10 +16,11 @@ export interface WorldRows {
   runs?: Row[];
   checks?: Row[];
   datasets?: Row[];
+  days?: Row[];
 }
 
 /** Tables in memory with these rows, and the derived tables that follow from them. */
-export async function openReportWorld(rows: WorldRows): Promise<Database> {
+export async function openMarket(rows: WorldRows): Promise<Database> {
   const db = await openEmptyTables();
   await insertRows(db, 'sites', rows.sites ?? []);
   await insertRows(db, 'items', rows.items ?? []);
@@ -41,23 +30,9 @@ export async function openReportWorld(rows: WorldRows): Promise<Database> {
   await insertRows(db, 'check_results', fill(rows.checks, CHECK));
   await insertRows(db, 'datasets', fill(rows.datasets, DATASET));
   await fillDerived(db);
+  await insertRows(db, 'price_spread_daily', rows.days ?? []);
   await createSpellsView(db);
   return db;
-}
-
-/** The facts of such a world. */
-export async function readWorld(rows: WorldRows, selection: Partial<ReportSelection> = {}): Promise<ReportFacts> {
-  const db = await openReportWorld(rows);
-  try {
-    return await readFacts(db, { ...SELECTION, ...selection });
-  } finally {
-    await db.close();
-  }
-}
-
-/** The page about such a world. */
-export async function renderWorld(rows: WorldRows, selection: Partial<ReportSelection> = {}): Promise<string> {
-  return renderReport(await readWorld(rows, selection), HEAD);
 }
 
 const RUN: Row = {

@@ -1,7 +1,21 @@
 import { countOf, formatCount } from '../../formats/count.js';
-import { type Chart, COLOR, COUNTS, DAYS } from '../chart.js';
 import { formatPercent } from '../format.js';
-import type { DaySpread, HistogramStep } from '../rows.js';
+import { type Chart, COLOR, COUNTS, DAYS } from './draw-chart.js';
+
+export interface HistogramStep {
+  from_pct: number;
+  /** Null for the last step, which has no end. */
+  up_to_pct: number | null;
+  spreads: bigint;
+}
+
+/** Quartiles of the spreads of a day, `2026-11-20`, in percent. */
+export interface DaySpread {
+  day: string;
+  p25: number;
+  median: number;
+  p75: number;
+}
 
 const LAST = 100;
 /** Half of the space between two bars, in percent of spread. */

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../formats/html.js';
-import { cutText } from '../format.js';
+import { shortenNames } from '../format.js';
 
 /** Prices of an offer by runs of days. Between two runs it was not listed. */
 interface PriceLine {
@@ -35,6 +35,10 @@ export function drawPriceLines(lines: readonly PriceLine[], span: { from: Date; 
         ((at.getTime() - span.from.getTime()) / (span.to.getTime() - span.from.getTime())) * (WIDTH - LEFT - RIGHT),
     );
   const y = (price: number) => round(TOP + PLOT - ((price - low) / (high - low)) * PLOT);
+  const labels = shortenNames(
+    drawn.map(({ name }) => name),
+    LONGEST_NAME,
+  );
   const names = placeNames(drawn.map(({ runs }) => y(runs.at(-1)?.price ?? low)));
   const height = Math.max(TOP + PLOT + BOTTOM, ...names.map((at) => at + 8));
   const decimals = high - low >= 20 ? 0 : 2;
@@ -45,11 +49,11 @@ ${[span.from, new Date((span.from.getTime() + span.to.getTime()) / 2), span.to].
   (at, k) =>
     html`<text x="${x(at)}" y="${TOP + PLOT + 18}" text-anchor="${['start', 'middle', 'end'][k]}">${DAY.format(k === 2 ? new Date(at.getTime() - 1) : at)}</text>`,
 )}
-${drawn.map(({ name, runs }, k) => {
+${drawn.map(({ runs }, k) => {
   const end = runs.at(-1);
   const [endX, endY] = end === undefined ? [0, 0] : [x(end.to), y(end.price)];
   return html`<g class="line-${k + 1}"><path class="price" d="${drawSteps(runs, x, y)}"/>
-<path class="lead" d="M${endX} ${endY}L${WIDTH - RIGHT + 10} ${names[k]}"/><text class="name" x="${WIDTH - RIGHT + 14}" y="${(names[k] ?? 0) + 4}">${cutText(name, LONGEST_NAME)}</text></g>\n`;
+<path class="lead" d="M${endX} ${endY}L${WIDTH - RIGHT + 10} ${names[k]}"/><text class="name" x="${WIDTH - RIGHT + 14}" y="${(names[k] ?? 0) + 4}">${labels[k]}</text></g>\n`;
 })}</svg>`;
 }
 

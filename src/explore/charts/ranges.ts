@@ -1,5 +1,5 @@
-import { type Chart, COLOR } from '../chart.js';
-import { cutText } from '../format.js';
+import { shortenNames } from '../format.js';
+import { type Chart, COLOR } from './draw-chart.js';
 
 /** One line of the chart: a middle, and the range of half of the values. */
 export interface Range {
@@ -7,11 +7,6 @@ export interface Range {
   low: number;
   middle: number;
   high: number;
-}
-
-export interface Share {
-  name: string;
-  percent: number;
 }
 
 interface RangesOptions {
@@ -31,10 +26,15 @@ export function rangesChart(ranges: readonly Range[], { label, axisTitle, refere
     scale: { zero: reference === undefined, nice: true },
     axis: { tickCount: 5, title: axisTitle },
   } as const;
+  // Rows go by their place, because names may repeat.
+  const names = shortenNames(
+    ranges.map(({ name }) => name),
+    LONGEST_NAME,
+  );
   const line = { mark: { type: 'rule', color: COLOR.soft } as const, encoding: { x: { datum: reference ?? 0, ...x } } };
   return {
     ...layOutRows(ranges.length, label),
-    values: ranges.map(({ name, low, middle, high }, place) => ({ ...nameRow(name, place), low, middle, high })),
+    values: ranges.map(({ low, middle, high }, place) => ({ place, name: names[place] ?? '', low, middle, high })),
     layer: [
       ...(reference === undefined ? [] : [line]),
       {
@@ -44,29 +44,6 @@ export function rangesChart(ranges: readonly Range[], { label, axisTitle, refere
       {
         mark: { type: 'point', filled: true, size: 64, color: COLOR.ink, opacity: 1 },
         encoding: { y: Y, x: { field: 'middle', ...x } },
-      },
-      NAMES,
-    ],
-  };
-}
-
-/** Draws bars from zero to a hundred percent. */
-export function sharesChart(shares: readonly Share[], { label, axisTitle }: RangesOptions): Chart {
-  return {
-    ...layOutRows(shares.length, label),
-    values: shares.map(({ name, percent }, place) => ({ ...nameRow(name, place), percent })),
-    layer: [
-      {
-        mark: { type: 'bar', color: COLOR.accent },
-        encoding: {
-          y: Y,
-          x: {
-            field: 'percent',
-            type: 'quantitative',
-            scale: { domain: [0, 100] },
-            axis: { tickCount: 5, title: axisTitle },
-          },
-        },
       },
       NAMES,
     ],
@@ -83,9 +60,4 @@ const NAMES = {
 function layOutRows(rows: number, label: string): Pick<Chart, 'label' | 'height' | 'padding'> {
   const padding = { left: NAME_WIDTH, right: 14, top: 6, bottom: 38 };
   return { label, height: rows * ROW + padding.top + padding.bottom, padding };
-}
-
-/** Rows go by their place, because names may repeat. */
-function nameRow(name: string, place: number) {
-  return { place, name: cutText(name, LONGEST_NAME) };
 }

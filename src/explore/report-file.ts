@@ -3,7 +3,7 @@ import { open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { replaceFile } from '../io/durable.js';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
-import { REPORT_MARK } from './page.js';
+import { REPORT_MARK } from './report.js';
 
 /** The mark comes after the policy, near the beginning. */
 const HEAD_BYTES = 2048;

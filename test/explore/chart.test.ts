@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type Chart, drawChart } from '../../src/report/chart.js';
-import { changesChart } from '../../src/report/charts/changes.js';
-import { drawPriceLines } from '../../src/report/charts/price-lines.js';
-import { rangesChart, sharesChart } from '../../src/report/charts/ranges.js';
-import { histogramChart, spreadDaysChart } from '../../src/report/charts/spreads.js';
-import { HOSTILE } from './report-world.js';
+import { changesChart } from '../../src/explore/charts/changes.js';
+import { type Chart, drawChart } from '../../src/explore/charts/draw-chart.js';
+import { linesChart } from '../../src/explore/charts/lines.js';
+import { drawPriceLines } from '../../src/explore/charts/price-lines.js';
+import { rangesChart } from '../../src/explore/charts/ranges.js';
+import { histogramChart, spreadDaysChart } from '../../src/explore/charts/spreads.js';
+import { HOSTILE } from './explored.js';
 
 const DAY = 86_400_000;
 const at = (day: number) => new Date(Date.UTC(2026, 9, 1) + day * DAY);
@@ -32,7 +33,21 @@ describe('a chart', () => {
     ['days', spreadDaysChart(days)],
     ['changes', changesChart([{ day: '2026-11-20', kind: 'NEW', changes: 3n }])],
     ['ranges', rangesChart([{ name: HOSTILE, low: 1, middle: 2, high: 3 }], labels)],
-    ['shares', sharesChart([{ name: HOSTILE, percent: 40 }], labels)],
+    [
+      'lines',
+      linesChart(
+        [
+          {
+            name: HOSTILE,
+            points: [
+              { x: at(1), y: 1 },
+              { x: at(2), y: 2 },
+            ],
+          },
+        ],
+        { x: 'day', y: 'an index', reference: 100 },
+      ),
+    ],
   ])('of %s is one labelled picture without styles, ids, scripts or addresses', async (_, chart) => {
     const text = await draw(chart);
     expect(text).toMatch(/^<svg role="img" aria-label="[^"<>]+" viewBox="0 0 372 \d+">/);
@@ -53,9 +68,9 @@ describe('a chart', () => {
   });
 
   it('keeps rows of the same name apart', async () => {
-    const shop = { name: 'Shop', percent: 50 };
-    const text = await draw(sharesChart([shop, shop, shop], labels));
-    expect(shapes(text, 'accent')).toHaveLength(3);
+    const shop = { name: 'Shop', low: 1, middle: 2, high: 3 };
+    const text = await draw(rangesChart([shop, shop, shop], labels));
+    expect(shapes(text, 'ink')).toHaveLength(3);
   });
 
   it('is the same in every time zone', async () => {

@@ -1,0 +1,15 @@
+-- part of: explore
+-- Cost of the runs by month (UTC) of their end, the newest first: calls, export rows, blocks of overage and bytes received.
+-- Optional variables: top (12)
+SELECT
+  date_trunc('month', finished_at AT TIME ZONE 'UTC')::DATE AS month,
+  count(*) AS runs,
+  sum(calls)::BIGINT AS calls,
+  sum(export_rows)::BIGINT AS export_rows,
+  sum(overage_blocks)::BIGINT AS overage_blocks,
+  sum(bytes_received)::BIGINT AS bytes_received,
+  sum(seconds) AS seconds
+FROM runs
+GROUP BY ALL
+ORDER BY month DESC
+LIMIT coalesce(getvariable('top')::BIGINT, 12)

@@ -1,0 +1,252 @@
+import { createHash } from 'node:crypto';
+import { requireKnown, toProductId } from '../analyze/spread-selection.js';
+import type { Advice } from '../check/finding.js';
+import { type Content, Html, html } from '../formats/html.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Lake } from '../lake/lake.js';
+import { productPath } from './cells.js';
+import { printEdition } from './edition.js';
+import { foreign, moment } from './format.js';
+import type { Page, PageRequest } from './page.js';
+import { categoriesPage } from './pages/categories.js';
+import { copyPage } from './pages/copy.js';
+import { creditsPage } from './pages/credits.js';
+import { listPage } from './pages/list.js';
+import { productPage } from './pages/product.js';
+import { askForProducts, productsPage } from './pages/products.js';
+import { shopPage, shopsPage } from './pages/shops.js';
+import { todayPage } from './pages/today.js';
+import { ask, type Question } from './question.js';
+import { PAGE_SCRIPT } from './script.js';
+import { Snapshot, type SnapshotOptions } from './snapshot.js';
+import { PAGE_STYLE } from './style.js';
+import { type ReadValue, readAll, readFirst, toText } from './values.js';
+
+/** Begins the time of which the report tells what moved: a run, or a time in UTC. */
+export type Since = { run: bigint } | { time: string };
+
+export interface ReportOptions extends SnapshotOptions {
+  /** ISO 4217 code; all currencies without it. */
+  currency: string | undefined;
+  /** Fewest shops of the products; by default four, or as many as there are. */
+  minShops: number | undefined;
+  /** Products with the widest spreads. */
+  top: number;
+  /** Products beside these. */
+  products: readonly string[];
+  since: Since | undefined;
+  /** The reader's own shop, which gets a page. */
+  ownSite: bigint | undefined;
+  advice: ReadonlyMap<string, Advice>;
+  now: Date;
+  version: string;
+  signal: AbortSignal;
+}
+
+/** A page's place in the file. */
+interface Part {
+  id: string;
+  /** Where the page is served. */
+  address: string;
+  page: Page;
+  /** Part of a list that is closed at first. */
+  isProduct?: boolean;
+}
+
+/** The document, and what it says in short. */
+export interface Report {
+  page: string;
+  overview: ReadValue;
+  /** The newest first. */
+  runs: ReadValue[];
+  checks: ReadValue[];
+  summary: ReadValue;
+  /** Ids of the products that have a page. */
+  products: string[];
+  /** Licence texts. */
+  credits: readonly string[];
+}
+
+/** Near the beginning of a file, it shows that the file is a report of ours. */
+export const REPORT_MARK = '<meta name="generator" content="pricelake report">';
+
+const MOST_RUNS = 10;
+const MOST_CHECKS = 500;
+
+/**
+ * Writes the pages of a lake into one document that loads nothing.
+ * @throws PricelakeError `usage` if the lake has no such currency, product, run or shop, `lake_invalid` if it can't be read
+ */
+export async function writeReport(lake: Lake, options: ReportOptions): Promise<Report> {
+  const snapshot = await Snapshot.open(lake, options);
+  try {
+    await snapshot.past;
+    return await writePages(snapshot, options);
+  } finally {
+    await snapshot.close();
+  }
+}
+
+async function writePages(snapshot: Snapshot, options: ReportOptions): Promise<Report> {
+  const { currency = '', minShops, top, since, ownSite, list, advice, now, signal } = options;
+  await requireKnown(snapshot, { currency: options.currency });
+  await requireSince(snapshot, since);
+  const askNow = (question: Question) => ask(snapshot, question, signal);
+  const request = (values: Record<string, string> = {}): PageRequest => {
+    const search = new URLSearchParams(Object.entries({ currency, ...values }).filter(([, value]) => value !== ''));
+    return { snapshot, search, ask: askNow, signal, now, advice };
+  };
+  const summary = readFirst(
+    await askNow({ analysis: 'spread_summary', set: { currency, min_shops: String(minShops ?? '') }, limit: 1 }),
+  );
+  const overview = readFirst(await askNow({ analysis: 'report_overview', set: {}, limit: 1 }));
+  const runs = readAll(await askNow({ analysis: 'report_runs', set: {}, limit: MOST_RUNS }));
+  const checks = readAll(await askNow({ analysis: 'report_checks', set: {}, limit: MOST_CHECKS }));
+
+  const widest = request({ min_shops: toText(summary('min_shops')) ?? '', grade: 'B', rows: String(top) });
+  const moment = since === undefined ? 'day' : 'run' in since ? String(since.run) : since.time;
+  const found = readAll(await askNow(askForProducts(widest.search)));
+  const shown = found.map((read) => ({ product: String(read('product_id')), currency: String(read('currency')) }));
+  const named = options.products.map((product) => ({ product: toProductId(product), currency }));
+  const products = await makeProducts([...named, ...shown], request);
+  const parts: Part[] = [
+    { id: 'today', address: '/', page: await todayPage(request({ since: moment })) },
+    { id: 'products', address: '/products', page: await productsPage(widest) },
+    ...products,
+    ...(list === undefined ? [] : [{ id: 'list', address: '/list', page: await listPage(request()) }]),
+    { id: 'shops', address: '/shops', page: await shopsPage(request()) },
+    ...(ownSite === undefined ? [] : [await makeShop(ownSite, request())]),
+    { id: 'categories', address: '/categories', page: await categoriesPage(request()) },
+    { id: 'copy', address: '/copy', page: await copyPage(request()) },
+    { id: 'credits', address: '/credits', page: await creditsPage(request()) },
+  ];
+  return {
+    page: renderDocument(parts, snapshot, options),
+    ...{ overview, runs, checks, summary },
+    products: products.map(({ product }) => product),
+    credits: snapshot.credits,
+  };
+}
+
+async function requireSince(snapshot: Snapshot, since: Since | undefined): Promise<void> {
+  if (since === undefined || !('run' in since)) return;
+  const known = await snapshot.rows('SELECT 1 FROM runs WHERE run_number = $1', [since.run]);
+  if (known.length > 0) return;
+  throw new PricelakeError('usage', `--since ${since.run}: the lake has no run of this number`);
+}
+
+interface ProductPart extends Part {
+  product: string;
+}
+
+/** Each product once, in the order given. @throws PricelakeError `usage` if one has no offer with a price */
+async function makeProducts(
+  wanted: readonly { product: string; currency: string }[],
+  request: (values: Record<string, string>) => PageRequest,
+): Promise<ProductPart[]> {
+  const made = await Promise.all(
+    wanted.map(async ({ product, currency }) => ({
+      ...{ product, currency },
+      page: await productPage(product, request(currency === '' ? {} : { currency })),
+    })),
+  );
+  const missing = made.filter(({ page }) => page === undefined).map(({ product }) => product);
+  if (missing.length > 0) {
+    throw new PricelakeError('usage', `--product ${missing.join(', ')}: no listed offer with a price`, {
+      hint: 'Product ids are in the column product_id of products, e.g. in `pricelake spread --format csv`.',
+    });
+  }
+  const once = new Map(
+    made.flatMap((one) => (one.page === undefined ? [] : [[one.page.address, { ...one, page: one.page }]])),
+  );
+  return [...once.values()].map(({ product, page }, k) => ({
+    ...{ product, page },
+    id: `product-${k + 1}`,
+    address: page.address ?? productPath(product),
+    isProduct: true,
+  }));
+}
+
+/** @throws PricelakeError `usage` if the lake has no such shop */
+async function makeShop(site: bigint, request: PageRequest): Promise<Part> {
+  const page = await shopPage(String(site), request);
+  if (page === undefined) throw new PricelakeError('usage', `--own-site ${site}: no site_id of table sites`);
+  return { id: 'own-shop', address: `/shops/${site}`, page };
+}
+
+function renderDocument(
+  parts: readonly Part[],
+  { name, run }: Snapshot,
+  { now, version, currency }: ReportOptions,
+): string {
+  const places = new Map(parts.flatMap(({ id, address }) => [[address, `#${id}`] as const]));
+  places.set('/copy#checks', '#checks');
+  const links = parts.filter(({ isProduct }) => isProduct !== true);
+  const document = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+${new Html(REPORT_MARK)}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<title>${name}: price report</title>
+<link rel="icon" href="data:,">
+<style>${new Html(PAGE_STYLE)}</style>
+</head>
+<body class="written">
+<header class="bar"><div class="wide">
+<h1 class="brand">${foreign(name)}</h1>
+<p class="about">Price report${currency === undefined ? '' : html`, prices in ${currency}`}${run === undefined ? '' : html`, as of run ${run.number}, ${moment(run.at)}`}; made ${moment(now)}</p>
+<nav aria-label="Parts of this report"><ul>${links.map(({ id, page }) => html`<li><a href="#${id}">${foreign(page.title, 60)}</a></li>\n`)}</ul></nav>
+</div></header>
+<main class="wide">
+${parts.map((part) => renderPart(part, places))}</main>
+<footer class="wide"><p>Made by pricelake ${version} from the published tables of the lake. Times are UTC. Money is exact; percentages and charts are rounded. This page asks for nothing from the network.</p></footer>
+<script>${new Html(PAGE_SCRIPT)}</script>
+</body>
+</html>
+`;
+  return document.text;
+}
+
+/** A product's page is closed at first. A browser opens it for a link to what stands in it. */
+function renderPart({ id, page, isProduct }: Part, places: ReadonlyMap<string, string>): Content {
+  const article = html`<article id="${id}" aria-label="${page.title}">
+<h2>${foreign(page.title, 200)}</h2>
+${new Html(fitInto(printEdition(html`${page.body}`, 'written'), places))}
+</article>
+`;
+  return isProduct === true
+    ? html`<details class="product"><summary>${foreign(page.title, 120)} <small>${page.note}</small></summary>${article}</details>\n`
+    : article;
+}
+
+/**
+ * Headings of a page stand one level lower in the document, and links lead to its parts. One to a page that is not in it
+ * becomes its text. Foreign text has no `<` and no quotes, so it is never taken for either.
+ */
+function fitInto(text: string, places: ReadonlyMap<string, string>): string {
+  return text
+    .replaceAll(/<(\/?)h([2-5])(?=[ >])/gu, (_, slash, level) => `<${slash}h${Number(level) + 1}`)
+    .replaceAll(/<a href="(\/[^"]*)"[^>]*>(.*?)<\/a>/gsu, (_, address, content) => {
+      const place = places.get(address.replaceAll('&amp;', '&').replaceAll('&#39;', "'"));
+      return place === undefined ? `<span>${content}</span>` : `<a href="${place}">${content}</a>`;
+    });
+}
+
+const hashSource = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** Allows only the page's own style and script. */
+const POLICY = [
+  "default-src 'none'",
+  `script-src ${hashSource(PAGE_SCRIPT)}`,
+  `style-src ${hashSource(PAGE_STYLE)}`,
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
