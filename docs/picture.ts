@@ -1,0 +1,43 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { packagePath } from '../src/io/package-path.js';
+import { launchChromium } from '../test/browser/chromium.js';
+
+const COMMAND = packagePath('dist/cli/main.js');
+
+/** `npm run docs:picture` writes docs/images/explore.png: the first page of `explore` about the lake of the demo. */
+async function takePicture(): Promise<void> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-picture-'));
+  const [code] = await once(start('demo', '--keep', folder), 'close');
+  if (code !== 0) throw new Error(`pricelake demo ended with ${code}`);
+  const server = start('explore', '--lake', path.join(folder, 'lake'));
+  const browser = await launchChromium();
+  try {
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme: 'light' });
+    await page.goto(await readAddress(server));
+    await page.screenshot({ path: packagePath('docs/images/explore.png') });
+  } finally {
+    await browser.close();
+    server.kill();
+    await once(server, 'close');
+    await rm(folder, { recursive: true });
+  }
+}
+
+const start = (...args: string[]) =>
+  spawn(process.execPath, [COMMAND, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+
+async function readAddress({ stdout }: ChildProcess): Promise<string> {
+  if (stdout === null) throw new Error('explore has no output');
+  for await (const line of createInterface({ input: stdout })) {
+    const [address] = /http:\S+/.exec(line) ?? [];
+    if (address !== undefined) return address;
+  }
+  throw new Error('explore printed no address');
+}
+
+await takePicture();
