@@ -28,6 +28,16 @@ describe('a check file', () => {
     });
   });
 
+  it('may have lines as Windows ends them, several parameters, and other comments behind its header', () => {
+    const parameters = ['share', 'most'].map((name) => `-- parameter: ${name} DOUBLE default 1: x\n`).join('');
+    const text = `${HEADER}${parameters}\n-- name: no header any more\nSELECT $share + $most\n`;
+    const { parameters: found, ...check } = parseCheck(text.replaceAll('\n', '\r\n'), 'a.sql');
+    expect(check).toMatchObject({ name: 'a', severity: 'warn', description: 'd', next: 'n' });
+    expect(found.map(({ name }) => name)).toEqual(['share', 'most']);
+    const wrong = `${HEADER}-- within_run: nothing\nSELECT 1`.replaceAll('\n', '\r\n');
+    expect(() => parseCheck(wrong, 'a.sql')).toThrow(/^a\.sql:5: within_run: "nothing" is no column of items/u);
+  });
+
   it.each([
     ['-- name: a\n-- severity: fatal\n-- description: d\n-- next: n\nSELECT 1', /^a\.sql:2: severity: /u],
     ['-- name: a\n-- severity: warn\n-- next: n\nSELECT 1', 'a.sql:1: the header has no "-- description:" line'],

@@ -219,10 +219,12 @@ describe('a check is refused before a run begins, since it does not follow from'
   });
 });
 
-it('the line of the scope is that of its header', async () => {
-  const check = parseCheck(
-    '-- name: own\n-- severity: warn\n-- description: not -- scope: row\n-- next: n\n-- scope: row\nSELECT DISTINCT 1 FROM items',
-    'own.sql',
-  );
+it.each([
+  ['-- scope: row', '\n'],
+  ['--  scope: row', '\r\n'],
+  ['--scope: row', '\n'],
+])('the line of the scope is that of its header, as %j', async (scope, end) => {
+  const lines = ['-- name: own', '-- severity: warn', '-- description: not -- scope: row', '-- next: n', scope];
+  const check = parseCheck([...lines, 'SELECT DISTINCT 1 FROM items'].join(end), 'own.sql');
   await expect(requireScopes(db, [check])).rejects.toThrow('own.sql:5: scope: row: ');
 });

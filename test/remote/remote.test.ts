@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { beginRun, peekUnfinishedRun } from '../../src/journal/landings.js';
+import { writeCheckpoint } from '../../src/lake/checkpoint.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
 import { readHolder } from '../../src/remote/lease.js';
@@ -51,6 +52,31 @@ test('a lake that is older than its remote goes up with its newest version, behi
   await other.run(3);
   expect(await readVersions(other)).toEqual({ runs: 2, datasets: 2 });
   expect(io.events).not.toContain('remote.moved_aside');
+});
+
+test('an empty disk gets a log from its newest checkpoint on, and later only the entries that it lacks', async () => {
+  const { store, machine, db } = await openRemoteWorld();
+  const [one, two] = [await machine(), await machine()];
+  await one.run(1);
+  await one.hold(async (lake) => {
+    await commitRun(db, lake, 2);
+    await writeCheckpoint(lake, 'runs', new Date());
+  });
+  await one.run(3);
+  const { download } = store;
+  const fetched: string[] = [];
+  store.download = (key, ...more) => {
+    if (key.startsWith('runs/_delta_log/')) fetched.push(key.slice('runs/_delta_log/'.length).replace(/^0+/, ''));
+    return download(key, ...more);
+  };
+  await two.hold();
+  expect(fetched).toEqual(['1.checkpoint.parquet', '_last_checkpoint', '1.json', '2.json']);
+  expect(await readVersions(two)).toEqual({ runs: 2, datasets: 2 });
+  await one.run(4);
+  fetched.length = 0;
+  await two.hold();
+  expect(fetched).toEqual(['3.json']);
+  expect(await readVersions(two)).toEqual({ runs: 3, datasets: 3 });
 });
 
 test('two machines at once: the second one is refused, and after a death the lease is free in time', async () => {
