@@ -1,7 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { observeRows } from '../../src/apply/observe.js';
+import { NUMBER_MARK } from '../../src/apply/long-numbers.js';
+import { observeRows, quoteFile } from '../../src/apply/observe.js';
+import { MAX_ROW_BYTES } from '../../src/io/limits.js';
 import { makeFolder } from '../journal/folder.js';
 
 /** Files of rows of a kilobyte; ids go on from file to file. */
@@ -42,4 +44,35 @@ test('of larger ones the first megabyte is, and some rows of each further one an
     expect(looked(3005 + megabyte * 1000, 3004 + (megabyte + 1) * 1000)).toBeGreaterThan(9);
   }
   expect(ids.length).toBeLessThan(1300);
+});
+
+/** Writes a text, and has its long numbers quoted in a copy. */
+async function quote(text: string) {
+  const source = path.join(await makeFolder(), 'rows.ndjson');
+  await writeFile(source, text);
+  const landed = await quoteFile(source, '2026-11-20T06:00:00Z', await makeFolder());
+  return { ...landed, isCopy: landed.path !== source, text: await readFile(landed.path, 'utf8') };
+}
+
+test('a file with numbers that DuckDB would round is copied with these in quotes, wherever the first one comes', async () => {
+  const rows = Array.from({ length: 9000 }, (_, id) => `{"id":${id},"title":"${'x'.repeat(1000)}","price":1.5}\n`);
+  const plain = rows.join('');
+  expect(await quote(plain)).toMatchObject({ isCopy: false, marked: false, hasTooLarge: false, text: plain });
+  for (const places of [[0], [4500], [8999], [3, 8000]]) {
+    const replace = (price: string) =>
+      rows.map((row, place) => (places.includes(place) ? row.replace('1.5', price) : row)).join('');
+    const { text, ...landed } = await quote(replace('1.23456789012345678'));
+    expect(text === replace(`"${NUMBER_MARK}1.23456789012345678"`)).toBe(true);
+    expect(landed).toMatchObject({ isCopy: true, marked: true, hasTooLarge: false, part: 'rows.ndjson' });
+  }
+});
+
+test('a row that is too large for DuckDB is noticed, and none that just fits', async () => {
+  const row = (bytes: number) => `{"id":1,"title":"${'x'.repeat(bytes - 19)}"}`;
+  expect(row(100)).toHaveLength(100);
+  const isNoticed = async (text: string) => (await quote(text)).hasTooLarge;
+  expect(await isNoticed(`{"id":0}\n${row(MAX_ROW_BYTES)}\n{"id":2}\n`)).toBe(false);
+  expect(await isNoticed(`{"id":0}\n${row(MAX_ROW_BYTES + 1)}\n{"id":2}\n`)).toBe(true);
+  expect(await isNoticed(row(MAX_ROW_BYTES))).toBe(false);
+  expect(await isNoticed(row(MAX_ROW_BYTES + 1))).toBe(true);
 });
