@@ -14,6 +14,17 @@ export function listAnalyses(): string[] {
     .sort();
 }
 
+/** The question that an analysis answers: the first sentence of its first comment. */
+export function readQuestion(name: string): string {
+  const [comment = ''] = /^(?:-- ?.*\n)+/u.exec(readAnalysis(name)) ?? [];
+  const [first = ''] = comment
+    .replaceAll(/^-- ?/gmu, '')
+    .replaceAll('\n', ' ')
+    .trim()
+    .split(/(?<=[.:?])\s/u, 1);
+  return first.replace(/:$/u, '.');
+}
+
 /** True for the queries behind the tables of pages, too: an analysis, or a part of the report or of `explore`. */
 export function isExplored(name: string): boolean {
   if (!readdirSync(packagePath('pipelines/analysis')).includes(`${name}.sql`)) return false;

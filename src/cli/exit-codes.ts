@@ -90,10 +90,11 @@ export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
   return hasSystemCode(error, 'ENOSPC', 'EDQUOT') ? 'disk_full' : 'unexpected';
 }
 
-/** For people: one line, then what to do and where to read more. */
+/** For people: one line, the place in their text, then what to do and where to read more. */
 export function formatError(error: unknown): string {
   const lines = [`pricelake: ${messageOf(error)}`];
-  const { hint, docsUrl, upgradeUrl, nextRunAt } = factsOf(error);
+  const { excerpt, hint, docsUrl, upgradeUrl, nextRunAt } = factsOf(error);
+  for (const line of excerpt?.split('\n') ?? []) lines.push(`  ${toPlainLine(line)}`);
   if (hint !== undefined) lines.push(`  → ${toPlainLine(hint)}`);
   if (nextRunAt !== undefined) lines.push(`  next run: ${nextRunAt.toISOString()}`);
   if (docsUrl !== undefined) lines.push(`  docs: ${toPlainLine(docsUrl)}`);

@@ -1,5 +1,6 @@
 import { parseDuration } from '../config/units.js';
 import { PricelakeError } from '../io/errors.js';
+import { suggestName } from '../io/suggest-name.js';
 
 /** Values that completion offers: paths, or names that are looked up when somebody asks for them. */
 export type Completes = 'files' | 'checks' | 'currencies' | 'categories' | 'brands' | 'shops';
@@ -12,6 +13,8 @@ export interface Parameter<T = unknown> {
   alias?: string;
   default?: string | number | boolean;
   isRequired?: boolean;
+  /** May be given without a value, and is an empty text then. */
+  isBare?: boolean;
   /** A function where listing them takes time. */
   choices?: readonly string[] | (() => readonly string[]);
   /** `repeated`: one value for each time that it is given; `words`: as many as follow. */
@@ -72,15 +75,39 @@ export const folder = pathOf('FOLDER');
 export const flag = <const M extends More>(describe: string, more?: M) =>
   ({ describe, type: 'boolean', read: (typed) => typed === true, ...more }) as Parameter<Given<M, boolean>>;
 
-/** One of a few names. yargs refuses others. */
+/** One of a few names, or none with `isBare`. */
 export const choice = <const C extends string, const M extends More>(
   choices: readonly C[] | (() => readonly C[]),
   describe: string,
   more?: M,
 ) =>
-  ({ describe, type: 'string', choices, placeholder: 'NAME', read: (typed) => typed, ...more }) as Parameter<
-    Given<M, C>
-  >;
+  ({
+    describe,
+    type: 'string',
+    choices,
+    placeholder: 'NAME',
+    read: (typed, flag) => readChoice(String(typed), flag, choices, more?.isBare === true),
+    ...more,
+  }) as Parameter<Given<M, C>>;
+
+function readChoice<C extends string>(
+  typed: string,
+  flag: string,
+  choices: readonly C[] | (() => readonly C[]),
+  isBare: boolean,
+): C {
+  const known: readonly string[] = typeof choices === 'function' ? choices() : choices;
+  if (known.includes(typed) || (isBare && typed === '')) return typed as C;
+  throw refuseChoice(flag, typed, known);
+}
+
+export function refuseChoice(what: string, given: string, known: readonly string[]): PricelakeError {
+  // Every letter is near every other.
+  const near = given.length > 1 ? suggestName(given, known) : undefined;
+  return new PricelakeError('usage', `${what} can't be ${given}`, {
+    hint: near === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean \`${near}\`?`,
+  });
+}
 
 interface Bounds {
   from: number;

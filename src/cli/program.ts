@@ -7,6 +7,7 @@ import { COMMANDS, findCommand } from './commands.js';
 import { COMPLETE_WORD } from './completion/scripts.js';
 import { loadEnvFile } from './env-file.js';
 import { describeExits } from './exit-codes.js';
+import { hangText, wrapText } from './output/display-width.js';
 import { measureScreen } from './output/output.js';
 import type { Parameter } from './parameter.js';
 import { toPlainLine } from './plain-text.js';
@@ -16,9 +17,12 @@ import { usageError } from './usage-error.js';
 
 export const EPILOGUE = `Results go to stdout, logs and progress to stderr. Exit codes:\n${describeExits()}`;
 
+const SUMMARY = 'An exact copy of the Price and Product Data API in Parquet, and analyses of its prices.';
+
 /** Parses the arguments and runs the command; sets `process.exitCode`, never throws. */
 export async function runCli(args: string[]): Promise<void> {
   if (args[0] === COMPLETE_WORD) return printCompletions(args.slice(1));
+  if (args.length === 0) return printFirstHelp();
   // For yargs a last word `help` is `--help`.
   if (args.length === 1 && args[0] === 'help') return runCli(['help', ALL_TOPICS]);
   // `help sync` is `sync --help`.
@@ -48,8 +52,9 @@ export function buildProgram(args: string[]): Argv {
   const program = yargs(args).scriptName('pricelake');
   for (const [key, option] of Object.entries(GLOBAL_OPTIONS)) program.option(key, toYargsOptions(option));
   program
+    .group([...Object.keys(GLOBAL_OPTIONS), 'version', 'help'], 'Options of every command:')
     .locale('en') // yargs would put its own words into the user's language, and ours stay English
-    .usage('$0 <command>\n\nAn exact copy of the Price and Product Data API in Parquet, and analyses of its prices.')
+    .usage(`$0 <command>\n\n${SUMMARY}`)
     .version(readVersion())
     .help()
     .alias('help', 'h')
@@ -64,8 +69,9 @@ export function buildProgram(args: string[]): Argv {
 }
 
 function toYargsOptions(parameter: Parameter): Options {
-  const { describe, type, alias, default: byDefault, isRequired, list } = parameter;
-  const choices = listChoices(parameter);
+  const { describe, type, alias, default: byDefault, isRequired, isBare = false, list } = parameter;
+  // yargs would refuse one without a value.
+  const choices = isBare ? undefined : listChoices(parameter);
   const takesValue = type === 'string' || type === 'number';
   return {
     describe,
@@ -74,7 +80,7 @@ function toYargsOptions(parameter: Parameter): Options {
     ...(alias === undefined ? {} : { alias }),
     ...(byDefault === undefined ? {} : { default: byDefault }),
     ...(isRequired === true ? { demandOption: true } : {}),
-    ...(list === undefined ? { requiresArg: takesValue } : { array: true }),
+    ...(list === undefined ? { requiresArg: takesValue && !isBare } : { array: true }),
     ...(list === 'repeated' ? { nargs: 1 } : {}),
   };
 }
@@ -86,7 +92,7 @@ function toYargsCommand({ spec, run, commands }: Command): CommandModule {
     for (const [key, one] of Object.entries(positionals)) yargs.positional(key, toYargsOptions(one) as object);
     // `global: false` keeps them out of commands within this one.
     for (const [key, one] of Object.entries(options))
-      yargs.option(toFlagName(key), { ...toYargsOptions(one), global: false });
+      yargs.option(toFlagName(key), { ...toYargsOptions(one), global: false, group: 'Options:' });
     for (const [line, meaning] of examples) yargs.example(line, meaning);
     return yargs.epilogue(readNotes(spec));
   };
@@ -108,6 +114,26 @@ function chooseHelpWidth(stream: NodeJS.WriteStream): number {
 /** yargs lays out the help of each command that it runs, even if nobody asks. Without line breaks, that takes 20 ms less. */
 function asksForHelp(args: readonly string[]): boolean {
   return args.some((arg) => /^(?:--help|-[a-z]*h|help$)/u.test(arg));
+}
+
+const EVERYDAY = ['sync', 'status', 'spread', 'query', 'explore'];
+
+/** For somebody who types only the name of the program. */
+function printFirstHelp(): void {
+  const columns = process.stdout.isTTY ? measureScreen(process.stdout).columns : undefined;
+  const everyday = COMMANDS.filter(({ spec }) => EVERYDAY.includes(spec.name)).map(({ spec }) => {
+    return `${hangText(`  pricelake ${spec.name}`.padEnd(21), spec.describe, columns)}\n`;
+  });
+  process.stdout.write(`${wrapText(SUMMARY, columns)}
+
+Every day:
+${everyday.join('')}
+New here?
+  pricelake demo     Shows everything on this machine; needs no account
+  pricelake init     Begins with the address of the service and your key
+
+pricelake --help lists all commands, pricelake COMMAND --help explains one.
+`);
 }
 
 async function printCompletions(words: string[]): Promise<void> {

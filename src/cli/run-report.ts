@@ -2,7 +2,7 @@ import { countOf, formatCount } from '../formats/count.js';
 import type { RunRow } from '../run/prove/run-record.js';
 import type { RunReport } from '../run/sync.js';
 import { RawJson } from './json-text.js';
-import { wrapText } from './output/display-width.js';
+import { hangText, wrapText } from './output/display-width.js';
 import { toPlainLine } from './plain-text.js';
 import { PLAIN, paint, type Style } from './style.js';
 
@@ -32,7 +32,11 @@ export function formatReport(report: RunReport, lakePath: string, options: Repor
     ['next', listNext(report, attention, lakePath, isStep).map((command) => `${program} ${command}`)],
   ];
   const lines = parts.flatMap(([name, texts]) =>
-    texts.map((text, at) => `  ${(at === 0 ? name : '').padEnd(10)} ${layOut(toPlainLine(text), name)}`),
+    texts.map((text, at) => {
+      const label = `  ${(at === 0 ? name : '').padEnd(10)} `;
+      // Commands stay whole, so that they can be copied.
+      return name === 'next' ? label + toPlainLine(text) : hangText(label, toPlainLine(text), WIDTH);
+    }),
   );
   return paint(
     `${[wrapText(first, WIDTH, '  ').replaceAll(NO_BREAK, ' '), ...lines].join('\n')}\n`,
@@ -45,13 +49,6 @@ export function formatReport(report: RunReport, lakePath: string, options: Repor
 const WIDTH = 80;
 /** A space at which no line is broken. It is printed as a plain one. */
 const NO_BREAK = '\u00a0';
-const INDENT = ' '.repeat(13);
-
-/** Wraps texts at 80 columns. Commands stay whole, so that they can be copied. */
-function layOut(text: string, part: string): string {
-  const label = 'x'.repeat(INDENT.length - 1);
-  return part === 'next' ? text : wrapText(`${label} ${text}`, WIDTH, INDENT).slice(INDENT.length);
-}
 
 function describeCursor({ cursor_to }: RunRow): string {
   return cursor_to === null ? 'no cursor' : `cursor ${cursor_to}`;

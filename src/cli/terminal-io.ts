@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { type Io, type LogLevel, type Progress, realIo } from '../io/io.js';
+import { describeEvent } from './event-sentences.js';
 import { toJsonText } from './json-text.js';
 import type { Screen } from './output/output.js';
 import { toPlainLine } from './plain-text.js';
@@ -66,13 +67,13 @@ const LEVELS: LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
 const MARKS: Record<LogLevel, string> = { trace: '·', debug: '·', info: '·', warn: '!', error: '✗' };
 const TONES: Record<LogLevel, keyof Style> = { trace: 'dim', debug: 'dim', info: 'dim', warn: 'warn', error: 'bad' };
 
-/** `· snapshot.done rows=41000 site=12` */
+/** `· snapshot.done rows=41000 site=12`, or a sentence for an event that has one. */
 function formatLogLine(level: LogLevel, event: string, facts: Record<string, unknown>, style: Style): string {
   const pairs = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${formatFact(value)}`);
   const mark = style[TONES[level]](MARKS[level]);
-  return `${mark} ${toPlainLine([event, ...pairs].join(' '))}`;
+  return `${mark} ${toPlainLine(describeEvent(event, facts) ?? [event, ...pairs].join(' '))}`;
 }
 
 /** Shortens seconds and shares, which JSON lines have whole. */

@@ -2,6 +2,7 @@ import { PricelakeError } from '../io/errors.js';
 import { suggestName } from '../io/suggest-name.js';
 import { describeUsage, toFlagName } from './command.js';
 import { COMMANDS, findCommand, nameOf } from './commands.js';
+import { refuseChoice } from './parameter.js';
 import { GLOBAL_OPTIONS } from './shared-options.js';
 
 const UNKNOWN = /^Unknown (argument|command)s?: (.+)$/u;
@@ -37,12 +38,7 @@ export function usageError(message: string, args: readonly string[]): PricelakeE
 
 function explainChoice([, name = '', given = '', choices = '']: RegExpExecArray, flags: string[]): PricelakeError {
   const known = [...choices.matchAll(/"([^"]*)"/gu)].map(([, choice]) => choice ?? '');
-  // Every letter is near every other.
-  const near = given.length > 1 ? suggestName(given, known) : undefined;
-  const what = flags.includes(name) ? spell(name) : `<${name}>`;
-  return new PricelakeError('usage', `${what} can't be ${given}`, {
-    hint: near === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean \`${near}\`?`,
-  });
+  return refuseChoice(flags.includes(name) ? spell(name) : `<${name}>`, given, known);
 }
 
 /** Doesn't repeat the value, which may be a key. */

@@ -32,6 +32,8 @@ export type ErrorCode =
 export interface ErrorFacts {
   /** Advice for the next step, as one sentence. */
   hint?: string;
+  /** Lines of the text that is wrong, with a caret below the place. */
+  excerpt?: string;
   /** The service's links (section 7). */
   docsUrl?: string;
   upgradeUrl?: string;

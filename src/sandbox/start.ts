@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { type Io, realIo, reportStep } from '../io/io.js';
 import { type ClockMode, SimulatedClock, speedOf } from './clock.js';
 import { type Fault, FaultPlan, parseFaults } from './faults/fault.js';
 import { injectFaults } from './faults/inject-faults.js';
@@ -51,6 +52,8 @@ export interface SandboxOptions extends AccountChange {
   webhook?: WebhookOptions & { url?: string };
   /** Milliseconds, for requests per second. Default: the machine's. */
   wallClock?: () => number;
+  /** Gets the steps until the sandbox listens. */
+  progress?: Io['progress'];
   /** Wraps the HTTP handler, for faults beyond `faults`. */
   wrap?: (next: Handler) => Handler;
 }
@@ -100,12 +103,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 /** Returns the clock at the end of the world's past. */
 async function fillWorld(world: World, options: SandboxOptions): Promise<SimulatedClock> {
   const { seed = 1, items = 20_000, pastDays = 90, clock = 'frozen', startAt = START_AT } = options;
+  const io = { progress: options.progress ?? realIo.progress };
   if (options.dataFile !== undefined) {
-    const latest = await loadWorld(world, { items: options.dataFile, changes: options.changesFile }, seed);
+    const latest = await loadWorld(world, { items: options.dataFile, changes: options.changesFile }, seed, io);
     return new SimulatedClock(options.startAt ?? new Date(Math.ceil(latest / 1000) * 1000 + HOUR_MS), clock);
   }
   const sites = options.sites ?? Math.min(400, Math.max(8, Math.round(items ** 0.4)));
-  await generateWorld(world, { seed, items, sites, startAt: startAt.getTime(), pastDays });
+  const made = { seed, items, sites, startAt: startAt.getTime(), pastDays };
+  await reportStep(io, 'inventing', () => generateWorld(world, made));
   return new SimulatedClock(startAt, clock);
 }
 
@@ -121,7 +126,8 @@ async function serveWorld(
   const account = new Account(clock, seed, { plan, limits, overage, revoked, overdueDays }, wallClock);
   const service: Service = { world, clock, account, faults: new FaultPlan(seed, faults), readings: world.readings };
   // Rendered now, so that the first export starts at once.
-  await world.rows(buildCaller(service, 'live').view, 'json');
+  const io = { progress: options.progress ?? realIo.progress };
+  await reportStep(io, 'preparing', () => world.rows(buildCaller(service, 'live').view, 'json'));
   const app = buildApp(service);
   const webhook = new Webhook(service, { timeScale: speedOf(clock.mode) || 1, ...options.webhook });
   addWebhookRoutes(app, webhook);

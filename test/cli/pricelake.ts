@@ -15,6 +15,8 @@ export interface Outcome {
 interface Surroundings {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
+  /** stdout and stderr are a terminal of this width. */
+  columns?: number | undefined;
 }
 
 /** The environment without what a user may have set. */
@@ -24,9 +26,13 @@ function buildEnvironment(env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
 }
 
 /** Runs the command line in this process, which takes a fraction of the time. Signals and closed pipes need `runPricelake`. */
-export async function runHere(args: string[], { env, cwd = process.cwd() }: Surroundings = {}): Promise<Outcome> {
+export async function runHere(
+  args: string[],
+  { env, cwd = process.cwd(), columns }: Surroundings = {},
+): Promise<Outcome> {
   const before = { env: process.env, argv: process.argv, cwd: process.cwd() };
-  const [stdout, stderr] = [new MemoryStream(), new MemoryStream()];
+  const open = () => Object.assign(new MemoryStream(columns !== undefined), columns === undefined ? {} : { columns });
+  const [stdout, stderr] = [open(), open()];
   vi.spyOn(process, 'stdout', 'get').mockReturnValue(stdout as never);
   vi.spyOn(process, 'stderr', 'get').mockReturnValue(stderr as never);
   try {

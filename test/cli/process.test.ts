@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { listAnalyses } from '../../src/analyze/analysis.js';
 import { publishLake } from './lake-fixture.js';
 import { MAIN, readJsonLine, runHere, runPricelake } from './pricelake.js';
 
@@ -14,6 +15,50 @@ describe('the pricelake command', () => {
     expect(code).toBe(0);
     for (const command of ['check', 'spread', 'query', 'status']) expect(stdout).toContain(`pricelake ${command}`);
     expect((await runPricelake(['spread', '--help'])).stdout).toContain('Examples:');
+  });
+
+  it.each([undefined, 80])(
+    'without a word, shows five commands and how to begin; on a terminal of %s columns',
+    async (columns) => {
+      const { code, stdout, stderr } = await runHere([], { columns });
+      expect([code, stderr]).toEqual([0, '']);
+      const named = [...stdout.matchAll(/^ {2}pricelake (\w+) /gmu)].map(([, name]) => name);
+      expect(named).toEqual(['sync', 'spread', 'query', 'explore', 'status', 'demo', 'init']);
+      expect(stdout).toContain('pricelake --help lists all commands');
+      for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(columns ?? 120);
+    },
+  );
+
+  it("shows a command's own options before those of every command", async () => {
+    const { stdout } = await runPricelake(['spread', '--help']);
+    const [own = '', shared = ''] = stdout.split('\nOptions of every command:\n');
+    expect(own).toContain('--min-shops');
+    expect(own).not.toMatch(/--(json|quiet|verbose|color|version|help) /u);
+    expect(shared).toMatch(/--json[\s\S]*--help/u);
+  });
+
+  it('lists the analyses with the question that each answers, if --analysis has no name', async () => {
+    const { code, stdout } = await runHere(['query', '--analysis'], { columns: 80 });
+    expect(code).toBe(0);
+    const lines = stdout.split('\n');
+    for (const name of listAnalyses()) expect(lines.some((line) => line.startsWith(`${name} `))).toBe(true);
+    expect(stdout).toMatch(/^attribute_names +Which attributes do listed items have, and with which\n +values\?$/mu);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+    const { analyses } = readJsonLine(await runHere(['query', '--json', '--analysis']));
+    expect(analyses).toHaveLength(listAnalyses().length);
+    expect(analyses).toContainEqual({
+      name: 'offers',
+      question: expect.stringMatching(/^The listed offers of a product.*\.$/u),
+    });
+    expect((await runHere(['query', '--analysis', 'ofers'])).stderr).toContain('Did you mean `offers`?');
+  });
+
+  it('shows the line of the SQL that is wrong, with a caret below the place', async () => {
+    const { code, stderr } = await runHere(['query', '--lake', lake, 'SELECT item_id,\n  nam\nFROM items']);
+    expect(code).toBe(2);
+    const [message, line = '', caret = ''] = stderr.split('\n');
+    expect(message).toMatch(/^pricelake: Binder Error: Referenced column "nam" not found/u);
+    expect([line, line[caret.indexOf('^')]]).toEqual(['  LINE 2:   nam', 'n']);
   });
 
   it('answers an unknown option with exit code 2 and what was meant, in English whatever the locale', async () => {

@@ -34,7 +34,9 @@ test('a held batch: what holds it, what it has landed, what the plan left, and a
   expect(text).toMatch(
     /^run 1 \(000001-\S+\) is held by rejects_few, landed 40 export rows, 1 change, 0 items in \d+ calls; change checks: /m,
   );
-  expect(text).toMatch(/^budget: [\d,]+ of [\d,]+ calls, .* export rows, until 20\d\d-\S+ \(plan \S.*, as of 20/m);
+  expect(text).toMatch(
+    /^budget: [\d,]+ of [\d,]+ calls left, .* export rows (left|unlimited), until 20\d\d-\S+ \(plan \S.*, as of 20/m,
+  );
   expect(text).toMatch(/^on disk: tables 0 B, raw bytes \d+\.\d kB$/m);
   expect(text).not.toMatch(/lock:|feed:/);
   expect(json).toMatchObject({
@@ -77,6 +79,9 @@ test('how far the lake is behind the feed, when a pipeline file or the environme
   expect(before.text).toMatch(/^feed: newest change \d+, observed 20\S+; the lake has it$/m);
   expect(before.json).toMatchObject({ published: true, lag: { isBehind: false, seconds: 0 } });
   expect(before.json.open).toBeUndefined();
+  expect(before.text).toContain('\npublished by sync --publish-held, although held by rejects_few\n');
+  expect(before.text).not.toContain('let_through');
+  expect(before.json.checks).toContainEqual(expect.objectContaining({ name: 'rejects_few', let_through: true }));
 
   await world.sandbox.advance({ hours: 1, changes: 10 });
   const file = path.join(world.folder, 'prices.yaml');

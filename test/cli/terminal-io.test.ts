@@ -73,6 +73,22 @@ describe('the log on a terminal', () => {
   });
 });
 
+describe('a call that is tried again', () => {
+  const facts = { path: '/changes', attempt: 1, waitMs: 2_345, reason: 'GET /changes was answered 503\u001b[2J' };
+
+  it('is one short sentence on a terminal', () => {
+    const stream = new MemoryStream(true);
+    createCliIo({ stream, env: {} }).log('warn', 'api.retry', facts);
+    expect(stream.text).toBe('! GET /changes was answered 503[2J; trying again in 2.3s (attempt 2)\n');
+  });
+
+  it('has its facts in a log', () => {
+    const stream = new MemoryStream();
+    createCliIo({ stream, env: {}, now: () => at }).log('warn', 'api.retry', facts);
+    expect(JSON.parse(stream.text)).toMatchObject({ event: 'api.retry', path: '/changes', attempt: 1, waitMs: 2_345 });
+  });
+});
+
 describe('secrets', () => {
   it('are never printed, in no encoding', () => {
     const stream = new MemoryStream();

@@ -56,7 +56,10 @@ describe('init on a terminal', () => {
 
   test('asks for address and key until the service takes them, and keeps them where only their owner reads', async () => {
     const { baseUrl, keys } = sandbox;
-    const { text, kept } = await init('asked', {}, baseUrl, 'pk_wrong', baseUrl, keys.live);
+    const answers = ['http://127.0.0.1:1', `${baseUrl}/wrong`, `${baseUrl}/api/v1/`, 'pk_wrong', keys.live];
+    const { text, kept } = await init('asked', {}, ...answers);
+    expect(text).toContain('127.0.0.1:1 cannot be reached');
+    expect(text).toContain('answered 404: No such endpoint: GET /wrong/api/v1/plan');
     expect(text).toContain('pricelake: GET /api/v1/plan was answered 401');
     expect(text).toContain('The key works: plan Pro.\n');
     expect(text).not.toMatch(new RegExp(`pk_wrong|${keys.live}|export PRICELAKE`));

@@ -37,6 +37,16 @@ async function refusal(options: SandboxOptions): Promise<PricelakeError> {
 }
 
 describe('a data file', () => {
+  it('tells the steps until it is served', async () => {
+    const begun: string[] = [];
+    const done: string[] = [];
+    const progress: SandboxOptions['progress'] = ({ step, done: isDone = false }) =>
+      void (isDone ? done : begun).push(step);
+    await startOn({ dataFile, progress });
+    expect(begun).toEqual(['reading', 'loading', 'changes', 'preparing']);
+    expect(done).toEqual(begun);
+  });
+
   it.each(['plain', 'gzip'])('is served item by item as it stands (%s)', async (form) => {
     const text = `${[...lines].reverse().join('\n')}\n`;
     const service = await startOn({ dataFile: await write(form, form === 'gzip' ? gzipSync(text) : text) });

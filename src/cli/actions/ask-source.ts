@@ -16,41 +16,59 @@ export interface Place {
   env: NodeJS.ProcessEnv;
 }
 
+/** For a call that shows whether the service answers, before anybody has typed a key. */
+const NO_KEY = 'none';
+
 /**
- * Asks for the address of the service and the key, checks both with one call, and keeps them in `.env` of this folder.
- * Returns false after an empty answer.
+ * Asks for the address of the service until it answers there, then for the key until it takes it, and keeps both in `.env`
+ * of this folder. Returns false after an empty answer.
  */
 export async function askSource(prompter: Prompter, context: CommandContext, place: Place): Promise<boolean> {
+  const { PRICELAKE_BASE_URL: url = '', PRICELAKE_API_KEY: key = '' } = place.env;
+  const known = url === '' ? '' : ` [${toPlainLine(url)}]`;
+  const baseUrl = await askUntil(context, async () => {
+    const answer = trimAddress((await prompter(`Service address${known}: `)) || url);
+    return answer === '' ? undefined : await checkAddress(answer, context);
+  });
+  if (baseUrl === undefined) return false;
+  const kept = key === '' ? '' : ' [keep the current one]';
+  const source = await askUntil(context, async () => {
+    const apiKey = (await prompter(`API key (hidden)${kept}: `, true)) || key;
+    if (apiKey === '') return undefined;
+    context.io.protectSecret(apiKey);
+    const { name } = await fetchPlan(baseUrl, apiKey, context);
+    await context.output.write(`The key works: plan ${toPlainLine(name)}.\n`);
+    return { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: apiKey };
+  });
+  if (source === undefined) return false;
+  await context.output.write(await keep(source, place));
+  return true;
+}
+
+/** Asks again after an answer that does not work, and says why. */
+async function askUntil<T>({ io, output }: CommandContext, answer: () => Promise<T>): Promise<T> {
   for (;;) {
-    const source = await ask(prompter, place.env);
-    if (source === undefined) return false;
-    context.io.protectSecret(source.PRICELAKE_API_KEY);
-    const plan = await checkSource(source, context).catch((error: unknown) => {
+    try {
+      return await answer();
+    } catch (error) {
       if (!(error instanceof PricelakeError) || error.code === 'stopped') throw error;
-      return error;
-    });
-    if (plan instanceof PricelakeError) {
-      await context.output.write(`${context.io.redact(formatError(plan))}\n\n`);
-      continue;
+      await output.write(`${io.redact(formatError(error))}\n\n`);
     }
-    await context.output.write(`The key works: plan ${toPlainLine(plan.name)}.\n`);
-    await context.output.write(await keep(source, place));
-    return true;
   }
 }
 
-async function ask(prompter: Prompter, env: NodeJS.ProcessEnv): Promise<Source | undefined> {
-  const { PRICELAKE_BASE_URL: url = '', PRICELAKE_API_KEY: key = '' } = env;
-  const known = url === '' ? '' : ` [${toPlainLine(url)}]`;
-  const baseUrl = (await prompter(`Service address${known}: `)) || url;
-  if (baseUrl === '') return undefined;
-  const kept = key === '' ? '' : ' [keep the current one]';
-  const apiKey = (await prompter(`API key (hidden)${kept}: `, true)) || key;
-  return apiKey === '' ? undefined : { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: apiKey };
+/** Each path gets `/api/v1` in front, so an address that is copied with it loses it. */
+const trimAddress = (typed: string) => typed.replace(/\/+$/u, '').replace(/\/api\/v1$/u, '');
+
+async function checkAddress(baseUrl: string, context: CommandContext): Promise<string> {
+  await fetchPlan(baseUrl, NO_KEY, context).catch((error: unknown) => {
+    // Only the service itself refuses a key.
+    if (!(error instanceof PricelakeError) || error.code !== 'unauthorized') throw error;
+  });
+  return baseUrl;
 }
 
-async function checkSource(source: Source, { io, signal }: CommandContext): Promise<AccountPlan> {
-  const { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: apiKey } = source;
+async function fetchPlan(baseUrl: string, apiKey: string, { io, signal }: CommandContext): Promise<AccountPlan> {
   const client = createClient({ baseUrl, apiKey, signal, attempts: 2 }, io);
   try {
     return await fetchAccountPlan(client);

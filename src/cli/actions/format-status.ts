@@ -77,10 +77,12 @@ function formatLock({ pid, host, since, beatAt, alive }: NonNullable<Status['loc
 }
 
 function formatBudget({ calls, exportRows, resetsAt, plan, seenAt }: NonNullable<Status['budget']>): string {
-  const rest = (bound: typeof calls) =>
-    bound === undefined ? 'unlimited' : `${formatCount(bound.left)} of ${formatCount(bound.allowed)}`;
+  const rest = (bound: typeof calls, what: string) =>
+    bound === undefined
+      ? `${what} unlimited`
+      : `${formatCount(bound.left)} of ${formatCount(bound.allowed)} ${what} left`;
   const resets = resetsAt === undefined ? '' : `, until ${resetsAt.toISOString()}`;
-  return `budget: ${rest(calls)} calls, ${rest(exportRows)} export rows${resets} (plan ${plan}, as of ${seenAt.toISOString()})`;
+  return `budget: ${rest(calls, 'calls')}, ${rest(exportRows, 'export rows')}${resets} (plan ${plan}, as of ${seenAt.toISOString()})`;
 }
 
 function formatSizes({ bytes }: Status): string {
@@ -105,9 +107,16 @@ function formatTables(tables: Status['tables'], width: number | undefined): stri
 /** Names checks that found something, and counts the others. */
 function formatChecks({ names, rows }: Rows, width: number | undefined): string {
   if (rows.length === 0) return '';
-  const failed = rows.filter((row) => row[names.indexOf('violations')] !== 0n);
+  const read = (row: Rows['rows'][number], name: string) => row[names.indexOf(name)];
+  const failed = rows.filter((row) => read(row, 'violations') !== 0n);
+  const waived = failed.filter((row) => read(row, 'let_through') === true).map((row) => read(row, 'name'));
+  const shown = names.filter((name) => name !== 'let_through');
   const summary = `\nchecks of the last run: ${rows.length - failed.length} passed, ${failed.length} found something\n`;
-  return failed.length === 0 ? summary : summary + formatRows({ names, rows: failed }, width);
+  if (failed.length === 0) return summary;
+  const cells = failed.map((row) => shown.map((name) => read(row, name) ?? null));
+  const note = `published by sync --publish-held, although held by ${waived.join(', ')}`;
+  const end = waived.length === 0 ? '' : `${wrapText(note, width, '  ')}\n`;
+  return summary + formatRows({ names: shown, rows: cells }, width) + end;
 }
 
 function formatRows({ names, rows }: Rows, width: number | undefined): string {

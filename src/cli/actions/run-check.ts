@@ -12,7 +12,7 @@ import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { check } from '../commands/keep.js';
 import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
-import { wrapText } from '../output/display-width.js';
+import { hangText, wrapText } from '../output/display-width.js';
 import { layOutSample } from '../output/table.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
@@ -109,7 +109,7 @@ function formatFinding(result: CheckResult, checks: Check[], width: number | und
     result,
     checks.find((check) => check.name === name),
   );
-  const text = wrapText(`${severity.padEnd(5)} ${toPlainLine(`${name}: ${found}`)}`, width, ' '.repeat(6));
+  const text = hangText(`${severity.padEnd(5)} `, toPlainLine(`${name}: ${found}`), width);
   return `${paint(text, [/^\w+/u, severity === 'warn' ? style.warn : style.bad])}\n`;
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DuckDBValue } from '@duckdb/node-api';
-import { setVariables } from '../../analyze/analysis.js';
+import { listAnalyses, readQuestion, setVariables } from '../../analyze/analysis.js';
 import { prepareConversion } from '../../analyze/exchange-rates.js';
 import { toDate } from '../../analyze/spread-selection.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
@@ -14,14 +14,17 @@ import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { query } from '../commands/read.js';
 import { chooseRemote, findTarget } from '../find-target.js';
+import { hangText, wrapText } from '../output/display-width.js';
 import { readStatement } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
+import { toPlainLine } from '../plain-text.js';
 import { openSpells } from '../prepare-spells.js';
 import { readCredits, readLake } from '../read-lake.js';
 
 /** @throws PricelakeError `query` if DuckDB refuses the SQL, `usage` if the SQL is given twice or not at all */
 export async function runQuery(request: Arguments<typeof query>, context: CommandContext) {
   const { memory, output } = request;
+  if (request.analysis === '') return showAnalyses(context);
   requireDestination(request, context);
   const given = [request.sql, request.file, request.analysis].some((one) => one !== undefined);
   const sql = given || context.prompter === undefined ? await readSql(request) : undefined;
@@ -56,6 +59,19 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
     await (await import('./query-prompt.js')).promptQueries(context, run, () => db.connection.interrupt());
     return undefined;
   });
+}
+
+/** The analyses, with the question that each answers. */
+async function showAnalyses({ json, output }: CommandContext) {
+  const analyses = listAnalyses().map((name) => ({ name, question: readQuestion(name) }));
+  const width = Math.max(...analyses.map(({ name }) => name.length)) + 2;
+  const lines = analyses.map(({ name, question }) =>
+    hangText(name.padEnd(width), toPlainLine(question), output.columns),
+  );
+  const more =
+    'Run one with pricelake query --analysis NAME. pricelake help reference/analyses says what each returns and which variables it reads.';
+  if (!json) await output.write(`${lines.join('\n')}\n\n${wrapText(more, output.columns)}\n`);
+  return { analyses };
 }
 
 const SPELLS = 'price_spells';
@@ -102,14 +118,14 @@ async function readSql({ sql, file, analysis }: Arguments<typeof query>): Promis
   }
 }
 
-/** Shortens DuckDB's message to one line, without the excerpt of the statement. */
+/** Shortens DuckDB's message to one line. Its excerpt of the statement, with a caret below the place, follows as a fact. */
 function explainSqlError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof PricelakeError) return error;
   const text = error.message.replace(/^Failed to extract statements: /u, '');
   if (!/^[A-Z][A-Za-z ]+ Error: /u.test(text) || /^(INTERRUPT|IO) Error/u.test(text)) return error;
-  const [message = ''] = text.split(/\n\s*LINE \d+:/u);
-  const hint = findHint(message);
-  return new PricelakeError('query', message.trim().replace(/\s*\n\s*/gu, ' '), hint, { cause: error });
+  const [message = '', excerpt] = text.split(/\n\s*(?=LINE \d+:)/u);
+  const facts = { ...findHint(message), ...(excerpt === undefined ? {} : { excerpt: excerpt.trimEnd() }) };
+  return new PricelakeError('query', message.trim().replace(/\s*\n\s*/gu, ' '), facts, { cause: error });
 }
 
 function findHint(message: string): { hint?: string } {

@@ -8,7 +8,9 @@ import { untilStopped } from '../run-command.js';
 /** Serves until it is stopped, which is how a server finishes its work. */
 export async function serveSandbox(argv: Arguments<typeof sandbox>, context: CommandContext): Promise<undefined> {
   const log = (text: string) => context.io.log('warn', 'sandbox.email', { text });
-  const running = await startSandbox(toSandboxOptions(argv, log));
+  const { progress } = context.io;
+  const running = await startSandbox({ ...toSandboxOptions(argv, log), progress });
+  context.io.close();
   try {
     await context.output.write(context.json ? `${describeAsJson(running)}\n` : describeSandbox(running));
     await untilStopped(context.signal);

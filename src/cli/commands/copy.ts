@@ -13,7 +13,7 @@ export const init = declareCommand({
     ['pricelake init /etc/pricelake/prices.yaml --lake /data/lake', 'For a scheduler'],
   ],
   notes:
-    'On a terminal, init asks for the service address and the key, checks them with one call, and saves them to .env. Commands read .env in the current folder; variables that are already set take precedence. If the lake already exists, init also maps its attributes in the file.',
+    'On a terminal, init asks for the service address and the key, checks each with one call, and saves them to .env. Commands read .env in the current folder; variables that are already set take precedence. If the lake already exists, init also maps its attributes in the file.',
 });
 
 export const doctor = declareCommand({

@@ -144,7 +144,8 @@ export const query = declareCommand({
     file: file('Read the SQL from this file'),
     analysis: choice(
       listAnalyses,
-      'Run this query from pipelines/analysis instead; its file lists the variables that it reads',
+      'Run this query from pipelines/analysis instead; without a name, list them with the question each answers',
+      { isBare: true },
     ),
     set: repeated(
       value(VARIABLE, "Set a variable (name=value) that the SQL reads with getvariable('name'); can be repeated"),
@@ -162,6 +163,7 @@ export const query = declareCommand({
     ],
     ['pricelake query --file report.sql --format csv', 'A query from a file'],
     ['pricelake query --remote s3://prices/production "FROM sites"', 'On a machine without the lake'],
+    ['pricelake query --analysis', 'List the analyses with the question each answers'],
     ['pricelake query --analysis price_leaders --set hours=24', 'Which shops change their prices first'],
     [
       'pricelake query --analysis law_of_one_price --fx ecb.csv',

@@ -55,5 +55,12 @@ export function wrapText(text: string, terminal: number | undefined, indent = ''
   return lines.join(`\n${indent}`);
 }
 
+/** A label with a text beside it, whose further lines begin below the first. */
+export function hangText(label: string, text: string, terminal: number | undefined): string {
+  const width = measureWidth(label);
+  // A label may have spaces, at which no line is broken.
+  return label + wrapText(`${'x'.repeat(width)}${text}`, terminal, ' '.repeat(width)).slice(width);
+}
+
 /** Takes the place of the package `string-width` in the bundle (build.ts). */
 export { measureWidth as default };

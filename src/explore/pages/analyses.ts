@@ -1,4 +1,4 @@
-import { listAnalyses } from '../../analyze/analysis.js';
+import { listAnalyses, readQuestion } from '../../analyze/analysis.js';
 import { type Content, html } from '../../formats/html.js';
 import { readAnalysis } from '../../sql/model.js';
 import { chartAnswer } from '../charts/chart-answer.js';
@@ -22,8 +22,7 @@ const ROWS = 100;
 /** Every analysis with the question that it answers. */
 export function analysesPage(): Page {
   const rows = listAnalyses().map((name) => {
-    const [first = ''] = readAbout(readAnalysis(name)).split(/(?<=[.:])\s/u, 1);
-    return html`<dt><a href="/analyses/${name}">${name}</a></dt><dd>${first.replace(/:$/u, '.')}</dd>\n`;
+    return html`<dt><a href="/analyses/${name}">${name}</a></dt><dd>${readQuestion(name)}</dd>\n`;
   });
   return {
     title: 'Analyses',

@@ -1,6 +1,7 @@
 import { listValue } from '@duckdb/node-api';
 import { item } from '../../api/contract.js';
 import { PricelakeError } from '../../io/errors.js';
+import { type Io, reportStep } from '../../io/io.js';
 import { type Category, PATH_SEPARATOR, slugify } from '../catalogue/categories.js';
 import { type DatasetEntry, MAX_DATASETS, maskOf, SAMPLE_DATASET } from '../catalogue/datasets.js';
 import { createCategoryChoice } from '../readings/readings.js';
@@ -36,21 +37,27 @@ interface DataFiles {
  * milliseconds since 1970.
  * @throws PricelakeError `usage` if a file can't be read, `config` with the line that is not an Item
  */
-export async function loadWorld(world: World, { items: file, changes }: DataFiles, seed: number): Promise<number> {
+export async function loadWorld(
+  world: World,
+  { items: file, changes }: DataFiles,
+  seed: number,
+  io: Pick<Io, 'progress'>,
+): Promise<number> {
   return world.database.use(async (session) => {
-    await readItems(world, session, file);
+    await reportStep(io, 'reading', () => readItems(world, session, file));
     const extraFields = await readExtraFields(session);
     const datasets = await findDatasets(session, file);
     const categories = await buildCategories(session);
     const items = Number((await session.row('SELECT count(*) AS items FROM loaded'))?.items);
-    await session.run(LOAD_ITEMS, {
+    const values = {
       seed,
       datasets: JSON.stringify(datasets),
       categories: JSON.stringify(categories),
       unnamed: UNNAMED,
       sampleMask: maskOf([SAMPLE_DATASET]),
       sampleOneIn: Math.max(3, Math.ceil(items / 150)),
-    });
+    };
+    await reportStep(io, 'loading', () => session.run(LOAD_ITEMS, values));
     if (changes === undefined) await session.run(INSERT_LOADED_PAST);
     await session.run(DROP_LOADED + createCategoryChoice(world.readings));
     world.facts = {
@@ -62,8 +69,11 @@ export async function loadWorld(world: World, { items: file, changes }: DataFile
       insertNewItems: (open, batch) => open.run(CLONE_ITEMS, { ...batch, known: world.itemCount }),
     };
     await world.countItems(session);
-    const past = changes === undefined ? 0 : await publishRecordedPast(world, session, changes);
-    if (changes === undefined) await publishChanges(world, session, seed);
+    const past = await reportStep(io, 'changes', async () => {
+      if (changes !== undefined) return publishRecordedPast(world, session, changes);
+      await publishChanges(world, session, seed);
+      return 0;
+    });
     const latest = await session.row(
       'SELECT epoch_ms(greatest(max(last_seen_at), max(last_changed_at), max(removed_at))) AS latest FROM items',
     );
