@@ -25,7 +25,8 @@ describe('the pricelake command', () => {
       const named = [...stdout.matchAll(/^ {2}pricelake (\w+) /gmu)].map(([, name]) => name);
       expect(named).toEqual(['sync', 'spread', 'query', 'explore', 'status', 'demo', 'init']);
       expect(stdout).toContain('pricelake --help lists all commands');
-      for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(columns ?? Number.POSITIVE_INFINITY);
+      for (const line of stdout.split('\n'))
+        expect(line.length).toBeLessThanOrEqual(columns ?? Number.POSITIVE_INFINITY);
     },
   );
 
