@@ -25,7 +25,7 @@ const EXITS: [code: string, happened: string, next: string][] = [
   [
     '75',
     'A temporary fault, or `--deadline` has passed.',
-    'Run again later. `nextRunAt` says when, if the service named a time.',
+    'Try again later. `nextRunAt` says when, if the service named a time.',
   ],
   ['130, 143', 'SIGINT or SIGTERM stopped the command.', 'Run it again. It continues where it stopped.'],
 ];

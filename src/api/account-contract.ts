@@ -11,7 +11,7 @@ const granted = z.boolean().nullable().optional();
 /** Section 8. A limit that is null or absent is unlimited. */
 export const planLimits = z
   .looseObject({
-    datasets: limit.describe('Number of datasets readable'),
+    datasets: limit.describe('Number of readable datasets'),
     apiCallsPerMonth: limit.describe('Calls per calendar month (UTC)'),
     ratePerSecond: limit.describe('Requests per second'),
     exportRowsPerMonth: limit.describe('Export rows per calendar month (UTC)'),
@@ -43,7 +43,7 @@ export const planInfo = z
     status: z.enum(['TRIALING', 'ACTIVE', 'PAST_DUE', 'CANCELED']).nullable().describe('Null without a subscription'),
     trialEndsAt: dateTime.nullable().describe('When the trial ends (status `TRIALING`)'),
     limits: planLimits.describe('Limits by name. A null value means unlimited'),
-    lockedDatasets: int32.describe("The caller's datasets beyond what the plan includes. They answer 402"),
+    lockedDatasets: int32.describe("The caller's datasets beyond what the plan includes. They return 402"),
     upgradeUrl,
     usage: planUsage.nullable().describe("This month's use. Null for an operator's token"),
   })
@@ -61,7 +61,7 @@ export const errorBody = z
     message: z.string().describe('Says what is wrong; for 400, which parameter'),
     docsUrl: z.string().describe('URL of a help page about this error'),
   })
-  .meta({ id: 'Error', description: 'The body of every error answer.' });
+  .meta({ id: 'Error', description: 'The body of every error response.' });
 
 export const LIMIT_NAMES = [
   'datasets',
@@ -80,4 +80,4 @@ export const limitErrorBody = errorBody
     plan: planCode,
     upgradeUrl,
   })
-  .meta({ id: 'LimitError', description: 'The body of an answer 402 or 429.' });
+  .meta({ id: 'LimitError', description: 'The body of a 402 or 429 response.' });

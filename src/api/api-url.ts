@@ -32,14 +32,15 @@ export interface BaseUrl {
 export function parseBaseUrl(text: string): BaseUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    throw refuse('is not an http or https URL', 'Give the address of the service, such as https://api.example.com.');
+    throw refuse('is not an http or https URL', "Use the service's address, such as https://api.example.com.");
   }
   if (url.username !== '' || url.password !== '') {
-    throw refuse('has credentials in it', 'Leave them out; the key goes into source.apiKey.');
+    throw refuse('contains credentials', 'Remove them, and put the key in source.apiKey.');
   }
-  if (url.search !== '' || url.hash !== '') throw refuse('has a query or a fragment', 'Leave out all from ? or # on.');
+  if (url.search !== '' || url.hash !== '')
+    throw refuse('has a query or a fragment', 'Remove everything from ? or # on.');
   const prefix = url.pathname.replace(/\/+$/, '');
-  if (prefix.endsWith(API_ROOT)) throw refuse(`ends with ${API_ROOT}`, `Leave out ${API_ROOT}; it is added.`);
+  if (prefix.endsWith(API_ROOT)) throw refuse(`ends with ${API_ROOT}`, `Remove ${API_ROOT}; pricelake adds it.`);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   const cleartext = url.protocol === 'http:' && !LOOPBACK.test(url.hostname);
   return { origin: url.origin, host: `${url.hostname}:${port}`, prefix, cleartext };
@@ -59,7 +60,7 @@ function refuse(what: string, hint: string): PricelakeError {
 export function resolvePath(path: string): string {
   const full = path.startsWith(`${API_ROOT}/`) ? path : `${API_ROOT}${path.startsWith('/') ? '' : '/'}${path}`;
   if (full.split('/').some((part) => /^(?:\.|%2e){1,2}$/i.test(part))) {
-    throw new PricelakeError('usage', `the path ${JSON.stringify(path)} has a part that means another folder`);
+    throw new PricelakeError('usage', `the path ${JSON.stringify(path)} has a segment that leads to another folder`);
   }
   return full.replace(/%(?![0-9a-f]{2})|[^\w\-.~!$&'()*+,;=:@/%]+/gi, encodeValue);
 }

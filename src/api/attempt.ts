@@ -109,10 +109,10 @@ function explainExchangeFault(
   const { reason, passing, cause } = explainFault(fault.cause, context.timeouts, context.cleaner);
   // Another attempt would bring the same headers.
   if (hasSystemCode(cause, 'UND_ERR_HEADERS_OVERFLOW')) return refuseJson(`${request.where}: ${reason}`);
-  const what = fault.sent ? `no answer from ${host}` : `${host} cannot be reached`;
+  const what = fault.sent ? `no response from ${host}` : `can't reach ${host}`;
   const facts = {
     host,
-    hint: fault.sent ? 'Run again later.' : 'Check source.baseUrl and the network.',
+    hint: fault.sent ? 'Try again later.' : 'Check source.baseUrl and the network.',
     ...(request.billed && fault.sent ? { midStream: true } : {}),
   };
   const repeatable = passing && !(request.billed && fault.sent);
@@ -133,13 +133,13 @@ async function checkForm(answer: Answer, request: Request, context: AttemptConte
   if (readEncoding(answer.headers) === undefined) {
     answer.body.discard();
     const encoding = context.cleaner.text(answer.headers['content-encoding'] ?? '', 40);
-    throw refuseJson(`${where}: the answer is encoded as ${encoding}, and only gzip was asked for`);
+    throw refuseJson(`${where}: the response is encoded as ${encoding}, but only gzip was requested`);
   }
   const arrived = answer.headers['content-type'];
   if (isMediaType(arrived, mediaType)) return;
   const start = showText(await collectStart(decodeBody(answer), REFUSAL_BYTES), context.cleaner);
-  const type = arrived === undefined ? 'without a content type' : context.cleaner.text(arrived, 80);
-  throw refuseJson(`${where}: the answer should be ${mediaType} in UTF-8 and is ${type}; it begins ${start}`);
+  const type = arrived === undefined ? 'no content type' : context.cleaner.text(arrived, 80);
+  throw refuseJson(`${where}: expected ${mediaType} in UTF-8, but got ${type}; the response begins ${start}`);
 }
 
 const MAX_REDIRECTS = 3;
@@ -161,13 +161,13 @@ function resolveRedirect(
   const base = `${origin}${from}`;
   const target = location !== undefined && URL.canParse(location, base) ? new URL(location, base) : undefined;
   if (target === undefined) {
-    throw new PricelakeError('contract', `${where}: a redirect names no address`, { hint: 'Check source.baseUrl.' });
+    throw new PricelakeError('contract', `${where}: a redirect has no address`, { hint: 'Check source.baseUrl.' });
   }
   if (target.origin !== origin) {
     const place = cleaner.text(`${target.protocol}//${target.host}`);
     throw new PricelakeError(
       'contract',
-      `${where}: a redirect leads to ${place}, and the key is sent only to ${origin}`,
+      `${where}: a redirect leads to ${place}, but pricelake sends the key only to ${origin}`,
       {
         hint: `If ${place} is the service, set source.baseUrl to it.`,
       },
@@ -187,18 +187,18 @@ export async function readPage(answer: Answer, request: Request, context: Attemp
     body = await collectBody(decodeBody(answer), MAX_PAGE_BYTES);
   } catch (error) {
     const { reason, cause } = explainFault(error, context.timeouts, context.cleaner);
-    throw breakOff(`${where}: the answer broke off (${reason})`, context, cause);
+    throw breakOff(`${where}: the response broke off (${reason})`, context, cause);
   }
-  if (body === undefined) throw refuseJson(`${where}: the answer is longer than ${MAX_PAGE_BYTES} bytes`);
+  if (body === undefined) throw refuseJson(`${where}: the response is longer than ${MAX_PAGE_BYTES} bytes`);
   const state = judgeJson(body);
-  if (state === 'cut' && isUnframed(answer.headers)) throw breakOff(`${where}: the answer broke off`, context);
+  if (state === 'cut' && isUnframed(answer.headers)) throw breakOff(`${where}: the response broke off`, context);
   if (state !== 'whole')
-    throw refuseJson(`${where}: the answer is not JSON; it begins ${showText(body, context.cleaner)}`);
+    throw refuseJson(`${where}: the response is not JSON; it begins ${showText(body, context.cleaner)}`);
   return body;
 }
 
 function breakOff(message: string, context: AttemptContext, cause?: unknown): Trouble {
-  const facts = { host: context.base.host, hint: 'Run again later.' };
+  const facts = { host: context.base.host, hint: 'Try again later.' };
   return new Trouble({ kind: 'fault', repeatable: true }, message, facts, { cause });
 }
 
@@ -223,8 +223,8 @@ export async function* guardStream(answer: Answer, request: Request, context: At
   } catch (error) {
     if (context.signal.aborted) throw explainStop(request.where);
     const { reason, cause } = explainFault(error, context.timeouts, context.cleaner);
-    const facts = { midStream: true, receivedBytes: received, host: context.base.host, hint: 'Run again later.' };
-    const message = `${request.where}: the answer broke off after ${received} bytes (${reason})`;
+    const facts = { midStream: true, receivedBytes: received, host: context.base.host, hint: 'Try again later.' };
+    const message = `${request.where}: the response broke off after ${received} bytes (${reason})`;
     throw new PricelakeError('unavailable', message, facts, { cause });
   }
 }

@@ -122,13 +122,15 @@ class PaceWatch {
    */
   check(now: number, waitedMs: number, bytes: number): void {
     const { totalMs = 0, minimum } = this.#pace;
-    if (now > this.#endsAt) throw new Error(`not complete ${totalMs / 1000} s after its headers`);
+    if (now > this.#endsAt) throw new Error(`incomplete ${totalMs / 1000} s after its headers`);
     if (minimum === undefined) return;
     this.#waitedMs += waitedMs;
     this.#bytes += bytes;
     if (this.#waitedMs < minimum.windowMs) return;
     if (this.#bytes < minimum.minBytes) {
-      throw new Error(`${this.#bytes} bytes in ${minimum.windowMs / 1000} s, at least ${minimum.minBytes} are due`);
+      throw new Error(
+        `only ${this.#bytes} bytes in ${minimum.windowMs / 1000} s, at least ${minimum.minBytes} expected`,
+      );
     }
     this.#waitedMs = 0;
     this.#bytes = 0;

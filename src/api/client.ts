@@ -134,8 +134,8 @@ function createContext(
   const base = parseBaseUrl(options.baseUrl);
   // A space or a line break would make a second or a broken header.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-    const hint = 'Copy it again from the portal, section API, without spaces and line breaks.';
-    throw new PricelakeError('config', 'source.apiKey is empty or has characters that no key has', { hint });
+    const hint = 'Copy it again from the API section of the portal, without spaces or line breaks.';
+    throw new PricelakeError('config', 'source.apiKey is empty or has characters that keys never have', { hint });
   }
   if (base.cleartext) io.log('warn', 'api.cleartext', { host: base.host });
   // Every waiting call listens to it: many listeners are no leak.

@@ -23,7 +23,7 @@ export const categoryRef = z
     source: z.enum(['AI', 'MANUAL']).describe('Who chose the category: AI, or a person'),
   })
   .meta({ id: 'CategoryRef', description: 'The category of an item or a product.' });
-const category = categoryRef.nullable().describe('Null while there is none');
+const category = categoryRef.nullable().describe('Null if there is none');
 
 const CREDIT = 'Licence and credit text of an open-data source, to be passed on with its data. Null for other sources';
 
@@ -44,10 +44,10 @@ export const item = z
   .looseObject({
     id: int64.describe('Item id'),
     title: text.describe('Listing title'),
-    brand: text.describe('Brand as the shop names it'),
+    brand: text.describe('Brand as the shop gives it'),
     mpn: text.describe('Manufacturer part number'),
-    gtin: text.describe('EAN, UPC or ISBN-13 of 8, 13 or 14 digits. Null when the shop does not name it'),
-    price: price.describe('Null when the shop shows none'),
+    gtin: text.describe("EAN, UPC or ISBN-13 of 8, 13 or 14 digits. Null if the shop doesn't give it"),
+    price: price.describe('Null if the shop shows none'),
     previousPrice: price.describe('Price before the last price change. Null if it never changed'),
     priceChangedAt: time.describe('When the price last changed'),
     currency: text.describe('ISO 4217 code'),
@@ -68,7 +68,7 @@ export const item = z
   .meta({
     id: 'Item',
     description:
-      'One listing, an offer of a product in a shop, as it is now. Readable by id also when no longer listed.',
+      "A listing: one shop's offer of a product, in its current state. Still readable by id when no longer listed.",
   });
 
 export const dataset = z
@@ -104,7 +104,7 @@ export const historyEntry = z
     id: int64.describe('Id of the change'),
     kind: z.enum(CHANGE_KINDS).describe('What happened'),
     observedAt: dateTime.describe('When observed'),
-    price: price.describe('Price. Null where none is shown'),
+    price: price.describe('Price. Null if none is shown'),
     previousPrice: price.describe('Set when the price changed'),
     changes: z.record(z.string(), oldAndNew).describe('Name of a changed value → its old and its new value'),
   })
@@ -113,14 +113,14 @@ export const historyEntry = z
 export const change = historyEntry
   .extend({
     id: int64.describe('Increasing. It is the cursor'),
-    item: changeItem.nullable().describe("Null if the item is gone from the caller's data meanwhile"),
+    item: changeItem.nullable().describe("Null if the item has since left the caller's data"),
   })
   .meta({ id: 'Change', description: 'An entry of the change feed.' });
 
 export const changePage = z
   .looseObject({
     changes: z.array(change).describe('The entries'),
-    hasMore: z.boolean().describe('More changes are waiting now: ask again at once'),
+    hasMore: z.boolean().describe('More changes are waiting: request the next page at once'),
     nextCursor: int64.describe('To continue: `after` for `/changes`, `before` for `/changes/recent`'),
   })
   .meta({ id: 'ChangePage', description: 'A page of the change feed.' });
@@ -192,7 +192,7 @@ const pageOf = <T extends z.ZodType>(result: T) =>
     page: int32.describe('This page, from 0'),
     size: int32.describe('Results per page'),
     totalElements: int64.describe('All results'),
-    totalPages: int32.describe('Pages in all'),
+    totalPages: int32.describe('Total number of pages'),
   });
 export const itemPage = pageOf(item).meta({ id: 'PageDtoItem', description: 'A page of items.' });
 export const productPage = pageOf(product).meta({ id: 'PageDtoProduct', description: 'A page of products.' });
@@ -202,7 +202,7 @@ export const webhookEvent = z
   .looseObject({
     id: string.describe('Event id. The same on every attempt and when sent again: receivers drop repeats by it'),
     type: z.enum(['changes', 'ping']).describe('What is sent'),
-    createdAt: dateTime.describe('When the event was made'),
+    createdAt: dateTime.describe('When the event was created'),
     cursor: int64
       .nullable()
       .describe('Id of the last change in the event; `/changes?after=` continues from it. Null for a ping'),

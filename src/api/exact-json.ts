@@ -16,7 +16,7 @@ const INTEGER = /^-?\d+$/;
  * @throws SyntaxError for text that is not JSON, or nested too deep
  */
 export function parseExactJson(text: string): unknown {
-  if (isTooDeep(text)) throw new SyntaxError(`nested more than ${MAX_JSON_DEPTH} deep`);
+  if (isTooDeep(text)) throw new SyntaxError(`nested more than ${MAX_JSON_DEPTH} levels deep`);
   if (!TOKEN_AT_RISK.test(text)) return JSON.parse(text);
   return parse(text, null, { parseNumber: readNumber, onDuplicateKey: ({ newValue }) => newValue });
 }

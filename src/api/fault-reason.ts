@@ -24,12 +24,12 @@ export function explainFault(error: unknown, timeouts: Timeouts, cleaner: Cleane
 
 const REASONS: Record<string, (timeouts: Timeouts) => string> = {
   ENOTFOUND: () => 'host not found: ENOTFOUND',
-  EAI_AGAIN: () => 'the name server does not answer: EAI_AGAIN',
+  EAI_AGAIN: () => "the name server doesn't respond: EAI_AGAIN",
   ECONNREFUSED: () => 'connection refused: ECONNREFUSED',
   UND_ERR_CONNECT_TIMEOUT: ({ connectMs }) => `no connection within ${connectMs / 1000} s`,
-  UND_ERR_HEADERS_TIMEOUT: ({ headersMs }) => `no answer within ${headersMs / 1000} s`,
+  UND_ERR_HEADERS_TIMEOUT: ({ headersMs }) => `no response within ${headersMs / 1000} s`,
   UND_ERR_BODY_TIMEOUT: ({ stallMs }) => `no data for ${stallMs / 1000} s`,
-  UND_ERR_HEADERS_OVERFLOW: () => 'the headers of the answer are larger than 16 KiB',
+  UND_ERR_HEADERS_OVERFLOW: () => 'the response headers are larger than 16 KiB',
   UND_ERR_SOCKET: () => 'the connection closed early',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: () => 'the connection closed early',
   Z_BUF_ERROR: () => 'the gzip body ends early',

@@ -4,7 +4,7 @@ import type { ApiClient } from './client.js';
 /** For work that makes no call: every request is refused with `offline`. */
 export function createOfflineClient(purpose: string): ApiClient {
   const refuse = async (path: string): Promise<never> => {
-    throw new PricelakeError('offline', `${purpose} makes no call, but the landing lacks an answer of ${path}`, {
+    throw new PricelakeError('offline', `${purpose} makes no calls, but the landing lacks a response from ${path}`, {
       hint: 'Run `pricelake sync` without other options: it fetches what is missing.',
     });
   };

@@ -14,7 +14,9 @@ export function parseJsonBody(body: Buffer, where: string, cleaner: Cleaner): un
   } catch (error) {
     // V8 quotes a piece of the text: half a key in it would escape the cleaner.
     const said = (error instanceof Error ? error.message : String(error)).replace(/, (?:\.{3})?".*$/s, '');
-    throw refuseJson(`${where}: the answer is not JSON (${cleaner.text(said)}); it begins ${showText(body, cleaner)}`);
+    throw refuseJson(
+      `${where}: the response is not JSON (${cleaner.text(said)}); it begins ${showText(body, cleaner)}`,
+    );
   }
 }
 
@@ -28,7 +30,7 @@ export function checkAnswer<T extends z.ZodType>(
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const issues = result.error.issues.map((issue) => {
-    const place = issue.path.map(String).join('.') || 'the whole answer';
+    const place = issue.path.map(String).join('.') || 'the whole response';
     return cleaner.text(
       `${place}: ${issue.message.replace(/, received .*/, '')}, arrived ${showValue(value, issue.path, cleaner)}`,
     );
@@ -56,7 +58,7 @@ export function showText(body: Buffer, cleaner: Cleaner): string {
 /** A 200 that differs from the document. */
 export function refuseJson(message: string): PricelakeError {
   return new PricelakeError('contract', message, {
-    hint: 'The service departs from its API document: check source.baseUrl, then look for a newer pricelake.',
+    hint: 'The service deviates from its API document: check source.baseUrl, then look for a newer pricelake.',
   });
 }
 

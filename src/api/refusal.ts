@@ -29,7 +29,7 @@ export function explainRefusal(
 ): PricelakeError | Trouble {
   const { status } = answer;
   const body = readErrorBody(answer, cleaner);
-  const message = `${where} was answered ${status}${body.said}`;
+  const message = `${where} returned ${status}${body.said}`;
   const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now);
   if (status === 429) return explainTooMany(retryAfterMs, body, message, now);
   if (status >= 500) return new Trouble({ kind: 'fault', retryAfterMs, repeatable: true }, message, body.facts);
@@ -37,9 +37,9 @@ export function explainRefusal(
   const code = CODES[status];
   // A proxy's or another server's 404 must not pass for "this item is gone".
   if (code === undefined || (code === 'not_found' && !body.genuine)) {
-    return new PricelakeError('contract', `${message}; the API document does not allow that`, {
+    return new PricelakeError('contract', `${message}; the API document doesn't allow that`, {
       ...body.facts,
-      hint: 'Check that source.baseUrl is the address of the service, and any proxy between.',
+      hint: "Check that source.baseUrl is the service's address, and check any proxy in between.",
     });
   }
   return new PricelakeError(code, message, { ...body.facts, ...(hint === undefined ? {} : { hint }) });
@@ -54,7 +54,7 @@ const CODES: Partial<Record<number, 'bad_request' | 'unauthorized' | 'plan_refus
 
 const HINTS: Partial<Record<number, string>> = {
   401: 'Check source.apiKey: it may be mistyped or revoked, or belong to another service.',
-  402: 'See the plans at upgradeUrl, or leave out what the plan does not include.',
+  402: "See the plans at upgradeUrl, or drop what the plan doesn't include.",
 };
 
 /** 429 without a readable limit counts as the rate: that wait is short and bounded. */

@@ -61,7 +61,7 @@ export class Trouble extends Error {
     let message = this.#tell(attempts);
     if (decision.because === 'wait_too_long') {
       facts.nextRunAt = new Date(now.getTime() + decision.waitMs);
-      message += `; the service asks to come back at ${facts.nextRunAt.toISOString()}`;
+      message += `; the service asks for a retry at ${facts.nextRunAt.toISOString()}`;
     }
     return new PricelakeError('unavailable', message, facts, this.cause === undefined ? {} : { cause: this.cause });
   }

@@ -186,7 +186,7 @@ function printDouble(token: string): string {
   return /[.e]/.test(text) ? text : `${text}.0`;
 }
 
-const TOO_DEEP = `nested more than ${MAX_JSON_DEPTH} deep`;
+const TOO_DEEP = `nested more than ${MAX_JSON_DEPTH} levels deep`;
 
 /** JSON.stringify escapes half of a surrogate pair. No UTF-8 text, and so no column, can hold one. */
 const HALF_CHARACTER = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/;

@@ -30,7 +30,7 @@ export async function seekPipeline(
   const here = join(folder, PIPELINE_FILE);
   if (fromEnv === '') return (await exists(here)) ? here : undefined;
   if (await exists(fromEnv)) return fromEnv;
-  throw new PricelakeError('config', `${fromEnv}: there is no such file, but PRICELAKE_PIPELINE names it`, {
+  throw new PricelakeError('config', `${fromEnv}: no such file, but PRICELAKE_PIPELINE is set to it`, {
     hint: 'Correct the variable, or unset it.',
   });
 }

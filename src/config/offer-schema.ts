@@ -13,7 +13,7 @@ const words = z
   .array(
     z
       .string(WORDS)
-      .regex(/[\p{L}\p{N}]/u, 'must hold a letter or digit')
+      .regex(/[\p{L}\p{N}]/u, 'must contain a letter or digit')
       .max(100, 'must have at most 100 characters'),
     WORDS,
   )
@@ -66,7 +66,7 @@ const attributeValues = mapping({ 'in stock': values, 'out of stock': values, 'o
   .refine((lists) => {
     const all = Object.values(lists).flatMap((list) => [...new Set(list.map((value) => value.toLowerCase()))]);
     return new Set(all).size === all.length;
-  }, 'must name each value under one meaning only')
+  }, 'must list each value under one meaning only')
   .prefault({});
 
 /** Which attributes of offers tell what. A meaning without names is told by none. */
@@ -74,7 +74,7 @@ export const attributeNames = mapping({ ...NAMES_BY_MEANING, values: attributeVa
 
 export type AttributeNames = z.output<typeof attributeNames>;
 
-const SHOPS = 'must hold settings by the id of a website, such as 12';
+const SHOPS = 'must map website ids, such as 12, to settings';
 
 /** Settings of one website instead of those of all. */
 export const shops = z

@@ -24,7 +24,7 @@ const VARIABLE = /\$\{([^}]*)\}?/g;
 const READ_FAULTS: Record<string, string> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder',
-  EACCES: 'it may not be read',
+  EACCES: 'permission denied',
 };
 
 /** Reads a pipeline file. Every fault is a `config` error that says file, line, what is there and what is allowed. */
@@ -50,7 +50,11 @@ export async function readReceiver(file: string, env: NodeJS.ProcessEnv): Promis
   const secret = values.webhook?.secret;
   if (secret === undefined) {
     const hint = `write webhook: {secret: "\${PRICELAKE_WEBHOOK_SECRET}"} and set the variable`;
-    throw new PricelakeError('config', `${file}: webhook.secret is missing; deliveries are checked by it`, { hint });
+    throw new PricelakeError(
+      'config',
+      `${file}: webhook.secret is missing; the receiver needs it to verify deliveries`,
+      { hint },
+    );
   }
   return { file, lakePath: values.lake.path, secrets: Array.isArray(secret) ? secret : [secret] };
 }
@@ -71,7 +75,7 @@ export async function readNotify(file: string, env: NodeJS.ProcessEnv): Promise<
 /** Variables in `unused` sections may be unset: a run needs no signing secret, and the receiver no key. */
 async function readValues(file: string, env: NodeJS.ProcessEnv, unused: ('source' | 'webhook' | 'notify')[]) {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    const hint = 'Name another pipeline file, or write one with `pricelake init`.';
+    const hint = 'Use another pipeline file, or create one with `pricelake init`.';
     throw new PricelakeError('config', `${file}: ${explainRead(cause)}`, { hint }, { cause });
   });
   const { value, locate } = parseYaml(file, text);

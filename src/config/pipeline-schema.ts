@@ -80,7 +80,7 @@ const cap = z
   .refine((value) => typeof value === 'number' || /^(100|\d{1,2}(\.\d+)?)%$/.test(value), CAP)
   .transform((value): Cap => (typeof value === 'number' ? { count: value } : { percent: Number.parseFloat(value) }));
 
-const OVERAGE = 'must be forbid, allow, or how many blocks of 10,000 rows may be billed a month';
+const OVERAGE = 'must be forbid, allow, or the number of blocks of 10,000 rows that may be billed per month';
 
 const overage = z
   .union([z.enum(['forbid', 'allow']), z.number().int().nonnegative()], OVERAGE)
@@ -95,12 +95,16 @@ const webhookSecret = z.union([z.string().min(1), mapping({ file: text('the path
 
 const severities = ['gate', 'error', 'warn', 'off'] as const;
 
-const CHECKS = 'must hold settings by the name of a check';
+const CHECKS = 'must map names of checks to settings';
 
 const checkSetting = mapping({
   severity: z.enum(severities, `must be one of ${severities.join(', ')}`).optional(),
   parameters: z
-    .record(z.string(), z.union([z.string(), z.number()], 'must be a number or text'), 'must hold parameters by name')
+    .record(
+      z.string(),
+      z.union([z.string(), z.number()], 'must be a number or text'),
+      'must map names of parameters to values',
+    )
     .optional(),
 });
 
@@ -121,7 +125,7 @@ const checkSettings = z
     return { ...settings, schema_drift: { ...settings.schema_drift, severity: DRIFT_SEVERITIES[schemaDrift] } };
   });
 
-const MAPPING = 'must hold columns of export rows, each with the field of Item that it holds';
+const MAPPING = 'must map columns of export rows to fields of Item';
 
 const columnMapping = z
   .record(z.string().min(1), z.string('must be a field of Item, such as price or site.id'), MAPPING)
@@ -132,12 +136,12 @@ const columnMapping = z
       const other = near === undefined ? `; there are ${MAPPABLE_FIELDS.join(', ')}` : `; did you mean "${near}"?`;
       const refuse = (message: string) => context.addIssue({ code: 'custom', path: [column], message });
       if (!MAPPABLE_FIELDS.includes(field)) refuse(`must be a field of Item${other}`);
-      else if (seen.has(field)) refuse(`must be a field that no other column holds`);
+      else if (seen.has(field)) refuse(`must be a field that no other column maps to`);
       seen.add(field);
     }
   });
 
-const DATASETS = 'must be all, or a list of ids of datasets such as [12, 15]';
+const DATASETS = 'must be all, or a list of dataset ids such as [12, 15]';
 const MAX_INT64 = 2n ** 63n - 1n;
 
 /** A number, or text if it came from a variable or does not fit a double. */
@@ -170,10 +174,10 @@ const receiver = mapping({
 })
   .refine(
     ({ slack, teams, url, command }) => [slack, teams, url, command].filter((one) => one !== undefined).length === 1,
-    'must hold one of slack, teams, url and command',
+    'must have one of slack, teams, url and command',
   )
   .refine(({ secret, url }) => secret === undefined || url !== undefined, {
-    message: 'must stand beside url: only a plain POST is signed',
+    message: 'needs url: only a plain POST is signed',
     path: ['secret'],
   });
 
@@ -181,7 +185,7 @@ const RECEIVERS = `must be a list of at most 10 receivers, such as [{ slack: \${
 
 const isRemoteUrl = (text: string) => parseRemoteUrl(text) !== undefined;
 
-const FOLDER = 'must be a folder of this machine, not an address: a bucket goes to lake.remote';
+const FOLDER = 'must be a folder on this machine, not an address; put a bucket in lake.remote';
 
 const SPLIT = 'must be a whole number of items';
 
@@ -202,7 +206,7 @@ export const pipelineSchema = mapping({
     mapping: columnMapping.default({}),
     splitAbove: z.number(SPLIT).int(SPLIT).nonnegative(SPLIT).default(Number(SPLIT_ABOVE)),
   }).refine(({ datasets, products }) => products === 'none' || datasets === 'all' || datasets.length === 1, {
-    message: 'must be none where source.datasets names several: the service groups all datasets or one',
+    message: 'must be none if source.datasets lists several: the service groups either all datasets or one',
     path: ['products'],
   }),
   lake: mapping({
@@ -216,7 +220,7 @@ export const pipelineSchema = mapping({
         partitionBy: z
           .array(
             z
-              .string('must be the name of a column')
+              .string('must be a column name')
               .refine((name) => PARTITION_COLUMNS.includes(name), `must be one of ${PARTITION_COLUMNS.join(', ')}`),
             'must be a list of columns, e.g. [site_id] or []',
           )
@@ -225,7 +229,7 @@ export const pipelineSchema = mapping({
     }).default({}),
   })
     .refine(({ remote, retention }) => remote === undefined || retention !== 0, {
-      message: 'must not be 0 beside lake.remote: its readers hold a version while they read it',
+      message: 'must not be 0 with lake.remote: its readers need the version that they are reading',
       path: ['retention'],
     })
     .transform((lake) => ({ ...lake, retention: lake.retention ?? (lake.remote === undefined ? 0 : DAY_MS) })),
@@ -245,8 +249,8 @@ export const pipelineSchema = mapping({
     daily: days.default(90),
     fx: place('a file of exchange rates').optional(),
     fxBase: z
-      .string('must be a code of ISO 4217')
-      .regex(/^[A-Z]{3}$/, 'must be a code of ISO 4217')
+      .string('must be an ISO 4217 code')
+      .regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code')
       .default('EUR'),
     staleAfter: staleAfter.prefault('14d'),
     matches: place('a file of matches').optional(),

@@ -6,27 +6,27 @@ import type { Locate } from './pipeline-fault.js';
 const YAML_FAULTS: Record<ErrorCode, string> = {
   ALIAS_PROPS: 'an alias has an anchor or a tag',
   BAD_ALIAS: 'an anchor or alias has no proper name',
-  BAD_COLLECTION_TYPE: 'a tag does not fit its value',
+  BAD_COLLECTION_TYPE: "a tag doesn't fit its value",
   BAD_DIRECTIVE: 'a directive is malformed',
-  BAD_DQ_ESCAPE: 'quoted text has an unknown escape; put it into single quotes',
-  BAD_INDENT: 'the indentation does not fit',
+  BAD_DQ_ESCAPE: 'quoted text has an unknown escape; use single quotes',
+  BAD_INDENT: "the indentation doesn't fit",
   BAD_PROP_ORDER: 'an anchor or a tag is in the wrong place',
-  BAD_SCALAR_START: 'text begins with a reserved character; put it into quotes',
+  BAD_SCALAR_START: 'text begins with a reserved character; put it in quotes',
   BLOCK_AS_IMPLICIT_KEY: 'a mapping or a list is where a value on one line belongs',
-  BLOCK_IN_FLOW: 'a value over several lines is inside brackets',
-  DUPLICATE_KEY: 'a key is in one mapping twice',
-  IMPOSSIBLE: 'it can not be read',
+  BLOCK_IN_FLOW: 'a value inside brackets spans several lines',
+  DUPLICATE_KEY: 'a mapping has the same key twice',
+  IMPOSSIBLE: "it can't be read",
   KEY_OVER_1024_CHARS: 'a key is longer than 1,024 characters',
   MISSING_CHAR: 'a quote, bracket, comma, colon or space is missing',
-  MULTILINE_IMPLICIT_KEY: 'a key, or text before a colon, goes over several lines',
+  MULTILINE_IMPLICIT_KEY: 'a key, or text before a colon, spans several lines',
   MULTIPLE_ANCHORS: 'a value has several anchors',
   MULTIPLE_DOCS: 'a second document begins',
   MULTIPLE_TAGS: 'a value has several tags',
-  NON_STRING_KEY: 'a key is no text',
-  RESOURCE_EXHAUSTION: 'it is nested too deep',
+  NON_STRING_KEY: 'a key is not text',
+  RESOURCE_EXHAUSTION: 'it is nested too deeply',
   TAB_AS_INDENT: 'tabs are not allowed as indentation',
-  TAG_RESOLVE_FAILED: 'a value is not of the type that its tag says',
-  UNEXPECTED_TOKEN: 'there is text that does not belong there',
+  TAG_RESOLVE_FAILED: "a value doesn't have the type of its tag",
+  UNEXPECTED_TOKEN: "there is text that doesn't belong there",
 };
 
 /**
@@ -40,14 +40,15 @@ export function parseYaml(file: string, text: string): { value: unknown; locate:
   const fail = (at: number, reason: string) =>
     new PricelakeError('config', `${file}:${toPosition(lines, at)}: ${reason}`);
   const [fault] = document.errors;
-  if (fault?.code === 'MULTIPLE_DOCS') throw fail(fault.pos[0], 'a second document begins; a pipeline file is one');
+  if (fault?.code === 'MULTIPLE_DOCS')
+    throw fail(fault.pos[0], 'a second document begins; a pipeline file has only one');
   if (fault !== undefined) throw fail(fault.pos[0], `not YAML: ${YAML_FAULTS[fault.code]}`);
   visit(document, {
     // An alias may hold itself or grow without end. Don't repeat its name: text that begins with * may be a secret.
     Alias: (_key, alias) => {
       throw fail(
         alias.range?.[0] ?? 0,
-        'what begins with * is an alias, which a pipeline file may not have; put text into quotes',
+        "a value that begins with * is an alias, which pipeline files don't allow; put text in quotes",
       );
     },
     // Ids that are keys.

@@ -19,7 +19,7 @@ interface ToldPair {
 const MAX_LINES = 100_000;
 const COLUMNS = ['product', 'other', 'match'];
 const HINT =
-  'A file of matches is CSV with a header: product,other,match; e.g. acme-r1,4006381333931,yes. Leave match empty where you have not decided.';
+  "A file of matches is CSV with a header: product,other,match; e.g. acme-r1,4006381333931,yes. Leave match empty if you haven't decided.";
 
 /**
  * Reads a user's own matches and non-matches. Chains are followed: if a is b and b is c, all three are one. Other columns,
@@ -58,7 +58,7 @@ async function* readPairs(file: string): AsyncGenerator<ToldPair & { match: stri
   try {
     for await (const { bytes, line } of readCsvRecords(file)) {
       const cells = parseCsvRecord(bytes.toString('utf8'));
-      if (cells === undefined) throw refuse(line, 'is no line of CSV: a quote does not close');
+      if (cells === undefined) throw refuse(line, "is not valid CSV: a quote isn't closed");
       if (places === undefined) {
         const names = cells.map((name) => name?.trim().toLowerCase());
         places = COLUMNS.map((name) => names.indexOf(name));
@@ -73,13 +73,13 @@ async function* readPairs(file: string): AsyncGenerator<ToldPair & { match: stri
       const pair = { one: toProduct(one), two: toProduct(two), line, match: match.toLowerCase() };
       if (!['yes', 'no'].includes(pair.match)) throw refuse(line, `match "${match}" is not yes, no or empty`);
       if (pair.one === '' || pair.two === '') throw refuse(line, 'needs two products');
-      if (pair.one === pair.two) throw refuse(line, `${pair.one} is named twice: these are one product`);
+      if (pair.one === pair.two) throw refuse(line, `names ${pair.one} twice`);
       yield pair;
     }
   } catch (cause) {
     if (cause instanceof PricelakeError) throw cause;
     const reason = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : String(cause);
-    throw new PricelakeError('config', `${file}: no matches can be read: ${reason}`, { hint: HINT }, { cause });
+    throw new PricelakeError('config', `${file}: can't read matches: ${reason}`, { hint: HINT }, { cause });
   }
 }
 

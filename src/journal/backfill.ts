@@ -44,7 +44,7 @@ export const BACKFILL_FOLD: Fold<BackfillEntry, Backfill> = {
   },
   step: foldBackfill,
   isSealed: true,
-  advice: 'Move its folder away. Whoever asked for these histories has to do so again, a call an item.',
+  advice: 'Move its folder away, then request these histories again: one call for each item.',
 };
 
 function foldBackfill(backfill: Backfill, entry: BackfillEntry): Backfill {

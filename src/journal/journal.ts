@@ -167,7 +167,7 @@ async function readLines<Entry, State>(path: string, fold: Fold<Entry, State>) {
     if (claimed === undefined && fold.isSealed)
       throw new PricelakeError('lake_invalid', `${where} has no checksum`, { hint });
     if (claimed !== undefined && claimed !== sum) {
-      const what = `${where} or one before it is not as it was written: its checksum differs`;
+      const what = `${where} or one before it has changed since it was written: its checksum differs`;
       throw new PricelakeError('lake_invalid', what, { hint });
     }
     stands = addEntry(stands, entry, sum, path, fold);
@@ -190,7 +190,7 @@ function readEntry<Entry, State>(line: string, where: string, { entry, advice }:
   }
   throw new PricelakeError(
     'lake_invalid',
-    `${where} says what this version does not know`,
+    `${where} has something that this version doesn't know`,
     { hint: `If a newer version wrote it, continue with that version. If it is damaged: ${advice}` },
     { cause: read.error },
   );

@@ -98,7 +98,7 @@ const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
   step: (memory, entry) => foldMemory({ ...memory, lines: memory.lines + 1 }, entry),
   isSealed: false,
   advice:
-    'Move it away: table runs then lacks the runs without news since the last publication; with `source.history: items`, all histories are read again, a call each. Nothing else is lost.',
+    'Move it away. Table runs then lacks the runs that found nothing new since the last publication; with `source.history: items`, pricelake reads all histories again, one call each. Nothing else is lost.',
 };
 
 /** Limits the broken exports that are kept; the oldest are forgotten first. */

@@ -118,7 +118,7 @@ export type Ended = RunAt<'ended'>;
 
 /** Advice for the damaged journal of an unpublished run. */
 export const START_AGAIN =
-  "Move this run's folder away. The next `pricelake sync` begins a new run, and fetches again what this one had not published.";
+  "Move this run's folder away. The next `pricelake sync` begins a new run, and fetches again what this one hadn't published.";
 
 /** A run's journal, as the state of the run. */
 export const RUN_FOLD: Fold<RunEntry, RunState> = {
@@ -127,7 +127,7 @@ export const RUN_FOLD: Fold<RunEntry, RunState> = {
   refuse: ({ stage }, entry) => {
     if (findNext(stage, entry) !== undefined) return undefined;
     return stage === 'none'
-      ? 'its first line is gone: a journal begins with the beginning of a run'
+      ? 'its first line is missing: a journal starts with the beginning of a run'
       : `${entry.type} can't follow: the run is ${stage}`;
   },
   step: advance,

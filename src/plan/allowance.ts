@@ -157,9 +157,9 @@ export function refuseCall({ calls, resetsAt }: Pick<Allowance, 'calls' | 'reset
   const bound = calls ?? { rule: 'budget.calls', allowed: 0n, used: 0n, monthly: true };
   const { rule, allowed, monthly } = bound;
   const isQuota = rule === 'apiCallsPerMonth';
-  const what = `${rule} allows ${allowed} calls${monthly ? ' a month' : ' a run'}, and they are used up`;
+  const what = `${rule} allows ${allowed} calls${monthly ? ' a month' : ' a run'}, and all are used`;
   const hint = `${isQuota ? 'Choose a larger plan' : `Raise ${rule}`}, or run the same command again${monthly ? ' next month' : ''}: it continues from here.`;
-  return refuseBy(isQuota ? 'quota' : 'budget', `${what} (${made} by this run); what has landed is kept`, bound, {
+  return refuseBy(isQuota ? 'quota' : 'budget', `${what} (${made} by this run); landed data is kept`, bound, {
     ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
     made,
     hint,

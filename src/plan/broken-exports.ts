@@ -38,14 +38,14 @@ export function refuseBroken(broken: BrokenExport): PricelakeError {
   return new PricelakeError('snapshot_incomplete', explainBroken(broken), {
     nextRunAt,
     brokenRuns: broken.runs,
-    hint: 'Wait until then, or raise budget.calls, so that pages of /items can take its place.',
+    hint: 'Wait until then, or raise budget.calls, so that pages of /items can replace it.',
   });
 }
 
 export function explainBroken(broken: BrokenExport): string {
   const { name, runs, rows, at } = broken;
   const inRuns = runs === 1 ? 'one run' : `${runs} runs`;
-  return `export ${name} broke off in ${inRuns}, last at ${at.toISOString()} (${rows} rows announced in all); it is tried again from ${findRetryAt(broken).toISOString()} on`;
+  return `export ${name} broke off in ${inRuns}, last at ${at.toISOString()} (${rows} rows announced in total); pricelake tries it again from ${findRetryAt(broken).toISOString()} on`;
 }
 
 /** Remembers broken exports from run to run. */

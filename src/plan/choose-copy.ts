@@ -45,12 +45,12 @@ export function chooseCopy(copy: CopyFacts): CopyChoice {
   const refusal = cut ?? broken ?? refuseExport(allowance, exportRows);
   if (refusal === undefined) return { route: 'export', reason: 'an export is allowed', thisMonth: true };
   const { message, code, facts } = refusal;
-  if (fitsNow) return byPages(`${message}; ${missing} pages of /items bring the same`, true);
+  if (fitsNow) return byPages(`${message}; ${missing} pages of /items give the same data`, true);
   const isSoonAllowed = refuseExport(renew(allowance), exportRows) === undefined;
   if (calls?.monthly === true && !isSoonAllowed && callsLeft > RESERVED_CALLS) {
-    return byPages(`${message}; ${missing} pages of /items bring the same over several months`, false);
+    return byPages(`${message}; ${missing} pages of /items give the same data over several months`, false);
   }
-  const why = `${message}; ${missing} pages of /items would bring the same, and ${callsLeft} calls are left`;
+  const why = `${message}; ${missing} pages of /items would give the same data, but ${callsLeft} calls are left`;
   return { route: 'wait', refusal: new PricelakeError(code, why, facts) };
 }
 

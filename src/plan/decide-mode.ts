@@ -42,12 +42,13 @@ export function decideMode(facts: RunFacts): ModeDecision {
   const decision = landed.decision && pickChoice(landed.decision);
   if (decision?.mode === 'feed' && cursorRefused !== undefined) {
     // The feed has forgotten changes that the lake lacks, and only a complete copy brings them.
-    const reason = `the service refuses the cursor of the feed: ${cursorRefused}`;
+    const reason = `the service rejects the feed cursor: ${cursorRefused}`;
     return { ...keep({ ...decision, mode: 'snapshot', reason }), isNew: true };
   }
   if (decision?.mode === 'feed' && unnamed !== undefined) {
-    const changes = unnamed === 1n ? 'a change' : `${unnamed} changes`;
-    const reason = `the feed tells of ${changes} without naming the items`;
+    const changes =
+      unnamed === 1n ? "a change that doesn't name its item" : `${unnamed} changes that don't name their items`;
+    const reason = `the feed has ${changes}`;
     return { ...keep({ ...decision, mode: 'poll', reason }), isNew: true };
   }
   if (account === undefined) return keep(decision ?? { mode: 'feed', reason: '' });
@@ -96,13 +97,13 @@ function chooseMode(facts: RunFacts, account: AccountFacts): ModeChoice {
   const { settings, lake } = facts;
   const { hasFeed, name, upgradeUrl } = account;
   if (settings.mode === 'feed' && !hasFeed) {
-    throw new PricelakeError('plan_refuses', `source.mode is feed, and the plan has no change feed (plan "${name}")`, {
+    throw new PricelakeError('plan_refuses', `source.mode is feed, but the plan has no change feed (plan "${name}")`, {
       limit: 'changeFeed',
       hint: 'Set source.mode: auto to continue without the feed, or change the plan.',
       upgradeUrl,
     });
   }
-  if (!lake.hasItems) return { mode: 'snapshot', reason: 'the lake holds no items yet' };
+  if (!lake.hasItems) return { mode: 'snapshot', reason: 'the lake has no items yet' };
   if (settings.mode === 'snapshot') return { mode: 'snapshot', reason: 'a complete copy was requested' };
   const isDue = isReconcileDue(facts);
   const copyRefusal = explainNoCopy(facts, account, lake.rows);
@@ -110,10 +111,10 @@ function chooseMode(facts: RunFacts, account: AccountFacts): ModeChoice {
   const later = isDue ? `; a complete comparison is due, but ${copyRefusal}` : '';
   if (settings.mode === 'poll') return { mode: 'poll', reason: `source.mode is poll${later}` };
   if (!hasFeed) return { mode: 'poll', reason: `the plan has no change feed${later}` };
-  if (!lake.hasCursor) return { mode: 'poll', reason: `the lake has no cursor of the feed yet${later}` };
+  if (!lake.hasCursor) return { mode: 'poll', reason: `the lake has no feed cursor yet${later}` };
   const lost = explainGap(facts, account);
   if (lost === undefined && isLookDue(facts)) {
-    const reason = `which of ${lake.unknownListing?.items} items are still listed is not known`;
+    const reason = `it is unknown which of ${lake.unknownListing?.items} items are still listed`;
     return { mode: 'poll', reason: `${reason}${later}` };
   }
   if (lost === undefined) return { mode: 'feed', reason: `the feed continues from the cursor${later}` };
@@ -143,7 +144,7 @@ function explainGap({ lake: { caughtUpAt }, now }: RunFacts, { historyDays }: Ac
   if (historyDays === null || caughtUpAt === undefined) return undefined;
   const days = (now.getTime() - caughtUpAt.getTime()) / DAY_MS;
   if (days <= historyDays) return undefined;
-  return `the feed was last read ${days.toFixed(1)} days ago and reaches back ${historyDays}: changes between may be missing`;
+  return `the feed was last read ${days.toFixed(1)} days ago and reaches back ${historyDays}: changes in between may be missing`;
 }
 
 /** Explains why neither exports nor pages can bring the items this month; undefined if they can. */

@@ -61,7 +61,7 @@ export function estimateSteps(ahead: Ahead): Step[] {
     price('plan', ahead.plan ? 1 : 0, true, 'limits and usage'),
     price('watermark', ahead.lowWatermark ?? 0, true, 'the newest change before items are read'),
     exports &&
-      price('export', exports.calls, true, ['items counted now', exports.note ?? []].flat().join('; '), exports.rows),
+      price('export', exports.calls, true, ['current item count', exports.note ?? []].flat().join('; '), exports.rows),
     pages && price('pages', pages.calls, false, `${countOf(pages.items, 'item')}: ${pages.reason}`),
     changed && price('poll', changed.calls, changed.exact, `${countOf(changed.count, 'item')} changed since`),
     changes && price('feed', changes.calls, changes.exact, explainChanges(changes)),
@@ -69,7 +69,7 @@ export function estimateSteps(ahead: Ahead): Step[] {
     listing && price('listing', listing.calls, false, listing.basis),
     hydration && price('hydrate', hydration.calls, hydration.exact, hydration.reason, hydration.rows),
     histories && price('histories', histories.calls, false, explainHistories(histories)),
-    price('datasets', ahead.datasets, true, 'their current description'),
+    price('datasets', ahead.datasets, true, 'current descriptions'),
     price('facets', ahead.facets, true, "the service's counts, to compare with the copy"),
     price('products', ahead.products, publishes, "the service's grouping, to compare with ours"),
     price('sample', ahead.sample, publishes, 'items to compare with the lake'),

@@ -22,23 +22,23 @@ export function refuseExport(allowance: Allowance, rows: bigint): PricelakeError
 function refuseByQuota(allowance: Allowance, rows: bigint): PricelakeError | undefined {
   const { quota, bills, blocks: agreed, resetsAt: nextRunAt } = allowance;
   if (quota === undefined || rows <= countLeft(quota)) return undefined;
-  const what = `the plan leaves ${countLeft(quota)} export rows this month, and the export takes ${rows}`;
+  const what = `the plan leaves ${countLeft(quota)} export rows this month, but the export takes ${rows}`;
   const facts = { nextRunAt, wanted: Number(rows) };
   if (!bills) {
-    const hint = 'wait for the next month or choose a larger plan';
-    return refuseBy('quota', `${what}: it would be cut`, quota, { ...facts, hint });
+    const hint = 'wait until next month or choose a larger plan';
+    return refuseBy('quota', `${what}: it would be truncated`, quota, { ...facts, hint });
   }
   const blocks = countOverage(allowance, rows);
   if (agreed === null || blocks <= agreed) return undefined;
-  const said = agreed === 0n ? 'no overage is agreed' : `only ${agreed} are agreed`;
+  const said = agreed === 0n ? 'no overage is allowed' : `only ${agreed} are allowed`;
   return refuseBy(
     'budget',
-    `${what}: up to ${blocks} block${blocks === 1n ? '' : 's'} of 10,000 would be billed, and ${said}`,
+    `${what}: up to ${blocks} block${blocks === 1n ? '' : 's'} of 10,000 would be billed, but ${said}`,
     quota,
     {
       ...facts,
       overageBlocks: Number(blocks),
-      hint: `Allow it with --max-overage ${blocks} for this run, or with budget.overage for a month; or wait for the next month.`,
+      hint: `Allow it with --max-overage ${blocks} for this run, or with budget.overage for a month; or wait until next month.`,
     },
   );
 }
@@ -46,10 +46,10 @@ function refuseByQuota(allowance: Allowance, rows: bigint): PricelakeError | und
 function refuseByRule({ rows: bound, resetsAt }: Allowance, rows: bigint): PricelakeError | undefined {
   if (bound === undefined || rows <= countLeft(bound)) return undefined;
   const { rule, allowed, monthly } = bound;
-  const what = `${rule} leaves ${countLeft(bound)} export rows of ${allowed}, and the export takes ${rows}`;
+  const what = `${rule} leaves ${countLeft(bound)} export rows of ${allowed}, but the export takes ${rows}`;
   const wanted = Number(rows);
   if (!monthly) return refuseBy('budget', what, bound, { wanted, hint: `Raise ${rule}.` });
-  const hint = `Raise ${rule}, or wait for the next month.`;
+  const hint = `Raise ${rule}, or wait until next month.`;
   return refuseBy('budget', what, bound, { nextRunAt: resetsAt, wanted, hint });
 }
 

@@ -57,7 +57,7 @@ export function planHydration(
 ): { choice: HydrationChoice; refusal: PricelakeError | undefined } {
   const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, callsMade);
   const rowsLeft = allowance === undefined ? 0n : countRowsLeft(allowance);
-  const withoutExport = isTaken ? 'the export that was taken lacks the rest' : broken && explainBroken(broken);
+  const withoutExport = isTaken ? 'the export already taken lacks the rest' : broken && explainBroken(broken);
   const choice = chooseWay(changed, { callsLeft, rowsLeft, ratePerSecond }, withoutExport);
   const isShort = callsLeft !== null && BigInt(choice.calls) > callsLeft;
   return { choice, refusal: broken !== undefined && isShort ? refuseBroken(broken) : undefined };
@@ -67,18 +67,20 @@ export function planHydration(
 function chooseWay(
   { needed, pages, rows }: ChangedItems,
   limits: Limits,
-  withoutExport = pages > 0 ? undefined : 'an export has no row that no page showed',
+  withoutExport = pages > 0 ? undefined : "an export has no rows that the pages haven't shown",
 ): HydrationChoice {
-  if (needed === 0) return { way: 'none', calls: 0, rows: 0n, reason: 'no item is needed' };
+  if (needed === 0) return { way: 'none', calls: 0, rows: 0n, reason: 'no items are needed' };
   const single: HydrationChoice = { way: 'items', calls: needed, rows: 0n, reason: '' };
   const byCalls = pages > 0 && pages < needed ? { ...single, way: 'pages' as const, calls: pages } : single;
-  if (withoutExport !== undefined) return { ...byCalls, reason: `${byCalls.calls} calls, since ${withoutExport}` };
+  if (withoutExport !== undefined) return { ...byCalls, reason: `${byCalls.calls} calls, because ${withoutExport}` };
   const exported: HydrationChoice = { way: 'export', calls: 1, rows, reason: '' };
   const isAffordable = limits.rowsLeft === null || rows <= limits.rowsLeft;
   const [chosen, other] =
     isAffordable && isCheaper(exported, byCalls, limits) ? [exported, byCalls] : [byCalls, exported];
   const why =
-    chosen === exported || isAffordable ? `instead of ${showCost(other)}` : 'an export is beyond the rows left';
+    chosen === exported || isAffordable
+      ? `instead of ${showCost(other)}`
+      : 'because an export takes more rows than are left';
   const left = `${limits.callsLeft ?? 'unlimited'} calls and ${limits.rowsLeft ?? 'unlimited'} export rows are left`;
   return { ...chosen, reason: `${showCost(chosen)} ${why}; ${left}` };
 }

@@ -70,12 +70,12 @@ function planShards(
     reason,
   });
   if (items <= above) return whole(`${items} items are no more than ${above}`);
-  if (listed === undefined) return whole('the websites are not counted');
+  if (listed === undefined) return whole('items are not counted by website');
   const { sites } = listed;
   const counted = sites.reduce((sum, site) => sum + site.items, 0n);
   const ids = new Set(sites.map(({ id }) => id));
   if (counted !== listed.items || ids.size !== sites.length) {
-    return whole(`the websites of /facets add up to ${counted} listed items of ${listed.items}`);
+    return whole(`the websites in /facets add up to ${counted} of ${listed.items} listed items`);
   }
   const { calls, quota } = allowance;
   const needed = BigInt(sites.length) + 1n;
@@ -83,7 +83,8 @@ function planShards(
     return whole(`${needed} exports would take too many of the ${countLeft(calls)} calls left`);
   }
   // The document does not say if blocks of overage are rounded up for the month or for each export.
-  if (quota !== undefined && items > countLeft(quota)) return whole('rows beyond the quota may be billed by export');
+  if (quota !== undefined && items > countLeft(quota))
+    return whole('rows beyond the quota may be billed for each export');
   const bySite = sites.map(({ id, items }): Shard => {
     return { name: name(`site-${id}`), dataset, status: 'active', site: id, rows: items };
   });
@@ -92,6 +93,6 @@ function planShards(
   return {
     // The largest first, so that it does not run alone at the end.
     shards: [...bySite, removed].sort((a, b) => Number(b.rows - a.rows)),
-    reason: `${items} items are more than ${above}: an export by website`,
+    reason: `${items} items are more than ${above}: one export for each website`,
   };
 }

@@ -54,21 +54,23 @@ export async function backfillHistory(
 async function selectItemIds(db: Database, selection: HistorySelection): Promise<readonly bigint[]> {
   const itemIds = 'itemIds' in selection ? selection.itemIds : await queryItemIds(db, selection.where);
   if (itemIds.length > 0) return itemIds;
-  throw new PricelakeError('usage', 'no item is chosen', { hint: '`pricelake query` shows what table items holds.' });
+  throw new PricelakeError('usage', 'no items are selected', {
+    hint: 'See what table items holds with `pricelake query`.',
+  });
 }
 
 async function queryItemIds(db: Database, where: string): Promise<bigint[]> {
   const sql = `SELECT item_id FROM items WHERE (${where}\n) ORDER BY item_id`;
   try {
     const statements = await db.connection.extractStatements(sql);
-    if (statements.count !== 1) throw new Error('one condition is due');
+    if (statements.count !== 1) throw new Error('expected one condition');
     return (await db.rows(sql)).map((row) => row.item_id as bigint);
   } catch (cause) {
     const reason = cause instanceof Error ? (cause.message.split('\n', 1)[0] as string) : String(cause);
     throw new PricelakeError(
       'usage',
       `--where ${where}: ${reason}`,
-      { hint: 'Give an SQL condition over items.' },
+      { hint: 'Use one SQL condition on table items.' },
       { cause },
     );
   }

@@ -36,6 +36,6 @@ function askFor(client: ApiClient, dataset: bigint): ApiClient {
 
 function nameDataset(error: unknown, dataset: bigint): never {
   if (!(error instanceof PricelakeError) || error.facts.limit !== 'datasets') throw error;
-  const message = `dataset ${dataset} is beyond the plan: ${error.message}`;
+  const message = `the plan doesn't include dataset ${dataset}: ${error.message}`;
   throw new PricelakeError(error.code, message, { ...error.facts, dataset: String(dataset) }, { cause: error });
 }

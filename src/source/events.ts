@@ -66,7 +66,7 @@ function readChanges(body: Buffer, file: string): Slice[] {
     return readElements(body, changes.start);
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    const hint = 'Move the file away; the feed brings its changes as well.';
+    const hint = 'Move the file away; the feed also has its changes.';
     throw new PricelakeError('lake_invalid', `${file}: not the event that was received`, { hint }, { cause });
   }
 }

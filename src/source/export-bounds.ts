@@ -33,22 +33,23 @@ export class ExportBounds {
     if (rows > this.#announced) {
       throw new PricelakeError(
         'snapshot_incomplete',
-        `/export: more than the ${this.#announced} rows arrived that X-Export-Rows announced`,
+        `/export: more rows arrived than the ${this.#announced} that X-Export-Rows announced`,
         { hint: 'Nothing was published. Run the same command again.' },
       );
     }
-    const hint = 'Nothing was published. Tell the service; limits: docs/reference/answers.md, "Limits".';
+    const hint =
+      'Nothing was published. Report this to the service; for the limits, see docs/reference/answers.md, "Limits".';
     if (openBytes > this.#limits.lineBytes) {
       throw new PricelakeError(
         'contract',
-        `/export: row ${rows + 1n}, which begins at byte ${bytes - openBytes}, has no end after ${openBytes} bytes; ${this.#limits.lineBytes} are allowed`,
+        `/export: row ${rows + 1n}, which begins at byte ${bytes - openBytes}, is still incomplete after ${openBytes} bytes; the limit is ${this.#limits.lineBytes}`,
         { hint },
       );
     }
     if (bytes > this.#maxBytes) {
       throw new PricelakeError(
         'contract',
-        `/export: ${bytes} bytes arrived for ${this.#announced} rows; ${this.#maxBytes} are allowed`,
+        `/export: ${bytes} bytes arrived for ${this.#announced} rows; the limit is ${this.#maxBytes}`,
         { hint },
       );
     }
@@ -66,11 +67,11 @@ export class ExportBounds {
     const needed = Math.ceil(whole - bytes + whole * workShare + reserveBytes);
     throw new PricelakeError(
       'disk_full',
-      `${this.#folder}: ${showMegabytes(free)} are free, and the rest of the export and the files made of it need about ${showMegabytes(needed)}; what was published stays`,
+      `${this.#folder}: ${showMegabytes(free)} free, but the rest of the export and the files made from it need about ${showMegabytes(needed)}; published data is unaffected`,
       {
         freeBytes: free,
         neededBytes: needed,
-        hint: 'Free so much space or move the lake to a larger disk, then run the same command again.',
+        hint: 'Free up that much space or move the lake to a larger disk, then run the same command again.',
       },
     );
   }

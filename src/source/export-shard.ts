@@ -131,7 +131,7 @@ class ShardExport {
       if (landed.rows !== announced) {
         throw new PricelakeError(
           'snapshot_incomplete',
-          `/export: ${landed.rows} rows arrived, X-Export-Rows announced ${announced}`,
+          `/export: ${landed.rows} rows arrived, but X-Export-Rows announced ${announced}`,
           { hint: 'Nothing was published. Run the same command again.' },
         );
       }
@@ -154,12 +154,12 @@ class ShardExport {
     const { resetsAt } = this.#gate.left();
     return new PricelakeError(
       'quota',
-      `/export: the service cut the export at the monthly limit: ${announced} of ${matching} rows`,
+      `/export: the service truncated the export at the monthly limit: ${announced} of ${matching} rows`,
       {
         limit: 'exportRowsPerMonth',
         cut: true,
         ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
-        hint: 'A truncated export is never taken for a copy. Wait for the next month, or choose a larger plan.',
+        hint: 'pricelake never takes a truncated export for a copy. Wait until next month, or choose a larger plan.',
       },
     );
   }

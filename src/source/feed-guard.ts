@@ -38,14 +38,15 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>): FeedGuard {
     changes += readable;
     emptyPages = readable === 0 ? emptyPages + 1 : 0;
     if (emptyPages >= MAX_EMPTY_PAGES) {
-      throw refuse(after, `${emptyPages} pages in a row have hasMore true and bring no change`);
+      throw refuse(after, `${emptyPages} pages in a row have hasMore true but no changes`);
     }
     const { freePages, changesAPage } = FEED_PACE;
     if (pages <= freePages + changes / changesAPage) return;
-    const hint = 'Nothing was published. What has landed is kept, and the same command reads on. Tell the service.';
+    const hint =
+      'Nothing was published. Landed data is kept, and the same command continues from there. Report this to the service.';
     throw refuse(
       after,
-      `${pages} pages have hasMore true and bring ${changes} changes: the end can't be reached`,
+      `hasMore is still true after ${pages} pages with ${changes} changes: the feed has no end`,
       hint,
     );
   }
@@ -74,7 +75,7 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>): FeedGuard {
 function refuse(
   after: bigint,
   what: string,
-  hint = 'Nothing was published. Tell the service; if it has mended its feed, run the same command again.',
+  hint = 'Nothing was published. Report this to the service, and run the same command again once its feed is fixed.',
 ): PricelakeError {
   return new PricelakeError('contract', `/changes?after=${after}: ${what}`, { hint });
 }

@@ -128,8 +128,8 @@ export async function readItem(client: ApiClient, id: bigint): Promise<Buffer | 
     if (!(error instanceof SyntaxError)) throw error;
     throw new PricelakeError(
       'contract',
-      `/items/${id}: the answer is not a JSON object: ${error.message}`,
-      { hint: 'Check source.baseUrl, and that no proxy rewrites answers.' },
+      `/items/${id}: the response is not a JSON object: ${error.message}`,
+      { hint: 'Check source.baseUrl, and that no proxy rewrites responses.' },
       { cause: error },
     );
   }

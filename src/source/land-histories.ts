@@ -104,8 +104,8 @@ async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: B
   } catch (error) {
     if (error instanceof PricelakeError && error.code === 'not_found') return { body: Buffer.alloc(0), rows: [] };
     if (!(error instanceof SyntaxError)) throw error;
-    const hint = 'check source.baseUrl, and that nothing between rewrites answers';
-    const what = `/items/${itemId}/history: the answer is not a list of entries: ${error.message}`;
+    const hint = 'check source.baseUrl, and that no proxy rewrites responses';
+    const what = `/items/${itemId}/history: the response is not a list of entries: ${error.message}`;
     throw new PricelakeError('contract', what, { hint }, { cause: error });
   }
 }

@@ -50,7 +50,7 @@ export function readFeedPage(body: Buffer, after: bigint): FeedPage {
     if (page.nextCursor < page.shown)
       throw new SyntaxError(`nextCursor ${page.nextCursor} is before change ${page.shown} of the page`);
     if (page.hasMore && page.nextCursor === after)
-      throw new SyntaxError('hasMore is true, but nextCursor does not move');
+      throw new SyntaxError("hasMore is true, but nextCursor doesn't advance");
     return page;
   });
 }
@@ -80,7 +80,7 @@ function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<F
     const field = findField(body, slice.start, (name) => name === 'id');
     const id = field === undefined ? undefined : parseInt64(body, field);
     if (id === undefined) continue;
-    if (id <= shown) throw new SyntaxError(`change ${id} comes after ${shown}: ids have to increase`);
+    if (id <= shown) throw new SyntaxError(`change ${id} comes after ${shown}: ids must increase`);
     shown = id;
     readable += 1;
   }
@@ -136,8 +136,8 @@ function readPage<T>(body: Buffer, path: string, read: (fields: Map<string, Slic
     const start = body.toString('utf8', 0, 80).replaceAll(/\s+/g, ' ');
     throw new PricelakeError(
       'contract',
-      `${path}: the answer is not the page that the API document describes: ${error.message}; it begins: ${start}`,
-      { hint: 'Check source.baseUrl, and that no proxy rewrites answers.' },
+      `${path}: the response is not a page as in the API document: ${error.message}; it begins: ${start}`,
+      { hint: 'Check source.baseUrl, and that no proxy rewrites responses.' },
       { cause: error },
     );
   }

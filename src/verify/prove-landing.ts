@@ -108,7 +108,7 @@ function readLines(text: string, fail: (what: string) => void): Line[] {
     }
     if (claimed !== sum) {
       const why = claimed === undefined ? 'it has no checksum' : 'its checksum differs';
-      fail(`line ${index + 1} or one before it is not as it was written: ${why}`);
+      fail(`line ${index + 1} or one before it has changed since it was written: ${why}`);
       return lines;
     }
   }

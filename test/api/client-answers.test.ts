@@ -74,7 +74,7 @@ test('another encoding than gzip is refused', async () => {
   const { client } = await startAnswers([[200, {}, { 'content-encoding': 'br' }]]);
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('contract');
-  expect(error.message).toBe('GET /api/v1/items: the answer is encoded as br, and only gzip was asked for');
+  expect(error.message).toBe('GET /api/v1/items: the response is encoded as br, but only gzip was requested');
 });
 
 test('an HTML page with status 200 is a contract error that shows how it begins', async () => {
@@ -83,7 +83,7 @@ test('an HTML page with status 200 is a contract error that shows how it begins'
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('contract');
   expect(error.message).toBe(
-    'GET /api/v1/items: the answer should be application/json in UTF-8 and is text/html; it begins "<html>Log in to the hotel WLAN, [key]</html>"',
+    'GET /api/v1/items: expected application/json in UTF-8, but got text/html; the response begins "<html>Log in to the hotel WLAN, [key]</html>"',
   );
   expect(error.facts.hint).toContain('source.baseUrl');
   expect(urls).toHaveLength(1);
@@ -110,7 +110,7 @@ test('a body that is not UTF-8 is a contract error, not question marks', async (
 test('an answer without a content type is refused as such', async () => {
   const { client } = await startService((_request, response) => void response.writeHead(200).end('{}'));
   expect((await catchError(client.bytes('/items', {}))).message).toBe(
-    'GET /api/v1/items: the answer should be application/json in UTF-8 and is without a content type; it begins "{}"',
+    'GET /api/v1/items: expected application/json in UTF-8, but got no content type; the response begins "{}"',
   );
 });
 
@@ -144,7 +144,7 @@ test('JSON nested 100,000 deep is a contract error, whole or in a field', async 
     const { client } = await startAnswers([[200, body]]);
     const error = await catchError(client.json('/plan', {}, z.looseObject({ plan: z.string() })));
     expect(error.code).toBe('contract');
-    expect(error.message).toContain('GET /api/v1/plan: the answer is not JSON (nested more than 500 deep)');
+    expect(error.message).toContain('GET /api/v1/plan: the response is not JSON (nested more than 500 levels deep)');
   }
 });
 
@@ -154,6 +154,6 @@ test('megabytes of headers are a contract error, and not asked for again', async
   });
   const error = await catchError(client.bytes('/items', {}));
   expect(error).toMatchObject({ code: 'contract', facts: { hint: expect.any(String) } });
-  expect(error.message).toBe('GET /api/v1/items: the headers of the answer are larger than 16 KiB');
+  expect(error.message).toBe('GET /api/v1/items: the response headers are larger than 16 KiB');
   expect(urls).toHaveLength(1);
 });

@@ -26,7 +26,7 @@ test.each([
   const { client, urls } = await startAnswers([[status, errorBody(status, message)]]);
   const error = await catchError(client.bytes('/items/1', {}));
   expect(error.code).toBe(code);
-  expect(error.message).toBe(`GET /api/v1/items/1 was answered ${status}: ${message}`);
+  expect(error.message).toBe(`GET /api/v1/items/1 returned ${status}: ${message}`);
   expect(error.facts).toMatchObject({ status, docsUrl: 'https://docs.example.com/errors' });
   expect(urls).toHaveLength(1);
 });

@@ -44,7 +44,7 @@ test('a 5xx that lasts ends as unavailable with status, attempts and message', a
   const { client, urls } = await startAnswers([[503, maintenance]], { attempts: 3 });
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('unavailable');
-  expect(error.message).toBe('GET /api/v1/items was answered 503: Maintenance, after 3 attempts');
+  expect(error.message).toBe('GET /api/v1/items returned 503: Maintenance, after 3 attempts');
   expect(error.facts).toMatchObject({ status: 503, attempts: 3, docsUrl: 'https://d.example/' });
   expect(urls).toHaveLength(3);
   expect([client.calls(), client.refusedCalls()]).toEqual([3, 3]);
@@ -206,7 +206,7 @@ test('a refused connection names host, port and reason, and does not count as a 
   const error = await catchError(client.bytes('/items', {}));
   expect(error.code).toBe('unavailable');
   expect(error.message).toBe(
-    `GET /api/v1/items: 127.0.0.1:${port} cannot be reached (connection refused: ECONNREFUSED), after 3 attempts`,
+    `GET /api/v1/items: can't reach 127.0.0.1:${port} (connection refused: ECONNREFUSED), after 3 attempts`,
   );
   expect(error.facts.hint).toContain('source.baseUrl');
   expect(error.cause).toMatchObject({ code: 'ECONNREFUSED' });
@@ -239,9 +239,9 @@ test('an answer that does not come is given up', async () => {
   expect(error.code).toBe('unavailable');
   const { port } = new URL(`http://${error.facts.host}`);
   expect(error.message).toBe(
-    `GET /api/v1/items: no answer from 127.0.0.1:${port} (no answer within 0.05 s), after 2 attempts`,
+    `GET /api/v1/items: no response from 127.0.0.1:${port} (no response within 0.05 s), after 2 attempts`,
   );
-  expect(error.facts).toStrictEqual({ host: `127.0.0.1:${port}`, hint: 'Run again later.', attempts: 2 });
+  expect(error.facts).toStrictEqual({ host: `127.0.0.1:${port}`, hint: 'Try again later.', attempts: 2 });
   expect([client.calls(), client.refusedCalls()]).toEqual([2, 2]);
 });
 
@@ -338,7 +338,7 @@ test.each(['', ' before', 'with space', 'behind ', 'line\nbreak', 'ümlaut'])(
     expect(() => connect({ baseUrl: 'http://127.0.0.1:1', apiKey }, createFakeIo())).toThrow(
       expect.objectContaining({
         code: 'config',
-        message: 'source.apiKey is empty or has characters that no key has',
+        message: 'source.apiKey is empty or has characters that keys never have',
         facts: { hint: expect.stringContaining('Copy it again') },
       }),
     );

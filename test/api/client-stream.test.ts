@@ -114,13 +114,13 @@ test('what came before a fault is passed on', async () => {
   };
   const error = await catchError(read());
   expect(error.message).toMatch(
-    /^GET \/api\/v1\/export: the answer broke off after 18 bytes \(the connection closed early\)$/,
+    /^GET \/api\/v1\/export: the response broke off after 18 bytes \(the connection closed early\)$/,
   );
   expect(error.facts).toStrictEqual({
     midStream: true,
     receivedBytes: 18,
     host: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
-    hint: 'Run again later.',
+    hint: 'Try again later.',
   });
   expect(error.cause).toBeInstanceOf(Error);
   expect(text).toBe(FIRST);

@@ -9,16 +9,16 @@ const explain = (error: unknown) => explainFault(error, DEFAULT_TIMEOUTS, create
 
 test.each([
   ['UND_ERR_CONNECT_TIMEOUT', 'no connection within 10 s'],
-  ['UND_ERR_HEADERS_TIMEOUT', 'no answer within 120 s'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'no response within 120 s'],
   ['UND_ERR_BODY_TIMEOUT', 'no data for 60 s'],
-  ['UND_ERR_HEADERS_OVERFLOW', 'the headers of the answer are larger than 16 KiB'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'the response headers are larger than 16 KiB'],
   ['UND_ERR_SOCKET', 'the connection closed early'],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the connection closed early'],
   ['Z_BUF_ERROR', 'the gzip body ends early'],
   ['Z_DATA_ERROR', 'the gzip body is damaged'],
   ['ECONNRESET', 'ECONNRESET'],
   ['ENOTFOUND', 'host not found: ENOTFOUND'],
-  ['EAI_AGAIN', 'the name server does not answer: EAI_AGAIN'],
+  ['EAI_AGAIN', "the name server doesn't respond: EAI_AGAIN"],
   ['ECONNREFUSED', 'connection refused: ECONNREFUSED'],
 ])('%s is explained as "%s", and may pass', (code, reason) => {
   expect(explain(fault('x', code))).toMatchObject({ reason, passing: true, cause: { message: 'x', code } });

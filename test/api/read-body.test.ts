@@ -6,7 +6,7 @@ import type { BodyQueue } from '../../src/api/body-queue.js';
 import { catchError, startService } from './local-service.js';
 
 const CUT = '{"a":[1,2';
-const SYNTAX = { message: `GET /api/v1/items: the answer is not JSON; it begins ${JSON.stringify(CUT)}` };
+const SYNTAX = { message: `GET /api/v1/items: the response is not JSON; it begins ${JSON.stringify(CUT)}` };
 
 /** A service that sends these bytes as they are, and closes the connection. */
 function startRaw(headers: string, body: string | Buffer) {
@@ -23,15 +23,17 @@ function startRaw(headers: string, body: string | Buffer) {
 test('a page that is cut is asked for again where only its connection ends it, and then told', async () => {
   const { client, urls, port } = await startRaw('', CUT);
   const error = await catchError(client.bytes('/items', {}));
-  expect(error.message).toBe('GET /api/v1/items: the answer broke off, after 2 attempts');
-  expect(error.facts).toEqual({ host: `127.0.0.1:${port}`, hint: 'Run again later.', attempts: 2 });
+  expect(error.message).toBe('GET /api/v1/items: the response broke off, after 2 attempts');
+  expect(error.facts).toEqual({ host: `127.0.0.1:${port}`, hint: 'Try again later.', attempts: 2 });
   expect(urls).toHaveLength(2);
 });
 
 test('a page that breaks off has the fault as its cause', async () => {
   const { client, urls } = await startRaw('content-length: 100\r\n', CUT);
   const error = await catchError(client.bytes('/items', {}));
-  expect(error.message).toBe('GET /api/v1/items: the answer broke off (the connection closed early), after 2 attempts');
+  expect(error.message).toBe(
+    'GET /api/v1/items: the response broke off (the connection closed early), after 2 attempts',
+  );
   expect(error.cause).toBeInstanceOf(Error);
   expect(urls).toHaveLength(2);
 });
@@ -55,7 +57,7 @@ test('a page of more than 256 MiB is refused', async () => {
   await expect(readPage({ status: 200, headers: {}, body }, request, {} as AttemptContext)).rejects.toThrow(
     expect.objectContaining({
       code: 'contract',
-      message: 'GET /api/v1/items: the answer is longer than 268435456 bytes',
+      message: 'GET /api/v1/items: the response is longer than 268435456 bytes',
     }),
   );
 });

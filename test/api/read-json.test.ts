@@ -9,15 +9,15 @@ test('a body that is no JSON is quoted once, from its beginning, and cut', () =>
   expect(() => parseJsonBody(Buffer.from('{"a": secret}'), 'GET /x', cleaner)).toThrow(
     expect.objectContaining({
       code: 'contract',
-      message: expect.stringMatching(/^GET \/x: the answer is not JSON \([^"]+\); it begins "\{\\"a\\": \[key\]\}"$/),
+      message: expect.stringMatching(/^GET \/x: the response is not JSON \([^"]+\); it begins "\{\\"a\\": \[key\]\}"$/),
       facts: { hint: expect.stringContaining('source.baseUrl') },
     }),
   );
   const parse = (text: string) => parseJsonBody(Buffer.from(text), 'GET /x', cleaner);
   expect(() => parse(`{"a": "${'x'.repeat(200)}\\n",\n"b": secret, "c": "${'x'.repeat(200)}"}`)).toThrow(
-    /^GET \/x: the answer is not JSON \(Unexpected token 's'\); it begins "/,
+    /^GET \/x: the response is not JSON \(Unexpected token 's'\); it begins "/,
   );
-  expect(() => parseJsonBody(Buffer.from([0x22, 0xff, 0x22]), 'GET /x', cleaner)).toThrow('the answer is not JSON');
+  expect(() => parseJsonBody(Buffer.from([0x22, 0xff, 0x22]), 'GET /x', cleaner)).toThrow('the response is not JSON');
   expect(showText(Buffer.from('x'.repeat(5000)), cleaner)).toBe(`"${'x'.repeat(79)}…"`);
 });
 
@@ -29,7 +29,7 @@ test('of an answer that departs from the contract, three places are named, and h
   );
   expect(() => check({ d: {} })).toThrow(/^GET \/x: a: [^;]+; b: [^;]+; c: [^;]+ \(and 1 more\)$/);
   expect(() => check({ d: { e: [] } })).toThrow(/; c: [^;]+, arrived nothing$/);
-  expect(() => check(null)).toThrow(/^GET \/x: the whole answer: [^;]+, arrived null$/);
+  expect(() => check(null)).toThrow(/^GET \/x: the whole response: [^;]+, arrived null$/);
   expect(() => check({ a: 'x'.repeat(500), b: '', c: 'secret'.repeat(50), d: 7 })).toThrow(/d: [^;]+, arrived 7$/);
   expect(check({ a: '', b: '', c: '', d: { e: [] } })).toEqual({ a: '', b: '', c: '', d: { e: [] } });
 });

@@ -17,18 +17,18 @@ test('the facts are those that the body names, in their types, and no others', (
   expect(explain(400, { message: 'no', ...whole, more: 1 }).facts).toStrictEqual({ status: 400, ...named });
   const odd = { message: '', limit: 7, plan: null, allowed: 'many', docsUrl: 'ftp://x' };
   expect(explain(400, odd).facts).toStrictEqual({ status: 400 });
-  expect(explain(400, odd).message).toBe('GET /api/v1/items was answered 400');
+  expect(explain(400, odd).message).toBe('GET /api/v1/items returned 400');
   expect(explain(400, { message: 'no', allowed: false }).facts).toStrictEqual({ status: 400, allowed: false });
 });
 
 test.each(['null', '7', '"no"', '[]', '{}', '<html>', ''])('the body %j says nothing but the status', (body) => {
   const refusal = explain(402, body);
-  expect(refusal).toMatchObject({ code: 'plan_refuses', message: 'GET /api/v1/items was answered 402' });
+  expect(refusal).toMatchObject({ code: 'plan_refuses', message: 'GET /api/v1/items returned 402' });
   expect(refusal.facts).toStrictEqual({ status: 402, hint: expect.stringContaining('upgradeUrl') });
   const strange = explain(404, body);
   expect(strange).toMatchObject({
     code: 'contract',
-    message: 'GET /api/v1/items was answered 404; the API document does not allow that',
+    message: "GET /api/v1/items returned 404; the API document doesn't allow that",
   });
   expect(strange.facts.hint).toContain('source.baseUrl');
   expect(explain(401, body)).toMatchObject({ code: 'unauthorized' });

@@ -36,8 +36,8 @@ const refuse = (request: { maxOverage?: number }, context = openContext(true)): 
 describe('pricelake plan', () => {
   test('shows mode, steps, cost, and what is left of the month afterwards', async () => {
     const { text, report } = await act(showPlan, { pipeline, maxOverage: 1 });
-    expect(text).toContain('Mode: snapshot, because the lake holds no items yet.');
-    expect(text).toMatch(/^export +1 +120 +items counted now$/m);
+    expect(text).toContain('Mode: snapshot, because the lake has no items yet.');
+    expect(text).toMatch(/^export +1 +120 +current item count$/m);
     expect(text).toMatch(/^sample +10 +items to compare with the lake$/m);
     expect(text).toContain('Overage: up to 1 block of 10,000 rows.');
     expect(text).toMatch(

@@ -58,9 +58,9 @@ describe('init on a terminal', () => {
     const { baseUrl, keys } = sandbox;
     const answers = ['http://127.0.0.1:1', `${baseUrl}/wrong`, `${baseUrl}/api/v1/`, 'pk_wrong', keys.live];
     const { text, kept } = await init('asked', {}, ...answers);
-    expect(text).toContain('127.0.0.1:1 cannot be reached');
-    expect(text).toContain('answered 404: No such endpoint: GET /wrong/api/v1/plan');
-    expect(text).toContain('pricelake: GET /api/v1/plan was answered 401');
+    expect(text).toContain("can't reach 127.0.0.1:1");
+    expect(text).toContain('returned 404: No such endpoint: GET /wrong/api/v1/plan');
+    expect(text).toContain('pricelake: GET /api/v1/plan returned 401');
     expect(text).toContain('The key works: plan Pro.\n');
     expect(text).not.toMatch(new RegExp(`pk_wrong|${keys.live}|export PRICELAKE`));
     expect(await kept()).toBe(`PRICELAKE_BASE_URL=${baseUrl}\nPRICELAKE_API_KEY=${keys.live}\n`);

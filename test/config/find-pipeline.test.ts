@@ -39,7 +39,7 @@ describe('the pipeline file', () => {
   test('that PRICELAKE_PIPELINE names must be there, also where another is found', async () => {
     await expect(seekPipeline(undefined, { PRICELAKE_PIPELINE: '/none.yaml' }, folder)).rejects.toMatchObject({
       code: 'config',
-      message: '/none.yaml: there is no such file, but PRICELAKE_PIPELINE names it',
+      message: '/none.yaml: no such file, but PRICELAKE_PIPELINE is set to it',
     });
   });
 });

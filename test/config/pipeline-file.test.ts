@@ -140,7 +140,7 @@ checks:
   test.each([
     ['amount: prise', 'did you mean "price"?'],
     ['amount: nothing like it', 'there are id, title, brand,'],
-    ['a: price, b: price', 'that no other column holds'],
+    ['a: price, b: price', 'that no other column maps to'],
     ['amount: 5', 'must be a field of Item, such as price or site.id'],
   ])('may map columns to fields of Item alone, once each: %s', async (mapping, said) => {
     await expect(read(`${SOURCE}  mapping: { ${mapping} }\n${LAKE}`)).rejects.toMatchObject({
@@ -219,13 +219,13 @@ const SECRET_KINDS = 'it must be ${NAME}, an environment variable, {file: /path/
 const WHOLE = {
   [`${SOURCE}lake: {path: "x\n`]: '5:1: not YAML: a quote, bracket, comma, colon or space is missing',
   'source:\n\tbaseUrl: x\n': '2:1: not YAML: tabs are not allowed as indentation',
-  'a: &a [*a]\n': '1:8: what begins with * is an alias, which a pipeline file may not have; put text into quotes',
+  'a: &a [*a]\n': "1:8: a value that begins with * is an alias, which pipeline files don't allow; put text in quotes",
   '# later\n': ` the file is empty; it must hold ${KEYS}`,
   '- a\n': `1:1: the file is a list; it must hold ${KEYS}`,
   [LAKE]: `1:1: source is missing; it must hold ${SOURCE_KEYS}`,
   [`${SOURCE}lake: {path: "a\\0b"}\n`]: '4:8: lake.path is text; it must be a folder, without a NUL character',
   [`${SOURCE}lake: {path: "s3://bucket/lake"}\n`]:
-    '4:8: lake.path is text; it must be a folder of this machine, not an address: a bucket goes to lake.remote',
+    '4:8: lake.path is text; it must be a folder on this machine, not an address; put a bucket in lake.remote',
   [`${SOURCE}lake:\n  path: l\n  targetFileSize: '100'\n`]:
     '6:3: lake.targetFileSize is text; it must be a size such as 64MB or 1GB',
   [`${SOURCE}lake:\n  path: l\n  memory: lots\n`]: '6:3: lake.memory is text; it must be a size such as 64MB or 1GB',
@@ -264,23 +264,23 @@ const AS_KEY = {
   '{file: /dev/null}': '3:12: the file of source.apiKey.file: it is empty',
   [`{file: ${SECRET}}`]: '3:12: the file of source.apiKey.file: there is no such file',
   [`{file: "${SECRET}\\0"}`]: "3:12: the file of source.apiKey.file: it can't be read (ERR_INVALID_ARG_VALUE)",
-  [`*${SECRET}`]: '3:11: what begins with * is an alias, which a pipeline file may not have; put text into quotes',
+  [`*${SECRET}`]: "3:11: a value that begins with * is an alias, which pipeline files don't allow; put text in quotes",
   [`"\${${SECRET}}"`]:
     '3:3: source.apiKey: the environment variable that it names is not set (Set it, then run the same command again.)',
-  [`"x" ${SECRET}`]: '3:15: not YAML: there is text that does not belong there',
-  [`"\\q${SECRET}"`]: '3:12: not YAML: quoted text has an unknown escape; put it into single quotes',
-  [`|${SECRET}`]: '3:12: not YAML: there is text that does not belong there',
+  [`"x" ${SECRET}`]: "3:15: not YAML: there is text that doesn't belong there",
+  [`"\\q${SECRET}"`]: '3:12: not YAML: quoted text has an unknown escape; use single quotes',
+  [`|${SECRET}`]: "3:12: not YAML: there is text that doesn't belong there",
 };
 
 /** At the end of `source`. */
 const IN_SOURCE = {
   'histroy: none': '4:3: unknown key "source.histroy" (Did you mean "history"?)',
-  'datasets: []': '4:3: source.datasets is a list; it must be all, or a list of ids of datasets such as [12, 15]',
+  'datasets: []': '4:3: source.datasets is a list; it must be all, or a list of dataset ids such as [12, 15]',
   'datasets: [3, 3]': '4:3: source.datasets is a list; it must name each dataset once',
   'datasets: [3, 9223372036854775808]':
-    '4:17: source.datasets.1 is text; it must be all, or a list of ids of datasets such as [12, 15]',
+    '4:17: source.datasets.1 is text; it must be all, or a list of dataset ids such as [12, 15]',
   'datasets: [3, 4]\n  products: all':
-    '5:3: source.products is text; it must be none where source.datasets names several: the service groups all datasets or one',
+    '5:3: source.products is text; it must be none if source.datasets lists several: the service groups either all datasets or one',
   'history: all': '4:3: source.history is text; it must be feed, items or none',
   [`${SECRET}: x`]: `4:3: source has an unknown key (Allowed here: ${SOURCE_KEYS}.)`,
   'mode: "${KEY}"': '4:3: source.mode is text; it must be one of auto, snapshot, feed, poll',
@@ -293,8 +293,8 @@ const NAMES =
 
 /** At the end of a good file. */
 const AFTER = {
-  'lake:\n  path: ./lake': '6:1: not YAML: a key is in one mapping twice',
-  '---\nlake:\n  path: ./lake': '6:1: a second document begins; a pipeline file is one',
+  'lake:\n  path: ./lake': '6:1: not YAML: a mapping has the same key twice',
+  '---\nlake:\n  path: ./lake': '6:1: a second document begins; a pipeline file has only one',
   'landing:': '6:1: landing is empty; it must hold keep',
   '  tables:\n    itemz: {partitionBy: []}': '7:5: unknown key "lake.tables.itemz" (Did you mean "items"?)',
   '  tables:\n    items: {partitionby: []}':
@@ -311,7 +311,7 @@ const AFTER = {
     '6:20: analysis.words.used is text; it must be a list of at most 200 words or phrases, such as [second hand]',
   'analysis: {words: {set: [2]}}':
     '6:26: analysis.words.set.0 is a number; it must be a list of at most 200 words or phrases, such as [second hand]',
-  'analysis: {words: {set: ["- -"]}}': '6:26: analysis.words.set.0 is text; it must hold a letter or digit',
+  'analysis: {words: {set: ["- -"]}}': '6:26: analysis.words.set.0 is text; it must contain a letter or digit',
   [`analysis: {words: {set: [${'a'.repeat(101)}]}}`]:
     '6:26: analysis.words.set.0 is text; it must have at most 100 characters',
   'analysis: {staleAfter: 14}':
@@ -327,9 +327,9 @@ const AFTER = {
   'analysis: {attributes: {values: {in stock: [" "]}}}':
     '6:45: analysis.attributes.values.in stock.0 is text; it must not be blank',
   'analysis: {attributes: {values: {in stock: [A], on order: [a]}}}':
-    '6:25: analysis.attributes.values is a mapping; it must name each value under one meaning only',
+    '6:25: analysis.attributes.values is a mapping; it must list each value under one meaning only',
   'analysis: {shops: {Kiosk: {attributes: {}}}}':
-    '6:20: analysis.shops.<name> is a mapping; it must hold settings by the id of a website, such as 12',
+    '6:20: analysis.shops.<name> is a mapping; it must map website ids, such as 12, to settings',
   'analysis: {shops: {12: {attribute: {}}}}':
     '6:25: unknown key "analysis.shops.12.attribute" (Did you mean "attributes"?)',
   'landing: {keep: 7}': '6:11: landing.keep is a number; it must be a duration such as 12h, 7d, 2w or 0',
@@ -381,7 +381,7 @@ describe('a pipeline file is refused in one clear line', () => {
     await expect(readPipeline(missing, env)).rejects.toMatchObject({
       code: 'config',
       message: `${missing}: ${reason}`,
-      facts: { hint: 'Name another pipeline file, or write one with `pricelake init`.' },
+      facts: { hint: 'Use another pipeline file, or create one with `pricelake init`.' },
     });
   });
 

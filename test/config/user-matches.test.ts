@@ -45,8 +45,8 @@ test.each([
   ],
   [['a-1,b-1,maybe'], 2, 'match "maybe" is not yes, no or empty', 'product,other,match'],
   [['a-1,,yes'], 2, 'needs two products', 'product,other,match'],
-  [['', '007,7,yes'], 3, '7 is named twice: these are one product', 'product,other,match'],
-  [['a-1,"b-1,yes'], 2, 'is no line of CSV', 'product,other,match'],
+  [['', '007,7,yes'], 3, 'names 7 twice', 'product,other,match'],
+  [['a-1,"b-1,yes'], 2, 'is not valid CSV', 'product,other,match'],
 ])('%j is refused with its line', async (lines, line, what, hint) => {
   await expect(read(lines)).rejects.toMatchObject({
     code: 'config',
@@ -63,5 +63,5 @@ test('a file without its columns, and none at all, are refused', async () => {
     pipeline,
     `source: { baseUrl: "http://localhost", apiKey: "\${KEY}" }\nlake: { path: ./lake }\nanalysis: { matches: ${none} }\n`,
   );
-  await expect(readPipeline(pipeline, { KEY: 'key' })).rejects.toThrow(`${none}: no matches can be read`);
+  await expect(readPipeline(pipeline, { KEY: 'key' })).rejects.toThrow(`${none}: can't read matches`);
 });

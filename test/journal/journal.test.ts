@@ -77,12 +77,17 @@ describe('a journal', () => {
 
   test.each([
     ['is no JSON', 'oops', /^is damaged$/, /^Move this/],
-    ['is of an unknown type', '{"type":"party"}', /does not know$/, /newer version wrote it/],
-    ['has a field too many', '{"type":"end","at":"x","more":1}', /does not know$/, /newer version wrote it/],
+    ['is of an unknown type', '{"type":"party"}', /that this version doesn't know$/, /newer version wrote it/],
+    [
+      'has a field too many',
+      '{"type":"end","at":"x","more":1}',
+      /that this version doesn't know$/,
+      /newer version wrote it/,
+    ],
     [
       'has an int64 as a number, which JSON readers round',
       '{"type":"feed.done","cursor":9007199254740993,"calls":1}',
-      /does not know$/,
+      /that this version doesn't know$/,
       /If it is damaged/,
     ],
   ])('in which a line %s is refused by its number', async (_name, line, what, hint) => {
@@ -111,7 +116,7 @@ describe('a journal', () => {
       await writeFile(file, damaged);
       await expect(read()).rejects.toMatchObject({
         code: 'lake_invalid',
-        message: expect.stringContaining('is not as it was written'),
+        message: expect.stringContaining('has changed since it was written'),
         facts: { hint: START_AGAIN },
       });
     }
@@ -214,7 +219,7 @@ test.each(['null', '7', '[]', '{}', '{"type":7}', '"try"'])('a line %s is no ent
   await writeFile(file, `${line}\n`);
   await expect(read()).rejects.toMatchObject({
     code: 'lake_invalid',
-    message: `${file}: line 1 says what this version does not know`,
+    message: `${file}: line 1 has something that this version doesn't know`,
     facts: { hint: `If a newer version wrote it, continue with that version. If it is damaged: ${START_AGAIN}` },
   });
 });

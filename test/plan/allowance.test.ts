@@ -72,7 +72,7 @@ describe('what a run may call', () => {
 
   test('used up in a run that nothing counts by the month, is an error without a date', () => {
     const error = refuseCall(findAllowance(paid(0n, 0n, { usage: null }), { ...CAREFUL, calls: { count: 5 } }), 5);
-    expect(error.message).toContain('budget.calls allows 5 calls a run, and they are used up (5 by this run)');
+    expect(error.message).toContain('budget.calls allows 5 calls a run, and all are used (5 by this run)');
     expect(error.facts.hint).toBe('Raise budget.calls, or run the same command again: it continues from here.');
     expect(error.facts).not.toHaveProperty('nextRunAt');
   });
@@ -98,7 +98,7 @@ describe('an export', () => {
     const left = findAllowance(paid(0n, 5_000n), CAREFUL);
     expect(rowsLeft(left)).toBe(40_000n);
     expect(refuseExport(left, 40_000n)).toBeUndefined();
-    const message = 'budget.exportRows leaves 40000 export rows of 45000, and the export takes 40001';
+    const message = 'budget.exportRows leaves 40000 export rows of 45000, but the export takes 40001';
     const facts = { rule: 'budget.exportRows', allowed: 45_000, used: 5_000, wanted: 40_001 };
     const nextRunAt = new Date(RESETS_AT);
     expect(refuseExport(left, 40_001n)).toMatchObject({ code: 'budget', message, facts: { ...facts, nextRunAt } });
@@ -109,7 +109,7 @@ describe('an export', () => {
     const count: Budget = { ...CAREFUL, exportRows: { count: 1_000_000 } };
     expect(refuseExport(findAllowance(paid(0n, 0n), whole), 50_001n)?.code).toBe('budget');
     const error = refuseExport(findAllowance(paid(0n, 0n), count), 60_001n);
-    expect(error?.message).toContain('up to 2 blocks of 10,000 would be billed, and no overage is agreed');
+    expect(error?.message).toContain('up to 2 blocks of 10,000 would be billed, but no overage is allowed');
     expect(error?.facts).toMatchObject({ rule: 'exportRowsPerMonth', overageBlocks: 2, wanted: 60_001 });
   });
 
@@ -122,7 +122,7 @@ describe('an export', () => {
     expect(refuseExport(findAllowance(paid(0n, 0n), { ...budget, overage: null }), 9_000_000n)).toBeUndefined();
   });
 
-  test('a share reserves rows only where no overage is agreed; a number always holds', () => {
+  test('a share reserves rows only where no overage is allowed; a number always holds', () => {
     expect(rowsLeft(findAllowance(paid(0n, 0n), { ...CAREFUL, overage: 1 }))).toBeUndefined();
     expect(rowsLeft(findAllowance(paid(0n, 0n), CAREFUL, { maxOverage: 1 }))).toBeUndefined();
     expect(rowsLeft(findAllowance(paid(0n, 0n), { ...CAREFUL, exportRows: { count: 7 }, overage: null }))).toBe(7n);
@@ -155,7 +155,7 @@ describe('an export', () => {
 
 test('a run whose rows have all landed exports nothing more, and waits for no month', () => {
   const error = refuseExport(NO_EXPORTS, 1n);
-  expect(error?.message).toBe('a run that has landed leaves 0 export rows of 0, and the export takes 1');
+  expect(error?.message).toBe('a run that has landed leaves 0 export rows of 0, but the export takes 1');
   expect(error?.facts).not.toHaveProperty('nextRunAt');
 });
 

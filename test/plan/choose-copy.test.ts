@@ -29,7 +29,7 @@ describe('a copy of all items', () => {
   });
 
   test('is read by pages where an export would be cut and the calls suffice', () => {
-    const reason = /1000 export rows .* takes 20000: it would be cut; 40 pages of \/items bring the same$/;
+    const reason = /1000 export rows .* takes 20000: it would be truncated; 40 pages of \/items give the same data$/;
     expect(chooseCopy(facts({}))).toEqual({ route: 'pages', reason: expect.stringMatching(reason), thisMonth: true });
   });
 
@@ -37,7 +37,7 @@ describe('a copy of all items', () => {
     const cut = new PricelakeError('quota', 'the service cut the export', { cut: true });
     expect(chooseCopy(facts({ allowance: freePlan(50_000, 1_000), cut }))).toMatchObject({
       route: 'pages',
-      reason: 'the service cut the export; 40 pages of /items bring the same',
+      reason: 'the service cut the export; 40 pages of /items give the same data',
     });
   });
 
@@ -57,7 +57,7 @@ describe('a copy of all items', () => {
       route: 'wait',
       refusal: {
         code: 'quota',
-        message: expect.stringContaining('40 pages of /items would bring the same, and 20 calls are left'),
+        message: expect.stringContaining('40 pages of /items would give the same data, but 20 calls are left'),
         facts: { nextRunAt: new Date(RESETS_AT) },
       },
     });
@@ -67,7 +67,7 @@ describe('a copy of all items', () => {
     const items = 2_000_000n;
     expect(chooseCopy(facts({ items, exportRows: items }))).toMatchObject({
       route: 'pages',
-      reason: expect.stringMatching(/4000 pages of \/items bring the same over several months$/),
+      reason: expect.stringMatching(/4000 pages of \/items give the same data over several months$/),
       thisMonth: false,
     });
   });

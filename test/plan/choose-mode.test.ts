@@ -15,15 +15,15 @@ const wanted = (mode: 'feed' | 'poll' | 'snapshot'): Facts => ({ settings: { mod
 
 describe('a run', () => {
   test.each<[string, Facts, string, RegExp]>([
-    ['of an empty lake', { lake: { hasItems: false }, ...wanted('poll') }, 'snapshot', /holds no items/],
+    ['of an empty lake', { lake: { hasItems: false }, ...wanted('poll') }, 'snapshot', /has no items/],
     ['of a lake with a cursor', {}, 'feed', /from the cursor/],
-    ['just behind one that lost sight of items', { lake: lost(0.5, 0.1) }, 'poll', /of 3 items .* not known/],
+    ['just behind one that lost sight of items', { lake: lost(0.5, 0.1) }, 'poll', /unknown which of 3 items/],
     ['hours behind one that lost sight of items', { lake: lost(20, 5) }, 'feed', /from the cursor/],
-    ['a day behind the last that looked for them', { lake: lost(50, 23.99) }, 'poll', /not known/],
-    ['long behind one that lost sight of items', { lake: lost(20, undefined) }, 'poll', /not known/],
+    ['a day behind the last that looked for them', { lake: lost(50, 23.99) }, 'poll', /unknown/],
+    ['long behind one that lost sight of items', { lake: lost(20, undefined) }, 'poll', /unknown/],
     ['asked for a copy where items are lost', { lake: lost(1, 1), ...wanted('snapshot') }, 'snapshot', /copy/],
     ['on a plan without the feed', { account: { hasFeed: false } }, 'poll', /no change feed/],
-    ['on a plan that has got the feed since', { lake: { hasCursor: false } }, 'poll', /no cursor/],
+    ['on a plan that has got the feed since', { lake: { hasCursor: false } }, 'poll', /no feed cursor/],
     ['that is asked for a copy', wanted('snapshot'), 'snapshot', /complete copy was requested/],
     ['that is to poll', wanted('poll'), 'poll', /source\.mode is poll/],
     ['with a comparison due', { settings: { reconcileEvery: DAY_MS } }, 'snapshot', /comparison is due/],
@@ -59,7 +59,7 @@ describe('where the budget allows no complete copy', () => {
   const allowance = { ...UNLIMITED, rows: bound('budget.exportRows', 10n), calls: bound('budget.calls', 20n) };
   const account = { ...ACCOUNT, allowance };
   const refusal =
-    'budget.exportRows leaves 10 export rows of 10, and the export takes 100; 1 pages of /items would bring';
+    'budget.exportRows leaves 10 export rows of 10, but the export takes 100; 1 pages of /items would give';
 
   test('a comparison that is due waits, and the lake goes on', () => {
     const due = { account, settings: { reconcileEvery: DAY_MS } };

@@ -15,7 +15,7 @@ describe('exports side by side', () => {
     const gate = openGate();
     const first = gate.hold(200n);
     expect(() => gate.require(101n)).toThrow(/leaves 100 export rows .* takes 101/);
-    expect(() => gate.hold(101n)).toThrow(/it would be cut/);
+    expect(() => gate.hold(101n)).toThrow(/it would be truncated/);
     gate.hold(100n);
     first.release();
     expect(gate.left().quota).toMatchObject({ used: 100n });
@@ -24,7 +24,7 @@ describe('exports side by side', () => {
   test('start no block of overage that nobody agreed to', () => {
     const gate = openGate({ bills: true });
     gate.hold(300n);
-    expect(() => gate.hold(1n)).toThrow(/up to 1 block of 10,000 would be billed, and no overage is agreed/);
+    expect(() => gate.hold(1n)).toThrow(/up to 1 block of 10,000 would be billed, but no overage is allowed/);
   });
 
   test('keep to the caps of a run', () => {

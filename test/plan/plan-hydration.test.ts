@@ -47,14 +47,14 @@ describe('items that are needed are read', () => {
   test('by no export when the first page was the only one: all rows of an export have landed with it', () => {
     expect(choose({ needed: 30, pages: 0, rows: 79n, callsLeft: 40n })).toMatchObject({
       way: 'items',
-      reason: '30 calls, since an export has no row that no page showed',
+      reason: "30 calls, because an export has no rows that the pages haven't shown",
     });
   });
 
   test('by no export where there is a reason against it, however many calls that takes', () => {
     expect(choose({ callsLeft: 41n, rowsLeft: 1_000_000n, isTaken: true })).toMatchObject({
       way: 'pages',
-      reason: '40 calls, since the export that was taken lacks the rest',
+      reason: '40 calls, because the export already taken lacks the rest',
     });
   });
 
@@ -66,6 +66,6 @@ describe('items that are needed are read', () => {
     expect(choose({}).reason).toBe(
       '40 calls instead of 1 calls and 20000 export rows; 1000 calls and 100000 export rows are left',
     );
-    expect(choose({ rowsLeft: 5n }).reason).toContain('an export is beyond the rows left');
+    expect(choose({ rowsLeft: 5n }).reason).toContain('because an export takes more rows than are left');
   });
 });

@@ -3,7 +3,7 @@ import type { Bound } from '../../src/plan/allowance.js';
 import { type Counts, planExports, SPLIT_ABOVE } from '../../src/plan/plan-shards.js';
 
 const FREE = { calls: undefined, quota: undefined };
-const ADD_UP = 'the websites of /facets add up to 900 listed items of';
+const ADD_UP = 'the websites in /facets add up to 900 of';
 const bound = (allowed: bigint): Bound => ({ rule: 'rule', allowed, used: 0n, monthly: true });
 
 const site = (id: bigint, items: bigint) => ({ id, items });
@@ -25,20 +25,25 @@ describe('exports of a snapshot', () => {
       { name: 'site-1', status: 'active', site: 1n, rows: 50n },
     ]);
     expect(shards.reduce((sum, { rows }) => sum + rows, 0n)).toBe(COUNTS.items);
-    expect(reason).toBe('1000 items are more than 999: an export by website');
+    expect(reason).toBe('1000 items are more than 999: one export for each website');
   });
 
   test.each<[string, Counts, Parameters<typeof planExports>[1], string]>([
     ['there are few items', { items: 999n }, FREE, '999 items are no more than 999'],
-    ['nobody counted the websites', { items: 1_000n }, FREE, 'the websites are not counted'],
-    ['the counts of the websites do not add up', listed({ items: 901n }), FREE, `${ADD_UP} 901`],
-    ['a website is counted twice', listed({ sites: [site(1n, 450n), site(1n, 450n)] }), FREE, `${ADD_UP} 900`],
+    ['nobody counted the websites', { items: 1_000n }, FREE, 'items are not counted by website'],
+    ['the counts of the websites do not add up', listed({ items: 901n }), FREE, `${ADD_UP} 901 listed items`],
+    [
+      'a website is counted twice',
+      listed({ sites: [site(1n, 450n), site(1n, 450n)] }),
+      FREE,
+      `${ADD_UP} 900 listed items`,
+    ],
     ['calls are scarce', COUNTS, { ...FREE, calls: bound(39n) }, '4 exports would take too many of the 39 calls left'],
     [
       'rows would be billed by block',
       COUNTS,
       { ...FREE, quota: bound(999n) },
-      'rows beyond the quota may be billed by export',
+      'rows beyond the quota may be billed for each export',
     ],
   ])('are one when %s', (_case, counts, allowance, reason) => {
     expect(planExports([counts], allowance, 999n)).toEqual({

@@ -82,7 +82,7 @@ describe('a backfill of history', () => {
     for (const [where, message] of [
       ['price >', /--where price >: .*syntax error/i],
       ['true) OR (nothing = 1', /--where .*"?nothing"?/],
-      ['price < 0', /no item is chosen/],
+      ['price < 0', /no items are selected/],
     ] as const) {
       await expect(backfillHistory(world.pipeline, { where }, testIo, signal)).rejects.toThrow(message);
     }

@@ -266,7 +266,7 @@ test('a dataset that the key can not read is told before anything is paid for', 
   );
   lockAllBut(2);
   expect((await failure(world.sync())).message).toMatch(
-    /it can read datasets 11 and 14; 5 more of the account are beyond the plan/,
+    /it can read datasets 11 and 14; 5 more of the account are not in the plan/,
   );
   choose([ELECTRONICS, CENTRAL]);
   const locked = await failure(world.sync());

@@ -44,7 +44,7 @@ test('a run stops at its deadline wherever it is, keeps what has landed, and is 
     error = await syncUntil(3, lakePath);
     if (error === undefined) break;
     expect([error.code, exitCodeOf(error)]).toEqual(['deadline', 75]);
-    expect(error.message).toBe('the deadline of 3m has passed; what has landed is kept');
+    expect(error.message).toBe('the deadline of 3m has passed; landed data is kept');
     expect(requested).toBeLessThanOrEqual(4); // four may be under way side by side
   }
   expect(tries).toBeGreaterThanOrEqual(2);
@@ -65,12 +65,8 @@ test('a wait that would outlast the deadline is not begun', async () => {
 });
 
 test.each([
-  ['refuses the connection', 'http://127.0.0.1:9', /cannot be reached \(connection refused: ECONNREFUSED\)/],
-  [
-    'is not found',
-    'http://nowhere.invalid',
-    /nowhere\.invalid:80 cannot be reached \((host not found|the name server)/,
-  ],
+  ['refuses the connection', 'http://127.0.0.1:9', /can't reach \S+ \(connection refused: ECONNREFUSED\)/],
+  ['is not found', 'http://nowhere.invalid', /can't reach nowhere\.invalid:80 \((host not found|the name server)/],
 ])('a host that %s is named with the deadline that ended the tries', async (_name, baseUrl, reason) => {
   let now = Date.parse('2026-11-20T00:00:00Z');
   const sleep = async (ms: number) => {
@@ -84,7 +80,7 @@ test.each([
   }).catch((error: unknown) => error)) as PricelakeError;
   expect([error.code, exitCodeOf(error)]).toEqual(['deadline', 75]);
   expect(error.message).toMatch(reason);
-  expect(error.message).toMatch(/, after [34] attempts; the deadline of 5s has passed; what has landed is kept$/);
+  expect(error.message).toMatch(/, after [34] attempts; the deadline of 5s has passed; landed data is kept$/);
   expect(error.facts.hint).toBe('Check source.baseUrl and the network.');
 });
 

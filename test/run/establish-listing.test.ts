@@ -123,17 +123,15 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
     expect(asked(requests, '/facets')).toHaveLength(0);
     expect(row).toMatchObject({ caught_up: false, caught_up_at: null });
     expect(row.listing_unknown).toBeGreaterThan(30n);
-    expect(row.reason).toMatch(/which of \d+ items are still listed is not known: budget.calls allows/);
+    expect(row.reason).toMatch(/it is unknown which of \d+ items are still listed: budget.calls allows/);
     pipeline.budget.calls = { count: 5 + 4 };
     const counted = (await run()).row;
     expect(counted).toMatchObject({ caught_up: false, caught_up_at: null });
-    expect(counted.reason).toMatch(
-      /counts of listed items differ by 2 on Shop \d \(service \d+, lake \d+\).* 0 may be used/,
-    );
+    expect(counted.reason).toMatch(/item counts differ by 2 on Shop \d \(service \d+, lake \d+\).* 0 may be used/);
     const context = openContext();
     const status = await showStatus({ lake: pipeline.lake.path }, context);
     expect(context.output.text).toMatch(
-      /^not caught up: run 3 could not establish whether up to \d+ items are still listed .*counts of/m,
+      /^not caught up: run 3 couldn't tell whether up to \d+ items are still listed .*item counts/m,
     );
     expect(JSON.parse(toJsonText(status))).toMatchObject({
       listing: { run: 3, unknown: Number(counted.listing_unknown) },
@@ -171,8 +169,8 @@ describe('a poll whose changedSince leaves out removals and relistings', () => {
     watch(() => {});
     world.visibleItems = shown;
     expect(row).toMatchObject({ caught_up: false, listing_unknown: 1n, gone: 0n, differences: 0n });
-    expect(row.reason).toContain('counts of listed items differ by 1 on');
-    expect(row.reason).toContain('though all pages were read');
+    expect(row.reason).toContain('item counts differ by 1 on');
+    expect(row.reason).toContain('although all pages were read');
     expect(asked(requests, '/facets')).toHaveLength(2);
     expect(requests.length).toBeLessThan(15);
     await expectCopy();

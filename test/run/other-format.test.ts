@@ -112,7 +112,7 @@ describe('a lake whose marker names another format', () => {
     await mark(2);
     const alone = run((context) => runRebuild({ lake: world.lakePath }, context));
     await expect(alone).rejects.toThrow(
-      'offer_rules: what the pipeline file told is lost, unless the rebuild gets that file',
+      'offer_rules: settings from the pipeline file are lost, unless you pass that file to rebuild',
     );
     await expectRebuilt();
   });

@@ -122,7 +122,7 @@ describe('garbage', () => {
       const error = {
         code: 'lake_invalid',
         message: expect.stringContaining(`${file}: line 1 `),
-        facts: { hint: expect.stringContaining('Move it away: table runs then lacks') },
+        facts: { hint: expect.stringContaining('Move it away. Table runs then lacks') },
       };
       await expect(world.sync()).rejects.toMatchObject(error);
       await expect(showStatus({ lake: world.lakePath }, openContext(true))).rejects.toMatchObject(error);
@@ -148,8 +148,8 @@ describe('garbage', () => {
   });
 
   test.each([
-    ['memory.ndjson', 'with `source.history: items`, all histories are read again'],
-    ['backfill/journal.ndjson', 'Move its folder away.'],
+    ['memory.ndjson', 'with `source.history: items`, pricelake reads all histories again'],
+    ['backfill/journal.ndjson', 'Move its folder away, then request'],
     ['partial.json', 'pricelake restore'],
     ['lock', 'Make sure that no run is working on the lake'],
     ['format.json', 'pricelake rebuild'],

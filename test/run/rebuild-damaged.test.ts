@@ -145,13 +145,11 @@ describe('where older raw bytes are gone, a rebuild of a damaged lake', () => {
     await truncate(await lastEntry('history'), 200);
     await writeFile(inLake('lake.json'), 'garbage');
     const error = await failure(rebuild());
-    expect(error.message).toMatch(
-      /^history can't be read, .* history: those that runs before 000003-\S+ made are lost/,
-    );
+    expect(error.message).toMatch(/^history can't be read, .* history: rows from runs before 000003-\S+ are lost/);
     expect(error.facts.hint).toContain('--accept-loss');
     expect(await readFile(inLake('lake.json'), 'utf8')).toBe('garbage');
     const { lost } = await rebuild({ acceptLoss: true });
-    expect(lost).toEqual([expect.stringMatching(/^history: those that runs before/)]);
+    expect(lost).toEqual([expect.stringMatching(/^history: rows from runs before/)]);
     await expectSound();
   });
 });

@@ -51,7 +51,7 @@ test('items of export rows whose id can not be read are looked for by the next r
   expect(first.row).toMatchObject({ caught_up: false, listing_unknown: first.row.rejected, caught_up_at: null });
   const second = await runAfter(simulation);
   expect(second.row).toMatchObject({ mode: 'poll', caught_up: true, listing_unknown: 0n });
-  expect(second.row.reason).toBe(`which of ${first.row.rejected} items are still listed is not known`);
+  expect(second.row.reason).toBe(`it is unknown which of ${first.row.rejected} items are still listed`);
   await simulation.expectCopy(second, true);
 });
 
@@ -150,7 +150,7 @@ test.each<Partial<Habits>>([{}, { stateTimes: 'kept' }, { scope: 'two' }])(
     const { id } = removeOne(simulation);
     const report = await runAfter(simulation);
     expect(report.row).toMatchObject({ mode: 'poll', caught_up: true, listing_unknown: 0n });
-    expect(report.row.reason).toBe('the feed tells of a change without naming the items');
+    expect(report.row.reason).toBe("the feed has a change that doesn't name its item");
     const { items, history } = await readLakeRows(simulation.lakePath);
     expect(items.find((row) => row.item_id === String(id))?.is_listed).toBe('false');
     expect(history.filter((row) => row.item_id === String(id) && row.kind === 'REMOVED')).toMatchObject([

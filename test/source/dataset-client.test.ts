@@ -59,7 +59,7 @@ test('a dataset that the plan does not have is named in the refusal; other error
       else {
         expect(error).toMatchObject({
           code: 'plan_refuses',
-          message: 'dataset 5 is beyond the plan: no',
+          message: "the plan doesn't include dataset 5: no",
           facts: { limit: 'datasets', hint: 'h', dataset: '5' },
           cause: refusal,
         });

@@ -64,7 +64,7 @@ test.each([
     await expect(landEvents(first, listEvents, createFakeIo())).rejects.toMatchObject({
       code: 'lake_invalid',
       message: `${damaged?.path}: not the event that was received`,
-      facts: { hint: 'Move the file away; the feed brings its changes as well.' },
+      facts: { hint: 'Move the file away; the feed also has its changes.' },
       cause: expect.any(SyntaxError),
     });
     expect(await listOpenFiles(first.folder)).toEqual(['journal.ndjson']);

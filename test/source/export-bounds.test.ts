@@ -38,7 +38,7 @@ describe('the body of an export', () => {
     const { error, landedBytes } = await land(repeat('{"id":1}\n'), { format });
     expect(error).toMatchObject({
       code: 'snapshot_incomplete',
-      message: '/export: more than the 30 rows arrived that X-Export-Rows announced',
+      message: '/export: more rows arrived than the 30 that X-Export-Rows announced',
       facts: { hint: 'Nothing was published. Run the same command again.' },
     });
     expect(landedBytes).toBeLessThanOrEqual(31 * 9);
@@ -84,9 +84,13 @@ describe('the body of an export', () => {
     expect(error).toMatchObject({
       code: 'contract',
       message: expect.stringMatching(
-        /^\/export: row 2, which begins at byte 9, has no end after 10\d\d bytes; 1000 are allowed$/,
+        /^\/export: row 2, which begins at byte 9, is still incomplete after 10\d\d bytes; the limit is 1000$/,
       ),
-      facts: { hint: expect.stringContaining('Tell the service; limits: docs/reference/answers.md, "Limits".') },
+      facts: {
+        hint: expect.stringContaining(
+          'Report this to the service; for the limits, see docs/reference/answers.md, "Limits".',
+        ),
+      },
     });
     expect(landedBytes).toBeLessThan(1200);
   });
@@ -108,8 +112,12 @@ describe('the body of an export', () => {
       const { error, landedBytes } = await land(repeat(line));
       expect(error).toMatchObject({
         code: 'contract',
-        message: expect.stringMatching(/bytes arrived for 30 rows; 8000 are allowed$/),
-        facts: { hint: expect.stringContaining('Tell the service; limits: docs/reference/answers.md, "Limits".') },
+        message: expect.stringMatching(/bytes arrived for 30 rows; the limit is 8000$/),
+        facts: {
+          hint: expect.stringContaining(
+            'Report this to the service; for the limits, see docs/reference/answers.md, "Limits".',
+          ),
+        },
       });
       expect(landedBytes).toBeLessThanOrEqual(8000);
     }
@@ -170,12 +178,12 @@ describe('the room for an export', () => {
     expect(error).toMatchObject({
       code: 'disk_full',
       message: expect.stringMatching(
-        /: \d+ MB are free, and the rest .* need about 1000000001 MB; what was published stays$/,
+        /: \d+ MB free, but the rest .* need about 1000000001 MB; published data is unaffected$/,
       ),
       facts: {
         neededBytes: 1e15 + 2000 + 1500,
         freeBytes: expect.any(Number),
-        hint: 'Free so much space or move the lake to a larger disk, then run the same command again.',
+        hint: 'Free up that much space or move the lake to a larger disk, then run the same command again.',
       },
     });
     expect(landedBytes).toBeLessThanOrEqual(1000);

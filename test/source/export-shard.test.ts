@@ -231,12 +231,12 @@ test('an export that the service cut is handed over and kept, is no copy, and sa
   const cut = await land(fakeExports({ headers }).client, { landing, left: 900 });
   expect(cut.error).toMatchObject({
     code: 'quota',
-    message: '/export: the service cut the export at the monthly limit: 3 of 900 rows',
+    message: '/export: the service truncated the export at the monthly limit: 3 of 900 rows',
     facts: {
       limit: 'exportRowsPerMonth',
       cut: true,
       nextRunAt: new Date('2026-12-01T00:00:00Z'),
-      hint: expect.stringContaining('Wait for the next month'),
+      hint: expect.stringContaining('Wait until next month'),
     },
   });
   expect([cut.noted, cut.forgotten]).toEqual([[], []]);
@@ -274,7 +274,7 @@ test('of an export for which the disk is too small nothing is left', async () =>
 test('a cut export says no time to come back where the service counts nothing', async () => {
   const headers = { 'x-export-truncated': 'true' };
   const { error } = await land(fakeExports({ headers }).client, { landing: await openLanding(), isCounted: false });
-  expect(error?.message).toBe('/export: the service cut the export at the monthly limit: 3 of more rows');
+  expect(error?.message).toBe('/export: the service truncated the export at the monthly limit: 3 of more rows');
   expect(error?.facts).not.toHaveProperty('nextRunAt');
 });
 

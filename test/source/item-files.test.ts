@@ -145,7 +145,7 @@ test('an item that the service does not show is none; any other refusal is an er
 test('an answer that is no JSON object is a contract error that says what to check', async () => {
   await expect(read('[1]')).rejects.toMatchObject({
     code: 'contract',
-    message: expect.stringMatching(/^\/items\/9223372036854775807: the answer is not a JSON object: .+/),
+    message: expect.stringMatching(/^\/items\/9223372036854775807: the response is not a JSON object: .+/),
     facts: { hint: expect.stringContaining('source.baseUrl') },
     cause: expect.any(SyntaxError),
   });

@@ -92,7 +92,7 @@ test('the calls that are left take a portion; the rest goes on when there are ca
   expect(first).toBeGreaterThan(10);
   expect(first + left).toBe(90);
   const reasons = () => readLake(world.lakePath, (glob) => `SELECT reason FROM ${glob('runs')} ORDER BY run_number`);
-  expect((await reasons()).at(-1)?.[0]).toContain(`; the histories of ${left} items are left`);
+  expect((await reasons()).at(-1)?.[0]).toContain(`; the histories of ${left} items are still to be read`);
   expect(await world.sync()).toMatchObject({ published: false, histories: { asked: 0, left } });
   await world.sandbox.advance({ hours: 11 * 24, changes: 1 });
   const said = await estimateRun(world.pipeline, testIo);

@@ -87,7 +87,7 @@ describe('reading pages of listing states', () => {
     expect(counted).toEqual(Array.from({ length: 1_000 }, (_, id) => BigInt(id)));
   });
 
-  test('of the newest removals, tells no total though all pages were read', async () => {
+  test('of the newest removals, tells no total although all pages were read', async () => {
     const service = await startItems(300);
     const landing = await openPlanned();
     await read(service, landing, NEWEST);
@@ -121,7 +121,7 @@ describe('reading pages of listing states', () => {
     );
     await expect(read({ client, io: createFakeIo() }, await openPlanned(), ALL)).rejects.toMatchObject({
       code: 'contract',
-      message: expect.stringContaining('/items?page=1: the answer is not the page'),
+      message: expect.stringContaining('/items?page=1: the response is not a page'),
     });
   });
 

@@ -64,7 +64,7 @@ describe('a page of the feed', () => {
       ': nextCursor is 9223372036854775808, not a 64-bit integer',
     ],
     ['{"changes":[],"hasMore":false,"nextCursor":6}', 'nextCursor 6 is before the cursor 7'],
-    ['{"changes":[],"hasMore":true,"nextCursor":7}', 'nextCursor does not move'],
+    ['{"changes":[],"hasMore":true,"nextCursor":7}', "nextCursor doesn't advance"],
     ['{"changes":[{"id":8},"hasMore":false,"nextCursor":8}', 'not JSON'],
     ['{"changes":[{"id":9},{"id":8}],"hasMore":false,"nextCursor":9}', 'change 8 comes after 9'],
     ['{"changes":[{"id":8},{"id":8}],"hasMore":false,"nextCursor":8}', 'change 8 comes after 8'],
@@ -73,7 +73,7 @@ describe('a page of the feed', () => {
   ])('that is %s is refused and shown', (body, reason) => {
     const error = catchError(() => readFeedPage(Buffer.from(body), 7n));
     expect(error).toMatchObject({ code: 'contract', facts: { hint: expect.stringContaining('source.baseUrl') } });
-    expect(error.message).toContain(`/changes?after=7: the answer is not the page`);
+    expect(error.message).toContain(`/changes?after=7: the response is not a page`);
     expect(error.message).toContain(reason);
     expect(error.message).toContain(`it begins: ${body.slice(0, 20)}`);
   });
@@ -121,7 +121,7 @@ test('a page of products tells where its products stand', () => {
   for (const name of ['content', 'totalElements', 'totalPages']) {
     const without = Buffer.from(body.toString().replace(`"${name}"`, '"x"'));
     expect(catchError(() => readProductPage(without, '/products')).message).toContain(
-      `/products: the answer is not the page that the API document describes: "${name}" is missing`,
+      `/products: the response is not a page as in the API document: "${name}" is missing`,
     );
   }
 });

@@ -167,10 +167,10 @@ test('an empty page is the last, however many are announced, and one that is non
   expect(pagesOf(endless)).toEqual([0]);
   const wrong = fakeClient((_path, query, count) => (count === 1 ? page(items(600), query) : { content: 7 }));
   await expect(poll(await openLanding(), wrong, { changedSince: SINCE })).rejects.toThrow(
-    '/items?page=1: the answer is not the page',
+    '/items?page=1: the response is not a page',
   );
   const uncounted = fakeClient((_path, query) => (query.page === undefined ? { content: 7 } : page(items(1), query)));
-  await expect(poll(await openLanding(), uncounted)).rejects.toThrow('/items?size=1: the answer is not the page');
+  await expect(poll(await openLanding(), uncounted)).rejects.toThrow('/items?size=1: the response is not a page');
 });
 
 test('a world that moves on without end is left to the next run after five rounds', async () => {
@@ -204,7 +204,7 @@ test('pages that never show what the service counts are refused after two readin
   const landing = await openLanding();
   await expect(poll(landing, service)).rejects.toMatchObject({
     code: 'snapshot_incomplete',
-    message: '/items: the pages show 3 different items, and the service counts 4',
+    message: '/items: the pages show 3 different items, but the service counts 4',
     facts: { hint: 'Nothing was published. Run the same command again.' },
   });
   expect(pagesOf(service)).toEqual([0, 'count', 0, 'count', 0, 'count', 0, 'count']);

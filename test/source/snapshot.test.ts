@@ -154,7 +154,7 @@ describe('a snapshot', () => {
     const service = await startExport({ rows: '51' });
     await expect(land(service, await openLanding())).rejects.toMatchObject({
       code: 'snapshot_incomplete',
-      message: '/export: 50 rows arrived, X-Export-Rows announced 51',
+      message: '/export: 50 rows arrived, but X-Export-Rows announced 51',
       facts: { hint: expect.stringContaining('Nothing was published.') },
     });
     expect(countExports(service)).toBe(3);

@@ -63,14 +63,14 @@ describe('verify finds in the landing', () => {
       return [...lines.slice(0, 3), ...lines.slice(4)].join('\n');
     });
     const { landing: found } = await findFaults(root);
-    expect(found?.match(/line \d+ or one before it is not as it was written/g)).toHaveLength(2);
+    expect(found?.match(/line \d+ or one before it has changed since it was written/g)).toHaveLength(2);
   });
 });
 
 test('verify finds lines of a journal and landed bytes that have no checksum', async () => {
   await edit(await findLanded(0, 'journal'), (text) => text.replaceAll(/,"sum":"\w+"/g, ''));
   expect((await findFaults(root)).landing).toMatch(
-    /line 1 or one before it is not as it was written: it has no checksum/,
+    /line 1 or one before it has changed since it was written: it has no checksum/,
   );
 });
 

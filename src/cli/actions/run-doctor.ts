@@ -146,7 +146,7 @@ async function lookAtService({ source, budget }: Pipeline, { io, signal }: Comma
     return [
       ok('service', `${source.baseUrl} responds and accepts the key`),
       calls !== undefined && calls <= 0n
-        ? warn('plan', found, 'Wait for the next month, or raise budget.calls in the pipeline file.')
+        ? warn('plan', found, 'Wait until next month, or raise budget.calls in the pipeline file.')
         : ok('plan', found),
       compareClocks(client.serviceTime(), io.now()),
     ];

@@ -39,15 +39,15 @@ function countDifference({ service, lake }: SiteCount): bigint {
 function explainPart({ sites, unread, wanted, failure }: OpenListing): string {
   const why = failure === undefined ? explainCalls(wanted) : `: ${failure.message}`;
   if (sites.length === 0) {
-    return unread === 0n ? '' : `which of ${unread} items are still listed is not known${why}`;
+    return unread === 0n ? '' : `it is unknown which of ${unread} items are still listed${why}`;
   }
   const different = sites.filter((site) => countDifference(site) > 0n);
   const difference = different.reduce((sum, site) => sum + countDifference(site), 0n);
   const told = [
     different.length === 0
-      ? 'counts of listed items agree, but nothing shows that changedSince returns removals'
-      : `counts of listed items differ by ${difference} on ${nameSites(different)}`,
-    ...(different.length > 0 && different.every(({ isRead }) => isRead) ? ['though all pages were read'] : []),
+      ? 'item counts agree, but nothing shows that changedSince returns removals'
+      : `item counts differ by ${difference} on ${nameSites(different)}`,
+    ...(different.length > 0 && different.every(({ isRead }) => isRead) ? ['although all pages were read'] : []),
   ].join(', ');
   return `${told}${why}`;
 }
@@ -55,7 +55,7 @@ function explainPart({ sites, unread, wanted, failure }: OpenListing): string {
 function explainCalls(wanted: OpenListing['wanted']): string {
   if (wanted === undefined || wanted.limit === null || wanted.wanted <= wanted.limit) return '';
   const calls = wanted.wanted === 1n ? 'a call' : `about ${wanted.wanted} calls`;
-  return `: reading them takes ${calls}, and ${wanted.limit} may be used for it`;
+  return `: reading them takes ${calls}, but only ${wanted.limit} may be used for it`;
 }
 
 function nameSites(sites: readonly SiteCount[]): string {

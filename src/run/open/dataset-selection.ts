@@ -37,8 +37,10 @@ export function refuseNarrowing(
     if (lost === '') continue;
     throw new PricelakeError(
       'config',
-      `${file}: source.datasets is [${wanted.join(', ')}], but ${who} ${lost}: rows that no run keeps in sync would lie`,
-      { hint: `Go back to datasets: ${showSelection(had)}, or take another folder as lake.path for a copy of fewer.` },
+      `${file}: source.datasets is [${wanted.join(', ')}], but ${who} ${lost}: no run would keep those rows up to date`,
+      {
+        hint: `Restore datasets: ${showSelection(had)}, or set lake.path to another folder for a copy of fewer datasets.`,
+      },
     );
   }
 }
@@ -72,11 +74,11 @@ export async function checkSelection(
   if (missing.length === 0) return;
   const locked = lockedDatasets;
   if (locked > 0) await askForLocked(client, missing);
-  const beyond = locked > 0 ? `; ${locked} more of the account are beyond the plan "${name}"` : '';
+  const beyond = locked > 0 ? `; ${locked} more of the account are not in the plan "${name}"` : '';
   throw new PricelakeError(
     'config',
     `source.datasets: the key can't read ${nameDatasets(missing)}; it can read ${nameDatasets(readable) || 'none'}${beyond}`,
-    { hint: 'Correct the list, or see the datasets of the account in the portal.' },
+    { hint: "Correct the list; the portal shows the account's datasets." },
   );
 }
 

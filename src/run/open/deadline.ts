@@ -26,7 +26,7 @@ export const NO_DEADLINE: Deadline = {
 export function setDeadline(ms: number, text: string, io: Io): Deadline {
   const end = io.now().getTime() + ms;
   const refuse = (): never => {
-    throw new PricelakeError('deadline', `the deadline of ${text} has passed; what has landed is kept`, {
+    throw new PricelakeError('deadline', `the deadline of ${text} has passed; landed data is kept`, {
       hint: 'Run the same command again: it continues where this run stopped.',
     });
   };

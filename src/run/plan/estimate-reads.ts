@@ -122,7 +122,7 @@ export async function estimateListing(source: EstimateSource, { gate }: Account)
   const counts = listSelectedParts(client, selection).length;
   const since = new Date(await readPollStart(source)).toISOString();
   if (await findEvidence(graph, items, since)) {
-    return { calls: counts, basis: 'counts of listed items; more if they do not agree with the lake' };
+    return { calls: counts, basis: 'item counts; more calls if they disagree with the lake' };
   }
   const callsLeft = countCallsLeft(gate.left(), BigInt(client.calls()));
   const sites = await countLakeSites(graph, items);
@@ -132,9 +132,9 @@ export async function estimateListing(source: EstimateSource, { gate }: Account)
   return calls === 0n
     ? {
         calls: counts,
-        basis: `counts of listed items; ${why}, and reading all takes ${wanted} calls of ${limit} allowed`,
+        basis: `item counts; ${why}, and reading all items would take ${wanted} calls (${limit} allowed)`,
       }
-    : { calls: counts + Number(calls), basis: `counts of listed items, and reading them: ${why}` };
+    : { calls: counts + Number(calls), basis: `item counts, and reading the items: ${why}` };
 }
 
 /** Calls of the run that adds the histories after a first copy: plan twice, feed or poll, datasets. */

@@ -134,12 +134,12 @@ function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looke
   const about = total.exact ? '' : 'about ';
   return new PricelakeError(
     bound.rule === 'apiCallsPerMonth' ? 'quota' : 'budget',
-    `the run takes ${about}${total.calls} calls, and ${bound.rule} leaves ${left < 0n ? 0n : left} of ${bound.allowed}`,
+    `the run takes ${about}${total.calls} calls, but ${bound.rule} leaves ${left < 0n ? 0n : left} of ${bound.allowed}`,
     {
       rule: bound.rule,
       wanted: total.calls,
       ...(resetsAt === undefined ? {} : { nextRunAt: resetsAt }),
-      hint: '`pricelake sync` lands what it can, keeps it, and continues when there are calls again.',
+      hint: '`pricelake sync` lands what it can, keeps it, and continues when calls are available again.',
     },
   );
 }

@@ -171,7 +171,7 @@ async function holdBatch({ landing, pipeline }: Run, failed: CheckResult[]): Pro
     'gate_failed',
     `the batch is held: ${failed.length === 1 ? 'a gate' : `${failed.length} gates`} failed: ${names}`,
     {
-      hint: `Nothing was published. Look at ${landing.folder}. If the data are right, change checks: in ${pipeline.file} and sync again, or waive the gate with sync --publish-held. No call is made twice.`,
+      hint: `Nothing was published. The data is in ${landing.folder}. If it is right, change checks: in ${pipeline.file} and sync again, or waive the gate with sync --publish-held. No call is repeated.`,
       checks: failed.map(({ name, violations, sample }) => ({ name, violations: String(violations), sample })),
       runId: landing.runId,
     },

@@ -177,10 +177,10 @@ function explainRun(
   const left = histories?.left ?? 0;
   const reasons = [
     decision?.reason ?? '',
-    left === 0 ? '' : `the histories of ${left} items are left`,
+    left === 0 ? '' : `the histories of ${left} items are still to be read`,
     listing.done?.reason ?? '',
-    mode === 'poll' || unnamed === 0n ? '' : `${unnamed} changes or rows do not name their items`,
-    before === 0n ? '' : `an earlier run could not establish whether up to ${before} items are listed`,
+    mode === 'poll' || unnamed === 0n ? '' : `${unnamed} changes or rows don't name their items`,
+    before === 0n ? '' : `an earlier run couldn't tell whether up to ${before} items are listed`,
   ];
   return reasons.filter((reason) => reason !== '').join('; ');
 }

@@ -107,7 +107,7 @@ async function findLostTold(old: OldTables): Promise<string[]> {
   for (const table of TOLD_TABLES) {
     if (!old.inspection.damaged.has(table) || (await old.open(table)) === 'whole') continue;
     losses.push(
-      `${table}: what the pipeline file told is lost, unless the rebuild gets that file (${old.explain(table)})`,
+      `${table}: settings from the pipeline file are lost, unless you pass that file to rebuild (${old.explain(table)})`,
     );
   }
   return losses;
@@ -122,7 +122,7 @@ async function findLostRows(old: OldTables, plan: RebuildPlan): Promise<string[]
     if (readable === 'whole') continue;
     const rows = old.countRows(table);
     const count = rows === 0n ? '' : ` of ${rows} rows`;
-    const which = `those${count} that runs before ${plan.runs[0]?.runId} made`;
+    const which = `rows${count} from runs before ${plan.runs[0]?.runId}`;
     const what = readable === 'rest' ? 'some may be missing' : 'are lost';
     losses.push(`${table}: ${which} ${what} (${old.explain(table)})`);
   }
@@ -143,7 +143,7 @@ export function refuseLosses(losses: readonly string[]): void {
   const tables = losses.map((loss) => loss.split(':', 1)[0]).join(', ');
   throw new PricelakeError(
     'lake_invalid',
-    `${tables} can't be read, and ${losses.length === 1 ? 'holds' : 'hold'} rows that the kept raw bytes cannot restore: ${losses.join('; ')}`,
+    `${tables} can't be read, and ${losses.length === 1 ? 'holds' : 'hold'} rows that the kept raw bytes can't restore: ${losses.join('; ')}`,
     {
       hint: '`pricelake verify` names the damaged files; restore them from a backup, or continue without these rows with `pricelake rebuild --accept-loss`.',
       losses,

@@ -87,7 +87,7 @@ export class OldTables {
   }
 
   explain(table: TableName): string {
-    return this.#reasons.get(table) ?? 'its columns are of another type';
+    return this.#reasons.get(table) ?? 'its columns have other types';
   }
 
   /** The table's standing by its log; undefined if the log is damaged. */

@@ -77,6 +77,6 @@ function findMissing(
 
 function refuse(missing: string): PricelakeError {
   return new PricelakeError('landing_gone', `the kept raw bytes are not enough to rebuild the tables: ${missing}`, {
-    hint: 'landing.keep says how long they are kept. `pricelake sync --reconcile` takes a complete copy and repairs what differs.',
+    hint: 'landing.keep sets how long they are kept. `pricelake sync --reconcile` takes a complete copy and repairs differences.',
   });
 }

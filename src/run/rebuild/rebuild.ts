@@ -200,7 +200,7 @@ async function describeLostLedger(old: OldTables): Promise<string[]> {
   const lost: string[] = [];
   for (const table of ['runs', 'check_results'] as const) {
     if ((await old.open(table)) === 'whole') continue;
-    const what = table === 'runs' ? 'what runs took, and the rows of runs without news' : 'results of checks';
+    const what = table === 'runs' ? 'what runs took, and the rows of runs that found nothing new' : 'check results';
     lost.push(`${table}: ${what} (${old.explain(table)})`);
   }
   return lost;
