@@ -140,6 +140,14 @@ describe('table', () => {
     expect((await format('table', sql, new MemoryOutput(5))).text.split('\n')[2]).toBe('123456789012');
   });
 
+  it('first leaves out columns that are empty in all rows, and names them', async () => {
+    const sql = "SELECT 123456789012 AS id, NULL::VARCHAR AS nothing, repeat('x', 20) AS title, '' AS blank, 1 AS last";
+    const lines = (await format('table', sql, new MemoryOutput(40))).text.split('\n');
+    expect(lines.slice(2)).toEqual([`123456789012  ${'x'.repeat(20)}     1`, '… empty columns: nothing, blank', '']);
+    const wide = (await format('table', sql, new MemoryOutput(80))).text.split('\n');
+    expect(wide[0]).toMatch(/^ +id +nothing +title +blank +last$/u);
+  });
+
   it('cuts long texts where no terminal sets a limit, but no credit and no number', async () => {
     const credit = `CC BY 4.0, ${'x'.repeat(60)}`;
     const sql = `SELECT repeat('茶', 50) AS title, '${credit}' AS credit, repeat('9', 38)::HUGEINT * 1 AS n`;

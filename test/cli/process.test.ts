@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { listAnalyses } from '../../src/analyze/analysis.js';
+import { measureWidth } from '../../src/cli/output/display-width.js';
 import { publishLake } from './lake-fixture.js';
 import { MAIN, readJsonLine, runHere, runPricelake } from './pricelake.js';
 
@@ -60,6 +61,33 @@ describe('the pricelake command', () => {
     const [message, line = '', caret = ''] = stderr.split('\n');
     expect(message).toMatch(/^pricelake: Binder Error: Referenced column "nam" not found/u);
     expect([line, line[caret.indexOf('^')]]).toEqual(['  LINE 2:   nam', 'n']);
+  });
+
+  it('shows amounts with their cents, rounds only computed ones, and leaves files exact', async () => {
+    const sql = `SELECT currency, 14739.9000::DECIMAL(18, 4) AS price, 1.0299::DECIMAL(18, 4) AS odd, 23::DECIMAL(18, 4) AS whole,
+      1152.1350::DECIMAL(18, 4) AS trusted_median, 1 / 3 AS share FROM (VALUES ('EUR'), ('KWD')) t(currency)`;
+    const [table, csv] = await Promise.all(
+      ['table', 'csv'].map(async (format) => {
+        const { stdout } = await runPricelake(['query', '--lake', lake, '--format', format, sql]);
+        return stdout.split(/\r?\n/u).map((line) => line.trim().split(/ +|,/u));
+      }),
+    );
+    expect(table?.slice(2, 4)).toEqual([
+      ['EUR', '14739.90', '1.0299', '23.00', '1152.14', '0.333333'],
+      ['KWD', '14739.90', '1.0299', '23.00', '1152.135', '0.333333'],
+    ]);
+    expect(csv?.slice(1, 2)).toEqual([['EUR', '14739.9000', '1.0299', '23.0000', '1152.1350', '0.3333333333333333']]);
+  });
+
+  it.each([
+    [72, 'title, grade, median, shops, left out'],
+    [100, 'left out'],
+  ])('keeps the shops of both prices on a terminal of %i columns', async (columns, leftOut) => {
+    const { stdout } = await runHere(['spread', '--lake', lake, '--top', '1'], { columns });
+    const [heading = '', , row = ''] = stdout.split('\n');
+    expect([heading, row].map(measureWidth).every((width) => width <= columns)).toBe(true);
+    expect(heading).toMatch(/ min +min at +max +max at +spread %/u);
+    expect(stdout).toContain(`\n… columns that do not fit: ${leftOut}\n`);
   });
 
   it('answers an unknown option with exit code 2 and what was meant, in English whatever the locale', async () => {

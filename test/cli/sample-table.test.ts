@@ -9,8 +9,8 @@ describe('the first rows that a check found', () => {
     expect(layOutSample(sample, undefined).split('\n')).toEqual([
       '         item_id   price     factor  title    more',
       '────────────────  ──────  ─────────  ───────  ──────────────────────────────────',
-      '9007199254740993     7.8  0.0112502  a[31m b  ',
-      '               1  240.99    10755.9  茶       {"id":9007199254740995,"of":["x"]}',
+      '9007199254740993    7.80  0.0112502  a[31m b  ',
+      '               1  240.99   10755.89  茶       {"id":9007199254740995,"of":["x"]}',
       '',
     ]);
     expect(layOutSample('[{"price":99999999999999.9999}]', undefined)).toContain('\n99999999999999.9999\n');

@@ -140,7 +140,7 @@ describe('watch', () => {
       },
     ]);
     const table = (await watch(file)).stdout;
-    expect(table).toContain('0.1000 Gamma: other shops ask');
+    expect(table).toContain('0.10 Gamma: other shops ask');
     expect(table).not.toContain('[');
     const suspects = await watch(file, '--json', '--with-suspects');
     expect(suspects.code).toBe(0);

@@ -5,7 +5,8 @@ import { readAnalysis } from '../../sql/model.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { matches } from '../commands/matches.js';
 import { findTarget } from '../find-target.js';
-import { readTableResult, showMoney } from '../output/result-set.js';
+import { showMoney } from '../output/money.js';
+import { readTableResult } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
 

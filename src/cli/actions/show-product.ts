@@ -11,8 +11,9 @@ import { itself } from '../../sql/sql.js';
 import { valueToText } from '../../sql/value-json.js';
 import type { CommandContext } from '../command.js';
 import { wrapText } from '../output/display-width.js';
+import { showAmount } from '../output/money.js';
 import { drawPriceChart } from '../output/price-chart.js';
-import { readTableResult, showMoney, withoutEmpty } from '../output/result-set.js';
+import { readTableResult, withoutEmpty } from '../output/result-set.js';
 import { isForEyes, type ResultRequest, writeResult } from '../output/write-result.js';
 import { toPlainLine } from '../plain-text.js';
 import type { OpenedLake } from '../read-lake.js';
@@ -61,8 +62,9 @@ export async function showProduct(opened: OpenedLake, request: ProductRequest, c
   return report;
 }
 
-function show(name: string, value: DuckDBValue): DuckDBValue {
-  return name === 'price_changed_at' && value !== null ? valueToText(value).slice(0, 10) : showMoney(value);
+function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
+  if (name === 'price_changed_at' && value !== null) return valueToText(value).slice(0, 10);
+  return showAmount(name, value, read('currency'));
 }
 
 async function createOffers(db: Database, conversion: Conversion | undefined): Promise<void> {

@@ -9,22 +9,23 @@ import type { Arguments, CommandContext } from '../command.js';
 import type { spread } from '../commands/read.js';
 import { findTarget, type ReadingTarget } from '../find-target.js';
 import { wrapText } from '../output/display-width.js';
-import { readTableResult, showMoney, withoutEmpty } from '../output/result-set.js';
+import { showAmount } from '../output/money.js';
+import { readTableResult, withoutEmpty } from '../output/result-set.js';
 import { isForEyes, requireDestination, writeResult } from '../output/write-result.js';
 import { readLake } from '../read-lake.js';
 import { showProduct } from './show-product.js';
 
-/** Headings of the columns for people. The most important come first, because a narrow terminal leaves out the last. */
+/** Headings of the columns for people. */
 const SHOWN = {
   product_id: 'product',
   title: 'title',
   currency: 'in',
   trusted_min: 'min',
+  trusted_cheapest_shop: 'min at',
   trusted_max: 'max',
+  trusted_dearest_shop: 'max at',
   trusted_spread_pct: 'spread %',
   grade: 'grade',
-  trusted_cheapest_shop: 'cheapest',
-  trusted_dearest_shop: 'most expensive',
   trusted_median: 'median',
   trusted_shops: 'shops',
   left_out: 'left out',
@@ -43,10 +44,10 @@ const SHOWN_DAYS = {
   title: 'title',
   currency: 'in',
   min: 'min',
+  cheapest_shop: 'min at',
   max: 'max',
+  dearest_shop: 'max at',
   spread_pct: 'spread %',
-  cheapest_shop: 'cheapest',
-  dearest_shop: 'most expensive',
   converted_min: 'min in base',
   converted_median: 'median in base',
   converted_max: 'max in base',
@@ -55,6 +56,12 @@ const SHOWN_DAYS = {
   offers: 'offers',
   outliers: 'outliers',
 } as const;
+
+/** Both prices with their shops say more than a title. */
+const KEPT = [
+  ...['day', 'product_id', 'currency', 'trusted_min', 'trusted_cheapest_shop', 'trusted_max', 'trusted_dearest_shop'],
+  ...['min', 'cheapest_shop', 'max', 'dearest_shop', 'trusted_spread_pct', 'spread_pct', 'title'],
+];
 
 const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM spreads ORDER BY text';
 const DAY_MS = 24 * 3600 * 1000;
@@ -78,7 +85,7 @@ export async function showSpread(asked: Arguments<typeof spread>, context: Comma
     await createResult(db, request.daily === true, conversion);
     const headings = request.daily === true ? SHOWN_DAYS : await withoutEmpty(db, 'spreads', SHOWN, TOLD);
     const result = await readTableResult(opened, 'spreads', CREDITS);
-    const report = await writeResult(result, request, context, { headings, show });
+    const report = await writeResult(result, request, context, { headings, kept: KEPT, show });
     const leftOut = await describeLeftOut(db, context.output.columns);
     if (isForEyes(request, context) && request.output === undefined) await context.output.write(leftOut.text);
     else if (leftOut.count > 0n) context.io.log('info', 'spreads left out', { count: leftOut.count });
@@ -125,7 +132,7 @@ function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBVa
   if (name === 'trusted_spread_pct' && typeof value === 'number') return value.toFixed(1);
   if (name === 'spread_pct' && typeof value === 'number') return `${value.toFixed(1)} ${marked ? '!' : ' '}`;
   if (name === 'outliers') return marked ? value : null;
-  return showMoney(value);
+  return showAmount(name, value, read('currency'));
 }
 
 function findConversion(request: Arguments<typeof spread>, { settings }: ReadingTarget): Conversion | undefined {

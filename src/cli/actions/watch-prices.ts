@@ -16,8 +16,9 @@ import { findWatchMemory } from '../notify/notice-memory.js';
 import { notify } from '../notify/notify.js';
 import { findPriceAlarms } from '../notify/price-alarms.js';
 import { resolveFlags, seekReceivers } from '../notify/receivers.js';
+import { showAmount, trimZeros } from '../output/money.js';
 import type { Output } from '../output/output.js';
-import { type ResultSet, readTableResult, showMoney, withoutEmpty } from '../output/result-set.js';
+import { type ResultSet, readTableResult, withoutEmpty } from '../output/result-set.js';
 import { writeRows } from '../output/text-formats.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
 import { type OpenedLake, readLake } from '../read-lake.js';
@@ -25,11 +26,11 @@ import { type OpenedLake, readLake } from '../read-lake.js';
 const SHOWN = {
   product: 'product',
   price: 'your price',
-  currency: 'currency',
-  position: 'position',
-  shops: 'shops',
+  currency: 'in',
+  position: 'place',
+  shops: 'of',
   cheapest: 'cheapest',
-  cheapest_shop: 'shop',
+  cheapest_shop: 'cheapest at',
   gap: 'gap',
   in_stock_cheapest: 'in stock',
   in_stock_shop: 'in stock at',
@@ -133,11 +134,11 @@ async function openReceivers(request: Arguments<typeof watch>, { io }: CommandCo
   return { name, receivers: [...receivers, ...flagged] };
 }
 
-function show(name: string, value: DuckDBValue): DuckDBValue {
-  if (value instanceof DuckDBListValue) return value.items.map(String).join('; ') || null;
+function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
+  if (value instanceof DuckDBListValue) return value.items.map((one) => trimZeros(String(one))).join('; ') || null;
   if (name === 'days') return Number(value).toFixed(1);
   if (name.endsWith('since') || name.endsWith('_at')) return value === null ? null : valueToText(value).slice(0, 10);
-  return showMoney(value);
+  return showAmount(name, value, read('currency'));
 }
 
 /** The rows as JSON text, because the line is written only after prices were compared with the lowest allowed ones. */

@@ -1,5 +1,4 @@
 import {
-  DuckDBDecimalValue,
   type DuckDBPreparedStatement,
   type DuckDBResult,
   type DuckDBType,
@@ -39,6 +38,8 @@ export const isNumeric = ({ typeId }: DuckDBType): boolean => NUMERIC.includes(D
 export interface ResultColumn {
   name: string;
   type: DuckDBType;
+  /** A narrow terminal leaves out the highest rank first; by default the place of the column. */
+  rank?: number;
 }
 
 /** A result as SQL, for what DuckDB itself writes. */
@@ -66,19 +67,24 @@ export function toResultSet(result: DuckDBResult, credits: string[] = []): Resul
   return { columns, batches: result.yieldRows(), credits };
 }
 
-/** The columns of a result that people see: those with a heading, the most important first. */
+/** The columns of a result that people see: those with a heading. */
 export interface ForPeople {
   headings: Record<string, string>;
+  /** Columns that a narrow terminal keeps longest, the most important first; the others follow in their order. */
+  kept?: readonly string[];
   /** Gives a value its form; `read` gives the other values of its row by name. */
   show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue;
 }
 
-export function selectColumns(result: ResultSet, { headings, show }: ForPeople): ResultSet {
+export function selectColumns(result: ResultSet, { headings, kept: first = [], show }: ForPeople): ResultSet {
   const find = (name: string) => result.columns.findIndex((column) => column.name === name);
   const kept = Object.entries(headings)
     .map(([name, heading]) => ({ index: find(name), name, heading }))
     .filter(({ index }) => index >= 0);
-  const columns = kept.map(({ index, heading }) => ({ ...(result.columns[index] as ResultColumn), name: heading }));
+  const columns = kept.map(({ index, name, heading }, at) => {
+    const rank = first.includes(name) ? first.indexOf(name) : first.length + at;
+    return { ...(result.columns[index] as ResultColumn), name: heading, rank };
+  });
   const pick = (row: DuckDBValue[]) => {
     const read = (name: string) => row[find(name)] ?? null;
     return kept.map(({ index, name }) => show(name, row[index] ?? null, read));
@@ -97,11 +103,6 @@ export async function readStatement(statement: DuckDBPreparedStatement, format: 
     type: statement.columnType(i),
   }));
   return { columns, batches: (async function* (): ResultSet['batches'] {})() };
-}
-
-/** Drops zeros behind the cents, and no other digit. */
-export function showMoney(value: DuckDBValue): DuckDBValue {
-  return value instanceof DuckDBDecimalValue ? value.toString().replace(/(\.\d{2}\d*?)0+$/u, '$1') : value;
 }
 
 /** The headings without those of the named columns that hold nothing in the whole table. */

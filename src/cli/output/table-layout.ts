@@ -7,8 +7,10 @@ export type Column = string | readonly [heading: string, align: 'right'];
 export const right = (heading: string): Column => [heading, 'right'];
 
 const GAP = '  ';
-/** A GTIN stays whole in a column of this width. */
-const LEAST_WIDTH = 14;
+/** Ids and dates, whose cells are one word, keep so much: a GTIN stays whole. */
+const LEAST_WORD = 14;
+/** Texts of several words keep so much. */
+const LEAST_TEXT = 12;
 /** First strong isolate and its end: with them, right-to-left text in a cell does not reorder its neighbours. */
 const ISOLATE = ['\u2068', '\u2069'] as const;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
@@ -16,42 +18,80 @@ const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Sc
 type Cell = string | number | bigint;
 
 /**
- * Lays plain texts out as a table with a header. On a terminal, the widest columns at the left are cut first. Then the last
- * columns are left out, and a line below names them. Columns at the right, which hold numbers, are never cut.
+ * Lays plain texts out as a table with a header. If a terminal is too narrow, columns that are empty in all rows are left
+ * out, then those of the highest rank, by default the last ones; a line below names them. Then the widest texts are cut,
+ * from the left. Columns at the right, which hold numbers, are never cut.
  */
-export function layOutTable(columns: readonly Column[], cells: readonly Cell[][], terminal?: number): string {
+export function layOutTable(
+  columns: readonly Column[],
+  cells: readonly Cell[][],
+  terminal?: number,
+  ranks: readonly number[] = columns.map((_, at) => at),
+): string {
   const rows = cells.map((row) => row.map((cell) => (typeof cell === 'string' ? cell : formatCount(cell))));
-  const header = columns.map((column) => (typeof column === 'string' ? column : column[0]));
-  const isRight = (at: number) => typeof columns[at] !== 'string';
-  const all = header.map((name, i) =>
-    rows.reduce((most, row) => Math.max(most, measureWidth(row[i] ?? '')), measureWidth(name)),
-  );
-  const shown = terminal === undefined ? all.length : countFitting(all, isRight, terminal);
-  const widths = terminal === undefined ? all : fitWidths(all.slice(0, shown), isRight, terminal);
-  const format = (row: string[]) =>
-    widths.map((width, i) => padCell(row[i] ?? '', width, isRight(i), i === shown - 1)).join(GAP);
-  const rule = widths.map((width) => '─'.repeat(width)).join(GAP);
-  const table = `${[format(header), rule, ...rows.map(format)].join('\n')}\n`;
-  if (shown === header.length) return table;
-  const note = `… columns that do not fit: ${header.slice(shown).join(', ')}`;
-  return `${table}${wrapText(note, terminal, '  ')}\n`;
-}
-
-/** The number of columns that fit once their texts are cut. The first is always shown. */
-function countFitting(wanted: number[], isRight: (at: number) => boolean, terminal: number): number {
-  let used = -GAP.length;
-  const over = wanted.findIndex((width, i) => {
-    used += GAP.length + (isRight(i) ? width : Math.min(width, LEAST_WIDTH));
-    return used > terminal;
+  const measured = columns.map((column, at) => {
+    const [heading, align] = typeof column === 'string' ? [column] : column;
+    return measureColumn(
+      heading,
+      align !== undefined,
+      ranks[at] ?? at,
+      rows.map((row) => row[at] ?? ''),
+    );
   });
-  return over < 0 ? wanted.length : Math.max(over, 1);
+  const { shown, leftOut, empty } = chooseColumns(measured, terminal ?? Number.POSITIVE_INFINITY);
+  const widths = fitWidths(shown, terminal ?? Number.POSITIVE_INFINITY);
+  const format = (show: (column: MeasuredColumn) => string) =>
+    shown.map((one, i) => padCell(show(one), widths[i] ?? 0, one.isRight, i === shown.length - 1)).join(GAP);
+  const rule = widths.map((width) => '─'.repeat(width)).join(GAP);
+  const lines = [
+    format(({ heading }) => heading),
+    rule,
+    ...rows.map((_, at) => format(({ cells }) => cells[at] ?? '')),
+  ];
+  const notes = [
+    ...(leftOut.length === 0 ? [] : [`… columns that do not fit: ${leftOut.map(({ heading }) => heading).join(', ')}`]),
+    ...(empty.length === 0 ? [] : [`… empty columns: ${empty.map(({ heading }) => heading).join(', ')}`]),
+  ];
+  return [...lines, ...notes.map((note) => wrapText(note, terminal, '  '))].map((line) => `${line}\n`).join('');
 }
 
-function fitWidths(wanted: number[], isRight: (at: number) => boolean, terminal: number): number[] {
-  const widths = [...wanted];
-  const used = widths.reduce((a, b) => a + b, GAP.length * (wanted.length - 1));
-  for (let over = used - terminal; over > 0; over -= 1) {
-    const candidates = widths.map((width, i) => (!isRight(i) && width > LEAST_WIDTH ? width : 0));
+interface MeasuredColumn {
+  heading: string;
+  isRight: boolean;
+  rank: number;
+  cells: readonly string[];
+  width: number;
+  /** The width down to which it is cut. */
+  least: number;
+}
+
+function measureColumn(heading: string, isRight: boolean, rank: number, cells: readonly string[]): MeasuredColumn {
+  const width = cells.reduce((most, cell) => Math.max(most, measureWidth(cell)), measureWidth(heading));
+  const least = cells.some((cell) => cell.includes(' ')) ? LEAST_TEXT : LEAST_WORD;
+  return { heading, isRight, rank, cells, width, least: isRight ? width : Math.min(width, least) };
+}
+
+/** The columns that fit once their texts are cut; at least one. */
+function chooseColumns(all: readonly MeasuredColumn[], terminal: number) {
+  const isEmpty = ({ cells }: MeasuredColumn) => cells.length > 0 && cells.every((cell) => cell === '');
+  const isTooWide = (some: readonly MeasuredColumn[]) => sumWidths(some.map(({ least }) => least)) > terminal;
+  if (!isTooWide(all)) return { shown: all, leftOut: [], empty: [] };
+  let shown = all.filter((one) => !isEmpty(one));
+  while (shown.length > 1 && isTooWide(shown)) {
+    const last = Math.max(...shown.map(({ rank }) => rank));
+    shown = shown.filter(({ rank }) => rank !== last);
+  }
+  if (shown.length === 0) shown = all.slice(0, 1);
+  const others = all.filter((one) => !shown.includes(one));
+  return { shown, leftOut: others.filter((one) => !isEmpty(one)), empty: others.filter(isEmpty) };
+}
+
+const sumWidths = (widths: readonly number[]) => widths.reduce((a, b) => a + b, GAP.length * (widths.length - 1));
+
+function fitWidths(columns: readonly MeasuredColumn[], terminal: number): number[] {
+  const widths = columns.map(({ width }) => width);
+  for (let over = sumWidths(widths) - terminal; over > 0; over -= 1) {
+    const candidates = columns.map(({ least }, i) => ((widths[i] ?? 0) > least ? (widths[i] ?? 0) : 0));
     const widest = candidates.indexOf(Math.max(...candidates));
     if (candidates[widest] === 0) break;
     widths[widest] = (widths[widest] ?? 0) - 1;

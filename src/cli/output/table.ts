@@ -1,10 +1,9 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import { isLosslessNumber } from 'lossless-json';
-import { parseExactJson } from '../../api/exact-json.js';
+import { isLosslessNumber, parse, stringify } from 'lossless-json';
 import { valueToText } from '../../sql/value-json.js';
-import { toJsonText } from '../json-text.js';
 import { toPlainLine } from '../plain-text.js';
 import { truncateToWidth } from './display-width.js';
+import { showAmount, showDouble, trimZeros } from './money.js';
 import type { Output } from './output.js';
 import { isNumeric, type ResultSet } from './result-set.js';
 import { layOutTable, right } from './table-layout.js';
@@ -25,12 +24,14 @@ export async function writeTable({ columns, batches, credits }: ResultSet, outpu
   const isWhole = (cell: string, i: number) =>
     output.columns !== undefined || typeof shown[i] !== 'string' || credits.some((text) => cell.includes(text));
   const cut = (cell: string, i: number) => (isWhole(cell, i) ? cell : truncateToWidth(cell, MOST_CELLS));
+  const format = formatRow(columns);
   for await (const batch of batches) {
     more = rows.length + batch.length > MOST_ROWS;
-    for (const row of batch.slice(0, MOST_ROWS - rows.length)) rows.push(row.map(formatCell).map(cut));
+    for (const row of batch.slice(0, MOST_ROWS - rows.length)) rows.push(format(row).map(cut));
     if (more) break;
   }
-  await output.write(layOutTable(shown, rows, output.columns));
+  const ranks = columns.map(({ rank }, at) => rank ?? at);
+  await output.write(layOutTable(shown, rows, output.columns, ranks));
   if (more)
     await output.write(`… more than ${MOST_ROWS} rows; use --format csv, json, ndjson or arrow to get all of them\n`);
   return BigInt(rows.length);
@@ -45,12 +46,20 @@ export async function writeCreditedTable(result: ResultSet, output: Output): Pro
   return rows;
 }
 
+/** The cells of a row: amounts with their cents, and no more digits of a double than help. */
+function formatRow(columns: ResultSet['columns']): (row: readonly DuckDBValue[]) => string[] {
+  const currency = columns.findIndex(({ name }) => name === 'currency');
+  const show = (name: string, value: DuckDBValue, row: readonly DuckDBValue[]) =>
+    typeof value === 'number' ? showDouble(value) : showAmount(name, value, row[currency] ?? null);
+  return (row) => columns.map(({ name }, at) => formatCell(show(name, row[at] ?? null, row)));
+}
+
 export const formatCell = (value: DuckDBValue): string =>
   value === null || value === undefined ? '' : toPlainLine(valueToText(value));
 
 /** Lays out the first rows that a check found, a JSON array of objects. */
 export function layOutSample(sample: string, terminal: number | undefined): string {
-  const rows = parseExactJson(sample) as Record<string, unknown>[];
+  const rows = parse(sample) as Record<string, unknown>[];
   const names = Object.keys(rows[0] ?? {});
   const columns = names.map((name) => {
     const heading = toPlainLine(name);
@@ -60,12 +69,13 @@ export function layOutSample(sample: string, terminal: number | undefined): stri
   return layOutTable(columns, cells, terminal);
 }
 
-const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint' || isLosslessNumber(value);
+const isNumber = (value: unknown) => isLosslessNumber(value);
 
-/** Money has at most four decimals. Numbers with more are doubles, and six of their digits are enough to look at. */
+/** Only money is written with four decimals, zeros included. */
 function showValue(value: unknown): string {
   if (value === null || value === undefined) return '';
-  if (typeof value === 'number')
-    return String(Number(value.toFixed(4)) === value ? value : Number(value.toPrecision(6)));
-  return typeof value === 'string' || isLosslessNumber(value) ? String(value) : toJsonText(value);
+  if (!isLosslessNumber(value)) return typeof value === 'string' ? value : (stringify(value) ?? '');
+  const text = String(value);
+  if (/^-?\d+$/u.test(text)) return text;
+  return /^-?\d+\.\d{4}$/u.test(text) ? trimZeros(text) : showDouble(Number(text));
 }
