@@ -47,19 +47,23 @@ listings AS MATERIALIZED (
     epoch_us(first_seen_at) AS seen_us,
     CASE WHEN NOT is_listed THEN epoch_us(coalesce(removed_at, gone_at)) END AS ended_us
   FROM items
-  WHERE product_id IN (SELECT product_id FROM items WHERE site_id IN (SELECT site_id FROM names))
+  WHERE product_id IN (
+      SELECT product_id FROM items
+      WHERE site_id IN (SELECT site_id FROM names)
+        AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+    )
     AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
 ),
 told AS MATERIALIZED (
   SELECT
     item_id,
-    own.site_id,
+    site_id,
     epoch_us(observed_at) AS at_us,
     kind,
     changes,
     row_number() OVER (PARTITION BY item_id ORDER BY observed_at, change_id NULLS LAST, kind) AS nth
-  FROM history
-  JOIN (SELECT item_id, site_id FROM listings) AS own USING (item_id)
+  FROM (FROM 'product_history.sql')
+  SEMI JOIN listings USING (item_id)
   WHERE kind IN ('REMOVED', 'RELISTED') OR changes IS NOT NULL
 ),
 changed AS (

@@ -5,7 +5,7 @@
 WITH known AS (
   SELECT DISTINCT category_slug AS slug, category_name AS name, category_path AS path
   FROM products
-  WHERE category_slug IS NOT NULL
+  WHERE category_slug IS NOT NULL AND getvariable('category') IS NOT NULL
 ),
 separators AS (
   SELECT mode(regexp_extract(left(path, length(path) - length(name)), '[^\p{L}\p{N}]+$')) AS separator

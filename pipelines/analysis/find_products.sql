@@ -6,12 +6,8 @@
 -- forms; up to eight words) · currency · category (slug or path; with those below it) · brand (in any case) · site_id
 -- (sold by this shop) · grade (B; the lowest grade, which leaves out products without one) · min_shops · in_stock
 -- (true: a shop says that it has it; false: none does) · min_price · max_price · product (product_id)
-WITH asked AS MATERIALIZED (
-  SELECT list_filter(string_split_regex(strip_accents(lower(coalesce(getvariable('q')::VARCHAR, ''))), '\s+'), one -> one <> '') AS words
-)
 SELECT cards.* EXCLUDE (words), coalesce(sites.name, cheapest_site_id::VARCHAR) AS cheapest_shop
 FROM (FROM 'product_cards.sql') AS cards
-CROSS JOIN asked
 LEFT JOIN sites ON sites.site_id = cheapest_site_id AND sites.is_current
 WHERE (getvariable('product') IS NULL OR product_id = getvariable('product'))
   AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
@@ -24,13 +20,20 @@ WHERE (getvariable('product') IS NULL OR product_id = getvariable('product'))
   AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
   AND (getvariable('site_id') IS NULL
     OR product_id IN (SELECT product_id FROM offers WHERE site_id = getvariable('site_id')::BIGINT))
-  -- A GTIN is found with any number of zeros before it, every other word wherever it stands.
-  AND (contains(cards.words, coalesce(asked.words[1], '')) OR product_id = ltrim(asked.words[1], '0'))
-  AND contains(cards.words, coalesce(asked.words[2], ''))
-  AND contains(cards.words, coalesce(asked.words[3], ''))
-  AND contains(cards.words, coalesce(asked.words[4], ''))
-  AND contains(cards.words, coalesce(asked.words[5], ''))
-  AND contains(cards.words, coalesce(asked.words[6], ''))
-  AND contains(cards.words, coalesce(asked.words[7], ''))
-  AND contains(cards.words, coalesce(asked.words[8], ''))
+  -- A GTIN is found with any number of zeros before it, every other word wherever it stands. Words are spelled out, because
+  -- DuckDB computes them before it reads rows then.
+  AND (
+    getvariable('q') IS NULL
+    OR (
+      (contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[1], ''))
+        OR product_id = ltrim(coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[1], ''), '0'))
+      AND contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[2], ''))
+      AND contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[3], ''))
+      AND contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[4], ''))
+      AND contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[5], ''))
+      AND contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[6], ''))
+      AND contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[7], ''))
+      AND contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[8], ''))
+    )
+  )
 ORDER BY coalesce(grade < 'C', false) DESC, spread_pct DESC NULLS LAST, product_id, currency

@@ -42,13 +42,26 @@ moment AS MATERIALIZED (
     END AS since
   FROM asked_run, newest_run
 ),
-judged AS MATERIALIZED (
-  SELECT *, price > 0 AND (is_counted OR findings = ['duplicate']) AS is_right FROM offers
-),
-spells AS MATERIALIZED (
-  SELECT item_id, product_id, site_id, currency, price, from_at, to_at, began, is_suspect, since
+lasting AS MATERIALIZED (
+  SELECT item_id, product_id, site_id, currency, price, from_at, to_at, began, is_suspect, is_confirmed
   FROM price_spells, moment
   WHERE product_id IS NOT NULL AND (to_at IS NULL OR to_at > since)
+),
+-- Spells that began or ended since. An older one that lasts has moved only if the listing's own row tells otherwise.
+spells AS MATERIALIZED (
+  SELECT lasting.* EXCLUDE (is_confirmed), since
+  FROM lasting, moment
+  WHERE from_at > since OR to_at IS NOT NULL OR NOT is_confirmed
+),
+judged AS MATERIALIZED (
+  SELECT item_id, product_id, site_id, currency, price, is_counted, findings, price > 0 AND (is_counted OR findings = ['duplicate']) AS is_right
+  FROM offers
+  SEMI JOIN spells USING (item_id)
+),
+listings AS MATERIALIZED (
+  SELECT item_id, price_changed_at, first_seen_at, removed_at, gone_at, is_listed, category_slug
+  FROM (FROM 'product_listings.sql')
+  SEMI JOIN spells USING (item_id)
 ),
 -- Another pack, condition or currency never was comparable. Anything else is known of the current price alone.
 then_listed AS MATERIALIZED (
@@ -87,7 +100,7 @@ moved AS (
     judged.is_counted
   FROM judged
   JOIN then_listed USING (item_id, currency)
-  JOIN (SELECT item_id, price_changed_at FROM items) AS listings USING (item_id)
+  JOIN (SELECT item_id, price_changed_at FROM listings) AS listings USING (item_id)
   LEFT JOIN later USING (item_id)
   WHERE judged.is_right AND then_listed.is_right AND judged.price <> then_listed.price
   UNION ALL
@@ -103,7 +116,7 @@ moved AS (
     is_counted
   FROM judged
   JOIN later USING (item_id)
-  JOIN (SELECT item_id, first_seen_at FROM items) AS listings USING (item_id)
+  JOIN (SELECT item_id, first_seen_at FROM listings) AS listings USING (item_id)
   ANTI JOIN then_listed USING (item_id)
   WHERE is_right AND (first_began <> 'CHANGED' OR first_seen_at > since)
   UNION ALL
@@ -118,14 +131,14 @@ moved AS (
     coalesce(removed_at, gone_at),
     NULL
   FROM then_listed
-  JOIN (SELECT item_id, removed_at, gone_at FROM items WHERE NOT is_listed) AS listings USING (item_id)
+  JOIN (SELECT item_id, removed_at, gone_at FROM listings WHERE NOT is_listed) AS listings USING (item_id)
   WHERE is_right
 ),
 chosen AS MATERIALIZED (
-  SELECT moved.*, title, url, category_slug, price - price_before AS change, 100 * change::DOUBLE / price_before::DOUBLE AS change_pct,
+  SELECT moved.*, category_slug, price - price_before AS change, 100 * change::DOUBLE / price_before::DOUBLE AS change_pct,
     count(*) OVER (PARTITION BY kind) AS of_kind
   FROM moved
-  JOIN (SELECT item_id, title, url, category_slug FROM items) AS listings USING (item_id)
+  JOIN (SELECT item_id, category_slug FROM listings) AS listings USING (item_id)
   WHERE (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
     AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
@@ -133,6 +146,28 @@ chosen AS MATERIALIZED (
     AND (getvariable('product') IS NULL OR product_id = getvariable('product'))
   QUALIFY row_number() OVER (PARTITION BY kind ORDER BY abs(change_pct) DESC NULLS LAST, moved_at DESC, item_id)
     <= coalesce(getvariable('top')::BIGINT, 100)
+),
+-- Prices of the chosen products, as they are and as they were.
+sold AS MATERIALIZED (
+  SELECT item_id, product_id, currency, site_id, price, is_counted, findings, price > 0 AND (is_counted OR findings = ['duplicate']) AS is_right
+  FROM offers
+  SEMI JOIN (SELECT DISTINCT product_id FROM chosen) USING (product_id)
+),
+sold_then AS (
+  SELECT
+    lasting.product_id,
+    lasting.currency,
+    lasting.site_id,
+    lasting.price,
+    NOT is_suspect AND coalesce(
+      is_right OR to_at IS NOT NULL AND NOT list_has_any(findings, ['pack', 'condition', 'terms', 'currency']),
+      true
+    ) AS is_right
+  FROM lasting
+  SEMI JOIN chosen USING (product_id, currency)
+  CROSS JOIN moment
+  LEFT JOIN (SELECT item_id, findings, is_right FROM sold) AS sold USING (item_id)
+  WHERE from_at <= since
 ),
 -- The lowest price of each shop that counts; equal prices share a place.
 places_before AS (
@@ -142,8 +177,7 @@ places_before AS (
     site_id,
     rank() OVER (PARTITION BY product_id, currency ORDER BY min(price)) AS place,
     count(*) OVER (PARTITION BY product_id, currency) AS shops
-  FROM then_listed
-  SEMI JOIN chosen USING (product_id, currency)
+  FROM sold_then
   WHERE is_right
   GROUP BY product_id, currency, site_id
 ),
@@ -154,7 +188,7 @@ places_after AS (
     site_id,
     rank() OVER (PARTITION BY product_id, currency ORDER BY min(price)) AS place,
     count(*) OVER (PARTITION BY product_id, currency) AS shops
-  FROM judged
+  FROM sold
   SEMI JOIN chosen USING (product_id, currency)
   WHERE is_counted AND price > 0
   GROUP BY product_id, currency, site_id
@@ -163,7 +197,7 @@ SELECT
   chosen.kind,
   chosen.item_id,
   chosen.product_id,
-  chosen.title,
+  listed.title,
   chosen.category_slug,
   chosen.site_id,
   coalesce(sites.name, chosen.site_id::VARCHAR) AS shop,
@@ -180,10 +214,13 @@ SELECT
   chosen.moved_at,
   moment.since,
   chosen.of_kind,
-  chosen.url,
+  listed.url,
   sites.attribution
 FROM chosen
 CROSS JOIN moment
+JOIN (
+  SELECT item_id, title, url FROM (FROM 'product_listings.sql') SEMI JOIN (SELECT DISTINCT product_id FROM chosen) USING (product_id)
+) AS listed USING (item_id)
 LEFT JOIN places_before AS before USING (product_id, currency, site_id)
 LEFT JOIN places_after AS after USING (product_id, currency, site_id)
 LEFT JOIN (SELECT DISTINCT product_id, currency, shops FROM places_before) AS market_before USING (product_id, currency)

@@ -24,8 +24,8 @@ SELECT
   judged.shipping_cost,
   judged.delivered_price,
   judged.regular_price
-FROM items
-LEFT JOIN offers AS judged USING (item_id)
+FROM (FROM 'product_listings.sql') AS items
+LEFT JOIN (FROM offers WHERE product_id = getvariable('product')) AS judged USING (item_id)
 LEFT JOIN sites ON sites.site_id = items.site_id AND sites.is_current
 WHERE items.product_id = getvariable('product') AND items.is_listed
   AND (getvariable('currency') IS NULL OR items.currency = getvariable('currency'))

@@ -8,26 +8,25 @@
 WITH moved AS (
   SELECT *, log10(price::DOUBLE / previous_price::DOUBLE) AS tens
   FROM (
-    SELECT item_id, currency, kind, observed_at, price, previous_price
-    FROM history
+    SELECT product_id, site_id, coalesce(currency, listing_currency) AS currency, kind, observed_at, price, previous_price
+    FROM (FROM 'product_history.sql')
     WHERE price <> previous_price AND price > 0 AND previous_price > 0
   )
 ),
 moves AS (
   SELECT DISTINCT
-    items.product_id,
-    coalesce(moved.currency, items.currency) AS currency,
-    items.site_id,
-    moved.observed_at AS moved_at,
-    moved.price > moved.previous_price AS is_up
+    product_id,
+    currency,
+    site_id,
+    observed_at AS moved_at,
+    price > previous_price AS is_up
   FROM moved
-  JOIN items USING (item_id)
-  WHERE moved.kind <> 'REMOVED' AND items.product_id IS NOT NULL
+  WHERE kind <> 'REMOVED'
     AND NOT (abs(tens - round(tens)) <= 0.2 AND abs(round(tens)) BETWEEN 1 AND 3)
-    AND (getvariable('currency') IS NULL OR coalesce(moved.currency, items.currency) = getvariable('currency'))
+    AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (
       getvariable('category') IS NULL
-      OR items.product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
+      OR product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
     )
 ),
 -- Each move of a follower with the last move of a leader before it.
@@ -59,7 +58,7 @@ pairs AS (
   HAVING count(*) >= coalesce(getvariable('min_follows')::BIGINT, 5)
 ),
 sellers AS (
-  SELECT DISTINCT product_id, site_id FROM items WHERE product_id IS NOT NULL
+  SELECT DISTINCT product_id, site_id FROM (FROM 'product_listings.sql')
 ),
 chances AS (
   SELECT moves.site_id AS leader_site_id, sellers.site_id AS follower_site_id, count(*) AS leader_moves

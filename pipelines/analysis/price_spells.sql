@@ -9,6 +9,7 @@
 -- 0.01 or less, or one that differs by a factor of about 10, 100 or 1,000 (from 6.3 to 15.8, and so on) from the middle
 -- of the listing's prices, if there are three or more; or a current price that is a placeholder or off scale (table
 -- offers). A suspect price is never a price_before. With variable with_suspects = true no price is suspect.
+-- is_confirmed: the price is current, and the listing's own row has it, too; not so if the row contradicts history.
 -- (FROM '….sql') is replaced by the query of that file.
 WITH listings AS (FROM 'past_offers.sql'),
 told AS (FROM 'told_prices.sql'),
@@ -86,11 +87,14 @@ compared AS (
     log10(price_before::DOUBLE / typical_price) AS tens_before,
     NOT coalesce(getvariable('with_suspects')::BOOLEAN, false) AS is_judged,
     coalesce(to_at IS NULL AND is_wrong_now, false) AS is_wrong,
+    coalesce(to_at IS NULL AND is_listed AND own_price = price AND own_currency = currency, false) AS is_confirmed,
     listing.product_id,
     listing.site_id,
     listing.category_slug
   FROM spells
-  JOIN (SELECT item_id, product_id, site_id, category_slug FROM items) AS listing USING (item_id)
+  JOIN (
+    SELECT item_id, product_id, site_id, price AS own_price, currency AS own_currency, is_listed, category_slug FROM items
+  ) AS listing USING (item_id)
   LEFT JOIN typical USING (item_id, currency)
   LEFT JOIN (
     SELECT item_id, true AS is_wrong_now FROM offers WHERE list_has_any(findings, ['placeholder', 'scale'])
@@ -115,5 +119,6 @@ SELECT
     ELSE price_before
   END::DECIMAL(18, 4) AS price_before,
   is_judged AND (price <= 0.01 OR is_wrong OR coalesce(abs(tens - round(tens)) <= 0.2 AND abs(round(tens)) BETWEEN 1 AND 3, false)) AS is_suspect,
-  category_slug
+  category_slug,
+  is_confirmed
 FROM compared

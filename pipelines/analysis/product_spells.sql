@@ -29,7 +29,9 @@ SELECT
   sites.attribution
 FROM spells
 CROSS JOIN moment
-LEFT JOIN (SELECT item_id, is_counted FROM offers) AS judged USING (item_id)
+LEFT JOIN (
+  SELECT item_id, is_counted FROM offers WHERE product_id = getvariable('product')
+) AS judged USING (item_id)
 LEFT JOIN sites ON sites.site_id = spells.site_id AND sites.is_current
 WHERE getvariable('days') IS NULL OR to_at IS NULL OR to_at > now - to_days(getvariable('days')::INTEGER)
 ORDER BY

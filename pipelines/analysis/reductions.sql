@@ -69,8 +69,8 @@ raises AS (
       announced.item_id,
       epoch_us(observed_at) AS told_us,
       coalesce(json_extract(changes, '$."' || name || '"'), json_extract(changes, '$."attributes.' || name || '"')) AS pair
-    FROM history
-    JOIN announced ON announced.item_id = history.item_id
+    FROM (FROM 'product_history.sql') AS told
+    JOIN announced ON announced.item_id = told.item_id
     JOIN names ON names.site_id = announced.site_id
     WHERE contains(changes, name)
   )

@@ -61,7 +61,11 @@ export async function answerDownload(
   };
   const scratch = join(snapshot.scratch, `${randomUUID()}.parquet`);
   const write = (connection: DuckDBConnection) =>
-    writeRows({ connection, sql: bindAnalysis({ analysis, set }), credits: snapshot.credits, scratch }, format, take);
+    writeRows(
+      { connection, sql: bindAnalysis(snapshot, { analysis, set }), credits: snapshot.credits, scratch },
+      format,
+      take,
+    );
   const written = snapshot.use(() => withVariables(snapshot, set, signal, write, DOWNLOAD_MS));
   written
     .then(

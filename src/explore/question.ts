@@ -4,7 +4,7 @@ import { bindQuery, readAnalysis } from '../sql/model.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { prepareSelect } from '../sql/read-only-sql.js';
 import { Sql } from '../sql/sql.js';
-import { PREPARED, type Snapshot } from './snapshot.js';
+import type { Snapshot } from './snapshot.js';
 
 /** An analysis with its variables, and the part of its rows that is wanted. */
 export interface Question {
@@ -63,12 +63,19 @@ function askAfresh(snapshot: Snapshot, question: Question, signal: AbortSignal):
       ? ''
       : ` ORDER BY ${quoteIdentifier(order.by)} ${order.isDescending ? 'DESC' : 'ASC'} NULLS LAST`;
   const part = ` LIMIT ${limit + 1} OFFSET ${offset}`;
-  return runSelect(snapshot, `FROM (${bindAnalysis(question)}\n)${by}${part}`, { set: question.set, limit, signal });
+  return runSelect(snapshot, `FROM (${bindAnalysis(snapshot, question)}\n)${by}${part}`, {
+    set: question.set,
+    limit,
+    signal,
+  });
 }
 
 /** The query of an analysis over rows that are prepared. Those of price spells leave suspect prices marked. */
-export function bindAnalysis({ analysis, set }: Pick<Question, 'analysis' | 'set'>): string {
-  const query = readAnalysis(analysis, PREPARED);
+export function bindAnalysis(
+  { prepared }: Pick<Snapshot, 'prepared'>,
+  { analysis, set }: Pick<Question, 'analysis' | 'set'>,
+): string {
+  const query = readAnalysis(analysis, prepared);
   if ((set.with_suspects ?? '') === '') return query;
   return bindQuery(query, { price_spells: new Sql(readAnalysis('price_spells')) }).text;
 }

@@ -14,8 +14,12 @@ import { lockDown } from '../sql/read-only-sql.js';
 import { tablePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
 
-/** Nested queries whose rows are made once for a version of the lake. */
-export const PREPARED: ReadonlySet<string> = new Set(['product_cards']);
+/**
+ * Nested queries whose rows are made once for a version of the lake, with the columns that they are in the order of: rows of
+ * one product are then read alone. The first ones are made before a page is shown, the others meanwhile.
+ */
+const PREPARED_FIRST = { data_clock: 'ALL', product_cards: 'product_id, currency' };
+const PREPARED_LATER = { product_listings: 'product_id', product_history: 'product_id, item_id' };
 
 /** Pages, downloads and SQL that are answered side by side; others wait. */
 const SESSIONS = 3;
@@ -53,6 +57,9 @@ export class Snapshot {
   readonly scratch: string;
   /** Ends when price spells are made, so that analyses of the past are fast. Rejected if they could not be. */
   readonly past: Promise<void>;
+  /** Ends when all rows are made that questions read often. Rejected if they could not be. */
+  readonly whole: Promise<void>;
+  readonly #prepared: Set<string>;
   readonly #db: Database;
   readonly #stop: AbortController;
   /** Names of the variables that a session may have. */
@@ -70,10 +77,18 @@ export class Snapshot {
     this.name = facts.name;
     this.credits = facts.credits;
     this.list = facts.list;
+    this.#prepared = facts.prepared;
     this.past = this.#makePast().then(() => {
       this.#isPastReady = true;
     });
     this.past.catch(() => {}); // each question that needs it gets the error
+    this.whole = this.past.then(() => prepare(db, PREPARED_LATER, this.#prepared));
+    this.whole.catch(() => {}); // questions read the files of the lake then
+  }
+
+  /** Nested queries whose rows are there already. */
+  get prepared(): ReadonlySet<string> {
+    return this.#prepared;
   }
 
   /** @throws PricelakeError `lake_invalid` if a table can't be read */
@@ -92,7 +107,8 @@ export class Snapshot {
       await createTableViews(db, lake);
       const pointer = await readPointer(lake);
       const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
-      for (const name of PREPARED) await db.run(`CREATE TABLE ${name} AS ${readAnalysis(name)}`);
+      const prepared = new Set<string>();
+      await prepare(db, PREPARED_FIRST, prepared);
       await createSpellsView(db);
       if (list !== undefined) await readList(db, list);
       const credits = await db.rows(
@@ -100,6 +116,7 @@ export class Snapshot {
       );
       await lockDown(db, [...folders, scratch]);
       return new Snapshot(db, scratch, stop, {
+        prepared,
         run: pointer && { number: pointer.runNumber, id: pointer.runId, at: pointer.at },
         name: pointer?.pipeline ?? basename(lake.root),
         list,
@@ -180,7 +197,7 @@ export class Snapshot {
 
   async #close(): Promise<void> {
     this.#stop.abort();
-    await Promise.allSettled([this.past]);
+    await Promise.allSettled([this.whole]);
     await this.#db.close();
     await rm(this.scratch, { recursive: true, force: true });
   }
@@ -192,7 +209,15 @@ export class Snapshot {
   }
 }
 
-type SnapshotFacts = Pick<Snapshot, 'run' | 'name' | 'credits' | 'list'>;
+type SnapshotFacts = Pick<Snapshot, 'run' | 'name' | 'credits' | 'list'> & { prepared: Set<string> };
+
+/** Makes these rows one after the other, and notes each query that has them. */
+async function prepare(db: Database, queries: Record<string, string>, prepared: Set<string>): Promise<void> {
+  for (const [name, order] of Object.entries(queries)) {
+    await db.run(`CREATE TABLE ${name} AS FROM (${readAnalysis(name, prepared)}\n) ORDER BY ${order}`);
+    prepared.add(name);
+  }
+}
 
 /** Makes what the analyses of a price list read. */
 async function readList(db: Database, list: WatchListOptions): Promise<void> {

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 102bc268e680f7a1.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source c8bb8c80694f0084.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since
@@ -11,7 +11,7 @@ WITH known AS (
     category_path AS path
   FROM products
   WHERE
-    NOT category_slug IS NULL
+    NOT category_slug IS NULL AND NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(

@@ -1,7 +1,8 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 6b4c586d17ce4d73.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source eb70ca84829d7699.
 -- step: price_leaders__moved
 SELECT
-  item_id,
+  product_id,
+  site_id,
   currency,
   kind,
   observed_at,
@@ -10,13 +11,41 @@ SELECT
   LOG10(CAST(price AS DOUBLE) / CAST(previous_price AS DOUBLE)) AS tens
 FROM (
   SELECT
-    item_id,
-    currency,
+    product_id,
+    site_id,
+    COALESCE(currency, listing_currency) AS currency,
     kind,
     observed_at,
     price,
     previous_price
-  FROM history
+  FROM (
+    SELECT
+      own.product_id,
+      own.site_id,
+      history.item_id,
+      change_id,
+      observed_at,
+      kind,
+      previous_price,
+      price,
+      history.currency,
+      own.listing_currency,
+      changes,
+      origin,
+      history.run_id
+    FROM history
+    JOIN (
+      SELECT
+        item_id,
+        product_id,
+        site_id,
+        currency AS listing_currency
+      FROM items
+      WHERE
+        NOT product_id IS NULL
+    ) AS own
+      USING (item_id)
+  )
   WHERE
     price <> previous_price AND price > 0 AND previous_price > 0
 );
@@ -28,7 +57,7 @@ WITH known AS (
     category_path AS path
   FROM products
   WHERE
-    NOT category_slug IS NULL
+    NOT category_slug IS NULL AND NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(
@@ -51,26 +80,23 @@ WITH known AS (
     ) AS path
 )
 SELECT DISTINCT
-  items.product_id,
-  COALESCE(moved.currency, items.currency) AS currency,
-  items.site_id,
-  moved.observed_at AS moved_at,
-  moved.price > moved.previous_price AS is_up
+  product_id,
+  currency,
+  site_id,
+  observed_at AS moved_at,
+  price > previous_price AS is_up
 FROM price_leaders__moved AS moved
-JOIN items
-  USING (item_id)
 WHERE
-  moved.kind <> 'REMOVED'
-  AND NOT items.product_id IS NULL
+  kind <> 'REMOVED'
   AND NOT (
     ABS(tens - ROUND(tens)) <= 0.2 AND ABS(ROUND(tens)) BETWEEN 1 AND 3
   )
   AND (
-    :currency IS NULL OR COALESCE(moved.currency, items.currency) = :currency
+    :currency IS NULL OR currency = :currency
   )
   AND (
     :category IS NULL
-    OR items.product_id IN (
+    OR product_id IN (
       SELECT
         product_id
       FROM products
@@ -121,9 +147,27 @@ HAVING
 SELECT DISTINCT
   product_id,
   site_id
-FROM items
-WHERE
-  NOT product_id IS NULL;
+FROM (
+  SELECT
+    item_id,
+    product_id,
+    site_id,
+    currency,
+    price,
+    previous_price,
+    price_changed_at,
+    first_seen_at,
+    last_seen_at,
+    removed_at,
+    gone_at,
+    is_listed,
+    category_slug,
+    title,
+    url
+  FROM items
+  WHERE
+    NOT product_id IS NULL
+);
 -- step: price_leaders__chances
 SELECT
   moves.site_id AS leader_site_id,

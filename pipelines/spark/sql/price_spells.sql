@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 03a1e35880d0c4fa.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 08685e234b7d3922.
 -- step: price_spells__listings, kept
 SELECT
   item_id,
@@ -340,6 +340,10 @@ SELECT
   LOG10(CAST(price_before AS DOUBLE) / typical_price) AS tens_before,
   NOT COALESCE(CAST(:with_suspects AS BOOLEAN), FALSE) AS is_judged,
   COALESCE(to_at IS NULL AND is_wrong_now, FALSE) AS is_wrong,
+  COALESCE(
+    to_at IS NULL AND is_listed AND own_price = price AND own_currency = currency,
+    FALSE
+  ) AS is_confirmed,
   listing.product_id,
   listing.site_id,
   listing.category_slug
@@ -349,6 +353,9 @@ JOIN (
     item_id,
     product_id,
     site_id,
+    price AS own_price,
+    currency AS own_currency,
+    is_listed,
     category_slug
   FROM items
 ) AS listing
@@ -401,5 +408,6 @@ SELECT
     OR is_wrong
     OR COALESCE(ABS(tens - ROUND(tens)) <= 0.2 AND ABS(ROUND(tens)) BETWEEN 1 AND 3, FALSE)
   ) AS is_suspect,
-  category_slug
+  category_slug,
+  is_confirmed
 FROM price_spells__compared AS compared;

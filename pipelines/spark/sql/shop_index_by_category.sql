@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source f1a6f380517df086.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source dce469d83c00d3af.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,
@@ -22,7 +22,7 @@ WITH known AS (
     category_path AS path
   FROM products
   WHERE
-    NOT category_slug IS NULL
+    NOT category_slug IS NULL AND NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source c933d433769fc9a8.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 21c2f0937bf9f79d.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT
@@ -7,7 +7,7 @@ WITH known AS (
     category_path AS path
   FROM products
   WHERE
-    NOT category_slug IS NULL
+    NOT category_slug IS NULL AND NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(

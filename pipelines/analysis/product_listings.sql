@@ -1,0 +1,21 @@
+-- part of: offers, movers and price_leaders
+-- The listings of products, without the columns that only pages of their shops have. explore makes these rows once for a
+-- version of the lake, in the order of products, so that those of one are read alone.
+SELECT
+  item_id,
+  product_id,
+  site_id,
+  currency,
+  price,
+  previous_price,
+  price_changed_at,
+  first_seen_at,
+  last_seen_at,
+  removed_at,
+  gone_at,
+  is_listed,
+  category_slug,
+  title,
+  url
+FROM items
+WHERE product_id IS NOT NULL
