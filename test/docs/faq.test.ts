@@ -9,7 +9,7 @@ test('the FAQ quotes messages that the code has', () => {
   const sources = listSources().join('\n');
   // Between the parts that vary.
   const parts = messages.flatMap(([, message = '']) =>
-    message.split(/…|\b401\b|source\.apiKey/).map((part) => part.trim()),
+    message.split(/…|\b401\b|source\.apiKey|^Wrong key: |, /).map((part) => part.trim()),
   );
   expect(parts.filter((part) => part !== '"' && !sources.includes(part))).toEqual([]);
 });
