@@ -9,7 +9,8 @@
 -- Exact: times and counts. Days are doubles, divided once.
 -- Limits: the time from the first known change on. An attribute without a change is taken to have been as it is since then.
 -- Only changes of history are seen. The mapping and the product of a listing are today's, for all times.
--- Optional variables: product (product_id) · site_id · top (100)
+-- Optional variables: product (product_id) · site_id · out_after (TIMESTAMPTZ: out of stock now, and not yet then) ·
+-- top (100)
 WITH mapped_sites AS (SELECT DISTINCT site_id FROM items WHERE product_id IS NOT NULL),
 mapped AS (FROM 'mapped_attributes.sql'),
 names AS (SELECT site_id, name FROM mapped WHERE meaning = 'availability'),
@@ -250,5 +251,6 @@ LEFT JOIN out_figures USING (product_id, site_id)
 LEFT JOIN (SELECT product_id, title FROM products) AS products USING (product_id)
 LEFT JOIN (SELECT site_id, name FROM sites WHERE is_current) AS shops USING (site_id)
 WHERE known_us > 0 AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+  AND (getvariable('out_after') IS NULL OR since_us > epoch_us(getvariable('out_after')::TIMESTAMPTZ))
 ORDER BY out_days DESC, product_id, site_id
 LIMIT coalesce(getvariable('top')::BIGINT, 100)

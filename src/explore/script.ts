@@ -47,6 +47,7 @@ export const PAGE_SCRIPT = `
       const page = new DOMParser().parseFromString(text, 'text/html');
       const part = page.getElementById('found') ?? page.querySelector('main .finding');
       if (part === null) return;
+      localize(part);
       found.replaceChildren(...part.childNodes);
       history.replaceState(null, '', address);
     };
@@ -85,6 +86,26 @@ export const PAGE_SCRIPT = `
       last = { word, start, turn, end: start + matches[turn].length };
     });
   }
+
+  // Numbers stand in the page as 1,234.50. A reader's own notation takes their place; cells keep their values.
+  const parts = new Intl.NumberFormat(navigator.language).formatToParts(12345.5);
+  const signOf = (type) => parts.find((part) => part.type === type)?.value ?? '';
+  const [group, decimal] = [signOf('group'), signOf('decimal')];
+  const localize = (root) => {
+    if (group === ',' && decimal === '.') return;
+    for (const element of root.querySelectorAll('.number, .money, .figures dd')) {
+      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      while (walker.nextNode()) {
+        const { currentNode: node } = walker;
+        if (node.parentElement.closest('small, time, bdi') !== null || node.localized === true) continue;
+        node.localized = true;
+        node.data = node.data.replace(/\\d[\\d,]*(?:\\.\\d+)?/gu, (number) =>
+          number.replace(/[,.]/gu, (sign) => (sign === ',' ? group : decimal)),
+        );
+      }
+    }
+  };
+  localize(document);
 
   // Rows that are all there are sorted here. A cell whose text is not its value has that in data-value.
   const collator = new Intl.Collator('en', { sensitivity: 'base', numeric: true });

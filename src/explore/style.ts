@@ -194,6 +194,7 @@ code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
 .list dd, .columns dd { margin: 0; }
 .columns { margin: .25rem 0 1rem 1rem; font-size: .9375rem; }
 .columns dd { margin: 0 0 .4rem 1rem; color: var(--soft); }
+.depth-1 { margin-left: 1.25rem; } .depth-2 { margin-left: 2.5rem; } .depth-3 { margin-left: 3.75rem; } .depth-4 { margin-left: 5rem; }
 .chart { max-width: 44rem; }
 .chart figcaption { font-weight: 400; font-size: .8125rem; color: var(--soft); margin-top: .35rem; }
 @media screen and (max-width: 44rem) {

@@ -1,4 +1,4 @@
-import { html } from '../../formats/html.js';
+import { type Content, html } from '../../formats/html.js';
 import { chartAnswer } from '../charts/chart-answer.js';
 import { foreign } from '../format.js';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../page.js';
 import type { Question } from '../question.js';
 import { renderAnswer } from '../table.js';
+import { readAll, toText } from '../values.js';
 import { listCurrencies } from './products.js';
 
 /** Categories with their spreads, and how much prices differ in them. */
@@ -34,6 +35,7 @@ export async function categoriesPage({ search, ask }: PageRequest): Promise<Page
     await chartAnswer(days.analysis, byDay),
     await chartAnswer(spreads.analysis, answer),
   ];
+  const tree = readAll(answer).map((read) => toText(read('category_path')) ?? '');
   return {
     title: 'Categories',
     body: html`${renderFilters('/categories', [renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], currency)])}
@@ -44,8 +46,11 @@ ${renderAnswer(answer, spreads, {
     {
       name: 'category_path',
       label: 'Category',
-      show: (value, read) =>
-        html`<a href="${changeAddress('/products', new URLSearchParams(), { category: String(read('category_slug')), currency, min_shops: '2' })}">${foreign(String(value ?? read('category_name') ?? read('category_slug')))}</a>`,
+      show: (value, read) => {
+        const slug = toText(read('category_slug') ?? null) ?? '';
+        const path = toText(value) ?? toText(read('category_name') ?? null) ?? slug;
+        return showCategory(slug, path, order.by === 'category_path' ? tree : [], currency);
+      },
     },
     { name: 'spreads', label: 'Products' },
     { name: 'p25', label: 'Lower quarter, %' },
@@ -59,4 +64,25 @@ ${renderAnswer(answer, spreads, {
 })}
 ${renderSection('Where prices differ most', renderAnswer(dispersed, dispersion, { caption: 'Products whose prices differ most between shops' }))}`,
   };
+}
+
+/** A path in the order of paths: the names that it shares with the one before it are left out, and the rest is indented. */
+function showCategory(slug: string, path: string, tree: readonly string[], currency: string): Content {
+  const before = tree[tree.indexOf(path) - 1];
+  const shared = before === undefined ? 0 : countShared(path, before);
+  const label = shared === 0 ? path : path.slice(shared);
+  const depth = (path.slice(0, shared).match(NAME_END) ?? []).length;
+  const address = changeAddress('/products', new URLSearchParams(), { category: slug, currency, min_shops: '2' });
+  return html`<span class="depth-${Math.min(depth, MOST_DEPTH)}"><a href="${address}">${foreign(label)}</a></span>`;
+}
+
+const MOST_DEPTH = 4;
+
+/** The API does not say how a path separates names: anything between two spaces but letters and digits. */
+const NAME_END = / ?[^\p{L}\p{N}\s&,.()'-]+ ?/gu;
+
+/** Length of the names that both begin with, with what separates them from the next one. */
+function countShared(path: string, before: string): number {
+  const ends = [...path.matchAll(NAME_END)].map(({ index, 0: mark }) => index + mark.length);
+  return ends.findLast((end) => before.startsWith(path.slice(0, end))) ?? 0;
 }

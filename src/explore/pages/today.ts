@@ -14,7 +14,7 @@ import {
 import { askPast } from '../past.js';
 import type { Answer, Question } from '../question.js';
 import { analysisAddress, renderAnswer, type ShownColumn } from '../table.js';
-import { type ReadValue, readFirst, toBigInt, toDate, toNumber } from '../values.js';
+import { type ReadValue, readAll, readFirst, toBigInt, toDate, toNumber } from '../values.js';
 import { renderVerdict } from '../verdict.js';
 import { listCurrencies } from './products.js';
 
@@ -70,12 +70,20 @@ export async function todayPage(request: PageRequest): Promise<Page> {
     listCurrencies(ask),
   ]);
   const readHeld = readFirst(held);
+  const begin = chooseMoment(since, snapshot.run?.number, readHeld('newest_seen'));
   const moves: Question = {
     analysis: 'movers',
-    set: { currency, top: String(ROWS), ...chooseMoment(since, snapshot.run?.number, readHeld('newest_seen')) },
+    set: { currency, top: String(ROWS), ...begin },
     limit: ROWS * Object.keys(KINDS).length,
   };
   const past = await askPast(request, moves);
+  const spreadMoves: Question = {
+    analysis: 'spread_moves',
+    set: { currency, top: String(ROWS), ...begin },
+    limit: 2 * ROWS,
+  };
+  const opened = await ask(spreadMoves);
+  const stockOuts = await askStockOuts(request, past.answer);
   const standing = { summary: readFirst(summed), overview: readHeld, runs: ran, checks: checked };
   const readSummed = readFirst(summed);
   const median = toNumber(readSummed('median_pct'));
@@ -93,6 +101,8 @@ ${renderFilters('/', [
   renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], currency),
 ])}
 ${past.answer === undefined ? past.render({ caption: '' }) : renderMoves(past.answer, moves)}
+${stockOuts}
+${renderSection('Spreads that opened or closed', renderSpreadMoves(opened, spreadMoves))}
 ${renderSection(
   'Widest spreads',
   html`${renderFigures([
@@ -161,6 +171,49 @@ function renderMoves(answer: Answer, question: Question): Content {
       return renderSection(name, renderAnswer({ ...answer, rows, hasMore: false }, own, { caption, columns }));
     });
   return html`${renderFigures(figures)}${parts.length === 0 ? html`<p class="soft">No price or listing of a product moved.</p>` : parts}`;
+}
+
+/** Shops that ran out of stock since the moment of the movers. */
+async function askStockOuts(request: PageRequest, movers: Answer | undefined): Promise<Content> {
+  const since = movers && toDate(readFirst(movers)('since'));
+  if (since === undefined) return '';
+  const set = { out_after: since.toISOString(), top: String(ROWS) };
+  const question: Question = { analysis: 'availability', set, limit: ROWS };
+  const gone = await askPast(request, question);
+  if (gone.answer === undefined || gone.answer.rows.length === 0) return '';
+  const columns = ['title', 'shop', { name: 'out_since', label: 'Since' }, { name: 'stock_outs', label: 'Times' }];
+  return renderSection(
+    'Out of stock',
+    gone.render({ caption: 'Shops that had it, and now say that they do not', columns }),
+  );
+}
+
+/** The number of each kind leads to its list. */
+function renderSpreadMoves(answer: Answer, question: Question): Content {
+  const rows = readAll(answer);
+  const figures = ['opened', 'closed'].map((kind) => {
+    const total = rows.filter((read) => read('kind') === kind).map((read) => toBigInt(read('of_kind')))[0] ?? 0n;
+    const list = analysisAddress({ analysis: question.analysis, set: { ...question.set, kind, top: '1000' } });
+    return {
+      name: kind === 'opened' ? 'Opened' : 'Closed',
+      value: total === 0n ? '0' : html`<a href="${list}">${formatCount(total)}</a>`,
+    };
+  });
+  return html`${renderFigures(figures)}${renderAnswer(answer, question, {
+    caption: 'By five percentage points or more, between two closed days; the largest change first',
+    columns: [
+      'title',
+      'kind',
+      { name: 'before_pct', label: 'Before' },
+      { name: 'spread_pct', label: 'Now' },
+      'lowest',
+      'highest',
+      'currency',
+      'shops',
+      { name: 'since_day', label: 'Since the end of' },
+    ],
+    empty: 'No spread opened or closed by that much.',
+  })}`;
 }
 
 function renderCopy(read: ReadValue): Content {

@@ -1,0 +1,74 @@
+-- Products whose spread opened or closed between two closed days (UTC): the last one, and the day of a moment before it.
+-- One row for each product and currency that two or more shops sold on both days, and whose spread grew (kind opened) or
+-- shrank (closed) by min_points percentage points or more; the largest change first. change: in percentage points.
+-- of_kind: all rows of the kind, also beyond top.
+-- Source: a definition of this project.
+-- Exact: days and prices. Spreads are doubles.
+-- Limits: prices far from all others are left out, as in price_spread_daily; what else makes an offer doubtful is not
+-- known of past days. A moment after the last closed day means the day before it.
+-- Optional variables: since (DATE or TIMESTAMPTZ; a day before the last one) · since_run: a run's number, instead of since ·
+-- min_points (5) · kind · currency · category (slug or path; with those below it) · top (100) of each kind
+WITH last AS (SELECT max(day) AS last_day FROM price_spread_daily),
+asked AS (
+  SELECT
+    last_day,
+    least(
+      coalesce(
+        getvariable('since')::TIMESTAMPTZ::DATE,
+        (
+          SELECT max(coalesce(caught_up_at, finished_at))::DATE
+          FROM runs
+          WHERE run_number = getvariable('since_run')::BIGINT
+        ),
+        last_day - 1
+      ),
+      last_day - 1
+    ) AS wanted_day
+  FROM last
+),
+days AS MATERIALIZED (
+  SELECT last_day, (SELECT max(day) FROM price_spread_daily WHERE day <= wanted_day) AS first_day FROM asked
+),
+compared AS (
+  SELECT
+    product_id,
+    currency,
+    days.first_day,
+    max(inlier_spread_pct) FILTER (day = first_day) AS before_pct,
+    max(inlier_spread_pct) FILTER (day = last_day) AS spread_pct,
+    max(inlier_min) FILTER (day = last_day) AS lowest,
+    max(inlier_max) FILTER (day = last_day) AS highest,
+    max(shops) FILTER (day = last_day) AS shops
+  FROM price_spread_daily
+  CROSS JOIN days
+  WHERE day IN (days.first_day, days.last_day)
+    AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+  GROUP BY ALL
+),
+moved AS (
+  SELECT
+    *,
+    spread_pct - before_pct AS change,
+    CASE WHEN spread_pct > before_pct THEN 'opened' ELSE 'closed' END AS kind
+  FROM compared
+  WHERE abs(spread_pct - before_pct) >= coalesce(getvariable('min_points')::DOUBLE, 5)
+)
+SELECT
+  kind,
+  product_id,
+  title,
+  currency,
+  before_pct,
+  spread_pct,
+  change,
+  lowest,
+  highest,
+  shops,
+  first_day AS since_day,
+  count(*) OVER (PARTITION BY kind) AS of_kind
+FROM moved
+JOIN (SELECT product_id, title, category_slug FROM products) AS named USING (product_id)
+WHERE (getvariable('kind') IS NULL OR kind = getvariable('kind'))
+  AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
+QUALIFY row_number() OVER (PARTITION BY kind ORDER BY abs(change) DESC, product_id, currency) <= coalesce(getvariable('top')::BIGINT, 100)
+ORDER BY abs(change) DESC, product_id, currency
