@@ -1,6 +1,8 @@
 import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import { isExplored } from '../analyze/analysis.js';
+import { formatCount } from '../formats/count.js';
 import { type Html, html } from '../formats/html.js';
 import { PricelakeError } from '../io/errors.js';
 import { explainLostFile } from '../lake/lost-file.js';
@@ -24,12 +26,14 @@ import type { Snapshot } from './snapshot.js';
 import type { Snapshots } from './snapshots.js';
 import { PAGE_STYLE } from './style.js';
 import { DOWNLOADS } from './table.js';
+import { MOST_LIST_BYTES, type Uploads } from './upload.js';
 
 export interface ExploreApp {
   snapshots: Snapshots;
   guard: Guard;
   writeRows: WriteRows;
   advice: PageRequest['advice'];
+  uploads: Uploads;
   now(): Date;
   /** Notes an error that is not the reader's. */
   report(error: unknown): void;
@@ -68,7 +72,7 @@ const COOKIE = 'pricelake-token';
 const COOKIE_SECONDS = 30 * 86_400;
 
 /** The pages as one handler. Whoever has no token gets nothing, not even a page's name. */
-export function buildApp({ snapshots, guard, writeRows, advice, now, report }: ExploreApp): Hono {
+export function buildApp({ snapshots, guard, writeRows, advice, uploads, now, report }: ExploreApp): Hono {
   const app = new Hono();
 
   app.use(async (c, next) => {
@@ -96,8 +100,10 @@ export function buildApp({ snapshots, guard, writeRows, advice, now, report }: E
         403,
       );
     }
-    if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return c.text('Pages are only read.', 405);
-    return next();
+    const isRead = c.req.method === 'GET' || c.req.method === 'HEAD';
+    // A page of another site may send a form, but browsers say so.
+    const isOwn = c.req.method === 'POST' && c.req.path === '/list' && c.req.header('sec-fetch-site') !== 'cross-site';
+    return isRead || isOwn ? next() : c.text('Pages are only read.', 405);
   });
 
   app.get('/page.css', (c) => c.body(PAGE_STYLE, 200, { 'Content-Type': 'text/css; charset=utf-8' }));
@@ -112,6 +118,13 @@ export function buildApp({ snapshots, guard, writeRows, advice, now, report }: E
     const wanted = { analysis, format: known, search, signal: c.req.raw.signal };
     return answer(c, (snapshot) => answerDownload(snapshot, wanted, writeRows));
   });
+  const isTooLarge = (c: Context) => respond(c, () => tellTooLarge());
+  app.post('/list', bodyLimit({ maxSize: MOST_LIST_BYTES, onError: isTooLarge }), (c) =>
+    answer(c, async () => {
+      await uploads.take(await c.req.formData());
+      return c.redirect('/list', 303);
+    }),
+  );
   for (const [path, make] of PAGES)
     app.get(path, (c) => respond(c, (request) => make(request, c.req.param('name') ?? '')));
   app.notFound((c) => respond(c, () => undefined));
@@ -167,6 +180,11 @@ const isRefusedByDuckDb = (error: unknown) =>
   /^(Conversion|Binder|Catalog|Parser|Permission|Invalid Input|Out of Range|Out of Memory) Error: /u.test(
     error.message,
   );
+
+const tellTooLarge = (): Page => ({
+  title: 'This list is too large',
+  body: html`<p>A list has at most ${formatCount(MOST_LIST_BYTES / 1_000_000)} MB. Start <code>pricelake explore --list FILE</code> with a larger one.</p>`,
+});
 
 function describeFault(error: unknown): Html {
   const message = error instanceof Error ? error.message : String(error);

@@ -8,6 +8,7 @@ import { buildApp } from './app.js';
 import type { WriteRows } from './download.js';
 import { createGuard } from './guard.js';
 import { type LakeSource, Snapshots, type SnapshotsOptions } from './snapshots.js';
+import { Uploads } from './upload.js';
 
 export interface ExplorerOptions extends Omit<SnapshotsOptions, 'report'> {
   host: string;
@@ -51,8 +52,9 @@ export async function startExplorer(
     throw error;
   }
   const bound = server.address() as AddressInfo;
+  const uploads = new Uploads(snapshots);
   const guard = createGuard(host, bound.port);
-  handle = buildApp({ snapshots, guard, writeRows, advice, now: io.now, report }).fetch;
+  handle = buildApp({ snapshots, guard, writeRows, advice, uploads, now: io.now, report }).fetch;
   const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   const name = shown.includes(':') ? `[${shown}]` : shown;
   return {
@@ -63,6 +65,7 @@ export async function startExplorer(
       server.closeAllConnections();
       await closed;
       await snapshots.close();
+      await uploads.close();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { WatchListOptions } from '../analyze/watch-list.js';
 import type { Lake } from '../lake/lake.js';
 import { ignoreMissing } from '../tables/layout.js';
 import { Snapshot, type SnapshotOptions } from './snapshot.js';
@@ -24,6 +25,7 @@ const REFRESH_MS = 60_000;
 export class Snapshots {
   readonly #source: LakeSource;
   readonly #options: SnapshotsOptions;
+  #list: WatchListOptions | undefined;
   #mark = '';
   #current: Snapshot | undefined;
   #opening: Promise<Snapshot> | undefined;
@@ -33,6 +35,7 @@ export class Snapshots {
   constructor(source: LakeSource, options: SnapshotsOptions) {
     this.#source = source;
     this.#options = options;
+    this.#list = options.list;
   }
 
   /**
@@ -42,9 +45,9 @@ export class Snapshots {
   async use<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     const { refreshMs = REFRESH_MS, report } = this.#options;
     if (performance.now() - this.#refreshedAt > refreshMs) this.#refresh().catch(report);
-    const mark = await this.#readMark();
+    const mark = await this.#readMark(this.#list);
     if (mark !== this.#mark || this.#current === undefined) {
-      this.#opening ??= this.#open(mark);
+      this.#opening ??= this.#open(mark, this.#list);
       if (this.#current !== undefined) this.#opening.catch(report);
     }
     const snapshot = this.#current ?? (await this.#opening);
@@ -57,7 +60,16 @@ export class Snapshots {
     await this.#refresh();
     // One that is opening may have begun before the lake changed.
     await Promise.allSettled([this.#opening]);
-    this.#opening ??= this.#open(await this.#readMark());
+    const mark = await this.#readMark(this.#list);
+    this.#opening ??= this.#open(mark, this.#list);
+    await this.#opening;
+  }
+
+  /** Shows another price list, or none. @throws PricelakeError as `createWatched`; the present list stays then */
+  async useList(list: WatchListOptions | undefined): Promise<void> {
+    const mark = await this.#readMark(list);
+    while (this.#opening !== undefined) await Promise.allSettled([this.#opening]);
+    this.#opening = this.#open(mark, list);
     await this.#opening;
   }
 
@@ -66,11 +78,12 @@ export class Snapshots {
     await this.#current?.close();
   }
 
-  async #open(mark: string): Promise<Snapshot> {
+  async #open(mark: string, list: WatchListOptions | undefined): Promise<Snapshot> {
     try {
-      const next = await Snapshot.open(this.#source.lake, this.#options);
+      const next = await Snapshot.open(this.#source.lake, { ...this.#options, list });
       this.#current?.retire();
       this.#current = next;
+      this.#list = list;
       this.#mark = mark;
       return next;
     } finally {
@@ -89,9 +102,8 @@ export class Snapshots {
   }
 
   /** Changes with each publication, because `lake.json` is replaced, and with the price list. */
-  async #readMark(): Promise<string> {
-    const { list } = this.#options.list ?? {};
-    const files = [join(this.#source.lake.root, 'lake.json'), ...(list === undefined ? [] : [list])];
+  async #readMark(list: WatchListOptions | undefined): Promise<string> {
+    const files = [join(this.#source.lake.root, 'lake.json'), ...(list === undefined ? [] : [list.list])];
     const infos = await Promise.all(files.map((file) => stat(file, { bigint: true }).catch(ignoreMissing)));
     return infos.map((info) => (info === undefined ? 'none' : `${info.ino} ${info.mtimeNs} ${info.size}`)).join();
   }

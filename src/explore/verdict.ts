@@ -14,13 +14,15 @@ export interface Standing {
   runs: Answer;
   /** Of report_checks.sql. */
   checks: Answer;
+  /** Of watched_summary.sql; undefined without a price list. */
+  list: ReadValue | undefined;
 }
 
 type Verdict = { state: 'good' | 'note' | 'attention' | 'wrong'; text: Content };
 
-/** Answers in three lines: how much do prices differ, is the copy whole, did the checks find anything? */
+/** Answers in few lines: how much do prices differ, is the copy whole, did the checks find anything? */
 export function renderVerdict(standing: Standing, advice: ReadonlyMap<string, Advice>): Html {
-  const verdicts = [judgeSpread(standing), judgeCopy(standing), judgeChecks(standing, advice)];
+  const verdicts = [judgeSpread(standing), ...judgeList(standing), judgeCopy(standing), judgeChecks(standing, advice)];
   return html`<ul class="verdict">${verdicts.map(({ state, text }) => html`<li class="${state}"><span>${text}</span></li>\n`)}</ul>`;
 }
 
@@ -31,6 +33,13 @@ function judgeSpread({ summary }: Standing): Verdict {
   }
   const text = `Half of the products sold by two shops or more cost at least ${median.toFixed(1)} % more at the most expensive shop than at the cheapest.`;
   return { state: 'note', text };
+}
+
+function judgeList({ list }: Standing): Verdict[] {
+  if (list === undefined) return [];
+  const [lines, undercut, below] = ['lines', 'undercut', 'below'].map((name) => toBigInt(list(name)));
+  const text = html`Of the ${countOf(lines ?? 0n, 'line')} of <a href="/list">your list</a>, shops are cheaper than you for ${formatCount(undercut ?? 0n)}, and below your lowest allowed price for ${formatCount(below ?? 0n)}.`;
+  return [{ state: below === 0n ? 'note' : 'attention', text }];
 }
 
 function judgeCopy({ runs, overview }: Standing): Verdict {

@@ -123,6 +123,49 @@ describe('the pages of explore in a browser', () => {
     expect(page.url()).toContain('sort=title');
   });
 
+  it('shows numbers in the notation of the reader, and copies them exactly', async () => {
+    const { page, go } = await open({ locale: 'de-DE' });
+    await go('/products?min_shops=2');
+    const price = page.locator('#found td[data-label="Most expensive"]').first();
+    expect(await price.textContent()).toBe('110,00');
+    expect(await price.getAttribute('data-value')).toBe('110.0000');
+    await page.locator('.bar input').fill('radio');
+    await page.waitForURL(/q=radio/u);
+    expect(await price.textContent()).toBe('110,00');
+  });
+
+  it('sorts a table that is all there without asking the server', async () => {
+    const { page, go, trouble } = await open();
+    await go('/copy');
+    const table = page.locator('table[data-analysis=run_costs]');
+    expect(await table.locator('thead button').count()).toBe(0);
+    const runs = page.locator('table[data-analysis=report_runs]');
+    const head = runs.locator('th[data-name=run_number]');
+    await head.locator('button').click();
+    expect(await head.getAttribute('aria-sort')).toBe('descending');
+    await head.locator('button').click();
+    expect(await head.getAttribute('aria-sort')).toBe('ascending');
+    expect(await runs.locator('tbody th').allTextContents()).toEqual(['1', '2', '3']);
+    expect(page.url()).toBe(`${explored.base}/copy`);
+    expect(trouble).toEqual([]);
+  });
+
+  it('takes a list from the reader', async () => {
+    const { page, go } = await open();
+    await go('/list');
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'mine.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('product,price,currency\nacme-r1,105,EUR\n'),
+    });
+    await page.locator('main form button').click();
+    await page.waitForSelector('table[data-analysis=watched_lines]');
+    expect(await page.locator('table[data-analysis=watched_lines] tbody th').textContent()).toBe('Rádio Nôtre 7');
+    await page.locator('summary', { hasText: 'Another list' }).click();
+    await page.locator('main details form button').click();
+    await page.waitForSelector('text=forgotten when the pages end');
+  });
+
   it('completes names in SQL, and runs it by keyboard', async () => {
     const { page, go } = await open();
     await go('/sql');

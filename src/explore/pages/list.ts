@@ -1,8 +1,10 @@
-import { html } from '../../formats/html.js';
+import { type Html, html } from '../../formats/html.js';
+import { onlyIn } from '../edition.js';
 import { type Page, type PageRequest, renderChoice, renderField, renderFilters, renderSection } from '../page.js';
 import { askPast } from '../past.js';
 import type { Question } from '../question.js';
 import { renderAnswer } from '../table.js';
+import { readAll } from '../values.js';
 
 const MOST = 1000;
 const RULES = [
@@ -18,7 +20,8 @@ export async function listPage(request: PageRequest): Promise<Page> {
     return {
       title: 'My list',
       body: html`<p>Your own prices against the market: position, who undercuts you since when, what to ask.</p>
-<p>Start <code>pricelake explore --list mine.csv</code>. The file has the columns <code>product,price</code> and, if you like, <code>currency,lowest,highest</code>.</p>`,
+<p>The list is a CSV file with the columns <code>product,price</code> and, if you like, <code>currency,lowest,highest</code>. It stays on this machine and is forgotten when the pages end; <code>pricelake explore --list mine.csv</code> reads it at each start.</p>
+${await renderUpload(ask, 'Show this list')}`,
     };
   }
   const by = RULES.find(({ value }) => value === search.get('suggest_by'))?.value ?? 'cheapest';
@@ -38,29 +41,30 @@ export async function listPage(request: PageRequest): Promise<Page> {
   return {
     title: 'My list',
     ...past.again,
-    body: html`${renderSection(
-      'Position',
-      renderAnswer(watched, lines, {
-        caption: 'Each line of the list, those with an alarm first; only prices that count are compared',
-        columns: [
-          'title',
-          'product',
-          'price',
-          'currency',
-          { name: 'position', label: 'Place' },
-          'shops',
-          'cheapest',
-          'cheapest_shop',
-          'median',
-          { name: 'gap_pct', label: 'Gap' },
-          { name: 'undercut_by', label: 'Undercut by' },
-          { name: 'undercut_since', label: 'Since' },
-          { name: 'below_now', label: 'Below allowed' },
-          { name: 'left_out', label: 'Left out' },
-          { name: 'reason', label: 'Not found because' },
-        ],
-      }),
-    )}
+    body: html`${onlyIn('served', html`<details><summary>Another list</summary>${await renderUpload(ask, 'Show this list, or none')}</details>`)}
+${renderSection(
+  'Position',
+  renderAnswer(watched, lines, {
+    caption: 'Each line of the list, those with an alarm first; only prices that count are compared',
+    columns: [
+      'title',
+      'product',
+      'price',
+      'currency',
+      { name: 'position', label: 'Place' },
+      'shops',
+      'cheapest',
+      'cheapest_shop',
+      'median',
+      { name: 'gap_pct', label: 'Gap' },
+      { name: 'undercut_by', label: 'Undercut by' },
+      { name: 'undercut_since', label: 'Since' },
+      { name: 'below_now', label: 'Below allowed' },
+      { name: 'left_out', label: 'Left out' },
+      { name: 'reason', label: 'Not found because' },
+    ],
+  }),
+)}
 ${renderSection(
   'What to ask',
   html`${renderFilters('/list', [renderChoice('suggest_by', 'Go by', RULES, by), renderField('suggest_minus', 'minus percent', minus)])}
@@ -68,4 +72,15 @@ ${renderAnswer(suggested, suggestions, { caption: 'A price for each line, within
 )}
 ${renderSection('Below your lowest allowed prices', past.render({ caption: 'Every time that a shop was below one', empty: 'No shop was below a lowest allowed price, or no line has one.' }))}`,
   };
+}
+
+/** A form that sends a list to this server. */
+async function renderUpload(ask: PageRequest['ask'], label: string): Promise<Html> {
+  const shops = readAll(await ask({ analysis: 'shop_names', set: {}, limit: MOST }));
+  const choices = shops.map((read) => ({ value: String(read('site_id')), label: String(read('shop')) }));
+  return html`<form class="filters" action="/list" method="post" enctype="multipart/form-data">
+<label>CSV <input type="file" name="list" accept=".csv,text/csv"></label>
+<label>Currency of lines without one <input name="currency" size="3" maxlength="3" placeholder="EUR"></label>
+${renderChoice('own_site', 'Your own shop', [{ value: '', label: 'none' }, ...choices], '')}
+<button>${label}</button></form>`;
 }

@@ -84,7 +84,8 @@ export async function todayPage(request: PageRequest): Promise<Page> {
   };
   const opened = await ask(spreadMoves);
   const stockOuts = await askStockOuts(request, past.answer);
-  const standing = { summary: readFirst(summed), overview: readHeld, runs: ran, checks: checked };
+  const list = snapshot.list && readFirst(await ask({ analysis: 'watched_summary', set: {}, limit: 1 }));
+  const standing = { summary: readFirst(summed), overview: readHeld, runs: ran, checks: checked, list };
   const readSummed = readFirst(summed);
   const median = toNumber(readSummed('median_pct'));
   return {

@@ -1,0 +1,6 @@
+-- part of: explore
+-- Every shop in this copy with its name, in the order of names.
+SELECT site_id, coalesce(name, site_id::VARCHAR) AS shop
+FROM sites
+WHERE is_current
+ORDER BY shop, site_id

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { WatchListOptions } from '../analyze/watch-list.js';
+import { PricelakeError } from '../io/errors.js';
+import type { Snapshots } from './snapshots.js';
+
+/** A price list of so many bytes has some 200,000 lines. */
+export const MOST_LIST_BYTES = 8_000_000;
+
+/** Takes price lists from the browser. They stay in a temporary folder until the server ends. */
+export class Uploads {
+  readonly #folder = mkdtemp(join(tmpdir(), 'pricelake-lists-'));
+  readonly #snapshots: Snapshots;
+
+  constructor(snapshots: Snapshots) {
+    this.#snapshots = snapshots;
+    this.#folder.catch(() => {}); // the first list gets the error
+  }
+
+  /**
+   * Shows the list of a form from now on, or none if the form has no file.
+   * @throws PricelakeError `usage` or `config` that names what is wrong with the list or the form; the present one stays
+   */
+  async take(form: FormData): Promise<void> {
+    const file = form.get('list');
+    if (!(file instanceof File) || file.size === 0) return this.#snapshots.useList(undefined);
+    const options = readOptions(form);
+    const path = join(await this.#folder, `${randomUUID()}.csv`);
+    await writeFile(path, Buffer.from(await file.arrayBuffer()), { mode: 0o600 });
+    try {
+      await this.#snapshots.useList({ list: path, ...options });
+    } catch (error) {
+      await rm(path, { force: true });
+      // The reader knows the file by the name that it has there.
+      if (!(error instanceof PricelakeError)) throw error;
+      throw new PricelakeError(error.code, error.message.replaceAll(path, 'the list'), error.facts, { cause: error });
+    }
+  }
+
+  async close(): Promise<void> {
+    await rm(await this.#folder, { recursive: true, force: true });
+  }
+}
+
+function readOptions(form: FormData): Pick<WatchListOptions, 'currency' | 'ownSite'> {
+  const [currency, site] = ['currency', 'own_site'].map((name) => String(form.get(name) ?? '').trim());
+  if (currency !== '' && !/^[A-Z]{3}$/u.test(currency ?? '')) {
+    throw new PricelakeError('usage', 'The currency is not an ISO 4217 code such as EUR.');
+  }
+  if (site !== '' && !/^\d{1,18}$/u.test(site ?? '')) {
+    throw new PricelakeError('usage', 'Your own shop is not a site_id, which is a whole number.');
+  }
+  return { ...(currency === '' ? {} : { currency }), ...(site === '' ? {} : { ownSite: BigInt(site ?? '') }) };
+}

@@ -1,0 +1,79 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Explored, explore, tellMarket } from './explored.js';
+
+let explored: Explored;
+beforeAll(async () => {
+  explored = await explore(await tellMarket());
+});
+afterAll(async () => {
+  await explored.close();
+  await explored.story.close();
+});
+
+/** Sends a list as a browser does, from a page of this server or of another one. */
+function send(
+  list: string,
+  fields: Record<string, string> = {},
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const form = new FormData();
+  if (list !== '') form.set('list', new File([list], 'mine.csv', { type: 'text/csv' }));
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  return explored.get('/list', { method: 'POST', body: form, headers });
+}
+
+test('a list from the browser is shown until another one comes, or none', async () => {
+  expect(await explored.page('/list')).toContain('type="file"');
+  const sent = await send('product,price,lowest\nacme-r1,105,90\nnone-1,5,\n', { currency: 'EUR' });
+  expect([sent.status, sent.headers.get('location')]).toEqual([303, '/list']);
+  const page = await explored.page('/list');
+  expect(page).toContain('Rádio Nôtre 7');
+  expect(page).toContain('no listing of this product');
+  expect(await explored.page('/')).toMatch(
+    /Of the 2 lines of <a href="\/list">your list<\/a>, shops are cheaper than you for 1, and below your lowest allowed price for 1\./u,
+  );
+  await send('product,price\nacme-r1,1\n', { currency: 'EUR', own_site: '33' });
+  expect(await explored.page('/')).toContain('Of the 1 line of');
+  expect((await send('')).status).toBe(303);
+  expect(await explored.page('/list')).toContain('forgotten when the pages end');
+});
+
+test('a list that is wrong is refused by its line, and the present one stays', async () => {
+  await send('product,price\nacme-r1,105\n', { currency: 'EUR' });
+  const wrong = await send('product,price\nacme-r1,a lot\n', { currency: 'EUR' });
+  expect(wrong.status).toBe(400);
+  const text = await wrong.text();
+  expect(text).toMatch(/the list:2|the list.{0,20}2/u);
+  expect(text).not.toContain(tmpdir());
+  for (const fields of [{ currency: 'euro' }, { own_site: 'x' }]) {
+    expect((await send('product,price\nacme-r1,1\n', fields)).status).toBe(400);
+  }
+  expect(await explored.page('/')).toContain('Of the 1 line of');
+});
+
+test('a list that is too large, a form of another site and anyone without the secret are refused', async () => {
+  const large = await send(`product,price\n${'acme-r1,105\n'.repeat(800_000)}`);
+  expect(await large.text()).toContain('A list has at most 8 MB');
+  const foreign = await send('product,price\nacme-r1,105\n', {}, { 'sec-fetch-site': 'cross-site' });
+  expect(foreign.status).toBe(405);
+  const form = new FormData();
+  form.set('list', new File(['product,price\n'], 'mine.csv'));
+  expect((await fetch(`${explored.base}/list`, { method: 'POST', body: form })).status).toBe(403);
+  expect((await explored.get('/products', { method: 'POST', body: form })).status).toBe(405);
+});
+
+test('lists are removed when the pages end', async () => {
+  const story = explored.story;
+  const folder = path.join(tmpdir(), `uploads-${process.pid}`);
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, 'mine.csv'), 'product,price\nacme-r1,105\n');
+  const before = (await readdir(tmpdir())).filter((name) => name.startsWith('pricelake-lists-'));
+  const other = await explore(story, { list: path.join(folder, 'mine.csv'), currency: 'EUR' });
+  await other.page('/list');
+  await other.close();
+  const after = (await readdir(tmpdir())).filter((name) => name.startsWith('pricelake-lists-'));
+  expect(after).toEqual(before);
+});
