@@ -35,7 +35,7 @@ export async function proposeAttributes(db: Database, { isAnew = false } = {}): 
 /** `availability by stock (98 % of listed items)`, one after the other. */
 export function describeProposals(proposals: readonly AttributeProposal[]): string {
   return proposals
-    .map(({ meaning, name, coverage_pct }) => `${meaning} by ${name} (${coverage_pct.toFixed(0)} % of listed items)`)
+    .map(({ meaning, name, coverage_pct }) => `${meaning} by ${name} (${coverage_pct.toFixed(0)}% of listed items)`)
     .join(', ');
 }
 

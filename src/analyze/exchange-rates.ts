@@ -43,7 +43,7 @@ async function createLines(db: Database, file: string): Promise<void> {
       FROM read_csv(${quoteLiteral(file)}, header = true, all_varchar = true, delim = ',', quote = '"', parallel = false)`);
   } catch (cause) {
     const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
-    throw new PricelakeError('config', `${file}: no rates can be read: ${reason}`, { hint: HINT }, { cause });
+    throw new PricelakeError('config', `${file}: can't read rates: ${reason}`, { hint: HINT }, { cause });
   }
   const names = (await db.rows('DESCRIBE rate_lines')).map(({ column_name }) => String(column_name));
   const missing = COLUMNS.filter((name) => !names.includes(name));

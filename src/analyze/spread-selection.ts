@@ -67,8 +67,8 @@ async function requireCategory(db: Database, category: string): Promise<void> {
     category,
     known.map(({ slug }) => String(slug)),
   );
-  throw new PricelakeError('usage', `--category ${category}: no product is in it`, {
-    hint: near === undefined ? 'Give a slug or a path as in products.category_path.' : `Did you mean ${near}?`,
+  throw new PricelakeError('usage', `--category ${category}: no products in it`, {
+    hint: near === undefined ? 'Use a slug or a path as in products.category_path.' : `Did you mean ${near}?`,
   });
 }
 
@@ -77,8 +77,8 @@ const CANDIDATES = 20;
 
 /** Column of each value, and advice on where to find a known one. */
 const KNOWN = {
-  currency: { of: 'currency', hint: 'Give a code from items.currency.' },
-  brand: { of: 'brand', hint: 'Give a brand from products.brand.' },
+  currency: { of: 'currency', hint: 'Use a code from items.currency.' },
+  brand: { of: 'brand', hint: 'Use a brand from products.brand.' },
   product: { of: 'product_id', hint: 'Use a product_id from table products, or a GTIN.' },
 } as const;
 

@@ -8,7 +8,7 @@ import { itself, Sql, sql } from '../sql/sql.js';
 const COLUMNS = ['product', 'price', 'currency', 'lowest', 'highest'] as const;
 const REQUIRED = ['product', 'price'];
 const HINT =
-  'A price list is CSV with a header: product,price and, if you like, currency,lowest,highest; e.g. 4006381333931,12.99,EUR,9.99,14.99.';
+  'A price list is CSV with a header: product,price and optionally currency,lowest,highest; e.g. 4006381333931,12.99,EUR,9.99,14.99.';
 
 export interface WatchListOptions {
   /** CSV of the user's own products and prices. */
@@ -125,7 +125,7 @@ async function loadWatchList(db: Database, file: string, currency?: string): Pro
     WINDOW same AS (PARTITION BY coalesce(product_id, product), currency)) WHERE reason IS NOT NULL ORDER BY line LIMIT 1`);
   if (bad !== undefined) throw new PricelakeError('config', `${file}:${bad.line}: ${bad.reason}`, { hint: HINT });
   const rows = await db.row('SELECT count(*) AS n FROM watch_list');
-  if (rows?.n === 0n) throw new PricelakeError('config', `${file}: there is no product in it`, { hint: HINT });
+  if (rows?.n === 0n) throw new PricelakeError('config', `${file}: has no products`, { hint: HINT });
   const cast = (name: string) => `${money(name)}::DECIMAL(18, 4) AS ${name}`;
   await db.run(
     `CREATE OR REPLACE TABLE watch_list AS SELECT * REPLACE (${['price', 'lowest', 'highest'].map(cast).join(', ')}) FROM watch_list`,
@@ -150,7 +150,7 @@ async function findDelimiter(file: string): Promise<string> {
     }
   } catch (cause) {
     if (!hasSystemCode(cause, 'ENOENT', 'EISDIR', 'EACCES')) throw cause;
-    throw new PricelakeError('usage', `--list ${file}: the file cannot be read`, { hint: HINT }, { cause });
+    throw new PricelakeError('usage', `--list ${file}: can't read the file`, { hint: HINT }, { cause });
   }
   throw new PricelakeError('config', `${file}: the file is empty`, { hint: HINT });
 }
@@ -163,7 +163,7 @@ async function createLines(db: Database, file: string, delimiter: string): Promi
       FROM read_csv(${quoteLiteral(file)}, header = true, all_varchar = true, delim = ${quoteLiteral(delimiter)}, quote = '"', normalize_names = true, parallel = false)`);
   } catch (cause) {
     const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
-    throw new PricelakeError('config', `${file}: no price list can be read: ${reason}`, { hint: HINT }, { cause });
+    throw new PricelakeError('config', `${file}: can't read the price list: ${reason}`, { hint: HINT }, { cause });
   }
   const names = (await db.rows('DESCRIBE watch_read')).map(({ column_name }) => String(column_name));
   const missing = REQUIRED.filter((name) => !names.includes(name));

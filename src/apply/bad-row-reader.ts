@@ -99,7 +99,7 @@ function shortenRaw(raw: string, characters: number): string {
 }
 
 function describeSize(bytes: number): string {
-  return `the row has ${bytes} bytes, and no more than ${MAX_ROW_BYTES} can be typed`;
+  return `the row has ${bytes} bytes; the limit is ${MAX_ROW_BYTES}`;
 }
 
 interface RawRow {
@@ -143,7 +143,7 @@ function parseRow(bytes: Buffer, text: string, parseText: (text: string) => Pars
 function parseCsvRow(text: string, { columns, objects }: CsvColumns): Parsed {
   const cells = parseCsvRecord(text);
   if (cells === undefined) return { reason: 'not valid CSV: a quote in the wrong place' };
-  if (cells.length !== columns.length) return { reason: `${cells.length} cells, the header has ${columns.length}` };
+  if (cells.length !== columns.length) return { reason: `${cells.length} cells, but the header has ${columns.length}` };
   const value = Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? null]));
   for (const name of objects) {
     const cell = value[name] ?? null;

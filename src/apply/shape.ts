@@ -89,8 +89,8 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
   if (observed.size > 0 && !shape.values.has('id')) {
     throw new PricelakeError(
       'contract',
-      `export rows: no field is the item's id; the fields are ${[...observed.keys()].slice(0, 40).join(', ')}`,
-      { hint: 'Name it in source.mapping, such as {sku: id}, or check source.baseUrl. Nothing was published.' },
+      `export rows: no field holds the item's id; the fields are ${[...observed.keys()].slice(0, 40).join(', ')}`,
+      { hint: 'Map it in source.mapping, for example {sku: id}, or check source.baseUrl. Nothing was published.' },
     );
   }
   if (kind === 'json') addUnobserved(shape, observed);

@@ -137,8 +137,8 @@ async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource
   await rm(goodPath);
   const rows = counts.rows + separated.bad;
   if (rows !== source.rows) {
-    throw new PricelakeError('contract', `${part}: ${source.rows} rows landed, but ${rows} could be separated`, {
-      hint: 'Nothing was published. The raw bytes are kept in the landing.',
+    throw new PricelakeError('contract', `${part}: ${source.rows} rows landed, but only ${rows} could be told apart`, {
+      hint: 'Nothing was published. The landing keeps the raw bytes.',
     });
   }
   const bad = separated.bad > 0 ? { badPath } : {};

@@ -74,11 +74,10 @@ export function explainCheckError({ file }: Check, cause: unknown): unknown {
   const text = cause instanceof Error ? cause.message.replace('Failed to extract statements: ', '') : '';
   if (cause instanceof PricelakeError) return cause;
   // DuckDB's binding says only this for a text without a statement.
-  if (text === 'Error in native callback')
-    return new PricelakeError('config', `${file}: there is no SQL`, {}, { cause });
+  if (text === 'Error in native callback') return new PricelakeError('config', `${file}: has no SQL`, {}, { cause });
   if (!/^[A-Z][\w ]* Error: /u.test(text) || NOT_ITS_OWN.test(text)) return cause;
   const [reason = '', line] = text.split(/\nLINE (\d+): /u);
   const where = line === undefined ? file : `${file}:${line}`;
-  const message = `${where}: the check does not run: ${reason.trim().replace(/\s*\n\s*/gu, ' ')}`;
+  const message = `${where}: can't run the check: ${reason.trim().replace(/\s*\n\s*/gu, ' ')}`;
   return new PricelakeError('config', message, {}, { cause });
 }

@@ -24,7 +24,7 @@ export async function loadChecks(folder?: string): Promise<Check[]> {
   for (const check of own) {
     const other = checks.get(check.name);
     if (other !== undefined) {
-      throw new PricelakeError('config', `${check.file}: the check ${check.name} is in ${other.file} as well`);
+      throw new PricelakeError('config', `${check.file}: check ${check.name} is also in ${other.file}`);
     }
     checks.set(check.name, check);
   }
@@ -47,7 +47,7 @@ async function listFiles(directory: string): Promise<string[]> {
     return (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
   } catch (cause) {
     if (!hasSystemCode(cause, 'ENOENT', 'ENOTDIR', 'EACCES')) throw cause;
-    throw new PricelakeError('config', `${directory}: no folder of checks can be read here`, {}, { cause });
+    throw new PricelakeError('config', `${directory}: can't read checks from this folder`, {}, { cause });
   }
 }
 
@@ -83,5 +83,5 @@ async function bindCheck(db: Database, check: Check): Promise<void> {
 }
 
 function refuse({ file }: Check, found: string): PricelakeError {
-  return new PricelakeError('config', `${file}: a check is one SELECT whose rows are violations, here is ${found}`);
+  return new PricelakeError('config', `${file}: a check is one SELECT whose rows are violations, but this is ${found}`);
 }

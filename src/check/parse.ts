@@ -16,7 +16,7 @@ const HEADER_LINE = /^--\s*([a-z_]+):\s*(.*?)\s*$/u;
 const PARAMETER = /^([a-z_][a-z0-9_]*) ([A-Z]+) default (\S+): (.+)$/u;
 
 const headerSchema = z.object({
-  name: z.string().regex(/^[a-z][a-z0-9_]*$/u, 'a name has lower-case letters, digits and _'),
+  name: z.string().regex(/^[a-z][a-z0-9_]*$/u, 'use lower-case letters, digits and _ for a name'),
   severity: z.enum(SEVERITIES),
   description: z.string().min(1),
   found: z.string().min(1).optional(),
@@ -69,7 +69,7 @@ function readHeader(text: string, fail: (line: number, why: string) => Pricelake
       throw fail(index + 1, `unknown header "${key}"${suggest(key, KEYS) || ` (${KEYS.join(', ')})`}`);
     }
     if (key !== 'parameter' && entries.some((entry) => entry.key === key))
-      throw fail(index + 1, `"${key}" is there twice`);
+      throw fail(index + 1, `"${key}" is given twice`);
     entries.push({ key, value, line: index + 1 });
   }
   return entries;
@@ -93,7 +93,7 @@ function requireColumn(key: 'scope' | 'within_run', name: string, fail: (why: st
   const known = loadTableSchema('items').columns.map((column) => column.name);
   if (known.includes(name)) return;
   const near = suggest(name, key === 'scope' ? ['row', ...known] : known);
-  throw fail(`${key}: "${name}" is no column of items${near}`);
+  throw fail(`${key}: "${name}" is not a column of items${near}`);
 }
 
 function parseParameter(value: string, fail: (why: string) => PricelakeError): CheckParameter {

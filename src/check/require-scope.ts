@@ -50,7 +50,7 @@ export async function requireScopes(db: Database, checks: readonly Check[]): Pro
 
 function explainRefusal(tree: Tree | undefined, scope: Scope): string | undefined {
   try {
-    if (tree === undefined) return 'DuckDB does not show the structure of its SELECT';
+    if (tree === undefined) return "DuckDB doesn't show the structure of its SELECT";
     requireStable(tree, scope);
     requireNode(tree, scope);
     return undefined;
@@ -63,12 +63,12 @@ function explainRefusal(tree: Tree | undefined, scope: Scope): string | undefine
 /** Requires that the same rows give the same result, in any order. */
 function requireStable(tree: Tree, { functions }: Scope): void {
   for (const one of walkTree(tree)) {
-    if (one.type === 'LIMIT_MODIFIER' || one.type === 'LIMIT_PERCENT_MODIFIER') refuse('LIMIT picks some rows of all');
-    if (one.sample !== undefined && one.sample !== null) refuse('a sample picks some rows of all');
-    if (one.type === 'TABLE_FUNCTION') refuse('it reads a function as a table');
+    if (one.type === 'LIMIT_MODIFIER' || one.type === 'LIMIT_PERCENT_MODIFIER') refuse('LIMIT picks only some rows');
+    if (one.sample !== undefined && one.sample !== null) refuse('a sample picks only some rows');
+    if (one.type === 'TABLE_FUNCTION') refuse('it reads from a table function');
   }
   const unstable = findUnstable(tree, functions);
-  if (unstable !== undefined) refuse(`${unstable} has another value in another run`);
+  if (unstable !== undefined) refuse(`${unstable} changes from run to run`);
 }
 
 /** True if a part of the query reads items. */
@@ -99,7 +99,7 @@ function requireSelect(node: Tree, scope: Scope, place: 'outer' | 'inner'): void
   for (const key of scope.keys) {
     const passed = columns.filter((one) => isColumn(one, key, alias) || (isOfOne && isWholeStar(one)));
     const isTaken = columns.some((one) => toName(one.alias) === key && !passed.includes(one));
-    if (isTaken || (place === 'inner' && passed.length !== 1)) refuse(`a SELECT does not pass ${key} on as it is`);
+    if (isTaken || (place === 'inner' && passed.length !== 1)) refuse(`a SELECT doesn't pass ${key} on unchanged`);
   }
   requireGroups(node, scope, alias);
   requireWindows(node, scope, alias);
@@ -108,7 +108,7 @@ function requireSelect(node: Tree, scope: Scope, place: 'outer' | 'inner'): void
 
 function requireUnion(node: Tree, scope: Scope, place: 'outer' | 'inner'): void {
   const isPlain = node.setop_type === 'UNION' && node.setop_all === true;
-  if (!isPlain) refuse('it joins results by other means than UNION ALL');
+  if (!isPlain) refuse('it combines results with something other than UNION ALL');
   if (place === 'inner' && scope.keys.length > 0) refuse('an inner SELECT is a UNION ALL');
   for (const side of [asTree(node.left), asTree(node.right)]) requireNode(side, scope);
 }
@@ -138,7 +138,7 @@ const PRESERVES: Record<string, readonly ('left' | 'right')[]> = {
 
 /** A SELECT may read the items once, and join relations that don't read them. Returns the alias of the items. */
 function requireSource(from: Tree, scope: Scope): { alias: string; isItems: boolean } {
-  if (!readsOwn(from, scope)) return refuse('it does not read items in FROM');
+  if (!readsOwn(from, scope)) return refuse("it doesn't read items in FROM");
   if (isFilled(from.column_name_alias)) refuse('FROM renames columns');
   if (from.type === 'BASE_TABLE') {
     // A run shows a check other rows under the bare name.
@@ -149,7 +149,7 @@ function requireSource(from: Tree, scope: Scope): { alias: string; isItems: bool
     requireNode(asTree(asTree(from.subquery).node), scope, 'inner');
     return { alias: toName(from.alias), isItems: false };
   }
-  if (from.type !== 'JOIN') return refuse('it reads items by other means than a table or a join');
+  if (from.type !== 'JOIN') return refuse('it reads items other than as a table or in a join');
   const sides = (['left', 'right'] as const).filter((side) => readsOwn(from[side], scope));
   const [side = 'left'] = sides;
   if (sides.length > 1) refuse('it joins items with itself');
@@ -157,7 +157,7 @@ function requireSource(from: Tree, scope: Scope): { alias: string; isItems: bool
     !['REGULAR', 'NATURAL', 'CROSS'].includes(String(from.ref_type)) ||
     PRESERVES[String(from.join_type)]?.includes(side) !== true
   ) {
-    refuse('its join has rows that follow from no row of items');
+    refuse("its join has rows that don't come from a row of items");
   }
   if (readsOwn(from.condition, scope)) refuse('a subquery reads items');
   return requireSource(asTree(from[side]), scope);
@@ -183,8 +183,8 @@ function requireGroups(node: Tree, { keys, functions }: Scope, alias: string): v
   if (called === undefined && groups.length === 0 && node.having === null && isPlain) return;
   const sets = Array.isArray(node.group_sets) ? node.group_sets : [];
   if (isPlain && sets.length === 1 && holdsKeys(groups, keys, alias)) return;
-  const what = called === undefined ? 'GROUP BY' : `${toName(called.function_name).replace('count_star', 'count')}()`;
-  refuse(keys.length === 0 ? `${what} looks at more than one row` : `${what} is not by GROUP BY ${keys.join(', ')}`);
+  const what = called === undefined ? 'the query' : `${toName(called.function_name).replace('count_star', 'count')}()`;
+  refuse(keys.length === 0 ? `${what} looks at more than one row` : `${what} isn't grouped by ${keys.join(', ')}`);
 }
 
 function requireWindows(node: Tree, { keys }: Scope, alias: string): void {
@@ -192,7 +192,7 @@ function requireWindows(node: Tree, { keys }: Scope, alias: string): void {
     if (one.class !== 'WINDOW' || holdsKeys(listTrees(one.partitions), keys, alias)) continue;
     const what = `${toName(one.function_name)}() OVER`;
     refuse(
-      keys.length === 0 ? `${what} looks at more than one row` : `${what} is not by PARTITION BY ${keys.join(', ')}`,
+      keys.length === 0 ? `${what} looks at more than one row` : `${what} isn't partitioned by ${keys.join(', ')}`,
     );
   }
 }
@@ -210,7 +210,7 @@ function requireNoNull(node: Tree, { keys }: Scope, alias: string): void {
       ({ type, children }) =>
         type === 'OPERATOR_IS_NOT_NULL' && listTrees(children).some((one) => isColumn(one, key, alias)),
     );
-    if (!required.has(key) && !isGiven) refuse(`it does not leave NULL out by WHERE ${key} IS NOT NULL`);
+    if (!required.has(key) && !isGiven) refuse(`it doesn't exclude NULL with WHERE ${key} IS NOT NULL`);
   }
 }
 

@@ -36,7 +36,7 @@ export async function findTables(lake: Lake, tables: readonly TableName[]): Prom
   const states = await Promise.all(tables.map((table) => readTable(lake, table)));
   const found = states.filter(({ version }) => version >= 0n).map(({ table }) => table);
   if (found.length > 0) return found;
-  throw new PricelakeError('usage', `the lake has no published run yet: there is no ${tables.join(', ')} to load`);
+  throw new PricelakeError('usage', `the lake has no published run yet, so there is no ${tables.join(', ')} to load`);
 }
 
 /**
@@ -51,7 +51,7 @@ export async function planLoad(lake: Lake, table: TableName, since: bigint | und
   const span = since === undefined ? undefined : await readSpan(lake, table, { kind: 'run', number: since });
   const state = await readLog(lake, table);
   if (state.metaData === undefined || run === undefined) {
-    throw new PricelakeError('usage', `the lake has no published run yet: there is no ${table} to load`);
+    throw new PricelakeError('usage', `the lake has no published run yet, so there is no ${table} to load`);
   }
   const files = [...state.files.values()].filter((file) => !isEmptyFile(file));
   // The copy lacks a table that did not exist then, so it is loaded whole.
@@ -70,8 +70,8 @@ export async function planLoad(lake: Lake, table: TableName, since: bigint | und
 function chooseRows(span: TableSpan): Pick<TableLoad, 'rows' | 'files'> {
   const { table, runIds, replaced, added, files } = span;
   if (!span.isByRuns) {
-    throw new PricelakeError('usage', `since then ${table} was changed by a rebuild or by another program`, {
-      hint: 'Load everything: --full.',
+    throw new PricelakeError('usage', `a rebuild or another program has changed ${table} since then`, {
+      hint: 'Load everything with --full.',
     });
   }
   if (runIds.length === 0) return { rows: { kind: 'none' }, files: [] };

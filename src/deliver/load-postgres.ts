@@ -104,8 +104,8 @@ function refuseOther({ table, tableId, run }: TableLoad, standing: Standing): vo
   const facts = { table, copyRun: standing.run, lakeRun: run, copyTable: standing.id, lakeTable: tableId };
   throw new PricelakeError(
     'copy_differs',
-    `the copy of ${table} is at run ${standing.run}${other}, and this lake is at run ${run}; nothing was changed`,
-    { hint: 'Load the lake that the copy follows, or replace the copy by this lake with --full.', ...facts },
+    `the copy of ${table} is at run ${standing.run}${other}, but this lake is at run ${run}; nothing was changed`,
+    { hint: 'Load the lake that the copy follows, or replace the copy with this lake by --full.', ...facts },
   );
 }
 
@@ -138,8 +138,8 @@ async function requireTotal(client: Client, target: LoadTarget, { table, run, to
   if (copied === total) return;
   throw new PricelakeError(
     'copy_differs',
-    `the copy of ${table} would have ${copied} rows, and run ${run} of the lake has ${total}: something else changed it; nothing was changed`,
-    { hint: 'Load everything: --full.', table, copyRows: copied, lakeRows: total },
+    `the copy of ${table} would have ${copied} rows, but run ${run} of the lake has ${total}: something else has changed the copy; nothing was loaded`,
+    { hint: 'Load everything with --full.', table, copyRows: copied, lakeRows: total },
   );
 }
 

@@ -22,7 +22,7 @@ export function requireSchemaName(schema: string | undefined): void {
   if (schema === undefined || (schema.length <= MAX_NAME && SCHEMA_NAME.test(schema))) return;
   throw new PricelakeError(
     'usage',
-    `--schema ${JSON.stringify(schema)} is no name of a schema such as analytics or project.dataset`,
+    `--schema ${JSON.stringify(schema)} is not a schema name such as analytics or project.dataset`,
   );
 }
 

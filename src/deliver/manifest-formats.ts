@@ -16,7 +16,7 @@ export function requireBase(format: LoaderFormat, base: string | undefined): voi
   if (scheme === undefined || base?.startsWith(scheme) === true) return;
   const where = scheme === 's3://' ? 'S3' : 'Google Cloud Storage';
   throw new PricelakeError('usage', `a manifest for ${format} names files in ${where}`, {
-    hint: `Give the lake's address there, e.g. --base ${scheme}bucket/lake.`,
+    hint: `Pass the lake's address there, e.g. --base ${scheme}bucket/lake.`,
   });
 }
 
@@ -59,7 +59,7 @@ function refuseLackingFiles({ table, files }: Pick<Manifest, 'table' | 'files'>)
   const names = [...new Set(lacking.flatMap((file) => file.missing_columns))];
   throw new PricelakeError(
     'usage',
-    `${lacking.length} of ${files.length} files of ${table} are another program's and lack ${nameColumns(names)}; Redshift loads columns by their place`,
+    `${lacking.length} of ${files.length} files of ${table} come from another program and lack ${nameColumns(names)}; Redshift loads columns by position`,
     { hint: '`pricelake compact` rewrites them with all columns.' },
   );
 }

@@ -49,9 +49,9 @@ async function selectRows(lake: Lake, span: TableSpan): Promise<string> {
     return `SELECT 'written' AS change, ${NO_NAMES} AS changed_columns, * FROM (${written})`;
   throw new PricelakeError(
     'usage',
-    `what ${table} was at version ${span.from} is not known: the files that were replaced since are not kept`,
+    `can't tell what ${table} was at version ${span.from}: files replaced since then were not kept`,
     {
-      hint: 'Set lake.retention, for example to 7d, in the pipeline file: the lake then keeps replaced files, and knows what was in them.',
+      hint: 'Set lake.retention in the pipeline file, for example to 7d: the lake then keeps replaced files.',
     },
   );
 }

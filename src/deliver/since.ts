@@ -26,7 +26,7 @@ export function parseSince(text: string): Since {
   const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text);
   const at = new Date(text);
   if (isTime && !Number.isNaN(at.getTime())) return { kind: 'time', at };
-  throw new PricelakeError('usage', `--since ${text} is no run (41), no version of a table (v14) and no time in UTC`, {
+  throw new PricelakeError('usage', `--since ${text} is not a run (41), a table version (v14) or a UTC time`, {
     hint: '`pricelake query "SELECT run_number, run_id, finished_at FROM runs"` lists the runs.',
   });
 }
@@ -57,8 +57,8 @@ export async function readCommitsSince(
   behind.push(...moved);
   const first = behind.at(-1)?.version ?? 0n;
   if (first === 0n) return { version: -1n, entries: behind.reverse() };
-  throw new PricelakeError('usage', `the log of ${table} goes back to version ${first}, and no further`, {
-    hint: 'Ask for a later run, or take everything: `pricelake load … --full`.',
+  throw new PricelakeError('usage', `the log of ${table} only goes back to version ${first}`, {
+    hint: 'Use a later run, or load everything with `pricelake load … --full`.',
   });
 }
 
@@ -75,19 +75,19 @@ function isBefore(entry: LogEntry, since: Since): boolean {
 
 async function refuseFuture(lake: Lake, { table, version }: TableState, since: Since): Promise<void> {
   if (since.kind === 'version' && since.version > version) {
-    throw new PricelakeError('usage', `${table} has no version ${since.version}; its newest is ${version}`);
+    throw new PricelakeError('usage', `${table} has no version ${since.version}; its newest version is ${version}`);
   }
   if (since.kind !== 'run') return;
   // Every run writes the ledger, and maybe no other table.
   const { run = 0n } = (await readTable(lake, 'runs')).applied;
   if (since.number > run) {
-    throw new PricelakeError('usage', `the lake has no run ${since.number}; its newest is ${run}`);
+    throw new PricelakeError('usage', `the lake has no run ${since.number}; its newest run is ${run}`);
   }
 }
 
 function refuseOtherRun({ runNumber, runId }: LogEntry, since: Since): void {
   if (since.kind !== 'run' || since.runId === undefined || runNumber !== since.number || runId === since.runId) return;
   throw new PricelakeError('usage', `run ${since.number} of this lake is ${runId}, not ${since.runId}`, {
-    hint: 'The copy is of another lake: take everything with `pricelake load … --full`.',
+    hint: 'The copy is of another lake: load everything with `pricelake load … --full`.',
   });
 }

@@ -90,8 +90,8 @@ export function requireWarehouseBase(warehouse: Warehouse, base: string | undefi
   if (wanted === undefined) return '';
   const given = base?.replace(/\/+$/, '') ?? '';
   if (wanted.pattern.test(given)) return given;
-  throw new PricelakeError('usage', `${warehouse} has to find the files of the lake`, {
-    hint: `Give the lake's address for it, e.g. --base ${wanted.example}.`,
+  throw new PricelakeError('usage', `${warehouse} needs the address of the lake's files`, {
+    hint: `Pass the address as it sees it, e.g. --base ${wanted.example}.`,
   });
 }
 

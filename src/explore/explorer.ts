@@ -73,7 +73,7 @@ export async function startExplorer(
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
-      const message = `${host}:${port} cannot be opened: ${cause.message}`;
+      const message = `can't listen on ${host}:${port}: ${cause.message}`;
       reject(new PricelakeError('usage', message, { hint: 'Choose another port; 0 takes any free one.' }, { cause }));
     });
     server.listen(port, host, resolve);

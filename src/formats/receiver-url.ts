@@ -8,6 +8,6 @@ export function findReceiverFault(text: string): string | undefined {
   if (!URL.canParse(text)) return 'must be an address such as https://hooks.example/…';
   const { protocol, hostname, username, password } = new URL(text);
   const isSafe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
-  if (!isSafe) return 'must begin with https://, except for an address of this machine';
+  if (!isSafe) return 'must begin with https://, except for an address on this machine';
   return username + password === '' ? undefined : 'must be an address without a user and a password';
 }

@@ -10,7 +10,7 @@ export interface RemoteUrl {
 }
 
 export const REMOTE_URL =
-  'must be an address such as s3://bucket/prefix, with ?endpoint=, ?region= and ?pathStyle= where needed';
+  'must be an address such as s3://bucket/prefix, with ?endpoint=, ?region= and ?pathStyle= if needed';
 
 const PARAMETERS = ['endpoint', 'region', 'pathStyle'];
 

@@ -24,7 +24,7 @@ export function findPathFault(path: string): string | undefined {
 
 /** For a data file of a table. As for other readers of Delta, names that begin with `_` or `.` are not data. */
 export function findDataPathFault(path: string): string | undefined {
-  return findPathFault(path) ?? (/^[_.]/.test(path) ? 'is not where data files are' : undefined);
+  return findPathFault(path) ?? (/^[_.]/.test(path) ? 'is not where data files belong' : undefined);
 }
 
 /** For a name without folders. */

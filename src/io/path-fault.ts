@@ -4,9 +4,9 @@ import { PricelakeError } from './errors.js';
 const FAULTS: Record<string, string> = {
   EISDIR: 'it is a folder',
   ENOTDIR: 'it is not in a folder',
-  ELOOP: 'it is a link that leads nowhere',
-  EACCES: 'this user may not read it',
-  EIO: 'the disk fails to read it',
+  ELOOP: 'it is a broken link',
+  EACCES: 'this user has no permission to read it',
+  EIO: "the disk can't read it",
 };
 
 /**
@@ -26,8 +26,8 @@ export function explainReadFault(path: string, hint: string): (cause: NodeJS.Err
 
 /** A link in place of a lake's file or folder is refused, because writes and removals would happen elsewhere. */
 export function refuseLink(path: string): PricelakeError {
-  return new PricelakeError('lake_invalid', `${path}: it is a symbolic link; nothing behind it was changed`, {
-    hint: 'Remove the link: pricelake makes what belongs there. For a lake on another disk, give its folder there as lake.path.',
+  return new PricelakeError('lake_invalid', `${path}: this is a symbolic link; nothing behind it was changed`, {
+    hint: 'Remove the link; pricelake creates what belongs there. For a lake on another disk, set lake.path to its folder there.',
   });
 }
 

@@ -35,7 +35,7 @@ export function describeAttributions(attributions: Attribution[]): Record<string
 export function writeAttributions(attributions: Attribution[]): string {
   const intro =
     attributions.length === 0
-      ? 'No site in this lake asks for a credit.'
+      ? 'No site in this lake requires a credit.'
       : 'The data of these sites may be passed on only together with their licence and credit texts.';
   const sections = attributions.map(
     ({ siteId, name, host, attribution }) =>

@@ -65,7 +65,7 @@ export function refuseUnreadable(lake: Lake, state: TableState): void {
 function explainDifference(lake: Lake, { table, difference }: TableState): PricelakeError {
   const what = `${tablePath(lake, table)}: ${describeDifference(table, difference)}`;
   const hint =
-    '`pricelake rebuild` makes the tables again from the kept raw bytes; or use the version of pricelake that wrote the lake. Nothing was changed.';
+    'Rebuild the tables from the kept raw bytes with `pricelake rebuild`, or use the version of pricelake that wrote the lake. Nothing was changed.';
   return new PricelakeError('lake_invalid', what, { hint });
 }
 
@@ -74,7 +74,7 @@ export function describeDifference(table: TableName, { missing, unknown, retyped
   const contract = `schemas/${table}.yaml of pricelake ${PRICELAKE_VERSION}`;
   return [
     ...(missing.length === 0 ? [] : [`it lacks ${nameColumns(missing)} of ${contract}`]),
-    ...(unknown.length === 0 ? [] : [`it has ${nameColumns(unknown)}, which ${contract} does not know`]),
+    ...(unknown.length === 0 ? [] : [`it has ${nameColumns(unknown)}, which ${contract} doesn't know`]),
     ...retyped.map(({ name, has, wants }) => `column ${name} is ${has}, ${contract} says ${wants}`),
   ].join('; ');
 }

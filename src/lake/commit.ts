@@ -72,7 +72,7 @@ function checkFiles(state: LogState, change: FileChange): void {
   const gone = change.remove.find((file) => !state.files.has(file.path));
   if (gone !== undefined) {
     throw new PricelakeError('lake_locked', `${change.table}: ${gone.path} is not in version ${state.version}`, {
-      hint: 'Another run changed the table meanwhile; run the same command again.',
+      hint: 'Another run has changed the table; run the same command again.',
     });
   }
 }
@@ -86,7 +86,7 @@ function refuseIntruder({ table, foreign }: LogState, since: bigint | undefined)
   throw new PricelakeError(
     'lake_locked',
     `${table}: while the run worked, another program wrote ${nameCommit(intruder)}, which ${intruder.change}`,
-    { hint: 'Leave the tables to pricelake; the next `pricelake sync` names the way out.' },
+    { hint: 'Only pricelake may write to the tables; the next `pricelake sync` says how to recover.' },
   );
 }
 

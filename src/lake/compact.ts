@@ -134,7 +134,7 @@ function refuseOtherRows(table: TableName, before: DataFile[], after: DataFile[]
   if (countRows(before) === countRows(after)) return;
   throw new PricelakeError(
     'lake_invalid',
-    `${table}: ${before.length} files hold ${countRows(after)} rows, their log says ${countRows(before)}`,
+    `${table}: ${before.length} files hold ${countRows(after)} rows, but their log says ${countRows(before)}`,
     { hint: 'Run `pricelake verify`; nothing was changed.' },
   );
 }

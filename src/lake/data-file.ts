@@ -142,9 +142,13 @@ function countElements(schema: { num_children: number | null }[], index: number)
 
 function expectEqual<T>(path: string, what: string, found: T, expected: T): void {
   if (found === expected) return;
-  throw new PricelakeError('lake_invalid', `${path}: its footer says ${what} ${found}, the writer said ${expected}`, {
-    hint: 'Check the disk, then run the same command again.',
-  });
+  throw new PricelakeError(
+    'lake_invalid',
+    `${path}: its footer says ${what} ${found}, but the writer said ${expected}`,
+    {
+      hint: 'Check the disk, then run the same command again.',
+    },
+  );
 }
 
 export function hashDataFile(path: string): Promise<string> {

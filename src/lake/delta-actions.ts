@@ -71,7 +71,7 @@ function checkAdd(add: AddAction): AddAction {
   const { path, size, partitionValues } = add;
   const isText = (value: unknown) => value === null || (typeof value === 'string' && !value.includes('\0'));
   if (Number.isSafeInteger(size) && size >= 0 && Object.values(partitionValues).every(isText)) return add;
-  throw new PricelakeError('lake_invalid', `the size or the partition values of ${quotePath(path)} can't be true`);
+  throw new PricelakeError('lake_invalid', `the size or the partition values of ${quotePath(path)} are impossible`);
 }
 
 /** Rows of a file by its statistics (JSON text); undefined if they do not say. */

@@ -15,22 +15,22 @@ const FAULTS: readonly SystemFault[] = [
     systemCodes: ['ENOSPC', 'EDQUOT'],
     // DuckDB limits its spills to nearly all of the free space.
     texts: /no space left on device|disk quota exceeded|max_temp_directory_size/i,
-    what: 'no space left on the disk; what was published stays',
-    hint: 'Free some space or move the lake to a larger disk, then run the same command again: nothing is lost.',
+    what: 'no space left on the disk; published data is unaffected',
+    hint: 'Free some space or move the lake to a larger disk, then run the same command again. Nothing is lost.',
   },
   {
     code: 'open_files',
     systemCodes: ['EMFILE', 'ENFILE'],
     texts: /too many open files/i,
-    what: 'the system lets this process open no more files; what was published stays',
+    what: "this process can't open more files; published data is unaffected",
     hint: 'Raise the limit (`ulimit -n 4096`, or LimitNOFILE of the service), then run the same command again.',
   },
   {
     code: 'lake_read_only',
     systemCodes: ['EROFS', 'EACCES', 'EPERM'],
     texts: /permission denied|read-only file system|operation not permitted/i,
-    what: 'the lake can be read, but not written',
-    hint: 'Run as the user that owns the folder, and mount its file system for writing.',
+    what: "can't write to the lake",
+    hint: 'Run as the user that owns the folder, and mount its file system read-write.',
   },
 ];
 
@@ -85,9 +85,9 @@ export async function explainMemory<T>(doing: string, work: () => Promise<T>): P
     const most = limit === undefined ? 'its limit' : `its limit of ${limit}`;
     throw new PricelakeError(
       'out_of_memory',
-      `${doing}: DuckDB needs more memory than ${most}; what was published stays`,
+      `${doing}: DuckDB needs more memory than ${most}; published data is unaffected`,
       {
-        hint: 'Set lake.memory in the pipeline file to more, such as 2GB, and run the same command again: nothing is lost.',
+        hint: 'Raise lake.memory in the pipeline file, for example to 2GB, and run the same command again. Nothing is lost.',
         doing,
         ...(limit === undefined ? {} : { limit }),
       },
@@ -115,7 +115,7 @@ export async function explainDamage<T>(lakePath: string, work: () => Promise<T>)
       'lake_invalid',
       `${lakePath}: a data file is missing or damaged: ${reason?.trim()}`,
       {
-        hint: '`pricelake verify` names all of them; `pricelake rebuild` makes the tables again from the kept raw bytes.',
+        hint: '`pricelake verify` names all of them; `pricelake rebuild` rebuilds the tables from the kept raw bytes.',
       },
       { cause },
     );

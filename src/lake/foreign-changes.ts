@@ -39,7 +39,7 @@ export function refuseForeignChanges(lake: Lake, changes: readonly ForeignCommit
   const { table, version, operation, engine, change } = first;
   const more = changes.length === 1 ? '' : `; and ${changes.length - 1} more such commits`;
   const what = `${tablePath(lake, table)}: another program wrote ${nameCommit(first)}, which ${change}${more}`;
-  const repair = '`pricelake sync --reconcile` compares everything with the service and repairs it; ';
+  const repair = '`pricelake sync --reconcile` compares everything with the service and repairs differences; ';
   const hint = `${isRepairedByCopy(changes) ? repair : ''}${REBUILD_HINT}`;
   const commits = changes.map((one) => `${one.table} ${nameCommit(one)}`);
   throw new PricelakeError('lake_invalid', what, { hint, table, version: String(version), operation, engine, commits });

@@ -40,7 +40,7 @@ function describeRows({ files }: LogState, actions: readonly Action[]): string |
     return `changed rows: in the files that it replaced, ${counts}`;
   }
   if (added !== undefined && added === removed) return undefined;
-  return `says that no row changed, but ${counts}`;
+  return `says that no rows changed, but ${counts}`;
 }
 
 /** Undefined where a file does not say how many rows it has. */

@@ -42,7 +42,7 @@ export async function openLake(path: string, options: { create: boolean }): Prom
   return lake;
 }
 
-const REBUILD_HINT = '`pricelake rebuild` rewrites it, and makes the tables again from the kept raw bytes.';
+const REBUILD_HINT = '`pricelake rebuild` rewrites it, and rebuilds the tables from the kept raw bytes.';
 
 /** The fault of a marker, in words; undefined if this version reads such lakes. */
 function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined {
@@ -50,10 +50,10 @@ function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined 
   if (version === FORMAT_VERSION) return undefined;
   const file = privatePath(lake, 'format.json');
   if (version === undefined) {
-    const what = `${file}: ${JSON.stringify(marker)} names no format of a lake`;
+    const what = `${file}: ${JSON.stringify(marker)} is not a lake format`;
     return new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT });
   }
-  const what = `${file}: the lake has format ${version}, this version of pricelake reads format ${FORMAT_VERSION}`;
+  const what = `${file}: the lake has format ${version}, but this version of pricelake reads format ${FORMAT_VERSION}`;
   const hint = `${REBUILD_HINT} Or use the version that wrote the lake.`;
   return new PricelakeError('lake_invalid', what, { hint, version });
 }
@@ -61,8 +61,8 @@ function explainMarker(lake: Lake, marker: unknown): PricelakeError | undefined 
 /** @throws PricelakeError `usage` for an address where a folder belongs */
 function locateLake(path: string): Lake {
   if (!isAddress(path)) return { root: resolve(path) };
-  throw new PricelakeError('usage', `${path}: a lake is a folder of this machine, not an address`, {
-    hint: 'Give a folder as lake.path or --lake. A bucket goes to lake.remote; commands that read take it with --remote.',
+  throw new PricelakeError('usage', `${path}: a lake is a folder on this machine, not an address`, {
+    hint: 'Set lake.path or --lake to a folder. Put a bucket in lake.remote; commands that read accept it as --remote.',
   });
 }
 
@@ -128,8 +128,8 @@ async function refuseForeignFolder(lake: Lake): Promise<void> {
   if (info === undefined) return;
   const foreign = info.isDirectory() ? await findForeignEntry(lake) : lake.root;
   if (foreign === undefined) return;
-  throw new PricelakeError('lake_invalid', `${lake.root}: not a lake, it holds ${foreign}; it was left untouched`, {
-    hint: 'Give an empty or a new folder as lake.path.',
+  throw new PricelakeError('lake_invalid', `${lake.root}: not a lake: it contains ${foreign}; nothing was changed`, {
+    hint: 'Set lake.path to an empty or new folder.',
   });
 }
 
@@ -162,8 +162,8 @@ export async function refuseLinks(lake: Lake): Promise<void> {
   }
   const file = [...own, ...inside.filter(({ name }) => FOLDERS.includes(name))].find((entry) => !entry.isDirectory());
   if (file === undefined) return;
-  throw new PricelakeError('lake_invalid', `${join(file.parentPath, file.name)}: it is no folder`, {
-    hint: 'Move it away: pricelake makes the folder that belongs there.',
+  throw new PricelakeError('lake_invalid', `${join(file.parentPath, file.name)}: not a folder`, {
+    hint: 'Move it away; pricelake creates the folder that belongs there.',
   });
 }
 

@@ -138,7 +138,7 @@ async function isHolding(mine: string, { path, owner }: Link): Promise<boolean> 
 function describeHolder(lake: Lake, owner: Owner): PricelakeError {
   const who = `process ${owner.pid} on ${owner.host}`;
   return new PricelakeError('lake_locked', `${lake.root}: held by ${who} since ${owner.acquiredAt}`, {
-    hint: 'Wait until that run is done, or stop it; a lock of a dead process is taken over without your help.',
+    hint: 'Wait until that run ends, or stop it. pricelake takes over the lock of a dead process by itself.',
     pid: owner.pid,
     host: owner.host,
     since: owner.acquiredAt,
@@ -162,7 +162,7 @@ export function startHeartbeat(
     if (!(await isOurs(path, file))) {
       clearInterval(timer);
       io.log('error', 'lake.lock_lost', { path });
-      lost.abort(new Error(`${path}: another process took the lock over`));
+      lost.abort(new Error(`${path}: another process took over the lock`));
       return;
     }
     await file.write(text, 0);

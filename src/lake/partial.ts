@@ -16,7 +16,7 @@ const markerPath = (lake: Lake) => privatePath(lake, 'partial.json');
 /** Undefined for a folder with all files of its lake. @throws PricelakeError `lake_invalid` if the marker is damaged */
 export async function readPartial(lake: Lake): Promise<Partial | undefined> {
   const file = markerPath(lake);
-  const hint = 'Move it away, then run `pricelake restore`: it fetches the data files that the folder lacks.';
+  const hint = 'Move it away, then run `pricelake restore` to fetch the data files that the folder lacks.';
   const text = await readFile(file, 'utf8').catch(explainReadFault(file, hint));
   if (text === undefined) return undefined;
   try {
@@ -48,14 +48,14 @@ export async function requireFiles(lake: Lake, table: TableName, files: readonly
   const absent = infos.filter((info) => info === undefined).length;
   if (absent === 0) return;
   const where = tablePath(lake, table);
-  throw explainPartial(`${where}: ${absent} of ${files.length} data files are on ${partial.remote} only`, partial);
+  throw explainPartial(`${where}: ${absent} of ${files.length} data files are only on ${partial.remote}`, partial);
 }
 
 /** Call it if the work needs all files. @throws PricelakeError `lake_invalid` if the folder lacks some */
 export async function refusePartial(lake: Lake): Promise<void> {
   const partial = await readPartial(lake);
   if (partial !== undefined)
-    throw explainPartial(`${lake.root}: it has only some data files of ${partial.remote}`, partial);
+    throw explainPartial(`${lake.root}: has only some of the data files of ${partial.remote}`, partial);
 }
 
 function explainPartial(what: string, { remote }: Partial): PricelakeError {

@@ -69,8 +69,8 @@ const READ_AS_NULL = /^$|^__HIVE_DEFAULT_PARTITION__$|^null$/i;
  */
 function writePartitionValue(schema: TableSchema, column: string, text: string): string {
   if (READ_AS_NULL.test(text)) {
-    const what = `${schema.table}: ${column} '${text}' can't be a partition: some reader takes it for null`;
-    throw new PricelakeError('config', what, { hint: `Take ${column} out of partitionBy of ${schema.table}.` });
+    const what = `${schema.table}: ${column} '${text}' can't be a partition: some readers take it for null`;
+    throw new PricelakeError('config', what, { hint: `Remove ${column} from partitionBy of ${schema.table}.` });
   }
   const type = schema.columns.find(({ name }) => name === column)?.type;
   if (type !== 'TIMESTAMP WITH TIME ZONE') return text;

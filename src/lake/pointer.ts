@@ -50,7 +50,7 @@ export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
     return pointer;
   } catch (cause) {
     if (cause instanceof PricelakeError) throw cause;
-    const what = `${path}: damaged, or of another format`;
+    const what = `${path}: damaged, or in another format`;
     throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT }, { cause });
   }
 }
@@ -81,10 +81,10 @@ export function explainBehind(lake: Lake, logged: Logged, pointer: Pointer | und
   if (published === undefined || published.version < logged.version) return undefined;
   const where = tablePath(lake, logged.table);
   if (published.version > logged.version) {
-    return `${where}: its log ends at version ${logged.version}, lake.json names version ${published.version}`;
+    return `${where}: its log ends at version ${logged.version}, but lake.json names version ${published.version}`;
   }
   const named = new Set(published.files.map(({ path }) => path));
   const paths = [...logged.paths].map((path) => `${logged.table}/${path}`);
   if (paths.length === named.size && paths.every((path) => named.has(path))) return undefined;
-  return `${where}: version ${logged.version} of its log has ${paths.length} files, lake.json names ${named.size}, or others`;
+  return `${where}: version ${logged.version} of its log has ${paths.length} files, but lake.json names ${named.size}, or other ones`;
 }

@@ -71,9 +71,9 @@ async function bringTables(ends: Ends, cache: Cache, tables: readonly TableName[
   const neededBytes = sum(needed.values());
   if (neededBytes > cache.maxBytes) {
     const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
-    const what = `tables ${tables.join(', ')} have ${gigabytes(neededBytes)}, the cache takes ${gigabytes(cache.maxBytes)}`;
+    const what = `tables ${tables.join(', ')} have ${gigabytes(neededBytes)}, but the cache takes at most ${gigabytes(cache.maxBytes)}`;
     throw new PricelakeError('usage', what, {
-      hint: 'Allow more with --cache-size, or work on a machine that has the lake.',
+      hint: 'Raise the limit with --cache-size, or work on a machine that has the lake.',
     });
   }
   await makeRoom(cache, needed);

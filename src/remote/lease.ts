@@ -118,7 +118,7 @@ function refuseHeld(store: ObjectStore, found: StoredRecord): void {
   if (!isHeld(found)) return;
   const { pid, host, acquiredAt: since } = found.record;
   throw new PricelakeError('lake_locked', `${store.url}: held by process ${pid} on ${host} since ${since}`, {
-    hint: 'Wait until that run is done, or stop it. The lease of a dead process is free after 90 seconds.',
+    hint: 'Wait until that run ends, or stop it. The lease of a dead process expires after 90 seconds.',
     ...{ pid, host, since },
   });
 }
@@ -157,7 +157,7 @@ function holdLease(store: ObjectStore, generation: number, record: LeaseRecord, 
   };
   const confirm = async () => {
     lost.signal.throwIfAborted();
-    if (((await listGenerations(store)).at(-1) ?? 0) > generation) lose('another process took the lease over');
+    if (((await listGenerations(store)).at(-1) ?? 0) > generation) lose('another process took over the lease');
     lost.signal.throwIfAborted();
   };
   const beat = async () => {

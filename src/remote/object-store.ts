@@ -55,10 +55,8 @@ export async function refuseUnconditional(store: ObjectStore): Promise<void> {
     const kept = (await store.read(key))?.bytes.toString();
     // `isCreated` may be false although we created it, if the answer to a first try was lost.
     if (isTaken && kept === '1') return;
-    const what = isCreated
-      ? 'it overwrites objects that must not be there'
-      : `it shows ${kept ?? 'nothing'} of what it took`;
-    throw new PricelakeError('config', `${store.url}: the store does not honour If-None-Match: ${what}`, {
+    const what = isCreated ? 'it overwrites existing objects' : `it shows ${kept ?? 'nothing'} of what it took`;
+    throw new PricelakeError('config', `${store.url}: the store ignores If-None-Match: ${what}`, {
       hint: 'Two machines could overwrite each other there. Use AWS S3, MinIO, Ceph, R2, or another store with conditional writes.',
     });
   } finally {

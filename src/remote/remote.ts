@@ -111,7 +111,7 @@ export class Remote {
     if (await this.#send()) return;
     const { store } = this.#ends;
     throw new PricelakeError('lake_locked', `${store.url}: another machine published first`, {
-      hint: 'The same command fetches what it published, and copies what has changed since.',
+      hint: 'Run the same command again: it fetches that run, then copies what has changed since.',
     });
   }
 
@@ -172,9 +172,13 @@ async function refuseForeignPrefix(store: ObjectStore): Promise<void> {
   const known = [PRIVATE_FOLDER, ...TABLE_NAMES].map((name) => `${name}/`);
   const foreign = (await store.list('', 50)).find(({ key }) => !known.some((folder) => key.startsWith(folder)));
   if (foreign === undefined) return;
-  throw new PricelakeError('lake_invalid', `${store.url}: not a lake, it holds ${foreign.key}; it was left untouched`, {
-    hint: 'Give an empty bucket, or a prefix of its own, as lake.remote.',
-  });
+  throw new PricelakeError(
+    'lake_invalid',
+    `${store.url}: not a lake: it contains ${foreign.key}; nothing was changed`,
+    {
+      hint: 'Set lake.remote to an empty bucket, or to its own prefix.',
+    },
+  );
 }
 
 /** Refuses to fetch over a lake that is no copy of the remote: it would be lost. */
@@ -182,8 +186,8 @@ async function refuseOtherLake(lake: Lake, store: ObjectStore): Promise<void> {
   const folders = [privatePath(lake, 'landing'), ...TABLE_NAMES.map((table) => tablePath(lake, table))];
   for (const folder of folders) {
     if (((await readdir(folder).catch(ignoreMissing)) ?? []).length === 0) continue;
-    throw new PricelakeError('lake_invalid', `${lake.root}: it holds a lake that is no copy of ${store.url}`, {
-      hint: 'Give an empty folder as lake.path to work on the remote, or an empty prefix as lake.remote to upload this lake.',
+    throw new PricelakeError('lake_invalid', `${lake.root}: contains a lake that is not a copy of ${store.url}`, {
+      hint: 'Set lake.path to an empty folder to work on the remote, or lake.remote to an empty prefix to upload this lake.',
     });
   }
 }

@@ -55,7 +55,7 @@ export async function fetchLogs(ends: Ends, remote: readonly RemoteTable[]): Pro
 async function refuseHalfSent({ store }: Ends, remote: readonly RemoteTable[], landed: ListedObject[]): Promise<void> {
   const hasTables = remote.some(({ version }) => version >= 0n);
   if (!hasTables || landed.length > 0 || (await store.read('lake.json')) !== undefined) return;
-  throw new PricelakeError('lake_invalid', `${store.url}: the first upload of a lake did not come to its end`, {
+  throw new PricelakeError('lake_invalid', `${store.url}: the first upload of the lake didn't finish`, {
     hint: 'Run `pricelake sync` on the machine that has the lake, or empty the prefix.',
   });
 }
@@ -142,14 +142,14 @@ export async function fetchAll(ends: Ends, wanted: readonly Wanted[]): Promise<F
 /** @throws PricelakeError `lake_invalid` for an object that is outside the lake, or too large to be read */
 function locate({ store, lake }: Ends, { key, bytes }: Wanted): string {
   const fail = (what: string) => {
-    const hint = 'pricelake did not write it: remove it there, and find out who can write to the bucket.';
+    const hint = "pricelake didn't write it: remove it there, and find out who can write to the bucket.";
     return new PricelakeError('lake_invalid', `${store.url}: ${quotePath(key)} ${what}`, { hint });
   };
   const fault = findPathFault(key);
   if (fault !== undefined) throw fail(fault);
   // Logs and journals are read into memory.
   const isReadWhole = key.includes('/_delta_log/') || isJournal({ key });
-  if (bytes > MAX_LOG_BYTES && isReadWhole) throw fail(`has ${bytes} bytes; at most ${MAX_LOG_BYTES} are read`);
+  if (bytes > MAX_LOG_BYTES && isReadWhole) throw fail(`has ${bytes} bytes; the limit is ${MAX_LOG_BYTES}`);
   return innerPath(lake, key);
 }
 
@@ -162,7 +162,9 @@ async function fetchFile({ store, lake }: Ends, { key, bytes, sha256 }: Wanted, 
     const { size } = await stat(temporary);
     if (size !== bytes || (sha256 !== undefined && found !== sha256)) {
       const what =
-        size === bytes ? `has SHA-256 ${found}, its log says ${sha256}` : `has ${size} bytes, ${bytes} are due`;
+        size === bytes
+          ? `has SHA-256 ${found}, but its log says ${sha256}`
+          : `has ${size} bytes, but should have ${bytes}`;
       throw new PricelakeError('lake_invalid', `${store.url}/${key}: ${what}`, { hint: CHANGED_HINT });
     }
     await rename(temporary, path);

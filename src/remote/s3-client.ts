@@ -78,7 +78,7 @@ function boundBody(body: Readable): Readable {
   const bounded = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      const what = `an answer of the store has more than ${ANSWER_BYTES} bytes`;
+      const what = `a response of the store has more than ${ANSWER_BYTES} bytes`;
       if (bytes > ANSWER_BYTES) done(new PricelakeError('unavailable', what));
       else done(null, chunk);
     },

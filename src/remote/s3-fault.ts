@@ -59,7 +59,7 @@ export function explainFault(error: unknown, url: string, what: string): unknown
     return new PricelakeError('unavailable', where, { hint, ...(status === undefined ? {} : { status }) });
   }
   if (status === 404)
-    return new PricelakeError('config', where, { hint: 'Create the bucket, or name another one.', status });
+    return new PricelakeError('config', where, { hint: 'Create the bucket, or use another one.', status });
   return new PricelakeError('config', where, {
     hint: 'Check lake.remote: bucket, endpoint, region and pathStyle.',
     ...(status === undefined ? {} : { status }),

@@ -131,7 +131,7 @@ class S3Store implements ObjectStore {
           found.push({ key: Key.slice(this.#prefix.length), bytes: Size, writtenAt: LastModified });
         }
         if (found.length >= limit) break;
-        if (found.length > MOST_LISTED || pages > MOST_PAGES) throw this.#refuse(prefix, 'the list has no end');
+        if (found.length > MOST_LISTED || pages > MOST_PAGES) throw this.#refuse(prefix, 'the list never ends');
       }
       return found.sort((a, b) => (a.key < b.key ? -1 : 1));
     });
@@ -154,7 +154,7 @@ class S3Store implements ObjectStore {
   /** @throws PricelakeError `lake_invalid` for more than `maxBytes` */
   async *#readBody(key: string, answer: GetObjectCommandOutput, maxBytes: number): AsyncGenerator<Buffer> {
     const { ContentLength: announced } = answer;
-    const tooLong = () => this.#refuse(key, `has more than the ${maxBytes} bytes that are due`);
+    const tooLong = () => this.#refuse(key, `has more than the expected ${maxBytes} bytes`);
     const body = answer.Body as Readable;
     let bytes = 0;
     try {

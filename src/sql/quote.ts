@@ -5,7 +5,7 @@ export function quoteIdentifier(name: string): string {
 
 /** `'text'` for SQL, where a value can't be bound (COPY options, table-function arguments of a view). */
 export function quoteLiteral(text: string): string {
-  if (text.includes('\0')) throw new TypeError('a SQL literal cannot hold a NUL byte');
+  if (text.includes('\0')) throw new TypeError("an SQL literal can't contain a NUL byte");
   return `'${text.replaceAll("'", "''")}'`;
 }
 

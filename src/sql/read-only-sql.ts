@@ -27,7 +27,7 @@ const LEADING_COMMENTS = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/u;
 export async function prepareSelect(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
   const statements = await extractStatements(connection, sql);
   if (statements.count !== 1) {
-    throw new PricelakeError('query', `${statements.count} statements were given; one SELECT is run at a time`);
+    throw new PricelakeError('query', `found ${statements.count} statements, but only one SELECT can run at a time`);
   }
   // Before it is prepared, because EXPORT DATABASE makes its folder while it is bound.
   const explains = EXPLAINING.test(sql.replace(LEADING_COMMENTS, ''));
@@ -43,8 +43,8 @@ export async function prepareSelect(connection: DuckDBConnection, sql: string): 
 
 function refuse(statement: string): PricelakeError {
   const [word = 'this statement'] = statement.trim().split(/\s/u, 1);
-  return new PricelakeError('query', `${word.toUpperCase()} is refused: a query only reads`, {
-    hint: 'Give one SELECT.',
+  return new PricelakeError('query', `${word.toUpperCase()} is not allowed: queries only read`, {
+    hint: 'Pass one SELECT.',
   });
 }
 
@@ -54,6 +54,6 @@ async function extractStatements(connection: DuckDBConnection, sql: string) {
   } catch (cause) {
     // The binding says no more about a text without a statement.
     const empty = cause instanceof Error && cause.message === 'Error in native callback';
-    throw empty ? new PricelakeError('query', 'there is no statement in the SQL', {}, { cause }) : cause;
+    throw empty ? new PricelakeError('query', 'the SQL has no statement', {}, { cause }) : cause;
   }
 }

@@ -148,8 +148,8 @@ async function respond(response: ServerResponse, status: number): Promise<void> 
 async function listen(server: Server, { host, port }: Pick<ReceiverOptions, 'host' | 'port'>): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
-      const hint = 'Choose another --host or --port; port 0 takes any free one.';
-      reject(new PricelakeError('usage', `${host}:${port} cannot be opened: ${cause.message}`, { hint }, { cause }));
+      const hint = 'Choose another --host or --port; port 0 picks a free one.';
+      reject(new PricelakeError('usage', `can't listen on ${host}:${port}: ${cause.message}`, { hint }, { cause }));
     });
     server.listen(port, host, resolve);
   });

@@ -97,7 +97,7 @@ async function readSecretFile(path: string): Promise<SecretFile> {
     const { code } = cause as NodeJS.ErrnoException;
     throw new PricelakeError('config', `the file of webhook.secret.file can't be read (${code})`);
   }
-  throw new PricelakeError('config', 'the file of webhook.secret.file holds no secret');
+  throw new PricelakeError('config', 'the file of webhook.secret.file has no secret');
 }
 
 /** Follows links: Kubernetes swaps one when a secret changes. */

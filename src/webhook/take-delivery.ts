@@ -28,12 +28,14 @@ export async function takeDelivery(
 ): Promise<number> {
   const { io, store } = desk;
   if (!isSignedBy(await desk.secrets.current(), signature, body)) {
-    throw new Refusal(401, 'signed with none of the secrets');
+    throw new Refusal(401, 'not signed with any of the secrets');
   }
   const age = judgeAge(signature, io.now(), desk.ages);
   if (age !== 'good') {
     const seconds = Math.round(io.now().getTime() / 1000) - Number(signature.t);
-    throw new Refusal(401, age === 'too old' ? 'older than --max-age' : 'ahead by more than --max-skew', { seconds });
+    throw new Refusal(401, age === 'too old' ? 'older than --max-age' : 'ahead of the clock by more than --max-skew', {
+      seconds,
+    });
   }
   // The headers with id and type are not signed, so only the body counts.
   const event = readEvent(body);

@@ -60,7 +60,7 @@ describe('items of CSV', () => {
     expect(await rows.rejects()).toEqual([
       { line: '5', reason: 'price "1.00001" does not fit DECIMAL(18,4)', raw: lines[2] },
       { line: '6', reason: 'id "4.0" is not an int64', raw: lines[3] },
-      ...bad.map((raw) => ({ line: '7', reason: '3 cells, the header has 10', raw })),
+      ...bad.map((raw) => ({ line: '7', reason: '3 cells, but the header has 10', raw })),
     ]);
   });
 

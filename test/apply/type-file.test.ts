@@ -179,7 +179,7 @@ describe('lines of items', () => {
     const bytes = Buffer.byteLength(tooLarge);
     expect(reject).toMatchObject({
       line: '2',
-      reason: `the row has ${bytes} bytes, and no more than 16777216 can be typed`,
+      reason: `the row has ${bytes} bytes; the limit is 16777216`,
     });
     const raw = String(reject?.raw);
     expect(raw).toMatch(/ä… \(\d+ bytes in all\)$/);
@@ -191,7 +191,7 @@ describe('lines of items', () => {
     const rows = await typing.items([deep, BROKEN, itemLine({ id: '3' })].map((line) => `${line}\n`).join(''));
     expect(await rows.select('SELECT item_id FROM typed')).toEqual([['3']]);
     expect(await rows.rejects()).toMatchObject(
-      [{ reason: 'nested more than 500 deep' }, { reason: /not valid JSON/ }].map(({ reason }, index) => ({
+      [{ reason: 'nested more than 500 levels deep' }, { reason: /not valid JSON/ }].map(({ reason }, index) => ({
         line: String(index + 1),
         reason: expect.stringMatching(reason),
       })),
@@ -230,7 +230,7 @@ describe('lines of items', () => {
   test('that are more or fewer than landed are refused', async () => {
     await expect(typing.items(`${itemLine({})}\n`, 2)).rejects.toMatchObject({
       code: 'contract',
-      message: expect.stringContaining('2 rows landed, but 1 could be separated'),
+      message: expect.stringContaining('2 rows landed, but only 1 could be told apart'),
     });
   });
 

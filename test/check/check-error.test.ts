@@ -16,13 +16,13 @@ describe('an error of the SQL of a check', () => {
   ])('is told with the file and the line: %j', (message, line, reason) => {
     const cause = new Error(message);
     const told = explain(cause);
-    expect(told).toMatchObject({ code: 'config', message: `own.sql${line}: the check does not run: ${reason}` });
+    expect(told).toMatchObject({ code: 'config', message: `own.sql${line}: can't run the check: ${reason}` });
     expect(told).toHaveProperty('cause', cause);
   });
 
   it('is told where there is none', () => {
     const cause = new Error('Error in native callback');
-    expect(explain(cause)).toMatchObject({ code: 'config', message: 'own.sql: there is no SQL', cause });
+    expect(explain(cause)).toMatchObject({ code: 'config', message: 'own.sql: has no SQL', cause });
   });
 
   it.each([

@@ -29,25 +29,25 @@ describe("a folder of the user's checks", () => {
   });
 
   it.each([
-    [
-      `${HEADER}SELECT item_id\nFROM items\nWHERE prise > 1`,
-      /own\.sql:7: the check does not run: Binder Error: .*prise/u,
-    ],
-    [`${HEADER}SELECT item_id FORM items`, /own\.sql:5: the check does not run: Parser Error/u],
-    [`${HEADER}SELECT 1 FROM itms`, /own\.sql:5: the check does not run: Catalog Error: .*items/u],
-    [`${HEADER}DELETE FROM items`, /own\.sql: a check is one SELECT whose rows are violations, here is DELETE$/u],
-    [`${HEADER}SELECT 1; SELECT 2`, /own\.sql: a check is one SELECT .* here is 2 statements$/u],
+    [`${HEADER}SELECT item_id\nFROM items\nWHERE prise > 1`, /own\.sql:7: can't run the check: Binder Error: .*prise/u],
+    [`${HEADER}SELECT item_id FORM items`, /own\.sql:5: can't run the check: Parser Error/u],
+    [`${HEADER}SELECT 1 FROM itms`, /own\.sql:5: can't run the check: Catalog Error: .*items/u],
+    [`${HEADER}DELETE FROM items`, /own\.sql: a check is one SELECT whose rows are violations, but this is DELETE$/u],
+    [`${HEADER}SELECT 1; SELECT 2`, /own\.sql: a check is one SELECT .* this is 2 statements$/u],
     [
       `${HEADER}-- scope: row\nSELECT site_id FROM items GROUP BY site_id`,
-      /own\.sql:5: scope: row: GROUP BY looks at more than one row$/u,
+      /own\.sql:5: scope: row: the query looks at more than one row$/u,
     ],
-    [HEADER, /own\.sql: there is no SQL$/u],
-    [`${HEADER.replace('own', 'row_equation')}SELECT 1`, /own\.sql: the check row_equation is in .*row_equation\.sql/u],
+    [HEADER, /own\.sql: has no SQL$/u],
+    [
+      `${HEADER.replace('own', 'row_equation')}SELECT 1`,
+      /own\.sql: check row_equation is also in .*row_equation\.sql/u,
+    ],
   ])('is refused before a run begins, with file and line: %j', async (text, message) => {
     await expect(load(text)).rejects.toMatchObject({ code: 'config', message: expect.stringMatching(message) });
   });
 
   it('must be there', async () => {
-    await expect(loadChecks(join(folder, 'none'))).rejects.toThrow(/none: no folder of checks can be read here$/u);
+    await expect(loadChecks(join(folder, 'none'))).rejects.toThrow(/none: can't read checks from this folder$/u);
   });
 });

@@ -35,19 +35,19 @@ describe('a check file', () => {
     expect(check).toMatchObject({ name: 'a', severity: 'warn', description: 'd', next: 'n' });
     expect(found.map(({ name }) => name)).toEqual(['share', 'most']);
     const wrong = `${HEADER}-- within_run: nothing\nSELECT 1`.replaceAll('\n', '\r\n');
-    expect(() => parseCheck(wrong, 'a.sql')).toThrow(/^a\.sql:5: within_run: "nothing" is no column of items/u);
+    expect(() => parseCheck(wrong, 'a.sql')).toThrow(/^a\.sql:5: within_run: "nothing" is not a column of items/u);
   });
 
   it.each([
     ['-- name: a\n-- severity: fatal\n-- description: d\n-- next: n\nSELECT 1', /^a\.sql:2: severity: /u],
     ['-- name: a\n-- severity: warn\n-- next: n\nSELECT 1', 'a.sql:1: the header has no "-- description:" line'],
     ['-- name: a\n-- severty: warn\nSELECT 1', 'a.sql:2: unknown header "severty", meant "severity"?'],
-    [`${HEADER}-- name: b\nSELECT 1`, 'a.sql:5: "name" is there twice'],
+    [`${HEADER}-- name: b\nSELECT 1`, 'a.sql:5: "name" is given twice'],
     [
       `${HEADER}-- scope: site_ids, url\nSELECT 1`,
-      'a.sql:5: scope: "site_ids" is no column of items, meant "site_id"?',
+      'a.sql:5: scope: "site_ids" is not a column of items, meant "site_id"?',
     ],
-    [`${HEADER}-- scope: rows\nSELECT 1`, 'a.sql:5: scope: "rows" is no column of items, meant "row"?'],
+    [`${HEADER}-- scope: rows\nSELECT 1`, 'a.sql:5: scope: "rows" is not a column of items, meant "row"?'],
     [`${HEADER}-- parameter: share half\nSELECT $share`, /^a\.sql:5: parameter "share half" is not of the form/u],
     [`${HEADER}-- parameter: share FLOAT default 1: x\nSELECT $share`, /^a\.sql:5: parameter share: type FLOAT/u],
     [`${HEADER}-- parameter: n BIGINT default x: x\nSELECT $n`, 'a.sql:5: parameter n: default x is not a BIGINT'],
@@ -61,7 +61,7 @@ describe('a check file', () => {
     const folder = await mkdtemp(join(tmpdir(), 'checks-'));
     await writeFile(join(folder, 'a.sql'), `${HEADER}SELECT 1`);
     await writeFile(join(folder, 'b.sql'), `${HEADER}SELECT 1`);
-    await expect(loadChecks(folder)).rejects.toThrow(/b\.sql: the check a is in .*a\.sql as well/u);
+    await expect(loadChecks(folder)).rejects.toThrow(/b\.sql: check a is also in .*a\.sql/u);
     await rm(folder, { recursive: true });
   });
 });

@@ -124,7 +124,7 @@ describe('checks that look within a run', () => {
     const header = '-- name: a\n-- severity: warn\n-- description: b\n-- next: c\n';
     expect(parseCheck(`${header}-- within_run: item_id\nSELECT 1 FROM items`, 'a.sql').withinRun).toBe('item_id');
     expect(() => parseCheck(`${header}-- within_run: item_ids\nSELECT 1 FROM items`, 'a.sql')).toThrow(
-      'a.sql:5: within_run: "item_ids" is no column of items, meant "item_id"?',
+      'a.sql:5: within_run: "item_ids" is not a column of items, meant "item_id"?',
     );
   });
 });

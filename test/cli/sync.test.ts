@@ -105,7 +105,7 @@ describe('sync exits with 2 and says what is wrong', () => {
 
   test('for a folder that holds something else, which it leaves untouched', async () => {
     const outcome = await sync(PIPELINE.replace('./lake', '.'));
-    expectError(outcome, 2, 'lake_invalid', 'not a lake, it holds prices.yaml; it was left untouched');
+    expectError(outcome, 2, 'lake_invalid', 'not a lake: it contains prices.yaml; nothing was changed');
     expect(await readdir(cwd)).toEqual(['prices.yaml']);
   });
 });

@@ -206,7 +206,7 @@ describe('watch', () => {
     ['product,price\n4006381333931,2\n04006381333931,3', ':3: the product is already in line 2', 2],
     ['product,price,currency\n4006381333931,2,euros', 'currency "EUROS"', 2],
     ['gtin,price\n4006381333931,2', 'no column product', 2],
-    ['product,price\n', 'no product in it', 2],
+    ['product,price\n', 'has no products', 2],
     ['', 'empty', 2],
   ])('refuses a list with the line and what is wrong: %j', async (text, message, exit) => {
     const file = await list('bad.csv', [text]);

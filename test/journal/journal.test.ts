@@ -162,8 +162,8 @@ describe('a journal on a disk that fails', () => {
 
 describe('a journal that cannot be read', () => {
   test.each([
-    ['the disk fails to read it', '/proc/self/mem'],
-    ['it is a link that leads nowhere', 'journal.ndjson'],
+    ["the disk can't read it", '/proc/self/mem'],
+    ['it is a broken link', 'journal.ndjson'],
     ['it is a folder', '.'],
   ])('(%s) is no empty journal: paid work is not begun again', async (what, target) => {
     await symlink(target, file);
@@ -184,7 +184,7 @@ describe('a journal that cannot be read', () => {
       syncBuiltinESMExports();
     });
     await expect(readJournal(file, LIST)).rejects.toMatchObject({
-      message: `${file}: this user may not read it`,
+      message: `${file}: this user has no permission to read it`,
       facts: { hint: 'Run as the user that owns the lake.' },
     });
   });

@@ -3,7 +3,7 @@ import { describeAttributions, readAttributions, writeAttributions } from '../..
 import { openDatabase, select } from './fixture.js';
 
 test('a lake without open data says so', () => {
-  expect(writeAttributions([])).toContain('No site in this lake asks for a credit.');
+  expect(writeAttributions([])).toContain('No site in this lake requires a credit.');
 });
 
 test('each site gives its newest credit, also where it was dropped since', async () => {

@@ -68,7 +68,7 @@ test('a change that removes what another run has removed meanwhile is refused by
   await expect(commit(lake, change([staged], [a, b]))).rejects.toMatchObject({
     code: 'lake_locked',
     message: 'items: b.parquet is not in version 1',
-    facts: { hint: 'Another run changed the table meanwhile; run the same command again.' },
+    facts: { hint: 'Another run has changed the table; run the same command again.' },
   });
   expect([await listFiles(lake), await readFile(staged.stagedAt, 'utf8')]).toEqual([['a.parquet'], 'c.parquet']);
 });
@@ -84,7 +84,7 @@ test('what another program changed behind the version that a run began with is r
     code: 'lake_locked',
     message:
       'items: while the run worked, another program wrote version 1 (DELETE by other 1), which changed rows: in the files that it replaced, 1 rows became 0',
-    facts: { hint: 'Leave the tables to pricelake; the next `pricelake sync` names the way out.' },
+    facts: { hint: 'Only pricelake may write to the tables; the next `pricelake sync` says how to recover.' },
   });
   expect(await note(1n, 1n)).toBe(2n);
   expect(await note(2n)).toBe(3n);

@@ -116,7 +116,7 @@ test('a compaction that finds other rows than the log says changes nothing', asy
   await db.run(`COPY (FROM read_parquet('${first}') WHERE false) TO '${second}' (FORMAT parquet)`);
   await expect(compactLake(db, lake, 'always', io)).rejects.toMatchObject({
     code: 'lake_invalid',
-    message: 'history: 6 files hold 5 rows, their log says 6',
+    message: 'history: 6 files hold 5 rows, but their log says 6',
     facts: { hint: 'Run `pricelake verify`; nothing was changed.' },
   });
   expect((await readTable(lake, 'history')).files).toEqual(files);

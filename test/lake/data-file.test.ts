@@ -28,9 +28,9 @@ test('a file is sealed by what its writer said, and by nothing less', async () =
       message: `${file}: its footer says ${words}`,
       facts: { hint: 'Check the disk, then run the same command again.' },
     });
-  await refuse({ bytes: 1 }, `bytes ${right.bytes}, the writer said 1`);
-  await refuse({ rows: 4999n }, 'rows 5000, the writer said 4999');
-  await refuse({ columns: ['a', 'b'] }, 'columns a,b,c,d, the writer said a,b');
+  await refuse({ bytes: 1 }, `bytes ${right.bytes}, but the writer said 1`);
+  await refuse({ rows: 4999n }, 'rows 5000, but the writer said 4999');
+  await refuse({ columns: ['a', 'b'] }, 'columns a,b,c,d, but the writer said a,b');
   expect(await listOpenFiles(path.dirname(file))).toEqual([]);
 });
 
@@ -43,7 +43,7 @@ test('a footer that says other rows than its groups have is refused', async () =
   await writeFile(file, bytes);
   expect(await readFooterFacts(file)).toMatchObject({ rows: 4999n, rowsInGroups: 5000n });
   await expect(sealDataFile(file, { ...right, rows: 4999n })).rejects.toThrow(
-    `${file}: its footer says rows in row groups 5000, the writer said 4999`,
+    `${file}: its footer says rows in row groups 5000, but the writer said 4999`,
   );
 });
 
@@ -55,7 +55,7 @@ test('a file without rows has no codec, one with rows has zstd', async () => {
     return sealDataFile(file, { rows, bytes, columns: ['a'] });
   };
   expect(await seal(0n, 'zstd')).toMatch(/^[0-9a-f]{64}$/);
-  await expect(seal(1n, 'snappy')).rejects.toThrow('its footer says codecs 1, the writer said 6');
+  await expect(seal(1n, 'snappy')).rejects.toThrow('its footer says codecs 1, but the writer said 6');
 });
 
 test('what is no Parquet file is refused with its name', async () => {

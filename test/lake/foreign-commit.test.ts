@@ -67,10 +67,10 @@ test.each<[string, LogAction[], string | undefined]>([
   ['rows added', [add('c', 2)], 'changed rows: in the files that it replaced, 0 rows became 2'],
   ['rows moved', [moved(remove('a')), moved(remove('b%20b')), moved(add('c', 3))], undefined],
   ['some moved', [moved(remove('a')), add('c', 1)], 'changed rows: in the files that it replaced, 1 rows became 1'],
-  ['rows lost', [moved(remove('b%20b')), moved(add('c', 1))], 'says that no row changed, but 2 rows became 1'],
-  ['rows uncounted', [moved(remove('a')), uncounted], 'says that no row changed, but 1 rows became unknown'],
-  ['an unknown file', [moved(remove('z')), moved(add('c', 1))], 'says that no row changed, but unknown rows became 1'],
-  ['neither counted', [moved(remove('z')), uncounted], 'says that no row changed, but unknown rows became unknown'],
+  ['rows lost', [moved(remove('b%20b')), moved(add('c', 1))], 'says that no rows changed, but 2 rows became 1'],
+  ['rows uncounted', [moved(remove('a')), uncounted], 'says that no rows changed, but 1 rows became unknown'],
+  ['an unknown file', [moved(remove('z')), moved(add('c', 1))], 'says that no rows changed, but unknown rows became 1'],
+  ['neither counted', [moved(remove('z')), uncounted], 'says that no rows changed, but unknown rows became unknown'],
 ])('what a foreign commit did to rows: %s', async (_what, actions, change) => {
   expect((await describe(actions))?.change).toBe(change);
 });
@@ -186,13 +186,13 @@ test('a complete copy repairs items and what follows from them, a rebuild the re
   });
   expect(one.facts.commits).toEqual(['products version 7 (DELETE by other)']);
   expect(one.facts.hint).toBe(
-    '`pricelake sync --reconcile` compares everything with the service and repairs it; `pricelake rebuild` makes the tables again from the kept raw bytes.',
+    '`pricelake sync --reconcile` compares everything with the service and repairs differences; `pricelake rebuild` rebuilds the tables from the kept raw bytes.',
   );
   const three = refusal(commit('items', 7n), commit('history', 8n), commit('datasets', 1n));
   expect(three.message).toBe(
     '/lake/items: another program wrote version 7 (DELETE by other), which changed rows; and 2 more such commits',
   );
-  expect(three.facts.hint).toBe('`pricelake rebuild` makes the tables again from the kept raw bytes.');
+  expect(three.facts.hint).toBe('`pricelake rebuild` rebuilds the tables from the kept raw bytes.');
   expect(isRepairedByCopy([commit('items', 1n), commit('datasets', 1n), commit('price_spread', 1n)])).toBe(true);
   expect(isRepairedByCopy([commit('items', 1n), commit('runs', 1n)])).toBe(false);
 });

@@ -44,7 +44,7 @@ test('an owner whose lock was taken over is told, and beats no more', async () =
   await expect.poll(() => heartbeat.lost.aborted, PATIENT).toBe(true);
   await setTimeout(60);
   expect((await stat(path)).mtimeMs).toBe(0);
-  expect(heartbeat.lost.reason).toMatchObject({ message: `${path}: another process took the lock over` });
+  expect(heartbeat.lost.reason).toMatchObject({ message: `${path}: another process took over the lock` });
   expect(io.events).toEqual([{ level: 'error', event: 'lake.lock_lost', facts: { path } }]);
   await heartbeat.release();
   expect((await stat(path)).size).toBe('other'.length);

@@ -25,7 +25,7 @@ test('a damaged lake.json is told, and the tables are read all the same', async 
   expect([pointer, damaged.size, pointerDamage]).toEqual([
     undefined,
     0,
-    `${join(lake.root, 'lake.json')}: damaged, or of another format`,
+    `${join(lake.root, 'lake.json')}: damaged, or in another format`,
   ]);
   expect(states.get('items')?.version).toBe(0n);
 });
@@ -48,7 +48,7 @@ test('a log that can not be read has no state; one that fell behind or that anot
   const behind = await makePublished();
   await writeEntry(behind, 0n, [...CREATED, add('a.parquet')]);
   const three = await inspectLake(behind);
-  expect(three.damaged.get('items')).toContain('version 0 of its log has 1 files, lake.json names 2');
+  expect(three.damaged.get('items')).toContain('version 0 of its log has 1 files, but lake.json names 2');
   expect(three.states.has('items')).toBe(true);
 });
 

@@ -23,11 +23,11 @@ test('a folder that holds something else is refused and left untouched', async (
   for (const open of [(path: string) => openLake(path, { create: true }), findLake]) {
     await expect(open(folder)).rejects.toMatchObject({
       code: 'lake_invalid',
-      message: `${folder}: not a lake, it holds thesis.doc; it was left untouched`,
+      message: `${folder}: not a lake: it contains thesis.doc; nothing was changed`,
       facts: { hint: expect.stringContaining('lake.path') },
     });
     expect(await readdir(folder)).toEqual(['thesis.doc']);
-    await expect(open(file)).rejects.toThrow(`${file}: not a lake, it holds ${file}`);
+    await expect(open(file)).rejects.toThrow(`${file}: not a lake: it contains ${file}`);
   }
 });
 
@@ -35,7 +35,7 @@ test('a foreign _pricelake folder is refused; one that a crash left half made is
   const [foreign, half] = [await makeFolder(), await makeFolder()];
   await mkdir(join(foreign, '_pricelake'));
   await writeFile(join(foreign, '_pricelake', 'notes.txt'), 'x');
-  await expect(openLake(foreign, { create: true })).rejects.toThrow('it holds _pricelake/notes.txt');
+  await expect(openLake(foreign, { create: true })).rejects.toThrow('it contains _pricelake/notes.txt');
   await mkdir(join(half, '_pricelake', 'tmp'), { recursive: true });
   await mkdir(join(half, 'lost+found'));
   await openLake(half, { create: true });
@@ -81,7 +81,7 @@ test('a lake whose marker is gone or damaged opens for repair, as it is, when ru
 test('a lake of another format version opens for repair alone', async () => {
   const root = await makeLanded();
   await writeFile(markerOf(root), '{"format":"pricelake","version":2}');
-  const message = `${markerOf(root)}: the lake has format 2, this version of pricelake reads format 1`;
+  const message = `${markerOf(root)}: the lake has format 2, but this version of pricelake reads format 1`;
   expect(await openDamagedLake(root)).toEqual({ lake: { root }, damage: message, isOtherFormat: true });
   await expect(findLake(root)).rejects.toMatchObject({ code: 'lake_invalid', message });
 });

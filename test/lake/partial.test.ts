@@ -41,7 +41,7 @@ test('files that are on the remote only are brought where a run holds it, else c
   const lake = await makePartial();
   await expect(requireFiles(lake, 'items', files)).rejects.toMatchObject({
     code: 'lake_invalid',
-    message: `${join(lake.root, 'items')}: 2 of 3 data files are on ${REMOTE} only`,
+    message: `${join(lake.root, 'items')}: 2 of 3 data files are only on ${REMOTE}`,
     facts: { hint: HINT, remote: REMOTE },
   });
   await requireFiles(lake, 'items', files.slice(1, 2));

@@ -24,8 +24,8 @@ test.each(['', '__HIVE_DEFAULT_PARTITION__', 'null', 'NULL', '__hive_default_par
     expect(() => read('brand', 'h', new Map([['h', text]]))).toThrow(
       expect.objectContaining({
         code: 'config',
-        message: `items: brand ${quoteLiteral(text)} can't be a partition: some reader takes it for null`,
-        facts: { hint: 'Take brand out of partitionBy of items.' },
+        message: `items: brand ${quoteLiteral(text)} can't be a partition: some readers take it for null`,
+        facts: { hint: 'Remove brand from partitionBy of items.' },
       }),
     );
   },

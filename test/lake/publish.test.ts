@@ -40,7 +40,7 @@ test('lake.json names the run, and each table that there is with its version, ro
   expect(catalog).toContain('items/a.parquet');
   expect(catalog).toMatch(/CREATE OR REPLACE VIEW "?items"?[^;]*items\/a\.parquet',\n {2}'items\/b\.parquet/);
   expect(catalog).toContain('CREATE OR REPLACE VIEW price_spells AS\n');
-  expect(attribution).toContain('No site in this lake asks for a credit.');
+  expect(attribution).toContain('No site in this lake requires a credit.');
 });
 
 test('a file that would not change is not written', async () => {

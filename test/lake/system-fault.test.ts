@@ -66,10 +66,10 @@ test.each([
 test('what the lake can not be written for is named by its path, anything else by the lake', async () => {
   const nested = new Error('work failed', { cause: systemError('EACCES', '/lake/items/a.parquet') });
   expect(await explain(nested)).toMatchObject({
-    message: '/lake/items/a.parquet: the lake can be read, but not written',
+    message: "/lake/items/a.parquet: can't write to the lake",
   });
   expect(await explain(systemError('ENOSPC', '/lake/items/a.parquet'))).toMatchObject({
-    message: '/lake: no space left on the disk; what was published stays',
+    message: '/lake: no space left on the disk; published data is unaffected',
   });
 });
 

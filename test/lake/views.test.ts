@@ -57,7 +57,7 @@ test('files that are on the remote only, and columns of another type, are refuse
   await write(db, lake, { select: select('items', ITEM) });
   for (const { path } of (await readTable(lake, 'items')).files) await rm(tablePath(lake, 'items', path));
   await markPartial(lake, { remote: 's3://bucket/lake' });
-  await expect(createTableViews(db, lake)).rejects.toThrow('1 of 1 data files are on s3://bucket/lake only');
+  await expect(createTableViews(db, lake)).rejects.toThrow('1 of 1 data files are only on s3://bucket/lake');
 
   const other = await makeBareLake();
   const schemaString = META_DATA.schemaString.replace('"decimal(18,4)"', '"string"');

@@ -224,7 +224,7 @@ test('an older lake takes no copy back, unless that is wanted', async () => {
   world.lakePath = older;
   await expect(load()).rejects.toMatchObject({
     code: 'copy_differs',
-    message: `the copy of history is at run ${after}, and this lake is at run ${BigInt(after) - 1n}; nothing was changed`,
+    message: `the copy of history is at run ${after}, but this lake is at run ${BigInt(after) - 1n}; nothing was changed`,
     facts: { hint: expect.stringContaining('--full') },
   });
   world.lakePath = newer;

@@ -168,7 +168,7 @@ describe('a lease', () => {
     const lease = await takeLease(store, makeNote(URL), io);
     await putLease(2, { released: false });
     await vi.advanceTimersByTimeAsync(20_000);
-    const reason = 'another process took the lease over';
+    const reason = 'another process took over the lease';
     expect(lease.lost.reason).toMatchObject({
       code: 'lake_locked',
       message: `${URL}: ${reason}`,
@@ -224,7 +224,7 @@ describe('a store without conditional writes', () => {
     const error = await failure(refuseUnconditional(store));
     expect(error).toMatchObject({
       code: 'config',
-      message: `${URL}: the store does not honour If-None-Match: it overwrites objects that must not be there`,
+      message: `${URL}: the store ignores If-None-Match: it overwrites existing objects`,
       facts: { hint: expect.stringContaining('conditional writes') },
     });
     store.create = async () => false;

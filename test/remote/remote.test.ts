@@ -137,7 +137,7 @@ test('a first upload that broke off is continued by its machine, and refused to 
   store.objects.delete('lake.json');
   expect(await failure(other.hold())).toMatchObject({
     code: 'lake_invalid',
-    message: `${store.url}: the first upload of a lake did not come to its end`,
+    message: `${store.url}: the first upload of the lake didn't finish`,
     facts: { hint: 'Run `pricelake sync` on the machine that has the lake, or empty the prefix.' },
   });
 });
@@ -213,7 +213,7 @@ test('a machine whose version another one made first takes over what is there', 
   expect(await failure(one.run(2))).toMatchObject({
     code: 'lake_locked',
     message: `${store.url}: another machine published first`,
-    facts: { hint: expect.stringMatching(/^The same command fetches what it published/) },
+    facts: { hint: expect.stringMatching(/^Run the same command again: it fetches that run/) },
   });
 });
 
@@ -227,11 +227,11 @@ test('a file that a log names and that is missing is told, and so is one of anot
   const bringAll = (_lake: Lake, remote: Remote) => remote.bringAll();
   object.bytes = Buffer.concat([bytes.subarray(1), Buffer.from('x')]);
   const told = await failure(two.hold(bringAll));
-  expect(told?.message).toMatch(/runs\/.*: has SHA-256 [0-9a-f]{64}, its log says [0-9a-f]{64}$/);
+  expect(told?.message).toMatch(/runs\/.*: has SHA-256 [0-9a-f]{64}, but its log says [0-9a-f]{64}$/);
   expect(told).toMatchObject({ code: 'lake_invalid', facts: { hint: expect.stringContaining('changed or damaged') } });
   object.bytes = bytes.subarray(1);
   expect((await failure(two.hold(bringAll)))?.message).toContain(
-    `has ${bytes.length - 1} bytes, ${bytes.length} are due`,
+    `has ${bytes.length - 1} bytes, but should have ${bytes.length}`,
   );
   object.bytes = bytes;
   await two.hold(bringAll);
@@ -359,8 +359,8 @@ test('a lake that is no copy of the remote is left untouched, and so is a prefix
   await one.run(1);
   expect(await failure(other.hold())).toMatchObject({
     code: 'lake_invalid',
-    message: `${other.path}: it holds a lake that is no copy of ${store.url}`,
-    facts: { hint: expect.stringMatching(/^Give an empty folder as lake.path/) },
+    message: `${other.path}: contains a lake that is not a copy of ${store.url}`,
+    facts: { hint: expect.stringMatching(/^Set lake.path to an empty folder/) },
   });
   expect(await readVersions(other)).toEqual({ runs: 0, datasets: 0 });
   expect(await readHolder(store)).toBeUndefined();
@@ -368,8 +368,8 @@ test('a lake that is no copy of the remote is left untouched, and so is a prefix
   store.objects.set('photo.jpg', { bytes: Buffer.from('x'), writtenAt: new Date() });
   expect(await failure(one.hold())).toMatchObject({
     code: 'lake_invalid',
-    message: `${store.url}: not a lake, it holds photo.jpg; it was left untouched`,
-    facts: { hint: 'Give an empty bucket, or a prefix of its own, as lake.remote.' },
+    message: `${store.url}: not a lake: it contains photo.jpg; nothing was changed`,
+    facts: { hint: 'Set lake.remote to an empty bucket, or to its own prefix.' },
   });
   expect([...store.objects.keys()]).toEqual(['photo.jpg']);
 });

@@ -194,6 +194,6 @@ describe('a table with other columns than the contract', () => {
 test('a table that is not known is not dropped from lake.json', async () => {
   const pointer = inLake('lake.json');
   await writeFile(pointer, (await readFile(pointer, 'utf8')).replace('"items": {', '"forecasts": {'));
-  await expectRefused(WRITERS, /lake.json: damaged, or of another format$/);
+  await expectRefused(WRITERS, /lake.json: damaged, or in another format$/);
   await expectRebuilt();
 });

@@ -89,12 +89,12 @@ test('a file in the place of a private folder is refused with its name', async (
   await writeFile(inLake('_pricelake', 'landing'), 'x');
   await expect(world.sync()).rejects.toMatchObject({
     code: 'lake_invalid',
-    message: `${inLake('_pricelake', 'landing')}: it is no folder`,
+    message: `${inLake('_pricelake', 'landing')}: not a folder`,
   });
 });
 
 test('an address in the place of the folder is refused, and says where a bucket goes', async () => {
-  const error = { code: 'usage', message: 's3://bucket/lake: a lake is a folder of this machine, not an address' };
+  const error = { code: 'usage', message: 's3://bucket/lake: a lake is a folder on this machine, not an address' };
   await expect(showStatus({ lake: 's3://bucket/lake' }, openContext(true))).rejects.toMatchObject(error);
   world.pipeline.lake.path = 's3://bucket/lake';
   await expect(world.sync()).rejects.toMatchObject({

@@ -75,7 +75,7 @@ describe('a signed event', () => {
     expect(await post('evt_3', -1)).toBe(401);
     expect(site.logged('webhook.refused')).toMatchObject([
       { reason: 'older than --max-age', seconds: 49 * 3600 },
-      { reason: 'ahead by more than --max-skew', seconds: -3600 },
+      { reason: 'ahead of the clock by more than --max-skew', seconds: -3600 },
     ]);
     expect(await site.list('events')).toHaveLength(1);
   });
