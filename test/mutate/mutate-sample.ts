@@ -2,7 +2,7 @@
  * Shows some mutants of a room of src, drawn evenly at random, to the tests that reach them, the quickest file first:
  * npm run mutate:sample -- ROOM [--count 100] [--seed 1] [--tests test/remote,test/run/held.test.ts]
  * `--files 10` shows each mutant to ten files at most. `--at src/a.ts:10` shows all mutants that begin on a line instead.
- * `--again` measures again what the tests reach.
+ * `--only 3,17` shows these of the sample again, say to other tests. `--again` measures again what the tests reach.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -40,6 +40,7 @@ const { values, positionals } = parseArgs({
     tests: { type: 'string' },
     at: { type: 'string', multiple: true },
     files: { type: 'string', default: '100' },
+    only: { type: 'string' },
     again: { type: 'boolean', default: false },
   },
 });
@@ -77,10 +78,10 @@ const tests = list(...folders).filter((name) => name.endsWith('.test.ts'));
 const reaches = await measureReach();
 const chosen = choose();
 let killed = 0;
-for (const [place_, mutant] of chosen.entries()) {
+for (const { mutant, number } of chosen) {
   const killer = await findKiller(mutant);
   if (killer.isKilled) killed++;
-  say(`${place_ + 1}/${chosen.length} ${killer.isKilled ? 'killed  ' : 'SURVIVED'} ${killer.text} ${describe(mutant)}`);
+  say(`${number}: ${killer.isKilled ? 'killed  ' : 'SURVIVED'} ${killer.text} ${describe(mutant)}`);
 }
 say(`${room}, seed ${values.seed}: ${killed} of ${chosen.length} mutants killed`);
 
@@ -139,12 +140,15 @@ async function measureReach(): Promise<(readonly [string, Reach])[]> {
 }
 
 /** Those whose hash with the seed is lowest, so that a count is drawn evenly and a larger one goes on from there. */
-function choose(): Mutant[] {
-  const { at } = values;
-  if (at !== undefined) return mutants.filter((mutant) => at.some((line) => place(mutant).startsWith(`${line}:`)));
-  const ranked = mutants.map((mutant) => ({ mutant, rank: sha256(`${values.seed} ${keyOf(mutant)}`) }));
+function choose(): { mutant: Mutant; number: number }[] {
+  const { at, only, count, seed } = values;
+  const ranked = mutants.map((mutant) => ({ mutant, rank: sha256(`${seed} ${keyOf(mutant)}`) }));
   ranked.sort((a, b) => (a.rank < b.rank ? -1 : 1));
-  return ranked.slice(0, Number(values.count)).map(({ mutant }) => mutant);
+  const numbered = ranked.map(({ mutant }, index) => ({ mutant, number: index + 1 }));
+  if (at !== undefined) return numbered.filter(({ mutant }) => at.some((line) => place(mutant).startsWith(`${line}:`)));
+  const sample = numbered.slice(0, Number(count));
+  const numbers = only?.split(',').map(Number);
+  return numbers === undefined ? sample : sample.filter(({ number }) => numbers.includes(number));
 }
 
 async function findKiller(mutant: Mutant): Promise<{ isKilled: boolean; text: string }> {

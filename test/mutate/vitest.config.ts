@@ -20,6 +20,8 @@ export default defineConfig({
     setupFiles: process.env.MUTATE_REACHED === undefined ? [] : ['test/mutate/note-reached.ts'],
     isolate: process.env.MUTATE_TESTS_SHARE === undefined,
     sequence: { sequencer: AsNamed },
+    // Code with all mutants in it is the same for each of them.
+    experimental: { fsModuleCache: process.env.MUTATE_TESTS_SHARE !== undefined, fsModuleCachePath: '.module-cache' },
     // No others: loading DuckDB for tests that don't use it would take longer than these.
     // A test that a loaded machine ends late has killed no mutant.
     testTimeout: 300_000,

@@ -177,6 +177,9 @@ test('a list that grows copies what is new to it alone, with its history; one th
   const { reason } = (await world.sync()).row;
   expect(reason).toContain('datasets 17, 20, 23, 26 and 29 are new to the lake');
   expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+
+  choose([CENTRAL]);
+  expect((await failure(world.sync())).message).toContain('source.datasets is [26], but the lake holds all datasets: ');
 });
 
 test('several datasets are one copy: an item in two of them is one row, a change one change, no news one look', async () => {

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import type { Io } from '../../src/io/io.js';
 import { estimateRun, type RunEstimate } from '../../src/run/plan/estimate-run.js';
+import { syncPipeline } from '../../src/run/sync.js';
 import { countUsed } from './exact-copy.js';
 import { openWorld, testIo } from './world.js';
 
@@ -104,7 +106,12 @@ describe('what would not go', () => {
     world.pipeline.budget.calls = { percent: 90 };
     const said = await estimate();
     expect(said.steps.find(({ step }) => step === 'pages')).toMatchObject({ calls: 4, exportRows: 0n });
-    expect((await world.sync()).row).toMatchObject({ calls: BigInt(said.calls), export_rows: 0n });
+    const logged: string[] = [];
+    const log: Io['log'] = (level, event) => void logged.push(`${level} ${event}`);
+    const { row } = await syncPipeline(world.pipeline, { ...testIo, log });
+    expect(row).toMatchObject({ calls: BigInt(said.calls), export_rows: 0n });
+    // Who looks on learns that it will take longer.
+    expect(logged).toContain('info copy.chosen');
   });
 
   test('too few calls are told before, and the run lands what it can', async () => {
@@ -123,6 +130,17 @@ describe('what would not go', () => {
     world.sandbox.changeAccount({ limits: { ratePerSecond: 4 } });
     expect(await estimate()).toMatchObject({ calls: 2, seconds: 0.5 });
   });
+});
+
+test('an estimate that is stopped does not wait for the service', async () => {
+  const { intercept } = world;
+  const stop = new AbortController();
+  world.intercept = () => {
+    stop.abort();
+    return new Promise(() => {}); // never
+  };
+  await expect(estimateRun(world.pipeline, testIo, { signal: stop.signal })).rejects.toThrow();
+  world.intercept = intercept;
 });
 
 /** Every file of the lake with its time and size. */

@@ -60,6 +60,16 @@ async function cutLastLine(file: string, plain = false): Promise<void> {
 
 const lastEntry = async (table: TableName) => (await listLog(world.lakePath, table)).at(-1) ?? '';
 
+/** The rows of each run of the ledger are told in full. */
+async function expectEquations(): Promise<void> {
+  const { runs = [] } = await readLoggedTables(world.lakePath);
+  expect(runs).toHaveLength(3);
+  for (const row of runs) {
+    const { received, written, rejected, deduplicated } = JSON.parse(row);
+    expect([row, received]).toEqual([row, written + rejected + deduplicated]);
+  }
+}
+
 const DAMAGES: [string, () => Promise<void>][] = [
   ['a truncated log entry', async () => truncate(await lastEntry('price_spread'), 200)],
   ['a log entry that is cut between two lines', async () => cutLastLine(await lastEntry('sites'))],
@@ -138,6 +148,7 @@ describe('where older raw bytes are gone, a rebuild of a damaged lake', () => {
     expect(carried).toEqual([expect.stringMatching(/^history: read from the files that lake\.json names/)]);
     expect(lost).toEqual([]);
     expect(await listDifferent(['history', 'sites', 'rejects', 'price_spread_daily'])).toEqual([]);
+    await expectEquations();
   });
 
   test('refuses to lose rows, names them, and goes on with --accept-loss', async () => {
@@ -145,7 +156,9 @@ describe('where older raw bytes are gone, a rebuild of a damaged lake', () => {
     await truncate(await lastEntry('history'), 200);
     await writeFile(inLake('lake.json'), 'garbage');
     const error = await failure(rebuild());
-    expect(error.message).toMatch(/^history can't be read, .* history: rows from runs before 000003-\S+ are lost/);
+    expect(error.message).toMatch(
+      /^history can't be read, .* history: rows from runs before 000003-\S+ are lost \(.*history\/_delta_log\/\d+\.json/,
+    );
     expect(error.facts.hint).toContain('--accept-loss');
     expect(await readFile(inLake('lake.json'), 'utf8')).toBe('garbage');
     const { lost } = await rebuild({ acceptLoss: true });

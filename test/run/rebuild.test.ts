@@ -9,7 +9,7 @@ import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
-import { openWorld, readItems, readLoggedTables, readTruth, testIo } from './world.js';
+import { changeText, openWorld, readItems, readLoggedTables, readTruth, testIo } from './world.js';
 
 /** A lake after a first run, one with news, one without, and a complete comparison; the service has moved on since. */
 let original: string;
@@ -18,7 +18,10 @@ const { signal } = new AbortController();
 
 const world = await openWorld({ items: 40, sites: 2, limits: { historyDays: 2 } });
 beforeAll(async () => {
-  await world.sync();
+  // A row that can't be typed: it is rejected, and its item is read once more.
+  world.intercept = changeText(/\/export$/, (text) => text.replace(/"price":[^,]+,/, '"price":"soon",'));
+  expect((await world.sync()).row.rejected).toBe(1n);
+  world.intercept = undefined;
   await world.sandbox.advance({ hours: 6, changes: 20 });
   await world.sync();
   await world.sync();
