@@ -48,6 +48,9 @@ describe('a held batch', () => {
     expect(world.requests).toEqual([]);
     const failed = { name: 'currency_iso_4217', severity: 'gate', next: expect.stringMatching(/./u) };
     expect(logs.filter(([level]) => level === 'error')).toEqual([['error', 'check', expect.objectContaining(failed)]]);
+    // Checks that find nothing are no news.
+    const found = logs.filter(([level, event]) => event === 'check' && level !== 'debug').map(([, , facts]) => facts);
+    expect(found.map((facts) => (facts as { violations: bigint }).violations)).not.toContain(0n);
   });
 
   test('is published without a call once its gate is an error, which the run logs once at level warn', async () => {
