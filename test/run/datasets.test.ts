@@ -305,3 +305,18 @@ test('a complete comparison is refused by the rows of all its exports: an item i
   ]);
   expect(reason).toContain(`and the export takes ${row.export_rows}; `);
 });
+
+test('a run that was refused before it asked for items goes on with the same list, and makes way for another', async () => {
+  const refusePlan = async () => {
+    happen = { matches: (url) => url.pathname.endsWith('/plan'), nth: 1, what: () => refuse(401) };
+    expect((await failure(world.sync())).code).toBe('unauthorized');
+  };
+  choose([ELECTRONICS]);
+  await refusePlan();
+  expect(await world.sync()).toMatchObject({ resumed: true, row: { tries: 2n, calls_refused: 1n } });
+  await goOn(10);
+  await refusePlan();
+  choose([ELECTRONICS, CENTRAL]);
+  expect(await world.sync()).toMatchObject({ resumed: false, row: { tries: 1n } });
+  await expectExactCopy([ELECTRONICS, CENTRAL]);
+});
