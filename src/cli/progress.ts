@@ -19,8 +19,8 @@ export function createLogProgress(log: (facts: Record<string, unknown>) => void)
   const timer = setInterval(() => {
     const last = steps.last();
     if (last === undefined) return;
-    const { step, unit, rows, totalRows, bytes } = last.progress;
-    log({ step, unit, rows, totalRows, bytes, seconds: steps.seconds(), secondsLeft: steps.secondsLeft() });
+    const { step, unit, rows, totalRows, isEstimate, bytes } = last.progress;
+    log({ step, unit, rows, totalRows, isEstimate, bytes, seconds: steps.seconds(), secondsLeft: steps.secondsLeft() });
   }, LOG_EVERY_MS).unref();
   return { update: (progress) => void steps.update(progress), close: () => clearInterval(timer) };
 }
@@ -90,6 +90,19 @@ class Steps {
     const left = this.#pace.seconds * this.#scale - this.seconds();
     return left > 0 ? left : undefined;
   }
+
+  /** For a run without earlier ones: the time of the steps that are under way, at their rate. Others may follow. */
+  leastSecondsLeft(): number | undefined {
+    if (this.#pace !== undefined) return undefined;
+    const left = this.all().flatMap(({ progress: { rows, totalRows, unit }, startedAt }) => {
+      const seconds = (performance.now() - startedAt) / 1000;
+      // One table may take as long as all others.
+      const isUneven = totalRows === undefined || rows === 0n || unit === 'tables' || unit === 'checks';
+      return isUneven ? [] : [(seconds * Number(totalRows - rows)) / Number(rows)];
+    });
+    const most = Math.max(0, ...left);
+    return most >= WORTH_A_LINE_SECONDS ? most : undefined;
+  }
 }
 
 const DRAW_EVERY_MS = 200;
@@ -144,11 +157,12 @@ function isWorthALine({ startedAt }: Step): boolean {
   return performance.now() - startedAt >= WORTH_A_LINE_SECONDS * 1000;
 }
 
-/** `run          12s, about 40s left` */
+/** `run          12s, about 40s left`; `at least` if no earlier run tells what follows. */
 function formatRun(steps: Steps, screen: Screen): string[] {
   if (steps.last() === undefined || steps.seconds() < WORTH_A_LINE_SECONDS) return [];
-  const left = steps.secondsLeft();
-  const about = left === undefined ? '' : `, about ${formatSeconds(left)} left`;
+  const [left, least] = [steps.secondsLeft(), steps.leastSecondsLeft()];
+  const atLeast = least === undefined ? '' : `, at least ${formatSeconds(least)} left`;
+  const about = left === undefined ? atLeast : `, about ${formatSeconds(left)} left`;
   return [`${'run'.padEnd(12)} ${formatSeconds(steps.seconds())}${about}`.slice(0, measureScreen(screen).columns - 1)];
 }
 
@@ -194,8 +208,9 @@ function describeProgress(progress: Progress, seconds: number, cells: number): R
   const rate = seconds > 0 ? rows / seconds : 0;
   const share = total > 0 ? Math.min(1, rows / total) : undefined;
   const left = rate > 0 && progress.totalRows !== undefined ? Math.max(0, total - rows) / rate : undefined;
-  const time = left === undefined ? formatSeconds(seconds) : `${formatSeconds(left)} left`;
-  const counted = share === undefined ? formatCount(rows) : `${formatCount(rows)}/${formatCount(total)}`;
+  const time = left === undefined || unit === 'tables' ? formatSeconds(seconds) : `${formatSeconds(left)} left`;
+  const about = progress.isEstimate === true ? '≈' : '';
+  const counted = share === undefined ? formatCount(rows) : `${formatCount(rows)}/${about}${formatCount(total)}`;
   return {
     step: toPlainLine(progress.step).padEnd(12),
     bar: share === undefined ? undefined : '█'.repeat(Math.round(share * cells)).padEnd(cells, '░'),

@@ -22,7 +22,9 @@ export interface Progress {
   step: string;
   rows: bigint;
   /** Expected rows, if known. */
-  totalRows?: bigint;
+  totalRows?: bigint | undefined;
+  /** True if `totalRows` is only about right. */
+  isEstimate?: boolean;
   bytes: number;
   /** Unit of `rows`; default rows. */
   unit?: 'rows' | 'items' | 'tables' | 'checks';
@@ -54,15 +56,20 @@ export interface OpenStep {
   done(): void;
 }
 
-export function openStep({ progress }: Pick<Io, 'progress'>, step: string): OpenStep {
+export function openStep(
+  { progress }: Pick<Io, 'progress'>,
+  step: string,
+  { unit = 'rows', totalRows }: Pick<Progress, 'unit' | 'totalRows'> = {},
+): OpenStep {
   let [rows, bytes] = [0n, 0];
-  progress({ step, rows, bytes });
+  progress({ step, unit, rows, totalRows, bytes });
   return {
     add(moreRows, moreBytes) {
       rows += moreRows;
       bytes += moreBytes;
-      progress({ step, rows, bytes });
+      progress({ step, unit, rows, totalRows, bytes });
     },
-    done: () => progress({ step, rows, bytes, done: true }),
+    // Whatever was expected and did not come was not needed.
+    done: () => progress({ step, unit, rows: totalRows ?? rows, totalRows, bytes, done: true }),
   };
 }

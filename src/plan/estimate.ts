@@ -140,6 +140,12 @@ export function countRest(
   };
 }
 
+/** Rows that the run receives, as far as lake and service show. */
+export function countAhead({ exports, pages, changedItems, changes, hydration }: Ahead): bigint {
+  const counts = [exports?.rows, pages?.items, changedItems?.count, changes?.count, hydration?.rows];
+  return counts.reduce<bigint>((sum, count = 0n) => sum + count, 0n);
+}
+
 /** Undefined if the rate is unlimited. */
 export function countSeconds(calls: number, ratePerSecond: number | null): number | undefined {
   return ratePerSecond === null || ratePerSecond <= 0 ? undefined : calls / ratePerSecond;

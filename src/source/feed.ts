@@ -164,6 +164,25 @@ async function fetchPage({ client, watermark }: FeedPart, cursor: bigint, io: Io
   });
 }
 
+/** Estimates the changes of a feed up to its newest one, by the distance of the ids that were read. */
+class FeedTotal {
+  readonly #newest: bigint | undefined;
+  #first: { cursor: bigint; rows: bigint } | undefined;
+
+  constructor(newest: bigint | undefined) {
+    this.#newest = newest;
+  }
+
+  /** Undefined after the first page, before which no id is known. */
+  estimate(cursor: bigint, rows: bigint): bigint | undefined {
+    const first = this.#first;
+    this.#first ??= { cursor, rows };
+    if (first === undefined || this.#newest === undefined || cursor <= first.cursor) return undefined;
+    const left = this.#newest > cursor ? this.#newest - cursor : 0n;
+    return rows + (left * (rows - first.rows)) / (cursor - first.cursor);
+  }
+}
+
 /** Reads the pages of a part until nothing more waits, or to the end that a growing feed had. Returns its cursor. */
 async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: Io): Promise<bigint> {
   const { client, dataset, from } = part;
@@ -173,6 +192,7 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
   let cursor = last?.nextCursor ?? from;
   // A feed that begins again never takes the cursor back.
   let known = from;
+  const total = new FeedTotal(part.watermark);
   // The end that an earlier try reached may have moved.
   let hasMore = last?.isSinceBound === true ? last.hasMore : true;
   try {
@@ -191,7 +211,15 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
       }
       cursor = nextCursor;
       hasMore = goesOn;
-      io.progress({ step: 'feed', rows: BigInt(rows), bytes, done: !hasMore });
+      const expected = hasMore ? total.estimate(cursor, BigInt(rows)) : BigInt(rows);
+      io.progress({
+        step: 'feed',
+        rows: BigInt(rows),
+        totalRows: expected,
+        isEstimate: hasMore,
+        bytes,
+        done: !hasMore,
+      });
     }
     return larger(cursor, known);
   } finally {

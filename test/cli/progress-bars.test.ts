@@ -111,6 +111,28 @@ describe.each([80, 120])('bars on a terminal of %i columns', (columns) => {
     expect(screen().join('\n')).not.toContain('run');
   });
 
+  it('say at least how long it takes if no earlier run tells, and which totals are only about right', () => {
+    const { io, screen } = openTerminal(columns);
+    io.progress({ step: 'feed', rows: 0n, totalRows: 90_000n, isEstimate: true, bytes: 0 });
+    vi.advanceTimersByTime(5_000);
+    io.progress({ step: 'feed', rows: 10_000n, totalRows: 90_000n, isEstimate: true, bytes: 0 });
+    vi.advanceTimersByTime(1_000);
+    expect(screen()[0]).toMatch(/^feed {9}█+░+ 11% 10,000\/≈90,000 rows .*48s left$/u);
+    expect(screen().at(-2)).toBe('run          6.0s, at least 48s left');
+  });
+
+  it('tell no time by the number of tables, any of which may take as long as all others', () => {
+    const { io, screen } = openTerminal(columns);
+    io.progress({ step: 'deriving', rows: 0n, totalRows: 8n, bytes: 0, unit: 'tables' });
+    vi.advanceTimersByTime(5_000);
+    io.progress({ step: 'deriving', rows: 2n, totalRows: 8n, bytes: 5, unit: 'tables' });
+    vi.advanceTimersByTime(1_000);
+    expect(screen().slice(0, 2)).toEqual([
+      expect.stringMatching(/^deriving {5}█+░+ 25% 2\/8 tables 5 B 6\.0s$/u),
+      'run          6.0s',
+    ]);
+  });
+
   it('count what the step counts', () => {
     const { io, screen } = openTerminal(columns);
     io.progress({ step: 'checks', rows: 3n, totalRows: 60n, bytes: 0, unit: 'checks' });

@@ -49,15 +49,31 @@ function formatUnfinished({ runId, held }: NonNullable<RunEstimate['unfinished']
 }
 
 function formatTotal(estimate: RunEstimate): string[] {
-  const { calls, exportRows, exact, overageBlocks, seconds, allowed, rest, resetsAt } = estimate;
+  const { calls, exportRows, exact, overageBlocks, allowed, rest, resetsAt } = estimate;
   const about = exact ? '' : '≈ ';
-  const time = seconds === undefined ? '' : `, ${formatSeconds(seconds)} at the plan's rate`;
   const of = (left: bigint | undefined, before: bigint | undefined) =>
     before === undefined ? 'unlimited' : `${formatCount(left ?? 0n)} of ${formatCount(before)}`;
   const until = resetsAt === undefined ? '' : ` until ${resetsAt.toISOString()}`;
   return [
-    `Total: ${about}${countOf(calls, 'call')} and ${about}${countOf(exportRows, 'export row')}${time}.`,
+    `Total: ${about}${countOf(calls, 'call')} and ${about}${countOf(exportRows, 'export row')}.`,
+    `Time: ${describeTime(estimate)}.`,
     `Overage: ${overageBlocks === 0n ? 'none' : `up to ${overageBlocks} block${overageBlocks === 1n ? '' : 's'} of 10,000 rows`}.`,
     `Left afterwards: calls ${of(rest.calls, allowed.calls)}, export rows ${of(rest.exportRows, allowed.exportRows)}${until}.`,
   ];
+}
+
+/** Rows of runs of the same length differ by less than this factor. */
+const ALIKE = 1.5;
+
+/** Says no more than is known: the time of an earlier run, or the least that the calls take. */
+function describeTime({ mode, seconds, rows, earlier }: RunEstimate): string {
+  if (earlier !== undefined) {
+    const ratio = Number(rows) / Math.max(1, Number(earlier.rows));
+    const took = formatSeconds(earlier.seconds);
+    if (ratio < ALIKE && ratio > 1 / ALIKE) return `about ${took}, as run ${earlier.run} took`;
+    return `run ${earlier.run} took ${took} for ${countOf(earlier.rows, 'row')}; this run has ≈ ${formatCount(rows)}`;
+  }
+  const unknown = `not known before a first run of mode ${mode}`;
+  if (seconds === undefined) return unknown;
+  return `at least ${formatSeconds(seconds)} for the calls at the plan's rate; the rest is ${unknown}`;
 }

@@ -4,7 +4,7 @@ import { listStaleReads } from '../../apply/judge-reads.js';
 import type { NextSources } from '../../apply/sources.js';
 import type { TypedFile } from '../../apply/type-file.js';
 import { ItemReader } from '../../apply/typed-rows.js';
-import { reportStep } from '../../io/io.js';
+import { openStep, reportStep } from '../../io/io.js';
 import { loadFooterReader } from '../../lake/data-file.js';
 import { isSmall } from '../../lake/table-rows.js';
 import type { LandedDatasets } from '../../source/datasets.js';
@@ -33,7 +33,7 @@ export async function applyRun(run: Run, landed: LandedInput): Promise<AppliedRu
   loadFooterReader().catch(() => {}); // whoever reads a footer gets its error
   const datasets = await landRunDatasets(run);
   const facets = await askFacets(run, landed);
-  const batch = await reportStep(run.io, 'typing', () => applyLanded(run, landed, datasets));
+  const batch = await applyLanded(run, landed, datasets);
   return { ...batch, datasets, facets };
 }
 
@@ -42,15 +42,32 @@ async function applyLanded(
   landed: LandedInput,
   datasets: LandedDatasets,
 ): Promise<Omit<AppliedRun, 'datasets' | 'facets'>> {
-  const { graph, typing } = run;
   if (isSmallRun(run)) await run.db.useThreads(1);
-  const { account } = landed;
-  const read = await readLandedChanges(run, landed, datasets, await typeChanges(run, landed));
+  const step = openStep(run.io, 'typing', { totalRows: countReceived(run) });
+  const changes = await typeChanges(run, landed);
+  step.add(
+    changes.reduce((sum, { rows }) => sum + BigInt(rows), 0n),
+    0,
+  );
+  const read = await readLandedChanges(run, landed, datasets, changes);
   const { lake, pending, reader, names } = read;
   const sources = { reader, items: lake.items, pending_changes: pending };
   const unlisted = await establishListing(run, landed, names, sources);
-  const itemFiles = await typing.finish();
-  const compared = await compareRun(run, landed, read, { itemFiles, unlisted, moment: await fixMoment(run) });
+  const itemFiles = await run.typing.finish();
+  step.done();
+  return reportStep(run.io, 'merging', () => mergeRead(run, landed, read, { itemFiles, unlisted }));
+}
+
+/** Has the items read that are needed, and merges all into the items so far. */
+async function mergeRead(
+  run: Run,
+  landed: LandedInput,
+  read: ReadChanges,
+  found: Pick<Parameters<typeof compareRun>[3], 'itemFiles' | 'unlisted'>,
+) {
+  const { graph, typing } = run;
+  const { account } = landed;
+  const compared = await compareRun(run, landed, read, { ...found, moment: await fixMoment(run) });
   await hydrateRun(run, account, compared.needed.wanted);
   const judged = await judgeRun(run, compared, await typing.finish());
   // A read that does not show its changes yet is made once more.

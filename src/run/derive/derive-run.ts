@@ -8,7 +8,7 @@ import type { ItemFile } from '../../source/item-files.js';
 import { quoteIdentifier } from '../../sql/quote.js';
 import type { Relation } from '../../sql/relation.js';
 import { columnsOf, sql } from '../../sql/sql.js';
-import type { CopiedDatasets } from '../../tables/table.js';
+import { type CopiedDatasets, DERIVED_TABLES } from '../../tables/table.js';
 import type { AppliedRun } from '../apply/apply-run.js';
 import { settleServiceTime } from '../apply/service-time.js';
 import type { LandedInput } from '../land/land-run.js';
@@ -49,10 +49,10 @@ async function stageTables(
   await sites.made;
   const attributions = await readAttributions(run.db, quoteIdentifier(sites.name));
   const metadata = describeAttributions(attributions);
-  const staging = openStep(run.io, 'staging');
+  const staging = openStep(run.io, 'staging', { unit: 'tables' });
   const tables = await new Staging(run, metadata, staging).guard((own) => stageLanded(run, landed, applied, own));
   staging.done();
-  const deriving = openStep(run.io, 'deriving');
+  const deriving = openStep(run.io, 'deriving', { unit: 'tables', totalRows: DERIVED });
   const next = new NextLake(run, tables);
   const { compared, derived } = await next.guard(() =>
     deriveBeside(run, landed, applied, next, { metadata, deriving }),
@@ -60,6 +60,9 @@ async function stageTables(
   deriving.done();
   return { next: next.with(...derived), attributions, compared };
 }
+
+/** The derived tables, and the closed days. */
+const DERIVED = BigInt(DERIVED_TABLES.length + 1);
 
 /** Derives tables from those that are staged, and compares a sample of items meanwhile. */
 async function deriveBeside(

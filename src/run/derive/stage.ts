@@ -27,6 +27,7 @@ export class Staging {
   readonly #run: Run;
   /** Key-value metadata of each file. */
   readonly #metadata: Record<string, string>;
+  /** Counts tables. */
   readonly #progress: OpenStep | undefined;
   readonly #sealing: Promise<StagedFile[]>[] = [];
 
@@ -59,7 +60,10 @@ export class Staging {
       this.#sealing.push(sealed);
     }
     io.log('debug', 'staged', { table, files: add.length });
-    for (const { rows, bytes } of add) this.#progress?.add(rows, bytes);
+    this.#progress?.add(
+      1n,
+      add.reduce((sum, { bytes }) => sum + bytes, 0),
+    );
     const applied = { run: landing.runNumber, accepted: repairs[table], ...noted };
     const sealed = Promise.all(sealing).then((files) => files.flat());
     sealed.catch(() => {}); // reported to whoever waits for it

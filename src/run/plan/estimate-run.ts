@@ -16,6 +16,7 @@ import type { ModeChoice } from '../../plan/decide-mode.js';
 import {
   type Ahead,
   type Count,
+  countAhead,
   countPages,
   countRest,
   countSeconds,
@@ -34,6 +35,7 @@ import { listEvents } from '../../webhook/event-files.js';
 import { refuseNarrowing } from '../open/dataset-selection.js';
 import { planRepairs, readTables } from '../open/open-tables.js';
 import { isAtRest } from '../prove/run-record.js';
+import { type EarlierRun, findEarlierRun } from './earlier-run.js';
 import { estimateCopy, estimateFeed, estimatePolls } from './estimate-landing.js';
 import { type EstimateSource, estimateHistories, estimateListing, estimateNeeds } from './estimate-reads.js';
 import { RunPlanner } from './run-planner.js';
@@ -45,8 +47,12 @@ export interface RunEstimate extends ModeChoice, Total {
   steps: Step[];
   /** Most blocks of overage that it would have billed. */
   overageBlocks: bigint;
-  /** Time of its calls at the plan's rate; undefined if the rate is unlimited. */
+  /** Time of its calls at the plan's rate, which is the least that it takes; undefined if the rate is unlimited. */
   seconds: number | undefined;
+  /** Rows that it receives, as far as lake and service show. */
+  rows: bigint;
+  /** The earlier run of the same mode whose time is the best guess; undefined for a first one. */
+  earlier: EarlierRun | undefined;
   /** Allowance of the run. A missing figure is unlimited. */
   allowed: { calls?: bigint; exportRows?: bigint };
   /** Allowance left after the run, until `resetsAt`. */
@@ -110,6 +116,7 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   const steps = estimateSteps(priced.ahead);
   const total = sumSteps(steps);
   const looked = client.calls();
+  const rows = countAhead(priced.ahead);
   return {
     ...priced.plan.decision,
     ...total,
@@ -117,6 +124,8 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
     steps,
     overageBlocks: countOverage(allowed, total.exportRows),
     seconds: countSeconds(total.calls, plan.limits.ratePerSecond ?? null),
+    rows,
+    earlier: await findEarlierRun(source, priced.plan.decision.mode, rows),
     allowed: countRest(allowed, { calls: looked - 1, exportRows: 0n }),
     rest: countRest(allowed, { calls: looked - 1 + total.calls, exportRows: total.exportRows }),
     resetsAt: allowed.resetsAt,

@@ -1,0 +1,54 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { showPlan } from '../../src/cli/actions/show-plan.js';
+import type { Progress } from '../../src/io/io.js';
+import { syncPipeline } from '../../src/run/sync.js';
+import { act } from '../cli/open-context.js';
+import { openWorld, testIo } from './world.js';
+
+// The past has several pages of changes.
+const world = await openWorld({ items: 1_500, pastDays: 60 });
+afterAll(() => world.close());
+
+const told: Progress[] = [];
+const io = { ...testIo, progress: (update: Progress) => void told.push(update) };
+const of = (step: string) => told.filter((update) => update.step === step);
+
+test('the long steps of a run know what is ahead of them, and come to it', async () => {
+  await syncPipeline(world.pipeline, io);
+  for (const step of ['snapshot', 'feed', 'typing', 'deriving', 'checks']) {
+    const { rows, totalRows, done } = of(step).at(-1) as Progress;
+    expect([step, totalRows, done]).toEqual([step, rows, true]);
+    expect(rows).toBeGreaterThan(0n);
+  }
+  expect(of('deriving').every(({ unit, totalRows }) => unit === 'tables' && totalRows !== undefined)).toBe(true);
+  const all = of('feed').at(-1)?.rows ?? 0n;
+  const estimates = of('feed').filter(({ isEstimate, totalRows }) => isEstimate === true && totalRows !== undefined);
+  expect(estimates.length).toBeGreaterThan(0);
+  for (const { totalRows = 0n } of estimates) expect(Number(totalRows) / Number(all)).toBeCloseTo(1, 1);
+});
+
+test('plan says how long a run like the next one took, and for how many rows', async () => {
+  const file = path.join(world.folder, 'prices.yaml');
+  await writeFile(path.join(world.folder, 'key'), world.sandbox.keys.live);
+  const source = `source: { baseUrl: '${world.sandbox.baseUrl}', apiKey: { file: '${world.folder}/key' } }`;
+  await writeFile(file, `name: test\n${source}\nlake: { path: '${world.lakePath}' }\n`);
+  const tellTime = async (request: Partial<Parameters<typeof showPlan>[0]> = {}) =>
+    /^Time: .*$/mu.exec((await act(showPlan, { pipeline: file, ...request })).text)?.[0];
+
+  const first = { lake: path.join(world.folder, 'none') };
+  expect(await tellTime(first)).toBe('Time: not known before a first run of mode snapshot.');
+  world.sandbox.changeAccount({ limits: { ratePerSecond: 5 } });
+  expect(await tellTime(first)).toMatch(
+    /^Time: at least [1-9]\S*s for the calls at the plan's rate; the rest is not known /u,
+  );
+  world.sandbox.changeAccount({ limits: { ratePerSecond: null } });
+  // The first run brought all changes as well.
+  expect(await tellTime({ reconcile: true })).toMatch(
+    /^Time: run 1 took \d.*s for [\d,]+ rows; this run has ≈ 1,5\d\d\.$/u,
+  );
+  await syncPipeline({ ...world.pipeline, source: { ...world.pipeline.source, mode: 'snapshot' } }, io);
+  expect(await tellTime({ reconcile: true })).toMatch(/^Time: about \d.*s, as run 2 took\.$/u);
+  expect(await tellTime()).toBe('Time: not known before a first run of mode feed.');
+});
