@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createMarkdownRenderer } from 'vitepress';
+import { parse } from 'yaml';
+import { packagePath } from '../src/io/package-path.js';
+
+type Renderer = Awaited<ReturnType<typeof createMarkdownRenderer>>;
+type Token = ReturnType<Renderer['parse']>[number];
+
+/** `docs/style.yaml`: what not to write, what to write instead, how long a sentence may be, and pages that others write. */
+interface Style {
+  mostWords: number;
+  generated: string[];
+  rules: { expected: string; pattern: string }[];
+}
+
+interface Rule {
+  expected: string;
+  pattern: RegExp;
+}
+
+/** Text that a reader reads in one go: a paragraph, a heading or a cell. */
+interface Passage {
+  line: number;
+  text: string;
+  /** Headings and cells hold no sentences. */
+  hasSentences: boolean;
+}
+
+/** Stands for code, to which no rule applies. */
+const CODE = '\ufffc';
+
+/** The lines of these pages of Markdown that break a rule: `docs/tutorial.md:12: anew: write "again"`. */
+export async function lintProse(files: readonly string[]): Promise<string[]> {
+  const style = parse(readFileSync(packagePath('docs/style.yaml'), 'utf8')) as Style;
+  const rules = style.rules.map(({ expected, pattern }) => ({ expected, pattern: readPattern(pattern) }));
+  const renderer = await createMarkdownRenderer(packagePath('docs'));
+  return files
+    .filter((file) => !style.generated.includes(file))
+    .flatMap((file) =>
+      listPassages(renderer.parse(readFileSync(file, 'utf8'), {})).flatMap((passage) =>
+        [...findWords(passage, rules), ...findLongSentences(passage, style.mostWords)].map(
+          (fault) => `${file}:${passage.line}: ${fault}`,
+        ),
+      ),
+    );
+}
+
+function readPattern(text: string): RegExp {
+  const [, source, flags] = /^\/(.*)\/(\w*)$/.exec(text) ?? [];
+  if (source === undefined) throw new Error(`docs/style.yaml: ${text} is not a pattern such as /\\banew\\b/i`);
+  return new RegExp(source, `${flags}g`);
+}
+
+function listPassages(tokens: readonly Token[]): Passage[] {
+  const passages: Passage[] = [];
+  let line = 1;
+  let block = '';
+  for (const { type, map, children } of tokens) {
+    // A cell has no place of its own, only its row.
+    if (map != null) line = map[0] + 1;
+    if (type === 'inline')
+      passages.push({ line, text: readText(children ?? []), hasSentences: block === 'paragraph_open' });
+    else block = type;
+  }
+  return passages;
+}
+
+const readText = (children: readonly Token[]): string =>
+  children
+    .map(({ type, content }) => {
+      if (type === 'text') return content;
+      if (type === 'softbreak' || type === 'hardbreak') return ' ';
+      return type === 'code_inline' ? CODE : '';
+    })
+    .join('');
+
+function findWords({ text }: Passage, rules: readonly Rule[]): string[] {
+  return rules.flatMap(({ expected, pattern }) =>
+    [...text.matchAll(pattern)].map(([found]) => `${found}: write ${JSON.stringify(expected)}`),
+  );
+}
+
+function findLongSentences({ text, hasSentences }: Passage, most: number): string[] {
+  if (!hasSentences) return [];
+  return text
+    .split(/(?<=[.!?]["”)]*)\s+/)
+    .map((sentence) => ({ sentence, words: countWords(sentence) }))
+    .filter(({ words }) => words > most)
+    .map(({ sentence, words }) => `${words} words in a sentence, and ${most} are allowed: ${sentence.slice(0, 60)}…`);
+}
+
+/** A quotation is one word; a figure or code is none. */
+const countWords = (sentence: string): number =>
+  (sentence.match(/"[^"]+"|“[^”]+”|\S+/gu) ?? []).filter((word) => /\p{L}/u.test(word)).length;
+
+function listPages(): string[] {
+  const isPage = (name: string) => name.endsWith('.md') && !name.startsWith('.vitepress');
+  const docs = readdirSync(packagePath('docs'), { recursive: true, encoding: 'utf8' }).filter(isPage);
+  const pages = docs.map((name) => `docs/${name}`);
+  return [...readdirSync(packagePath('.')).filter(isPage), ...pages, 'bench/README.md'].sort();
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const named = process.argv.slice(2);
+  const faults = await lintProse(named.length > 0 ? named : listPages());
+  for (const fault of faults) console.error(fault);
+  if (faults.length > 0) process.exitCode = 1;
+}

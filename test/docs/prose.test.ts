@@ -1,0 +1,41 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { lintProse } from '../../docs/lint-prose.js';
+
+const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-prose-'));
+afterAll(() => rm(folder, { recursive: true }));
+
+async function lint(text: string): Promise<string[]> {
+  const file = path.join(folder, 'page.md');
+  await writeFile(file, text);
+  return (await lintProse([file])).map((fault) => fault.replace(`${file}:`, ''));
+}
+
+const words = (count: number) => `${'Word '.repeat(count - 1)}word.`;
+
+test.each([
+  ['a paragraph', 'It begins\nanew.', 1],
+  ['a heading', '# Begin anew', 1],
+  ['an item of a list', 'Two:\n\n- one\n- Begin anew', 4],
+  ['a cell', '| a | b |\n| - | - |\n| c | begin anew |', 3],
+  ['a quotation', 'Text.\n\n> Begin anew.', 3],
+  ['the text of a link', '[Begin anew](page.md)', 1],
+  ['words with marks', 'Begin **anew**', 1],
+  ['a container', '::: tip\nBegin anew.\n:::', 2],
+])('a word of docs/style.yaml is found in %s, with its line and what to write', async (_where, text, line) => {
+  expect(await lint(text)).toEqual([`${line}: anew: write "again"`]);
+});
+
+test('code, fences and addresses are no prose', async () => {
+  expect(await lint('Type `anew`.\n\n```sh\nbegin anew\n```\n\n[a page](anew.md) ![picture](anew.png)')).toEqual([]);
+});
+
+test('a sentence has at most 35 words, where it is one: not in a heading or a cell', async () => {
+  expect(await lint(`${words(35)} ${words(35)} "${words(40)}" \`a b\` 1 2 3.`)).toEqual([]);
+  expect(await lint(`Short.\n\n- ${words(30)}\n- One ${words(35)}`)).toEqual([
+    expect.stringMatching(/^4: 36 words in a sentence, and 35 are allowed: One Word Word/u),
+  ]);
+  expect(await lint(`# ${words(50)}\n\n| a |\n| - |\n| ${words(50)} |`)).toEqual([]);
+});
