@@ -34,7 +34,7 @@ export function renderCli(): string {
   const commands = specs.map((spec) => renderCommand(spec, shared, paragraphs));
   return `# Command line
 
-\`npm run docs\` generates this page from the definitions of the command line. \`pricelake COMMAND --help\` prints the same for one command.
+\`npm run docs\` generates this page from the definitions of the command line. \`pricelake COMMAND --help\` prints the same for one command, with more examples.
 
 Results go to stdout. Logs and progress go to stderr: bars and lines on a terminal, JSON lines elsewhere. With \`--json\`, the last line of stdout is one JSON object: \`{"ok": true, …}\`, or \`{"ok": false, "error": {"code", "message", "hint", …}}\`. [Errors and exit codes](errors.md) lists the codes, [Environment](environment.md) the variables.
 
@@ -73,7 +73,9 @@ const nameOf = (line: string): string => /^- `([\w-]+)/u.exec(line)?.[1] ?? line
 function renderCommand(spec: CommandSpec, shared: Set<string>, paragraphs: Set<string>): string {
   const { arguments: positionals = {}, options = {}, examples } = spec;
   const lines = [...describeAll(positionals, ''), ...describeAll(options, '--')];
-  const others = lines.filter((line) => shared.has(line)).map((line) => `\`${nameOf(line)}\``);
+  const others = lines
+    .filter((line) => shared.has(line) && nameOf(line).startsWith('--'))
+    .map((line) => `\`${nameOf(line)}\``);
   const own = lines.filter((line) => !shared.has(line));
   const parts = [
     `## pricelake ${spec.name}`,
@@ -81,7 +83,10 @@ function renderCommand(spec: CommandSpec, shared: Set<string>, paragraphs: Set<s
     describeUsage(spec) === spec.name ? '' : `Arguments: \`${describeUsage(spec).slice(spec.name.length + 1)}\``,
     others.length === 0 ? '' : `With ${others.join(', ')}.`,
     own.join('\n'),
-    examples.map(([line, meaning]) => `- \`${line}\`: ${meaning}`).join('\n'),
+    examples
+      .slice(0, 1)
+      .map(([line, meaning]) => `For example, \`${line}\`: ${meaning}`)
+      .join('\n'),
     ...listParagraphs(spec).filter((paragraph) => !paragraphs.has(paragraph)),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;

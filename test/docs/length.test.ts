@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { GENERATED } from '../../docs/generate.js';
+import { packagePath } from '../../src/io/package-path.js';
+
+/** Written by `npm run interop`. */
+const TRIED = ['interop', 'spark', 'object-storage', 'deliveries'].map((name) => `docs/background/${name}.md`);
+const PAGES = readdirSync(packagePath('docs'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`);
+
+/** As `wc -w` counts: tables and code as well. */
+const countWords = (pages: string[]) =>
+  pages.reduce((sum, page) => sum + readFileSync(packagePath(page), 'utf8').split(/\s+/).filter(Boolean).length, 0);
+
+const isReference = (page: string) => page in GENERATED;
+const isTried = (page: string) => TRIED.includes(page);
+
+test.each([
+  ['written by hand', 25_000, PAGES.filter((page) => !isReference(page) && !isTried(page))],
+  ['of the generated reference', 18_000, PAGES.filter(isReference)],
+  ['of what was tried', 1_800, PAGES.filter(isTried)],
+])('pages %s have up to %i words', (_, limit, pages) => {
+  expect(pages.length).toBeGreaterThan(3);
+  expect(countWords(pages)).toBeLessThanOrEqual(limit);
+});
+
+test.each(['engineer', 'analyst', 'loader', 'contributor'])(
+  'the first page of the %s has up to seven links',
+  (role) => {
+    const links = readFileSync(packagePath(`docs/${role}.md`), 'utf8').match(/\]\([^)]+\)/g) ?? [];
+    expect(links.length).toBeGreaterThan(3);
+    expect(links.length).toBeLessThanOrEqual(7);
+  },
+);
