@@ -33,11 +33,46 @@ places AS (
   )
 ),
 clock AS (FROM 'data_clock.sql'),
-span AS (
+span AS MATERIALIZED (
   SELECT
     coalesce(epoch_us((SELECT min(observed_at) FROM history)), seen_us) AS known_us,
     greatest(seen_us, epoch_us((SELECT max(observed_at) FROM history))) AS now_us
   FROM clock
+),
+-- Products of which a listing came, went or told something since out_after: no other shop ran out.
+touched AS (
+  SELECT product_id
+  FROM (FROM 'product_history.sql')
+  WHERE observed_at > getvariable('out_after')::TIMESTAMPTZ AND kind IN ('REMOVED', 'RELISTED')
+  UNION
+  SELECT product_id
+  FROM (FROM 'product_history.sql') AS since
+  JOIN names ON names.site_id = since.site_id
+  JOIN places USING (name)
+  WHERE observed_at > getvariable('out_after')::TIMESTAMPTZ AND place.pair IS NOT NULL AND json_type(changes, place.pair) = 'ARRAY'
+  UNION
+  SELECT product_id
+  FROM items, span
+  WHERE first_seen_at > getvariable('out_after')::TIMESTAMPTZ
+    OR removed_at > getvariable('out_after')::TIMESTAMPTZ
+    OR gone_at > getvariable('out_after')::TIMESTAMPTZ
+    OR known_us > epoch_us(getvariable('out_after')::TIMESTAMPTZ)
+),
+-- Unnested from a list, DuckDB takes them for few.
+asked AS MATERIALIZED (
+  SELECT unnest(ids) AS product_id
+  FROM (
+    SELECT list(DISTINCT product_id) AS ids
+    FROM (
+      SELECT product_id
+      FROM items
+      WHERE getvariable('out_after') IS NULL
+        AND site_id IN (SELECT site_id FROM names)
+        AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+      UNION ALL
+      FROM touched
+    )
+  )
 ),
 listings AS MATERIALIZED (
   SELECT
@@ -48,11 +83,7 @@ listings AS MATERIALIZED (
     epoch_us(first_seen_at) AS seen_us,
     CASE WHEN NOT is_listed THEN epoch_us(coalesce(removed_at, gone_at)) END AS ended_us
   FROM items
-  WHERE product_id IN (
-      SELECT product_id FROM items
-      WHERE site_id IN (SELECT site_id FROM names)
-        AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
-    )
+  WHERE product_id IN (FROM asked)
     AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
 ),
 told AS MATERIALIZED (

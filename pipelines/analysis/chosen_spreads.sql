@@ -2,13 +2,15 @@
 -- The widest of the price spreads that are asked for, by the prices that can be trusted; place 1 is the widest.
 -- Optional variables: as of matching_spreads.sql · grade (B): the lowest grade that is shown · top (20)
 WITH matching AS (FROM 'matching_spreads.sql'),
-ranked AS (
-  SELECT
-    *,
-    row_number() OVER (ORDER BY trusted_spread_pct DESC NULLS LAST, spread_pct DESC, product_id, currency) AS place
+-- The window is over few rows.
+first AS (
+  SELECT *
   FROM matching
   WHERE grade <= coalesce(getvariable('grade')::VARCHAR, 'B')
+  ORDER BY trusted_spread_pct DESC NULLS LAST, spread_pct DESC, product_id, currency
+  LIMIT coalesce(getvariable('top')::BIGINT, 20)
 )
-SELECT *
-FROM ranked
-WHERE place <= coalesce(getvariable('top')::BIGINT, 20)
+SELECT
+  *,
+  row_number() OVER (ORDER BY trusted_spread_pct DESC NULLS LAST, spread_pct DESC, product_id, currency) AS place
+FROM first

@@ -24,8 +24,8 @@ asked_run AS (
     SELECT max(coalesce(caught_up_at, finished_at)) AS read_at FROM runs WHERE run_number = getvariable('since_run')::BIGINT
   )
   CROSS JOIN (
-    SELECT max(observed_at) AS changed_at
-    FROM history
+    SELECT max(changed_at) AS changed_at
+    FROM (FROM 'run_clocks.sql')
     JOIN runs USING (run_id)
     WHERE run_number <= getvariable('since_run')::BIGINT
   )
@@ -53,15 +53,19 @@ spells AS MATERIALIZED (
   FROM lasting, moment
   WHERE from_at > since OR to_at IS NOT NULL OR NOT is_confirmed
 ),
+-- Unnested from a list, DuckDB takes them for few, and keeps them in memory instead of the rows that are looked through.
+touched AS MATERIALIZED (
+  SELECT unnest(ids) AS item_id FROM (SELECT list(DISTINCT item_id) AS ids FROM spells)
+),
 judged AS MATERIALIZED (
   SELECT item_id, product_id, site_id, currency, price, is_counted, findings, price > 0 AND (is_counted OR findings = ['duplicate']) AS is_right
   FROM offers
-  SEMI JOIN spells USING (item_id)
+  SEMI JOIN touched USING (item_id)
 ),
 listings AS MATERIALIZED (
   SELECT item_id, price_changed_at, first_seen_at, removed_at, gone_at, is_listed, category_slug
   FROM (FROM 'product_listings.sql')
-  SEMI JOIN spells USING (item_id)
+  SEMI JOIN touched USING (item_id)
 ),
 -- Another pack, condition or currency never was comparable. Anything else is known of the current price alone.
 then_listed AS MATERIALIZED (
@@ -147,11 +151,14 @@ chosen AS MATERIALIZED (
   QUALIFY row_number() OVER (PARTITION BY kind ORDER BY abs(change_pct) DESC NULLS LAST, moved_at DESC, item_id)
     <= coalesce(getvariable('top')::BIGINT, 100)
 ),
+chosen_products AS MATERIALIZED (
+  SELECT unnest(ids) AS product_id FROM (SELECT list(DISTINCT product_id) AS ids FROM chosen)
+),
 -- Prices of the chosen products, as they are and as they were.
 sold AS MATERIALIZED (
   SELECT item_id, product_id, currency, site_id, price, is_counted, findings, price > 0 AND (is_counted OR findings = ['duplicate']) AS is_right
   FROM offers
-  SEMI JOIN (SELECT DISTINCT product_id FROM chosen) USING (product_id)
+  SEMI JOIN chosen_products USING (product_id)
 ),
 sold_then AS (
   SELECT
@@ -164,6 +171,7 @@ sold_then AS (
       true
     ) AS is_right
   FROM lasting
+  SEMI JOIN chosen_products USING (product_id)
   SEMI JOIN chosen USING (product_id, currency)
   CROSS JOIN moment
   LEFT JOIN (SELECT item_id, findings, is_right FROM sold) AS sold USING (item_id)
@@ -219,7 +227,7 @@ SELECT
 FROM chosen
 CROSS JOIN moment
 JOIN (
-  SELECT item_id, title, url FROM (FROM 'product_listings.sql') SEMI JOIN (SELECT DISTINCT product_id FROM chosen) USING (product_id)
+  SELECT item_id, title, url FROM (FROM 'product_listings.sql') SEMI JOIN chosen_products USING (product_id)
 ) AS listed USING (item_id)
 LEFT JOIN places_before AS before USING (product_id, currency, site_id)
 LEFT JOIN places_after AS after USING (product_id, currency, site_id)

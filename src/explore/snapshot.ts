@@ -14,12 +14,11 @@ import { lockDown } from '../sql/read-only-sql.js';
 import { tablePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
 
-/**
- * Nested queries whose rows are made once for a version of the lake, with the columns that they are in the order of: rows of
- * one product are then read alone. The first ones are made before a page is shown, the others meanwhile.
- */
-const PREPARED_FIRST = { data_clock: 'ALL', product_cards: 'product_id, currency' };
-const PREPARED_LATER = { product_listings: 'product_id', product_history: 'product_id, item_id' };
+/** Nested queries whose rows are made once for a version of the lake, before a page is shown. */
+const PREPARED_FIRST = ['data_clock', 'product_cards'];
+
+/** Those that are made while pages are shown, in an order in which the rows of one product are read alone. */
+const PREPARED_LATER = { product_listings: 'product_id', product_history: 'product_id, item_id', run_clocks: 'run_id' };
 
 /** Pages, downloads and SQL that are answered side by side; others wait. */
 const SESSIONS = 3;
@@ -57,14 +56,13 @@ export class Snapshot {
   readonly scratch: string;
   /** Ends when price spells are made, so that analyses of the past are fast. Rejected if they could not be. */
   readonly past: Promise<void>;
-  /** Ends when all rows are made that questions read often. Rejected if they could not be. */
-  readonly whole: Promise<void>;
   readonly #prepared: Set<string>;
   readonly #db: Database;
   readonly #stop: AbortController;
   /** Names of the variables that a session may have. */
   readonly #variables = new WeakMap<DuckDBConnection, string[]>();
   #isPastReady = false;
+  #whole: Promise<void> | undefined;
   #users = 0;
   #isRetired = false;
   #closed: Promise<void> | undefined;
@@ -82,8 +80,6 @@ export class Snapshot {
       this.#isPastReady = true;
     });
     this.past.catch(() => {}); // each question that needs it gets the error
-    this.whole = this.past.then(() => prepare(db, PREPARED_LATER, this.#prepared));
-    this.whole.catch(() => {}); // questions read the files of the lake then
   }
 
   /** Nested queries whose rows are there already. */
@@ -108,7 +104,10 @@ export class Snapshot {
       const pointer = await readPointer(lake);
       const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
       const prepared = new Set<string>();
-      await prepare(db, PREPARED_FIRST, prepared);
+      for (const name of PREPARED_FIRST) {
+        await db.run(`CREATE TABLE ${name} AS ${readAnalysis(name)}`);
+        prepared.add(name);
+      }
       await createSpellsView(db);
       if (list !== undefined) await readList(db, list);
       const credits = await db.rows(
@@ -127,6 +126,19 @@ export class Snapshot {
       await rm(scratch, { recursive: true, force: true });
       throw error;
     }
+  }
+
+  /** Makes the rows that many questions read, one table after the other. Until then, questions read the files of the lake. */
+  prepareAll(): Promise<void> {
+    this.#whole ??= this.past.then(async () => {
+      await this.#db.run('CREATE TABLE prepared_offers AS FROM offers');
+      await this.#db.run('CREATE OR REPLACE VIEW offers AS FROM prepared_offers');
+      for (const [name, order] of Object.entries(PREPARED_LATER)) {
+        await this.#db.run(`CREATE TABLE ${name} AS FROM (${readAnalysis(name)}\n) ORDER BY ${order}`);
+        this.#prepared.add(name);
+      }
+    });
+    return this.#whole;
   }
 
   get isPastReady(): boolean {
@@ -197,7 +209,7 @@ export class Snapshot {
 
   async #close(): Promise<void> {
     this.#stop.abort();
-    await Promise.allSettled([this.whole]);
+    await Promise.allSettled([this.past, this.#whole]);
     await this.#db.close();
     await rm(this.scratch, { recursive: true, force: true });
   }
@@ -210,14 +222,6 @@ export class Snapshot {
 }
 
 type SnapshotFacts = Pick<Snapshot, 'run' | 'name' | 'credits' | 'list'> & { prepared: Set<string> };
-
-/** Makes these rows one after the other, and notes each query that has them. */
-async function prepare(db: Database, queries: Record<string, string>, prepared: Set<string>): Promise<void> {
-  for (const [name, order] of Object.entries(queries)) {
-    await db.run(`CREATE TABLE ${name} AS FROM (${readAnalysis(name, prepared)}\n) ORDER BY ${order}`);
-    prepared.add(name);
-  }
-}
 
 /** Makes what the analyses of a price list read. */
 async function readList(db: Database, list: WatchListOptions): Promise<void> {
