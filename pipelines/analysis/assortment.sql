@@ -1,13 +1,13 @@
--- What shops add to and remove from their range: one row for each shop and week (from Monday on, UTC). new, removed and
--- relisted listings; listed: listings that were listed at the end of the week's last day; entry_pct: new and relisted
--- ones, and exit_pct: removed ones, in percent of those listed at the end of the previous week.
+-- What shops add to and remove from their range: one row per shop and week (starting on Monday, UTC). new, removed and
+-- relisted listings; listed: listings at the end of the week's last day; entry_pct (new and relisted) and exit_pct
+-- (removed) are in percent of the listings at the end of the previous week.
 -- Source: entry and exit rates as in Cavallo, Scraped Data and Sticky Prices, Review of Economics and Statistics 100
 -- (2018), and Consumer Price Index Manual (IMF and others, 2020), chapter 7.
 -- Exact: all counts. Percentages are doubles.
--- Limits: new means that the service saw a listing for the first time. In the week in which it first read a shop, that
--- is the whole range (is_first). A product under a new address is a new listing. Listings without a price are not
--- counted. Before the lake's first change, listings that were already gone are missing.
--- Optional variables: weeks (13, up to the one under way) · site_id
+-- Limits: new means that the service saw a listing for the first time. In the week when it first read a shop, that is
+-- the shop's whole range (is_first). A product under a new address is a new listing. Listings without a price don't
+-- count. Listings that were gone before the lake's first change are missing.
+-- Optional variables: weeks (13, up to the current one) · site_id
 WITH span AS (
   SELECT
     (last_day - DATE '1970-01-05')::BIGINT // 7 AS last_week,

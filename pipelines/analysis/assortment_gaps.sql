@@ -1,13 +1,13 @@
--- Products that others sell and you don't: those that at least min_shops shops list now, in one currency, and that your
--- shop does not list in any. lowest, lowest_shop, median and highest are of the lowest price of each shop. first_sold_at: since
--- when the first of these shops has sold it; sold_widely_at: since when min_shops of them have. own_ended_at: when your
+-- Products that others sell and you don't: at least min_shops shops list the product now in one currency, and your shop
+-- lists it in none. lowest, lowest_shop, median and highest use the lowest price of each shop. first_sold_at: when the
+-- first of these shops started selling it; sold_widely_at: when min_shops of them sold it. own_ended_at: when your
 -- shop's last listing of it ended; null if it never had one.
 -- Exact: counts, prices and times. median is exact, half away from zero at the fourth decimal.
--- Limits: only offers that count are counted (offers.is_counted). A shop sells a product since the first listing that it
--- still has was first seen: that may be later than the truth if the product moved to a new address, and absences in
--- between don't count. A listing without a product, of yours too, matches nothing.
+-- Limits: only offers that count are included (offers.is_counted). A shop is taken to sell a product since its oldest
+-- current listing was first seen. The true time may be earlier if the product moved to a new address; absences in
+-- between are ignored. Listings without a product, including yours, match nothing.
 -- Variable: own_site (site_id): your own shop
--- Optional variables: min_shops (2) · currency · category (slug or path; with those below it) · top (100)
+-- Optional variables: min_shops (2) · currency · category (slug or path; includes subcategories) · top (100)
 WITH asked AS MATERIALIZED (
   SELECT
     CASE

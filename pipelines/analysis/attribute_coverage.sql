@@ -1,8 +1,8 @@
--- Coverage of attributes by shop: how many offers tell availability, cost of delivery, condition and regular price. One row for
--- each website with offers (table offers): how many offers it has, of how many something is known, and the share of offers
--- with known availability and known cost of delivery. A shop with few known ones needs a mapping of its own in the pipeline
--- file (analysis.shops, docs/concepts/attributes.md).
--- Limits: condition is known of products with several offers only, and words of titles tell it as well.
+-- Coverage of attributes by shop: how many offers have a known availability, delivery cost, condition and regular
+-- price. One row per website with offers (table offers): its offers, the offers for which each is known, and the share
+-- with known availability and known delivery cost. A shop with low coverage needs its own mapping in the pipeline file
+-- (analysis.shops, docs/concepts/attributes.md).
+-- Limits: condition is known only for products with several offers, and may also come from words of the title.
 SELECT
   offers.site_id,
   coalesce(names.name, offers.site_id::VARCHAR) AS shop,

@@ -1,8 +1,10 @@
--- Which attributes do listed items have, and with which values? One row for each name, and for each name within an object
--- (shipping.price). items: listed items that have it, and share_pct of all; shops: websites that have it; types: of the
--- values; distinct_values; examples: the most frequent values with the number of items, texts cut at 40 characters.
--- Map what tells availability, delivery, condition or regular price in the pipeline file (docs/concepts/attributes.md).
--- Optional variables: site_id: of one website · examples (5): so many values · top (100): rows, the most items first
+-- Which attributes do listed items have, and with which values? One row per name, and per name within an object
+-- (shipping.price). items: listed items that have it, and share_pct: their share of all; shops: websites that have it;
+-- types: types of the values; distinct_values; examples: the most frequent values with their number of items, long text
+-- cut at 40 characters. Map attributes for availability, delivery, condition or regular price in the pipeline file
+-- (docs/concepts/attributes.md).
+-- Optional variables: site_id: only this website · examples (5): number of example values · top (100): number of rows,
+-- most items first
 WITH listed AS (
   SELECT item_id, site_id, attributes
   FROM items

@@ -1,10 +1,10 @@
--- Which attributes may tell availability, cost of delivery, condition and regular price? A proposal for the pipeline file
--- (docs/concepts/attributes.md), by the names and values of the attributes that listed items have: one row for each meaning
--- and name that isn't mapped yet. An attribute is proposed if its name means so and at least 80 % of its values can be
--- read; or, for availability, if at least 80 % of its values are words for it, whatever its name is. items and shops have
--- it; known_pct of its items have a value that can be read; coverage_pct is their share of all listed items. unknown_values
--- are the most frequent others, with the number of items: say in values what they mean.
--- Limits: names are compared with words of English, German, Croatian and other European languages. Look at the proposals
+-- Which attributes may hold availability, delivery cost, condition and regular price? Proposals for the pipeline file
+-- (docs/concepts/attributes.md), based on the names and values of attributes of listed items: one row per meaning and
+-- name that isn't mapped yet. An attribute is proposed if its name fits and at least 80% of its values are readable;
+-- or, for availability, if at least 80% of its values are availability words, whatever its name. items and shops: how
+-- many have it; known_pct: share of its items with a readable value; coverage_pct: their share of all listed items.
+-- unknown_values: the most frequent other values with their number of items; give their meanings in values.
+-- Limits: names are compared with words of English, German, Croatian and other European languages. Check the proposals
 -- before you use them: nothing proves that an attribute means what its name says.
 WITH listed AS (
   SELECT site_id, currency, attributes FROM items WHERE is_listed AND attributes <> '{}'

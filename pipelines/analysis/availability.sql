@@ -1,14 +1,16 @@
--- Times without stock, by product and shop: how often, how long, and how often one shop alone had the product. One row for each
--- product and website of which something is known, the most days out of stock first. A shop is in stock while one of its
--- listings is, and out of stock while all of them are. known_days: the time in which its state is known; stock_outs: stretches
--- of time out of stock, out_days their time, longest_out_days the longest. out_since: since when it is out of stock now,
--- null if it isn't; out_since_known is false if that was so when the known history begins. alone_times and alone_days: it
--- was the only one in stock, while at least one other shop listed the product, and all others were known not to have it.
--- Source: a definition of this project. Attributes tell availability as the pipeline file maps them
--- (docs/concepts/attributes.md); their past is in changes, under the attribute's name, attributes.name or attributes.
+-- Times without stock, by product and shop: how often, how long, and how often a single shop had the product. One row
+-- per product and website with known availability, most days out of stock first. A shop is in stock while any of its
+-- listings is, and out of stock while all of them are. known_days: time for which its state is known; stock_outs:
+-- number of periods out of stock; out_days: their total time; longest_out_days: the longest. out_since: start of the
+-- current period out of stock, null if there is none; out_since_known is false if it was already out of stock when the
+-- known history begins. alone_times and alone_days: it was the only shop in stock, at least one other shop listed the
+-- product, and all others were known not to have it.
+-- Source: a definition of this project. Availability comes from attributes that the pipeline file maps
+-- (docs/concepts/attributes.md). Their past values are in changes, under the attribute's name, attributes.name or
+-- attributes.
 -- Exact: times and counts. Days are doubles, divided once.
--- Limits: the time from the first known change on. An attribute without a change is taken to have been as it is since then.
--- Only changes of history are seen. The mapping and the product of a listing are today's, for all times.
+-- Limits: covers the time from the first known change. An attribute without changes is assumed to have had its value
+-- since then. Only changes in history count. Mappings, and the product of each listing, are today's for all times.
 -- Optional variables: product (product_id) · site_id · out_after (TIMESTAMPTZ: out of stock now, and not yet then) ·
 -- top (100)
 WITH mapped_sites AS (SELECT DISTINCT site_id FROM items WHERE product_id IS NOT NULL),

@@ -1,4 +1,4 @@
--- Changes of each day by kind, up to the newest change. Days without a change have no row.
+-- Changes per day by kind, up to the newest change. Days without changes have no rows.
 -- Optional variables: days (60)
 SELECT observed_date AS day, kind, count(*) AS changes
 FROM history

@@ -1,7 +1,7 @@
--- How often each shop was the cheapest: products times closed days on which it had the lowest price (on a tie, the shop
--- with the lowest site id), and its share of all.
--- Optional variables: currency · category (slug or path; with those below it) · since (DATE; 30 days up to the last
--- closed one)
+-- How often each shop was the cheapest: product-days (closed days only) with the lowest price at this shop (on a tie,
+-- the shop with the lowest site id), and its share of all product-days.
+-- Optional variables: currency · category (slug or path; includes subcategories) · since (DATE; default: the last 30
+-- closed days)
 WITH span AS (
   SELECT coalesce(getvariable('since')::DATE, max(day) - 29) AS since FROM price_spread_daily
 ),

@@ -1,6 +1,6 @@
--- Day by day, the price spreads of the products with the widest spreads today, or of one product.
--- Optional variables: as of widest_spreads.sql, and since (DATE; 30 days up to the last closed one) ·
--- product (product_id): this one, whatever its spread
+-- Daily price spreads of the products with the widest spreads today, or of one product.
+-- Optional variables: as in widest_spreads.sql, and since (DATE; default: the last 30 closed days) · product
+-- (product_id): only this one, whatever its spread
 WITH widest AS (FROM 'chosen_spreads.sql'),
 chosen AS (
   SELECT product_id, currency, place FROM widest WHERE getvariable('product') IS NULL

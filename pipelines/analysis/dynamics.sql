@@ -1,19 +1,19 @@
--- How often, how far and how long: one row for each category or shop. frequency_pct: price changes in percent of the
--- days on which a listing could change its price, that is, per listing and day; implied_days: the length of a price
--- spell that follows from this frequency, -1 / ln(1 - frequency). increases and decreases, and the median and mean size
--- of each in log points (100 * ln(new / old)). complete_spells with their median and mean length in days; spells that
--- began before the first known change (began_unknown), that are current, or that ended with the listing (cut_off) are
--- counted, but not part of the lengths. synchronisation_pct: when a shop changes the price of a product in a week, the
--- share of the product's other shops that do so in the same week, averaged over changes.
+-- How often prices change, by how much, and how long they last: one row per category or shop. frequency_pct: price
+-- changes in percent of listing-days on which a price could change; implied_days: the length of a price spell implied
+-- by this frequency, -1 / ln(1 - frequency). increases and decreases, and the median and mean size of each in log
+-- points (100 * ln(new / old)). complete_spells with their median and mean length in days; spells that began before the
+-- first known change (began_unknown), that are current, or that ended with the listing (cut_off) are counted, but left
+-- out of the lengths. synchronisation_pct: if a shop changes the price of a product in a week, the share of the
+-- product's other shops that also do so in that week, averaged over changes.
 -- Source: Gorodnichenko, Sheremirov and Talavera, Price Setting in Online Markets: Does IT Click?, Journal of the
 -- European Economic Association 16 (2018); Nakamura and Steinsson, Five Facts about Prices, Quarterly Journal of
 -- Economics 123 (2008).
 -- Exact: counts, and lengths as intervals before they are divided. Everything else is a double.
--- Limits: complete spells are the short ones, because a limited span cuts off long spells more often; read implied_days
--- as well. A change is dated by when the service saw it. Sales count as changes (see sales). Suspect prices, and
--- changes to and from them, are left out (price_spells).
--- Optional variables: by (category or shop) · currency · category (slug) · since, until (DATE; 90 days up to the last
--- closed one) · with_suspects (false)
+-- Limits: complete spells tend to be short, because a limited period cuts off long spells more often; compare
+-- implied_days. Each change has the time at which the service saw it. Sales count as changes (see sales). Suspect
+-- prices, and changes to and from them, are left out (price_spells).
+-- Optional variables: by (category or shop) · currency · category (slug) · since, until (DATE; default: the last 90
+-- closed days) · with_suspects (false)
 WITH span AS (
   SELECT
     coalesce(getvariable('until')::DATE, last_day) AS until_day,

@@ -1,11 +1,11 @@
--- Products by words and by what they cost: one row for each product and currency in which it is listed with a price.
--- shops counts the shops whose prices can be trusted; min_price, median_price, max_price and spread_pct are over these,
--- and grade says how far to trust them (docs/concepts/spreads.md). Without trusted prices, min_price and max_price are
--- over all. Spreads of grades A and B come first, the widest first.
--- Optional variables: q (words of title, brand or part number, in any order, case and accents; a GTIN in any of its
--- forms; up to eight words) · currency · category (slug or path; with those below it) · brand (in any case) · site_id
--- (sold by this shop) · grade (B; the lowest grade, which leaves out products without one) · min_shops · in_stock
--- (true: a shop says that it has it; false: none does) · min_price · max_price · product (product_id)
+-- Find products by words and prices: one row per product and currency with a listed price. shops counts the shops with
+-- trusted prices; min_price, median_price, max_price and spread_pct cover these, and grade says how far to trust them
+-- (docs/concepts/spreads.md). Without trusted prices, min_price and max_price cover all prices. Spreads of grades A and
+-- B come first, widest first.
+-- Optional variables: q (words of title, brand or part number, in any order, ignoring case and accents; or a GTIN in
+-- any form; up to eight words) · currency · category (slug or path; includes subcategories) · brand (ignoring case) ·
+-- site_id (sold by this shop) · grade (B; the lowest grade, which excludes products without one) · min_shops · in_stock
+-- (true: a shop says that it has it; false: no shop does) · min_price · max_price · product (product_id)
 SELECT cards.* EXCLUDE (words), coalesce(sites.name, cheapest_site_id::VARCHAR) AS cheapest_shop
 FROM (FROM 'product_cards.sql') AS cards
 LEFT JOIN sites ON sites.site_id = cheapest_site_id AND sites.is_current

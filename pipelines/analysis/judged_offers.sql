@@ -1,7 +1,7 @@
 -- Every listed offer with a price, and the reasons not to compare it (docs/concepts/spreads.md): placeholder, currency,
--- stale, out_of_stock, scale, pack, condition, terms, outlier, duplicate. Offers without a finding count: the cheapest of each shop.
--- Each offer is first judged by itself. All offers are then compared with those that passed, one price for each shop.
--- doubts are evidence against an offer that counts: title, brand, unit_price, set.
+-- stale, out_of_stock, scale, pack, condition, terms, outlier, duplicate. Of the offers without findings, the cheapest
+-- of each shop counts. Each offer is first judged by itself. All offers are then compared with those that passed, one
+-- price per shop. doubts are evidence against a counted offer: title, brand, unit_price, set.
 -- (FROM '….sql') is replaced by the query of that file.
 WITH priced AS (
   SELECT

@@ -1,15 +1,14 @@
--- How long listings last, by Kaplan and Meier: one row for each age in days at which a listing ended. survival: the
--- share of listings that are still listed at that age; std_error by Greenwood; at_risk: listings that were watched at
--- that age; ended: those that ended then. A lifetime lasts from when the listing was first seen to its removal,
--- including absences of up to gap_days. Listings that were still listed on the last day are censored: they last at
--- least as long.
+-- How long listings last, by Kaplan and Meier: one row per age in days at which listings ended. survival: the share of
+-- listings still listed at that age; std_error: by Greenwood; at_risk: listings observed at that age; ended: listings
+-- that ended at it. A lifetime lasts from when the listing was first seen to its removal, including absences of up to
+-- gap_days. Listings still listed on the last day are censored: they last at least that long.
 -- Source: Kaplan and Meier, Nonparametric Estimation from Incomplete Observations, Journal of the American Statistical
 -- Association 53 (1958); late entry: Klein and Moeschberger, Survival Analysis (2003), chapter 4.6.
 -- Exact: counts and ages in whole days. survival and std_error are doubles.
--- Limits: a listing that was first seen before the lake's first change counts only from the age that it had then,
--- because listings that had ended by then are not in the lake. Listings of a shop's first day had been listed for an
--- unknown time; they are left out unless with_first is true. A product under a new address is a new listing. A removal
--- in the last gap_days counts as an end, although the listing may come back.
+-- Limits: a listing that was first seen before the lake's first change counts only from its age at that time, because
+-- the lake lacks listings that had ended by then. Listings from a shop's first day are of unknown age; they are left
+-- out unless with_first is true. A product under a new address is a new listing. A removal in the last gap_days counts
+-- as an end, although the listing may come back.
 -- Optional variables: gap_days (7) · with_first (false) · site_id · category (slug)
 WITH span AS (
   SELECT

@@ -1,16 +1,16 @@
--- Today's price of a listing within its range: one row for each of the last 7, 30, 90 and 365 days, and one for the
--- whole known past (days is null). lowest and highest of all prices in these days, including today's; mean: weighted by
--- how long each price lasted; days_known: days for which the price is known; prices: number of different prices; rank:
--- 1 if none was lower; lower_pct: share of the known time in which the price was lower than today's.
+-- Today's price of a listing within its range: one row each for the last 7, 30, 90 and 365 days, and one for the whole
+-- known past (days is null). lowest and highest: of all prices in these days, including today's; mean: weighted by how
+-- long each price lasted; days_known: days with a known price; prices: number of different prices; rank: 1 if no price
+-- was lower; lower_pct: share of the known time in which the price was lower than today's.
 -- Source: definitions of this project; time-weighted means as in the Consumer Price Index Manual (IMF and others,
 -- 2020).
 -- Exact: price, lowest, highest and counts. mean, days_known and lower_pct are doubles; the mean is the exact sum of
 -- price times microseconds, divided once.
 -- Limits: the time before the first known change counts as if the price had been the same since the listing was first
--- seen; is_whole is then false. Time in which the listing was gone does not count. Suspect prices (price_spells) are
--- left out, and so are listings whose current price is a placeholder or wrong by a factor of 10, 100 or 1,000 (offers).
--- Optional variables: product (product_id) · item_id · site_id · currency · category (slug) · top (100 listings): those
--- whose price is lowest in percent of their mean over the whole known past · with_suspects (false)
+-- seen; is_whole is then false. Time when the listing was gone doesn't count. Suspect prices (price_spells) are left
+-- out, and so are listings whose current price is a placeholder or wrong by a factor of 10, 100 or 1,000 (offers).
+-- Optional variables: product (product_id) · item_id · site_id · currency · category (slug) · top (100): number of
+-- listings, those with the lowest price in percent of their mean over the whole known past · with_suspects (false)
 WITH now_us AS (
   SELECT seen_us AS until_us FROM (FROM 'data_clock.sql')
 ),

@@ -1,16 +1,17 @@
--- Pairs of products that may be one and are not matched yet (table matches), for a person to decide: same brand, same
--- pack, and at least half of their words. similarity: words that both have, of those that either has (Jaccard); a word
--- counts by its first four letters, without case and accents, and so does a number, but for the pack and the brand.
--- for and against: what speaks for one product, and against. First come pairs of which one has no valid GTIN, then pairs
--- without different numbers, then those that no shop sells both of, then the most similar. The pipeline file's analysis.matches takes the result back as CSV,
--- with yes or no in column match; a pair with a no does not come again.
+-- Pairs of products that may be the same and aren't matched yet (table matches), for a person to decide: same brand,
+-- same pack, and at least half of their words in common. similarity: words in both titles as a share of words in either
+-- (Jaccard); words count by their first four letters, ignoring case and accents, as do numbers, except those of the
+-- pack and the brand. for and against: the evidence for and against a match. Pairs with a product without a valid GTIN
+-- come first, then pairs without differing numbers, then pairs that no shop sells both products of, then the most
+-- similar. The pipeline file's analysis.matches takes the result back as CSV, with yes or no in column match; a pair
+-- with no isn't listed again.
 -- Source: Fellegi and Sunter, A Theory for Record Linkage, Journal of the American Statistical Association 64 (1969);
 -- blocking and similarity: Christen, Data Matching (Springer, 2012).
 -- Exact: sizes and counts. similarity and ratios of prices are doubles.
--- Limits: only listed offers with a price, a brand and a pack size. A pair must share a word that at most 30 products of
--- the brand and the pack have, so work grows with the number of listings. Words of one shop in less than half of a
--- product's listings don't count. Nothing here joins anything by itself.
--- Optional variables: brand, in any case · min_similarity (0.5) · top (20): number of rows
+-- Limits: only listed offers with a price, a brand and a pack size. A pair must share a word that at most 30 products
+-- of the brand and pack have, so work grows with the number of listings. Words from one shop in less than half of a
+-- product's listings don't count. This analysis never joins products by itself.
+-- Optional variables: brand, ignoring case · min_similarity (0.5) · top (20): number of rows
 WITH listed AS MATERIALIZED (
   SELECT
     coalesce(matches.match_id, items.product_id) AS product,

@@ -1,19 +1,20 @@
--- Whose prices moved since a moment: one row for each listing of a product whose price or listing is not as it was then.
--- kind: rise or fall; new: listed for the first time since; back: listed again; removed: no longer listed; gone: it was
--- missing in a complete copy. change and change_pct: its size. rank_before and rank_after: the shop's place among the
--- shops that sell the product in that currency, 1 if none is cheaper; null if the shop did not sell it, or its prices
--- don't count. shops_before and shops_after are their numbers. moved_at: when the current price, or listing, began, or
--- the listing ended. of_kind: all rows of the kind, also beyond top. item_id and product_id lead to the listing and, in analysis offers, to all offers of the product.
--- Prices judged wrong never make a row: today's with a finding of table offers other than duplicate, and suspect ones of
--- price_spells. Another listing of the shop may be the cheaper one (is_counted is false).
+-- Which prices have moved since a given time: one row per listing of a product whose price or listing has changed
+-- since. kind: rise or fall; new: listed for the first time since; back: listed again; removed: no longer listed; gone:
+-- a complete copy lacked it. change and change_pct: the size of the move. rank_before and rank_after: the shop's place
+-- among the shops that sell the product in that currency, 1 if none is cheaper; null if the shop didn't sell it, or its
+-- prices don't count. shops_before and shops_after: the number of these shops. moved_at: when the current price or
+-- listing began, or the listing ended. of_kind: number of rows of the kind, including those beyond top. item_id and
+-- product_id lead to the listing and, in analysis offers, to all offers of the product. Prices judged wrong never make
+-- a row: current prices with a finding other than duplicate in table offers, and suspect prices in price_spells.
+-- Another listing of the shop may be cheaper (is_counted is false).
 -- Exact: prices, change, ranks and times. change_pct is a double.
--- Limits: only the two ends are compared, so a listing that came and went in between has no row, nor has one that went
--- back to its price. Listings without a product are left out, and so are those that had, or have, no price, or changed
--- their currency. Offers of today tell packs, conditions and usual currencies, so removed listings are judged by their
--- own prices alone.
--- Optional variables: since (TIMESTAMPTZ, UTC; one day before the service last saw any item) · since_run (run_number): instead,
--- what changed after that run · currency · category (slug or path; with those below it) · site_id · kind · product
--- (product_id) · top (100): this many rows of each kind, the largest first
+-- Limits: only the two ends are compared, so a listing that came and went in between has no row, and neither has one
+-- that returned to its old price. Listings without a product, without a price at either end, or with a changed currency
+-- are left out. Only current offers have packs, conditions and usual currencies, so removed listings are judged by
+-- their own prices alone.
+-- Optional variables: since (TIMESTAMPTZ, UTC; one day before the service last saw any item) · since_run (run_number):
+-- instead, what changed after that run · currency · category (slug or path; includes subcategories) · site_id · kind ·
+-- product (product_id) · top (100): number of rows of each kind, largest first
 WITH newest_run AS (
   SELECT max(run_number) AS run_number FROM runs
 ),

@@ -1,8 +1,8 @@
--- What every offer cost, by ranges of days: at the end of each day (UTC) from from_day until before to_day, it was
+-- What every offer cost, by ranges of days: at the end of each UTC day from from_day to the day before to_day, it was
 -- listed at this price. Variables: first_day, last_day (DATE); set them first: SET VARIABLE first_day = DATE
 -- '2026-10-01'; and so on.
 -- (FROM '….sql') is replaced by the query of that file; told_prices.sql lists the known prices and their order. An item
--- without a change has had its price since it was first seen. Product and website are today's, for all days.
+-- without changes has had its price since it was first seen. Product and website are the current ones, for all days.
 WITH past_offers AS (FROM 'past_offers.sql'),
 listings AS (
   SELECT

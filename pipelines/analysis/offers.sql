@@ -1,5 +1,5 @@
 -- The listed offers of a product, cheapest first in each currency, with the reasons not to compare them.
--- Table offers itself is made by judged_offers.sql.
+-- judged_offers.sql makes table offers itself.
 -- Variables: product (product_id) · currency (optional)
 SELECT
   items.currency,

@@ -1,15 +1,15 @@
--- Whether shops keep their rank: one row for each lag in days. rank_correlation: Spearman's correlation of the shops'
--- prices of a product with their prices this many days later, over shops that sell it on both days, averaged over
--- products and days; pairs is their number. stay_pct: of the shops with the lowest price of a product (ties count), the
--- share that still has it this many days later; stay_listed_pct: the same among shops that sell it then. Only the
--- lowest price of each shop at the end of the day (UTC) counts.
+-- How long shops keep their price rank: one row per lag in days. rank_correlation: Spearman's correlation of the shops'
+-- prices of a product with their prices that many days later, over shops that sell it on both days, averaged over
+-- products and days; pairs: number of product-days. stay_pct: the share of shops with the lowest price of a product
+-- (ties count) that still have it that many days later; stay_listed_pct: the same among shops that still sell it then.
+-- Only the lowest price of each shop at the end of the day (UTC) counts.
 -- Source: Lach, Existence and Persistence of Price Dispersion, Review of Economics and Statistics 84 (2002); Baye,
 -- Morgan and Scholten, Price Dispersion in the Small and in the Large, Journal of Industrial Economics 52 (2004).
 -- Exact: counts and ranks; ties share the mean of their ranks. Correlations and percentages are doubles.
 -- Limits: products in min_shops or more shops on both days; if all shops have the same price, there is no correlation
--- and the pair is left out (tied is the number of such pairs). Variable products limits how many products are compared:
--- those with the lowest MD5 of their id, the same ones each time; all_products is the number without the limit. Suspect
--- prices are left out (price_spells). Days before the lake's first change miss listings that were already gone.
+-- and the pair is left out (tied counts such pairs). Variable products limits the number of compared products: those
+-- with the lowest MD5 of their id, the same ones each time; all_products is the number without the limit. Suspect
+-- prices are left out (price_spells). Days before the lake's first change lack listings that were already gone.
 -- Optional variables: currency · category (slug) · lags (1,7,14,30,60,90: days) · days (4): number of first days, each
 -- step (28) days before the next, ending where the longest lag still fits · step · min_shops (3) · products (20000) ·
 -- with_suspects (false)

@@ -1,9 +1,8 @@
--- How prices as a whole moved from period to period, without weights: the price of a listing in a period is the one at
--- the end of its last day, and only prices of the same listing are compared. One row for each group and period; the
--- group's first period is 100: jevons: matched-model Jevons, chained; jevons_direct: the same against the first period
+-- How the price level moved from period to period, without weights: a listing's price in a period is its price at the
+-- end of the period's last day, and only prices of the same listing are compared. One row per group and period; the
+-- group's first period is 100. jevons: matched-model Jevons, chained; jevons_direct: the same against the first period
 -- only; geks_jevons: GEKS over matched Jevons in a rolling window, extended by the mean splice on the published index;
--- tpd: time-product dummy, one regression over all periods. matched is the number of listings that the previous period
--- has as well.
+-- tpd: time-product dummy, one regression over all periods. matched: number of listings also in the previous period.
 -- Source: Consumer Price Index Manual (IMF and others, 2020), chapters 8 and 10; Eurostat, Guide on Multilateral
 -- Methods in the HICP (2022); ONS, Consumer Prices Indices Technical Manual; mean splice: Diewert and Fox, Substitution
 -- Bias in Multilateral Methods for CPI Construction, Journal of Business and Economic Statistics 40 (2022).
@@ -11,11 +10,11 @@
 -- Limits: quantities are unknown, so each listing has the same weight. A listing and its successor are two listings.
 -- Suspect prices are left out (price_spells). The last period may be incomplete. Listings that were gone before the
 -- lake began are missing. If no listing links a period to the earlier ones, the index is null from there on. Each new
--- period repeats the regression, so tpd is revised; its time grows with the cube of the number of periods, so set since
--- to limit it.
+-- period repeats the regression, so tpd values get revised; its time grows with the cube of the number of periods, so
+-- limit it with since.
 -- Optional variables: period (month, week or day) · by (all, category, shop, or category and shop) · window_periods
--- (25) · currency · category (slug) · site_id · until (DATE; the last day the lake knows) · since (DATE; by month
--- everything that is known, otherwise 52 weeks or 60 days) · with_suspects (false)
+-- (25) · currency · category (slug) · site_id · until (DATE; default: the last day that the lake knows) · since (DATE;
+-- default: everything for months, else 52 weeks or 60 days) · with_suspects (false)
 WITH settings AS (
   SELECT
     coalesce(getvariable('period')::VARCHAR, 'month') AS unit,

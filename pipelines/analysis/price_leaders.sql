@@ -1,10 +1,10 @@
--- Who moves first: of two shops that sell the same products, how often the follower moved a price up or down within
--- some hours after the leader had moved its own the same way, and how long that took. follow_pct is the share of the
--- leader's moves on products of both that were followed; lead_pct says who leads: 100 if only the leader ever came
--- first, 50 if they take turns. Moves at the same instant don't count. Moves by a factor of about 10, 100 or 1,000
--- (from 6.3 to 15.8, and so on) are mistakes or their corrections, and are left out.
--- Optional variables: hours (72) · currency · category (slug or path; with those below it) · min_follows (5) · site_id
--- (pairs with this shop) · top (50)
+-- Which shops move their prices first: for two shops that sell the same products, how often the follower moved a price
+-- within some hours after the leader had moved its own price in the same direction, and how long that took. follow_pct:
+-- the share of the leader's moves on shared products that were followed; lead_pct: who leads, 100 if only the leader
+-- ever came first, 50 if they take turns. Moves at the same instant don't count. Moves by a factor of about 10, 100 or
+-- 1,000 (from 6.3 to 15.8, and so on) are mistakes or their corrections, and are left out.
+-- Optional variables: hours (72) · currency · category (slug or path; includes subcategories) · min_follows (5) ·
+-- site_id (pairs with this shop) · top (50)
 WITH moved AS (
   SELECT *, log10(price::DOUBLE / previous_price::DOUBLE) AS tens
   FROM (

@@ -1,19 +1,19 @@
--- Price cuts, each beside the lowest price of the 30 days before it. lowest_before is the lowest price in the 30 days
--- up to the cut. days_known: number of these days for which the listing's price is known; days_unlisted: number for
--- which it is known not to have been listed; days_unknown: the rest, before the first known change. cut_pct: the cut
--- from the price just before it; cut_from_lowest_pct: from lowest_before, negative if the new price is above it.
--- earlier_cut_at: the previous cut, if it is in these 30 days.
+-- Price cuts, each with the lowest price of the 30 days before it. lowest_before: the lowest price in the 30 days up to
+-- the cut. days_known: days of these with a known price of the listing; days_unlisted: days on which it is known not to
+-- have been listed; days_unknown: the rest, before the first known change. cut_pct: the cut from the price just before
+-- it; cut_from_lowest_pct: from lowest_before, negative if the new price is above it. earlier_cut_at: the previous cut,
+-- if it was in these 30 days.
 -- Source: Directive 98/6/EC, Article 6a (inserted by Directive (EU) 2019/2161): the prior price is the lowest one that
 -- the trader applied in a period of at least 30 days before the reduction; Court of Justice of the European Union,
 -- C-330/23 (Aldi Süd, 2024): an announced reduction is computed from that price.
 -- Exact: prices and instants. Percentages and days are doubles.
--- Limits: this says nothing about lawfulness. The data don't say what a shop announced, and the article applies only to
--- announced reductions; Member States may provide otherwise for progressive reductions, goods that deteriorate, and
+-- Limits: this says nothing about lawfulness. The data doesn't say what a shop announced, and the article applies only
+-- to announced reductions; Member States may provide otherwise for progressive reductions, goods that deteriorate, and
 -- products on the market for less than 30 days. The date of a price is when the service saw it; a price between two
 -- scrapes is unknown. The time of a suspect price (price_spells) counts as unknown, and a change to or from it is not a
 -- cut. Read lowest_before with days_known.
 -- Optional variables: days (30): the length of the earlier period · currency · category (slug) · site_id · product
--- (product_id) · since, until (DATE; 30 days up to the last one): cuts of these days · top (100), the latest first ·
+-- (product_id) · since, until (DATE; default: the last 30 days): cuts on these days · top (100), latest first ·
 -- with_suspects (false)
 WITH span AS (
   SELECT

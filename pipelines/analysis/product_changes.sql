@@ -1,5 +1,5 @@
--- Changes of the listings of one product, the latest first: one row for each that the service told, also of listings that are
--- gone. changes has the other values that it told, as JSON text.
+-- Changes to the listings of one product, latest first: one row per change that the service reported, including those
+-- of listings that are gone. changes: the other changed values, as JSON text.
 -- Variable: product (product_id)
 -- Optional variables: top (1000)
 SELECT

@@ -1,8 +1,9 @@
--- The prices of one product over time: one row for each price of each listing, the shop with the lowest current price
--- first. from_at until before to_at, which is null if the price is current; began and ended as in view price_spells.
--- is_suspect: the price looks wrong. is_counted: true if a current price counts (table offers), null for past ones.
+-- The prices of one product over time: one row per price of each listing, the shop with the lowest current price first.
+-- Valid from from_at until before to_at, which is null if the price is current; began and ended are as in view
+-- price_spells. is_suspect: the price looks wrong. is_counted: true if a current price counts (table offers), null for
+-- past ones.
 -- Variable: product (product_id)
--- Optional variables: currency · days (all): only prices that lasted into the last so many days
+-- Optional variables: currency · days (all): how many days back; only prices that lasted into them
 WITH spells AS (
   SELECT *
   FROM price_spells

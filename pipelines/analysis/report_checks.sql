@@ -1,5 +1,5 @@
 -- part of: the report
--- Results of the checks of the newest checked run, the gravest first.
+-- Check results of the newest checked run, most severe first.
 SELECT *
 FROM check_results
 WHERE run_id = (SELECT arg_max(run_id, checked_at) FROM check_results)

@@ -1,5 +1,5 @@
 -- part of: the report
--- Datasets as the service describes them, beside the listings of each in the copy.
+-- Datasets as the service describes them, with the number of their listings in the copy.
 -- Optional variables: top (50)
 WITH copied AS (
   SELECT dataset, count(*) AS copied

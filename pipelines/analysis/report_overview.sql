@@ -1,5 +1,5 @@
 -- part of: the report
--- How much the copy holds and how fresh it is, one row.
+-- Size and freshness of the copy, in one row.
 WITH listings AS (
   SELECT
     count(*) AS items,

@@ -1,5 +1,5 @@
 -- part of: the report
--- The ledger's newest runs, the newest first, and whether the rows of each add up.
+-- The newest runs in the ledger, newest first, and whether the rows of each add up.
 -- Optional variables: top (10)
 SELECT
   *,

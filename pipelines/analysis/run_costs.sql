@@ -1,5 +1,6 @@
 -- part of: explore
--- Cost of the runs by month (UTC) of their end, the newest first: calls, export rows, blocks of overage and bytes received.
+-- Cost of runs by the UTC month in which they ended, newest first: calls, export rows, blocks of overage and bytes
+-- received.
 -- Optional variables: top (12)
 SELECT
   date_trunc('month', finished_at AT TIME ZONE 'UTC')::DATE AS month,

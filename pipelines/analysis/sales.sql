@@ -1,15 +1,15 @@
--- Temporary price cuts and lasting ones, by shop and category. A sale is a cut after which the listing returns to the
--- previous price or a higher one within some days; further cuts until then belong to it. Other cuts are lasting. A cut
--- is undecided if fewer days have passed, or if the listing ended before. sales_pct: sales in percent of the decided
--- cuts; returned_pct: sales that ended at exactly the previous price; depth: the lowest price of the sale in percent
--- below the previous price; days: its length; on_sale_pct: the share of all listed time that fell on sales.
+-- Temporary and lasting price cuts, by shop and category. A sale is a cut after which the listing returns to the
+-- previous price or a higher one within some days; further cuts until then belong to the sale. Other cuts are lasting.
+-- A cut is undecided if fewer days have passed, or if the listing ended earlier. sales_pct: sales in percent of the
+-- decided cuts; returned_pct: sales that ended at exactly the previous price; depth: the lowest price of the sale in
+-- percent below the previous price; days: its length; on_sale_pct: the share of listed time that was on sale.
 -- Source: Nakamura and Steinsson, Five Facts about Prices, Quarterly Journal of Economics 123 (2008), sale filters for
 -- V-shaped cuts, asymmetric ones included.
 -- Exact: counts, prices and instants; percentages, means and medians are doubles.
--- Limits: what the shop announced is unknown: a cut that is taken back is called a sale. Suspect prices, and changes to
--- and from them, are left out (price_spells).
+-- Limits: what the shop announced is unknown: any cut that is taken back counts as a sale. Suspect prices, and changes
+-- to and from them, are left out (price_spells).
 -- Optional variables: return_days (30) · by (shop, category, or shop and category) · currency · category (slug) ·
--- since, until (DATE; 180 days up to the last closed one): cuts of these days · with_suspects (false)
+-- since, until (DATE; default: the last 180 closed days): cuts on these days · with_suspects (false)
 WITH span AS (
   SELECT
     coalesce(getvariable('until')::DATE, last_day) AS until_day,

@@ -1,10 +1,10 @@
--- Shops against the market, in all and by category: for how many of the products that two or more shops sell in one
--- currency a shop has the lowest price (on a tie, all of them count), and its price index. 100 is the median price of
--- each product; the index is a geometric mean, so half and twice the price cancel out. index_p25, index_median and
+-- Shops against the market, overall and by category: how often a shop has the lowest price among products that two or
+-- more shops sell in one currency (on a tie, all of these shops count), and its price index. 100 is the median price of
+-- each product; the index is a geometric mean, so half and double the price cancel out. index_p25, index_median and
 -- index_p75 are the quartiles of its products. Only offers that count are compared (offers.is_counted). A row without a
 -- category is the shop as a whole.
--- Optional variables: currency · category (slug or path; with those below it) · min_products (5): only shops with this
--- many compared products · site_id · by (shop: only rows of a shop as a whole; category: only the others)
+-- Optional variables: currency · category (slug or path; includes subcategories) · min_products (5): only shops with at
+-- least this many compared products · site_id · by (shop: only rows of a shop as a whole; category: only the others)
 WITH lowest AS (
   SELECT product_id, currency, site_id, min(price) AS price
   FROM offers

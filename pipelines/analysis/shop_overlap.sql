@@ -1,15 +1,15 @@
--- How much the ranges of two shops overlap, and who is cheaper: numbers of products that each shop and both shops list
--- now in one currency. overlap_pct: the products of both in percent of those of either (Jaccard); in_first_pct and
--- in_second_pct: in percent of each shop's own. cheaper, same and more_expensive: for how many shared products the
--- first shop's price is below, at or above the second's; price_level: the geometric mean of first / second over them,
--- 100 if they are equal. Only the lowest price of each shop counts.
+-- How much the ranges of two shops overlap, and which shop is cheaper: the number of products that each shop and both
+-- shops list now in one currency. overlap_pct: shared products in percent of all products of the two (Jaccard);
+-- in_first_pct and in_second_pct: in percent of each shop's own products. cheaper, same and more_expensive: for how
+-- many shared products the first shop's price is below, at or above the second's; price_level: the geometric mean of
+-- first / second over them, 100 if they are equal. Only the lowest price of each shop counts.
 -- Source: Jaccard, The Distribution of the Flora in the Alpine Zone, New Phytologist 11 (1912); price_level is a
 -- matched-model Jevons index between shops (Consumer Price Index Manual, IMF and others, 2020). Position against the
 -- market is in shop_index_by_category, leaders and followers in price_leaders.
 -- Exact: counts and comparisons. Percentages and price_level are doubles.
 -- Limits: listings without a product don't count, nor do offers that are not counted (offers.is_counted).
--- Optional variables: currency · category (slug) · min_products (5) that both list · site_id (pairs with this shop) ·
--- top (100)
+-- Optional variables: currency · category (slug) · min_products (5): minimum number of shared products · site_id (pairs
+-- with this shop) · top (100)
 WITH shop_prices AS MATERIALIZED (
   SELECT product_id, currency, site_id, min(price) AS price
   FROM offers

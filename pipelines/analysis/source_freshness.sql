@@ -1,8 +1,8 @@
--- Which sources are fresh: one row for each source of each website, the stalest first. A source is one scrape of a website
--- (the API's source id). unseen: how long before the data's clock its newest item was seen, in days; null if that is not
--- known. is_stale: longer than stale_after allows (analysis.staleAfter of the pipeline file), so its offers don't count.
--- listings: items of the source that are listed now. read_by and read_at: the last read that showed the source.
--- Limits: a source is as fresh as its newest item; items that a scrape no longer finds are told by changes.
+-- How fresh the sources are: one row per source of each website, stalest first. A source is one scrape of a website
+-- (the API's source id). unseen: days between the last sight of its newest item and the data's clock; null if unknown.
+-- is_stale: longer than stale_after allows (analysis.staleAfter of the pipeline file), so its offers don't count.
+-- listings: currently listed items of the source. read_by and read_at: the last read that showed the source.
+-- Limits: a source is as fresh as its newest item; changes report items that a scrape no longer finds.
 -- Optional variables: site_id · stale (true: only stale ones) · top (all)
 SELECT
   sources.site_id,

@@ -1,5 +1,5 @@
--- Spread by category of the product, categories with the most compared products first. Uses trusted prices, grades A
--- and B. Optional variables: currency · top (30)
+-- Price spread by product category, categories with the most compared products first. Uses trusted prices, grades A and
+-- B. Optional variables: currency · top (30)
 WITH trusted AS (
   SELECT *, coalesce(trusted_spread_pct, inlier_spread_pct) AS pct
   FROM price_spread

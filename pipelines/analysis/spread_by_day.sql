@@ -1,4 +1,4 @@
--- Spread of all compared products at the end of each closed day (UTC). Prices far from all others are left out.
+-- Price spread of all compared products at the end of each closed day (UTC), without prices far from all others.
 -- Optional variables: currency · days (90)
 SELECT
   day,

@@ -1,4 +1,4 @@
--- How many products have which spread, in steps of 5 percent; everything from 100 percent on is one step (up_to is
+-- Number of products by price spread, in steps of 5 percent; spreads of 100 percent or more share one step (up_to is
 -- null). Uses trusted prices, grades A and B. Optional variables: currency
 WITH trusted AS (
   SELECT coalesce(trusted_spread_pct, inlier_spread_pct) AS pct

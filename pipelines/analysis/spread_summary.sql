@@ -1,6 +1,6 @@
 -- Price spreads in figures, one row; the quantiles use trusted spreads (grades A and B).
--- Optional variables: currency · min_shops: how many shops count as many (4, or as many as the most-sold product has;
--- outliers can be found from four shops on)
+-- Optional variables: currency · min_shops: number of shops that count as many (4, or as many as the most-sold product
+-- has; finding outliers takes four shops)
 WITH selected AS (
   SELECT *, coalesce(trusted_spread_pct, inlier_spread_pct) AS trusted_pct
   FROM price_spread

@@ -1,20 +1,20 @@
--- New listings that may continue one that ended: pairs of listings of one shop, so that two series of prices can be
--- linked. The new one was first seen after the old one, and at most days after the old one ended. evidence: product (both
--- have the same product_id), url (the same address, without scheme, www. and fragment), title (the same words); and as
--- support, path: addresses that differ in the query only. Words are compared by their first four letters, without case,
--- order and accents, numbers as a whole. gap_days: time from the end to the new listing, negative if that was seen first.
+-- New listings that may continue an ended one: pairs of listings of one shop whose price series you may link. The new
+-- one was first seen after the old one, and at most days days after the old one ended. evidence: product (both have the
+-- same product_id), url (the same address, without scheme, www. and fragment), title (the same words); and as support,
+-- path: addresses that differ only in the query. Words are compared by their first four letters, ignoring case, order
+-- and accents, and numbers as a whole. gap_days: time from the end to the new listing, negative if that was seen first.
 -- last_price and first_price: of the old series and of the new one; change_pct is null if their currencies differ.
--- candidates: new listings for the old one; rivals: old listings for the new one. is_ambiguous: one of these numbers
--- is above 1. Nothing chooses between them: link pairs that are not ambiguous, and look at the others.
+-- candidates: new listings for the old one; rivals: old listings for the new one. is_ambiguous: one of these numbers is
+-- above 1. The analysis doesn't choose between them: link unambiguous pairs, and review the others.
 -- Source: a definition of this project.
 -- Exact: prices, times and counts. gap_days and change_pct are doubles, divided once.
--- Limits: a pair is likely, not certain. A title alone counts if it has three words or more, and the products are not
--- known to differ. A title with a word more or less is another one. A value that more than 100 ended listings of
--- the shop share tells nothing. A listing that came back under its own number has not ended. A pair is left out if
--- a listing in between continues the old one and is continued by the new one: A to B and B to C, so not A to C.
--- Optional variables: days (30) · overlap_days (1): the new listing may be seen this long before the end of the old one is
--- noticed · since (TIMESTAMPTZ): ended since then · site_id · category (slug or path; with those below it) · product
--- (product_id) · top (100), the latest end first
+-- Limits: a pair is likely, not certain. A title alone counts if it has three or more words and the products aren't
+-- known to differ. Titles must have the same words. A value shared by more than 100 ended listings of the shop is
+-- ignored. A listing that came back under its own id hasn't ended. A pair is left out if a listing in between continues
+-- the old one and is continued by the new one: A to B and B to C, so not A to C.
+-- Optional variables: days (30) · overlap_days (1): how long before the end of the old listing is noticed the new one
+-- may be seen · since (TIMESTAMPTZ): ended since then · site_id · category (slug or path; includes subcategories) ·
+-- product (product_id) · top (100), latest end first
 WITH span AS (
   SELECT
     coalesce(getvariable('days')::BIGINT, 30) * 86400000000 AS days_us,

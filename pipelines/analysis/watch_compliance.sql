@@ -1,13 +1,13 @@
 -- part of: watch
--- Shops below your lowest allowed prices, now and in the past: one row for each stretch of time in which a shop was below
--- the lowest of a line. Stretches of several shops that overlap or touch are one episode of the line (1 is its oldest).
--- place is the shop's place in it: 1 for the first offender, then the followers in order; shops that begin at the same
--- instant by site_id. to_at is null if the shop still is below. days ends with the newest last_seen_at of items then.
--- lowest_price is the lowest price of the stretch, priced_at since when; item_id and url are the listing that had it;
--- change_id, kind, landed and run_id are the change of history that brought it, with the values as they landed. They are
--- null if the price is older than the first known change, or is known from the listing alone; from_known is false in the
--- first case, and from_at is then when the listing was first seen. From found (watch_list.sql), items, history, offers,
--- price_spells and clock (now_us).
+-- Shops below your lowest allowed prices, now and in the past: one row per period in which a shop was below the lowest
+-- of a line. Overlapping or adjacent periods of several shops form one episode of the line (1 is the oldest). place is
+-- the shop's place in it: 1 for the first offender, then the followers in order; shops that begin at the same instant
+-- by site_id. to_at is null if the shop is still below. days ends with the newest last_seen_at of items then.
+-- lowest_price is the lowest price of the period, and priced_at its beginning; item_id and url are the listing that had
+-- it; change_id, kind, landed and run_id are the change of history that brought it, with the values as they landed.
+-- They are null if the price is older than the first known change, or is known from the listing alone; from_known is
+-- false in the first case, and from_at is then when the listing was first seen. From found (watch_list.sql), items,
+-- history, offers, price_spells and clock (now_us).
 -- Source: a definition of this project.
 -- Exact: prices, times, places and counts. days is a double, divided once.
 -- Limits: a past price is compared with today's lowest. A time is when the service saw a price, not when the shop set it.

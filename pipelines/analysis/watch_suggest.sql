@@ -1,15 +1,15 @@
 -- part of: watch
--- A price for each line of your list, by a rule: that of the cheapest shop, of the second cheapest, or the median of all
--- shops, and some percent below it. Each shop has one price, the lowest of its offers that count (offers.is_counted); of
--- shops with the same price, the lower site_id goes first, so the second cheapest may ask as much as the cheapest. The
--- suggestion is within lowest and highest. Without a price to go by, it is your own. reason says why in words. basis is
--- the price that the rule goes by, and basis_shop and basis_item_id are where it comes from (null for the median). From
--- found (watch_list.sql) and offers.
+-- A suggested price for each line of your list, by a rule: the price of the cheapest shop, of the second cheapest, or
+-- the median of all shops, minus some percent. Each shop has one price, the lowest of its offers that count
+-- (offers.is_counted); among shops with the same price, the lower site_id comes first, so the second cheapest may cost
+-- as much as the cheapest. The suggestion is within lowest and highest. Without such a price, it is your own price.
+-- reason explains it in words. basis is the price that the rule starts from; basis_shop and basis_item_id say where it
+-- comes from (null for the median). From found (watch_list.sql) and offers.
 -- Source: a definition of this project.
 -- Exact: all prices. The rule's price is rounded once, half away from zero at the second decimal; lowest is rounded up
 -- to it, and highest down. If no such price is between the two, lowest goes first. basis of a median has four decimals.
--- Limits: prices as listed, without shipping. The demand is not known: a rule does not look for the best profit. No
--- suggestion is below 0.01. Your own shop is a competitor unless own_site names it.
+-- Limits: prices are as listed, without shipping. Demand is unknown: a rule doesn't maximize profit. No suggestion is
+-- below 0.01. Your own shop is a competitor unless own_site names it.
 -- Variables: suggest_by (cheapest, second or median) · suggest_minus (percent, at most two decimals)
 -- Optional variable: own_site (site_id): your own shop, left out
 WITH priced AS MATERIALIZED (FROM 'watch_priced.sql'),

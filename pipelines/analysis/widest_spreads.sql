@@ -1,8 +1,8 @@
--- The widest price spreads by prices that can be trusted, with the product's title and the names of the cheapest and
--- the most expensive shop. in_stock_min and delivered_min are the lowest price that is in stock and the lowest delivered
--- price, of offers that count, each with its shop; null if no attribute tells (docs/concepts/attributes.md).
--- Optional variables: currency · category (slug or path; with those below it) · brand, in any case · min_shops (2) ·
--- with_outliers (true; false leaves out products with a price far from all others) · grade (B): the lowest grade to
+-- The widest price spreads by trusted prices, with the product's title and the names of the cheapest and the most
+-- expensive shop. in_stock_min and delivered_min: the lowest in-stock price and the lowest delivered price among offers
+-- that count, each with its shop; null if no attribute says (docs/concepts/attributes.md).
+-- Optional variables: currency · category (slug or path; includes subcategories) · brand, ignoring case · min_shops (2)
+-- · with_outliers (true; false leaves out products with a price far from all others) · grade (B): the lowest grade to
 -- show, C for all · top (20): number of rows
 WITH chosen AS (FROM 'chosen_spreads.sql'),
 in_stock AS (

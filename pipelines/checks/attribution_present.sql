@@ -1,8 +1,8 @@
 -- name: attribution_present
 -- severity: gate
--- description: Every price spread with offers of open-data websites has their licence texts.
+-- description: Every price spread with offers from open-data websites has their licence texts.
 -- found: [price spread lacks|price spreads lack] the licence text of an open-data website
--- next: Compare sites.attribution with the texts in price_spread; they must be passed on with the data.
+-- next: Compare sites.attribution with the texts in price_spread; you must pass them on with the data.
 WITH open_offers AS (
   SELECT DISTINCT product_id, currency, site_id
   FROM items

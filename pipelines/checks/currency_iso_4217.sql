@@ -1,8 +1,8 @@
 -- name: currency_iso_4217
 -- severity: error
--- description: Currencies of listed items are codes of ISO 4217 (list one, amendment 180) in which prices can be.
--- found: [listed item has a currency|listed items have currencies] that ISO 4217 does not list
--- next: Look at the items of that currency; their prices are not comparable with others in product_prices.
+-- description: Listed items have ISO 4217 currency codes (list one, amendment 180) that prices can use.
+-- found: [listed item has a currency|listed items have currencies] that ISO 4217 doesn't list
+-- next: Look at the items in that currency; their prices can't be compared with others in product_prices.
 -- scope: row
 -- XTS (testing) and XXX (no currency) are in the list, but no price is in them.
 SELECT item_id, currency, price

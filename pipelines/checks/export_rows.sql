@@ -1,7 +1,7 @@
 -- name: export_rows
 -- severity: gate
--- description: In the last run, every export brought as many rows as the service announced.
--- found: [export brought|exports brought] fewer or more rows than the service announced
+-- description: Every export of the last run had as many rows as the service announced.
+-- found: [export had|exports had] fewer or more rows than the service announced
 -- next: Read the run's row in runs, then run pricelake sync --reconcile to take a complete copy.
 SELECT run_id, export_rows, export_rows_landed
 FROM runs

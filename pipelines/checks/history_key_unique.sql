@@ -1,8 +1,8 @@
 -- name: history_key_unique
 -- severity: gate
--- description: Every change id is in history once; changes without an id are there once for each item, time and kind. A run checks only its own changes.
+-- description: Every change id occurs once in history; changes without an id occur once for each item, time and kind. A run checks only its own changes.
 -- found: [change is|changes are] in history more than once
--- next: Look at the rows with the keys in the sample; two different run_ids mean that two runs applied the same page.
+-- next: Look at the rows with the keys in the sample; if their run_id differs, two runs applied the same page.
 WITH scope AS (
   -- Ids below the run's first were checked when they were written.
   SELECT CASE

@@ -1,8 +1,8 @@
 -- name: history_ordered
 -- severity: warn
--- description: No change of an item was observed before an earlier one. A run checks only the items that it changed.
+-- description: An item's changes were observed in order. A run checks only the items that it changed.
 -- found: [change was|changes were] observed before an earlier one
--- next: Compare the sample with /items/{id}/history; if the service says the same, it orders by change id.
+-- next: Compare the sample with /items/{id}/history; if the service shows the same, it orders by change id.
 -- within_run: item_id
 WITH touched AS (
   SELECT DISTINCT item_id FROM history WHERE run_id = getvariable('run_id')

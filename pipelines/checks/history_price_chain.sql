@@ -1,7 +1,7 @@
 -- name: history_price_chain
 -- severity: warn
--- description: The previous price of a change is the last price in the item's earlier changes. A run checks only the items that it changed.
--- found: [change has|changes have] another previous price than the change before
+-- description: A change's previous price is the last price in the item's earlier changes. A run checks only the items that it changed.
+-- found: [change has|changes have] a different previous price from the change before
 -- next: A gap in the feed can cause this. Compare the item with /items/{id}/history, then run pricelake sync --reconcile.
 -- within_run: item_id
 WITH touched AS (

@@ -1,8 +1,8 @@
 -- name: item_price_last_change
 -- severity: error
--- description: An item has the price of its last change, unless it changed or was listed again since. A run checks only the items that it changed.
--- found: [item has|items have] another price than the last change
--- next: Compare the item with /items/{id}; if the service shows the item's price, its last change is missing in history.
+-- description: An item has the price of its last change, unless it has changed or been relisted since. A run checks only the items that it changed.
+-- found: [item's price differs|items' prices differ] from the last change
+-- next: Compare the item with /items/{id}; if the service shows the item's price, history lacks its last change.
 -- within_run: item_id
 WITH touched AS (
   SELECT DISTINCT item_id FROM history WHERE run_id = getvariable('run_id')

@@ -2,7 +2,7 @@
 -- severity: gate
 -- description: Every item has its id, its website and the run that wrote it.
 -- found: [item lacks its|items lack their] id, website or run
--- next: Look at the same items in the landed file; if the export has renamed a field, set source.mapping.
+-- next: Look at these items in the landed file; if the export has renamed a field, set source.mapping.
 -- scope: row
 SELECT item_id, site_id, is_listed, run_id
 FROM items

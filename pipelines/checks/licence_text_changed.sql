@@ -1,6 +1,6 @@
 -- name: licence_text_changed
 -- severity: warn
--- description: In the last run, no website's licence text changed.
+-- description: No website's licence text changed in the last run.
 -- found: [website has|websites have] a new licence text since the last run
 -- next: Read the new text: it may change what you can do with the data. ATTRIBUTION.md and new files have it.
 WITH last_run AS (

@@ -1,7 +1,7 @@
 -- name: listed_last_change
 -- severity: error
--- description: An item is removed exactly if its last change says so, unless it changed, was found or was removed since. A run checks only the items that it changed.
--- found: [item is|items are] listed although the last change says otherwise, or the other way round
+-- description: An item is removed if and only if its last change says so, unless it has changed, been found or been removed since. A run checks only the items that it changed.
+-- found: [item is|items are] listed although the last change says removed, or vice versa
 -- next: Compare the item with /items/{id} and its history; pricelake sync --reconcile repairs items.
 -- within_run: item_id
 WITH touched AS (

@@ -1,9 +1,9 @@
 -- name: pack_size_suspected
 -- severity: warn
--- description: No offer costs two or more whole times as much as the others, or a whole fraction of it, which suggests another pack size.
--- found: [offer costs|offers cost] a multiple or a fraction of the usual price: another pack size, or a lost decimal point
+-- description: No offer's price is a whole multiple or fraction of the others', which suggests a different pack size.
+-- found: [offer costs|offers cost] a multiple or a fraction of the usual price: a different pack size, or a lost decimal point
 -- next: Compare the titles of the product's offers: a pack of six may have the GTIN of one piece. Factors of 10 and 100 suggest a decimal point.
--- parameter: tolerance DOUBLE default 0.03: accepted distance from the whole number, as a share of it
+-- parameter: tolerance DOUBLE default 0.03: accepted deviation from the whole number, as a share of it
 WITH far_off AS (
   SELECT item_id, product_id, currency, price, price_ratio, greatest(price_ratio, 1 / price_ratio) AS times, reason
   FROM offers

@@ -1,8 +1,8 @@
 -- name: price_spread_consistent
 -- severity: error
--- description: In every price spread the figures are in order, min to max, over two or more shops.
+-- description: Every price spread's figures are in order, from min to max, and cover two or more shops.
 -- found: [price spread has|price spreads have] figures out of order
--- next: The figures are derived; if items is right, this is a fault of the analysis.
+-- next: The figures are derived; if items is right, the analysis is wrong.
 SELECT product_id, currency, offers, shops, "min", p25, median, p75, "max", mean, inlier_min, inlier_max
 FROM price_spread
 WHERE NOT ("min" <= p25 AND p25 <= median AND median <= p75 AND p75 <= "max" AND mean BETWEEN "min" AND "max")

@@ -1,8 +1,8 @@
 -- name: price_spread_daily_consistent
 -- severity: error
--- description: In every daily price spread the figures are in order, min to max, over two or more shops. A run checks only its own rows.
+-- description: Every daily price spread's figures are in order, from min to max, and cover two or more shops. A run checks only its own rows.
 -- found: [daily price spread has|daily price spreads have] figures out of order
--- next: The figures are derived; if history is right, this is a fault of the analysis.
+-- next: The figures are derived; if history is right, the analysis is wrong.
 -- within_run: run_id
 SELECT day, product_id, currency, offers, shops, "min", p25, median, p75, "max", inlier_min, inlier_max
 FROM price_spread_daily

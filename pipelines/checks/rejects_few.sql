@@ -1,9 +1,9 @@
 -- name: rejects_few
 -- severity: warn
--- description: In the last run, almost all received rows could be typed.
+-- description: The last run could type almost all rows that it received.
 -- found: [run|runs] with too many rejected rows
 -- next: Read reason and raw of the run's rows in rejects.
--- parameter: share DOUBLE default 0.001: largest share of the received rows that may be rejected
+-- parameter: share DOUBLE default 0.001: maximum share of received rows that may be rejected
 SELECT run_id, received, rejected, rejected / received AS share
 FROM runs
 WHERE run_number = (SELECT max(run_number) FROM runs)

@@ -1,7 +1,7 @@
 -- name: row_equation
 -- severity: gate
 -- description: In the last run, received = written + rejected + deduplicated.
--- found: [run has|runs have] rows that are not accounted for
+-- found: [run has|runs have] unaccounted rows
 -- next: A row was lost or counted twice; keep the landing and compare its files with items and history.
 SELECT run_id, received, written, rejected, deduplicated
 FROM runs

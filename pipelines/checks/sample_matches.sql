@@ -1,7 +1,7 @@
 -- name: sample_matches
 -- severity: error
--- description: In the last run, the sampled items in the lake matched the service.
--- found: [sampled item differs|sampled items differ] from what the service shows
+-- description: The items sampled in the last run matched the service.
+-- found: [sampled item differs|sampled items differ] from the service
 -- next: Compare the items in the sample with /items/{id}; pricelake sync --reconcile compares and repairs everything.
 SELECT run_id, sampled, mismatch.item_id, mismatch.differences
 FROM (

@@ -1,9 +1,9 @@
 -- name: schema_drift
 -- severity: warn
--- description: In the last run, answers had the fields and types of the API document.
--- found: [field is|fields are] not as the API document describes
--- next: The service has changed. Unknown fields of items are kept in items.extra; runs.schema_drift shows the drift of earlier runs.
--- parameter: accept VARCHAR default none: fields that are known to drift, separated by commas
+-- description: Responses in the last run had the fields and types of the API document.
+-- found: [field deviates|fields deviate] from the API document
+-- next: The service has changed. items.extra keeps unknown fields of items; runs.schema_drift shows the drift of earlier runs.
+-- parameter: accept VARCHAR default none: fields known to drift, separated by commas
 SELECT drift.*
 FROM (
   SELECT unnest(from_json(schema_drift, '[{"answer": "VARCHAR", "finding": "VARCHAR", "field": "VARCHAR",

@@ -1,6 +1,6 @@
 -- name: seen_ahead
 -- severity: warn
--- description: An item was last seen more than a day after it was read, or a change made its row.
+-- description: No item was last seen more than a day after it was read, unless a change made its row.
 -- found: [item was|items were] last seen more than a day after [it was|they were] read
 -- next: Compare the item with /items/{id}; no analysis takes its window from this time. If all items are found, set this machine's clock.
 -- scope: row

@@ -2,10 +2,10 @@
 -- severity: warn
 -- description: A website that sells in one currency has no listings in another.
 -- found: [currency is|currencies are] unusual for [its website|their websites]
--- next: Look at the items in the sample; a price in the wrong currency is not compared with the product's other prices.
+-- next: Look at the items in the sample; analyses don't compare a price in the wrong currency with the product's other prices.
 -- scope: site_id
--- parameter: share DOUBLE default 0.95: share of a website's listings that makes a currency its usual one
--- parameter: listings BIGINT default 20: smallest number of listings from which to judge a website
+-- parameter: share DOUBLE default 0.95: share of a website's listings from which a currency is its usual one
+-- parameter: listings BIGINT default 20: minimum number of listings to judge a website
 WITH counted AS (
   SELECT site_id, currency, count(*) AS listings, min(item_id) AS first_item_id
   FROM items

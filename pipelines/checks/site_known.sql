@@ -1,8 +1,8 @@
 -- name: site_known
 -- severity: gate
 -- description: Every item's website is a current row of sites.
--- found: [item is|items are] of a website that is not in sites
--- next: Without its website, an item has no licence text; look at the site ids in the landed file.
+-- found: [item belongs|items belong] to a website that is missing from sites
+-- next: Without its website, an item has no licence text. Look at the site ids in the landed file.
 -- scope: row
 SELECT item_id, site_id
 FROM items

@@ -1,8 +1,8 @@
 -- name: site_names
 -- severity: error
--- description: Items have the same website names as sites.
--- found: [item has|items have] another website name than sites
--- next: A website was renamed; the next run that reads one of its items whole corrects all of them.
+-- description: Website names in items match those in sites.
+-- found: [item's website name differs|items' website names differ] from sites
+-- next: The website was renamed. The next run that reads one of its items whole corrects all of them.
 -- scope: row
 SELECT items.item_id, items.site_id, sites.name, items.site_name, sites.host, items.site_host
 FROM items

@@ -1,11 +1,11 @@
 -- name: site_vanished
 -- severity: warn
--- description: In the last run, no website lost most of its listings.
+-- description: No website lost most of its listings in the last run.
 -- found: [website|websites] lost most of [its|their] listings in the last run
 -- next: The shop may have closed, or a source may have stopped finding its pages; ask the service.
 -- within_run: site_id
--- parameter: share DOUBLE default 0.5: largest share of a website's listings that may vanish in one run
--- parameter: listings BIGINT default 20: smallest number of lost listings to report
+-- parameter: share DOUBLE default 0.5: maximum share of a website's listings that may vanish in one run
+-- parameter: listings BIGINT default 20: minimum number of lost listings to report
 WITH last_run AS (
   SELECT coalesce(getvariable('run_id')::VARCHAR, arg_max(run_id, run_number)) AS run_id FROM runs
 ),

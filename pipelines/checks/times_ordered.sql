@@ -1,8 +1,8 @@
 -- name: times_ordered
 -- severity: warn
--- description: An item was first seen before it was last seen, changed or removed.
+-- description: Every item was first seen before it was last seen, changed or removed.
 -- found: [item was|items were] last seen, changed or removed before [it was|they were] first seen
--- next: Compare the item with /items/{id}; daily figures count from first_seen_at on.
+-- next: Compare the item with /items/{id}; daily figures count it from first_seen_at.
 -- scope: row
 SELECT item_id, first_seen_at, last_seen_at, last_changed_at, removed_at
 FROM items

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 5841eb7d2ffba815.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 92fef0e79cfc3ce9.
 -- step: assortment__span
 SELECT
   CAST((

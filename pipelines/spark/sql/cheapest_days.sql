@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source c8bb8c80694f0084.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source f21da8795034a6d8.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since

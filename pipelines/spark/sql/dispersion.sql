@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 48e22ef4dd81960a.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source c5f18f7ece292efa.
 -- step: dispersion__shop_prices
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source c80397afdc37e5cd.
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source d02696dd22e7f847.
 -- step: dynamics__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 87b1083eea374671.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source b50bdcbe719c1db5.
 -- step: listing_lifetimes__span, kept
 SELECT
   seen_day AS last_day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source 7ff29e3a85a7a787.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source f65e250b1a908cdb.
 -- step: lows_highs__now_us, kept
 SELECT
   seen_us AS until_us

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 1c3814e8e740c99d.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 994c8ba9e597c489.
 -- step: offer_prices__past_offers
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source b75ca5b6ea0b6305.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 2b6766e1b3ce88db.
 -- step: price_index__settings, kept
 SELECT
   COALESCE(CAST(:period AS STRING), 'month') AS unit,

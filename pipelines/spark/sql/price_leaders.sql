@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source eb70ca84829d7699.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source e57129e4835121eb.
 -- step: price_leaders__moved
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source d51a0b6cbe69ae7f.
+-- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source 078201ab1be18cff.
 -- step: prior_price__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 854bcd3b99776de9.
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 359c71ef96c8db21.
 -- step: sales__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,

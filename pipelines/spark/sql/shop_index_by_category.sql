@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source dce469d83c00d3af.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source d61a8afec89b0b6d.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,

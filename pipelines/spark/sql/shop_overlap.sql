@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source f3c29e2896377019.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 8fd60e52c4a37d2d.
 -- step: shop_overlap__shop_prices, kept
 SELECT
   product_id,

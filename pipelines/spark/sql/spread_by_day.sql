@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source 12cb817a23686fbc.
+-- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source e266a6b6745ad52e.
 -- step: spread_by_day
 SELECT
   day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 49fbd0bf76a4ce3e.
+-- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source ee18c05bf487c8a3.
 -- step: spread_summary__selected, kept
 SELECT
   product_id,
