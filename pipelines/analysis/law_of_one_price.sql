@@ -1,7 +1,7 @@
 -- Whether a product costs the same in shops with different currencies, at exchange rates that you provide: one row per
 -- pair of currencies, from end-of-week prices. Only the lowest price in each currency counts. gap is 100 * ln(first
--- price in base / second price in base): median_gap; mean_abs_gap, its mean size; and law_pct, the share of gaps up to
--- 1. persistence: how much of a gap remains a week later (least squares with a mean for each product), and
+-- price in base / second price in base): median_gap; mean_abs_gap, its mean size; and law_pct, the share of gaps of at
+-- most 1. persistence: how much of a gap remains a week later (least squares with a mean for each product), and
 -- half_life_weeks, ln(0.5) / ln(persistence). pass_through: how much of an exchange-rate change shows up in relative
 -- local prices within pass_weeks weeks, with its standard error; 1 means all of it.
 -- Source: Gorodnichenko and Talavera, Price Setting in Online Markets: Basic Facts, International Comparisons, and
@@ -10,7 +10,7 @@
 -- Exact: counts. Everything else is a double; logs of prices and rates are never rounded in between.
 -- Limits: with few weeks, the estimate of persistence is too low (Nickell 1981). Rates are those of your file, the
 -- newest up to each week's end; if rates don't move, there is no pass_through. Taxes and shipping differ between
--- countries. Suspect prices are left out (price_spells). Variable products limits the number of compared products:
+-- countries. Suspect prices are left out (price_spells). The setting products limits the number of compared products:
 -- those with the lowest MD5 of their id, the same ones each time. all_products: number of products in two or more
 -- currencies.
 -- In plain DuckDB, first: CREATE TEMP TABLE rates AS SELECT date::DATE AS date, currency, rate::DECIMAL(28, 10) AS rate

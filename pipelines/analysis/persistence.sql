@@ -7,7 +7,7 @@
 -- Morgan and Scholten, Price Dispersion in the Small and in the Large, Journal of Industrial Economics 52 (2004).
 -- Exact: counts and ranks; ties share the mean of their ranks. Correlations and percentages are doubles.
 -- Limits: products in min_shops or more shops on both days; if all shops have the same price, there is no correlation
--- and the pair is left out (tied counts such pairs). Variable products limits the number of compared products: those
+-- and the pair is left out (tied counts such pairs). The setting products limits the number of compared products: those
 -- with the lowest MD5 of their id, the same ones each time; all_products is the number without the limit. Suspect
 -- prices are left out (price_spells). Days before the lake's first change lack listings that were already gone.
 -- Optional variables: currency · category (slug) · lags (1,7,14,30,60,90: days) · days (4): number of first days, each

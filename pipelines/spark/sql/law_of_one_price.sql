@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source a49cbc0b4508dcc4.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 5c22a1103d27f46f.
 -- step: law_of_one_price__span, kept
 SELECT
   last_day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source ef38681cbbbcf8c6.
+-- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 00029c4158413d3c.
 -- step: persistence__settings, kept
 SELECT
   CAST(SPLIT(COALESCE(CAST(:lags AS STRING), '1,7,14,30,60,90'), '[,]') AS ARRAY<INT>) AS lags,

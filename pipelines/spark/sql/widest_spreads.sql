@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 162c82058183e107.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 3bd8a10dfbb72d24.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT
@@ -101,7 +101,60 @@ WHERE
   AND (
     COALESCE(CAST(:with_outliers AS BOOLEAN), TRUE) OR spread.outliers = 0
   );
--- step: widest_spreads__ranked
+-- step: widest_spreads__first
+SELECT
+  product_id,
+  currency,
+  offers,
+  shops,
+  min,
+  p25,
+  median,
+  p75,
+  max,
+  mean,
+  stddev,
+  spread,
+  spread_pct,
+  cheapest_site_id,
+  dearest_site_id,
+  outliers,
+  inlier_min,
+  inlier_median,
+  inlier_max,
+  inlier_mean,
+  inlier_spread_pct,
+  attribution,
+  run_id,
+  grade,
+  grade_reason,
+  left_out,
+  trusted_shops,
+  trusted_min,
+  trusted_median,
+  trusted_max,
+  trusted_spread_pct,
+  trusted_cheapest_site_id,
+  trusted_dearest_site_id,
+  unit,
+  unit_min,
+  unit_max,
+  unit_spread_pct,
+  title,
+  brand,
+  category_slug,
+  category_name,
+  category_path
+FROM widest_spreads__matching AS matching
+WHERE
+  grade <= COALESCE(CAST(:grade AS STRING), 'B')
+ORDER BY
+  trusted_spread_pct DESC,
+  spread_pct DESC,
+  product_id NULLS LAST,
+  currency NULLS LAST
+LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 20) AS INT);
+-- step: widest_spreads__chosen, kept
 SELECT
   product_id,
   currency,
@@ -148,57 +201,7 @@ SELECT
   ROW_NUMBER() OVER (
     ORDER BY trusted_spread_pct DESC, spread_pct DESC, product_id NULLS LAST, currency NULLS LAST
   ) AS place
-FROM widest_spreads__matching AS matching
-WHERE
-  grade <= COALESCE(CAST(:grade AS STRING), 'B');
--- step: widest_spreads__chosen, kept
-SELECT
-  product_id,
-  currency,
-  offers,
-  shops,
-  min,
-  p25,
-  median,
-  p75,
-  max,
-  mean,
-  stddev,
-  spread,
-  spread_pct,
-  cheapest_site_id,
-  dearest_site_id,
-  outliers,
-  inlier_min,
-  inlier_median,
-  inlier_max,
-  inlier_mean,
-  inlier_spread_pct,
-  attribution,
-  run_id,
-  grade,
-  grade_reason,
-  left_out,
-  trusted_shops,
-  trusted_min,
-  trusted_median,
-  trusted_max,
-  trusted_spread_pct,
-  trusted_cheapest_site_id,
-  trusted_dearest_site_id,
-  unit,
-  unit_min,
-  unit_max,
-  unit_spread_pct,
-  title,
-  brand,
-  category_slug,
-  category_name,
-  category_path,
-  place
-FROM widest_spreads__ranked AS ranked
-WHERE
-  place <= COALESCE(CAST(:top AS BIGINT), 20);
+FROM widest_spreads__first AS first;
 -- step: widest_spreads__in_stock
 SELECT
   product_id,
