@@ -34,6 +34,7 @@ export interface ExploreApp {
   writeRows: WriteRows;
   advice: PageRequest['advice'];
   uploads: Uploads;
+  pictures: ReadonlySet<string>;
   now(): Date;
   /** Notes an error that is not the reader's. */
   report(error: unknown): void;
@@ -56,29 +57,31 @@ const PAGES: readonly [path: string, make: MakePage][] = [
   ['/credits', creditsPage],
 ];
 
-/** Nothing but this server's own style and script, and no address of another host. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  'img-src data:',
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Nothing but this server's own style and script; of other hosts, only pictures that the reader allows. */
+const describePolicy = (pictures: ReadonlySet<string>) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    ['img-src data:', ...[...pictures].map((host) => `https://${host}`)].join(' '),
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 
 const COOKIE = 'pricelake-token';
 const COOKIE_SECONDS = 30 * 86_400;
 
 /** The pages as one handler. Whoever has no token gets nothing, not even a page's name. */
-export function buildApp({ snapshots, guard, writeRows, advice, uploads, now, report }: ExploreApp): Hono {
+export function buildApp({ snapshots, guard, writeRows, advice, uploads, pictures, now, report }: ExploreApp): Hono {
   const app = new Hono();
+  const policy = describePolicy(pictures);
 
   app.use(async (c, next) => {
     if (!guard.isOwnHost(c.req.header('host'))) return c.text('This address is not known here.', 421);
     await next();
-    c.header('Content-Security-Policy', POLICY);
+    c.header('Content-Security-Policy', policy);
     c.header('X-Content-Type-Options', 'nosniff');
     c.header('Referrer-Policy', 'no-referrer');
     c.header('Cross-Origin-Opener-Policy', 'same-origin');
@@ -139,7 +142,7 @@ export function buildApp({ snapshots, guard, writeRows, advice, uploads, now, re
     const { signal } = c.req.raw;
     const search = new URL(c.req.url).searchParams;
     const askNow = (question: Question) => ask(snapshot, question, signal);
-    const page = await make({ snapshot, search, signal, ask: askNow, advice, now: now() });
+    const page = await make({ snapshot, search, signal, ask: askNow, advice, pictures, now: now() });
     const shown = page ?? {
       title: 'There is no such page',
       body: html`<p>The lake has nothing under this address.</p>`,

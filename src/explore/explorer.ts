@@ -17,6 +17,8 @@ export interface ExplorerOptions extends Omit<SnapshotsOptions, 'report'> {
   writeRows: WriteRows;
   /** What to do about each check's findings. */
   advice: ReadonlyMap<string, Advice>;
+  /** Hosts whose pictures the browser may ask for. */
+  pictures: ReadonlySet<string>;
 }
 
 export interface Explorer {
@@ -35,7 +37,7 @@ export async function startExplorer(
   options: ExplorerOptions,
   io: Pick<Io, 'log' | 'now'>,
 ): Promise<Explorer> {
-  const { host, port, writeRows, advice } = options;
+  const { host, port, writeRows, advice, pictures } = options;
   const report = (error: unknown) =>
     io.log('error', 'explore.failed', { reason: error instanceof Error ? error.message : String(error) });
   const snapshots = new Snapshots(source, { ...options, report });
@@ -54,7 +56,7 @@ export async function startExplorer(
   const bound = server.address() as AddressInfo;
   const uploads = new Uploads(snapshots);
   const guard = createGuard(host, bound.port);
-  handle = buildApp({ snapshots, guard, writeRows, advice, uploads, now: io.now, report }).fetch;
+  handle = buildApp({ snapshots, guard, writeRows, advice, uploads, pictures, now: io.now, report }).fetch;
   const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   const name = shown.includes(':') ? `[${shown}]` : shown;
   return {

@@ -15,6 +15,8 @@ export interface PageRequest {
   /** Aborted when the browser has gone. */
   signal: AbortSignal;
   now: Date;
+  /** Hosts whose pictures the reader allows. */
+  pictures: ReadonlySet<string>;
   /** What to do about each check's findings. */
   advice: ReadonlyMap<string, Advice>;
 }

@@ -70,6 +70,8 @@ export interface Report {
 /** Near the beginning of a file, it shows that the file is a report of ours. */
 export const REPORT_MARK = '<meta name="generator" content="pricelake report">';
 
+/** A file asks no host for anything. */
+const NO_HOSTS: ReadonlySet<string> = new Set();
 const MOST_RUNS = 10;
 const MOST_CHECKS = 500;
 
@@ -94,7 +96,7 @@ async function writePages(snapshot: Snapshot, options: ReportOptions): Promise<R
   const askNow = (question: Question) => ask(snapshot, question, signal);
   const request = (values: Record<string, string> = {}): PageRequest => {
     const search = new URLSearchParams(Object.entries({ currency, ...values }).filter(([, value]) => value !== ''));
-    return { snapshot, search, ask: askNow, signal, now, advice };
+    return { snapshot, search, ask: askNow, signal, now, advice, pictures: NO_HOSTS };
   };
   const summary = readFirst(
     await askNow({ analysis: 'spread_summary', set: { currency, min_shops: String(minShops ?? '') }, limit: 1 }),

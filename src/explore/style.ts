@@ -195,6 +195,7 @@ code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
 .columns { margin: .25rem 0 1rem 1rem; font-size: .9375rem; }
 .columns dd { margin: 0 0 .4rem 1rem; color: var(--soft); }
 .depth-1 { margin-left: 1.25rem; } .depth-2 { margin-left: 2.5rem; } .depth-3 { margin-left: 3.75rem; } .depth-4 { margin-left: 5rem; }
+.picture { float: right; max-width: 9rem; max-height: 9rem; margin: 0 0 .75rem 1.25rem; }
 .chart { max-width: 44rem; }
 .chart figcaption { font-weight: 400; font-size: .8125rem; color: var(--soft); margin-top: .35rem; }
 @media screen and (max-width: 44rem) {

@@ -39,6 +39,7 @@ test('pages show what a remote has published since', async () => {
     memory: '400MB',
     refreshMs: 0,
     advice: new Map(),
+    pictures: new Set<string>(),
     writeRows: async () => {},
   };
   const explorer = await startExplorer(source, options, testIo);

@@ -18,13 +18,13 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 /** Serves until it is stopped, which is how a server finishes its work. */
 export async function exploreLake(request: Arguments<typeof explore>, context: CommandContext): Promise<undefined> {
   const { io, output, json, signal } = context;
-  const { host, port, list, currency, ownSite, memory } = request;
+  const { host, port, list, currency, ownSite, memory, pictures = [] } = request;
   const { lake: path } = await findTarget({ pipeline: request.pipeline, lake: request.lake });
   const source = await openSource(path, chooseRemote(request, io));
   const watched = list === undefined ? undefined : { list, currency, ownSite };
   const explorer = await startExplorer(
     source,
-    { host, port, memory, list: watched, writeRows, advice: await loadAdvice() },
+    { host, port, memory, list: watched, writeRows, advice: await loadAdvice(), pictures: new Set(pictures) },
     io,
   );
   try {

@@ -186,6 +186,12 @@ const MOMENT: Form<Since> = {
   placeholder: 'RUN|TIME',
 };
 
+const HOST: Form<string> = {
+  what: 'a host such as img.shop.example',
+  parse: (typed) => (/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?$/iu.test(typed) ? typed.toLowerCase() : undefined),
+  placeholder: 'HOST',
+};
+
 export const explore = declareCommand({
   name: 'explore',
   describe: 'Browse the lake as web pages on this machine',
@@ -200,6 +206,9 @@ export const explore = declareCommand({
     list: file('Your products as CSV, as for watch; adds a page with your position'),
     currency: currency('Currency for lines that have none'),
     ownSite: value(SITE_ID, 'site_id of your own shop, to leave it out', { completes: 'shops' }),
+    pictures: repeated(
+      value(HOST, "Show shops' pictures from this host; can be repeated. Your browser then asks that host for them"),
+    ),
     memory: value(MEMORY, 'Memory for DuckDB before it spills to disk', { default: '450MB' }),
   },
   examples: [

@@ -15,7 +15,7 @@ import {
 } from '../page.js';
 import type { Answer, Question } from '../question.js';
 import { renderAnswer } from '../table.js';
-import { type ReadValue, readRow, toDate } from '../values.js';
+import { type ReadValue, readAll, readRow, toDate, toText } from '../values.js';
 
 const SPANS = [
   { value: '7', label: '7 days' },
@@ -31,7 +31,8 @@ const MOST_CHANGES = 100;
 const DAY_MS = 86_400_000;
 
 /** One product in one currency: offers, prices over time, changes. Undefined if the lake does not have it. */
-export async function productPage(product: string, { search, ask }: PageRequest): Promise<Page | undefined> {
+export async function productPage(product: string, request: PageRequest): Promise<Page | undefined> {
+  const { search, ask } = request;
   const path = `/products/${encodeURIComponent(product)}`;
   const cards = await ask({
     analysis: 'find_products',
@@ -55,6 +56,7 @@ export async function productPage(product: string, { search, ask }: PageRequest)
   };
   const changes: Question = { analysis: 'product_changes', set: { product }, limit: MOST_CHANGES };
   const [offered, lasted, changed] = await Promise.all([ask(offers), ask(spells), ask(changes)]);
+  const picture = await choosePicture(product, request);
   const others = cards.rows.map((row) => String(readRow(cards, row)('currency'))).filter((one) => one !== currency);
   const title = read('title');
   return {
@@ -62,7 +64,7 @@ export async function productPage(product: string, { search, ask }: PageRequest)
     address: productPath(product, currency),
     note:
       typeof read('spread_pct') === 'number' ? `${currency} · ${formatPercent(Number(read('spread_pct')))}` : currency,
-    body: html`<p class="about">${[read('brand'), read('category_path')].map((part) => (part === null ? '' : html`${foreign(String(part))} · `))}${foreign(product)}${
+    body: html`${picture === undefined ? '' : html`<img class="picture" src="${picture}" alt="" loading="lazy" referrerpolicy="no-referrer">`}<p class="about">${[read('brand'), read('category_path')].map((part) => (part === null ? '' : html`${foreign(String(part))} · `))}${foreign(product)}${
       others.length === 0
         ? ''
         : html` · also in ${others.map((one) => html`<a href="${changeAddress(path, search, { currency: one })}">${one}</a> `)}`
@@ -95,6 +97,14 @@ ${renderSection(
   }),
 )}`,
   };
+}
+
+/** The picture that most listings have, of the hosts that the reader allows. */
+async function choosePicture(product: string, { ask, pictures }: PageRequest): Promise<string | undefined> {
+  if (pictures.size === 0) return undefined;
+  const found = await ask({ analysis: 'product_pictures', set: { product }, limit: 20 });
+  const addresses = readAll(found).flatMap((read) => toText(read('image')) ?? []);
+  return addresses.find((address) => URL.canParse(address) && pictures.has(new URL(address).host));
 }
 
 function renderHead(read: ReadValue, currency: string): Html {

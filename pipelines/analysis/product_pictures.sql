@@ -1,0 +1,9 @@
+-- part of: explore
+-- Addresses of pictures that shops show of a product, the most common first.
+-- Variables: product (product_id) · top (20)
+SELECT image, count(*) AS listings
+FROM items
+WHERE product_id = getvariable('product') AND is_listed AND starts_with(image, 'https://')
+GROUP BY image
+ORDER BY listings DESC, image
+LIMIT coalesce(getvariable('top')::BIGINT, 20)
