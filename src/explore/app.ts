@@ -34,7 +34,8 @@ export interface ExploreApp {
   writeRows: WriteRows;
   advice: PageRequest['advice'];
   uploads: Uploads;
-  pictures: ReadonlySet<string>;
+  pictures: PageRequest['pictures'];
+  tellNow: PageRequest['tellNow'];
   now(): Date;
   /** Notes an error that is not the reader's. */
   report(error: unknown): void;
@@ -74,7 +75,17 @@ const COOKIE = 'pricelake-token';
 const COOKIE_SECONDS = 30 * 86_400;
 
 /** The pages as one handler. Whoever has no token gets nothing, not even a page's name. */
-export function buildApp({ snapshots, guard, writeRows, advice, uploads, pictures, now, report }: ExploreApp): Hono {
+export function buildApp({
+  snapshots,
+  guard,
+  writeRows,
+  advice,
+  uploads,
+  pictures,
+  tellNow,
+  now,
+  report,
+}: ExploreApp): Hono {
   const app = new Hono();
   const policy = describePolicy(pictures);
 
@@ -142,7 +153,7 @@ export function buildApp({ snapshots, guard, writeRows, advice, uploads, picture
     const { signal } = c.req.raw;
     const search = new URL(c.req.url).searchParams;
     const askNow = (question: Question) => ask(snapshot, question, signal);
-    const page = await make({ snapshot, search, signal, ask: askNow, advice, pictures, now: now() });
+    const page = await make({ snapshot, search, signal, ask: askNow, advice, pictures, tellNow, now: now() });
     const shown = page ?? {
       title: 'There is no such page',
       body: html`<p>The lake has nothing under this address.</p>`,

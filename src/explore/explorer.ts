@@ -19,6 +19,8 @@ export interface ExplorerOptions extends Omit<SnapshotsOptions, 'report'> {
   advice: ReadonlyMap<string, Advice>;
   /** Hosts whose pictures the browser may ask for. */
   pictures: ReadonlySet<string>;
+  /** Tells of a run that has not ended, and what is left of the month, a sentence each. */
+  tellNow(): Promise<readonly string[]>;
 }
 
 export interface Explorer {
@@ -37,7 +39,7 @@ export async function startExplorer(
   options: ExplorerOptions,
   io: Pick<Io, 'log' | 'now'>,
 ): Promise<Explorer> {
-  const { host, port, writeRows, advice, pictures } = options;
+  const { host, port, writeRows, advice, pictures, tellNow } = options;
   const report = (error: unknown) =>
     io.log('error', 'explore.failed', { reason: error instanceof Error ? error.message : String(error) });
   const snapshots = new Snapshots(source, { ...options, report });
@@ -56,7 +58,7 @@ export async function startExplorer(
   const bound = server.address() as AddressInfo;
   const uploads = new Uploads(snapshots);
   const guard = createGuard(host, bound.port);
-  handle = buildApp({ snapshots, guard, writeRows, advice, uploads, pictures, now: io.now, report }).fetch;
+  handle = buildApp({ snapshots, guard, writeRows, advice, uploads, pictures, tellNow, now: io.now, report }).fetch;
   const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   const name = shown.includes(':') ? `[${shown}]` : shown;
   return {

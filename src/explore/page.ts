@@ -15,6 +15,8 @@ export interface PageRequest {
   /** Aborted when the browser has gone. */
   signal: AbortSignal;
   now: Date;
+  /** Tells of a run that has not ended, and what is left of the month, a sentence each. */
+  tellNow(): Promise<readonly string[]>;
   /** Hosts whose pictures the reader allows. */
   pictures: ReadonlySet<string>;
   /** What to do about each check's findings. */

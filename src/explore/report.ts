@@ -96,7 +96,7 @@ async function writePages(snapshot: Snapshot, options: ReportOptions): Promise<R
   const askNow = (question: Question) => ask(snapshot, question, signal);
   const request = (values: Record<string, string> = {}): PageRequest => {
     const search = new URLSearchParams(Object.entries({ currency, ...values }).filter(([, value]) => value !== ''));
-    return { snapshot, search, ask: askNow, signal, now, advice, pictures: NO_HOSTS };
+    return { snapshot, search, ask: askNow, signal, now, advice, pictures: NO_HOSTS, tellNow: async () => [] };
   };
   const summary = readFirst(
     await askNow({ analysis: 'spread_summary', set: { currency, min_shops: String(minShops ?? '') }, limit: 1 }),

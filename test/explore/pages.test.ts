@@ -154,6 +154,14 @@ test('a shop has its position and its moves', async () => {
   expect(readTable(page, /Against the market/u)[0]?.slice(0, 4)).toEqual(['all', '1', '1', '100.0\u00a0%']);
 });
 
+test('the copy tells what is left of the month, what each month cost, and what the samples proved', async () => {
+  const page = await explored.page('/copy');
+  expect(page).toMatch(/<li><bdi>budget: [\d,]+ of [\d,]+ calls left, /u);
+  const [month] = readTable(page, /Calls, export rows and overage of all runs/u);
+  expect(month?.slice(0, 2)).toEqual(['2026-11-01', '3']);
+  expect(page).toMatch(/All runs together compared \d+ items? and found no difference|No run compared a sample/u);
+});
+
 test('a shop and the copy say when their sources were last seen', async () => {
   const own = readTable(await explored.page('/shops/33'), /The sources of this shop/u);
   expect(own.map((row) => row.slice(0, 2))).toEqual([[expect.stringMatching(/^\d+$/u), 'no']]);

@@ -21,6 +21,7 @@ test('explore --remote shows a lake that this machine does not have', async () =
   const served = await serve({ remote: address, cache: path.join(world.folder, 'cache'), lake: './nowhere' });
   expect(await served.page('/')).toContain('as of run 1,');
   expect((await served.get('/products?sort=title')).status).toBe(200);
+  expect(await served.page('/copy')).toContain(`read from ${address}, and looked at again once a minute`);
   await served.close();
 });
 
@@ -40,6 +41,7 @@ test('pages show what a remote has published since', async () => {
     refreshMs: 0,
     advice: new Map(),
     pictures: new Set<string>(),
+    tellNow: async () => [],
     writeRows: async () => {},
   };
   const explorer = await startExplorer(source, options, testIo);

@@ -4,7 +4,11 @@ import { loadChecks } from '../../check/load.js';
 import type { WriteRows } from '../../explore/download.js';
 import { startExplorer } from '../../explore/explorer.js';
 import type { LakeSource } from '../../explore/snapshots.js';
-import { openLake } from '../../lake/lake.js';
+import { readMemory } from '../../journal/memory.js';
+import { type Lake, openLake } from '../../lake/lake.js';
+import { readLock } from '../../lake/lock.js';
+import type { Budget } from '../../plan/allowance.js';
+import { inspectOpenRun } from '../../run/open/inspect-runs.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { explore } from '../commands/read.js';
@@ -12,6 +16,10 @@ import { chooseRemote, findTarget, type RemoteSource } from '../find-target.js';
 import { toResultSet } from '../output/result-set.js';
 import { writeFormat } from '../output/write-result.js';
 import { untilStopped } from '../run-command.js';
+import type { CliIo } from '../terminal-io.js';
+import { formatBudget, formatLock, formatOpen } from './format-status.js';
+import { readBudget } from './read-status.js';
+import { DEFAULT_BUDGET } from './show-status.js';
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 
@@ -19,12 +27,15 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 export async function exploreLake(request: Arguments<typeof explore>, context: CommandContext): Promise<undefined> {
   const { io, output, json, signal } = context;
   const { host, port, list, currency, ownSite, memory, pictures = [] } = request;
-  const { lake: path } = await findTarget({ pipeline: request.pipeline, lake: request.lake });
-  const source = await openSource(path, chooseRemote(request, io));
+  const { lake: path, settings } = await findTarget({ pipeline: request.pipeline, lake: request.lake });
+  const remote = chooseRemote(request, io);
+  const source = await openSource(path, remote);
+  const tellNow = () =>
+    remote === undefined ? tellWork(source.lake, settings?.budget ?? DEFAULT_BUDGET, io) : tellSource(remote);
   const watched = list === undefined ? undefined : { list, currency, ownSite };
   const explorer = await startExplorer(
     source,
-    { host, port, memory, list: watched, writeRows, advice: await loadAdvice(), pictures: new Set(pictures) },
+    { host, port, memory, list: watched, writeRows, advice: await loadAdvice(), pictures: new Set(pictures), tellNow },
     io,
   );
   try {
@@ -41,6 +52,20 @@ export async function exploreLake(request: Arguments<typeof explore>, context: C
   }
   return undefined;
 }
+
+/** What `status` says about a run that has not ended, and about the month. */
+async function tellWork(lake: Lake, budget: Budget, io: CliIo): Promise<string[]> {
+  const lock = await readLock(lake, io);
+  const open = await inspectOpenRun(lake, lock?.alive === true);
+  const month = readBudget(await readMemory(lake), undefined, budget, io);
+  return [open && formatOpen(open), lock && formatLock(lock), month && formatBudget(month)].flatMap(
+    (line) => line ?? [],
+  );
+}
+
+const tellSource = async ({ address }: RemoteSource): Promise<string[]> => [
+  `read from ${address}, and looked at again once a minute`,
+];
 
 /** What the shipped checks say about their findings. */
 export async function loadAdvice(): Promise<ReadonlyMap<string, Advice>> {

@@ -60,7 +60,7 @@ function formatLag({ newestChange, newestAt, isBehind, seconds }: NonNullable<St
   return `feed: newest change ${newestChange}, observed ${newestAt?.toISOString()}; ${isBehind ? behind : 'the lake has it'}`;
 }
 
-function formatOpen({ runNumber, runId, state, checks, landed, calls }: NonNullable<Status['open']>): string {
+export function formatOpen({ runNumber, runId, state, checks, landed, calls }: NonNullable<Status['open']>): string {
   const why = state === 'held' ? ` by ${checks.join(', ')}` : '';
   const rows = `${countOf(landed.exportRows, 'export row')}, ${countOf(landed.changes, 'change')}, ${countOf(landed.items, 'item')}`;
   const next = {
@@ -71,12 +71,12 @@ function formatOpen({ runNumber, runId, state, checks, landed, calls }: NonNulla
   return `run ${runNumber} (${runId}) is ${state}${why}, landed ${rows} in ${countOf(calls, 'call')}${next}`;
 }
 
-function formatLock({ pid, host, since, beatAt, alive }: NonNullable<Status['lock']>): string {
+export function formatLock({ pid, host, since, beatAt, alive }: NonNullable<Status['lock']>): string {
   const state = alive ? '' : '; that process is gone, so the next run takes over';
   return `lock: process ${pid} on ${host} since ${since}, last seen ${beatAt.toISOString()}${state}`;
 }
 
-function formatBudget({ calls, exportRows, resetsAt, plan, seenAt }: NonNullable<Status['budget']>): string {
+export function formatBudget({ calls, exportRows, resetsAt, plan, seenAt }: NonNullable<Status['budget']>): string {
   const rest = (bound: typeof calls, what: string) =>
     bound === undefined
       ? `${what} unlimited`

@@ -96,7 +96,7 @@ async function measureFolder(folder: string, suffix: string): Promise<number> {
 }
 
 /** The rest of the month by the tightest rule; undefined if no run has seen the plan. */
-function readBudget(memory: LakeMemory, service: ServiceState | undefined, budget: Budget, io: Io) {
+export function readBudget(memory: LakeMemory, service: ServiceState | undefined, budget: Budget, io: Io) {
   const seen = service === undefined ? recallAccountPlan(memory) : { plan: service.plan, seenAt: io.now() };
   if (seen === undefined) return undefined;
   const { plan, seenAt } = seen;

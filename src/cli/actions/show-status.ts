@@ -18,7 +18,7 @@ import { type Rows, readStatus, type Status } from './read-status.js';
 const SHOWN: readonly TableName[] = ['runs', 'check_results'];
 const DATED: readonly TableName[] = ['history', 'items'];
 /** The default of a pipeline file. */
-const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 };
+export const DEFAULT_BUDGET: Budget = { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 };
 
 /**
  * Shows what a lake holds, what waits, and what is left of the month. If a pipeline file is named or `online` is given, it

@@ -20,7 +20,7 @@ const SEVERITIES: Readonly<Record<string, string>> = {
 };
 
 /** Runs, checks, datasets and changes: how the copy came about, and what is wrong with it. */
-export async function copyPage({ ask, advice, now }: PageRequest): Promise<Page> {
+export async function copyPage({ ask, advice, now, tellNow }: PageRequest): Promise<Page> {
   const overview: Question = { analysis: 'report_overview', set: {}, limit: 1 };
   const runs: Question = { analysis: 'report_runs', set: { top: '50' }, limit: 50 };
   const costs: Question = { analysis: 'run_costs', set: {}, limit: 12 };
@@ -33,7 +33,8 @@ export async function copyPage({ ask, advice, now }: PageRequest): Promise<Page>
   )) as [Answer, Answer, Answer, Answer, Answer, Answer, Answer];
   return {
     title: 'Copy',
-    body: html`${renderState(readFirst(held), ran, now)}
+    body: html`${renderNow(await tellNow())}
+${renderState(readFirst(held), ran, now)}
 ${await chartAnswer(changes.analysis, changed)}
 ${renderSection(
   'Runs',
@@ -69,6 +70,9 @@ ${renderSection('Datasets', renderAnswer(described, datasets, { caption: 'As the
 ${renderSection('Changes by day', renderAnswer(changed, changes, { caption: `Changes of ${CHANGE_DAYS} days, by kind`, empty: 'The copy knows of no changes yet.' }))}`,
   };
 }
+
+const renderNow = (lines: readonly string[]): Content =>
+  lines.length === 0 ? '' : html`<ul>${lines.map((line) => html`<li>${foreign(line, 1000)}</li>`)}</ul>`;
 
 /** How fresh the copy is, and how much it holds. */
 function renderState(read: ReadValue, runs: Answer, now: Date): Html {
