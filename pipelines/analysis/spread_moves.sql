@@ -4,8 +4,8 @@
 -- of_kind: all rows of the kind, also beyond top.
 -- Source: a definition of this project.
 -- Exact: days and prices. Spreads are doubles.
--- Limits: prices far from all others are left out, as in price_spread_daily; what else makes an offer doubtful is not
--- known of past days. A moment after the last closed day means the day before it.
+-- Limits: what makes an offer doubtful is not known of past days, so a row needs that today's trusted spread (grades A and
+-- B) moved as well, in the same direction and as far. A moment after the last closed day means the day before it.
 -- Optional variables: since (DATE or TIMESTAMPTZ; a day before the last one) · since_run: a run's number, instead of since ·
 -- min_points (5) · kind · currency · category (slug or path; with those below it) · top (100) of each kind
 WITH last AS (SELECT max(day) AS last_day FROM price_spread_daily),
@@ -68,7 +68,9 @@ SELECT
   count(*) OVER (PARTITION BY kind) AS of_kind
 FROM moved
 JOIN (SELECT product_id, title, category_slug FROM products) AS named USING (product_id)
-WHERE (getvariable('kind') IS NULL OR kind = getvariable('kind'))
+JOIN (SELECT product_id, currency, trusted_spread_pct FROM price_spread WHERE grade < 'C') AS today USING (product_id, currency)
+WHERE sign(change) * (trusted_spread_pct - before_pct) >= coalesce(getvariable('min_points')::DOUBLE, 5)
+  AND (getvariable('kind') IS NULL OR kind = getvariable('kind'))
   AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
 QUALIFY row_number() OVER (PARTITION BY kind ORDER BY abs(change) DESC, product_id, currency) <= coalesce(getvariable('top')::BIGINT, 100)
 ORDER BY abs(change) DESC, product_id, currency

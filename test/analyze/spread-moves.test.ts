@@ -12,24 +12,40 @@ const day = (date: string, product: string, pct: string, shops = '3') => ({
   shops,
 });
 
-/** Spreads of four products: one opens, one closes, one hardly moves, one is new. */
+/** Spreads of five products: one opens, one closes, one hardly moves, one is new, and one had a wrong price. */
 let db: Database;
 beforeAll(async () => {
-  const products = ['opens', 'closes', 'rests', 'comes'];
+  const products = [
+    ['opens', '130'],
+    ['closes', '105'],
+    ['rests', '114'],
+    ['comes', '140'],
+    ['wrong', '101'],
+  ] as const;
   db = await openMarket({
-    items: products.map((product, k) => ({
-      item_id: String(k + 1),
-      product_id: text(product),
-      title: text(`The one that ${product}`),
-    })),
+    sites: [{}, { site_id: '2' }],
+    items: products.flatMap(([product, dearest], k) =>
+      ['100', dearest].map((price, site) => ({
+        item_id: String(10 * k + site),
+        site_id: String(site + 1),
+        product_id: text(product),
+        ...{ gtin: 'NULL', gtin14: 'NULL', price },
+      })),
+    ),
     runs: [
       { finished_at: time('2026-11-13T09:00:00Z'), caught_up_at: time('2026-11-13T08:00:00Z') },
       { run_number: '2', run_id: text('r2'), finished_at: time('2026-11-20T09:00:00Z') },
     ],
     days: [
       ...[day('13', 'opens', '2'), day('13', 'closes', '60'), day('13', 'rests', '10')],
-      ...[day('18', 'opens', '20'), day('18', 'closes', '9'), day('18', 'rests', '10')],
-      ...[day('19', 'opens', '30'), day('19', 'closes', '5'), day('19', 'rests', '14'), day('19', 'comes', '40')],
+      ...[day('18', 'opens', '20'), day('18', 'closes', '9'), day('18', 'rests', '10'), day('18', 'wrong', '2')],
+      ...[
+        day('19', 'wrong', '900'),
+        day('19', 'opens', '30'),
+        day('19', 'closes', '5'),
+        day('19', 'rests', '14'),
+        day('19', 'comes', '40'),
+      ],
     ],
   });
 });

@@ -165,7 +165,7 @@ test('the copy tells what is left of the month, what each month cost, and what t
 test('a shop and the copy say when their sources were last seen', async () => {
   const own = readTable(await explored.page('/shops/33'), /The sources of this shop/u);
   expect(own.map((row) => row.slice(0, 2))).toEqual([[expect.stringMatching(/^\d+$/u), 'no']]);
-  const all = readTable(await explored.page('/copy'), /The 50 stalest sources/u);
+  const all = readTable(await explored.page('/copy'), /The 20 stalest sources/u);
   expect(all.map(([shop]) => shop).sort()).toEqual(['Depot', 'Kiosk', 'Market', 'Museum']);
   expect(all.map((row) => row.at(-1)).sort()).toEqual(['1', '2', '2', '61']);
 });

@@ -1,5 +1,6 @@
 import { type Content, html } from '../../formats/html.js';
 import { chartAnswer } from '../charts/chart-answer.js';
+import { onlyIn } from '../edition.js';
 import { foreign } from '../format.js';
 import {
   changeAddress,
@@ -14,6 +15,18 @@ import type { Question } from '../question.js';
 import { renderAnswer } from '../table.js';
 import { readAll, toText } from '../values.js';
 import { listCurrencies } from './products.js';
+
+const DISPERSION = [
+  'title',
+  'shops',
+  'lowest',
+  { name: 'second_lowest', label: 'Second lowest' },
+  'highest',
+  'currency',
+  { name: 'gap_pct', label: 'Gap to the second' },
+  { name: 'range_pct', label: 'Range' },
+  { name: 'cv_pct', label: 'Deviation' },
+];
 
 /** Categories with their spreads, and how much prices differ in them. */
 export async function categoriesPage({ search, ask }: PageRequest): Promise<Page> {
@@ -62,7 +75,8 @@ ${renderAnswer(answer, spreads, {
     changeAddress('/categories', search, { sort: by, order: isDescending ? 'desc' : '' }),
   empty: 'No product with a category is sold by two shops.',
 })}
-${renderSection('Where prices differ most', renderAnswer(dispersed, dispersion, { caption: 'Products whose prices differ most between shops' }))}`,
+${onlyIn('served', html`<p>How prices moved in each: <a href="/analyses/price_index?by=category">price index by category</a>.</p>`)}
+${renderSection('Where prices differ most', renderAnswer(dispersed, dispersion, { caption: 'Products whose prices differ most between shops', columns: DISPERSION }))}`,
   };
 }
 

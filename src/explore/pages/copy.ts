@@ -26,7 +26,7 @@ export async function copyPage({ ask, advice, now, tellNow }: PageRequest): Prom
   const costs: Question = { analysis: 'run_costs', set: {}, limit: 12 };
   const checks: Question = { analysis: 'report_checks', set: {}, limit: MOST };
   const datasets: Question = { analysis: 'report_datasets', set: { top: String(MOST) }, limit: MOST };
-  const sources: Question = { analysis: 'source_freshness', set: { top: '50' }, limit: 50 };
+  const sources: Question = { analysis: 'source_freshness', set: { top: '20' }, limit: 20 };
   const changes: Question = { analysis: 'changes_by_day', set: { days: String(CHANGE_DAYS) }, limit: MOST };
   const [held, ran, paid, checked, described, seen, changed] = (await Promise.all(
     [overview, runs, costs, checks, datasets, sources, changes].map(ask),
@@ -65,9 +65,9 @@ ${renderSection(
 ${renderSection('Cost by month', renderAnswer(paid, costs, { caption: 'Calls, export rows and overage of all runs, by the month in which they ended (UTC)' }))}
 <div id="checks">${renderSection('Checks', renderChecks(checked, checks, advice))}</div>
 ${renderSection('Schema drift', renderDrift(readFirst(ran)('schema_drift')))}
-${renderSection('Freshness', renderAnswer(seen, sources, { caption: 'The 50 stalest sources', columns: ['shop', ...FRESHNESS], empty: 'No read has shown sources yet.' }))}
+${renderSection('Freshness', renderAnswer(seen, sources, { caption: 'The 20 stalest sources', columns: ['shop', ...FRESHNESS], empty: 'No read has shown sources yet.' }))}
 ${renderSection('Datasets', renderAnswer(described, datasets, { caption: 'As the service describes them, beside the copy', empty: 'The service names no datasets.' }))}
-${renderSection('Changes by day', renderAnswer(changed, changes, { caption: `Changes of ${CHANGE_DAYS} days, by kind`, empty: 'The copy knows of no changes yet.' }))}`,
+${renderSection('Changes by day', html`<details><summary>In figures</summary>${renderAnswer(changed, changes, { caption: `Changes of ${CHANGE_DAYS} days, by kind`, empty: 'The copy knows of no changes yet.' })}</details>`)}`,
   };
 }
 
