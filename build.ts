@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
@@ -45,8 +45,30 @@ const chartsApart: Plugin = {
   },
 };
 
+/** The last file of a build. Its time is when the build began. */
+const LAST = `${COMMAND}/LICENSES.txt`;
+
+/** True if nothing that a build reads is newer than the last one. Folders count, because a file may have been deleted. */
+export function isBuilt(): boolean {
+  const builtAt = statSync(inRoot(LAST), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const sources = readdirSync(inRoot('src'), { recursive: true, encoding: 'utf8' }).map((name) =>
+    path.join('src', name),
+  );
+  const all = [
+    'src',
+    'build.ts',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'package.json',
+    'package-lock.json',
+    ...sources,
+  ];
+  return all.every((name) => statSync(inRoot(name)).mtimeMs < builtAt);
+}
+
 /** Files are overwritten: other processes may use them, and must not find a script half done. */
 export async function buildDist(): Promise<void> {
+  const begun = new Date();
   execFileSync(inRoot('node_modules/.bin/tsc'), ['-p', inRoot('tsconfig.build.json')], { stdio: 'inherit' });
   const [bundles, entries] = await Promise.all([
     build({
@@ -76,7 +98,8 @@ export async function buildDist(): Promise<void> {
   ]);
   for (const { path: file, text } of bundles.outputFiles) replaceFile(file, text);
   chmodSync(inRoot(`${COMMAND}/main.js`), 0o755);
-  writeFileSync(inRoot(`${COMMAND}/LICENSES.txt`), collectLicences([bundles.metafile, entries.metafile]));
+  writeFileSync(inRoot(LAST), collectLicences([bundles.metafile, entries.metafile]));
+  utimesSync(inRoot(LAST), begun, begun);
 }
 
 function replaceFile(file: string, text: string): void {

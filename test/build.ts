@@ -1,4 +1,6 @@
-import { buildDist } from '../build.js';
+import { buildDist, isBuilt } from '../build.js';
 
 /** Child processes of the tests run the built code, as users do. */
-export default buildDist;
+export default async function build(): Promise<void> {
+  if (!isBuilt()) await buildDist();
+}

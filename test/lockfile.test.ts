@@ -6,6 +6,7 @@ interface Entry {
   integrity?: string;
   resolved?: string;
   link?: boolean;
+  hasInstallScript?: boolean;
 }
 const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Entry> };
 const installed = Object.entries(packages).filter(([path, { link }]) => path !== '' && link !== true);
@@ -15,6 +16,18 @@ test('every package that npm installs has a checksum in the lockfile', () => {
   expect(installed.length).toBeGreaterThan(100);
   const unchecked = installed.filter(([, { integrity = '' }]) => !/^sha512-[\w+/]{86}==$/.test(integrity));
   expect(unchecked.map(([path]) => path)).toEqual([]);
+});
+
+test('a script of a package is known, whether it runs or not: npm would print a warning for each other one', () => {
+  const { allowScripts, scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<
+    string,
+    Record<string, unknown>
+  >;
+  const names = installed.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => path);
+  expect([...new Set(names.map((path) => path.replace(/^.*node_modules\//u, '')))]).toEqual(
+    Object.keys(allowScripts ?? {}),
+  );
+  expect(Object.keys(scripts ?? {}).filter((name) => /install$|^prepare$/u.test(name))).toEqual([]);
 });
 
 test('the lockfile names no registry: packages come from the one that npm is set to', () => {
