@@ -55,6 +55,8 @@ interface Reach {
   sha256: string;
   seconds: number;
   mutants: string[];
+  /** Mutated files as they were then, by their SHA-256. */
+  sources: Record<string, string>;
 }
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -74,6 +76,9 @@ const keyOf = (mutant: Mutant) => JSON.stringify([mutant.fileName, mutant.locati
 
 const { files, mutants } = await instrument();
 const copy = makeCopy();
+const sources = Object.fromEntries(
+  files.map(({ name }) => [name, sha256(readFileSync(path.join(ROOT, name), 'utf8'))] as const),
+);
 const tests = list(...folders).filter((name) => name.endsWith('.test.ts'));
 const reaches = await measureReach();
 const chosen = choose();
@@ -90,9 +95,9 @@ async function instrument(): Promise<InstrumentResult> {
   const logger = { trace: log, debug: log, info: log, warn: log, error: log, fatal: log };
   const is = () => false;
   const levels = { isTraceEnabled: is, isDebugEnabled: is, isInfoEnabled: is, isWarnEnabled: is };
-  const sources = list(`src/${room}`).filter((name) => name.endsWith('.ts'));
+  const paths = list(`src/${room}`).filter((name) => name.endsWith('.ts'));
   return new Instrumenter({ ...logger, ...levels, isErrorEnabled: is, isFatalEnabled: is }).instrument(
-    sources.map((name) => ({ name, mutate: true, content: readFileSync(path.join(ROOT, name), 'utf8') })),
+    paths.map((name) => ({ name, mutate: true, content: readFileSync(path.join(ROOT, name), 'utf8') })),
     { plugins: null, excludedMutations: [], ignorers: [] },
   );
 }
@@ -129,7 +134,8 @@ async function measureReach(): Promise<(readonly [string, Reach])[]> {
       const { ids, seconds, isPassed } = existsSync(noted) ? JSON.parse(readFileSync(noted, 'utf8')) : NOTHING;
       if (!isPassed) say(`${test}: fails without a mutant, and is left out`);
       else {
-        known[test] = { sha256: hashes.get(test) ?? '', seconds, mutants: ids.map((id: string) => keys.get(id) ?? '') };
+        const reached = ids.map((id: string) => keys.get(id) ?? '');
+        known[test] = { sha256: hashes.get(test) ?? '', seconds, mutants: reached, sources };
         say(`${test}: ${seconds} s, reaches ${ids.length} of ${mutants.length}`);
       }
     }
@@ -152,13 +158,18 @@ function choose(): { mutant: Mutant; number: number }[] {
 }
 
 async function findKiller(mutant: Mutant): Promise<{ isKilled: boolean; text: string }> {
-  const key = keyOf(mutant);
-  const reaching = reaches.filter(([, reach]) => reach.mutants.includes(key)).slice(0, Number(values.files));
+  const reaching = reaches.filter(([, reach]) => isReached(mutant, reach)).slice(0, Number(values.files));
   if (reaching.length === 0) return { isKilled: false, text: '(not reached)' };
   const names = reaching.map(([test]) => test);
   const { isPassed, output } = await runTests(names, { MUTATE_TESTS_SHARE: '1', __STRYKER_ACTIVE_MUTANT__: mutant.id });
   if (isPassed) return { isKilled: false, text: `(${reaching.length} test files)` };
   return { isKilled: true, text: /FAIL +(\S+)/.exec(output)?.[1] ?? 'endless, or without a result' };
+}
+
+/** Of a file that has changed since, any mutant tells that the test reaches it. */
+function isReached(mutant: Mutant, { mutants, sources: then }: Reach): boolean {
+  if (then[mutant.fileName] === sources[mutant.fileName]) return mutants.includes(keyOf(mutant));
+  return mutants.some((key) => key.startsWith(`[${JSON.stringify(mutant.fileName)},`));
 }
 
 /** Runs test files in their order until one fails. One that says nothing for long has found a mutant without an end. */

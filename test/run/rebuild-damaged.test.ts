@@ -4,14 +4,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import type { Io } from '../../src/io/io.js';
+import { encodeLogPath } from '../../src/lake/delta-actions.js';
 import { inspectLake } from '../../src/lake/inspect-lake.js';
 import { openLake } from '../../src/lake/lake.js';
+import { readTable } from '../../src/lake/read.js';
 import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import { syncPipeline } from '../../src/run/sync.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
-import { deleteRows, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
+import { commitForeign, deleteRows, listLog, optimize, vacuum } from '../lake/foreign-writer.js';
 import { openWorld, readItems, readLoggedTables, readTruth, testIo } from './world.js';
 
 /** A lake after a first copy, a run with news, and a complete comparison; the service has moved on since. */
@@ -190,6 +192,16 @@ describe('a change of history by another program, without the raw bytes for a re
     expect(await listDifferent(['history', 'items'])).toEqual([]);
     expect((await world.sync()).row.mode).toBe('feed');
     await verify();
+  });
+
+  test('is undone where it took one file of several away: the others stay as they are', async () => {
+    const { files } = await readTable(await openLake(world.lakePath, { create: false }), 'history');
+    expect(files.length).toBeGreaterThan(1);
+    const remove = { path: encodeLogPath(files[0]?.path ?? ''), dataChange: true, deletionTimestamp: Date.now() };
+    await commitForeign(world.lakePath, 'history', 'DELETE', [{ remove }]);
+    expect(await listDifferent(['history', 'items'])).toEqual(['history']);
+    await rebuild();
+    expect(await listDifferent(['history', 'items'])).toEqual([]);
   });
 
   test('is kept with --accept-loss where these files are gone too', async () => {
