@@ -166,8 +166,11 @@ test('a key that histories are refused to ends the command, and none are read be
   await world.sandbox.advance({ hours: 3, changes: 60 });
   happen = undefined;
   const before = asked().length;
+  const said = await estimateRun(world.pipeline, testIo);
+  expect(said.steps.map(({ step }) => step)).not.toContain('histories');
   const { resumed, histories, row } = await world.sync();
   expect({ resumed, histories }).toEqual({ resumed: true, histories: { asked: 0, left: 0, runId: row.run_id } });
   expect(asked()).toHaveLength(before);
+  expect((await estimateRun(world.pipeline, testIo)).steps.map(({ step }) => step)).toContain('histories');
   expect((await world.sync()).histories?.asked).toBeGreaterThan(0);
 });
