@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
+import type { Io } from '../../src/io/io.js';
+import { syncPipeline } from '../../src/run/sync.js';
 import { failure } from '../failure.js';
-import { openWorld, refuse, type World } from './world.js';
+import { openWorld, readItems, readTruth, refuse, testIo, type World } from './world.js';
 
 let world: World;
 afterEach(() => world.close());
@@ -56,4 +58,25 @@ test('a budget of calls holds for the refused ones as well: if they count, it is
   world.pipeline.budget.calls = { count: 10 };
   await expect(world.sync()).rejects.toMatchObject({ code: 'budget' });
   expect(world.requests).toHaveLength(10);
+});
+
+test('a run that has landed all it needs is published although the key is refused, unless it is stopped', async () => {
+  const refusals = await openRefusing(401, 0, false);
+  const log: Io['log'] = (_level, event) => {
+    if (event === 'staged') throw new Error('the process dies');
+  };
+  await expect(syncPipeline(world.pipeline, { ...testIo, log })).rejects.toThrow('the process dies');
+  refusals.left = Number.POSITIVE_INFINITY;
+  const stop = new AbortController();
+  const { intercept } = world;
+  world.intercept = () => {
+    stop.abort();
+    return new Promise(() => {}); // never
+  };
+  expect(await failure(syncPipeline(world.pipeline, testIo, stop.signal))).toMatchObject({ code: 'stopped' });
+  world.intercept = intercept;
+  const before = world.requests.length;
+  expect(await world.sync()).toMatchObject({ published: true, resumed: true });
+  expect(world.requests.slice(before)).toEqual(['/plan']);
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
 });
