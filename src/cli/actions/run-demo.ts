@@ -74,7 +74,8 @@ async function runSteps(
     lines.length === 0
       ? `All ${checks.length} pass.`
       : `They find planted faults: ${lines.length} of ${checks.length} found something.`;
-  await say(`\n5. The checks run over the copy. ${found}\n\n${lines.join('')}`);
+  const fifth = wrapText(`5. The checks run over the copy. ${found}`, context.output.columns);
+  await say(`\n${fifth}\n\n${lines.join('')}`);
   if (lines.length > 0) await say(`\n  ${program} check --lake ${word}   # shows the rows\n`);
   await say('\n6. The widest price spreads. Questionable prices are left out.\n\n');
   const spread = { lake, minShops: 4, top: 10, outliers: false, grade: 'B', format: 'table' } as const;
