@@ -78,7 +78,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
       const message = `can't listen on ${host}:${port}: ${cause.message}`;
-      reject(new PricelakeError('usage', message, { hint: 'Choose another port; 0 takes any free one.' }, { cause }));
+      reject(new PricelakeError('usage', message, { hint: 'Choose another port; 0 picks a free one.' }, { cause }));
     });
     server.listen(port, host, resolve);
   });

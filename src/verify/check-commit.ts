@@ -15,12 +15,14 @@ export function checkCommit(state: ReplayedTable, actions: readonly Action[], fa
     );
     state.foreign.push({ version, name: `${operation} by ${engine}`.slice(0, 120), changesRows });
   } else if (infos.length !== 1 || typeof info?.runId !== 'string' || !isTime(info.timestamp)) {
-    fail('does not say which run wrote it, and when');
+    fail("doesn't say which run wrote it, or when");
   }
   const due = info?.actions;
   if (typeof due === 'number' && due !== actions.length - 1) fail(`has ${actions.length - 1} of its ${due} actions`);
-  if (version === 0 && !actions.some(({ protocol }) => protocol != null)) fail('is the first, and has no protocol');
-  if (version === 0 && !actions.some(({ metaData }) => metaData != null)) fail('is the first, and has no metaData');
+  if (version === 0 && !actions.some(({ protocol }) => protocol != null))
+    fail('is the first entry, but has no protocol');
+  if (version === 0 && !actions.some(({ metaData }) => metaData != null))
+    fail('is the first entry, but has no metaData');
   for (const { metaData } of actions) if (metaData != null) checkMetaData(state, metaData, fail);
   checkPartitions(state, actions, fail);
 }
@@ -32,15 +34,15 @@ function checkMetaData(
   { id, format, schemaString, partitionColumns }: NonNullable<Action['metaData']>,
   fail: (what: string) => void,
 ): void {
-  if (state.id !== undefined && id !== state.id) fail(`says that the table is ${id}; before it was ${state.id}`);
+  if (state.id !== undefined && id !== state.id) fail(`says that the table is ${id}; before, it was ${state.id}`);
   if (format?.provider !== 'parquet') fail(`says that files are ${String(format?.provider)}, not parquet`);
   const fields = readFields(schemaString);
-  if (fields === undefined) fail('has a schema that is none');
+  if (fields === undefined) fail('has an invalid schema');
   if (fields === undefined) return;
   const names = fields.map(({ name }) => name);
-  for (const name of partitionColumns) if (!names.includes(name)) fail(`partitions by ${name}, which is no column`);
+  for (const name of partitionColumns) if (!names.includes(name)) fail(`partitions by ${name}, which is not a column`);
   const strict = fields.filter(({ nullable }) => nullable !== true).map(({ name }) => name);
-  if (strict.length > 0) fail(`does not let ${strict.join(', ')} be null, as our files do`);
+  if (strict.length > 0) fail(`doesn't allow null in ${strict.join(', ')}, but pricelake's files do`);
 }
 
 function readFields(schemaString: string): { name: string; nullable?: unknown }[] | undefined {

@@ -71,7 +71,7 @@ export function compareStats(column: Column, stats: Stats, facts: ColumnFacts, w
     if (claimed === undefined || found === undefined) continue;
     const bound = readBound(column, claimed);
     if (bound === undefined)
-      faults.push(`the ${side} of ${column.name} is ${show(claimed)}, which is no ${column.type}`);
+      faults.push(`the ${side} of ${column.name} is ${show(claimed)}, which is not a ${column.type}`);
     else if (!holds(side, bound, found) || (whole && !isTight(column, side, bound, found))) {
       faults.push(`the ${side} of ${column.name} is ${showValue(found)}; its statistics say ${show(claimed)}`);
     }

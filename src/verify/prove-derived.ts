@@ -16,7 +16,7 @@ const PART_ITEMS = 1_500_000n;
 
 export const derivedProof: Proof = {
   name: 'derived',
-  claims: 'Each derived table has exactly the rows that its query gives over the tables that it reads.',
+  claims: 'Each derived table has exactly the rows that its query returns for the tables that it reads.',
   async prove(context, report) {
     const { db, signal } = context;
     let count = 0n;
@@ -45,11 +45,11 @@ export const derivedProof: Proof = {
         count += row?.n as bigint;
         const wrong = (row?.stale as bigint) + (row?.missing as bigint);
         if (wrong === 0n) continue;
-        if (origin !== undefined) notes.push(`${table} is made ${origin}; the next run makes it again`);
+        if (origin !== undefined) notes.push(`${table} was derived ${origin}; the next run derives it again`);
         else
           report({
             table,
-            what: `${row?.stale} rows do not follow from ${reads.join(' and ')}, ${row?.missing} that do are missing`,
+            what: `${row?.stale} rows don't follow from ${reads.join(' and ')}, and ${row?.missing} that do are missing`,
           });
       }
     }
@@ -76,7 +76,7 @@ const FILE = 'memory.ndjson';
 
 export const countProof: Proof = {
   name: 'counts',
-  claims: 'What runs counted on, check by check, is what the check finds over all rows.',
+  claims: 'For each check, the violation count that runs carry forward equals the violations among all rows.',
   async prove(context, report) {
     const memory = (await readFile(privatePath(context.lake, FILE), 'utf8').catch(ignoreMissing)) ?? '';
     // Counts of other files are out of date, and no run uses them.

@@ -12,7 +12,7 @@ export function* listFiles({ tables }: VerifyContext): Generator<{ table: Replay
 
 export const fileProof: Proof = {
   name: 'files',
-  claims: 'Every file that a log names is there, with the size and SHA-256 that the log says.',
+  claims: 'Every file in a log exists, with the size and SHA-256 in the log.',
   async prove(context, report) {
     let count = 0n;
     let others = 0;
@@ -41,7 +41,7 @@ async function compareBytes(path: string, file: LoggedFile): Promise<string | un
 export const footerProof: Proof = {
   name: 'footers',
   claims:
-    'The footer of every file, read by parquetjs-lite, has the rows of the log, the columns of its table, and zstd.',
+    "The footer of every file, read by parquetjs-lite, has the log's row count, its table's columns, and zstd compression.",
   async prove(context, report) {
     let count = 0n;
     const lacking = new Map<string, number>();
@@ -73,7 +73,7 @@ async function compareFooter(
   const fail = (what: string) => report({ table: table.table, file: `${table.table}/${file.path}`, what });
   const footer = await readFooterFacts(tablePath(context.lake, table.table, file.path)).catch(() => undefined);
   if (footer === undefined) {
-    fail('its footer can not be read');
+    fail("can't read its footer");
     return [];
   }
   const rows = String((JSON.parse(file.stats) as { numRecords?: number }).numRecords);
@@ -92,7 +92,7 @@ async function compareFooter(
 
 export const orphanProof: Proof = {
   name: 'orphans',
-  claims: 'A table holds no data file beside those of its log; superseded ones only where lake.retention keeps them.',
+  claims: "A table's folder has only the data files in its log, and superseded ones only if lake.retention keeps them.",
   async prove({ lake, tables }, report) {
     let count = 0n;
     for (const { table, files, superseded, configuration } of tables.values()) {
@@ -100,7 +100,7 @@ export const orphanProof: Proof = {
       for (const path of await listDataFiles(tablePath(lake, table))) {
         count += 1n;
         if (files.has(path) || (superseded.has(path) && keeps)) continue;
-        const why = superseded.has(path) ? 'is superseded, and a plain glob still reads it' : 'is named by no log';
+        const why = superseded.has(path) ? 'is superseded, but a plain glob still reads it' : 'is in no log';
         report({ table, file: `${table}/${path}`, what: `${why}: the next sync deletes it` });
       }
     }

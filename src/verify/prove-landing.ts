@@ -17,8 +17,8 @@ interface LandingCheck {
 export const landingProof: Proof = {
   name: 'landing',
   claims:
-    'What a rebuild relies on: the journal of every kept run is as it was written, and so is every byte that it names.',
-  next: 'Of a run that is published, only `pricelake rebuild` would read these bytes: move its folder away. One that is not, `pricelake sync` continues, or says what to do.',
+    'The input of a rebuild is unchanged: the journal of every kept run, and every byte that it names, are as they were written.',
+  next: "If the run is published, only `pricelake rebuild` would read these bytes: move its folder away. If it isn't, `pricelake sync` continues it, or says what to do.",
   async prove(context, report) {
     const kept = (await readdir(privatePath(context.lake, 'landing')).catch(ignoreMissing)) ?? [];
     const names = kept
@@ -37,7 +37,7 @@ export const landingProof: Proof = {
       if (found.endedAt === undefined && isPublished && found.faults.length === 0) {
         fail(
           'journal.ndjson',
-          'does not say that the run has ended, and it was published: its end is cut off, or a sync continues it',
+          "doesn't say that the run has ended, but it was published: its end is cut off, or a sync is continuing it",
         );
       }
     }
@@ -73,10 +73,10 @@ export async function checkLanding(folder: string): Promise<LandingCheck> {
   });
   if (text === undefined) return check;
   const lines = readLines(text, (what) => fail(JOURNAL, what));
-  if (lines[0]?.type !== 'begin') fail(JOURNAL, 'does not begin with the beginning of a run');
+  if (lines[0]?.type !== 'begin') fail(JOURNAL, "doesn't start with the beginning of a run");
   const ends = lines.filter(({ type }) => type === 'end');
   check.endedAt = typeof ends[0]?.at === 'string' ? ends[0].at : undefined;
-  if (ends.length > 0 && lines.at(-1)?.type !== 'end') fail(JOURNAL, 'continues behind the end of the run');
+  if (ends.length > 0 && lines.at(-1)?.type !== 'end') fail(JOURNAL, 'continues after the end of the run');
   checkExports(lines, (what) => fail(JOURNAL, what));
   for (const [file, pieces] of listPieces(lines)) {
     check.files += 1;
@@ -158,12 +158,12 @@ async function compareFile(path: string, pieces: readonly Piece[]): Promise<stri
   const info = await stat(path).catch(ignoreMissing);
   const last = pieces.at(-1)?.end ?? 0;
   if (info === undefined) return last === 0 && pieces.every(({ end }) => end === 0) ? undefined : 'is missing';
-  if (info.size < last) return `has ${info.size} bytes; the journal names ${last}`;
+  if (info.size < last) return `has ${info.size} bytes; the journal says ${last}`;
   let start = 0;
   for (const { end, sha256 } of pieces) {
     const stop = end ?? info.size;
     if ((await hashBytes(path, start, stop)) !== sha256)
-      return `bytes ${start} to ${stop} are not as they landed: their checksum differs`;
+      return `bytes ${start} to ${stop} have changed since they landed: their checksum differs`;
     start = stop;
   }
   return undefined;

@@ -6,8 +6,7 @@ import { createReplayedViews, type Proof, type Report, readApplied, type VerifyC
 
 export const cursorProof: Proof = {
   name: 'cursors',
-  claims:
-    'Each run continued from the cursor of the run before it; items and history are at the cursor of the last one.',
+  claims: "Each run continued from the cursor of the run before it; items and history are at the last run's cursor.",
   async prove(context, report) {
     await createReplayedViews(context, ['runs', 'history']);
     const rows = await context.db.rows(
@@ -19,9 +18,9 @@ export const cursorProof: Proof = {
     for (const row of rows) {
       const { run_number, run_id, cursor_from, cursor_to, written } = row as Record<string, bigint | null>;
       const fail = (what: string) => report({ table: 'runs', what: `run ${run_id} ${what}` });
-      if (run_number === number) fail(`has number ${number}, as the run before it`);
+      if (run_number === number) fail(`has number ${number}, like the run before it`);
       if (!cursors.includes(cursor_from ?? null)) {
-        fail(`continued from cursor ${cursor_from}; the run before it had come to ${cursors.at(-1)}`);
+        fail(`continued from cursor ${cursor_from}; the run before it had reached ${cursors.at(-1)}`);
       }
       if (cursor_from != null && cursor_to != null && cursor_to < cursor_from) fail('went back');
       cursors = written === 0n ? [...cursors, cursor_to ?? null] : [cursor_to ?? null];
@@ -38,7 +37,7 @@ async function compareTables({ db, tables }: VerifyContext, cursors: (bigint | n
     if (tables.has(table) && !cursors.includes(at)) {
       report({
         table,
-        what: `is at cursor ${at}; the last run came to ${cursors.at(-1)}. A sync finishes a run that was interrupted`,
+        what: `is at cursor ${at}; the last run reached ${cursors.at(-1)}. A sync finishes an interrupted run`,
       });
     }
   }
@@ -51,7 +50,7 @@ async function compareTables({ db, tables }: VerifyContext, cursors: (bigint | n
 
 export const equationProof: Proof = {
   name: 'row equation',
-  claims: 'In every run, rows received are rows written, rejected and deduplicated; the rejected ones are in rejects.',
+  claims: 'In every run, rows received = rows written + rejected + deduplicated; rejected rows are in rejects.',
   async prove(context, report) {
     await createReplayedViews(context, ['runs', 'rejects']);
     const rows = await context.db.rows(`
@@ -79,7 +78,7 @@ const SHOWN_KEYS = 20;
 
 export const keyProof: Proof = {
   name: 'keys',
-  claims: 'No key is in a table twice.',
+  claims: 'No table has a key twice.',
   async prove(context, report) {
     let count = 0n;
     for (const { table, schema } of context.tables.values()) {
@@ -101,7 +100,7 @@ export const keyProof: Proof = {
 
 export const historyProof: Proof = {
   name: 'history',
-  claims: 'Each item matches the last change that was applied to it, and no change of history was left out.',
+  claims: 'Each item matches the last change applied to it, and no change in history was left out.',
   async prove(context, report) {
     await createReplayedViews(context, ['items', 'history', 'rejects', 'runs']);
     await context.db.run(readFileSync(packagePath('pipelines/models/macros.sql'), 'utf8'));

@@ -8,7 +8,7 @@ import type { ReplayedTable } from './replayed-table.js';
 export const logProof: Proof = {
   name: 'logs',
   claims:
-    'Every log can be replayed from its beginning, entries say who wrote them and fit each other; checkpoints and columns are what the replay and schemas/ say; no other program changed a row.',
+    'Every log can be replayed from its beginning; entries say who wrote them and are consistent; checkpoints match the replay, and columns match schemas/; no other program changed a row.',
   async prove(context, report) {
     for (const finding of context.logFindings) report(finding);
     const pointer = await readPointer(context.lake).catch(() => undefined);

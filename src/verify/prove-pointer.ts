@@ -19,8 +19,8 @@ const ATTRIBUTION = 'ATTRIBUTION.md';
 export const pointerProof: Proof = {
   name: 'pointer',
   claims:
-    'format.json, lake.json, catalog.sql and ATTRIBUTION.md name the format, run, versions, files, checksums and credits that the lake has.',
-  next: '`pricelake sync` writes lake.json, catalog.sql and ATTRIBUTION.md again, `pricelake rebuild` also what is damaged beyond reading, and format.json.',
+    'format.json, lake.json, catalog.sql and ATTRIBUTION.md match the format, run, versions, files, checksums and credits of the lake.',
+  next: '`pricelake sync` rewrites lake.json, catalog.sql and ATTRIBUTION.md; `pricelake rebuild` also rewrites unreadable files, and format.json.',
   async prove(context, report) {
     await compareMarker(context, report);
     const states = await readOwnStates(context);
@@ -75,12 +75,12 @@ function reportDifferences(file: string, isOther: boolean, report: Report, compa
     isNamed = true;
     report(finding);
   });
-  const what = 'is not the text that pricelake writes of these tables: it is cut or altered';
+  const what = 'is not the text that pricelake writes for these tables: it was cut or changed';
   if (isOther && !isNamed) report({ file, what });
 }
 
 const NOT_COMPARED =
-  'lake.json and catalog.sql are not compared to the letter: another version wrote them, or tables are damaged';
+  'lake.json and catalog.sql were not compared letter by letter: another version wrote them, or tables are damaged';
 
 function comparePointed({ tables }: VerifyContext, pointer: Pointer, report: Report): void {
   const number = readApplied(tables.get('runs')).run;
@@ -93,7 +93,7 @@ function comparePointed({ tables }: VerifyContext, pointer: Pointer, report: Rep
   for (const state of tables.values()) {
     const fail = (what: string) => report({ table: state.table, file: POINTER, what });
     const pointed = pointer.tables[state.table];
-    if (pointed === undefined) fail('does not name the table');
+    if (pointed === undefined) fail("doesn't name the table");
     else if (pointed.version !== BigInt(state.version)) fail(`names version ${pointed.version} of ${state.version}`);
     else compareFiles(state, pointed.files, fail);
     const rows = pointed?.files.reduce((sum, file) => sum + file.rows, 0n);
@@ -119,7 +119,7 @@ function compareFiles(state: ReplayedTable, pointed: PointedFile[], fail: (what:
     }
     named.delete(`${state.table}/${path}`);
   }
-  for (const path of named.keys()) fail(`names ${path}, which the table does not have`);
+  for (const path of named.keys()) fail(`names ${path}, which the table doesn't have`);
 }
 
 async function compareCatalog(
@@ -156,5 +156,5 @@ async function compareCredits(context: VerifyContext, report: Report): Promise<v
   await createReplayedViews(context, ['sites']);
   const due = writeAttributions(await readAttributions(context.db, 'sites'));
   const text = await readFile(join(context.lake.root, ATTRIBUTION), 'utf8').catch(ignoreMissing);
-  if (text !== due) report({ file: ATTRIBUTION, what: 'does not hold the credits that table sites has' });
+  if (text !== due) report({ file: ATTRIBUTION, what: "doesn't have the credits in table sites" });
 }

@@ -20,8 +20,7 @@ interface Reading {
  */
 export const rowProof: Proof = {
   name: 'rows',
-  claims:
-    'The values of every file, read by hyparquet, agree with its statistics and with the partition that the log says.',
+  claims: 'The values of every file, read by hyparquet, match its statistics and its partition in the log.',
   async prove(context, report) {
     const readings = await planReadings(context, report);
     let rows = 0n;

@@ -87,7 +87,7 @@ function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: strin
     const path = action.remove == null ? undefined : decodePath(action.remove.path);
     if (path !== undefined) {
       const file = state.files.get(path);
-      if (file === undefined) fail(`removes ${path}, which the table does not have`);
+      if (file === undefined) fail(`removes ${path}, which the table doesn't have`);
       if (action.remove?.dataChange === false) rows.removed += countRows(file?.stats);
     }
     if (action.add != null) {
@@ -95,12 +95,12 @@ function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: strin
       if (action.add.dataChange === false) rows.added += countRows(action.add.stats);
     }
     if (action.protocol != null && (action.protocol.minReaderVersion > 1 || action.protocol.minWriterVersion > 2)) {
-      fail('asks for a newer reader or writer than pricelake is');
+      fail('requires a newer reader or writer than pricelake');
     }
     applyAction(state, action);
   }
   if (rows.added !== rows.removed)
-    fail(`says that its data did not change, but ${rows.removed} rows became ${rows.added}`);
+    fail(`says that its data didn't change, but ${rows.removed} rows became ${rows.added}`);
   state.commits += 1;
 }
 
@@ -157,8 +157,7 @@ async function compareCheckpoint(
     return fail(name, `can't be read: ${error instanceof Error ? error.message : String(error)}`);
   }
   for (const part of ['files', 'txn', 'schemaString', 'partitionColumns'] as const) {
-    if (canonical(state[part]) !== canonical(other[part]))
-      fail(name, `its ${part} are not those of the commits before it`);
+    if (canonical(state[part]) !== canonical(other[part])) fail(name, `its ${part} don't match the commits before it`);
   }
 }
 

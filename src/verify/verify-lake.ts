@@ -93,7 +93,7 @@ async function runProof(proof: Proof, context: VerifyContext): Promise<ProofResu
     if (error instanceof PricelakeError && error.code === 'out_of_memory') throw error;
     // A file that is missing or damaged leaves the claim unproved; the proof of files names it.
     report({
-      what: `could not be looked at: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
+      what: `couldn't be checked: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
     });
     return { name, claims, next, looked: 0n, of: '', found, findings, notes: [] };
   }
@@ -103,7 +103,7 @@ async function refuseMoved(lake: Lake, before: Map<TableName, ReplayedTable>): P
   const after = await replayTables(lake, []);
   const moved = [...after.values()].find(({ table, version }) => before.get(table)?.version !== version);
   if (moved === undefined) return;
-  throw new PricelakeError('unavailable', `a run published ${moved.table} while the lake was verified`, {
+  throw new PricelakeError('unavailable', `a run published ${moved.table} during the verification`, {
     hint: 'Run the command again.',
   });
 }

@@ -251,7 +251,7 @@ test('a rebuild takes no raw byte for what landed that is another, and names the
   const { runs, damage } = await rebuild();
   expect(runs).toHaveLength(1);
   expect(damage).toEqual([
-    expect.stringMatching(/export-\S+ bytes 0 to \d+ are not as they landed: their checksum differs$/),
+    expect.stringMatching(/export-\S+ bytes 0 to \d+ have changed since they landed: their checksum differs$/),
   ]);
   const names = (await readdir(inLake('_pricelake', 'landing'))).sort();
   await appendFile(inLake('_pricelake', 'landing', names.at(-1) ?? '', 'journal.ndjson'), 'x\n');

@@ -227,9 +227,9 @@ describe('a file of changes', () => {
     const broken: [string[], number, string][] = [
       [[first, '{oops'], 2, 'not JSON'],
       [[first, '', second.replace('"observedAt"', '"seenAt"')], 3, 'observedAt'],
-      [[first, third, second], 3, 'ids have to increase'],
-      [[first, first], 2, 'ids have to increase'],
-      [[later, second], 2, 'in order of time'],
+      [[first, third, second], 3, 'ids must increase'],
+      [[first, first], 2, 'ids must increase'],
+      [[later, second], 2, 'in chronological order'],
       [[first, second.replace(/"item":\{"id":\d+/, '"item":{"id":7')], 2, 'the item 7 is not among the Items'],
       [[second.replace(/"price":[^,]+/, '"price":1.23456')], 1, 'price'],
       [[second.replace(/"kind":"\w+"/, '"kind":"SOLD"')], 1, 'kind'],

@@ -254,14 +254,14 @@ describe('what is armed', () => {
     ['drop', 'export:drop@1'],
     ['export:melt', "no kind 'melt'"],
     ['shop:drop', "no endpoint 'shop'"],
-    ['items:rows=1', 'rows works on export only'],
-    ['export:drop=2', "'2' is no argument of drop"],
-    ['export:html=404', "'404' is no argument of html"],
-    ['export:402=money', "'money' is no argument of 402"],
-    ['export:401=x', "'x' is no argument of 401"],
-    ['export:drop@0', "'@0' is none of @3"],
-    ['export:drop@5-3', "'@5-3' is none of"],
-    ['export:drop@101%', "'@101%' is none of"],
+    ['items:rows=1', 'rows only works on export'],
+    ['export:drop=2', "'2' is not an argument of drop"],
+    ['export:html=404', "'404' is not an argument of html"],
+    ['export:402=money', "'money' is not an argument of 402"],
+    ['export:401=x', "'x' is not an argument of 401"],
+    ['export:drop@0', "'@0' is not one of @3"],
+    ['export:drop@5-3', "'@5-3' is not one of"],
+    ['export:drop@101%', "'@101%' is not one of"],
   ])('is refused for %s, saying what is allowed', async (spec, reason) => {
     const error = await startSandbox({ faults: [spec] }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PricelakeError);

@@ -59,7 +59,7 @@ describe('pricelake sandbox', () => {
       text += `${line}\n`;
       if (line.includes('Ctrl-C')) server.kill('SIGINT');
     }
-    const yaml = text.slice(text.indexOf('  name:'), text.indexOf('\nand, in')).replace(/^ {2}/gm, '');
+    const yaml = text.slice(text.indexOf('  name:'), text.indexOf('\nand run')).replace(/^ {2}/gm, '');
     expect(parseYaml(yaml)).toEqual({
       name: 'prices',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the pipeline file's own syntax

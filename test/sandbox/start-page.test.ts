@@ -61,7 +61,7 @@ describe('the start page', () => {
       changes: state.changes?.toLocaleString('en'),
       datasets: '7',
       Plan: 'Pro',
-      Clock: '2026-11-20 06:00 UTC, moves only by pricelake sandbox advance',
+      Clock: '2026-11-20 06:00 UTC, moves only with pricelake sandbox advance',
     });
   });
 });

@@ -43,8 +43,8 @@ describe('verify finds in the landing', () => {
     await edit(await findLanded(1, 'feed'), flip);
     await rm(await findLanded(0, 'feed'));
     const { landing: found } = await findFaults(root);
-    expect(found).toMatch(/000001-\S+export-\S+ bytes 0 to \d+ are not as they landed: their checksum differs/);
-    expect(found).toMatch(/000002-\S+feed\.ndjson bytes \d+ to \d+ are not as they landed/);
+    expect(found).toMatch(/000001-\S+export-\S+ bytes 0 to \d+ have changed since they landed: their checksum differs/);
+    expect(found).toMatch(/000002-\S+feed\.ndjson bytes \d+ to \d+ have changed since they landed/);
     expect(found).toMatch(/000001-\S+feed\.ndjson is missing/);
   });
 
@@ -53,7 +53,7 @@ describe('verify finds in the landing', () => {
     await edit(await findLanded(1, 'journal'), cutLastLine);
     const { landing: found } = await findFaults(root);
     expect(found).toMatch(/000001-\S+journal\.ndjson its last line is cut short/);
-    expect(found).toMatch(/000002-\S+journal\.ndjson does not say that the run has ended, and it was published/);
+    expect(found).toMatch(/000002-\S+journal\.ndjson doesn't say that the run has ended, but it was published/);
   });
 
   test('a line of a journal that was altered or taken away', async () => {
@@ -84,9 +84,9 @@ test('verify finds log entries that do not say what they must, and pointers that
   await writeFile(path.join(root, '_pricelake', 'format.json'), 'garbage');
   await edit(path.join(root, 'lake.json'), (text) => text.replace(/"runNumber": \d+/, '"runNumber": 7'));
   const { logs, pointer } = await findFaults(root);
-  expect(logs).toMatch(/^sites\/_delta_log\/0+\.json is the first, and has no protocol$/m);
-  expect(logs).toMatch(/^items\/_delta_log\/\d+\.json does not say which run wrote it, and when$/m);
-  expect(logs).toMatch(/^rejects\/_delta_log\/0+\.json does not let \w+ be null, as our files do$/m);
+  expect(logs).toMatch(/^sites\/_delta_log\/0+\.json is the first entry, but has no protocol$/m);
+  expect(logs).toMatch(/^items\/_delta_log\/\d+\.json doesn't say which run wrote it, or when$/m);
+  expect(logs).toMatch(/^rejects\/_delta_log\/0+\.json doesn't allow null in \w+, but pricelake's files do$/m);
   expect(logs).toMatch(/^runs\/_delta_log\/_last_checkpoint names 0+77\.checkpoint\.parquet, which is not there$/m);
   expect(pointer).toMatch(/^_pricelake\/format\.json is damaged$/m);
   expect(pointer).toMatch(/^lake\.json names run 7; table runs is of run 2$/m);

@@ -119,7 +119,7 @@ describe('verify finds', () => {
     await rm(await findFile('products'));
     const findings = await verify(0);
     const files = findings.files;
-    expect(findings.orphans).toBe('items/stray.parquet is named by no log: the next sync deletes it');
+    expect(findings.orphans).toBe('items/stray.parquet is in no log: the next sync deletes it');
     expect(files).toMatch(/^items\/\S+ has SHA-256 [0-9a-f]{64}; the log says/m);
     expect(files).toMatch(/^items\/\S+ has \d+ bytes; the log says \d+/m);
     expect(files).toMatch(/^products\/\S+ is missing/m);
@@ -129,7 +129,7 @@ describe('verify finds', () => {
     await rewrite('products', 'SELECT * REPLACE (offers + 1 AS offers) FROM products LIMIT 5');
     const findings = await verify();
     expect(findings).toEqual({
-      derived: expect.stringMatching(/^products 5 rows do not follow from items, \d+ that do are missing$/),
+      derived: expect.stringMatching(/^products 5 rows don't follow from items, and \d+ that do are missing$/),
     });
   });
 
@@ -182,7 +182,7 @@ describe('verify finds', () => {
     const logs = (await verify()).logs;
     expect(logs).toMatch(/^items its log can't be replayed: \d{20}\.json: line \d+ is not JSON/m);
     expect(logs).toMatch(/^sites its log can't be replayed: its first entries are missing/m);
-    expect(logs).toMatch(/^datasets\/_delta_log\/0*10\.checkpoint\.parquet its txn are not those of the commits/m);
+    expect(logs).toMatch(/^datasets\/_delta_log\/0*10\.checkpoint\.parquet its txn don't match the commits/m);
   });
 
   test('a pointer, a catalog and credits that are not those of the tables', async () => {
@@ -195,7 +195,7 @@ describe('verify finds', () => {
     expect(pointer).toMatch(/^lake\.json has cursor 7\d*; history is at \d+/m);
     expect(pointer).toMatch(/^lake\.json has other rows, bytes or checksum of \S+ than the log/m);
     expect(pointer).toMatch(/^catalog\.sql names items\/none\.parquet, which no table has/m);
-    expect(pointer).toMatch(/^ATTRIBUTION\.md does not hold the credits/m);
+    expect(pointer).toMatch(/^ATTRIBUTION\.md doesn't have the credits/m);
   });
 
   test('a run that began elsewhere than the one before it ended, and rows that do not add up', async () => {
@@ -207,7 +207,7 @@ describe('verify finds', () => {
       CASE WHEN run_number = 1 THEN rejected + 2 ELSE rejected END AS rejected) FROM runs`,
     );
     const findings = await verify();
-    expect(findings.cursors).toMatch(/^runs run \S+ continued from cursor \d+; the run before it had come to \d+$/);
+    expect(findings.cursors).toMatch(/^runs run \S+ continued from cursor \d+; the run before it had reached \d+$/);
     expect(findings['row equation']).toMatch(
       /^runs run 000001-\S+ received \d+ rows, but .*\n.* rejected 2 rows, but 0 are in rejects/,
     );
@@ -228,7 +228,9 @@ describe('verify finds', () => {
     await rewrite('items', 'SELECT * REPLACE (price + 0.0001 AS price) FROM items');
     expect((await readProofs(lake.root)).find(({ name }) => name === 'derived')).toMatchObject({
       found: 0,
-      notes: expect.arrayContaining([expect.stringMatching(/^product_prices is made from an older version of items/)]),
+      notes: expect.arrayContaining([
+        expect.stringMatching(/^product_prices was derived from an older version of items/),
+      ]),
     });
   });
 
@@ -238,7 +240,7 @@ describe('verify finds', () => {
     const derived = (await readProofs(lake.root)).find(({ name }) => name === 'derived');
     expect(derived).toMatchObject({
       found: 0,
-      notes: ['offers is made by another version of pricelake; the next run makes it again'],
+      notes: ['offers was derived by another version of pricelake; the next run derives it again'],
     });
   });
 

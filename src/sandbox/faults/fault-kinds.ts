@@ -27,19 +27,23 @@ interface KindFacts {
 /** Apart from the parser, so that `--help` need not load it. */
 const KIND_FACTS = {
   drop: { byDefault: '0.5', says: 'the connection breaks after this share of the body' },
-  stall: { byDefault: '0.5', says: 'after this share of the body nothing more comes' },
-  html: { byDefault: '503', says: 'a page of HTML, as proxies send, with this status' },
+  stall: { byDefault: '0.5', says: 'the body stalls after this share' },
+  html: { byDefault: '503', says: 'an HTML page with this status, as from a proxy' },
   '401': { byDefault: '', says: 'the key is revoked' },
-  '402': { byDefault: 'paymentOverdue', says: 'a limit error of this limit' },
-  '429': { byDefault: 'ratePerSecond', says: 'a limit error of this limit, with Retry-After' },
-  redirect: { byDefault: 'same', says: '307 to the same host, or to an `other`' },
-  rows: { byDefault: '1', says: 'X-Export-Rows is off by so many', only: ['export'] },
-  malformed: { byDefault: '1', says: 'this row, or a JSON answer, is cut short' },
-  duplicate: { byDefault: '1', says: 'so many rows or entries come twice' },
-  unknown: { byDefault: 'novelty', says: 'rows and entries have this further field' },
+  '402': { byDefault: 'paymentOverdue', says: 'an error for this limit' },
+  '429': { byDefault: 'ratePerSecond', says: 'an error for this limit, with Retry-After' },
+  redirect: { byDefault: 'same', says: 'a 307 redirect to the same host, or to an `other`' },
+  rows: { byDefault: '1', says: 'X-Export-Rows is off by this number', only: ['export'] },
+  malformed: { byDefault: '1', says: 'this row, or a JSON response, is cut short' },
+  duplicate: { byDefault: '1', says: 'this number of rows or entries come twice' },
+  unknown: { byDefault: 'novelty', says: 'rows and entries have this extra field' },
   missing: { byDefault: 'price', says: 'rows and entries lack this field' },
-  move: { byDefault: '100', says: 'so many changes happen, halfway through an export' },
-  'stale-cursor': { byDefault: '', says: 'nextCursor stays, though more waits', only: ['changes', 'recent'] },
+  move: { byDefault: '100', says: 'this number of changes happen halfway through an export' },
+  'stale-cursor': {
+    byDefault: '',
+    says: "nextCursor doesn't advance although more changes are waiting",
+    only: ['changes', 'recent'],
+  },
 } as const satisfies Record<string, KindFacts>;
 export type FaultKind = keyof typeof KIND_FACTS;
 export const FAULT_KINDS = Object.keys(KIND_FACTS) as FaultKind[];
@@ -58,8 +62,8 @@ export function describeFaults(): string {
   return `A fault is ENDPOINT:KIND[=ARGUMENT][@WHEN], such as export:drop@1 or any:429@5%.
   ENDPOINT  ${FAULT_ENDPOINTS.slice(0, 7).join(', ')},
             ${FAULT_ENDPOINTS.slice(7).join(', ')}
-  WHEN      @3 the third request, @3-5, @3- from the third on,
-            @10% each by chance, drawn by the seed; none: every request
-  KIND      with the argument that holds when none is given:
+  WHEN      @3 the third request, @3-5, @3- the third and later ones,
+            @10% a random share, drawn from the seed; none: every request
+  KIND      with its default argument:
 ${kinds.join('\n')}`;
 }

@@ -64,7 +64,7 @@ export function chooseDatasets({ caller, parameters }: Asked, missing: ReadingVa
     throw refuseByLimit(402, plan, 'datasets', message);
   }
   if (missing === 'empty') return 0;
-  if (missing === '404') throw new ApiError(404, `No such dataset of yours: ${id}.`);
+  if (missing === '404') throw new ApiError(404, `You have no dataset ${id}.`);
   throw refuseParameter('dataset', String(id), 'an id from /datasets');
 }
 

@@ -20,8 +20,8 @@ export async function listen(handle: Handler, port: number): Promise<Server> {
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
-      const hint = 'Choose another port; 0 takes any free one.';
-      const message = `port ${port} cannot be opened: ${cause.message}`;
+      const hint = 'Choose another port; 0 picks a free one.';
+      const message = `can't listen on port ${port}: ${cause.message}`;
       reject(new PricelakeError('usage', message, { hint }, { cause }));
     });
     server.listen(port, '127.0.0.1', resolve);
@@ -37,8 +37,8 @@ export function findHangUp(): () => void {
 
 /** Node answers some requests itself, for these reasons. Any other error means that it is not HTTP. */
 const REASONS: Record<string, [status: number, message: string]> = {
-  HPE_HEADER_OVERFLOW: [431, 'The request line and headers are too long: 16 KB are taken.'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
+  HPE_HEADER_OVERFLOW: [431, 'The request line and headers are too long: the limit is 16 KB.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "The request didn't arrive in time."],
 };
 const NO_HTTP: [number, string] = [400, 'The request is not valid HTTP.'];
 

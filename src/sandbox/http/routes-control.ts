@@ -85,7 +85,7 @@ export async function readBody<T extends z.ZodType>(
 ): Promise<z.infer<T>> {
   const parsed = schema.safeParse(parseText(await c.req.text(), parse));
   if (parsed.success) return parsed.data;
-  throw new ApiError(400, `Body: JSON such as ${example} is expected. ${z.prettifyError(parsed.error)}`);
+  throw new ApiError(400, `Body: expected JSON such as ${example}. ${z.prettifyError(parsed.error)}`);
 }
 
 function parseText(text: string, parse: (text: string) => unknown): unknown {

@@ -85,7 +85,7 @@ export async function renderStartPage(service: Service, baseUrl: string, paths: 
 <main>
 <header>
 <h1>pricelake sandbox</h1>
-<p>The whole Price and Product Data API on this machine. It needs no account and no network; what it holds is gone when it ends.</p>
+<p>The whole Price and Product Data API on this machine. It needs no account and no network. Its data is deleted when it stops.</p>
 </header>
 <dl class="figures">${Object.entries(figures).map(([name, value]) => html`<div><dt>${name}</dt><dd>${formatCount(Number(value))}</dd></div>`)}</dl>
 <section>
@@ -98,7 +98,7 @@ ${KEY_KINDS.map((kind) => html`<div><dt>${kind} key</dt><dd><code>${account.keys
 </dl>
 </section>
 <section>
-<h2>Ask for an item</h2>
+<h2>Request an item</h2>
 <pre>${describeCall(baseUrl, key)}</pre>
 </section>
 <section>
@@ -110,7 +110,7 @@ ${KEY_KINDS.map((kind) => html`<div><dt>${kind} key</dt><dd><code>${account.keys
 </section>
 <section>
 <h2>Readings</h2>
-<p>Where the API document is silent, this service does the following${chosen.length > 0 ? '; chosen readings come first' : ''}. Others can be chosen by <code>--reading</code>.</p>
+<p>Where the API document doesn't say, this service does the following${chosen.length > 0 ? '; chosen readings come first' : ''}. Choose others with <code>--reading</code>.</p>
 <dl class="readings">${[...chosen, ...readings.filter(({ isDefault }) => isDefault)].map(
     ({ name, value, says, isDefault }) =>
       html`<div><dt><code>${name}=${value}</code>${isDefault ? '' : ' (chosen)'}</dt><dd>${says}</dd></div>\n`,
@@ -121,7 +121,7 @@ ${KEY_KINDS.map((kind) => html`<div><dt>${kind} key</dt><dd><code>${account.keys
 <p>The interface description is <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1). Each call needs a key.</p>
 <ul class="endpoints">${Object.entries(paths).map(([path, { get }]) => html`<li><code>${path}</code> <span>${get.summary}</span></li>\n`)}</ul>
 </section>
-<footer><p>State of the world: <a href="/sandbox">/sandbox</a>. Events sent: <a href="/sandbox/webhook">/sandbox/webhook</a>. Faults armed: <a href="/sandbox/faults">/sandbox/faults</a>. Readings: <a href="/sandbox/readings">/sandbox/readings</a>. What else can be done while it runs: <code>pricelake sandbox --help</code>.</p></footer>
+<footer><p>State of the world: <a href="/sandbox">/sandbox</a>. Sent events: <a href="/sandbox/webhook">/sandbox/webhook</a>. Active faults: <a href="/sandbox/faults">/sandbox/faults</a>. Readings: <a href="/sandbox/readings">/sandbox/readings</a>. For everything else that you can do while it runs, see <code>pricelake sandbox --help</code>.</p></footer>
 </main>
 </body>
 </html>
@@ -131,8 +131,8 @@ ${KEY_KINDS.map((kind) => html`<div><dt>${kind} key</dt><dd><code>${account.keys
 type OpenApiPaths = Record<string, { get: { summary: string } }>;
 
 const KEY_TEXTS: Record<KeyKind, string> = {
-  live: 'reads what the plan includes',
-  test: 'reads the sample dataset alone',
+  live: 'reads everything that the plan includes',
+  test: 'reads only the sample dataset',
   operator: 'is not metered',
 };
 
@@ -140,10 +140,10 @@ function describeClock(clock: SimulatedClock): string {
   const { mode } = clock;
   const pace =
     mode === 'frozen'
-      ? 'moves only by pricelake sandbox advance'
+      ? 'moves only with pricelake sandbox advance'
       : mode === 'real'
         ? 'runs on'
-        : `runs on, ${mode} as fast`;
+        : `runs, ${mode} as fast`;
   return `${clock.iso().slice(0, 16).replace('T', ' ')} UTC, ${pace}`;
 }
 

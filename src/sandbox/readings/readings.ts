@@ -36,7 +36,7 @@ export class Readings {
     const fixed = READING_NAMES.find(
       (name) => factsOf(name).atStart && name in given && given[name] !== this.#values[name],
     );
-    if (fixed !== undefined) throw refuse(`${fixed}=${given[fixed]}`, 'rows are written by it: restart the sandbox');
+    if (fixed !== undefined) throw refuse(`${fixed}=${given[fixed]}`, 'rows depend on it: restart the sandbox');
     Object.assign(this.#values, given);
   }
 
@@ -60,7 +60,7 @@ function parseReadings(specs: readonly string[]): Values {
   return Object.fromEntries(
     specs.map((spec) => {
       const [, given = '', text = ''] = /^([^=]+)=(.*)$/.exec(spec) ?? [];
-      if (given === '') throw refuse(spec, 'NAME=VALUE is expected, such as lag.items=120s');
+      if (given === '') throw refuse(spec, 'expected NAME=VALUE, such as lag.items=120s');
       const name = readingName.safeParse(given);
       if (!name.success) throw refuse(spec, `there is no '${given}'${hint(given, READING_NAMES)}`);
       const { values } = factsOf(name.data);

@@ -28,7 +28,7 @@ export const READINGS = {
   'changes.price': {
     ...AT_START,
     values: ['given', 'absent'],
-    says: 'whether `changes` holds a changed price as well, or only price and previousPrice show it',
+    says: 'whether `changes` also has a changed price, or only price and previousPrice show it',
     section: '2 Change',
   },
   'changes.attributes': {
@@ -40,7 +40,7 @@ export const READINGS = {
   'changes.category': {
     ...AT_START,
     values: ['never', 'path', 'slug'],
-    says: 'whether categories change, and whether `changes` then holds their path or their slug',
+    says: 'whether categories change, and whether `changes` then has their path or their slug',
     section: '2 Change',
   },
   'feed.title': {
@@ -51,12 +51,12 @@ export const READINGS = {
   },
   'feed.oldCursor': {
     values: ['gap', 'continue', '400', '410'],
-    says: 'what a cursor older than the history does: skip to the history, continue from the cursor, or fail with 400 or 410',
+    says: 'what the feed does with a cursor older than the history: skip to the history, continue from the cursor, or fail with 400 or 410',
     section: '4 /changes',
   },
   recentOnFree: {
     values: ['200', '402'],
-    says: 'what /changes/recent answers on a plan without the feed',
+    says: 'what /changes/recent returns on a plan without the feed',
     section: '4 /changes/recent',
   },
   'lag.lists': { values: 'seconds', says: 'how far /items lags behind the feed', section: '4 /items' },
@@ -74,30 +74,30 @@ export const READINGS = {
   'lag.items': { values: 'seconds', says: 'how far /items/{id} lags behind the feed', section: '4 /items/{id}' },
   replicas: {
     values: 'seconds',
-    says: 'how far each of these answers may lag in addition, by chance: a later one may be older than an earlier one',
+    says: 'how far each of these responses may lag in addition, at random: a later one may be older than an earlier one',
     section: '4',
   },
   'products.offers': {
     values: ['listed', 'all'],
-    says: 'whether products count only listed offers, or removed ones as well',
+    says: 'whether products count only listed offers, or also removed ones',
     section: '2 Product',
   },
   'export.headers': {
     values: ['whenTrue', 'always'],
-    says: 'when X-Export-Overage, X-Export-Truncated and X-Export-Matching are sent',
+    says: 'when the service sends X-Export-Overage, X-Export-Truncated and X-Export-Matching',
     section: '4 /export',
   },
-  'csv.lines': { ...AT_START, values: ['lf', 'crlf'], says: 'what ends a line of CSV', section: '2 Export row' },
+  'csv.lines': { ...AT_START, values: ['lf', 'crlf'], says: 'the line ending of CSV', section: '2 Export row' },
   'csv.bom': { values: ['no', 'yes'], says: 'whether CSV begins with a byte order mark', section: '2 Export row' },
   'csv.lists': {
     ...AT_START,
     values: ['json', 'semicolon'],
-    says: 'whether a list in CSV is JSON, or names joined by semicolons',
+    says: 'whether a list in CSV is JSON, or names separated by semicolons',
     section: '2 Export row',
   },
   'calls.refused': {
     values: ['admitted', 'never', 'always'],
-    says: 'which answers 401, 402 and 429 count as calls: those that passed key, rate and quota, none, or all',
+    says: 'which 401, 402 and 429 responses count as calls: those that passed key, rate and quota, none, or all',
     section: '2 PlanUsage',
   },
   quotaHeaders: {
@@ -107,13 +107,13 @@ export const READINGS = {
   },
   unknownDataset: {
     values: ['400', '404', 'empty'],
-    says: "the answer for a dataset that isn't the caller's, where the document names none",
+    says: "the response for a dataset that isn't the caller's, which the document doesn't specify",
     section: '4',
   },
   timestamps: {
     ...AT_START,
     values: ['shortest', 'seconds', 'milliseconds', 'microseconds'],
-    says: 'the digits of times: microseconds without trailing zeros, or always as many',
+    says: 'the digits of times: microseconds without trailing zeros, or a fixed number',
     section: '1',
   },
 } as const satisfies Record<string, ReadingFacts>;
@@ -144,7 +144,7 @@ export function describeReadings(): string {
     const { says, section, atStart } = factsOf(name);
     return `    ${name}=${describeValues(name)}${atStart ? ' *' : ''}\n        ${says} (section ${section})`;
   });
-  return `A reading is NAME=VALUE, such as lag.items=120s: what the service does where the API document is silent.
+  return `A reading is NAME=VALUE, such as lag.items=120s: how the service behaves where the API document doesn't say.
   The first value is the default. Readings marked * can only be set at the start:
 ${lines.join('\n')}`;
 }

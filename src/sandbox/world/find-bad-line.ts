@@ -43,9 +43,9 @@ export function findBadChange(path: string, known: ReadonlySet<bigint>): Promise
     const parsed = loadableChange.safeParse(value);
     if (!parsed.success) return describeIssues('a Change', parsed.error.issues);
     const { id, observedAt, item: of } = parsed.data;
-    if (last !== undefined && id <= last.id) return `the id ${id} follows ${last.id}: ids have to increase`;
+    if (last !== undefined && id <= last.id) return `the id ${id} follows ${last.id}: ids must increase`;
     if (last !== undefined && Date.parse(observedAt) < Date.parse(last.at)) {
-      return `observedAt ${observedAt} follows ${last.at}: changes have to be in order of time`;
+      return `observedAt ${observedAt} follows ${last.at}: changes must be in chronological order`;
     }
     last = { id, at: observedAt };
     return of && !known.has(of.id) ? `the item ${of.id} is not among the Items` : null;
@@ -96,7 +96,7 @@ function findInexactPrice(value: unknown): string | null {
     const price = (value as Record<string, unknown>)[name] ?? 0;
     const token = isLosslessNumber(price) ? price.value : String(price);
     if (!/^-?0*\d{1,14}(\.\d{1,4}0*)?$/.test(token) && !isExactDouble(price)) {
-      return `${name}: ${token} has more than 14 digits before or 4 behind the point`;
+      return `${name}: ${token} has more than 14 digits before or 4 after the point`;
     }
   }
   return null;

@@ -14,7 +14,7 @@ export async function publishRecordedPast(world: World, session: WorldSession, f
   await readNdjson(world.directory, {
     file,
     row: 'Change',
-    hint: 'Each line has to be a Change as GET /api/v1/changes answers it, oldest first; item is null where it is not among the Items.',
+    hint: 'Each line must be a Change as GET /api/v1/changes returns it, oldest first; item is null if it is not among the Items.',
     async read(path) {
       await session.run(READ_CHANGES, { path });
       const found = await session.row(JUDGE_CHANGES);

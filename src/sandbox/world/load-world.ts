@@ -85,7 +85,7 @@ async function readItems(world: World, session: WorldSession, file: string): Pro
   await readNdjson(world.directory, {
     file,
     row: 'Item',
-    hint: 'Each line has to be an Item as GET /api/v1/items/{id} answers it; an export as NDJSON fits as it is.',
+    hint: 'Each line must be an Item as GET /api/v1/items/{id} returns it; you can use an NDJSON export unchanged.',
     async read(path) {
       await session.run(CREATE_LOAD_MACROS + READ_ITEMS, { path });
       await session.run(READ_EXTRAS, { path, known: listValue(Object.keys(item.shape)) });

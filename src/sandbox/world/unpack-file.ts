@@ -52,8 +52,8 @@ async function unpackFile(directory: string, file: string, row: 'Item' | 'Change
     return path;
   } catch (cause) {
     const isMissing = hasSystemCode(cause, 'ENOENT', 'EISDIR', 'EACCES');
-    const reason = isMissing ? 'the file cannot be read' : 'the gzip data are damaged';
-    const hint = `Give the path of an NDJSON file, one ${row} a line, plain or gzip.`;
+    const reason = isMissing ? "can't read the file" : 'the gzip data is damaged';
+    const hint = `Use the path of an NDJSON file, one ${row} per line, plain or gzip.`;
     throw new PricelakeError(isMissing ? 'usage' : 'config', `${file}: ${reason}`, { hint }, { cause });
   }
 }
