@@ -26,6 +26,8 @@ const SESSIONS = 3;
 export interface SnapshotOptions {
   /** DuckDB's memory limit, e.g. `450MB`. */
   memory: string;
+  /** Makes all rows that questions read often, before price spells: for pages that are asked for many times. */
+  preparesAll?: boolean;
   /** The reader's own price list. */
   list?: WatchListOptions | undefined;
 }
@@ -54,7 +56,7 @@ export class Snapshot {
   readonly list: WatchListOptions | undefined;
   /** A folder that DuckDB may write to. */
   readonly scratch: string;
-  /** Ends when price spells are made, so that analyses of the past are fast. Rejected if they could not be. */
+  /** Ends when all rows are made that questions read often. Rejected if they could not be. */
   readonly past: Promise<void>;
   readonly #prepared: Set<string>;
   readonly #db: Database;
@@ -62,7 +64,6 @@ export class Snapshot {
   /** Names of the variables that a session may have. */
   readonly #variables = new WeakMap<DuckDBConnection, string[]>();
   #isPastReady = false;
-  #whole: Promise<void> | undefined;
   #users = 0;
   #isRetired = false;
   #closed: Promise<void> | undefined;
@@ -76,7 +77,7 @@ export class Snapshot {
     this.credits = facts.credits;
     this.list = facts.list;
     this.#prepared = facts.prepared;
-    this.past = this.#makePast().then(() => {
+    this.past = this.#makePast(facts.preparesAll).then(() => {
       this.#isPastReady = true;
     });
     this.past.catch(() => {}); // each question that needs it gets the error
@@ -88,7 +89,7 @@ export class Snapshot {
   }
 
   /** @throws PricelakeError `lake_invalid` if a table can't be read */
-  static async open(lake: Lake, { memory, list }: SnapshotOptions): Promise<Snapshot> {
+  static async open(lake: Lake, { memory, list, preparesAll = false }: SnapshotOptions): Promise<Snapshot> {
     const scratch = await mkdtemp(join(tmpdir(), 'pricelake-explore-'));
     const stop = new AbortController();
     let db: Database | undefined;
@@ -116,6 +117,7 @@ export class Snapshot {
       await lockDown(db, [...folders, scratch]);
       return new Snapshot(db, scratch, stop, {
         prepared,
+        preparesAll,
         run: pointer && { number: pointer.runNumber, id: pointer.runId, at: pointer.at },
         name: pointer?.pipeline ?? basename(lake.root),
         list,
@@ -126,19 +128,6 @@ export class Snapshot {
       await rm(scratch, { recursive: true, force: true });
       throw error;
     }
-  }
-
-  /** Makes the rows that many questions read, one table after the other. Until then, questions read the files of the lake. */
-  prepareAll(): Promise<void> {
-    this.#whole ??= this.past.then(async () => {
-      await this.#db.run('CREATE TABLE prepared_offers AS FROM offers');
-      await this.#db.run('CREATE OR REPLACE VIEW offers AS FROM prepared_offers');
-      for (const [name, order] of Object.entries(PREPARED_LATER)) {
-        await this.#db.run(`CREATE TABLE ${name} AS FROM (${readAnalysis(name)}\n) ORDER BY ${order}`);
-        this.#prepared.add(name);
-      }
-    });
-    return this.#whole;
   }
 
   get isPastReady(): boolean {
@@ -209,19 +198,33 @@ export class Snapshot {
 
   async #close(): Promise<void> {
     this.#stop.abort();
-    await Promise.allSettled([this.past, this.#whole]);
+    await Promise.allSettled([this.past]);
     await this.#db.close();
     await rm(this.scratch, { recursive: true, force: true });
   }
 
   /** Rows in the order of products, so that those of one are read alone. */
-  async #makePast(): Promise<void> {
+  async #makePast(all: boolean): Promise<void> {
+    if (all) await this.#prepareLater();
     await this.#db.run('CREATE TABLE prepared_spells AS FROM price_spells ORDER BY product_id, item_id, from_at');
     await this.#db.run('CREATE OR REPLACE VIEW price_spells AS FROM prepared_spells');
   }
+
+  /** Until a table is there, questions read the files of the lake. Those of table offers are in the order of products. */
+  async #prepareLater(): Promise<void> {
+    await this.#db.run('CREATE TABLE prepared_offers AS FROM offers');
+    await this.#db.run('CREATE OR REPLACE VIEW offers AS FROM prepared_offers');
+    for (const [name, order] of Object.entries(PREPARED_LATER)) {
+      await this.#db.run(`CREATE TABLE ${name} AS FROM (${readAnalysis(name)}\n) ORDER BY ${order}`);
+      this.#prepared.add(name);
+    }
+  }
 }
 
-type SnapshotFacts = Pick<Snapshot, 'run' | 'name' | 'credits' | 'list'> & { prepared: Set<string> };
+type SnapshotFacts = Pick<Snapshot, 'run' | 'name' | 'credits' | 'list'> & {
+  prepared: Set<string>;
+  preparesAll: boolean;
+};
 
 /** Makes what the analyses of a price list read. */
 async function readList(db: Database, list: WatchListOptions): Promise<void> {

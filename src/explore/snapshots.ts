@@ -80,8 +80,7 @@ export class Snapshots {
 
   async #open(mark: string, list: WatchListOptions | undefined): Promise<Snapshot> {
     try {
-      const next = await Snapshot.open(this.#source.lake, { ...this.#options, list });
-      next.prepareAll().catch(() => {}); // questions read the files of the lake then
+      const next = await Snapshot.open(this.#source.lake, { ...this.#options, list, preparesAll: true });
       this.#current?.retire();
       this.#current = next;
       this.#list = list;
