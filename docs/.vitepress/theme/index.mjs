@@ -1,0 +1,4 @@
+import DefaultTheme from 'vitepress/theme';
+import './wrap.css';
+
+export default DefaultTheme;
