@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { packagePath } from '../../src/io/package-path.js';
+
+/** What a newcomer asks in the first hour, the links to click from README.md, and words of the answer. */
+const QUESTIONS: [question: string, clicks: string[], answer: string][] = [
+  ['How do I set the key?', ['docs/engineer.md'], '`PRICELAKE_API_KEY`'],
+  ['What does a run cost?', ['docs/engineer.md', 'docs/engineer/cost.md'], 'a run without changes'],
+  ['How do I cap the cost?', ['docs/engineer.md'], 'overage: forbid'],
+  ['Where are the files?', ['docs/engineer.md'], 'one folder of Parquet files for each table'],
+  ['Which column is the trustworthy price?', ['docs/analyst.md'], 'begin with `trusted_`'],
+  ['Why is a spread wrong?', ['docs/analyst.md'], '`pricelake spread --product ID`'],
+  [
+    'How do I schedule it in Airflow?',
+    ['docs/engineer.md', 'docs/engineer/schedule.md'],
+    'Copy `airflow_dag.py` into the folder of DAGs',
+  ],
+  ['What if a run dies?', ['docs/engineer.md'], 'Run `pricelake sync` again'],
+  [
+    'How do I load BigQuery, Snowflake or ClickHouse?',
+    ['docs/loader.md', 'docs/loader/warehouse.md'],
+    'pricelake load snowflake --full',
+  ],
+  ['How do I verify the copy?', ['docs/engineer.md', 'docs/engineer/verify.md'], 'pricelake verify --lake'],
+  ['How do I rebuild it?', ['docs/engineer.md', 'docs/engineer/recover.md'], 'pricelake rebuild prices.yaml'],
+  ['How do I add a check?', ['docs/contributor.md'], '`pipelines/checks/<name>.sql`'],
+];
+
+test.each(QUESTIONS)('%s is answered within two clicks of README.md', (_, clicks, answer) => {
+  expect(clicks.length).toBeLessThanOrEqual(2);
+  let page = 'README.md';
+  for (const next of clicks) {
+    expect(listLinked(page)).toContain(next);
+    page = next;
+  }
+  expect(readFileSync(packagePath(page), 'utf8')).toContain(answer);
+});
+
+function listLinked(page: string): string[] {
+  const text = readFileSync(packagePath(page), 'utf8');
+  return [...text.matchAll(/\]\((?!\w+:)([^)\s#]+)/g)].map(([, target = '']) =>
+    path.posix.join(path.posix.dirname(page), target),
+  );
+}
