@@ -35,15 +35,15 @@ export function readVariables(analysis: string): Variable[] {
   return [...new Map([...told, ...untold].map((one) => [one.name, one])).values()];
 }
 
-/** Parts between ` · ` that stand outside of parentheses. */
+/** Parts between `·` that stand outside of parentheses. */
 function splitOutside(text: string): string[] {
   const parts = [''];
   let depth = 0;
-  for (const word of text.split(/(?<=[()])|(?=[()])| (?=·)/u)) {
-    if (word === '(') depth += 1;
-    if (word === ')') depth -= 1;
-    if (depth === 0 && word.startsWith('·')) parts.push(word.slice(1));
-    else parts[parts.length - 1] += word;
+  for (const character of text) {
+    if (character === '(') depth += 1;
+    if (character === ')') depth -= 1;
+    if (depth === 0 && character === '·') parts.push('');
+    else parts[parts.length - 1] += character;
   }
   return parts;
 }

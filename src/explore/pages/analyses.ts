@@ -51,7 +51,9 @@ export async function analysisPage(analysis: string, { search, ask }: PageReques
   const rows = await renderRows();
   return {
     title: analysis.replaceAll('_', ' '),
-    body: html`<p>${readAbout(readAnalysis(analysis))}</p>
+    body: html`${readAbout(readAnalysis(analysis))
+      .split(/ (?=(?:Source|Exact|Limits): )/u)
+      .map((part) => html`<p>${part}</p>\n`)}
 ${fields.length === 0 ? '' : html`<details${listVariables(question).length > 0 ? html` open` : ''}><summary>Variables</summary>${renderFilters(path, fields)}</details>`}
 ${rows}
 ${renderSection(

@@ -99,6 +99,20 @@ ${renderSection('Who moves first', past.render({ caption: 'Of two shops that sel
   };
 }
 
+const RIVALS = [
+  'first_shop',
+  'second_shop',
+  'currency',
+  { name: 'products', label: 'Shared products' },
+  { name: 'overlap_pct', label: 'Overlap' },
+  { name: 'in_first_pct', label: 'Of the first' },
+  { name: 'in_second_pct', label: 'Of the second' },
+  { name: 'cheaper', label: 'First cheaper' },
+  'same',
+  { name: 'more_expensive', label: 'First dearer' },
+  'price_level',
+];
+
 const PAIRS = [
   'leader',
   'follower',
@@ -185,7 +199,8 @@ ${renderSection(
   'Rivals',
   renderAnswer(shared, overlap, {
     caption:
-      'Shops that sell the same products, those with the most first; a price level above 100 is dearer than the second shop',
+      'Shops that sell the same products, those with the most first; above a price level of 100, the first is dearer',
+    columns: RIVALS,
     empty: 'No other shop sells what it sells.',
   }),
 )}
