@@ -11,12 +11,11 @@ export const MOST_LIST_BYTES = 8_000_000;
 
 /** Takes price lists from the browser. They stay in a temporary folder until the server ends. */
 export class Uploads {
-  readonly #folder = mkdtemp(join(tmpdir(), 'pricelake-lists-'));
+  #folder: Promise<string> | undefined;
   readonly #snapshots: Snapshots;
 
   constructor(snapshots: Snapshots) {
     this.#snapshots = snapshots;
-    this.#folder.catch(() => {}); // the first list gets the error
   }
 
   /**
@@ -27,6 +26,7 @@ export class Uploads {
     const file = form.get('list');
     if (!(file instanceof File) || file.size === 0) return this.#snapshots.useList(undefined);
     const options = readOptions(form);
+    this.#folder ??= mkdtemp(join(tmpdir(), 'pricelake-lists-'));
     const path = join(await this.#folder, `${randomUUID()}.csv`);
     await writeFile(path, Buffer.from(await file.arrayBuffer()), { mode: 0o600 });
     try {
@@ -40,7 +40,7 @@ export class Uploads {
   }
 
   async close(): Promise<void> {
-    await rm(await this.#folder, { recursive: true, force: true });
+    if (this.#folder !== undefined) await rm(await this.#folder, { recursive: true, force: true });
   }
 }
 
