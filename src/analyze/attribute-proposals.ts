@@ -32,7 +32,7 @@ export async function proposeAttributes(db: Database, { isAnew = false } = {}): 
   return z.array(proposalRow).parse(await db.rows(text));
 }
 
-/** `availability by stock (98 % of listed items)`, one after the other. */
+/** `availability by stock (98% of listed items)`, one after the other. */
 export function describeProposals(proposals: readonly AttributeProposal[]): string {
   return proposals
     .map(({ meaning, name, coverage_pct }) => `${meaning} by ${name} (${coverage_pct.toFixed(0)}% of listed items)`)

@@ -34,7 +34,7 @@ test('init --lake maps them in the file that it writes, and says so', async () =
   const { stdout, code } = await runHere(['init', file, '--lake', story.lakePath], { env });
   expect(code).toBe(0);
   expect(stdout).toContain(
-    'availability by 2. stav (100 % of listed items), availability by stock (100 % of listed items)',
+    'availability by 2. stav (100% of listed items), availability by stock (100% of listed items)',
   );
   expect(await readFile(file, 'utf8')).toContain(
     '  attributes: { availability: ["2. stav", stock], shippingCost: [shipping], values:',
