@@ -10,7 +10,7 @@ const QUESTIONS: [question: string, clicks: string[], answer: string][] = [
   ['How do I cap the cost?', ['docs/engineer.md'], 'overage: forbid'],
   ['Where are the files?', ['docs/engineer.md'], 'one folder of Parquet files for each table'],
   ['Which column is the trustworthy price?', ['docs/analyst.md'], 'begin with `trusted_`'],
-  ['Why is a spread wrong?', ['docs/analyst.md'], '`pricelake spread --product ID`'],
+  ['Why is a spread wrong?', ['docs/analyst.md'], '`pricelake spread --product 4006381333931`'],
   [
     'How do I schedule it in Airflow?',
     ['docs/engineer.md', 'docs/engineer/schedule.md'],
