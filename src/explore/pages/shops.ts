@@ -1,4 +1,4 @@
-import { html } from '../../formats/html.js';
+import { type Content, html } from '../../formats/html.js';
 import { chartAnswer } from '../charts/chart-answer.js';
 import { onlyIn } from '../edition.js';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../page.js';
 import { askPast } from '../past.js';
 import type { Question } from '../question.js';
-import { renderAnswer } from '../table.js';
+import { analysisAddress, renderAnswer } from '../table.js';
 import { readFirst } from '../values.js';
 import { listCurrencies } from './products.js';
 import { MOVES } from './today.js';
@@ -63,8 +63,7 @@ const STOCK_OUTS = [
 ];
 
 /** Shops against the market. */
-export async function shopsPage(request: PageRequest): Promise<Page> {
-  const { search, ask } = request;
+export async function shopsPage({ search, ask }: PageRequest): Promise<Page> {
   const set = {
     currency: search.get('currency') ?? '',
     category: search.get('category') ?? '',
@@ -73,16 +72,9 @@ export async function shopsPage(request: PageRequest): Promise<Page> {
   };
   const order = readOrder(search) ?? { by: 'products', isDescending: true };
   const positions: Question = { analysis: 'shop_index_by_category', set, order, limit: 1000 };
-  const leaders: Question = {
-    analysis: 'price_leaders',
-    set: { currency: set.currency, category: set.category },
-    limit: 20,
-  };
   const [answer, currencies] = await Promise.all([ask(positions), listCurrencies(ask)]);
-  const past = await askPast(request, leaders);
   return {
     title: 'Shops',
-    ...past.again,
     body: html`<p>Over the products that a shop shares with others: how often its price is the lowest, alone or with others, and its price index, where 100 is the median price of each product.</p>
 ${renderFilters('/shops', [
   renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], set.currency),
@@ -95,9 +87,13 @@ ${renderAnswer(answer, positions, {
   sortAddress: (by, isDescending) => changeAddress('/shops', search, { sort: by, order: isDescending ? 'desc' : '' }),
   empty: 'No shop sells a product that another one sells too.',
 })}
-${renderSection('Who moves first', past.render({ caption: 'Of two shops that sell the same products, how often one follows the other within three days' }))}`,
+${linkLeaders({ currency: set.currency, category: set.category }, 'Who moves first, and who follows')}`,
   };
 }
+
+/** Comparing all pairs of shops takes seconds in a large lake. */
+const linkLeaders = (set: Question['set'], label: string): Content =>
+  onlyIn('served', html`<p><a href="${analysisAddress({ analysis: 'price_leaders', set })}">${label}</a></p>`);
 
 const RIVALS = [
   'first_shop',
@@ -111,17 +107,6 @@ const RIVALS = [
   'same',
   { name: 'more_expensive', label: 'First dearer' },
   'price_level',
-];
-
-const PAIRS = [
-  'leader',
-  'follower',
-  { name: 'products', label: 'Shared products' },
-  { name: 'leader_moves', label: 'Moves' },
-  { name: 'follows', label: 'Followed' },
-  { name: 'follow_pct', label: 'Share' },
-  { name: 'median_lag_hours', label: 'Hours later' },
-  { name: 'lead_pct', label: 'Leads' },
 ];
 
 const SUCCESSORS = [
@@ -172,18 +157,14 @@ export async function shopPage(site: string, request: PageRequest): Promise<Page
   const [answer, shared, missing, seen] = await Promise.all([ask(positions), ask(overlap), ask(gaps), ask(sources)]);
   const past = (analysis: string) => askPast(request, { analysis, set: { site_id: site, top: '20' }, limit: 20 });
   const moved = await askPast(request, { analysis: 'movers', set: { site_id: site, top: '20' }, limit: 200 });
-  const [led, reduced, out, followed] = await Promise.all([
-    past('price_leaders'),
-    past('reductions'),
-    past('availability'),
-    past('successors'),
-  ]);
+  const [reduced, out, followed] = await Promise.all([past('reductions'), past('availability'), past('successors')]);
   const list = changeAddress('/products', new URLSearchParams(), { site_id: site });
   return {
     title: String(readFirst(shop)('shop')),
     ...moved.again,
     body: html`${renderAnswer(shop, own, { caption: 'The shop in this copy' })}
 ${onlyIn('served', html`<p><a href="${list}">Its products</a></p>`)}
+${linkLeaders({ site_id: site, currency }, 'Whom it follows, and who follows it')}
 ${renderSection(
   'Position',
   renderAnswer(answer, positions, {
@@ -204,7 +185,6 @@ ${renderSection(
     empty: 'No other shop sells what it sells.',
   }),
 )}
-${renderSection('Leads and follows', led.render({ caption: 'Of two shops that sell the same products, how often one moves after the other within three days', columns: PAIRS, empty: 'No shop follows another often enough.' }))}
 ${renderSection('Gaps', renderAnswer(missing, gaps, { caption: 'What two or more other shops sell and this one does not, the most widely sold first', columns: GAPS, empty: 'It sells all that two others sell.' }))}
 ${renderSection('Freshness', renderAnswer(seen, sources, { caption: 'The sources of this shop, the stalest first', columns: FRESHNESS, empty: 'No read has shown its sources yet.' }))}
 ${renderSection(

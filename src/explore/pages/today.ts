@@ -1,6 +1,7 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { formatCount } from '../../formats/count.js';
 import { type Content, html } from '../../formats/html.js';
+import { onlyIn } from '../edition.js';
 import { formatPercent, moment } from '../format.js';
 import {
   changeAddress,
@@ -83,7 +84,6 @@ export async function todayPage(request: PageRequest): Promise<Page> {
     limit: 2 * ROWS,
   };
   const opened = await ask(spreadMoves);
-  const stockOuts = await askStockOuts(request, past.answer);
   const list = snapshot.list && readFirst(await ask({ analysis: 'watched_summary', set: {}, limit: 1 }));
   const standing = { summary: readFirst(summed), overview: readHeld, runs: ran, checks: checked, list };
   const readSummed = readFirst(summed);
@@ -102,7 +102,7 @@ ${renderFilters('/', [
   renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], currency),
 ])}
 ${past.answer === undefined ? past.render({ caption: '' }) : renderMoves(past.answer, moves)}
-${stockOuts}
+${linkStockOuts(past.answer)}
 ${renderSection('Spreads that opened or closed', renderSpreadMoves(opened, spreadMoves))}
 ${renderSection(
   'Widest spreads',
@@ -174,19 +174,12 @@ function renderMoves(answer: Answer, question: Question): Content {
   return html`${renderFigures(figures)}${parts.length === 0 ? html`<p class="soft">No price or listing of a product moved.</p>` : parts}`;
 }
 
-/** Shops that ran out of stock since the moment of the movers. */
-async function askStockOuts(request: PageRequest, movers: Answer | undefined): Promise<Content> {
+/** Leads to the shops that ran out of stock since the moment of the movers: finding them takes seconds in a large lake. */
+function linkStockOuts(movers: Answer | undefined): Content {
   const since = movers && toDate(readFirst(movers)('since'));
   if (since === undefined) return '';
-  const set = { out_after: since.toISOString(), top: String(ROWS) };
-  const question: Question = { analysis: 'availability', set, limit: ROWS };
-  const gone = await askPast(request, question);
-  if (gone.answer === undefined || gone.answer.rows.length === 0) return '';
-  const columns = ['title', 'shop', { name: 'out_since', label: 'Since' }, { name: 'stock_outs', label: 'Times' }];
-  return renderSection(
-    'Out of stock',
-    gone.render({ caption: 'Shops that had it, and now say that they do not', columns }),
-  );
+  const list = analysisAddress({ analysis: 'availability', set: { out_after: since.toISOString(), top: '1000' } });
+  return onlyIn('served', html`<p><a href="${list}">Shops that ran out of stock since then</a></p>`);
 }
 
 /** The number of each kind leads to its list. */
