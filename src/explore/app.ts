@@ -90,7 +90,7 @@ export function buildApp({
   const policy = describePolicy(pictures);
 
   app.use(async (c, next) => {
-    if (!guard.isOwnHost(c.req.header('host'))) return c.text('This address is not known here.', 421);
+    if (!guard.isOwnHost(c.req.header('host'))) return c.text('Unknown address.', 421);
     await next();
     c.header('Content-Security-Policy', policy);
     c.header('X-Content-Type-Options', 'nosniff');
@@ -110,14 +110,14 @@ export function buildApp({
     }
     if (!guard.knows(getCookie(c, COOKIE))) {
       return c.text(
-        'Open the address that `pricelake explore` printed: it has a token that this browser does not know.\n',
+        'Open the address that `pricelake explore` printed: it contains a token that this browser does not have.\n',
         403,
       );
     }
     const isRead = c.req.method === 'GET' || c.req.method === 'HEAD';
     // A page of another site may send a form, but browsers say so.
     const isOwn = c.req.method === 'POST' && c.req.path === '/list' && c.req.header('sec-fetch-site') !== 'cross-site';
-    return isRead || isOwn ? next() : c.text('Pages are only read.', 405);
+    return isRead || isOwn ? next() : c.text('Pages are read-only.', 405);
   });
 
   app.get('/page.css', (c) => c.body(PAGE_STYLE, 200, { 'Content-Type': 'text/css; charset=utf-8' }));
@@ -156,7 +156,7 @@ export function buildApp({
     const page = await make({ snapshot, search, signal, ask: askNow, advice, pictures, tellNow, now: now() });
     const shown = page ?? {
       title: 'There is no such page',
-      body: html`<p>The lake has nothing under this address.</p>`,
+      body: html`<p>Nothing in the lake has this address.</p>`,
     };
     return c.html(printEdition(renderPage(shown, frame(c, snapshot)), 'served'), page === undefined ? 404 : 200);
   }
@@ -197,7 +197,7 @@ const isRefusedByDuckDb = (error: unknown) =>
 
 const tellTooLarge = (): Page => ({
   title: 'This list is too large',
-  body: html`<p>A list has at most ${formatCount(MOST_LIST_BYTES / 1_000_000)} MB. Start <code>pricelake explore --list FILE</code> with a larger one.</p>`,
+  body: html`<p>A list has at most ${formatCount(MOST_LIST_BYTES / 1_000_000)} MB. Start <code>pricelake explore --list FILE</code> with a larger list.</p>`,
 });
 
 function describeFault(error: unknown): Html {

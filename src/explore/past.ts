@@ -21,7 +21,7 @@ export async function askPast({ snapshot, ask }: PageRequest, question: Question
   }
   if (!snapshot.isPastReady) {
     const render = () =>
-      html`<p class="soft" role="status">The prices of the past are being prepared, once for each run. This page loads again by itself.</p>`;
+      html`<p class="soft" role="status">The prices of the past are being prepared (once per run). This page loads again by itself.</p>`;
     return { answer: undefined, render, again: { again: AGAIN_SECONDS } };
   }
   const answer = await ask(question);

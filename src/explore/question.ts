@@ -113,7 +113,7 @@ export async function withVariables<T>(
   } catch (error) {
     if (late.aborted && !signal.aborted) {
       const message = `this took longer than ${most / 1000} seconds and was stopped`;
-      throw new PricelakeError('query', message, { hint: 'Ask for less at once, or use `pricelake query`.' });
+      throw new PricelakeError('query', message, { hint: 'Query less at once, or use `pricelake query`.' });
     }
     throw error;
   }

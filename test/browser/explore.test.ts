@@ -163,7 +163,7 @@ describe('the pages of explore in a browser', () => {
     expect(await page.locator('table[data-analysis=watched_lines] tbody th').textContent()).toBe('Rádio Nôtre 7');
     await page.locator('summary', { hasText: 'Another list' }).click();
     await page.locator('main details form button').click();
-    await page.waitForSelector('text=forgotten when the pages end');
+    await page.waitForSelector('text=discarded when explore stops');
   });
 
   it('completes names in SQL, and runs it by keyboard', async () => {

@@ -120,9 +120,9 @@ test('a product has its offers, its prices over time and its changes', async () 
     'Kiosk 100.00',
     'Museum 110.00',
   ]);
-  expect(readTable(page, /What the service told/u).filter((row) => row[2] === 'CHANGED')).toHaveLength(1);
+  expect(readTable(page, /Changes reported by the service/u).filter((row) => row[2] === 'CHANGED')).toHaveLength(1);
   expect(page).toContain(
-    'Today from <strong><span class="money">80.00 <small>EUR</small></span></strong> at <bdi>Market</bdi>: the lowest of this span.',
+    'Today from <strong><span class="money">80.00 <small>EUR</small></span></strong> at <bdi>Market</bdi>: the low of this period (80.00–110.00).',
   );
   expect(page).toContain('<svg role="img"');
   expect(page).toContain('href="https://shop.example/radio"');

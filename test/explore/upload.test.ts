@@ -38,7 +38,7 @@ test('a list from the browser is shown until another one comes, or none', async 
   await send('product,price\nacme-r1,1\n', { currency: 'EUR', own_site: '33' });
   expect(await explored.page('/')).toContain('Of the 1 line of');
   expect((await send('')).status).toBe(303);
-  expect(await explored.page('/list')).toContain('forgotten when the pages end');
+  expect(await explored.page('/list')).toContain('discarded when explore stops');
 });
 
 test('a list that is wrong is refused by its line, and the present one stays', async () => {

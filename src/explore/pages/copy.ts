@@ -51,7 +51,7 @@ ${renderSection(
       'received',
       'written',
       'rejected',
-      { name: 'deduplicated', label: 'Doubles' },
+      { name: 'deduplicated', label: 'Duplicates' },
       { name: 'adds_up', label: 'Adds up' },
       { name: 'caught_up', label: 'Caught up' },
       { name: 'stale_items', label: 'Stale' },
@@ -106,7 +106,7 @@ function renderState(read: ReadValue, runs: Answer, now: Date): Html {
   ]);
   const unknown = toBigInt(last('listing_unknown'));
   if (unknown === 0n) return figures;
-  return html`${figures}<p><strong>Run ${toText(last('run_number'))} could not establish whether up to ${countOf(unknown, 'item')} are still listed</strong>: ${foreign(toText(last('reason')) ?? null, 600)}.</p>`;
+  return html`${figures}<p><strong>Run ${toText(last('run_number'))} couldn't tell whether up to ${countOf(unknown, 'item')} are still listed</strong>: ${foreign(toText(last('reason')) ?? null, 600)}.</p>`;
 }
 
 /** Puts the time of day and the note below the day. */
@@ -173,7 +173,7 @@ ${failed.map((read) => renderFinding(read, advice.get(String(read('name')))))}
 
 function renderFinding(read: ReadValue, advice: Advice | undefined): Html {
   const severity = String(read('severity'));
-  const passed = read('let_through') === true ? ' A person published the batch all the same.' : '';
+  const passed = read('let_through') === true ? ' Someone published the batch anyway.' : '';
   return html`<article class="finding ${severity === 'warn' ? 'slight' : 'grave'}">
 <h3>${foreign(String(read('name')))} <span class="tag">${SEVERITIES[severity] ?? severity}</span></h3>
 <p><strong>${describeFinding(toCheck(read), advice)}</strong>${passed}</p>
@@ -218,6 +218,6 @@ function renderValue(value: unknown): Content {
 function renderDrift(drift: unknown): Content {
   const text = typeof drift === 'string' ? drift : '';
   if (text === '' || text === '[]')
-    return html`<p class="soft">Answers of the newest run were as the API document describes them.</p>`;
+    return html`<p class="soft">Responses in the newest run matched the API document.</p>`;
   return html`<pre tabindex="0">${foreign(text, 10_000)}</pre>`;
 }

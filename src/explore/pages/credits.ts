@@ -11,7 +11,7 @@ export async function creditsPage({ ask }: PageRequest): Promise<Page> {
   const credits = readAll(await ask({ analysis: 'report_credits', set: {}, limit: MOST }));
   const body =
     credits.length === 0
-      ? html`<p class="soft">No website of this copy asks for a credit.</p>`
+      ? html`<p class="soft">No website in this copy requires a credit.</p>`
       : html`<p>Pass these on with the data.</p><ul class="credits">${credits.map(
           (read) =>
             html`<li>${foreign(toText(read('attribution')) ?? null, 4000)} <small>${listSites(read('sites'))}</small></li>`,

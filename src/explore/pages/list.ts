@@ -20,7 +20,7 @@ export async function listPage(request: PageRequest): Promise<Page> {
     return {
       title: 'My list',
       body: html`<p>Your own prices against the market: position, who undercuts you since when, what to ask.</p>
-<p>The list is a CSV file with the columns <code>product,price</code> and, if you like, <code>currency,lowest,highest</code>. It stays on this machine and is forgotten when the pages end; <code>pricelake explore --list mine.csv</code> reads it at each start.</p>
+<p>The list is a CSV file with the columns <code>product,price</code> and optionally <code>currency,lowest,highest</code>. It stays on this machine and is discarded when explore stops; <code>pricelake explore --list mine.csv</code> reads it at each start.</p>
 ${await renderUpload(ask, 'Show this list')}`,
     };
   }
@@ -66,7 +66,7 @@ ${renderSection(
   }),
 )}
 ${renderSection(
-  'What to ask',
+  'Suggested prices',
   html`${renderFilters('/list', [renderChoice('suggest_by', 'Go by', RULES, by), renderField('suggest_minus', 'minus percent', minus)])}
 ${renderAnswer(suggested, suggestions, { caption: 'A price for each line, within lowest and highest' })}`,
 )}
@@ -80,7 +80,7 @@ async function renderUpload(ask: PageRequest['ask'], label: string): Promise<Htm
   const choices = shops.map((read) => ({ value: String(read('site_id')), label: String(read('shop')) }));
   return html`<form class="filters" action="/list" method="post" enctype="multipart/form-data">
 <label>CSV <input type="file" name="list" accept=".csv,text/csv"></label>
-<label>Currency of lines without one <input name="currency" size="3" maxlength="3" placeholder="EUR"></label>
+<label>Currency for lines that have none <input name="currency" size="3" maxlength="3" placeholder="EUR"></label>
 ${renderChoice('own_site', 'Your own shop', [{ value: '', label: 'none' }, ...choices], '')}
 <button>${label}</button></form>`;
 }

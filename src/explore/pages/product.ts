@@ -81,7 +81,7 @@ ${drawSpells(lasted, currency, span)}
 ${renderSection(
   'Changes',
   renderAnswer(changed, changes, {
-    caption: 'What the service told of its listings, the latest first',
+    caption: 'Changes reported by the service, latest first',
     columns: [
       { name: 'observed_at', label: 'When' },
       'shop',
@@ -93,7 +93,7 @@ ${renderSection(
       'item_id',
       { name: 'change_id', label: 'Change' },
     ],
-    empty: 'No change is known.',
+    empty: 'No known changes.',
   }),
 )}`,
   };
@@ -177,18 +177,24 @@ function describeRange(answer: Answer, currency: string): Html {
   const [low, high] = [Math.min(...prices), Math.max(...prices)];
   const until = Math.max(...right.map(({ to }) => to.getTime()));
   const recent = minBy(right.filter(({ to }) => to.getTime() > until - 30 * DAY_MS));
-  const share = high > low ? Math.round((100 * (cheapest.price - low)) / (high - low)) : 0;
+  const range = `${formatMoney(low.toFixed(4))}–${formatMoney(high.toFixed(4))}`;
   const place =
-    high === low
-      ? 'the only price of this span'
-      : share === 0
-        ? 'the lowest of this span'
-        : `${share} % of the way from the lowest to the highest of this span`;
+    low === high
+      ? 'the only price of this period'
+      : `${describePlace((cheapest.price - low) / (high - low))} of this period (${range})`;
   const lowest =
     recent === undefined || recent.price >= cheapest.price
       ? ''
       : html` In the last 30 days it was <strong>${money(recent.text, currency)}</strong> at ${foreign(recent.name, 60)}.`;
   return html`<p>Today from <strong>${money(cheapest.text, currency)}</strong> at ${foreign(cheapest.name, 60)}: ${place}.${lowest}</p>`;
+}
+
+/** Of the way from the lowest price to the highest one. */
+function describePlace(share: number): string {
+  if (share <= 0) return 'the low';
+  if (share >= 1) return 'the high';
+  if (share <= 0.1) return 'near the low';
+  return share >= 0.9 ? 'near the high' : `${Math.round(100 * share)} % above the low on the way to the high`;
 }
 
 const minBy = (spells: readonly Spell[]): Spell | undefined =>
@@ -203,7 +209,7 @@ function drawSpells(answer: Answer, currency: string, span: string): Html {
   const right = spells.filter(({ isSuspect }) => !isSuspect);
   const drawn = right.length > 0 ? right : spells;
   const [first] = drawn;
-  if (first === undefined) return html`<p class="soft">No price is known in this span.</p>`;
+  if (first === undefined) return html`<p class="soft">No known price in this period.</p>`;
   const end = Math.max(...drawn.map(({ to }) => to.getTime()));
   const begin = Math.min(...drawn.map(({ from }) => from.getTime()));
   const start = span === 'all' ? begin : end - Number(span) * DAY_MS;

@@ -94,7 +94,7 @@ export async function productsPage({ search, ask }: PageRequest): Promise<Page> 
       { name: 'cheapest_shop', label: 'Cheapest at' },
     ],
     sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
-    empty: 'No product has these words and values. Take a word or a filter away.',
+    empty: 'No product has these words and values. Remove a word or a filter.',
   });
   const pager = renderPager(
     answer.rows.length,

@@ -55,10 +55,10 @@ const REDUCTIONS = [
 const STOCK_OUTS = [
   'title',
   { name: 'stock_outs', label: 'Times' },
-  { name: 'out_days', label: 'Days in all' },
+  { name: 'out_days', label: 'Total days' },
   { name: 'longest_out_days', label: 'Longest' },
   { name: 'out_since', label: 'Out since' },
-  { name: 'alone_times', label: 'Alone had it' },
+  { name: 'alone_times', label: 'Sole seller' },
   { name: 'known_days', label: 'Days known' },
 ];
 
@@ -82,12 +82,12 @@ ${renderFilters('/shops', [
 ])}
 ${await chartAnswer(positions.analysis, answer)}
 ${renderAnswer(answer, positions, {
-  caption: 'Shops that sell a product that another one sells too',
+  caption: 'Shops that share products with other shops',
   columns: ['shop', 'host', ...POSITION],
   sortAddress: (by, isDescending) => changeAddress('/shops', search, { sort: by, order: isDescending ? 'desc' : '' }),
-  empty: 'No shop sells a product that another one sells too.',
+  empty: 'No shops share a product.',
 })}
-${linkLeaders({ currency: set.currency, category: set.category }, 'Who moves first, and who follows')}`,
+${linkLeaders({ currency: set.currency, category: set.category }, 'Which shops move first, and who follows')}`,
   };
 }
 
@@ -105,7 +105,7 @@ const RIVALS = [
   { name: 'in_second_pct', label: 'Of the second' },
   { name: 'cheaper', label: 'First cheaper' },
   'same',
-  { name: 'more_expensive', label: 'First dearer' },
+  { name: 'more_expensive', label: 'First more expensive' },
   'price_level',
 ];
 
@@ -132,7 +132,7 @@ const GAPS = [
   'median',
   'currency',
   { name: 'sold_widely_at', label: 'Sold by several since' },
-  { name: 'own_ended_at', label: 'It had it until' },
+  { name: 'own_ended_at', label: 'Sold it until' },
 ];
 
 /** One shop: position, rivals, assortment, freshness, movements. Undefined if the lake does not have it. */
@@ -180,7 +180,7 @@ ${renderSection(
   'Rivals',
   renderAnswer(shared, overlap, {
     caption:
-      'Shops that sell the same products, those with the most first; above a price level of 100, the first is dearer',
+      'Shops that sell the same products, those with the most first; above a price level of 100, the first is more expensive',
     columns: RIVALS,
     empty: 'No other shop sells what it sells.',
   }),

@@ -112,7 +112,7 @@ ${renderSection(
       value: html`<a href="${changeAddress('/products', new URLSearchParams(), { currency, min_shops: '2' })}">${formatCount(toBigInt(readSummed('spreads')))}</a>`,
       note: 'products, per currency',
     },
-    { name: 'Half differ by more than', value: median === undefined ? '–' : formatPercent(median) },
+    { name: 'Median spread', value: median === undefined ? '–' : formatPercent(median) },
     {
       name: 'Grade A',
       value: html`<a href="${changeAddress('/products', new URLSearchParams(), { currency, grade: 'A' })}">${formatCount(toBigInt(readSummed('grade_a')))}</a>`,
