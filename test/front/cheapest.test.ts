@@ -90,7 +90,7 @@ test('watch compares with both', async () => {
 test('the report names both beside the offers', async () => {
   await ask('report', '--output', path.join(folder, 'report.html'), '--product', GTIN);
   const page = (await readFile(path.join(folder, 'report.html'), 'utf8')).replace(/<[^>]*>/g, '');
-  expect(page).toContain('Cheapest in stock of the offers below: 101.00 EUR at Market.');
-  expect(page).toContain('Cheapest delivered of the offers below: 101.00 EUR by Museum.');
+  expect(page).toContain('Cheapest in stock: 101.00 EUR at Market.');
+  expect(page).toContain('Cheapest delivered: 101.00 EUR at Museum.');
   expect(page).toContain('on order');
 });

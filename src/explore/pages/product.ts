@@ -15,7 +15,7 @@ import {
 } from '../page.js';
 import type { Answer, Question } from '../question.js';
 import { renderAnswer } from '../table.js';
-import { type ReadValue, readAll, readRow, toDate, toText } from '../values.js';
+import { type ReadValue, readAll, readRow, toDate, toNumber, toText } from '../values.js';
 
 const SPANS = [
   { value: '7', label: '7 days' },
@@ -70,7 +70,7 @@ export async function productPage(product: string, request: PageRequest): Promis
         : html` · also in ${others.map((one) => html`<a href="${changeAddress(path, search, { currency: one })}">${one}</a> `)}`
     }</p>
 ${renderHead(read, currency)}
-${renderSection('Offers', renderOffers(offered, offers, currency))}
+${renderSection('Offers', html`${describeBest(offered, currency)}${renderOffers(offered, offers, currency)}`)}
 ${renderSection(
   'Prices over time',
   html`${renderFilters(path, [renderChoice('days', 'Span', SPANS, span)], { currency })}
@@ -133,6 +133,22 @@ function renderHead(read: ReadValue, currency: string): Html {
 }
 
 const text = (value: DuckDBValue): string | null => (typeof value === 'string' ? value : null);
+
+/** The cheapest offer that a shop says it has, and the cheapest with its delivery. */
+function describeBest(answer: Answer, currency: string): Content {
+  const counted = readAll(answer).filter((read) => read('is_counted') === true);
+  const tell = (what: string, name: string, read: ReadValue | undefined): Content => {
+    const amount = read?.(name);
+    if (!(amount instanceof DuckDBDecimalValue)) return '';
+    return html`${what}: <strong>${money(amount.toString(), currency)}</strong> at ${foreign(text(read?.('shop') ?? null), 60)}. `;
+  };
+  const [inStock] = counted.filter((read) => read('availability') === 'in stock');
+  const [delivered] = counted
+    .filter((read) => toNumber(read('delivered_price')) !== undefined)
+    .sort((a, b) => (toNumber(a('delivered_price')) ?? 0) - (toNumber(b('delivered_price')) ?? 0));
+  if (inStock === undefined && delivered === undefined) return '';
+  return html`<p>${tell('Cheapest in stock', 'price', inStock)}${tell('Cheapest delivered', 'delivered_price', delivered)}</p>`;
+}
 
 const renderOffers = (answer: Answer, question: Question, currency: string): Html =>
   renderAnswer(answer, question, {
