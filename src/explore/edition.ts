@@ -9,7 +9,7 @@ export type Edition = 'served' | 'written';
 const mark = (name: string) => new Html(`<!--${name}-->`);
 const END = mark('end');
 
-/** What only one edition has. It holds no such part itself. */
+/** A part for one edition only. It holds no such part itself. */
 export const onlyIn = (edition: Edition, content: Content): Html => html`${mark(edition)}${content}${END}`;
 
 /** The text of an edition. */

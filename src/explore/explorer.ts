@@ -15,7 +15,7 @@ export interface ExplorerOptions extends Omit<SnapshotsOptions, 'report'> {
   /** 0 takes any free port. */
   port: number;
   writeRows: WriteRows;
-  /** What to do about each check's findings. */
+  /** Tells by check what to do about its findings. */
   advice: ReadonlyMap<string, Advice>;
   /** Hosts whose pictures the browser may ask for. */
   pictures: ReadonlySet<string>;

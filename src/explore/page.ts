@@ -19,7 +19,7 @@ export interface PageRequest {
   tellNow(): Promise<readonly string[]>;
   /** Hosts whose pictures the reader allows. */
   pictures: ReadonlySet<string>;
-  /** What to do about each check's findings. */
+  /** Tells by check what to do about its findings. */
   advice: ReadonlyMap<string, Advice>;
 }
 

@@ -6,15 +6,15 @@ import { type ReadValue, readAll, readFirst, toBigInt, toCheck, toNumber } from 
 
 /** Answers that tell how prices and the copy stand. */
 export interface Standing {
-  /** Of spread_summary.sql. */
+  /** The row of spread_summary.sql. */
   summary: ReadValue;
-  /** Of report_overview.sql. */
+  /** The row of report_overview.sql. */
   overview: ReadValue;
-  /** Of report_runs.sql, the newest first. */
+  /** Rows of report_runs.sql, the newest first. */
   runs: Answer;
-  /** Of report_checks.sql. */
+  /** Rows of report_checks.sql. */
   checks: Answer;
-  /** Of watched_summary.sql; undefined without a price list. */
+  /** The row of watched_summary.sql; undefined without a price list. */
   list: ReadValue | undefined;
 }
 

@@ -53,7 +53,7 @@ export async function exploreLake(request: Arguments<typeof explore>, context: C
   return undefined;
 }
 
-/** What `status` says about a run that has not ended, and about the month. */
+/** Tells of a run that has not ended, and of the month, in the words of `status`. */
 async function tellWork(lake: Lake, budget: Budget, io: CliIo): Promise<string[]> {
   const lock = await readLock(lake, io);
   const open = await inspectOpenRun(lake, lock?.alive === true);
@@ -67,7 +67,7 @@ const tellSource = async ({ address }: RemoteSource): Promise<string[]> => [
   `read from ${address}, and looked at again once a minute`,
 ];
 
-/** What the shipped checks say about their findings. */
+/** Reads from the shipped checks what to do about their findings. */
 export async function loadAdvice(): Promise<ReadonlyMap<string, Advice>> {
   return new Map((await loadChecks()).map((check) => [check.name, check]));
 }

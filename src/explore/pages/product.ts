@@ -205,7 +205,7 @@ function describeRange(answer: Answer, currency: string): Html {
   return html`<p>Today from <strong>${money(cheapest.text, currency)}</strong> at ${foreign(cheapest.name, 60)}: ${place}.${lowest}</p>`;
 }
 
-/** Of the way from the lowest price to the highest one. */
+/** Says where a price stands on the way from the lowest to the highest one. */
 function describePlace(share: number): string {
   if (share <= 0) return 'the low';
   if (share >= 1) return 'the high';
