@@ -115,8 +115,9 @@ export function buildApp({
       );
     }
     const isRead = c.req.method === 'GET' || c.req.method === 'HEAD';
-    // A page of another site may send a form, but browsers say so.
-    const isOwn = c.req.method === 'POST' && c.req.path === '/list' && c.req.header('sec-fetch-site') !== 'cross-site';
+    // A page of another server, also one of this machine, may send a form, but browsers say so.
+    const sender = c.req.header('sec-fetch-site') ?? 'same-origin';
+    const isOwn = c.req.method === 'POST' && c.req.path === '/list' && sender === 'same-origin';
     return isRead || isOwn ? next() : c.text('Pages are read-only.', 405);
   });
 

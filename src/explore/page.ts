@@ -26,7 +26,7 @@ export interface PageRequest {
 export interface Page {
   title: string;
   body: Content;
-  /** Where other pages link to it, if it shows one of several things. */
+  /** Its address in other pages, if it shows one of several things. */
   address?: string;
   /** Stands beside the title in a list of pages. */
   note?: string;

@@ -46,7 +46,7 @@ export interface ReportOptions extends SnapshotOptions {
 /** A page's place in the file. */
 interface Part {
   id: string;
-  /** Where the page is served. */
+  /** The address at which the page is served. */
   address: string;
   page: Page;
   /** Part of a list that is closed at first. */

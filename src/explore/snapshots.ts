@@ -5,7 +5,7 @@ import type { Lake } from '../lake/lake.js';
 import { ignoreMissing } from '../tables/layout.js';
 import { Snapshot, type SnapshotOptions } from './snapshot.js';
 
-/** Where the files of a lake are. */
+/** The files of a lake. */
 export interface LakeSource {
   lake: Lake;
   /** Brings to this machine what a remote has published since. Undefined for a lake of this machine. */

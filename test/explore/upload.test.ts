@@ -57,8 +57,10 @@ test('a list that is wrong is refused by its line, and the present one stays', a
 test('a list that is too large, a form of another site and anyone without the secret are refused', async () => {
   const large = await send(`product,price\n${'acme-r1,105\n'.repeat(800_000)}`);
   expect(await large.text()).toContain('A list has at most 8 MB');
-  const foreign = await send('product,price\nacme-r1,105\n', {}, { 'sec-fetch-site': 'cross-site' });
-  expect(foreign.status).toBe(405);
+  for (const site of ['cross-site', 'same-site']) {
+    const foreign = await send('product,price\nacme-r1,105\n', {}, { 'sec-fetch-site': site });
+    expect(foreign.status).toBe(405);
+  }
   const form = new FormData();
   form.set('list', new File(['product,price\n'], 'mine.csv'));
   expect((await fetch(`${explored.base}/list`, { method: 'POST', body: form })).status).toBe(403);

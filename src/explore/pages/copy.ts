@@ -74,7 +74,7 @@ ${renderSection('Changes by day', html`<details><summary>In figures</summary>${r
 const renderNow = (lines: readonly string[]): Content =>
   lines.length === 0 ? '' : html`<ul>${lines.map((line) => html`<li>${foreign(line, 1000)}</li>`)}</ul>`;
 
-/** How fresh the copy is, and how much it holds. */
+/** Tells how fresh the copy is, and how much it holds. */
 function renderState(read: ReadValue, runs: Answer, now: Date): Html {
   const last = readFirst(runs);
   const [newest, oldest, ended] = [

@@ -52,7 +52,7 @@ export const MOVES: readonly (string | ShownColumn)[] = [
   { name: 'moved_at', label: 'When' },
 ];
 
-/** What moved, how whole and fresh the copy is, and what needs attention. */
+/** Tells what moved, how whole and fresh the copy is, and what needs attention. */
 export async function todayPage(request: PageRequest): Promise<Page> {
   const { search, ask, snapshot, advice } = request;
   const since = readSince(search.get('since') ?? '');

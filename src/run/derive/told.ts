@@ -72,7 +72,7 @@ function writeStaleAfter(staleAfter: StaleAfter) {
   return { rule: 'stale', site_id: null, meaning, text: String(count) };
 }
 
-/** How long a source may stay unseen: as the pipeline file says, or as the lake was told. */
+/** The time that a source may stay unseen: as the pipeline file says, or as the lake was told. */
 export async function readStaleAfter({ pipeline, before, graph }: Run): Promise<StaleAfter> {
   if (pipeline.keepsTold !== true) return pipeline.analysis.staleAfter;
   const rules = await before.rows('offer_rules');

@@ -15,7 +15,7 @@ export interface EarlierRun {
 const RECENT = 20;
 
 /**
- * Of the last runs of a mode, the one that received about as many rows, the newest of several; undefined if there is none.
+ * The newest run of a mode that received about as many rows; undefined if there is none.
  * The memory has the runs that found nothing new since the last publication.
  */
 export async function findEarlierRun(

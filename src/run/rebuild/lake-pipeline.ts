@@ -11,7 +11,7 @@ import type { TableName, TableState } from '../../tables/table.js';
 
 /**
  * Makes a pipeline for work without service and pipeline file: the defaults, with the lake's partitioning.
- * What its own pipeline file told stays as it is.
+ * It keeps what its own pipeline file told.
  * @throws PricelakeError `lake_invalid` if there is no lake
  */
 export async function describeLakePipeline(lakePath: string): Promise<Pipeline> {
