@@ -303,7 +303,7 @@ test('a complete comparison is refused by the rows of all its exports: an item i
     'feed',
     expect.stringContaining(`a complete comparison is due, but budget.exportRows leaves 0 export rows of 0`),
   ]);
-  expect(reason).toContain(`and the export takes ${row.export_rows}; `);
+  expect(reason).toContain(`but the export takes ${row.export_rows}; `);
 });
 
 test('a run that was refused before it asked for items goes on with the same list, and makes way for another', async () => {

@@ -102,7 +102,7 @@ describe('a lake whose marker names another format', () => {
   test.each([0, 2])('format %j: is refused by every command but rebuild, which makes it again', async (version) => {
     await mark(version);
     const message = new RegExp(
-      `format.json: the lake has format ${version}, this version of pricelake reads format 1$`,
+      `format.json: the lake has format ${version}, but this version of pricelake reads format 1$`,
     );
     await expectRefused([...WRITERS, ...READERS, ['verify', verify]], message);
     await expectRebuilt();
@@ -183,7 +183,7 @@ describe('a table with other columns than the contract', () => {
 
   test('one that is not known, which does not stop a reader', async () => {
     await editColumns('runs', (fields) => [...fields, { name: 'mood', type: 'string', nullable: true }]);
-    await expectRefused(WRITERS, /runs: it has column mood, which schemas\/runs.yaml .* does not know$/);
+    await expectRefused(WRITERS, /runs: .*column mood.*schemas\/runs.yaml.*/);
     expect(await query()).toBe('{"n":2}\n');
     await rebuild();
     expect(await query()).toBe('{"n":2}\n');

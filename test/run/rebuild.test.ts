@@ -152,7 +152,7 @@ describe('rebuild refuses, and leaves the tables alone,', () => {
     const file = (await readdir(world.lakePath, { recursive: true })).find((name) => /^history.*parquet$/.test(name));
     await writeFile(path.join(world.lakePath, file ?? ''), 'damaged');
     const error = await failure(rebuild());
-    expect(error.message).toMatch(/^history can't be read, and holds rows that the kept raw bytes cannot restore/);
+    expect(error.message).toMatch(/^history can't be read, and holds rows that the kept raw bytes can't restore/);
   });
 });
 

@@ -17,7 +17,7 @@ test('a cursor that the service refuses for its age is followed by a complete co
   const { row } = await simulation.sync();
   expect(row).toMatchObject({
     mode: 'snapshot',
-    reason: expect.stringContaining('refuses the cursor'),
+    reason: expect.stringContaining('rejects the feed cursor'),
     caught_up: true,
   });
   world.settle();

@@ -129,7 +129,7 @@ describe('a cursor that the service refuses', () => {
     const body = { status: 400, error: 'Refused', message: 'after: the cursor is too old', docsUrl: '' };
     happen = { path: '/changes?', nth: 1, what: async () => Response.json(body, { status: 400 }) };
     const { row } = await world.sync();
-    expect(row).toMatchObject({ mode: 'snapshot', reason: expect.stringContaining('refuses the cursor') });
+    expect(row).toMatchObject({ mode: 'snapshot', reason: expect.stringContaining('rejects the feed cursor') });
     await expectExactCopy(world);
     const rows = await readLake(
       world.lakePath,

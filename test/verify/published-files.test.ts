@@ -59,7 +59,7 @@ test.each<[string, string, () => Promise<void>]>([
   const failed = (error.facts.proofs as ProofResult[]).filter(({ found }) => found > 0);
   expect(failed.map((proof) => proof.name)).toEqual(['pointer']);
   expect(failed.flatMap(({ findings }) => findings.map(({ file }) => file))).toContain(name);
-  expect(error.facts.hint).toContain('`pricelake sync` writes lake.json, catalog.sql and ATTRIBUTION.md again');
+  expect(error.facts.hint).toContain('`pricelake sync` rewrites lake.json, catalog.sql and ATTRIBUTION.md');
   await world.sync();
   await runVerify({ lake: world.lakePath }, openContext(true));
   const facts = await readFile(inLake('lake.json'), 'utf8');
