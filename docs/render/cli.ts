@@ -12,7 +12,7 @@ import type { Parameter } from '../../src/cli/parameter.js';
 import { GLOBAL_OPTIONS } from '../../src/cli/shared-options.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
 
-/** What at least this many commands share is described once. */
+/** An option that at least so many commands share is described once. */
 const MANY = 2;
 const MOST_LINES = 4;
 
@@ -55,7 +55,7 @@ ${[...paragraphs].join('\n\n')}
 ${commands.join('\n')}`;
 }
 
-/** What at least MANY commands have. Of an option with several meanings, only the most frequent one is shared. */
+/** Options that at least MANY commands share. Of one with several meanings, only the most frequent is shared. */
 function findShared(lines: string[]): Set<string> {
   const counts = new Map<string, number>();
   for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);

@@ -11,6 +11,7 @@ import { formatCount } from '../formats/count.js';
 import { type Content, html } from '../formats/html.js';
 import { valueToText } from '../sql/value-json.js';
 import { foreign, formatMoney, formatPercent, link, moment } from './format.js';
+import { toDate } from './values.js';
 
 export interface CellColumn {
   name: string;
@@ -96,11 +97,9 @@ function showShop(name: string, shop: string, read: ReadCell): Content {
   return typeof site === 'bigint' ? html`<a href="/shops/${String(site)}">${foreign(shop, 60)}</a>` : foreign(shop, 60);
 }
 
-const MOST_MILLISECONDS = 8.64e15;
-
 function showMoment(value: DuckDBTimestampTZValue): Content {
-  const milliseconds = Number(value.micros / 1000n);
-  return Math.abs(milliseconds) > MOST_MILLISECONDS ? String(value) : moment(new Date(milliseconds));
+  const at = toDate(value);
+  return at === undefined ? String(value) : moment(at);
 }
 
 const DOUBLE = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });

@@ -1,5 +1,6 @@
 import type { DuckDBConnection, DuckDBResultReader, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
+import { interruptOnAbort } from '../sql/connection.js';
 import { bindQuery, readAnalysis } from '../sql/model.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { prepareSelect } from '../sql/read-only-sql.js';
@@ -99,24 +100,35 @@ export function runSelect(
   });
 }
 
-/** Lends a session on which these variables are set, and no others. @throws PricelakeError `query` if `work` takes too long */
-export async function withVariables<T>(
+/**
+ * Lends a session on which these variables are set, and no others. Waiting for it does not count as time of `work`.
+ * @throws PricelakeError `query` if `work` takes too long
+ */
+export function withVariables<T>(
   snapshot: Snapshot,
   set: Question['set'],
   signal: AbortSignal,
   work: (connection: DuckDBConnection) => Promise<T>,
   most = QUESTION_MS,
 ): Promise<T> {
-  const late = AbortSignal.timeout(most);
-  try {
-    return await snapshot.lend(listVariables({ set }), AbortSignal.any([signal, late]), work);
-  } catch (error) {
-    if (late.aborted && !signal.aborted) {
+  return snapshot.lend(listVariables({ set }), signal, async (connection) => {
+    const late = AbortSignal.timeout(most);
+    const release = interruptOnAbort(connection, late);
+    try {
+      return await work(connection);
+    } catch (error) {
+      if (!late.aborted || signal.aborted) throw error;
       const message = `this took longer than ${most / 1000} seconds and was stopped`;
-      throw new PricelakeError('query', message, { hint: 'Query less at once, or use `pricelake query`.' });
+      throw new PricelakeError(
+        'query',
+        message,
+        { hint: 'Query less at once, or use `pricelake query`.' },
+        { cause: error },
+      );
+    } finally {
+      release();
     }
-    throw error;
-  }
+  });
 }
 
 function toAnswer(reader: DuckDBResultReader, limit: number): Answer {

@@ -25,7 +25,7 @@ import { type ReadValue, readAll, readFirst, toText } from './values.js';
 /** Begins the time of which the report tells what moved: a run, or a time in UTC. */
 export type Since = { run: bigint } | { time: string };
 
-export interface ReportOptions extends SnapshotOptions {
+export interface ReportOptions extends Omit<SnapshotOptions, 'signal'> {
   /** ISO 4217 code; all currencies without it. */
   currency: string | undefined;
   /** Fewest shops of the products; by default four, or as many as there are. */
@@ -108,12 +108,13 @@ async function writePages(snapshot: Snapshot, options: ReportOptions): Promise<R
   const widest = request({ min_shops: toText(summary('min_shops')) ?? '', grade: 'B', rows: String(top) });
   const moment = since === undefined ? 'day' : 'run' in since ? String(since.run) : since.time;
   const found = readAll(await askNow(askForProducts(widest.search)));
+  const table = await productsPage(widest);
   const shown = found.map((read) => ({ product: String(read('product_id')), currency: String(read('currency')) }));
   const named = options.products.map((product) => ({ product: toProductId(product), currency }));
   const products = await makeProducts([...named, ...shown], request);
   const parts: Part[] = [
     { id: 'today', address: '/', page: await todayPage(request({ since: moment })) },
-    { id: 'products', address: '/products', page: await productsPage(widest) },
+    { id: 'products', address: '/products', page: table },
     ...products,
     ...(list === undefined ? [] : [{ id: 'list', address: '/list', page: await listPage(request()) }]),
     { id: 'shops', address: '/shops', page: await shopsPage(request()) },

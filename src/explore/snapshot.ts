@@ -26,10 +26,10 @@ const SESSIONS = 3;
 export interface SnapshotOptions {
   /** DuckDB's memory limit, e.g. `450MB`. */
   memory: string;
-  /** Makes all rows that questions read often, before price spells: for pages that are asked for many times. */
-  preparesAll?: boolean;
   /** The reader's own price list. */
   list?: WatchListOptions | undefined;
+  /** Stops whatever the snapshot does. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Variables of a session with their values. */
@@ -77,7 +77,7 @@ export class Snapshot {
     this.credits = facts.credits;
     this.list = facts.list;
     this.#prepared = facts.prepared;
-    this.past = this.#makePast(facts.preparesAll).then(() => {
+    this.past = this.#makePast().then(() => {
       this.#isPastReady = true;
     });
     this.past.catch(() => {}); // each question that needs it gets the error
@@ -89,7 +89,7 @@ export class Snapshot {
   }
 
   /** @throws PricelakeError `lake_invalid` if a table can't be read */
-  static async open(lake: Lake, { memory, list, preparesAll = false }: SnapshotOptions): Promise<Snapshot> {
+  static async open(lake: Lake, { memory, list, signal }: SnapshotOptions): Promise<Snapshot> {
     const scratch = await mkdtemp(join(tmpdir(), 'pricelake-explore-'));
     const stop = new AbortController();
     let db: Database | undefined;
@@ -99,7 +99,7 @@ export class Snapshot {
         tempDirectory: join(scratch, 'spill'),
         memoryLimit: memory,
         sessions: SESSIONS,
-        signal: stop.signal,
+        signal: signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]),
       });
       await createTableViews(db, lake);
       const pointer = await readPointer(lake);
@@ -117,7 +117,6 @@ export class Snapshot {
       await lockDown(db, [...folders, scratch]);
       return new Snapshot(db, scratch, stop, {
         prepared,
-        preparesAll,
         run: pointer && { number: pointer.runNumber, id: pointer.runId, at: pointer.at },
         name: pointer?.pipeline ?? basename(lake.root),
         list,
@@ -204,8 +203,8 @@ export class Snapshot {
   }
 
   /** Rows in the order of products, so that those of one are read alone. */
-  async #makePast(all: boolean): Promise<void> {
-    if (all) await this.#prepareLater();
+  async #makePast(): Promise<void> {
+    await this.#prepareLater();
     await this.#db.run('CREATE TABLE prepared_spells AS FROM price_spells ORDER BY product_id, item_id, from_at');
     await this.#db.run('CREATE OR REPLACE VIEW price_spells AS FROM prepared_spells');
   }
@@ -223,7 +222,6 @@ export class Snapshot {
 
 type SnapshotFacts = Pick<Snapshot, 'run' | 'name' | 'credits' | 'list'> & {
   prepared: Set<string>;
-  preparesAll: boolean;
 };
 
 /** Makes what the analyses of a price list read. */

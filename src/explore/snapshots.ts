@@ -80,7 +80,7 @@ export class Snapshots {
 
   async #open(mark: string, list: WatchListOptions | undefined): Promise<Snapshot> {
     try {
-      const next = await Snapshot.open(this.#source.lake, { ...this.#options, list, preparesAll: true });
+      const next = await Snapshot.open(this.#source.lake, { ...this.#options, list });
       this.#current?.retire();
       this.#current = next;
       this.#list = list;

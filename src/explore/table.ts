@@ -20,7 +20,7 @@ export interface TableView {
   columns?: readonly (string | ShownColumn)[];
   /** The address of the page in another order; without it, columns can't be sorted. */
   sortAddress?: (by: string, isDescending: boolean) => string;
-  /** Follows the table if there are more rows. */
+  /** Follows the table if there are more rows; without it, a sentence that says so. */
   more?: Content;
   /** Instead of a table without rows. */
   empty?: Content;
@@ -30,8 +30,11 @@ export interface TableView {
 export function renderAnswer(answer: Answer, question: Question, view: TableView): Html {
   if (answer.rows.length === 0) return html`<p class="soft">${view.empty ?? 'No rows.'}</p>${renderTools(question)}`;
   return html`${renderTable(answer, view, question)}
-${answer.hasMore ? (view.more ?? '') : ''}${renderTools(question)}`;
+${answer.hasMore ? (view.more ?? renderMore(answer)) : ''}${renderTools(question)}`;
 }
+
+const renderMore = ({ rows }: Answer): Html =>
+  html`<p class="soft">The first ${formatCount(rows.length)} rows; the files have all.</p>`;
 
 /** The rows of an answer as a table with all columns. */
 export const renderRows = (answer: Answer, caption: string): Html => renderTable(answer, { caption });

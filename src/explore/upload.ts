@@ -9,9 +9,11 @@ import type { Snapshots } from './snapshots.js';
 /** A price list of so many bytes has some 200,000 lines. */
 export const MOST_LIST_BYTES = 8_000_000;
 
-/** Takes price lists from the browser. They stay in a temporary folder until the server ends. */
+/** Takes price lists from the browser. One stays in a temporary folder until another one comes or the server ends. */
 export class Uploads {
   #folder: Promise<string> | undefined;
+  /** The list that is shown. */
+  #file: string | undefined;
   readonly #snapshots: Snapshots;
 
   constructor(snapshots: Snapshots) {
@@ -24,7 +26,10 @@ export class Uploads {
    */
   async take(form: FormData): Promise<void> {
     const file = form.get('list');
-    if (!(file instanceof File) || file.size === 0) return this.#snapshots.useList(undefined);
+    if (!(file instanceof File) || file.size === 0) {
+      await this.#snapshots.useList(undefined);
+      return this.#keep(undefined);
+    }
     const options = readOptions(form);
     this.#folder ??= mkdtemp(join(tmpdir(), 'pricelake-lists-'));
     const path = join(await this.#folder, `${randomUUID()}.csv`);
@@ -37,6 +42,13 @@ export class Uploads {
       if (!(error instanceof PricelakeError)) throw error;
       throw new PricelakeError(error.code, error.message.replaceAll(path, 'the list'), error.facts, { cause: error });
     }
+    await this.#keep(path);
+  }
+
+  /** Removes the list before, whose rows no page reads any more. */
+  async #keep(file: string | undefined): Promise<void> {
+    if (this.#file !== undefined) await rm(this.#file, { force: true });
+    this.#file = file;
   }
 
   async close(): Promise<void> {

@@ -67,13 +67,17 @@ test('a list that is too large, a form of another site and anyone without the se
   expect((await explored.get('/products', { method: 'POST', body: form })).status).toBe(405);
 });
 
-test('lists are removed when the pages end', async () => {
+test('a list is removed when another one comes, and when the pages end', async () => {
   const other = await explore(explored.story);
   const form = new FormData();
   form.set('list', new File(['product,price,currency\nonly-here,105,EUR\n'], 'mine.csv'));
   expect((await other.get('/list', { method: 'POST', body: form })).status).toBe(303);
   expect(await findLists('only-here')).toHaveLength(1);
+  form.set('list', new File(['product,price,currency\nonly-later,105,EUR\n'], 'mine.csv'));
+  await other.get('/list', { method: 'POST', body: form });
+  expect([await findLists('only-here'), (await findLists('only-later')).length]).toEqual([[], 1]);
   await other.close();
+  expect(await findLists('only-later')).toEqual([]);
   expect(await findLists('only-here')).toEqual([]);
 });
 

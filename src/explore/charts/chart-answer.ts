@@ -28,10 +28,13 @@ const CHARTS: Readonly<Record<string, [title: string, draw: Draw]>> = {
   persistence: ['Correlation of ranks', drawPersistence],
 };
 
-/** The chart of an analysis over the rows of an answer, where one fits. */
+/** True if rows of the analysis can be drawn. */
+export const hasChart = (analysis: string): boolean => analysis in CHARTS;
+
+/** The chart of an analysis over the rows of an answer, where one fits. Nothing is drawn of a part of the rows. */
 export async function chartAnswer(analysis: string, answer: Answer): Promise<Content> {
   const [title, draw] = CHARTS[analysis] ?? [];
-  const drawn = answer.rows.length === 0 ? undefined : await draw?.(readAll(answer));
+  const drawn = answer.rows.length === 0 || answer.hasMore ? undefined : await draw?.(readAll(answer));
   return drawn === undefined ? '' : html`<figure class="chart"><figcaption>${title}</figcaption>${drawn}</figure>`;
 }
 

@@ -1,7 +1,7 @@
 import { listAnalyses, readQuestion } from '../../analyze/analysis.js';
 import { type Content, html } from '../../formats/html.js';
 import { readAnalysis } from '../../sql/model.js';
-import { chartAnswer } from '../charts/chart-answer.js';
+import { chartAnswer, hasChart } from '../charts/chart-answer.js';
 import { describeCommand } from '../command.js';
 import {
   changeAddress,
@@ -13,11 +13,12 @@ import {
   renderFilters,
   renderSection,
 } from '../page.js';
-import { listVariables, type Question, showSql } from '../question.js';
+import { type Answer, listVariables, type Question, showSql } from '../question.js';
 import { renderAnswer, renderPager } from '../table.js';
 import { readAbout, readVariables } from '../variables.js';
 
 const ROWS = 100;
+const MOST_DRAWN = 5_000;
 
 /** Every analysis with the question that it answers. */
 export function analysesPage(): Page {
@@ -65,9 +66,17 @@ ${renderSection(
 
   async function renderRows(): Promise<Content> {
     const answer = await ask(question);
-    return html`${await chartAnswer(analysis, answer)}${renderAnswer(answer, question, {
+    return html`${await renderChart(answer)}${renderAnswer(answer, question, {
       caption: `Rows of ${analysis}`,
+      more: '', // the pager says so
       sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
     })}${renderPager(answer.rows.length, answer.hasMore, offset, (from) => address({ from: String(from || '') }), ROWS)}`;
+  }
+
+  /** A chart needs all rows, in the order of the analysis; the table may have some of them. */
+  async function renderChart(answer: Answer): Promise<Content> {
+    if (!hasChart(analysis)) return '';
+    const isWhole = !answer.hasMore && offset === 0 && order === undefined;
+    return chartAnswer(analysis, isWhole ? answer : await ask({ analysis, set, limit: MOST_DRAWN }));
   }
 }

@@ -94,6 +94,7 @@ export async function productsPage({ search, ask }: PageRequest): Promise<Page> 
       { name: 'cheapest_shop', label: 'Cheapest at' },
     ],
     sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
+    more: '', // the pager says so
     empty: 'No product has these words and values. Remove a word or a filter.',
   });
   const pager = renderPager(

@@ -152,16 +152,24 @@ function chooseMoment(since: string, run: bigint | undefined, newest: DuckDBValu
   return since === 'week' && seen !== undefined ? { since: new Date(seen.getTime() - WEEK_MS).toISOString() } : {};
 }
 
-/** The number of each kind leads to its list. */
+/** Counts the rows of each kind. Each number leads to its list. */
+function renderKinds(answer: Answer, question: Question, kinds: Readonly<Record<string, string>>): Content {
+  const totals = countKinds(answer);
+  return renderFigures(
+    Object.entries(kinds).map(([kind, name]) => {
+      const total = totals.get(kind) ?? 0n;
+      const list = analysisAddress({ analysis: question.analysis, set: { ...question.set, kind, top: '1000' } });
+      return { name, value: total === 0n ? '0' : html`<a href="${list}">${formatCount(total)}</a>` };
+    }),
+  );
+}
+
+const countKinds = (answer: Answer): Map<string, bigint> =>
+  new Map(readAll(answer).map((read) => [String(read('kind')), toBigInt(read('of_kind'))]));
+
 function renderMoves(answer: Answer, question: Question): Content {
+  const totals = countKinds(answer);
   const kindAt = answer.columns.findIndex(({ name }) => name === 'kind');
-  const totalAt = answer.columns.findIndex(({ name }) => name === 'of_kind');
-  const totals = new Map(answer.rows.map((row) => [String(row[kindAt]), toBigInt(row[totalAt] ?? null)]));
-  const figures = Object.entries(KINDS).map(([kind, name]) => {
-    const total = totals.get(kind) ?? 0n;
-    const list = analysisAddress({ analysis: question.analysis, set: { ...question.set, kind, top: '1000' } });
-    return { name, value: total === 0n ? '0' : html`<a href="${list}">${formatCount(total)}</a>` };
-  });
   const parts = Object.entries(KINDS)
     .filter(([kind]) => totals.has(kind))
     .map(([kind, name]) => {
@@ -171,7 +179,7 @@ function renderMoves(answer: Answer, question: Question): Content {
       const caption = `The largest of ${formatCount(totals.get(kind) ?? 0n)}`;
       return renderSection(name, renderAnswer({ ...answer, rows, hasMore: false }, own, { caption, columns }));
     });
-  return html`${renderFigures(figures)}${parts.length === 0 ? html`<p class="soft">No price or listing of a product moved.</p>` : parts}`;
+  return html`${renderKinds(answer, question, KINDS)}${parts.length === 0 ? html`<p class="soft">No price or listing of a product moved.</p>` : parts}`;
 }
 
 /** Leads to the shops that ran out of stock since the moment of the movers: finding them takes seconds in a large lake. */
@@ -182,18 +190,10 @@ function linkStockOuts(movers: Answer | undefined): Content {
   return onlyIn('served', html`<p><a href="${list}">Shops that ran out of stock since then</a></p>`);
 }
 
-/** The number of each kind leads to its list. */
-function renderSpreadMoves(answer: Answer, question: Question): Content {
-  const rows = readAll(answer);
-  const figures = ['opened', 'closed'].map((kind) => {
-    const total = rows.filter((read) => read('kind') === kind).map((read) => toBigInt(read('of_kind')))[0] ?? 0n;
-    const list = analysisAddress({ analysis: question.analysis, set: { ...question.set, kind, top: '1000' } });
-    return {
-      name: kind === 'opened' ? 'Opened' : 'Closed',
-      value: total === 0n ? '0' : html`<a href="${list}">${formatCount(total)}</a>`,
-    };
-  });
-  return html`${renderFigures(figures)}${renderAnswer(answer, question, {
+const SPREAD_KINDS = { opened: 'Opened', closed: 'Closed' };
+
+const renderSpreadMoves = (answer: Answer, question: Question): Content =>
+  html`${renderKinds(answer, question, SPREAD_KINDS)}${renderAnswer(answer, question, {
     caption: 'By five percentage points or more, between two closed days; the largest change first',
     columns: [
       'title',
@@ -208,7 +208,6 @@ function renderSpreadMoves(answer: Answer, question: Question): Content {
     ],
     empty: 'No spread opened or closed by that much.',
   })}`;
-}
 
 function renderCopy(read: ReadValue): Content {
   const newest = toDate(read('newest_seen'));

@@ -29,7 +29,7 @@ const MARKED_TITLE = `CASE WHEN h9 % 160 IN (1, 2) THEN concat(ugly_title, CASE 
   ([' (' || pack_of || 'er-Pack)', ' – lot de ' || pack_of, ' x' || pack_of, ', zestaw ' || pack_of || ' szt.'])[1 + (h7 % 4)::INTEGER]) END`;
 
 /**
- * What a shop tells of stock: pieces, or in each third shop a value of schema.org. Shops of a `habit` have the same names.
+ * A shop's words for stock: pieces, or in each third shop a value of schema.org. Shops of a `habit` have the same names.
  */
 const STOCK = `CASE WHEN habit IN (1, 4) THEN concat('"availability":"https://schema.org/',
     CASE WHEN h7 % 20 < 17 THEN 'InStock' WHEN h7 % 20 = 17 THEN 'BackOrder' ELSE 'OutOfStock' END, '"')
