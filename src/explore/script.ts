@@ -148,7 +148,11 @@ export const PAGE_SCRIPT = `
   const copyRows = (table) => {
     const names = [...table.tHead.rows[0].cells].map((head) => head.dataset.name);
     const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].map(toCell));
-    const text = [names.map(quote), ...rows].map((row) => row.join(',') + '\\r\\n').join('');
+    // The licences of the data go with it.
+    const credits = [...document.querySelectorAll('.credits li > bdi')].map(({ textContent }) => textContent).join('; ');
+    const more = (text) => (credits === '' ? [] : [quote(text)]);
+    const lines = [[...names.map(quote), ...more('credits')], ...rows.map((row) => [...row, ...more(credits)])];
+    const text = lines.map((row) => row.join(',') + '\\r\\n').join('');
     const link = document.createElement('a');
     link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
     link.download = (table.dataset.analysis ?? 'rows') + '.csv';

@@ -121,16 +121,18 @@ describe('the report in a browser', () => {
     expect(await rows.count()).toBe(21);
   });
 
-  it('copies a table as CSV, with exact values under the names of the columns, and nothing that a spreadsheet computes', async () => {
+  it('copies a table as CSV, with exact values under the names of the columns, the credits, and nothing that a spreadsheet computes', async () => {
     const { page, trouble } = await openReport();
     const download = page.waitForEvent('download');
     await page.locator('#products .tools button').first().click();
     const lines = (await readFile(await (await download).path(), 'utf8')).trimEnd().split('\r\n');
     expect((await download).suggestedFilename()).toBe('find_products.csv');
     expect(lines[0]).toMatch(
-      /^"title","brand",.*"min_price","median_price","max_price","currency","spread_pct","grade"/u,
+      /^"title","brand",.*"min_price","median_price","max_price","currency","spread_pct","grade",.*,"credits"$/u,
     );
-    expect(lines[1]).toMatch(/^"Rádio Nôtre 7","Acme","3",.*"80.0000","100.0000","110.0000","EUR","37.5","B"/u);
+    expect(lines[1]).toMatch(
+      /^"Rádio Nôtre 7","Acme","3",.*"80.0000","100.0000","110.0000","EUR","37.5","B",.*,"CC BY 4.0"$/u,
+    );
     expect(trouble).toEqual([]);
   });
 
