@@ -1,5 +1,5 @@
-import { type ErrorCode, hasSystemCode, PricelakeError } from '../io/errors.js';
-import { isOutOfMemory } from '../lake/faults.js';
+import { type ErrorCode, PricelakeError } from '../io/errors.js';
+import { errorCodeOf } from '../lake/faults.js';
 import { toPlainLine } from './plain-text.js';
 
 /** Exit codes that schedulers branch on. */
@@ -80,14 +80,6 @@ export function exitCodeOf(error: unknown): number {
   if (!(error instanceof PricelakeError)) return EXIT.unexpected;
   if (error.code !== 'stopped') return EXIT_BY_CODE[error.code];
   return error.facts.signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted;
-}
-
-/** The stable code of any error, some of the system and of DuckDB included; `unexpected` for all others. */
-export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
-  if (error instanceof PricelakeError) return error.code;
-  if (hasSystemCode(error, 'EMFILE', 'ENFILE')) return 'open_files';
-  if (isOutOfMemory(error)) return 'out_of_memory';
-  return hasSystemCode(error, 'ENOSPC', 'EDQUOT') ? 'disk_full' : 'unexpected';
 }
 
 /** For people: one line, the place in their text, then what to do and where to read more. */

@@ -7,6 +7,7 @@ import type { Io } from '../io/io.js';
 import { buildApp } from './app.js';
 import type { WriteRows } from './download.js';
 import { createGuard } from './guard.js';
+import type { CopyNow } from './now.js';
 import { type LakeSource, Snapshots, type SnapshotsOptions } from './snapshots.js';
 import { Uploads } from './upload.js';
 
@@ -19,8 +20,8 @@ export interface ExplorerOptions extends Omit<SnapshotsOptions, 'report'> {
   advice: ReadonlyMap<string, Advice>;
   /** Hosts whose pictures the browser may ask for. */
   pictures: ReadonlySet<string>;
-  /** Tells of a run that has not ended, and what is left of the month, a sentence each. */
-  tellNow(): Promise<readonly string[]>;
+  /** Tells of the copy what its tables don't have. */
+  tellNow(): Promise<CopyNow>;
 }
 
 export interface Explorer {

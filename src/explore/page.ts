@@ -2,6 +2,7 @@ import type { Advice } from '../check/finding.js';
 import { type Content, type Html, html } from '../formats/html.js';
 import { onlyIn } from './edition.js';
 import { foreign, moment } from './format.js';
+import type { CopyNow } from './now.js';
 import type { Answer, Question } from './question.js';
 import type { Snapshot } from './snapshot.js';
 
@@ -15,8 +16,8 @@ export interface PageRequest {
   /** Aborted when the browser has gone. */
   signal: AbortSignal;
   now: Date;
-  /** Tells of a run that has not ended, and what is left of the month, a sentence each. */
-  tellNow(): Promise<readonly string[]>;
+  /** Tells of the copy what its tables don't have. */
+  tellNow(): Promise<CopyNow>;
   /** Hosts whose pictures the reader allows. */
   pictures: ReadonlySet<string>;
   /** Tells by check what to do about its findings. */

@@ -7,6 +7,7 @@ import type { Lake } from '../lake/lake.js';
 import { productPath } from './cells.js';
 import { printEdition } from './edition.js';
 import { foreign, moment } from './format.js';
+import type { CopyNow } from './now.js';
 import type { Page, PageRequest } from './page.js';
 import { categoriesPage } from './pages/categories.js';
 import { copyPage } from './pages/copy.js';
@@ -38,6 +39,8 @@ export interface ReportOptions extends Omit<SnapshotOptions, 'signal'> {
   /** The reader's own shop, which gets a page. */
   ownSite: bigint | undefined;
   advice: ReadonlyMap<string, Advice>;
+  /** Without paths of this machine, because the report may leave it. */
+  tries: CopyNow['tries'];
   now: Date;
   version: string;
   signal: AbortSignal;
@@ -93,10 +96,12 @@ async function writePages(snapshot: Snapshot, options: ReportOptions): Promise<R
   const { currency = '', minShops, top, since, ownSite, list, advice, now, signal } = options;
   await requireKnown(snapshot, { currency: options.currency });
   await requireSince(snapshot, since);
+  // The report is read later.
+  const tellNow = async (): Promise<CopyNow> => ({ lines: [], tries: options.tries, remote: { kind: 'unasked' } });
   const askNow = (question: Question) => ask(snapshot, question, signal);
   const request = (values: Record<string, string> = {}): PageRequest => {
     const search = new URLSearchParams(Object.entries({ currency, ...values }).filter(([, value]) => value !== ''));
-    return { snapshot, search, ask: askNow, signal, now, advice, pictures: NO_HOSTS, tellNow: async () => [] };
+    return { snapshot, search, ask: askNow, signal, now, advice, pictures: NO_HOSTS, tellNow };
   };
   const summary = readFirst(
     await askNow({ analysis: 'spread_summary', set: { currency, min_shops: String(minShops ?? '') }, limit: 1 }),

@@ -98,7 +98,8 @@ details > .frame { margin: .5rem 0 1.75rem; }
 .finding.grave { border-color: var(--bad); }
 .finding p { margin-bottom: .5rem; }
 .finding .frame { --paper: var(--panel); }
-.finding h3 { overflow-wrap: anywhere; }
+.finding h3, .finding h2 { overflow-wrap: anywhere; }
+.finding h2 { margin: 0 0 .25rem; font-size: 1.0625rem; }
 .finding .next::before { content: "\\2192  "; content: "\\2192  " / ""; color: var(--soft); }
 .tag { display: inline-block; color: var(--warn); font-size: .8125rem; font-weight: 400; letter-spacing: 0; }
 .grave .tag, .bad { color: var(--bad); }

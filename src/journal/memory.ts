@@ -8,6 +8,7 @@ import { loadTableSchema } from '../tables/schemas.js';
 import { RUN_MODES, type RunMode } from '../tables/table.js';
 import { type Chain, type Fold, Journal, listChain, readJournal } from './journal.js';
 import { int64Text } from './run-entry.js';
+import { MOST_TRIES, type RunTry, tryEntry } from './tries.js';
 
 /** `_pricelake/memory.ndjson`: the lake's memory between runs. */
 export const MEMORY_FILE = 'memory.ndjson';
@@ -68,10 +69,11 @@ const memoryEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('probed'), at: z.iso.datetime() }),
   /** Counts of checks over all items, from which the next run continues (src/check/kept-counts.ts). */
   z.strictObject({ type: z.literal('counts'), text: z.string() }),
+  tryEntry,
 ]);
 type MemoryEntry = z.infer<typeof memoryEntry>;
 
-/** The memory of a lake. Only rows of idle runs are nowhere else; a loss of the rest costs calls or time. */
+/** The memory of a lake. Rows of idle runs and the seconds of steps are nowhere else; a loss of the rest costs calls or time. */
 export interface LakeMemory {
   idleRuns: Chain<IdleRun> | undefined;
   histories: Chain<string> | undefined;
@@ -80,6 +82,8 @@ export interface LakeMemory {
   broken: ReadonlyMap<string, BrokenExport>;
   counts: string | undefined;
   probedAt: Date | undefined;
+  /** The newest last. */
+  tries: readonly RunTry[];
   /** Number of lines that no longer count, and of all lines. */
   superseded: number;
   lines: number;
@@ -88,6 +92,7 @@ export interface LakeMemory {
 const NOTHING: LakeMemory = {
   ...{ idleRuns: undefined, histories: undefined, plan: undefined, broken: new Map(), counts: undefined },
   probedAt: undefined,
+  tries: [],
   ...{ superseded: 0, lines: 0 },
 };
 
@@ -98,7 +103,7 @@ const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
   step: (memory, entry) => foldMemory({ ...memory, lines: memory.lines + 1 }, entry),
   isSealed: false,
   advice:
-    'Move it away. Table runs then lacks the runs that found nothing new since the last publication; with `source.history: items`, pricelake reads all histories again, one call each. Nothing else is lost.',
+    'Move it away. Table runs then lacks the runs that found nothing new since the last publication, and `status` the seconds of steps so far; with `source.history: items`, pricelake reads all histories again, one call each. Nothing else is lost.',
 };
 
 /** Limits the broken exports that are kept; the oldest are forgotten first. */
@@ -134,6 +139,11 @@ function foldMemory(memory: LakeMemory, entry: MemoryEntry): LakeMemory {
       return { ...memory, probedAt: new Date(entry.at), ...supersede(memory.probedAt === undefined ? 0 : 1) };
     case 'counts':
       return { ...memory, counts: entry.text, ...supersede(memory.counts === undefined ? 0 : 1) };
+    case 'try': {
+      const { type, ...made } = entry;
+      const tries = [...memory.tries, made].slice(-MOST_TRIES);
+      return { ...memory, tries, ...supersede(memory.tries.length + 1 - tries.length) };
+    }
   }
 }
 
@@ -170,7 +180,7 @@ async function compact(lake: Lake, file: string, memory: LakeMemory): Promise<vo
   await syncFolder(path.dirname(file));
 }
 
-function listEntries({ idleRuns, histories, plan, broken, counts, probedAt }: LakeMemory): MemoryEntry[] {
+function listEntries({ idleRuns, histories, plan, broken, counts, probedAt, tries }: LakeMemory): MemoryEntry[] {
   const items = listChain(histories).join(',');
   return [
     ...listChain(idleRuns).map((row): MemoryEntry => ({ type: 'idle', row })),
@@ -179,6 +189,7 @@ function listEntries({ idleRuns, histories, plan, broken, counts, probedAt }: La
     ...[...broken.values()].map(({ at, ...one }): MemoryEntry => ({ type: 'broken', ...one, at: at.toISOString() })),
     ...(counts === undefined ? [] : [{ type: 'counts', text: counts } as const]),
     ...(probedAt === undefined ? [] : [{ type: 'probed', at: probedAt.toISOString() } as const]),
+    ...tries.map((one): MemoryEntry => ({ type: 'try', ...one })),
   ];
 }
 

@@ -121,3 +121,11 @@ export async function explainDamage<T>(lakePath: string, work: () => Promise<T>)
     );
   }
 }
+
+/** The stable code of any error, some of the system and of DuckDB included; `unexpected` for all others. */
+export function errorCodeOf(error: unknown): ErrorCode | 'unexpected' {
+  if (error instanceof PricelakeError) return error.code;
+  if (hasSystemCode(error, 'EMFILE', 'ENFILE')) return 'open_files';
+  if (isOutOfMemory(error)) return 'out_of_memory';
+  return hasSystemCode(error, 'ENOSPC', 'EDQUOT') ? 'disk_full' : 'unexpected';
+}

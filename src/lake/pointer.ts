@@ -9,6 +9,8 @@ import { TABLE_NAMES, type TableName } from '../tables/table.js';
 
 const REBUILD_HINT = '`pricelake rebuild` rewrites it, and checks the tables that it names.';
 
+export const POINTER_FILE = 'lake.json';
+
 const digits = z.string().regex(/^-?\d+$/);
 const integer = z.number().int().transform(BigInt);
 
@@ -41,16 +43,20 @@ export type Pointer = z.infer<typeof pointerSchema>;
  * @throws PricelakeError `lake_invalid` when it is damaged or of another format.
  */
 export async function readPointer(lake: Lake): Promise<Pointer | undefined> {
-  const path = join(lake.root, 'lake.json');
+  const path = join(lake.root, POINTER_FILE);
   const text = await readFile(path, 'utf8').catch(explainReadFault(path, REBUILD_HINT));
-  if (text === undefined) return undefined;
+  return text === undefined ? undefined : parsePointer(path, text);
+}
+
+/** @param where names the file in messages. @throws PricelakeError `lake_invalid` */
+export function parsePointer(where: string, text: string): Pointer {
   try {
     const pointer = pointerSchema.parse(JSON.parse(text));
-    refuseOuterFiles(path, pointer);
+    refuseOuterFiles(where, pointer);
     return pointer;
   } catch (cause) {
     if (cause instanceof PricelakeError) throw cause;
-    const what = `${path}: damaged, or in another format`;
+    const what = `${where}: damaged, or in another format`;
     throw new PricelakeError('lake_invalid', what, { hint: REBUILD_HINT }, { cause });
   }
 }

@@ -18,11 +18,16 @@ const notePath = (lake: Lake) => privatePath(lake, 'remote.json');
 
 /** Undefined if the folder does not copy this remote. A damaged note counts as none, so that the remote is fetched. */
 export async function readNote(lake: Lake, url: string): Promise<CopyNote | undefined> {
+  const note = await readAnyNote(lake);
+  return note?.url === url ? note : undefined;
+}
+
+/** The remote that the folder copies, whichever it is. */
+export async function readAnyNote(lake: Lake): Promise<CopyNote | undefined> {
   const text = await readFile(notePath(lake), 'utf8').catch(ignoreMissing);
   if (text === undefined) return undefined;
   try {
-    const note = noteSchema.parse(JSON.parse(text));
-    return note.url === url ? note : undefined;
+    return noteSchema.parse(JSON.parse(text));
   } catch {
     return undefined;
   }

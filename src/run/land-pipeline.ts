@@ -8,6 +8,7 @@ import { NO_DEADLINE } from './open/deadline.js';
 import { closeRun, dropIdleRun, openRun, type Run } from './open/open-run.js';
 import { isIdle } from './prove/run-record.js';
 import type { SyncOptions } from './sync.js';
+import { timeTry } from './time-try.js';
 
 /** The news that a run has landed. */
 export interface LandReport {
@@ -43,10 +44,13 @@ export function landPipeline(
 ): Promise<LandReport> {
   return explainSystemFault(pipeline.lake.path, () =>
     withRemote(pipeline.lake, io, signal, async (remote, stop) => {
-      const run = await openRun(pipeline, deadline.limitIo(io), { signal: stop, caps, connect, bring: remote?.bring });
-      try {
+      const { step, remember } = timeTry(io);
+      const run = await step('open', () =>
+        openRun(pipeline, deadline.limitIo(io), { signal: stop, caps, connect, bring: remote?.bring }),
+      );
+      const land = async (): Promise<LandReport> => {
         run.typing.leaveItems();
-        const landed = await landRun(run);
+        const landed = await step('land', () => landRun(run));
         if (await isIdle(run, landed)) {
           await dropIdleRun(run);
           return describe(run, false);
@@ -54,6 +58,9 @@ export function landPipeline(
         await landRunDatasets(run);
         await remote?.saveLanding();
         return describe(run, true);
+      };
+      try {
+        return await remember(run, land);
       } finally {
         await closeRun(run);
       }

@@ -1,9 +1,10 @@
 import { createOfflineClient } from '../api/offline-client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
+import type { RunStep } from '../journal/tries.js';
 import { type Attribution, readAttributions } from '../lake/attribution.js';
 import { compactLake } from '../lake/compact.js';
-import { explainDamage, explainMemory, explainSystemFault } from '../lake/faults.js';
+import { explainDamage, explainSystemFault } from '../lake/faults.js';
 import { readPartial } from '../lake/partial.js';
 import { refreshPointer } from '../lake/publish.js';
 import { relateTable } from '../lake/views.js';
@@ -21,6 +22,7 @@ import { closeRun, dropIdleRun, type OpenOptions, openRun, type Run } from './op
 import { proveRun } from './prove/prove-run.js';
 import { countReceived, describeRun, isIdle, isUnchanged, type RunRow } from './prove/run-record.js';
 import { publishRun } from './publish/publish.js';
+import { timeTry } from './time-try.js';
 
 /** The outcome of a run. */
 export interface RunReport {
@@ -44,11 +46,8 @@ export interface SyncOptions {
   /** Makes the client; default: of the service that the pipeline names. */
   connect?: OpenOptions['connect'];
   /** Gets the time that each step took, even one that failed. */
-  onStep?: (step: SyncStep, seconds: number) => void;
+  onStep?: (step: RunStep, seconds: number) => void;
 }
-
-/** The steps that are timed. A run without news has no more than the first three. */
-export type SyncStep = 'open' | 'land' | 'apply' | 'derive' | 'prove' | 'publish' | 'compact';
 
 /**
  * The story of a run: open the lake, land what is new by its plan, apply it to the rows so far, derive the tables of the
@@ -100,7 +99,7 @@ async function runSteps(
   { publishHeld = false, deadline = NO_DEADLINE, connect = deadline.connect, caps = {}, onStep }: SyncOptions,
   remote: Remote | undefined,
 ): Promise<RunReport> {
-  const step = timeSteps(io, onStep);
+  const { step, remember } = timeTry(io, onStep);
   const opening = publishHeld
     ? { connect: () => createOfflineClient('--publish-held'), requiresHeld: true }
     : { connect };
@@ -111,13 +110,13 @@ async function runSteps(
     run.stop.throwIfAborted();
     deadline.check();
   };
-  try {
+  const makeSteps = async (): Promise<RunReport> => {
     const landed = await step('land', () => landRun(run));
-    if (await isIdle(run, landed)) return await endIdle(run, landed);
+    if (await isIdle(run, landed)) return endIdle(run, landed);
     pause();
     const applied = await step('apply', () => applyRun(run, landed));
     pause();
-    if (await isUnchanged(run, applied)) return await endIdle(run, landed, applied);
+    if (await isUnchanged(run, applied)) return endIdle(run, landed, applied);
     const derived = await step('derive', () => deriveRun(run, landed, applied));
     const proved = await step('prove', () => proveRun(run, landed, applied, derived, { waived: publishHeld }));
     pause();
@@ -128,20 +127,12 @@ async function runSteps(
     });
     if (!deadline.hasPassed()) await step('compact', () => compactRun(run));
     return { published: true, resumed: run.resumed, row: proved.row, checks: proved.checks };
+  };
+  try {
+    return await remember(run, makeSteps);
   } finally {
     await closeRun(run);
   }
-}
-
-function timeSteps(io: Io, onStep: SyncOptions['onStep']) {
-  return async <T>(step: SyncStep, work: () => Promise<T>): Promise<T> => {
-    const start = io.now().getTime();
-    try {
-      return await explainMemory(`step ${step}`, work);
-    } finally {
-      onStep?.(step, (io.now().getTime() - start) / 1000);
-    }
-  };
 }
 
 /** Nothing is new: no file is written, and the run's row of the ledger waits for the next run that writes. */

@@ -121,3 +121,18 @@ test('a line may be taken out by hand: an export is tried again at once', async 
   expect(listBrokenExports(await readMemory(lake))).toEqual([]);
   expect(await listRuns()).toEqual(['run']);
 });
+
+test('the newest tries are remembered, with seconds of steps and faults, also when the file is written again', async () => {
+  const made = (n: number): Entry => ({
+    ...{ type: 'try', runNumber: BigInt(n), begunAt: '2026-11-20T06:00:00.000Z', endedAt: '2026-11-20T06:00:03.000Z' },
+    steps: { open: 0.5, land: 2.5 },
+    ...(n % 2 === 0 ? {} : { fault: { step: 'land', code: 'unavailable', message: 'no answer' } }),
+  });
+  await remember(...Array.from({ length: 270 }, (_, n) => made(n)));
+  expect((await readMemory(lake)).superseded).toBe(220);
+  await remember();
+  const { tries, superseded } = await readMemory(lake);
+  expect(superseded).toBe(0);
+  expect(tries).toHaveLength(50);
+  expect(tries.at(-1)).toEqual({ ...made(269), type: undefined });
+});

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { errorCodeOf } from '../../src/cli/exit-codes.js';
 import { PricelakeError } from '../../src/io/errors.js';
-import { explainDamage, explainSystemFault } from '../../src/lake/faults.js';
+import { errorCodeOf, explainDamage, explainSystemFault } from '../../src/lake/faults.js';
 
 const systemError = (code: string, path: string) =>
   Object.assign(new Error(`${code}: refused, open '${path}'`), { code, path });

@@ -1,10 +1,13 @@
 /** Pages of a lake on object storage, on a machine without it. */
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { watchOwnRemote } from '../../src/cli/actions/tell-copy.js';
 import { startExplorer } from '../../src/explore/explorer.js';
+import { openLake } from '../../src/lake/lake.js';
 import { readRemote } from '../../src/remote/cached-lake.js';
 import { syncPipeline } from '../../src/run/sync.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
+import { openContext } from '../cli/open-context.js';
 import { askAt, serve } from '../explore/explored.js';
 import { testIo } from '../run/world.js';
 import { openS3World, type S3World } from './s3-world.js';
@@ -21,8 +24,52 @@ test('explore --remote shows a lake that this machine does not have', async () =
   const served = await serve({ remote: address, cache: path.join(world.folder, 'cache'), lake: './nowhere' });
   expect(await served.page('/')).toContain('as of run 1,');
   expect((await served.get('/products?sort=title')).status).toBe(200);
-  expect(await served.page('/copy')).toContain(`read from ${address}, and looked at again once a minute`);
+  const copy = await served.page('/copy');
+  expect(copy).toContain(`read from ${address}, and looked at again once a minute`);
+  expect(copy).toMatch(/run 1 there, published <time[^>]*>[^<]*<\/time>. This machine has no copy of it/u);
   await served.close();
+});
+
+test('the copy says whether it is at the same run and versions as its remote', async () => {
+  const { machine, world } = remote;
+  const look = async (lake: string) => {
+    const served = await serve({ lake });
+    try {
+      await vi.waitFor(async () => expect(await served.page('/copy')).not.toContain('has not answered yet'), {
+        ...{ timeout: 20_000, interval: 100 },
+      });
+      return await served.page('/copy');
+    } finally {
+      await served.close();
+    }
+  };
+  const { path: own } = machine('one').lake;
+  expect(await look(own)).toMatch(
+    /Both are the same: run 1 here and there, published .* the same versions of \d+ tables/u,
+  );
+  await world.sandbox.advance({ hours: 1, changes: 10 });
+  await syncPipeline(machine('two'), testIo);
+  const behind = await look(own);
+  expect(behind).toContain('The remote is ahead; the next sync here fetches it first.');
+  expect(behind).toMatch(/run 1 here, published .*; run 2 there, published/u);
+  const [, table = ''] = /Tables whose versions differ([\s\S]*?)<\/table>/u.exec(behind) ?? [];
+  expect(table).toMatch(/>runs<\/th><td[^>]*>0<\/td><td[^>]*>1<\/td>/u);
+  expect(table).not.toContain('>user_matches<');
+  await syncPipeline(machine('one'), testIo);
+  expect(await look(own)).toContain('Both are the same: run 2');
+});
+
+test('a remote that does not answer keeps no page waiting, and nothing is claimed of it', async () => {
+  const lake = await openLake(remote.machine('one').lake.path, { create: false });
+  const io = openContext().io;
+  const closed = await watchOwnRemote(lake, 's3://bucket/prices?endpoint=http://127.0.0.1:1', {
+    ...io,
+    sleep: () => new Promise(() => {}),
+  });
+  expect(await closed()).toEqual({ kind: 'asked', url: 's3://bucket/prices?endpoint=http://127.0.0.1:1' });
+  await vi.waitFor(async () => expect(await closed()).toMatchObject({ kind: 'unread', reason: expect.any(String) }), {
+    ...{ timeout: 20_000, interval: 500 },
+  });
 });
 
 test('pages show what a remote has published since', async () => {
@@ -41,14 +88,15 @@ test('pages show what a remote has published since', async () => {
     refreshMs: 0,
     advice: new Map(),
     pictures: new Set<string>(),
-    tellNow: async () => [],
+    tellNow: async () => ({ lines: [], tries: [], remote: { kind: 'unasked' } as const }),
     writeRows: async () => {},
   };
   const explorer = await startExplorer(source, options, testIo);
   const { page } = askAt(explorer.url);
-  expect(await page('/')).toContain('as of run 1,');
+  const readRun = async () => Number(/as of run (\d+),/u.exec(await page('/'))?.[1]);
+  const before = await readRun();
   await world.sandbox.advance({ hours: 1, changes: 10 });
   await syncPipeline(remote.machine('one'), testIo);
-  await vi.waitFor(async () => expect(await page('/')).toContain('as of run 2,'), { timeout: 20_000, interval: 100 });
+  await vi.waitFor(async () => expect(await readRun()).toBeGreaterThan(before), { timeout: 20_000, interval: 100 });
   await explorer.close();
 });

@@ -1,14 +1,12 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Advice } from '../../check/finding.js';
 import { loadChecks } from '../../check/load.js';
+import type { ReadingSettings } from '../../config/pipeline-schema.js';
 import type { WriteRows } from '../../explore/download.js';
 import { startExplorer } from '../../explore/explorer.js';
+import type { CopyNow } from '../../explore/now.js';
 import type { LakeSource } from '../../explore/snapshots.js';
-import { readMemory } from '../../journal/memory.js';
 import { type Lake, openLake } from '../../lake/lake.js';
-import { readLock } from '../../lake/lock.js';
-import type { Budget } from '../../plan/allowance.js';
-import { inspectOpenRun } from '../../run/open/inspect-runs.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { explore } from '../commands/read.js';
@@ -17,9 +15,8 @@ import { toResultSet } from '../output/result-set.js';
 import { writeFormat } from '../output/write-result.js';
 import { untilStopped } from '../run-command.js';
 import type { CliIo } from '../terminal-io.js';
-import { formatBudget, formatLock, formatOpen } from './format-status.js';
-import { readBudget } from './read-status.js';
 import { DEFAULT_BUDGET } from './show-status.js';
+import { compareRead, tellLocal, tellRemote, watchOwnRemote } from './tell-copy.js';
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 
@@ -30,8 +27,7 @@ export async function exploreLake(request: Arguments<typeof explore>, context: C
   const { lake: path, settings } = await findTarget({ pipeline: request.pipeline, lake: request.lake });
   const remote = chooseRemote(request, io);
   const source = await openSource(path, remote);
-  const tellNow = () =>
-    remote === undefined ? tellWork(source.lake, settings?.budget ?? DEFAULT_BUDGET, io) : tellSource(remote);
+  const tellNow = await chooseTeller({ path, lake: source.lake, remote, settings }, io);
   const watched = list === undefined ? undefined : { list, currency, ownSite };
   const explorer = await startExplorer(
     source,
@@ -53,19 +49,23 @@ export async function exploreLake(request: Arguments<typeof explore>, context: C
   return undefined;
 }
 
-/** Tells of a run that has not ended, and of the month, in the words of `status`. */
-async function tellWork(lake: Lake, budget: Budget, io: CliIo): Promise<string[]> {
-  const lock = await readLock(lake, io);
-  const open = await inspectOpenRun(lake, lock?.alive === true);
-  const month = readBudget(await readMemory(lake), undefined, budget, io);
-  return [open && formatOpen(open), lock && formatLock(lock), month && formatBudget(month)].flatMap(
-    (line) => line ?? [],
-  );
+interface Shown {
+  /** The folder of this machine. */
+  path: string;
+  /** The lake that pages show. */
+  lake: Lake;
+  remote: RemoteSource | undefined;
+  settings: ReadingSettings | undefined;
 }
 
-const tellSource = async ({ address }: RemoteSource): Promise<string[]> => [
-  `read from ${address}, and looked at again once a minute`,
-];
+async function chooseTeller({ path, lake, remote, settings }: Shown, io: CliIo): Promise<() => Promise<CopyNow>> {
+  if (remote !== undefined) {
+    const { address } = remote;
+    return async () => ({ ...(await tellRemote(remote, lake)), remote: await compareRead(path, lake, address) });
+  }
+  const look = await watchOwnRemote(lake, settings?.lake.remote, io);
+  return async () => ({ ...(await tellLocal(lake, settings?.budget ?? DEFAULT_BUDGET, io)), remote: await look() });
+}
 
 /** Reads from the shipped checks what to do about their findings. */
 export async function loadAdvice(): Promise<ReadonlyMap<string, Advice>> {

@@ -1,4 +1,5 @@
 import { countOf, formatCount } from '../../formats/count.js';
+import { RUN_STEPS, type RunTry } from '../../journal/tries.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { nameDatasets } from '../../plan/find-added.js';
 import { wrapText } from '../output/display-width.js';
@@ -19,6 +20,7 @@ export function formatStatus(status: Status, width: number | undefined): string 
     lag && formatLag(lag),
     open && formatOpen(open),
     lock && formatLock(lock),
+    ...formatFault(status),
     budget && formatBudget(budget),
     formatSizes(status),
     formatWebhooks(status),
@@ -27,7 +29,7 @@ export function formatStatus(status: Status, width: number | undefined): string 
   const facts = lines.flatMap((line) => (line ? [`${wrapText(toPlainLine(line), width, '  ')}\n`] : []));
   const tables = formatTables(status.tables, width);
   const lastRuns = runs.rows.length === 0 ? '' : `\nlast runs\n${formatRows(runs, width)}`;
-  return facts.join('') + tables + lastRuns + formatChecks(status.checks, width);
+  return facts.join('') + tables + lastRuns + formatSteps(status.tries, width) + formatChecks(status.checks, width);
 }
 
 export function colourStatus(text: string, style: Style): string {
@@ -60,15 +62,33 @@ function formatLag({ newestChange, newestAt, isBehind, seconds }: NonNullable<St
   return `feed: newest change ${newestChange}, observed ${newestAt?.toISOString()}; ${isBehind ? behind : 'the lake has it'}`;
 }
 
-export function formatOpen({ runNumber, runId, state, checks, landed, calls }: NonNullable<Status['open']>): string {
+export function formatOpen({
+  runNumber,
+  runId,
+  state,
+  step,
+  checks,
+  landed,
+  calls,
+}: NonNullable<Status['open']>): string {
   const why = state === 'held' ? ` by ${checks.join(', ')}` : '';
   const rows = `${countOf(landed.exportRows, 'export row')}, ${countOf(landed.changes, 'change')}, ${countOf(landed.items, 'item')}`;
   const next = {
     held: '; change checks: in the pipeline file and sync, or sync --publish-held',
-    interrupted: '; the next sync continues it',
+    interrupted: `; the next sync continues it with step ${step}`,
     running: '',
   }[state];
   return `run ${runNumber} (${runId}) is ${state}${why}, landed ${rows} in ${countOf(calls, 'call')}${next}`;
+}
+
+/** Why the newest try failed, and what to do. */
+function formatFault({ tries: [last] }: Status): string[] {
+  if (last?.fault === undefined) return [];
+  const { step, code, message, hint } = last.fault;
+  return [
+    `run ${last.runNumber} failed in step ${step} at ${last.endedAt} (${code}): ${message}`,
+    ...(hint === undefined ? [] : [`what to do: ${hint}`]),
+  ];
 }
 
 export function formatLock({ pid, host, since, beatAt, alive }: NonNullable<Status['lock']>): string {
@@ -102,6 +122,18 @@ function formatTables(tables: Status['tables'], width: number | undefined): stri
     return [table, String(version), rows, files, formatBytes(bytes)];
   });
   return `\n${layOutTable(['table', ...['version', 'rows', 'files', 'size'].map(right)], cells, width)}`;
+}
+
+/** One row for each process that worked on a run. */
+function formatSteps(tries: readonly RunTry[], width: number | undefined): string {
+  if (tries.length === 0) return '';
+  const reached = RUN_STEPS.filter((step) => tries.some(({ steps }) => steps[step] !== undefined));
+  const cells = tries.map(({ runNumber, begunAt, steps, fault }) => [
+    ...[String(runNumber), begunAt],
+    ...reached.map((step) => steps[step]?.toFixed(1) ?? ''),
+    fault === undefined ? '' : `${fault.code} in ${fault.step}`,
+  ]);
+  return `\nseconds of their steps\n${layOutTable([right('run'), 'began', ...reached.map(right), 'failed'], cells, width)}`;
 }
 
 /** Names checks that found something, and counts the others. */

@@ -5,6 +5,7 @@ import { toBigInt, toDate, toNumber } from '../../explore/values.js';
 import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
+import { readMemory } from '../../journal/memory.js';
 import { openLake } from '../../lake/lake.js';
 import { explainLostFile } from '../../lake/lost-file.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
@@ -12,6 +13,7 @@ import type { report } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
 import { formatBytes } from '../progress.js';
 import { loadAdvice } from './explore-lake.js';
+import { listTries } from './tell-copy.js';
 
 /** Leaves memory for the page and the charts. */
 const MEMORY = '1GB';
@@ -33,6 +35,11 @@ export async function writeReport(request: Arguments<typeof report>, context: Co
     memory: MEMORY,
     list: list === undefined ? undefined : { list, currency, ownSite },
     advice: await loadAdvice(),
+    // Messages may name paths of this machine.
+    tries: listTries(await readMemory(lake)).map(({ fault, ...one }) => ({
+      ...one,
+      fault: fault && { step: fault.step, code: fault.code },
+    })),
     version: PRICELAKE_VERSION,
   }).catch((error: unknown) => {
     throw explainLostFile(error);

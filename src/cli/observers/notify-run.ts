@@ -1,6 +1,7 @@
 import { PricelakeError } from '../../io/errors.js';
+import { errorCodeOf } from '../../lake/faults.js';
 import { type Bound, countLeft } from '../../plan/allowance.js';
-import { EXIT, errorCodeOf, messageOf } from '../exit-codes.js';
+import { EXIT, messageOf } from '../exit-codes.js';
 import { type Notice, writeNotice } from '../notify/notice.js';
 import { findLakeMemory } from '../notify/notice-memory.js';
 import { notify } from '../notify/notify.js';

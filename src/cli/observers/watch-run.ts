@@ -1,7 +1,8 @@
 import type { Pipeline } from '../../config/pipeline-file.js';
 import type { Io } from '../../io/io.js';
+import { errorCodeOf } from '../../lake/faults.js';
 import type { RunReport } from '../../run/sync.js';
-import { errorCodeOf, exitCodeOf } from '../exit-codes.js';
+import { exitCodeOf } from '../exit-codes.js';
 
 export type WatchedPipeline = Pick<Pipeline, 'file' | 'name' | 'source' | 'lake' | 'budget'>;
 

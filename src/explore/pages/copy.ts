@@ -8,6 +8,7 @@ import { type Figure, type Page, type PageRequest, renderFigures, renderSection 
 import type { Answer, Question } from '../question.js';
 import { renderAnswer } from '../table.js';
 import { type ReadValue, readAll, readFirst, toBigInt, toCheck, toDate, toText } from '../values.js';
+import { renderNow, renderRemote, renderSteps } from './copy-now.js';
 import { FRESHNESS } from './shops.js';
 
 const MOST = 1000;
@@ -31,9 +32,11 @@ export async function copyPage({ ask, advice, now, tellNow }: PageRequest): Prom
   const [held, ran, paid, checked, described, seen, changed] = (await Promise.all(
     [overview, runs, costs, checks, datasets, sources, changes].map(ask),
   )) as [Answer, Answer, Answer, Answer, Answer, Answer, Answer];
+  const told = await tellNow();
   return {
     title: 'Copy',
-    body: html`${renderNow(await tellNow())}
+    ...(told.remote.kind === 'asked' ? { again: 2 } : {}),
+    body: html`${renderNow(told)}
 ${renderState(readFirst(held), ran, now)}
 ${await chartAnswer(changes.analysis, changed)}
 ${renderSection(
@@ -62,17 +65,16 @@ ${renderSection(
     ],
   })}`,
 )}
+${renderSteps(told.tries)}
 ${renderSection('Cost by month', renderAnswer(paid, costs, { caption: 'Calls, export rows and overage of all runs, by the month in which they ended (UTC)' }))}
 <div id="checks">${renderSection('Checks', renderChecks(checked, checks, advice))}</div>
 ${renderSection('Schema drift', renderDrift(readFirst(ran)('schema_drift')))}
+${renderRemote(told.remote, now)}
 ${renderSection('Freshness', renderAnswer(seen, sources, { caption: 'The 20 stalest sources', columns: ['shop', ...FRESHNESS], empty: 'No read has shown sources yet.' }))}
 ${renderSection('Datasets', renderAnswer(described, datasets, { caption: 'As the service describes them, beside the copy', empty: 'The service names no datasets.' }))}
 ${renderSection('Changes by day', html`<details><summary>In figures</summary>${renderAnswer(changed, changes, { caption: `Changes of ${CHANGE_DAYS} days, by kind`, empty: 'The copy knows of no changes yet.' })}</details>`)}`,
   };
 }
-
-const renderNow = (lines: readonly string[]): Content =>
-  lines.length === 0 ? '' : html`<ul>${lines.map((line) => html`<li>${foreign(line, 1000)}</li>`)}</ul>`;
 
 /** Tells how fresh the copy is, and how much it holds. */
 function renderState(read: ReadValue, runs: Answer, now: Date): Html {

@@ -1,7 +1,14 @@
 import { peekUnfinishedRun } from '../../journal/landings.js';
-import { sumLanded } from '../../journal/run-state.js';
+import { type AnyRun, sumLanded } from '../../journal/run-state.js';
+import type { RunStep } from '../../journal/tries.js';
 import type { Lake } from '../../lake/lake.js';
 import { readTable } from '../../lake/read.js';
+
+/** The first step whose work the journal does not show as done. */
+const NEXT_STEP: Record<AnyRun['stage'], RunStep> = {
+  ...{ begun: 'land', asked: 'land', landed: 'apply', complete: 'apply' },
+  ...{ settled: 'derive', held: 'prove', ended: 'publish' },
+};
 
 /**
  * A run that has not ended, and what it has; undefined if there is none. Changes nothing, asks nothing, and may look while
@@ -18,6 +25,8 @@ export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
     runNumber,
     begunAt: state.begin.at,
     state: isRunning ? ('running' as const) : isHeld ? ('held' as const) : ('interrupted' as const),
+    /** The step with which the next try goes on; in a running one, it may be further. */
+    step: NEXT_STEP[state.stage],
     /** Gate checks that hold the batch. */
     checks: isHeld ? [...state.checks] : [],
     tries: state.calls.tries,

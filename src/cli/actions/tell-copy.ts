@@ -1,0 +1,131 @@
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { CopyNow, PublishedState, RemoteState } from '../../explore/now.js';
+import { parseRemoteUrl, showRemoteUrl } from '../../formats/remote-url.js';
+import { readMemory } from '../../journal/memory.js';
+import { RUN_STEPS, type RunTry } from '../../journal/tries.js';
+import type { Lake } from '../../lake/lake.js';
+import { readLock } from '../../lake/lock.js';
+import { POINTER_FILE, type Pointer, readPointer } from '../../lake/pointer.js';
+import type { Budget } from '../../plan/allowance.js';
+import { readAnyNote, readNote } from '../../remote/lease.js';
+import { inspectOpenRun } from '../../run/open/inspect-runs.js';
+import type { RemoteSource } from '../find-target.js';
+import type { CliIo } from '../terminal-io.js';
+import { formatBudget, formatLock, formatOpen } from './format-status.js';
+import { readBudget } from './read-status.js';
+
+const TRIES_SHOWN = 20;
+
+/** Tells of a run that has not ended, and of the month, in the words of `status`. */
+export async function tellLocal(lake: Lake, budget: Budget, io: CliIo): Promise<Omit<CopyNow, 'remote'>> {
+  const lock = await readLock(lake, io);
+  const open = await inspectOpenRun(lake, lock?.alive === true);
+  const memory = await readMemory(lake);
+  const month = readBudget(memory, undefined, budget, io);
+  const lines = [open && formatOpen(open), lock && formatLock(lock), month && formatBudget(month)];
+  return { lines: lines.flatMap((line) => line ?? []), tries: listTries(memory) };
+}
+
+/** Tells of a remote that is read through the cache. */
+export async function tellRemote({ address }: RemoteSource, lake: Lake): Promise<Omit<CopyNow, 'remote'>> {
+  const url = parseRemoteUrl(address);
+  const shown = url === undefined ? 'a remote' : showRemoteUrl(url);
+  return { lines: [`read from ${shown}, and looked at again once a minute`], tries: listTries(await readMemory(lake)) };
+}
+
+/** The newest first, their steps in order. */
+export function listTries({ tries }: { tries: readonly RunTry[] }): CopyNow['tries'] {
+  const order = (steps: RunTry['steps']) =>
+    Object.fromEntries(RUN_STEPS.flatMap((step) => (steps[step] === undefined ? [] : [[step, steps[step]]])));
+  return tries
+    .slice(-TRIES_SHOWN)
+    .reverse()
+    .map((one) => ({ ...one, steps: order(one.steps) }));
+}
+
+/** The remote is asked again after this time, and no page waits longer for it than the other. */
+const FRESH_MS = 60_000;
+const WAIT_MS = 500;
+const MOST_MS = 5_000;
+
+/** Compares a lake with its remote while pages are shown. */
+class RemoteWatch {
+  readonly #lake: Lake;
+  readonly #url: string;
+  readonly #read: () => Promise<Pointer | undefined>;
+  readonly #now: () => Date;
+  #asking: Promise<void> | undefined;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #answer: { readAt: Date; remote: Pointer | undefined } | { reason: string } | undefined;
+
+  constructor(lake: Lake, url: string, read: () => Promise<Pointer | undefined>, now: () => Date) {
+    this.#lake = lake;
+    this.#url = url;
+    this.#read = read;
+    this.#now = now;
+  }
+
+  /** What is known; asks if that is old, and does not wait for a slow answer. */
+  async look(): Promise<RemoteState> {
+    if (this.#asking === undefined && performance.now() - this.#askedAt > FRESH_MS) this.#ask();
+    await Promise.race([this.#asking, new Promise((resolve) => setTimeout(resolve, WAIT_MS).unref())]);
+    const [answer, url] = [this.#answer, this.#url];
+    if (answer === undefined) return { kind: 'asked', url };
+    if ('reason' in answer) return { kind: 'unread', url, reason: answer.reason };
+    return compare(url, answer.readAt, await readPointer(this.#lake), answer.remote);
+  }
+
+  #ask(): void {
+    this.#asking = this.#read()
+      .then(
+        (remote) => {
+          this.#answer = { readAt: this.#now(), remote };
+        },
+        (error: unknown) => {
+          this.#answer = { reason: error instanceof Error ? error.message : String(error) };
+        },
+      )
+      .finally(() => {
+        this.#asking = undefined;
+        this.#askedAt = performance.now();
+      });
+  }
+}
+
+function compare(url: string, readAt: Date, local: Pointer | undefined, remote: Pointer | undefined): RemoteState {
+  return { kind: 'compared', url, readAt, local: local && toState(local), remote: remote && toState(remote) };
+}
+
+const toState = ({ runNumber, runId, at, tables }: Pointer): PublishedState => ({
+  ...{ runNumber, runId, at },
+  versions: new Map(Object.entries(tables).map(([table, { version }]) => [table, version])),
+});
+
+/** Looks at the remote that the pipeline file names, or of which the folder is a copy. */
+export async function watchOwnRemote(
+  lake: Lake,
+  named: string | undefined,
+  io: CliIo,
+): Promise<() => Promise<RemoteState>> {
+  const address = named ?? (await readAnyNote(lake))?.url;
+  const parsed = address === undefined ? undefined : parseRemoteUrl(address);
+  if (address === undefined || parsed === undefined) return async () => ({ kind: 'none' });
+  const read = async () => {
+    const { readPublished } = await import('../../remote/read-published.js');
+    return readPublished(address, io, MOST_MS);
+  };
+  const watch = new RemoteWatch(lake, showRemoteUrl(parsed), read, io.now);
+  return () => watch.look();
+}
+
+/** Compares the folder of this machine, if it is a copy of the remote, with what was read of that last. Asks nothing. */
+export async function compareRead(path: string, cached: Lake, address: string): Promise<RemoteState> {
+  const parsed = parseRemoteUrl(address);
+  if (parsed === undefined) return { kind: 'unasked' };
+  const url = showRemoteUrl(parsed);
+  const local = { root: resolve(path) };
+  const isCopy = (await readNote(local, url)) !== undefined;
+  const { mtime } = await stat(join(cached.root, POINTER_FILE));
+  return compare(url, mtime, isCopy ? await readPointer(local) : undefined, await readPointer(cached));
+}

@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import { int64Text } from './run-entry.js';
+
+/** The steps of a run that are timed. One that finds nothing new has no more than the first three. */
+export const RUN_STEPS = ['open', 'land', 'apply', 'derive', 'prove', 'publish', 'compact'] as const;
+export type RunStep = (typeof RUN_STEPS)[number];
+
+const step = z.enum(RUN_STEPS);
+
+/** One process's work on a run. A process that is killed leaves none. */
+export const tryEntry = z.strictObject({
+  type: z.literal('try'),
+  runNumber: int64Text,
+  begunAt: z.iso.datetime(),
+  endedAt: z.iso.datetime(),
+  /** Seconds of each step that it reached. */
+  steps: z.partialRecord(step, z.number().min(0)),
+  /** Why it ended before the run did. */
+  fault: z
+    .strictObject({
+      /** The step that it had begun last. */
+      step,
+      /** A code of docs/reference/errors.md, or `unexpected`. */
+      code: z.string(),
+      message: z.string(),
+      hint: z.string().optional(),
+    })
+    .optional(),
+});
+
+export type RunTry = Omit<z.infer<typeof tryEntry>, 'type'>;
+
+/** Tries that a lake remembers; older ones are forgotten first. */
+export const MOST_TRIES = 50;

@@ -1,0 +1,59 @@
+import { PricelakeError } from '../io/errors.js';
+import type { Io } from '../io/io.js';
+import type { RunStep, RunTry } from '../journal/tries.js';
+import { errorCodeOf, explainMemory } from '../lake/faults.js';
+import type { Run } from './open/open-run.js';
+
+/** Times the steps of this process's work on a run, and notes them in the lake's memory. */
+export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => void) {
+  const begunAt = io.now();
+  const steps = new Map<RunStep, number>();
+  const note = ({ memory, landing, pipeline }: Run, error?: unknown) => {
+    const fault =
+      error === undefined ? {} : { fault: describeFault(error, [...steps.keys()].at(-1) ?? 'open', pipeline) };
+    const [begun, ended] = [begunAt, io.now()].map((at) => at.toISOString()) as [string, string];
+    const made = { runNumber: landing.runNumber, begunAt: begun, endedAt: ended, steps: Object.fromEntries(steps) };
+    return memory.append({ type: 'try', ...made, ...fault });
+  };
+  return {
+    step: async <T>(step: RunStep, work: () => Promise<T>): Promise<T> => {
+      const start = io.now().getTime();
+      steps.set(step, 0);
+      try {
+        return await explainMemory(`step ${step}`, work);
+      } finally {
+        const seconds = Math.max(0, io.now().getTime() - start) / 1000;
+        steps.set(step, seconds);
+        onStep?.(step, seconds);
+      }
+    },
+    /** Does `work`, the steps after the lake is open, and notes how it ended. */
+    remember: async <T>(run: Run, work: () => Promise<T>): Promise<T> => {
+      const done = await work().catch(async (error: unknown) => {
+        // The error of the run matters more than that it is noted.
+        await note(run, run.stop.aborted ? run.stop.reason : error).catch(() => {});
+        throw error;
+      });
+      await note(run);
+      return done;
+    },
+  };
+}
+
+const LONGEST = 1000;
+
+/** The service may repeat the key in an answer that a message quotes. */
+function describeFault(
+  error: unknown,
+  step: RunStep,
+  { source: { apiKey } }: Pick<Run['pipeline'], 'source'>,
+): NonNullable<RunTry['fault']> {
+  const clean = (text: string) => (apiKey === '' ? text : text.replaceAll(apiKey, '***')).slice(0, LONGEST);
+  const hint = error instanceof PricelakeError ? error.facts.hint : undefined;
+  return {
+    step,
+    code: errorCodeOf(error),
+    message: clean(error instanceof Error ? error.message : String(error)),
+    ...(hint === undefined ? {} : { hint: clean(hint) }),
+  };
+}

@@ -1,0 +1,59 @@
+/** The page of the copy: steps of runs, faults, and the remote. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openWorld, type World } from '../run/world.js';
+import { serve } from './explored.js';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ items: 40, sites: 2, history: 'none' });
+  await world.sync();
+});
+afterAll(() => world.close());
+
+/** The cells of the rows of the table of steps. */
+function readSteps(page: string): string[][] {
+  const [, table = ''] = /data-analysis="steps">([\s\S]*?)<\/table>/u.exec(page) ?? [];
+  return [...table.matchAll(/<tr role="row"><th scope="row"[\s\S]*?<\/tr>/gu)].map(([row]) =>
+    [...row.matchAll(/<t[hd][^>]*>([\s\S]*?)<\/t[hd]>/gu)].map(([, cell = '']) => cell.replaceAll(/<[^>]*>/gu, '')),
+  );
+}
+
+test('runs have their steps with seconds, and a failed one says where, why and what to do', async () => {
+  const served = await serve({ lake: world.lakePath });
+  const before = await served.page('/copy');
+  expect(before).not.toContain('failed in step');
+  const [first = []] = readSteps(before);
+  expect(first[0]).toBe('1');
+  expect(first.slice(2, 10).every((seconds) => /^\d+\.\d$/u.test(seconds))).toBe(true);
+  expect(first.at(-1)).toBe('–');
+
+  await world.sandbox.advance({ hours: 1, changes: 3 });
+  world.intercept = async (request, next) =>
+    new URL(request.url).pathname.endsWith('/changes')
+      ? Response.json({ error: '<b>no</b>' }, { status: 401 })
+      : next(request);
+  await expect(world.sync()).rejects.toMatchObject({ code: 'unauthorized' });
+  world.intercept = undefined;
+  const failed = await served.page('/copy');
+  expect(failed).toMatch(/<h2>Run 2 failed in step land <span class="tag">unauthorized<\/span><\/h2>/u);
+  expect(failed).toMatch(/<p class="next"><bdi>\S/u);
+  expect(failed).not.toContain('<b>no</b>');
+  expect(failed).toMatch(/is interrupted, landed .*; the next sync continues it with step land/u);
+  expect(readSteps(failed)[0]?.at(-1)).toBe('unauthorized in land');
+
+  await world.sync();
+  const after = await served.page('/copy');
+  expect(after).not.toContain('failed in step');
+  expect(readSteps(after).map(([run, ...cells]) => [run, cells.at(-1)])).toEqual([
+    ['2', '–'],
+    ['2', 'unauthorized in land'],
+    ['1', '–'],
+  ]);
+  await served.close();
+});
+
+test('a lake without a remote says so', async () => {
+  const served = await serve({ lake: world.lakePath });
+  expect(await served.page('/copy')).toContain('This lake has no remote');
+  await served.close();
+});
