@@ -69,10 +69,11 @@ export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: R
   return type.typeId === DuckDBTypeId.VARCHAR ? foreign(String(value), 240) : foreign(valueToText(value), 240);
 }
 
-/** Exact decimal text of a price. A median, which may lie between two prices, is rounded to cents. */
+/** Exact decimal text of a price. What is computed from prices, a median or a price of 1 or more per unit, is rounded to cents. */
 export function showAmount(name: string, amount: DuckDBDecimalValue): string {
   const { value, scale, width } = amount;
-  if (!name.startsWith('median') || scale <= CENTS) return amount.toString();
+  const isComputed = name.startsWith('median') || (name === 'unit_price' && value >= 10n ** BigInt(scale));
+  if (!isComputed || scale <= CENTS) return amount.toString();
   const unit = 10n ** BigInt(scale - CENTS);
   const half = value < 0n ? -unit / 2n : unit / 2n;
   return new DuckDBDecimalValue((value + half) / unit, width, CENTS).toString();

@@ -1,7 +1,13 @@
+import { listAnalyses } from '../analyze/analysis.js';
 import { listVariables, type Question } from './question.js';
 
-/** The command that prints the rows of a question. */
-export function describeCommand(question: Question): string {
+/** Names that `query --analysis` takes; parts of pages are not among them. */
+let runnable: ReadonlySet<string> | undefined;
+
+/** The command that prints the rows of a question. Undefined if there is none. */
+export function describeCommand(question: Question): string | undefined {
+  runnable ??= new Set(listAnalyses());
+  if (!runnable.has(question.analysis)) return undefined;
   const set = listVariables(question).map(([name, value]) => ` --set ${quoteWord(`${name}=${value}`)}`);
   return `pricelake query --analysis ${question.analysis}${set.join('')}`;
 }

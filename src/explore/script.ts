@@ -184,7 +184,7 @@ export const PAGE_SCRIPT = `
       button.textContent = 'CSV';
       button.addEventListener('click', () => copyRows(table));
       const tools = table.closest('.frame').nextElementSibling;
-      if (tools?.classList.contains('tools')) tools.append(' · ', button);
+      if (tools?.classList.contains('tools')) tools.append(tools.textContent === '' ? '' : ' · ', button);
       if (table.tBodies[0].rows.length > MANY) addFind(table);
     }
   }

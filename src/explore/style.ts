@@ -92,6 +92,8 @@ thead button::after { content: "\\2195"; content: "\\2195" / ""; display: inline
 details { margin: 0 0 1.25rem; }
 summary { padding: .35rem 0; cursor: pointer; color: var(--soft); font-size: .9375rem; width: fit-content; }
 summary:hover { color: var(--ink); }
+td details { margin: 0; }
+td summary { padding: 0; }
 details > .frame { margin: .5rem 0 1.75rem; }
 .whole { white-space: nowrap; }
 .finding { margin: 0 0 1.25rem; padding: .9rem 1.1rem .4rem; background: var(--panel); border-left: 3px solid var(--warn); }
@@ -115,6 +117,7 @@ small.attention { color: var(--warn); }
 .line-1 { --own: var(--accent); } .line-2 { --own: var(--line-2); } .line-3 { --own: var(--line-3); } .line-4 { --own: var(--line-4); }
 .line-5 { --own: var(--line-5); } .line-6 { --own: var(--line-6); } .line-7 { --own: var(--line-7); } .line-8 { --own: var(--line-8); }
 .lines .line-1 .price { stroke-width: 3; }
+.lines .out { fill: none; stroke: var(--paper); stroke-width: 4; stroke-dasharray: 3 4; }
 .credits { margin: 0; padding: 0; list-style: none; max-width: 52rem; }
 .credits li { padding: .6rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; white-space: pre-line; }
 .credits small { display: block; white-space: normal; }
@@ -134,6 +137,7 @@ small.attention { color: var(--warn); }
   .cards tbody th { grid-column: 1 / -1; font-weight: 600; }
   .cards tbody th small { font-weight: 400; }
   .cards td time { white-space: normal; }
+  .cards tbody td:has(> .none:only-child) { display: none; }
   .cards td::before { content: attr(data-label); display: block; color: var(--soft); font-size: .75rem; }
 }
 
@@ -194,11 +198,12 @@ code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
 .cards tbody th.number { min-width: 0; }
 .list { display: grid; grid-template-columns: max-content 1fr; gap: .5rem 1.5rem; max-width: 70rem; }
 .list dd, .columns dd { margin: 0; }
+.names details { margin: 0; }
 .columns { margin: .25rem 0 1rem 1rem; font-size: .9375rem; }
 .columns dd { margin: 0 0 .4rem 1rem; color: var(--soft); }
 .depth-1 { margin-left: 1.25rem; } .depth-2 { margin-left: 2.5rem; } .depth-3 { margin-left: 3.75rem; } .depth-4 { margin-left: 5rem; }
 .picture { float: right; max-width: 9rem; max-height: 9rem; margin: 0 0 .75rem 1.25rem; }
-.chart { max-width: 44rem; }
+.chart { max-width: 30rem; } .chart.large { max-width: 44rem; }
 .chart figcaption { font-weight: 400; font-size: .8125rem; color: var(--soft); margin-top: .35rem; }
 @media screen and (max-width: 44rem) {
   .wide { padding-inline: 1rem; }

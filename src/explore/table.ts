@@ -134,7 +134,8 @@ function renderTools(question: Question): Html {
   const links = DOWNLOADS.map(
     (format) => html` · <a href="${analysisAddress(question, format)}" download>${format.toUpperCase()}</a>`,
   );
-  return html`<p class="tools">${onlyIn('served', html`<a href="${analysisAddress(question)}#sql">SQL and all columns</a>${links}`)}${onlyIn('written', html`On the command line: <code>${describeCommand(question)}</code>`)}</p>`;
+  const command = describeCommand(question);
+  return html`<p class="tools">${onlyIn('served', html`<a href="${analysisAddress(question)}#sql">SQL and all columns</a>${links}`)}${onlyIn('written', command === undefined ? '' : html`On the command line: <code>${command}</code>`)}</p>`;
 }
 
 /** `Rows 51 to 100` with links to those before and after. */

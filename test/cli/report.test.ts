@@ -80,7 +80,7 @@ it('a price list is a page of the report: places, cheaper shops, and what was no
   const { page } = await run({ list });
   const part = readPart(page, 'list');
   expect(page).toContain('<a href="#list"><bdi>My list</bdi></a>');
-  expect(part).toMatch(/data-value="3" data-label="Place">3<\/td>/u);
+  expect(part).toMatch(/data-value="3" data-label="Place">3 of \d<\/td>/u);
   expect(part).toContain('&lt;script&gt;x&lt;/script&gt;');
   expect(part).not.toContain('<script>');
   expect(part).toContain('no listing of this product');

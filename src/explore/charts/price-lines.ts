@@ -5,6 +5,8 @@ import { shortenNames } from '../format.js';
 interface PriceLine {
   name: string;
   runs: { from: Date; to: Date; price: number }[];
+  /** Stretches of time without stock. */
+  outs?: readonly { from: Date; to: Date }[];
 }
 
 /** More lines than these can't be told apart. */
@@ -49,10 +51,10 @@ ${[span.from, new Date((span.from.getTime() + span.to.getTime()) / 2), span.to].
   (at, k) =>
     html`<text x="${x(at)}" y="${TOP + PLOT + 18}" text-anchor="${['start', 'middle', 'end'][k]}">${DAY.format(k === 2 ? new Date(at.getTime() - 1) : at)}</text>`,
 )}
-${drawn.map(({ runs }, k) => {
+${drawn.map(({ runs, outs = [] }, k) => {
   const end = runs.at(-1);
   const [endX, endY] = end === undefined ? [0, 0] : [x(end.to), y(end.price)];
-  return html`<g class="line-${k + 1}"><path class="price" d="${drawSteps(runs, x, y)}"/>
+  return html`<g class="line-${k + 1}"><path class="price" d="${drawSteps(runs, x, y)}"/>${outs.length === 0 ? '' : html`<path class="out" d="${drawOuts(runs, outs, x, y)}"/>`}
 <path class="lead" d="M${endX} ${endY}L${WIDTH - RIGHT + 10} ${names[k]}"/><text class="name" x="${WIDTH - RIGHT + 14}" y="${(names[k] ?? 0) + 4}">${labels[k]}</text></g>\n`;
 })}</svg>`;
 }
@@ -65,6 +67,29 @@ function drawSteps(runs: PriceLine['runs'], x: (at: Date) => number, y: (price: 
     })
     .join('');
 }
+
+/** The parts of the prices at which the shop had no stock. */
+function drawOuts(
+  runs: PriceLine['runs'],
+  outs: NonNullable<PriceLine['outs']>,
+  x: (at: Date) => number,
+  y: (price: number) => number,
+): string {
+  const parts = outs.flatMap((out) =>
+    runs.map(({ from, to, price }) => ({
+      price,
+      from: latest(from, out.from),
+      to: earliest(to, out.to),
+    })),
+  );
+  return parts
+    .filter(({ from, to }) => from < to)
+    .map(({ from, to, price }) => `M${x(from)} ${y(price)}H${x(to)}`)
+    .join('');
+}
+
+const latest = (a: Date, b: Date) => (a.getTime() > b.getTime() ? a : b);
+const earliest = (a: Date, b: Date) => (a.getTime() < b.getTime() ? a : b);
 
 /** Places names as near to their lines as they can be without overlapping. */
 function placeNames(wanted: readonly number[]): number[] {

@@ -1,6 +1,7 @@
 import { listAnalyses, readQuestion } from '../../analyze/analysis.js';
 import { type Content, html } from '../../formats/html.js';
 import { readAnalysis } from '../../sql/model.js';
+import { toLabel } from '../cells.js';
 import { chartAnswer, hasChart } from '../charts/chart-answer.js';
 import { describeCommand } from '../command.js';
 import {
@@ -50,8 +51,9 @@ export async function analysisPage(analysis: string, { search, ask }: PageReques
   );
   const address = (changes: Record<string, string>) => changeAddress(path, search, { from: '', ...changes });
   const rows = await renderRows();
+  const command = describeCommand(question);
   return {
-    title: analysis.replaceAll('_', ' '),
+    title: toLabel(analysis),
     body: html`${readAbout(readAnalysis(analysis))
       .split(/ (?=(?:Source|Exact|Limits): )/u)
       .map((part) => html`<p>${part}</p>\n`)}
@@ -60,7 +62,7 @@ ${rows}
 ${renderSection(
   'SQL',
   html`<pre id="sql" tabindex="0">${showSql(question)}</pre>
-<p>On the command line: <code>${describeCommand(question)}</code></p>`,
+${command === undefined ? '' : html`<p>On the command line: <code>${command}</code></p>`}`,
 )}`,
   };
 

@@ -6,8 +6,8 @@ import { chartAnswer } from '../charts/chart-answer.js';
 import { foreign, formatDay, formatDuration, formatPercent, moment } from '../format.js';
 import { type Figure, type Page, type PageRequest, renderFigures, renderSection } from '../page.js';
 import type { Answer, Question } from '../question.js';
-import { renderAnswer } from '../table.js';
-import { type ReadValue, readAll, readFirst, toBigInt, toCheck, toDate, toText } from '../values.js';
+import { renderAnswer, type ShownColumn } from '../table.js';
+import { type ReadValue, readAll, readFirst, toBigInt, toCheck, toDate, toNumber, toText } from '../values.js';
 import { renderNow, renderRemote, renderSteps } from './copy-now.js';
 import { FRESHNESS } from './shops.js';
 
@@ -19,6 +19,28 @@ const SEVERITIES: Readonly<Record<string, string>> = {
   error: 'error: published, but wrong',
   warn: 'warning: worth a look',
 };
+
+const MONTH = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', month: 'short', year: 'numeric' });
+
+const COST: readonly (string | ShownColumn)[] = [
+  {
+    name: 'month',
+    show: (value) => {
+      const month = toDate(value);
+      return month === undefined ? '–' : MONTH.format(month);
+    },
+  },
+  'runs',
+  'calls',
+  { name: 'export_rows', label: 'Export rows' },
+  { name: 'overage_blocks', label: 'Overage blocks' },
+  {
+    name: 'bytes_received',
+    label: 'Received',
+    show: (value) => `${((toNumber(value) ?? 0) / 1e6).toLocaleString('en-US', { maximumFractionDigits: 1 })} MB`,
+  },
+  'seconds',
+];
 
 /** Runs, checks, datasets and changes: how the copy came about, and what is wrong with it. */
 export async function copyPage({ ask, advice, now, tellNow }: PageRequest): Promise<Page> {
@@ -45,12 +67,15 @@ ${renderSection(
     caption: 'The ledger of the newest runs: cost, and what became of the rows received',
     columns: [
       { name: 'run_number', label: 'Run' },
-      'mode',
+      {
+        name: 'mode',
+        show: (value, read) =>
+          html`${foreign(String(value))} <small>${foreign(String(read('reason') ?? ''), 300)}</small>`,
+      },
       { name: 'finished_at', label: 'Ended' },
       'seconds',
       'calls',
       { name: 'export_rows', label: 'Export rows' },
-      'overage',
       'received',
       'written',
       'rejected',
@@ -61,12 +86,11 @@ ${renderSection(
       { name: 'listing_unknown', label: 'Unknown' },
       'sampled',
       { name: 'sample_mismatches', label: 'Differ' },
-      'reason',
     ],
   })}`,
 )}
 ${renderSteps(told.tries)}
-${renderSection('Cost by month', renderAnswer(paid, costs, { caption: 'Calls, export rows and overage of all runs, by the month in which they ended (UTC)' }))}
+${renderSection('Cost by month', renderAnswer(paid, costs, { caption: 'Calls, export rows and overage of all runs, by the month in which they ended (UTC)', columns: COST }))}
 <div id="checks">${renderSection('Checks', renderChecks(checked, checks, advice))}</div>
 ${renderSection('Schema drift', renderDrift(readFirst(ran)('schema_drift')))}
 ${renderRemote(told.remote, now)}

@@ -1,12 +1,15 @@
 import { type Html, html } from '../../formats/html.js';
 import { onlyIn } from '../edition.js';
+import { moment } from '../format.js';
 import { type Page, type PageRequest, renderChoice, renderField, renderFilters, renderSection } from '../page.js';
 import { askPast } from '../past.js';
 import type { Question } from '../question.js';
 import { renderAnswer } from '../table.js';
-import { readAll } from '../values.js';
+import { readAll, readFirst, toDate } from '../values.js';
+import { BREACHES, LINES, SUGGESTIONS } from './list-columns.js';
 
 const MOST = 1000;
+const MOST_BREACHES = 100;
 const RULES = [
   { value: 'cheapest', label: 'the cheapest shop' },
   { value: 'second', label: 'the second cheapest' },
@@ -35,9 +38,10 @@ ${await renderUpload(ask, 'Show this list')}`,
     set: { ...own, suggest_by: by, suggest_minus: minus },
     limit: MOST,
   };
-  const compliance: Question = { analysis: 'watch_compliance', set: own, limit: MOST };
+  const compliance: Question = { analysis: 'watch_compliance', set: own, limit: MOST_BREACHES };
   const [watched, suggested] = await Promise.all([ask(lines), ask(suggestions)]);
   const past = await askPast(request, compliance);
+  const since = toDate(readFirst(watched)('changes_since'));
   return {
     title: 'My list',
     ...past.again,
@@ -45,32 +49,16 @@ ${await renderUpload(ask, 'Show this list')}`,
 ${renderSection(
   'Position',
   renderAnswer(watched, lines, {
-    caption: 'Each line of the list, those with an alarm first; only prices that count are compared',
-    columns: [
-      'title',
-      'product',
-      'price',
-      'currency',
-      { name: 'position', label: 'Place' },
-      'shops',
-      'cheapest',
-      'cheapest_shop',
-      'median',
-      { name: 'gap_pct', label: 'Gap' },
-      { name: 'undercut_by', label: 'Undercut by' },
-      { name: 'undercut_since', label: 'Since' },
-      { name: 'below_now', label: 'Below allowed' },
-      { name: 'left_out', label: 'Left out' },
-      { name: 'reason', label: 'Not found because' },
-    ],
+    caption: html`Each line of the list, those with an alarm first; only prices that count are compared${since === undefined ? '' : html`; changed since ${moment(since)}, when <code>watch</code> last ran`}`,
+    columns: LINES,
   }),
 )}
 ${renderSection(
   'Suggested prices',
   html`${renderFilters('/list', [renderChoice('suggest_by', 'Go by', RULES, by), renderField('suggest_minus', 'minus percent', minus)])}
-${renderAnswer(suggested, suggestions, { caption: 'A price for each line, within lowest and highest' })}`,
+${renderAnswer(suggested, suggestions, { caption: 'A price for each line, within lowest and highest; the files are for your shop system', columns: SUGGESTIONS })}`,
 )}
-${renderSection('Below your lowest allowed prices', past.render({ caption: 'Every time that a shop was below one', empty: 'No shop was below a lowest allowed price, or no line has one.' }))}`,
+${renderSection('Below your lowest allowed prices', past.render({ caption: 'Every time that a shop was below one, with the listing as evidence', columns: BREACHES, empty: 'No shop was below a lowest allowed price, or no line has one.' }))}`,
   };
 }
 

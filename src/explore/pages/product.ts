@@ -2,33 +2,16 @@ import { DuckDBDecimalValue, type DuckDBValue } from '@duckdb/node-api';
 import { countOf } from '../../formats/count.js';
 import { type Content, type Html, html } from '../../formats/html.js';
 import { productPath, showAmount } from '../cells.js';
-import { drawPriceLines, MOST_LINES } from '../charts/price-lines.js';
-import { foreign, formatMoney, formatPercent, money } from '../format.js';
-import {
-  changeAddress,
-  type Page,
-  type PageRequest,
-  renderChoice,
-  renderFigures,
-  renderFilters,
-  renderSection,
-} from '../page.js';
+import { showChangedValues } from '../changed-values.js';
+import { foreign, formatPercent, money } from '../format.js';
+import { changeAddress, type Page, type PageRequest, renderFigures, renderSection } from '../page.js';
 import type { Answer, Question } from '../question.js';
 import { renderAnswer } from '../table.js';
-import { type ReadValue, readAll, readRow, toDate, toNumber, toText } from '../values.js';
+import { type ReadValue, readAll, readRow, toNumber, toText } from '../values.js';
+import { renderPrices } from './prices-over-time.js';
 
-const SPANS = [
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: 'a year' },
-  { value: 'all', label: 'all' },
-];
-const USUAL_SPAN = '90';
 const MOST_OFFERS = 500;
-const MOST_SPELLS = 5_000;
 const MOST_CHANGES = 100;
-const DAY_MS = 86_400_000;
 
 /** One product in one currency: offers, prices over time, changes. Undefined if the lake does not have it. */
 export async function productPage(product: string, request: PageRequest): Promise<Page | undefined> {
@@ -46,16 +29,11 @@ export async function productPage(product: string, request: PageRequest): Promis
     cards.rows.find((row) => String(readRow(cards, row)('currency')) === search.get('currency')) ?? cards.rows[0],
   );
   const currency = String(read('currency'));
-  const span = SPANS.find(({ value }) => value === search.get('days'))?.value ?? USUAL_SPAN;
   const set = { product, currency };
   const offers: Question = { analysis: 'offers', set, limit: MOST_OFFERS };
-  const spells: Question = {
-    analysis: 'product_spells',
-    set: { ...set, days: span === 'all' ? '' : span },
-    limit: MOST_SPELLS,
-  };
   const changes: Question = { analysis: 'product_changes', set: { product }, limit: MOST_CHANGES };
-  const [offered, lasted, changed] = await Promise.all([ask(offers), ask(spells), ask(changes)]);
+  const [offered, changed] = await Promise.all([ask(offers), ask(changes)]);
+  const hasStock = readAll(offered).some((offer) => offer('availability') !== null);
   const picture = await choosePicture(product, request);
   const others = cards.rows.map((row) => String(readRow(cards, row)('currency'))).filter((one) => one !== currency);
   const title = read('title');
@@ -71,13 +49,7 @@ export async function productPage(product: string, request: PageRequest): Promis
     }</p>
 ${renderHead(read, currency)}
 ${renderSection('Offers', html`${describeBest(offered, currency)}${renderOffers(offered, offers, currency)}`)}
-${renderSection(
-  'Prices over time',
-  html`${renderFilters(path, [renderChoice('days', 'Span', SPANS, span)], { currency })}
-${describeRange(lasted, currency)}
-${drawSpells(lasted, currency, span)}
-<details><summary>Prices in figures</summary>${renderAnswer(lasted, spells, { caption: `Each price of each offer in ${currency}`, columns: ['shop', 'price', 'from_at', 'to_at', 'began', 'ended', 'is_suspect', 'item_id'] })}</details>`,
-)}
+${await renderPrices({ path, product, currency, hasStock }, request)}
 ${renderSection(
   'Changes',
   renderAnswer(changed, changes, {
@@ -89,7 +61,7 @@ ${renderSection(
       'previous_price',
       'price',
       'currency',
-      { name: 'changes', label: 'Other values' },
+      { name: 'changes', label: 'Other values', show: (value) => showChangedValues(String(value ?? '{}')) },
       'item_id',
       { name: 'change_id', label: 'Change' },
     ],
@@ -121,7 +93,7 @@ function renderHead(read: ReadValue, currency: string): Html {
     {
       name: 'Spread',
       value: typeof spread === 'number' ? formatPercent(spread) : '–',
-      note: foreign(text(read('grade_reason')), 120),
+      note: foreign(text(read('grade_reason'))?.replaceAll('_', ' ') ?? null, 120),
     },
     { name: 'Grade', value: text(read('grade')) ?? '–' },
     {
@@ -170,90 +142,3 @@ const renderOffers = (answer: Answer, question: Question, currency: string): Htm
     ],
     empty: 'No shop lists it now.',
   });
-
-interface Spell {
-  item: string;
-  name: string;
-  from: Date;
-  to: Date;
-  price: number;
-  /** Exact. */
-  text: string;
-  isSuspect: boolean;
-  /** A price of today that counts. */
-  isCurrent: boolean;
-}
-
-/** Today's lowest price beside those of the span and of the last 30 days. */
-function describeRange(answer: Answer, currency: string): Html {
-  const right = answer.rows.map((row) => toSpell(readRow(answer, row))).filter(({ isSuspect }) => !isSuspect);
-  const cheapest = minBy(right.filter(({ isCurrent }) => isCurrent));
-  if (cheapest === undefined) return html``;
-  const prices = right.map(({ price }) => price);
-  const [low, high] = [Math.min(...prices), Math.max(...prices)];
-  const until = Math.max(...right.map(({ to }) => to.getTime()));
-  const recent = minBy(right.filter(({ to }) => to.getTime() > until - 30 * DAY_MS));
-  const range = `${formatMoney(low.toFixed(4))}–${formatMoney(high.toFixed(4))}`;
-  const place =
-    low === high
-      ? 'the only price of this period'
-      : `${describePlace((cheapest.price - low) / (high - low))} of this period (${range})`;
-  const lowest =
-    recent === undefined || recent.price >= cheapest.price
-      ? ''
-      : html` In the last 30 days it was <strong>${money(recent.text, currency)}</strong> at ${foreign(recent.name, 60)}.`;
-  return html`<p>Today from <strong>${money(cheapest.text, currency)}</strong> at ${foreign(cheapest.name, 60)}: ${place}.${lowest}</p>`;
-}
-
-/** Says where a price stands on the way from the lowest to the highest one. */
-function describePlace(share: number): string {
-  if (share <= 0) return 'the low';
-  if (share >= 1) return 'the high';
-  if (share <= 0.1) return 'near the low';
-  return share >= 0.9 ? 'near the high' : `${Math.round(100 * share)} % above the low on the way to the high`;
-}
-
-const minBy = (spells: readonly Spell[]): Spell | undefined =>
-  spells.reduce<Spell | undefined>(
-    (least, one) => (least === undefined || one.price < least.price ? one : least),
-    undefined,
-  );
-
-/** Lines of the offers whose price is lowest now. Suspect prices would flatten all others, so they are in the table alone. */
-function drawSpells(answer: Answer, currency: string, span: string): Html {
-  const spells = answer.rows.map((row) => toSpell(readRow(answer, row)));
-  const right = spells.filter(({ isSuspect }) => !isSuspect);
-  const drawn = right.length > 0 ? right : spells;
-  const [first] = drawn;
-  if (first === undefined) return html`<p class="soft">No known price in this period.</p>`;
-  const end = Math.max(...drawn.map(({ to }) => to.getTime()));
-  const begin = Math.min(...drawn.map(({ from }) => from.getTime()));
-  const start = span === 'all' ? begin : end - Number(span) * DAY_MS;
-  const from = new Date(Math.min(start, end - DAY_MS));
-  const items = [...new Set(drawn.map(({ item }) => item))];
-  const lines = items.slice(0, MOST_LINES).map((item) => {
-    const own = drawn.filter((one) => one.item === item);
-    const runs = own.map((one) => ({ ...one, from: one.from < from ? from : one.from }));
-    return { name: own[0]?.name ?? item, runs };
-  });
-  const prices = drawn.map(({ price }) => price);
-  const range = `${formatMoney(Math.min(...prices).toFixed(4))} to ${formatMoney(Math.max(...prices).toFixed(4))} ${currency}`;
-  const left = items.length - lines.length;
-  const label = `Prices of ${countOf(lines.length, 'offer')} over time, ${range}. The table below has the figures.`;
-  return html`<figure class="chart">${drawPriceLines(lines, { from, to: new Date(end) }, label)}<figcaption>Prices in ${currency}, ${range}${left > 0 ? `; ${countOf(left, 'offer')} not drawn` : ''}</figcaption></figure>`;
-}
-
-function toSpell(read: ReadValue): Spell {
-  const time = (name: string) => toDate(read(name));
-  const from = time('from_at') ?? new Date(0);
-  return {
-    item: String(read('item_id')),
-    name: String(read('shop')),
-    from,
-    to: time('to_at') ?? time('known_until') ?? from,
-    price: Number(String(read('price'))),
-    text: String(read('price')),
-    isCurrent: read('to_at') === null && read('is_counted') !== false,
-    isSuspect: read('is_suspect') === true,
-  };
-}

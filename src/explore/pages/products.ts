@@ -84,7 +84,6 @@ export async function productsPage({ search, ask }: PageRequest): Promise<Page> 
       'brand',
       { name: 'category_name', label: 'Category' },
       'shops',
-      { name: 'delivered_min', label: 'Delivered from' },
       { name: 'min_price', label: 'Cheapest' },
       { name: 'median_price', label: 'Median' },
       { name: 'max_price', label: 'Most expensive' },
@@ -92,6 +91,7 @@ export async function productsPage({ search, ask }: PageRequest): Promise<Page> 
       { name: 'spread_pct', label: 'Spread' },
       'grade',
       { name: 'cheapest_shop', label: 'Cheapest at' },
+      { name: 'delivered_min', label: 'Delivered from' },
     ],
     sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
     more: '', // the pager says so

@@ -1,6 +1,9 @@
-import { type Content, html } from '../../formats/html.js';
+import type { DuckDBValue } from '@duckdb/node-api';
+import { formatCount } from '../../formats/count.js';
+import { type Content, type Html, html } from '../../formats/html.js';
 import { chartAnswer } from '../charts/chart-answer.js';
 import { onlyIn } from '../edition.js';
+import { foreign, moment } from '../format.js';
 import {
   changeAddress,
   type Page,
@@ -8,13 +11,14 @@ import {
   readOrder,
   renderChoice,
   renderField,
+  renderFigures,
   renderFilters,
   renderSection,
 } from '../page.js';
 import { askPast } from '../past.js';
 import type { Question } from '../question.js';
 import { analysisAddress, renderAnswer } from '../table.js';
-import { readFirst } from '../values.js';
+import { type ReadValue, readFirst, toBigInt, toDate, toNumber, toText } from '../values.js';
 import { listCurrencies } from './products.js';
 import { MOVES } from './today.js';
 
@@ -32,7 +36,12 @@ const POSITION = [
 export const FRESHNESS = [
   { name: 'source_id', label: 'Source' },
   { name: 'is_stale', label: 'Stale' },
-  { name: 'unseen_days', label: 'Days unseen' },
+  // A clock of the service may be ahead of that of another read.
+  {
+    name: 'unseen_days',
+    label: 'Days unseen',
+    show: (value: DuckDBValue) => Math.max(0, toNumber(value) ?? 0).toFixed(1),
+  },
   { name: 'stale_after_days', label: 'Allowed' },
   { name: 'last_seen_at', label: 'Last seen' },
   { name: 'read_at', label: 'Read' },
@@ -96,16 +105,15 @@ const linkLeaders = (set: Question['set'], label: string): Content =>
   onlyIn('served', html`<p><a href="${analysisAddress({ analysis: 'price_leaders', set })}">${label}</a></p>`);
 
 const RIVALS = [
-  'first_shop',
-  'second_shop',
+  { name: 'second_shop', label: 'Rival' },
   'currency',
   { name: 'products', label: 'Shared products' },
   { name: 'overlap_pct', label: 'Overlap' },
-  { name: 'in_first_pct', label: 'Of the first' },
-  { name: 'in_second_pct', label: 'Of the second' },
-  { name: 'cheaper', label: 'First cheaper' },
+  { name: 'in_first_pct', label: 'Of this shop' },
+  { name: 'in_second_pct', label: 'Of the rival' },
+  { name: 'cheaper', label: 'Cheaper here' },
   'same',
-  { name: 'more_expensive', label: 'First more expensive' },
+  { name: 'more_expensive', label: 'Cheaper there' },
   'price_level',
 ];
 
@@ -135,6 +143,17 @@ const GAPS = [
   { name: 'own_ended_at', label: 'Sold it until' },
 ];
 
+function renderShop(read: ReadValue): Html {
+  const seen = toDate(read('newest_seen_at'));
+  return html`<p class="about">${foreign(toText(read('host')) ?? null, 200)} · site_id ${String(read('site_id'))}</p>
+${renderFigures([
+  { name: 'Listings', value: formatCount(toBigInt(read('listings'))) },
+  { name: 'Products', value: formatCount(toBigInt(read('products'))) },
+  { name: 'Offers left out', value: formatCount(toBigInt(read('offers_left_out'))) },
+  { name: 'Last seen', value: seen === undefined ? '–' : moment(seen) },
+])}<p>Licence: ${read('attribution') === null ? 'the service names none.' : foreign(toText(read('attribution')) ?? null, 400)}</p>`;
+}
+
 /** One shop: position, rivals, assortment, freshness, movements. Undefined if the lake does not have it. */
 export async function shopPage(site: string, request: PageRequest): Promise<Page | undefined> {
   const { ask, search } = request;
@@ -162,7 +181,7 @@ export async function shopPage(site: string, request: PageRequest): Promise<Page
   return {
     title: String(readFirst(shop)('shop')),
     ...moved.again,
-    body: html`${renderAnswer(shop, own, { caption: 'The shop in this copy' })}
+    body: html`${renderShop(readFirst(shop))}
 ${onlyIn('served', html`<p><a href="${list}">Its products</a></p>`)}
 ${linkLeaders({ site_id: site, currency }, 'Whom it follows, and who follows it')}
 ${renderSection(
@@ -180,7 +199,7 @@ ${renderSection(
   'Rivals',
   renderAnswer(shared, overlap, {
     caption:
-      'Shops that sell the same products, those with the most first; above a price level of 100, the first is more expensive',
+      'Shops that sell the same products, those with the most first; above a price level of 100, this shop is more expensive',
     columns: RIVALS,
     empty: 'No other shop sells what it sells.',
   }),

@@ -1,3 +1,4 @@
+import { countOf, formatCount } from '../../formats/count.js';
 import { html } from '../../formats/html.js';
 import { PricelakeError } from '../../io/errors.js';
 import { loadTableSchema } from '../../tables/schemas.js';
@@ -13,7 +14,7 @@ const EXAMPLE =
 /** One SELECT of the reader's own. */
 export async function sqlPage({ snapshot, search, signal }: PageRequest): Promise<Page> {
   const sql = search.get('sql') ?? '';
-  const form = html`<form class="sql" action="/sql"><label for="sql">One SELECT, in DuckDB's SQL. It reads the tables of the lake and nothing else; at most ${MOST_ROWS} rows are shown.</label>
+  const form = html`<form class="sql" action="/sql"><label for="sql">One SELECT, in DuckDB's SQL. It reads the tables of the lake and nothing else; at most ${formatCount(MOST_ROWS)} rows are shown.</label>
 <textarea id="sql" name="sql" rows="10" spellcheck="false" autocapitalize="off" data-complete="words">${sql === '' ? EXAMPLE : sql}</textarea>
 <button>Run</button></form>`;
   return { title: 'SQL', body: html`${form}${sql === '' ? '' : await answer()}${renderTables()}` };
@@ -23,8 +24,8 @@ export async function sqlPage({ snapshot, search, signal }: PageRequest): Promis
     try {
       const found = await runSelect(snapshot, sql, { limit: MOST_ROWS, signal });
       const seconds = ((performance.now() - begin) / 1000).toFixed(2);
-      const more = found.hasMore ? `; the first ${MOST_ROWS} rows are shown` : '';
-      return renderRows(found, `${found.rows.length} rows in ${seconds} s${more}`);
+      const more = found.hasMore ? `; the first ${formatCount(MOST_ROWS)} rows are shown` : '';
+      return renderRows(found, `${countOf(found.rows.length, 'row')} in ${seconds} s${more}`);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof Error)) throw error;
@@ -44,6 +45,6 @@ function renderTables() {
   });
   return renderSection(
     'Tables',
-    html`<p>View <code>price_spells</code> has every price of every listing, from when to when.</p>${tables}`,
+    html`<p>View <code>price_spells</code> has every price of every listing, from when to when.</p><div class="names">${tables}</div>`,
   );
 }

@@ -1,0 +1,183 @@
+-- part of: availability and stock_outs
+-- Whether listings were in stock, by their attributes: one row per listing and stretch of time, in microseconds (from_us
+-- to to_us), with its state: in stock, on order, out of stock or unknown. known_us: when the known history begins; now_us:
+-- its end. Two stretches that follow one another may have the same state.
+-- Variables of the query that reads it: product · site_id · out_after
+WITH mapped_sites AS (SELECT DISTINCT site_id FROM items WHERE product_id IS NOT NULL),
+mapped AS (FROM 'mapped_attributes.sql'),
+names AS (SELECT site_id, name FROM mapped WHERE meaning = 'availability'),
+-- Where changes hold a value: the path of a pair, and the path within its old and new value.
+places AS (
+  SELECT DISTINCT name, unnest([
+    {'pair': '$."' || name || '"', 'inner': '', 'nth': 1},
+    {'pair': '$."attributes.' || name || '"', 'inner': '', 'nth': 2},
+    {'pair': '$.attributes', 'inner': '."' || name || '"', 'nth': 3},
+    {'pair': '$.attributes', 'inner': '."' || replace(name, '.', '"."') || '"', 'nth': 4},
+    {'pair': '$."' || root || '"', 'inner': rest, 'nth': 5},
+    {'pair': '$."attributes.' || root || '"', 'inner': rest, 'nth': 6}
+  ]) AS place
+  FROM (
+    SELECT
+      name,
+      CASE WHEN contains(name, '.') THEN string_split(name, '.')[1] END AS root,
+      '."' || array_to_string(string_split(name, '.')[2:], '"."') || '"' AS rest
+    FROM names
+  )
+),
+clock AS (FROM 'data_clock.sql'),
+span AS MATERIALIZED (
+  SELECT
+    coalesce(epoch_us((SELECT min(observed_at) FROM history)), seen_us) AS known_us,
+    greatest(seen_us, epoch_us((SELECT max(observed_at) FROM history))) AS now_us
+  FROM clock
+),
+-- Products of which a listing came, went or told something since out_after: no other shop ran out.
+touched AS (
+  SELECT product_id
+  FROM (FROM 'product_history.sql')
+  WHERE observed_at > getvariable('out_after')::TIMESTAMPTZ AND kind IN ('REMOVED', 'RELISTED')
+  UNION
+  SELECT product_id
+  FROM (FROM 'product_history.sql') AS since
+  JOIN names ON names.site_id = since.site_id
+  JOIN places USING (name)
+  WHERE observed_at > getvariable('out_after')::TIMESTAMPTZ AND place.pair IS NOT NULL AND json_type(changes, place.pair) = 'ARRAY'
+  UNION
+  SELECT product_id
+  FROM items, span
+  WHERE first_seen_at > getvariable('out_after')::TIMESTAMPTZ
+    OR removed_at > getvariable('out_after')::TIMESTAMPTZ
+    OR gone_at > getvariable('out_after')::TIMESTAMPTZ
+    OR known_us > epoch_us(getvariable('out_after')::TIMESTAMPTZ)
+),
+-- Unnested from a list, DuckDB takes them for few.
+asked AS MATERIALIZED (
+  SELECT unnest(ids) AS product_id
+  FROM (
+    SELECT list(DISTINCT product_id) AS ids
+    FROM (
+      SELECT product_id
+      FROM items
+      WHERE getvariable('out_after') IS NULL
+        AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
+        AND site_id IN (SELECT site_id FROM names)
+        AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+      UNION ALL
+      FROM touched
+    )
+  )
+),
+listings AS MATERIALIZED (
+  SELECT
+    item_id,
+    product_id,
+    site_id,
+    attributes,
+    epoch_us(first_seen_at) AS seen_us,
+    CASE WHEN NOT is_listed THEN epoch_us(coalesce(removed_at, gone_at)) END AS ended_us
+  FROM items
+  WHERE product_id IN (FROM asked)
+    AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
+),
+told AS MATERIALIZED (
+  SELECT
+    item_id,
+    site_id,
+    epoch_us(observed_at) AS at_us,
+    kind,
+    changes,
+    row_number() OVER (PARTITION BY item_id ORDER BY observed_at, change_id NULLS LAST, kind) AS nth
+  FROM (FROM 'product_history.sql')
+  SEMI JOIN listings USING (item_id)
+  WHERE kind IN ('REMOVED', 'RELISTED') OR changes IS NOT NULL
+),
+changed AS (
+  SELECT
+    item_id,
+    nth,
+    name,
+    -- The first place that has a value.
+    arg_min(json_extract_string(changes, place.pair || '[0]' || place."inner"), place.nth) AS old_value,
+    arg_min(json_extract_string(changes, place.pair || '[1]' || place."inner"), place.nth) AS new_value
+  FROM told
+  JOIN names ON names.site_id = told.site_id
+  JOIN places USING (name)
+  WHERE place.pair IS NOT NULL AND json_type(changes, place.pair) = 'ARRAY'
+  GROUP BY item_id, nth, name
+),
+moments AS (
+  SELECT item_id, 0 AS nth, seen_us AS at_us, 'NEW' AS kind FROM listings
+  UNION ALL
+  SELECT item_id, nth, at_us, kind
+  FROM told
+  WHERE kind IN ('REMOVED', 'RELISTED') OR (item_id, nth) IN (SELECT (item_id, nth) FROM changed)
+),
+-- The value of each attribute after each moment: that of the last change, or before the first one its old value.
+filled AS (
+  SELECT
+    item_id,
+    listings.site_id,
+    nth,
+    name,
+    attributes,
+    last_value(CASE WHEN changed.nth IS NOT NULL THEN {'value': new_value} END IGNORE NULLS) OVER (
+      PARTITION BY item_id, name ORDER BY moments.nth) AS latest,
+    first_value(CASE WHEN changed.nth IS NOT NULL THEN {'value': old_value} END IGNORE NULLS) OVER (
+      PARTITION BY item_id, name ORDER BY moments.nth ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS earliest
+  FROM moments
+  JOIN listings USING (item_id)
+  JOIN names ON names.site_id = listings.site_id
+  LEFT JOIN changed USING (item_id, nth, name)
+),
+read_values AS (
+  SELECT
+    item_id,
+    site_id,
+    nth,
+    name,
+    CASE
+      WHEN latest IS NOT NULL THEN latest.value
+      WHEN earliest IS NOT NULL THEN earliest.value
+      ELSE coalesce(
+        json_extract_string(attributes, '$."' || name || '"'),
+        CASE WHEN contains(name, '.') THEN json_extract_string(attributes, '$."' || replace(name, '.', '"."') || '"') END
+      )
+    END AS value
+  FROM filled
+),
+fields AS (FROM 'attribute_fields.sql'),
+attribute_texts AS (SELECT item_id, site_id, nth, name, unnest(texts) AS text FROM fields),
+worded AS (FROM 'availability_words.sql'),
+states AS (
+  SELECT item_id, nth, CASE WHEN min(availability) = max(availability) THEN min(availability) END AS availability
+  FROM worded
+  GROUP BY item_id, nth
+),
+-- Stretches of time of each listing.
+sequenced AS (
+  SELECT
+    item_id,
+    product_id,
+    site_id,
+    at_us AS from_us,
+    lead(at_us) OVER (PARTITION BY item_id ORDER BY nth) AS next_us,
+    ended_us,
+    last_value(CASE WHEN kind IN ('NEW', 'REMOVED', 'RELISTED') THEN kind END IGNORE NULLS) OVER (
+      PARTITION BY item_id ORDER BY nth) AS listing,
+    coalesce(availability, 'unknown') AS state
+  FROM moments
+  JOIN listings USING (item_id)
+  LEFT JOIN states USING (item_id, nth)
+)
+SELECT
+  product_id,
+  item_id,
+  site_id,
+  state,
+  greatest(from_us, known_us) AS from_us,
+  least(coalesce(next_us, now_us), coalesce(ended_us, now_us), now_us) AS to_us,
+  known_us,
+  now_us
+FROM sequenced, span
+WHERE listing <> 'REMOVED'
+  AND greatest(from_us, known_us) < least(coalesce(next_us, now_us), coalesce(ended_us, now_us), now_us)

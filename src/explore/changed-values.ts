@@ -1,0 +1,44 @@
+import { isLosslessNumber, parse, stringify } from 'lossless-json';
+import { type Content, html } from '../formats/html.js';
+import { toLabel } from './cells.js';
+import { foreign } from './format.js';
+
+const LONGEST = 80;
+
+/**
+ * The values that a change tells of, from JSON text such as `{"title": ["old", "new"]}`: a line each. The price has columns
+ * of its own.
+ */
+export function showChangedValues(text: string): Content {
+  const changes = parseChanges(text);
+  const names = Object.keys(changes ?? {}).filter((name) => name !== 'price');
+  if (changes === undefined) return foreign(text, 240);
+  if (names.length === 0) return html`<span class="none">–</span>`;
+  return names.map((name) => {
+    const change = changes[name];
+    const told = Array.isArray(change) && change.length === 2 ? change : [undefined, change];
+    const [before, after] = told.map((value) => (value === undefined ? '' : foreign(toText(value), LONGEST)));
+    return html`<div>${foreign(toLabel(toWords(name)), LONGEST)}: ${before === '' ? '' : html`${before} → `}${after}</div>`;
+  });
+}
+
+/** Numbers keep their text. */
+function parseChanges(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `regularPrice` → `regular price` */
+const toWords = (name: string) => name.replaceAll(/(?<=[a-z])[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`);
+
+function toText(value: unknown): string | null {
+  if (value === null) return null;
+  if (isLosslessNumber(value)) return value.toString();
+  return typeof value === 'object' ? (stringify(value) ?? null) : String(value);
+}
