@@ -30,6 +30,9 @@ const slugify = (heading) =>
     .trim()
     .replaceAll(/\s/g, '-');
 
+/** Pages of what was, and of why, stand behind those of what to do: the changelog has a word for everything. */
+const boostDocument = (id) => (/^\/(?:CHANGELOG|SPEC|bench|docs\/(?:background|decisions))\b/.test(id) ? 0.3 : 1);
+
 /** README.md is the page of a folder on GitHub; on the site that is index.md. */
 function linkFolders(md) {
   md.core.ruler.push('link-folders', ({ tokens }) => {
@@ -54,7 +57,7 @@ export default defineConfig({
   lastUpdated: false,
   markdown: { html: false, anchor: { slugify }, languageAlias: { duckdb: 'sql', crontab: 'sh' }, config: linkFolders },
   themeConfig: {
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: { searchOptions: { boostDocument } } } },
     outline: [2, 3],
     nav: [
       { text: 'Tutorial', link: '/docs/tutorial' },

@@ -146,6 +146,14 @@ export function countAhead({ exports, pages, changedItems, changes, hydration }:
   return counts.reduce<bigint>((sum, count = 0n) => sum + count, 0n);
 }
 
+/**
+ * Time of a first copy of so many rows in the benchmarks: two cores, and the service on the same machine
+ * (`bench/README.md`). Says nothing about another machine, or about a network.
+ */
+export function countBenchSeconds(rows: bigint): number {
+  return 1.3 + Number(rows) / 65_000;
+}
+
 /** Undefined if the rate is unlimited. */
 export function countSeconds(calls: number, ratePerSecond: number | null): number | undefined {
   return ratePerSecond === null || ratePerSecond <= 0 ? undefined : calls / ratePerSecond;

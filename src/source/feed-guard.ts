@@ -16,7 +16,9 @@ export interface FeedGuard {
    * which the lake would never see.
    */
   admit(page: FeedPage, after: bigint): Promise<boolean>;
-  /** The end that was reached although later changes wait, which belong to the next run. */
+  /** The end up to which a long feed is read; undefined for a short one. Later changes belong to the next run. */
+  goal(): FeedEnd | undefined;
+  /** The goal, if it was reached although later changes wait. */
   reached(): FeedEnd | undefined;
 }
 
@@ -68,6 +70,7 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>): FeedGuard {
       isReached = goal !== undefined && nextCursor >= goal.newest;
       return !isReached;
     },
+    goal: () => goal,
     reached: () => (isReached ? goal : undefined),
   };
 }

@@ -91,6 +91,11 @@ async function pullFeed(
   const cursors = hasFeed
     ? await pullParts(landing, parts, bound?.newest, guard, io)
     : parts.map((part) => findProgress(landing, part)?.nextCursor ?? part.from);
+  if (hasFeed) {
+    const { changes, bytes } = landing.journal.state.feed;
+    const rows = BigInt(changes);
+    io.progress({ step: 'feed', rows, totalRows: rows, isEstimate: false, bytes, done: true });
+  }
   const done = {
     cursor: least(cursors),
     complete: hasFeed,
@@ -136,7 +141,7 @@ async function pullParts(
   for (const part of parts) {
     const { dataset, client } = part;
     const ended = findProgress(landing, part)?.end;
-    const cursor = ended ?? (await pullPart(landing, part, guard, io));
+    const cursor = ended ?? (await pullPart(landing, part, parts.length === 1, guard, io));
     if (newest !== undefined && ended === undefined) {
       await journal.append({ type: 'feed.part', dataset, cursor, calls: client.calls() });
     }
@@ -166,25 +171,23 @@ async function fetchPage({ client, watermark }: FeedPart, cursor: bigint, io: Io
 
 /** Estimates the changes of a feed up to its newest one, by the distance of the ids that were read. */
 class FeedTotal {
-  readonly #newest: bigint | undefined;
   #first: { cursor: bigint; rows: bigint } | undefined;
 
-  constructor(newest: bigint | undefined) {
-    this.#newest = newest;
-  }
-
-  /** Undefined after the first page, before which no id is known. */
-  estimate(cursor: bigint, rows: bigint): bigint | undefined {
+  /**
+   * Undefined after the first page, before which no id is known, and while the newest change is not known: nothing is
+   * asked for an estimate alone.
+   */
+  estimate(cursor: bigint, rows: bigint, newest: bigint | undefined): bigint | undefined {
     const first = this.#first;
     this.#first ??= { cursor, rows };
-    if (first === undefined || this.#newest === undefined || cursor <= first.cursor) return undefined;
-    const left = this.#newest > cursor ? this.#newest - cursor : 0n;
+    if (first === undefined || newest === undefined || cursor <= first.cursor) return undefined;
+    const left = newest > cursor ? newest - cursor : 0n;
     return rows + (left * (rows - first.rows)) / (cursor - first.cursor);
   }
 }
 
 /** Reads the pages of a part until nothing more waits, or to the end that a growing feed had. Returns its cursor. */
-async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: Io): Promise<bigint> {
+async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard: FeedGuard, io: Io): Promise<bigint> {
   const { client, dataset, from } = part;
   const last = findProgress(landing, part);
   let { changes: rows, bytes } = landing.journal.state.feed;
@@ -192,7 +195,7 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
   let cursor = last?.nextCursor ?? from;
   // A feed that begins again never takes the cursor back.
   let known = from;
-  const total = new FeedTotal(part.watermark);
+  const total = new FeedTotal();
   // The end that an earlier try reached may have moved.
   let hasMore = last?.isSinceBound === true ? last.hasMore : true;
   try {
@@ -211,15 +214,13 @@ async function pullPart(landing: Landing, part: FeedPart, guard: FeedGuard, io: 
       }
       cursor = nextCursor;
       hasMore = goesOn;
-      const expected = hasMore ? total.estimate(cursor, BigInt(rows)) : BigInt(rows);
-      io.progress({
-        step: 'feed',
-        rows: BigInt(rows),
-        totalRows: expected,
-        isEstimate: hasMore,
-        bytes,
-        done: !hasMore,
-      });
+      if (hasMore) {
+        const all = BigInt(rows);
+        // Of several feeds, the others are still to come.
+        const newest = isOnly ? (guard.goal()?.newest ?? part.watermark) : undefined;
+        const totalRows = total.estimate(cursor, all, newest);
+        io.progress({ step: 'feed', rows: all, totalRows, isEstimate: true, bytes, done: false });
+      }
     }
     return larger(cursor, known);
   } finally {

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { resolveConfig } from 'vitepress';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createServer, resolveConfig } from 'vitepress';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packagePath } from '../../src/io/package-path.js';
 
 const OUTSIDE = [
@@ -39,4 +41,59 @@ test('the site has the pages that README.md leads to, and nothing else that lies
   const site = await resolveConfig(path.join(checkout, 'docs'), 'build', 'production');
   expect(site.pages.toSorted()).toEqual(pages);
   expect(site.vite?.publicDir).toBe(false);
+});
+
+describe('the search of the site', () => {
+  interface Index {
+    search(query: string): { id: string }[];
+  }
+  let index: Index;
+
+  /** The index as the site's server makes it, read as its search box does (`VPLocalSearchBox.vue`). */
+  beforeAll(async () => {
+    const server = await createServer(path.join(checkout, 'docs'), { logLevel: 'error' });
+    const module = await server.transformRequest('/@localSearchIndexroot');
+    await server.close();
+    const [, json = ''] = /^export default (".*")/mu.exec(module?.code ?? '') ?? [];
+    const { site } = await resolveConfig(path.join(checkout, 'docs'), 'build', 'production');
+    const vitepress = createRequire(packagePath('node_modules/vitepress/package.json'));
+    const MiniSearch = vitepress('minisearch') as { loadJSON(json: string, options: object): Index };
+    index = MiniSearch.loadJSON(JSON.parse(json) as string, {
+      fields: ['title', 'titles', 'text'],
+      storeFields: ['title', 'titles'],
+      searchOptions: {
+        fuzzy: 0.2,
+        prefix: true,
+        boost: { title: 4, text: 2, titles: 1 },
+        ...site.themeConfig.search.options.miniSearch.searchOptions,
+      },
+    });
+  });
+
+  const find = (query: string) => index.search(query).map(({ id }) => id);
+
+  test.each(['wrong key', '401', 'unauthorized key'])('for "%s" shows the entry about a refused key first', (query) => {
+    expect(find(query)[0]).toBe('/docs/faq.html#wrong-key--returned-401');
+  });
+
+  test.each([
+    ['held', '/docs/engineer/recover.html#a-batch-is-held'],
+    ['cost', '/docs/engineer/cost.html#what-a-run-costs'],
+    ['budget', '/docs/engineer/cost.html'],
+    ['airflow', '/docs/engineer/schedule.html#airflow'],
+    ['rebuild', '/docs/engineer/recover.html#rebuild'],
+    ['verify', '/docs/engineer/verify.html#verify-the-copy'],
+    ['snowflake', '/docs/loader/warehouse.html'],
+    ['add a check', '/CONTRIBUTING.html#a-check'],
+    ['webhook', '/docs/engineer/webhooks.html'],
+    ['resume', '/docs/engineer/recover.html'],
+  ])('for "%s" shows %s among the first three', (query, page) => {
+    expect(find(query).slice(0, 3)).toContainEqual(expect.stringContaining(page));
+  });
+});
+
+test('the page of the command line does not scroll sideways: it has lists, and neither output nor tables', () => {
+  const lines = readFileSync(packagePath('docs/reference/cli.md'), 'utf8').split('\n');
+  expect(lines.filter((line) => line.startsWith('- `--')).length).toBeGreaterThan(100);
+  expect(lines.filter((line) => /^(?:```|\|| {4})/u.test(line))).toEqual([]);
 });

@@ -1,5 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type Ahead, countPages, estimateSteps, extrapolateChanges, sumSteps } from '../../src/plan/estimate.js';
+import { packagePath } from '../../src/io/package-path.js';
+import {
+  type Ahead,
+  countBenchSeconds,
+  countPages,
+  estimateSteps,
+  extrapolateChanges,
+  sumSteps,
+} from '../../src/plan/estimate.js';
 import { isCountWorthIt } from '../../src/source/account.js';
 
 const exact = (count: bigint) => ({ count, exact: true, calls: countPages(count) });
@@ -44,5 +53,19 @@ describe('changes that wait behind a page', () => {
     expect(extrapolateChanges(page, 10_990n)).toBe(1_000n);
     expect(extrapolateChanges(page, 20_980n)).toBe(1_999n);
     expect(extrapolateChanges({ ...page, rows: 1n }, 99_999n)).toBe(1n);
+  });
+});
+
+describe('the time of a first copy', () => {
+  const page = readFileSync(packagePath('bench/README.md'), 'utf8').split('Seconds by step')[0] ?? '';
+  const figures = [...page.matchAll(/^\| first copy of (\d+)(k|M) items +\| [\d.]+ +\| [\d.]+ +\| ([\d.]+) /gmu)].map(
+    ([, count, unit, seconds]) => [Number(count) * (unit === 'k' ? 1e3 : 1e6), Number(seconds)] as const,
+  );
+
+  test('was measured for several sizes', () => expect(figures.length).toBeGreaterThanOrEqual(4));
+
+  test.each(figures)('of %i items is within a sixth of the benchmark, %f s', (rows, seconds) => {
+    const ratio = countBenchSeconds(BigInt(rows)) / seconds;
+    expect(Math.abs(ratio - 1)).toBeLessThan(1 / 6);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Progress } from '../../src/io/io.js';
 import { FEED_PACE, LONG_FEED_PAGES, MAX_EMPTY_PAGES } from '../../src/io/limits.js';
 import { landFeed } from '../../src/source/feed.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
@@ -107,8 +108,16 @@ describe('the feed', () => {
       (page) => BigInt(page) * 20n + 55n,
     );
     service.io.now = () => new Date(Date.UTC(2026, 10, 20, 12, 0, service.urls.length));
+    const told: Progress[] = [];
+    service.io.progress = (progress) => told.push(progress);
     const landed = await pull(service);
     const pages = LONG_FEED_PAGES + 3;
+    // Nobody is asked for a total alone, so there is one from when the run asked for the end.
+    const totals = told.map(({ totalRows, isEstimate }) => [totalRows, isEstimate]);
+    expect(totals.slice(0, LONG_FEED_PAGES - 1)).toEqual(Array(LONG_FEED_PAGES - 1).fill([undefined, true]));
+    const end = 20n * BigInt(LONG_FEED_PAGES) + 55n;
+    expect(totals.slice(LONG_FEED_PAGES - 1, -1)).toEqual(Array(3).fill([end, true]));
+    expect(told.at(-1)).toMatchObject({ rows: BigInt(20 * pages), totalRows: BigInt(20 * pages), done: true });
     expect(landed).toMatchObject({ complete: true, changes: 20 * pages, cursor: BigInt(20 * pages) });
     expect(landed?.at).toBe(new Date(Date.UTC(2026, 10, 20, 12, 0, LONG_FEED_PAGES)).toISOString());
     expect(service.urls).toHaveLength(pages + 1);

@@ -227,8 +227,15 @@ describe('the feeds of several datasets', () => {
   test('are read one after the other; the common cursor is where the feed stood before', async () => {
     const service = await startFeeds({ 1: [10n, 12n, 14n, 16n], 2: [11n, 13n] });
     const landing = await openLanding();
+    const told: unknown[] = [];
+    service.io.progress = ({ rows, totalRows, done }) => told.push([rows, totalRows, done]);
     const landed = await land(service, partsOf(service, { 1: 9n, 2: 9n }), landing);
     expect(landed).toMatchObject({ changes: 6, cursor: 16n, complete: true });
+    // The end of one is neither the total nor the end of all.
+    expect(told).toEqual([
+      [3n, undefined, false],
+      [6n, 6n, true],
+    ]);
     expect(asks(service)).toEqual(['1 after 9', '1 after 14', '2 after 9']);
     expect(service.urls[0]).toContain('/changes/recent?limit=1');
     expect(await ids(landing)).toEqual([10, 12, 14, 16, 11, 13]);

@@ -65,15 +65,23 @@ function formatTotal(estimate: RunEstimate): string[] {
 /** Rows of runs of the same length differ by less than this factor. */
 const ALIKE = 1.5;
 
-/** Says no more than is known: the time of an earlier run, or the least that the calls take. */
-function describeTime({ mode, seconds, rows, earlier }: RunEstimate): string {
-  if (earlier !== undefined) {
+/** Says no more than is known: the time of an earlier run, the least that the calls take, and that of the benchmarks. */
+function describeTime({ mode, seconds, rows, earlier, benchSeconds }: RunEstimate): string {
+  const expected = `this one has ≈ ${formatCount(rows)}`;
+  const took = earlier && `took ${formatSeconds(earlier.seconds)}`;
+  if (earlier?.mode === mode) {
     const ratio = Number(rows) / Math.max(1, Number(earlier.rows));
-    const took = formatSeconds(earlier.seconds);
-    if (ratio < ALIKE && ratio > 1 / ALIKE) return `about ${took}, as run ${earlier.run} took`;
-    return `run ${earlier.run} took ${took} for ${countOf(earlier.rows, 'row')}; this run has ≈ ${formatCount(rows)}`;
+    if (ratio < ALIKE && ratio > 1 / ALIKE)
+      return `about ${formatSeconds(earlier.seconds)}, as run ${earlier.run} took`;
+    return `run ${earlier.run} ${took} for ${countOf(earlier.rows, 'row')}; ${expected}`;
   }
-  const unknown = `not known before a first run of mode ${mode}`;
-  if (seconds === undefined) return unknown;
-  return `at least ${formatSeconds(seconds)} for the calls at the plan's rate; the rest is ${unknown}`;
+  const isKnown =
+    seconds === undefined
+      ? 'not known'
+      : `at least ${formatSeconds(seconds)} for the calls at the plan's rate; the whole is not known`;
+  if (benchSeconds !== undefined)
+    return `${isKnown} before a first run. The benchmarks take about ${formatSeconds(benchSeconds)} for as many rows, on two cores and with the service on the same machine`;
+  const unknown = `${isKnown} before a first run of mode ${mode}`;
+  if (earlier === undefined) return unknown;
+  return `${unknown}. Run ${earlier.run}, of mode ${earlier.mode}, ${took} for ${countOf(earlier.rows, 'row')}; ${expected}`;
 }

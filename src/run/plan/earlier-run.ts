@@ -8,6 +8,7 @@ import type { Tables } from '../open/open-tables.js';
 /** The time that a run took, by the ledger, and the rows that it received. */
 export interface EarlierRun {
   run: bigint;
+  mode: RunMode;
   seconds: number;
   rows: bigint;
 }
@@ -15,7 +16,7 @@ export interface EarlierRun {
 const RECENT = 20;
 
 /**
- * The newest run of a mode that received about as many rows; undefined if there is none.
+ * The newest run of a mode that received about as many rows, or else one of another mode; undefined before a first run.
  * The memory has the runs that found nothing new since the last publication.
  */
 export async function findEarlierRun(
@@ -27,17 +28,19 @@ export async function findEarlierRun(
     tables.runs.files.length === 0
       ? []
       : await graph.rows(
-          sql`SELECT run_number, seconds, received FROM ${await before.rows('runs')} WHERE mode = ${mode} AND tries = 1
-            ORDER BY run_number DESC LIMIT ${RECENT}`,
+          sql`SELECT run_number, mode, seconds, received FROM ${await before.rows('runs')} WHERE tries = 1
+            QUALIFY row_number() OVER (PARTITION BY mode ORDER BY run_number DESC) <= ${RECENT}
+            ORDER BY run_number DESC`,
         );
-  const idle = listIdleRuns(memory.state).filter((row) => row.mode === mode);
-  const runs = [...idle.reverse(), ...published].flatMap(({ run_number: run, seconds, received }) =>
-    typeof run === 'bigint' && typeof seconds === 'number' && typeof received === 'bigint'
-      ? [{ run, seconds, rows: received }]
-      : [],
-  );
+  const runs = [...listIdleRuns(memory.state).reverse(), ...published].flatMap((row) => {
+    const { run_number: run, mode, seconds, received } = row;
+    return typeof run === 'bigint' && typeof seconds === 'number' && typeof received === 'bigint'
+      ? [{ run, mode: mode as RunMode, seconds, rows: received }]
+      : [];
+  });
+  const alike = runs.filter((run) => run.mode === mode);
   const distance = ({ rows }: EarlierRun) => Math.abs(Math.log((Number(rows) + 1) / (Number(expected) + 1)));
-  return runs.sort((a, b) => distance(a) - distance(b))[0];
+  return (alike.length > 0 ? alike : runs).sort((a, b) => distance(a) - distance(b))[0];
 }
 
 interface EarlierRuns {

@@ -17,6 +17,7 @@ import {
   type Ahead,
   type Count,
   countAhead,
+  countBenchSeconds,
   countPages,
   countRest,
   countSeconds,
@@ -51,8 +52,10 @@ export interface RunEstimate extends ModeChoice, Total {
   seconds: number | undefined;
   /** Rows that it receives, as far as lake and service show. */
   rows: bigint;
-  /** The earlier run of the same mode whose time is the best guess; undefined for a first one. */
+  /** The earlier run whose time is the best guess, of the same mode if there is one; undefined for a first run. */
   earlier: EarlierRun | undefined;
+  /** Time of as large a first copy in the benchmarks; only for a first run that is a complete copy. */
+  benchSeconds: number | undefined;
   /** Allowance of the run. A missing figure is unlimited. */
   allowed: { calls?: bigint; exportRows?: bigint };
   /** Allowance left after the run, until `resetsAt`. */
@@ -117,6 +120,9 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   const total = sumSteps(steps);
   const looked = client.calls();
   const rows = countAhead(priced.ahead);
+  const { mode } = priced.plan.decision;
+  const earlier = await findEarlierRun(source, mode, rows);
+  const isFirstCopy = earlier === undefined && mode === 'snapshot' && !isLanded;
   return {
     ...priced.plan.decision,
     ...total,
@@ -125,7 +131,8 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
     overageBlocks: countOverage(allowed, total.exportRows),
     seconds: countSeconds(total.calls, plan.limits.ratePerSecond ?? null),
     rows,
-    earlier: await findEarlierRun(source, priced.plan.decision.mode, rows),
+    earlier,
+    benchSeconds: isFirstCopy ? countBenchSeconds(rows) : undefined,
     allowed: countRest(allowed, { calls: looked - 1, exportRows: 0n }),
     rest: countRest(allowed, { calls: looked - 1 + total.calls, exportRows: total.exportRows }),
     resetsAt: allowed.resetsAt,
