@@ -1,6 +1,6 @@
 /**
  * npm run bench [-- --items 1000000,5000000 --changes 100,8000,300000 --pairs 1 --record]
- * First copies, everyday runs and runs without news against the floors, in one table of Markdown: medians of pairs that
+ * First copies, everyday runs and runs that find nothing new against the floors, in one table of Markdown: medians of pairs that
  * were measured in one run. `--record` keeps our CPU seconds; the next bench shows the change against them.
  */
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';

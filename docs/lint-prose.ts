@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createMarkdownRenderer } from 'vitepress';
 import { parse } from 'yaml';
 import { packagePath } from '../src/io/package-path.js';
+import { CODE, listComments, type Passage } from './list-comments.js';
 
 type Renderer = Awaited<ReturnType<typeof createMarkdownRenderer>>;
 type Token = ReturnType<Renderer['parse']>[number];
@@ -11,6 +12,8 @@ interface Style {
   mostWords: number;
   generated: string[];
   rules: { expected: string; pattern: string }[];
+  /** For comments in the code only. */
+  comments: { expected: string; pattern: string }[];
 }
 
 interface Rule {
@@ -18,32 +21,31 @@ interface Rule {
   pattern: RegExp;
 }
 
-/** Text that a reader reads in one go: a paragraph, a heading or a cell. */
-interface Passage {
-  line: number;
-  text: string;
-  /** Headings and cells hold no sentences. */
-  hasSentences: boolean;
-}
-
-/** Stands for code, to which no rule applies. */
-const CODE = '\ufffc';
-
-/** The lines of these pages of Markdown that break a rule: `docs/tutorial.md:12: anew: write "again"`. */
+/**
+ * The lines of these files that break a rule: `docs/tutorial.md:12: anew: write "again"`. Pages of Markdown are read whole,
+ * TypeScript for its comments.
+ */
 export async function lintProse(files: readonly string[]): Promise<string[]> {
   const style = parse(readFileSync(packagePath('docs/style.yaml'), 'utf8')) as Style;
-  const rules = style.rules.map(({ expected, pattern }) => ({ expected, pattern: readPattern(pattern) }));
+  const rules = readRules(style.rules);
+  const ofComments = [...rules, ...readRules(style.comments)];
   const renderer = await createMarkdownRenderer(packagePath('docs'));
   return files
     .filter((file) => !style.generated.includes(file))
-    .flatMap((file) =>
-      listPassages(renderer.parse(readFileSync(file, 'utf8'), {})).flatMap((passage) =>
-        [...findWords(passage, rules), ...findLongSentences(passage, style.mostWords)].map(
+    .flatMap((file) => {
+      const text = readFileSync(file, 'utf8');
+      const isCode = file.endsWith('.ts');
+      const passages = isCode ? listComments(text) : listPassages(renderer.parse(text, {}));
+      return passages.flatMap((passage) =>
+        [...findWords(passage, isCode ? ofComments : rules), ...findLongSentences(passage, style.mostWords)].map(
           (fault) => `${file}:${passage.line}: ${fault}`,
         ),
-      ),
-    );
+      );
+    });
 }
+
+const readRules = (rules: Style['rules']): Rule[] =>
+  rules.map(({ expected, pattern }) => ({ expected, pattern: readPattern(pattern) }));
 
 function readPattern(text: string): RegExp {
   const [, source, flags] = /^\/(.*)\/(\w*)$/.exec(text) ?? [];
@@ -93,16 +95,18 @@ function findLongSentences({ text, hasSentences }: Passage, most: number): strin
 const countWords = (sentence: string): number =>
   (sentence.match(/"[^"]+"|“[^”]+”|\S+/gu) ?? []).filter((word) => /\p{L}/u.test(word)).length;
 
-function listPages(): string[] {
-  const isPage = (name: string) => name.endsWith('.md') && !name.startsWith('.vitepress');
-  const docs = readdirSync(packagePath('docs'), { recursive: true, encoding: 'utf8' }).filter(isPage);
-  const pages = docs.map((name) => `docs/${name}`);
-  return [...readdirSync(packagePath('.')).filter(isPage), ...pages, 'bench/README.md'].sort();
+function listFiles(): string[] {
+  const list = (folder: string, ending: string) =>
+    readdirSync(packagePath(folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith(ending) && !name.startsWith('.vitepress'))
+      .map((name) => `${folder}/${name}`);
+  const roots = readdirSync(packagePath('.')).filter((name) => name.endsWith('.md'));
+  return [...roots, ...list('docs', '.md'), 'bench/README.md', ...list('src', '.ts')].sort();
 }
 
 if (process.argv[1] === import.meta.filename) {
   const named = process.argv.slice(2);
-  const faults = await lintProse(named.length > 0 ? named : listPages());
+  const faults = await lintProse(named.length > 0 ? named : listFiles());
   for (const fault of faults) console.error(fault);
   if (faults.length > 0) process.exitCode = 1;
 }

@@ -25,7 +25,7 @@ export function readQuestion(name: string): string {
   return first.replace(/:$/u, '.');
 }
 
-/** True for the queries behind the tables of pages, too: an analysis, or a part of the report or of `explore`. */
+/** True for the queries behind the tables of pages: an analysis, or a part of the report or of `explore`. */
 export function isExplored(name: string): boolean {
   if (!readdirSync(packagePath('pipelines/analysis')).includes(`${name}.sql`)) return false;
   const [first = ''] = readAnalysis(name).split('\n', 1);

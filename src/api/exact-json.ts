@@ -12,7 +12,7 @@ const INTEGER = /^-?\d+$/;
 
 /**
  * Integers are exact: safe ones as number, others as bigint. A decimal is a number if the double prints the same digits
- * again, else a LosslessNumber with the text. Of a repeated key the last value holds, as in JSON.parse.
+ * again, else a LosslessNumber with the text. If a key is repeated, its last value holds, as in JSON.parse.
  * @throws SyntaxError for text that is not JSON, or nested too deep
  */
 export function parseExactJson(text: string): unknown {

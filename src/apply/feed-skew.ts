@@ -79,8 +79,8 @@ async function readSkew(
         WHERE items > 1 AND 2 * items > (SELECT count(DISTINCT item_id) FROM distances)) AS agreed
     FROM nearest`);
   // Several changes of an item lie near its read, and one may have its very time by chance. The distance on which most
-  // items agree is the service's own. Where changes come in pairs, items agree on two: by the nearer one, no read counts
-  // as showing a change that came behind it.
+  // items agree is the service's own. If changes come in pairs, items agree on two distances: by the nearer one, no
+  // read counts as showing a change that came behind it.
   if (typeof row?.agreed === 'bigint' && row.agreed > 0n) return { us: row.agreed + SECOND_US, isSure: true };
   if (row?.is_exact === true) return { us: 0n, isSure: true };
   // Reads that lag are nearest to changes of earlier runs.

@@ -44,8 +44,8 @@ export async function findSites(
 
 /**
  * Lists every website that a landed row shows. The service shows a website as it is when it answers: the later answer
- * holds, by `rank` (feed before the export, export, feed after it, whole reads), then by `place`. What a webhook shows
- * may be a day old: it only adds websites that are not known yet.
+ * holds, by `rank` (feed before the export, export, feed after it, whole reads), then by `place`. A webhook may be a
+ * day old, so it only adds websites that are not known yet.
  */
 function listSiteRefs(
   graph: RelationGraph,

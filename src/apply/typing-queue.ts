@@ -51,7 +51,7 @@ export class TypingQueue {
   readonly #observed: Record<'export' | 'page', ObservedFields> = { export: new Map(), page: new Map() };
   /** Small files that wait for a full batch. */
   #small: LandedItems[] = [];
-  /** Chain of small batches and files of changes; it goes on after a failure. */
+  /** Chain of small batches and files of changes; it continues after a failure. */
   #work: Promise<unknown> = Promise.resolve();
   /** Chain of batches being looked at. */
   #prepared: Promise<unknown> = Promise.resolve();

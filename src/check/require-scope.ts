@@ -29,8 +29,9 @@ interface Scope {
 }
 
 /**
- * Refuses a check whose violations don't each follow from one row of items, or from the rows with equal values in the
- * scope's columns: a run could not count them by the rows that it changed. Only forms that are known to be safe pass.
+ * Refuses a check unless each violation follows from one row of items, or from the rows with equal values in the
+ * scope's columns. Else a run could not count violations by the rows that it changed. Only forms that are known to be
+ * safe pass.
  * @throws PricelakeError `config` that names file and line.
  */
 export async function requireScopes(db: Database, checks: readonly Check[]): Promise<void> {

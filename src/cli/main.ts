@@ -25,7 +25,7 @@ async function loadProgram(): Promise<Program> {
   const bundle = place('program.cjs');
   if (!existsSync(bundle)) return import('./program.js');
   // Beside the code, where only those who can change the code can change what was compiled of it. In a folder that
-  // can't be written, Node goes on without a cache.
+  // can't be written, Node does without a cache.
   (nodeModule as CompileCache).enableCompileCache?.(place('compiled'));
   return nodeModule.createRequire(import.meta.url)(bundle);
 }

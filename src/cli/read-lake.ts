@@ -16,7 +16,7 @@ export interface ReadOptions {
   tables?: (db: Database) => readonly TableName[];
   /** Interrupts the statement that runs. */
   signal: AbortSignal;
-  /** DuckDB's memory limit, e.g. `2GB`. */
+  /** DuckDB's memory limit, such as `2GB`. */
   memory?: string;
 }
 

@@ -10,7 +10,7 @@ interface ReportOptions {
   style?: Style;
   /** The words that start this program. */
   program?: string;
-  /** The checks that found something, and where to go on, are shown elsewhere. */
+  /** The checks that found something, and the next step, are shown elsewhere. */
   isStep?: boolean;
 }
 

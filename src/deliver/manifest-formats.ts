@@ -21,8 +21,8 @@ export function requireBase(format: LoaderFormat, base: string | undefined): voi
 }
 
 /**
- * Writes a manifest's files for a loader: a Redshift manifest, `FILES` clauses of COPY INTO with names below a stage at
- * the lake's root, JSON lists of URIs for LOAD DATA, or one path in each line.
+ * Writes a manifest's files for a loader: a Redshift manifest, `FILES` clauses of COPY INTO, JSON lists of URIs for
+ * LOAD DATA, or one path in each line. COPY INTO takes names below a stage at the lake's root.
  * @throws PricelakeError `usage` if the loader takes columns by their place and a file lacks some
  */
 export function writeForLoader(manifest: Pick<Manifest, 'table' | 'files'>, format: LoaderFormat): string {

@@ -51,7 +51,7 @@ export interface Manifest {
 
 interface ManifestWish {
   table: TableName;
-  /** The lake's address for the loader, e.g. `s3://bucket/lake`; default its folder. */
+  /** The lake's address for the loader, such as `s3://bucket/lake`; default its folder. */
   base?: string | undefined;
   since?: string | undefined;
 }

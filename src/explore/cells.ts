@@ -69,7 +69,10 @@ export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: R
   return type.typeId === DuckDBTypeId.VARCHAR ? foreign(String(value), 240) : foreign(valueToText(value), 240);
 }
 
-/** Exact decimal text of a price. What is computed from prices, a median or a price of 1 or more per unit, is rounded to cents. */
+/**
+ * Exact decimal text of a price. An amount that is computed from prices, a median or a price of 1 or more per unit, is
+ * rounded to cents.
+ */
 export function showAmount(name: string, amount: DuckDBDecimalValue): string {
   const { value, scale, width } = amount;
   const isComputed = name.startsWith('median') || (name === 'unit_price' && value >= 10n ** BigInt(scale));

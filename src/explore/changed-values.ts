@@ -6,7 +6,7 @@ import { foreign } from './format.js';
 const LONGEST = 80;
 
 /**
- * The values that a change tells of, from JSON text such as `{"title": ["old", "new"]}`: a line each. The price has columns
+ * The values that a change has, from JSON text such as `{"title": ["old", "new"]}`: a line each. The price has columns
  * of its own.
  */
 export function showChangedValues(text: string): Content {

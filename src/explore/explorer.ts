@@ -20,7 +20,7 @@ export interface ExplorerOptions extends Omit<SnapshotsOptions, 'report'> {
   advice: ReadonlyMap<string, Advice>;
   /** Hosts whose pictures the browser may ask for. */
   pictures: ReadonlySet<string>;
-  /** Tells of the copy what its tables don't have. */
+  /** Tells what the tables don't have about the copy. */
   tellNow(): Promise<CopyNow>;
 }
 

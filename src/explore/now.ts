@@ -19,7 +19,7 @@ export interface TriedRun {
   fault?: { step: string; code: string; message?: string; hint?: string | undefined } | undefined;
 }
 
-/** What a folder published last: a run, and the versions of tables. */
+/** The last publication of a folder: a run, and the versions of tables. */
 export interface PublishedState {
   runNumber: bigint;
   runId: string;
@@ -27,7 +27,7 @@ export interface PublishedState {
   versions: ReadonlyMap<string, bigint>;
 }
 
-/** How the copy on this machine stands to the one on its remote, as far as was read. */
+/** Whether the copy on this machine is behind the one on its remote, or ahead, as far as was read. */
 export type RemoteState =
   | { kind: 'unasked' }
   /** The lake has none. */

@@ -16,7 +16,7 @@ export interface PageRequest {
   /** Aborted when the browser has gone. */
   signal: AbortSignal;
   now: Date;
-  /** Tells of the copy what its tables don't have. */
+  /** Tells what the tables don't have about the copy. */
   tellNow(): Promise<CopyNow>;
   /** Hosts whose pictures the reader allows. */
   pictures: ReadonlySet<string>;

@@ -220,7 +220,7 @@ ${parts.map((part) => renderPart(part, places))}</main>
   return document.text;
 }
 
-/** A product's page is closed at first. A browser opens it for a link to what stands in it. */
+/** A product's page is closed at first. A browser opens it for a link to something in it. */
 function renderPart({ id, page, isProduct }: Part, places: ReadonlyMap<string, string>): Content {
   const article = html`<article id="${id}" aria-label="${page.title}">
 <h2>${foreign(page.title, 200)}</h2>

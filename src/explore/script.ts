@@ -1,6 +1,6 @@
 /**
- * The pages' only script. They work without it; it finds products while one types, moves between rows by the arrow keys,
- * sorts tables that are all there, completes names in SQL, and lets a written page search and copy its tables. It never
+ * The pages' only script. They work without it. It finds products while one types, moves between rows by the arrow
+ * keys, sorts whole tables and completes names in SQL. A written page can search and copy its tables with it. It never
  * makes elements from text.
  */
 export const PAGE_SCRIPT = `
@@ -87,7 +87,7 @@ export const PAGE_SCRIPT = `
     });
   }
 
-  // Numbers stand in the page as 1,234.50. A reader's own notation takes their place; cells keep their values.
+  // The page has numbers as 1,234.50. A reader's own notation takes their place; cells keep their values.
   const parts = new Intl.NumberFormat(navigator.language).formatToParts(12345.5);
   const signOf = (type) => parts.find((part) => part.type === type)?.value ?? '';
   const [group, decimal] = [signOf('group'), signOf('decimal')];

@@ -24,7 +24,7 @@ const PREPARED_LATER = { product_listings: 'product_id', product_history: 'produ
 const SESSIONS = 3;
 
 export interface SnapshotOptions {
-  /** DuckDB's memory limit, e.g. `450MB`. */
+  /** DuckDB's memory limit, such as `450MB`. */
   memory: string;
   /** The reader's own price list. */
   list?: WatchListOptions | undefined;

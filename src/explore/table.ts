@@ -107,7 +107,7 @@ function renderHead(column: CellColumn, label: string, order: Question['order'],
   return html`<th scope="col" role="columnheader"${kind}${sorted} data-name="${column.name}">${content}</th>`;
 }
 
-/** A value that is shown in another form stands in the cell as it is, for the script that sorts and copies rows. */
+/** If a value is shown in another form, the cell also has it as it is, for the script that sorts and copies rows. */
 function renderCell(
   { column, label }: Pick<Drawn, 'column' | 'label'>,
   value: DuckDBValue,

@@ -35,7 +35,7 @@ export function readVariables(analysis: string): Variable[] {
   return [...new Map([...told, ...untold].map((one) => [one.name, one])).values()];
 }
 
-/** Parts between `·` that stand outside of parentheses. */
+/** Parts between each `·` that is not in parentheses. */
 function splitOutside(text: string): string[] {
   const parts = [''];
   let depth = 0;

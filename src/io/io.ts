@@ -18,7 +18,7 @@ export interface Io {
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
 export interface Progress {
-  /** E.g. `snapshot` or `feed`. */
+  /** Such as `snapshot` or `feed`. */
   step: string;
   rows: bigint;
   /** Expected rows, if known. */

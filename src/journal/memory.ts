@@ -193,7 +193,10 @@ function listEntries({ idleRuns, histories, plan, broken, counts, probedAt, trie
   ];
 }
 
-/** Rows of runs without news that wait for table `runs`, in order. @param published the newest run that the table has */
+/**
+ * Rows of runs that found nothing new, which wait for table `runs`, in order.
+ * @param published the newest run that the table has
+ */
 export function listIdleRuns({ idleRuns }: LakeMemory, published = -1n): IdleRun[] {
   return listChain(idleRuns).filter(({ run_number }) => run_number > published);
 }

@@ -54,7 +54,7 @@ export function countBytes({ files }: ItemPages): number {
 export interface PolledPart {
   /** Pages of the last round of all its items. */
   wholePages: number;
-  /** The round that was begun last. Of all items `since` is null. */
+  /** The round that was begun last. `since` is null if it reads all items. */
   round: { since: string | null; newest: string | null; pages: number; rows: bigint };
   /** False again when a round was begun since. */
   isDone: boolean;

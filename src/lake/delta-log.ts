@@ -72,7 +72,7 @@ export async function readLog(lake: Lake, table: TableName, { since, until }: Lo
   return state;
 }
 
-/** True if the log goes on from this replay. A newer checkpoint may hold more than the entries do. */
+/** True if the log continues this replay. A newer checkpoint may hold more than the entries do. */
 async function isPartOf(lake: Lake, names: string[], { state, end }: Replay): Promise<boolean> {
   const checkpoint = findVersions(names, 'checkpoint.parquet').at(-1) ?? -1n;
   return checkpoint <= state.version && end !== undefined && end === (await identifyEntry(lake, state));

@@ -7,8 +7,8 @@ export const MANY_FILES = 16;
 export const TARGET_BYTES = 128 * 1024 * 1024;
 
 /**
- * The small files of a table that are to be joined, partition by partition: all of a partition that gets no more rows (a
- * day that is over) and of a table without days; those of today only if there are many.
+ * The small files of a table that are to be joined, partition by partition. A table without days, or a partition that
+ * gets no more rows (a day that is over), gives all its files; today gives them only if there are many.
  */
 export function planCompaction(
   schema: TableSchema,

@@ -53,7 +53,7 @@ export async function stageTable(db: Database, lake: Lake, stage: Stage): Promis
   return sealed;
 }
 
-/** As `stageTable`, but syncs and checks go on after it returns. The caller must await `sealed`. */
+/** As `stageTable`, but it returns before syncs and checks are done. The caller must await `sealed`. */
 export async function beginStage(db: Database, lake: Lake, stage: Stage): Promise<WrittenFiles> {
   const schema = loadTableSchema(stage.table);
   const partitionBy = stage.partitionBy ?? schema.partitionBy;

@@ -1,4 +1,5 @@
 import { ITEMS_A_PAGE } from '../api/contract.js';
+import { countOf } from '../formats/count.js';
 import { PricelakeError } from '../io/errors.js';
 import { type Allowance, countCallsLeft, RESERVED_CALLS } from './allowance.js';
 import { countPages } from './estimate.js';
@@ -41,16 +42,19 @@ export function chooseCopy(copy: CopyFacts): CopyChoice {
   const missing = pages > pagesLanded ? pages - pagesLanded : 1n;
   const callsLeft = countCallsLeft(allowance, callsMade);
   const fitsNow = callsLeft === null || missing + RESERVED_CALLS <= callsLeft;
-  if (pagesLanded > 0n && fitsNow) return byPages(`${missing} pages are left`, true);
+  if (pagesLanded > 0n && fitsNow) return byPages(`${countOf(missing, 'page')} left to read`, true);
   const refusal = cut ?? broken ?? refuseExport(allowance, exportRows);
   if (refusal === undefined) return { route: 'export', reason: 'an export is allowed', thisMonth: true };
   const { message, code, facts } = refusal;
-  if (fitsNow) return byPages(`${message}; ${missing} pages of /items give the same data`, true);
+  if (fitsNow) return byPages(`${message}; reading ${countOf(missing, 'page')} of /items gives the same data`, true);
   const isSoonAllowed = refuseExport(renew(allowance), exportRows) === undefined;
   if (calls?.monthly === true && !isSoonAllowed && callsLeft > RESERVED_CALLS) {
-    return byPages(`${message}; ${missing} pages of /items give the same data over several months`, false);
+    return byPages(
+      `${message}; reading ${countOf(missing, 'page')} of /items gives the same data over several months`,
+      false,
+    );
   }
-  const why = `${message}; ${missing} pages of /items would give the same data, but ${callsLeft} calls are left`;
+  const why = `${message}; reading ${countOf(missing, 'page')} of /items would give the same data, but too few calls are left (${callsLeft})`;
   return { route: 'wait', refusal: new PricelakeError(code, why, facts) };
 }
 

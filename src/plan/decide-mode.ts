@@ -34,7 +34,7 @@ export function hasOutlastedHistory({ landed: { triedAt }, isAtWork, account, no
 
 /**
  * Decides how the run brings the lake up to date. A decision holds for all tries, with two exceptions: the feed is
- * lost, too short, incomplete or refuses the cursor; or a complete comparison can't be had now.
+ * lost, short or incomplete, or refuses the cursor; or a complete comparison can't be had now.
  * @throws PricelakeError `plan_refuses` if `feed` is wanted and the plan has none
  */
 export function decideMode(facts: RunFacts): ModeDecision {

@@ -91,7 +91,7 @@ function explainHistories({ left }: { left: number }): string {
   return `histories of items, one call each, and a run that adds them${left === 0 ? '' : `; ${left} left for later`}`;
 }
 
-/** No rows are one page, too. The page size is the feed's by default. */
+/** Even no rows take one page. The page size is the feed's by default. */
 export function countPages(rows: bigint, pageSize = CHANGES_A_PAGE): number {
   const size = BigInt(pageSize);
   return rows === 0n ? 1 : Number((rows + size - 1n) / size);

@@ -1,3 +1,4 @@
+import { countOf, formatCount } from '../formats/count.js';
 import type { PricelakeError } from '../io/errors.js';
 import type { BrokenExport } from '../journal/memory.js';
 import { type Allowance, countCallsLeft, countRowsLeft } from './allowance.js';
@@ -72,7 +73,8 @@ function chooseWay(
   if (needed === 0) return { way: 'none', calls: 0, rows: 0n, reason: 'no items are needed' };
   const single: HydrationChoice = { way: 'items', calls: needed, rows: 0n, reason: '' };
   const byCalls = pages > 0 && pages < needed ? { ...single, way: 'pages' as const, calls: pages } : single;
-  if (withoutExport !== undefined) return { ...byCalls, reason: `${byCalls.calls} calls, because ${withoutExport}` };
+  if (withoutExport !== undefined)
+    return { ...byCalls, reason: `${countOf(byCalls.calls, 'call')}, because ${withoutExport}` };
   const exported: HydrationChoice = { way: 'export', calls: 1, rows, reason: '' };
   const isAffordable = limits.rowsLeft === null || rows <= limits.rowsLeft;
   const [chosen, other] =
@@ -81,12 +83,14 @@ function chooseWay(
     chosen === exported || isAffordable
       ? `instead of ${showCost(other)}`
       : 'because an export takes more rows than are left';
-  const left = `${limits.callsLeft ?? 'unlimited'} calls and ${limits.rowsLeft ?? 'unlimited'} export rows are left`;
+  const left = `left: ${showLeft(limits.callsLeft)} calls and ${showLeft(limits.rowsLeft)} export rows`;
   return { ...chosen, reason: `${showCost(chosen)} ${why}; ${left}` };
 }
 
+const showLeft = (count: bigint | null) => (count === null ? 'unlimited' : formatCount(count));
+
 function showCost({ calls, rows }: HydrationChoice): string {
-  return `${calls} calls${rows > 0n ? ` and ${rows} export rows` : ''}`;
+  return `${countOf(calls, 'call')}${rows > 0n ? ` and ${countOf(rows, 'export row')}` : ''}`;
 }
 
 function isCheaper(a: HydrationChoice, b: HydrationChoice, facts: Limits): boolean {

@@ -50,11 +50,11 @@ export interface SyncOptions {
 }
 
 /**
- * The story of a run: open the lake, land what is new by its plan, apply it to the rows so far, derive the tables of the
- * next version beside the lake, prove them, and publish. Each step takes the values of those before it. What lasts is
- * journaled, so a run that was stopped anywhere continues from there.
+ * The story of a run: open the lake, land what is new by its plan, and apply it to the rows so far. Then derive the
+ * tables of the next version beside the lake, prove them, and publish. Each step takes the values of those before it.
+ * The journal has all that lasts, so a run that was stopped anywhere continues from there.
  * @throws PricelakeError `disk_full`, `open_files`, `out_of_memory` or `lake_read_only` for what the machine refuses,
- * `lake_invalid` for damaged files of tables, and what the steps throw
+ *   `lake_invalid` for damaged files of tables, and what the steps throw
  */
 export function syncPipeline(
   pipeline: Pipeline,

@@ -59,8 +59,8 @@ export async function readAccount(run: Caller): Promise<Account> {
 }
 
 /**
- * Reads the plan, limits the client's calls, and opens the gate for exports. What earlier tries of the run took counts
- * against its caps.
+ * Reads the plan, limits the client's calls, and opens the gate for exports. Rows and blocks that earlier tries of the
+ * run took count against its caps.
  */
 export async function openAccount(
   { client, io, memory, pipeline, caps: { maxRows, maxOverage } }: Omit<Caller, 'landing'>,

@@ -216,7 +216,7 @@ async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard
       hasMore = goesOn;
       if (hasMore) {
         const all = BigInt(rows);
-        // Of several feeds, the others are still to come.
+        // If there are several feeds, the others are still to come.
         const newest = isOnly ? (guard.goal()?.newest ?? part.watermark) : undefined;
         const totalRows = total.estimate(cursor, all, newest);
         io.progress({ step: 'feed', rows: all, totalRows, isEstimate: true, bytes, done: false });

@@ -12,10 +12,10 @@ import type { Applied } from './table.js';
  *            │ history by id │ and known next time  │ `to` passes  │
  * ```
  *
- * Usually `from`, `applyFrom` and `known` are one cursor, and nothing is ahead. `from` is further back where a dataset is
- * new to the lake; `applyFrom` is where a crash lost the landing between the commits of history and items, and on a first
- * copy the watermark, since whole rows show what happened before it. Ahead of `to` is what webhooks brought, and what
- * the feed of one of several datasets did: when it comes again it is compared with history by its id.
+ * Usually `from`, `applyFrom` and `known` are one cursor, and nothing is ahead. `from` is further back if a dataset is new
+ * to the lake. `applyFrom` is where a crash lost the landing between the commits of history and items; on a first copy it
+ * is the watermark, because whole rows show what happened before it. Webhooks, and the feed of one of several datasets,
+ * bring changes ahead of `to`: when such a change comes again, it is compared with history by its id.
  */
 export interface CursorWindow {
   /** History holds every change of the feed up to it; undefined where no feed was read before. */

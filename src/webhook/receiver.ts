@@ -26,7 +26,7 @@ export interface ReceiverOptions extends AgeLimits {
 }
 
 export interface Receiver {
-  /** Address for deliveries, e.g. http://127.0.0.1:8700/webhook. */
+  /** Address for deliveries, such as http://127.0.0.1:8700/webhook. */
   url: string;
   /** Takes no more deliveries, and waits until those under way are written and answered. */
   close(): Promise<void>;

@@ -18,7 +18,7 @@ export interface Desk {
 
 /**
  * Judges a delivery, lands it and returns the status to answer with (section 6, delivery rules). A 2xx means that the
- * event is on disk, or needs not be. A signed body that can't be read is set aside and answered with 202: no retry
+ * event is on disk, or needs not be. A signed body that can't be read is set aside, and the answer is 202. No retry
  * would change it, and a refusal would hold up all later changes for a day and then turn the endpoint off.
  * @throws Refusal of a delivery that is not signed, or not now
  */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -10,9 +10,6 @@ import { MAIN, readJsonLine, runHere, runPricelake } from './pricelake.js';
 const run = promisify(execFile);
 const cwd = await mkdtemp(path.join(tmpdir(), 'pricelake-demo-'));
 afterAll(() => rm(cwd, { recursive: true }));
-
-const readPointer = async () =>
-  JSON.parse(await readFile(path.join(cwd, 'demo-lake', 'lake.json'), 'utf8')) as { runId: string; pipeline: string };
 
 describe('the demo', () => {
   test('copies, syncs, checks and compares, shows only the faults that checks find, and its next commands work', async () => {
@@ -38,20 +35,6 @@ describe('the demo', () => {
     for (const line of [commands[0] ?? '', ...commands.slice(2, -1)]) await run('sh', ['-c', line], { cwd });
   });
 
-  test('replaces its lake when it runs again', async () => {
-    const before = await readPointer();
-    const { code, stdout } = await runHere(['demo', '--items', '100', '--json'], { cwd });
-    expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1]);
-    const { runs } = JSON.parse(stdout) as { runs: { items: number; run_number: number; published: boolean }[] };
-    expect(runs.map((run) => [run.run_number, run.published])).toEqual([
-      [1, true],
-      [2, true],
-      [3, false],
-    ]);
-    expect(runs[0]?.items).toBe(100);
-    expect((await readPointer()).runId).not.toBe(before.runId);
-  });
-
   test('leaves the lake of another pipeline alone', async () => {
     const pointer = path.join(cwd, 'demo-lake', 'lake.json');
     const theirs = (await readFile(pointer, 'utf8')).replace('"demo"', '"prices"');
@@ -62,12 +45,5 @@ describe('the demo', () => {
       error: { message: './demo-lake is the lake of pipeline "prices", not of a demo' },
     });
     expect(await readFile(pointer, 'utf8')).toBe(theirs);
-  });
-
-  test('keeps lake and report in a folder of its own', async () => {
-    const outcome = await runPricelake(['demo', '--items', '60', '--keep', 'kept', '--json'], { cwd });
-    const report = path.join(cwd, 'kept', 'report.html');
-    expect(readJsonLine(outcome)).toMatchObject({ ok: true, lake: path.join('kept', 'lake'), report });
-    expect((await readdir(path.join(cwd, 'kept'))).sort()).toEqual(['lake', 'report.html']);
   });
 });

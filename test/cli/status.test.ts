@@ -95,7 +95,7 @@ test('how far the lake is behind the feed, when a pipeline file or the environme
   await expect(status({ online: true })).rejects.toMatchObject({ code: 'usage' });
 });
 
-test('superseded files that a retention keeps, and runs without news since', async () => {
+test('superseded files that a retention keeps, and runs since that found nothing new', async () => {
   world.pipeline.checks = {};
   world.pipeline.lake.retention = 3_600_000;
   await world.sync();

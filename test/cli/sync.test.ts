@@ -134,7 +134,7 @@ describe('sync exits with', () => {
 
   test('5 when the month is used up', async () => {
     world.sandbox.changeAccount({ limits: { ratePerSecond: null, apiCallsPerMonth: 1 } });
-    expectError(await sync(), 5, 'quota', "The month's 1 calls are used up.");
+    expectError(await sync(), 5, 'quota', "The month's allowance of 1 call is used up.");
   });
 
   test('6 when another run has locked the lake', async () => {

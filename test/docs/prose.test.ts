@@ -1,8 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { lintProse } from '../../docs/lint-prose.js';
+import { packagePath } from '../../src/io/package-path.js';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-prose-'));
 afterAll(() => rm(folder, { recursive: true }));
@@ -38,4 +40,39 @@ test('a sentence has at most 35 words, where it is one: not in a heading or a ce
     expect.stringMatching(/^4: 36 words in a sentence, and 35 are allowed: One Word Word/u),
   ]);
   expect(await lint(`# ${words(50)}\n\n| a |\n| - |\n| ${words(50)} |`)).toEqual([]);
+});
+
+test('no output of a page has zeros behind the cents of an amount: pricelake prints none', async () => {
+  const pages = (await readdir(packagePath('docs'), { recursive: true })).filter((name) => name.endsWith('.md'));
+  const found = pages.flatMap((page) => {
+    const text = readFileSync(packagePath(`docs/${page}`), 'utf8');
+    const outputs = [...text.matchAll(/^```text\n([\s\S]*?)^```/gmu)].map(([, output = '']) => output);
+    return outputs.flatMap((output) => output.match(/.*\d\.\d\d00\b.*/gu) ?? []).map((line) => `${page}: ${line}`);
+  });
+  expect(pages.length).toBeGreaterThan(30);
+  expect(found).toEqual([]);
+});
+
+test('comments of the code are read as pages are; diagrams and code in them are not', async () => {
+  const file = path.join(folder, 'code.ts');
+  const code = [
+    '/**',
+    ' * Begins anew.',
+    ' *',
+    ' *     anew | anew',
+    ' * @param anew',
+    ' */',
+    "const address = 'http://x/anew'; // `anew`",
+    '// How long it takes.',
+    'const text = 1; // What it is.',
+    '/** Says how. Of two, the first. */',
+  ];
+  await writeFile(file, code.join('\n'));
+  expect((await lintProse([file])).map((fault) => fault.replace(`${file}:`, ''))).toEqual([
+    '2: anew: write "again"',
+    '5: anew: write "again"',
+    '8: How: write "a subject and a verb"',
+    '9: What: write "a subject and a verb"',
+    '10: . Of: write "a subject and a verb"',
+  ]);
 });

@@ -51,7 +51,7 @@ describe('the search of the site', () => {
 
   /** The index as the site's server makes it, read as its search box does (`VPLocalSearchBox.vue`). */
   beforeAll(async () => {
-    const server = await createServer(path.join(checkout, 'docs'), { logLevel: 'error' });
+    const server = await createServer(path.join(checkout, 'docs'));
     const module = await server.transformRequest('/@localSearchIndexroot');
     await server.close();
     const [, json = ''] = /^export default (".*")/mu.exec(module?.code ?? '') ?? [];

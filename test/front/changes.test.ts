@@ -50,7 +50,7 @@ describe('a shop whose changes the feed tells', () => {
     ]);
   });
 
-  test('writes nothing in a run without news, whose row of the ledger comes with the next', async () => {
+  test('writes nothing in a run that finds nothing new, whose row of the ledger comes with the next', async () => {
     story.at('09:30');
     expect(await story.run()).toMatchObject({ published: false, row: { run_number: 3n, received: 0n } });
     expect(await story.read('SELECT run_number FROM runs ORDER BY ALL')).toEqual(['1', '2']);

@@ -23,7 +23,7 @@ export function foldRun(entries: readonly RunEntry[]): RunState {
 
 const AT = '2026-11-20T06:00:00.000Z';
 
-/** Entries of a run without news, between its beginning and its end. */
+/** Entries of a run that finds nothing new, between its beginning and its end. */
 export const TO_END: readonly RunEntry[] = [
   { type: 'feed.done', cursor: 0n, complete: true, at: AT, calls: 0 },
   { type: 'datasets', readAt: AT, answer: '[]', calls: 0 },

@@ -203,7 +203,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
     only: 'waits in stale_items',
   },
   {
-    name: 'the row of a run without news is forgotten',
+    name: 'the row of a run that finds nothing new is forgotten',
     file: 'src/journal/memory.ts',
     find: 'filter(({ run_number }) => run_number > published);',
     replace: 'filter(({ run_number }) => run_number < published);',

@@ -29,7 +29,8 @@ describe('a copy of all items', () => {
   });
 
   test('is read by pages where an export would be cut and the calls suffice', () => {
-    const reason = /1000 export rows .* takes 20000: it would be truncated; 40 pages of \/items give the same data$/;
+    const reason =
+      /1000 export rows .* takes 20000: it would be truncated; reading 40 pages of \/items gives the same data$/;
     expect(chooseCopy(facts({}))).toEqual({ route: 'pages', reason: expect.stringMatching(reason), thisMonth: true });
   });
 
@@ -37,7 +38,7 @@ describe('a copy of all items', () => {
     const cut = new PricelakeError('quota', 'the service cut the export', { cut: true });
     expect(chooseCopy(facts({ allowance: freePlan(50_000, 1_000), cut }))).toMatchObject({
       route: 'pages',
-      reason: 'the service cut the export; 40 pages of /items give the same data',
+      reason: 'the service cut the export; reading 40 pages of /items gives the same data',
     });
   });
 
@@ -57,7 +58,9 @@ describe('a copy of all items', () => {
       route: 'wait',
       refusal: {
         code: 'quota',
-        message: expect.stringContaining('40 pages of /items would give the same data, but 20 calls are left'),
+        message: expect.stringContaining(
+          'reading 40 pages of /items would give the same data, but too few calls are left (20)',
+        ),
         facts: { nextRunAt: new Date(RESETS_AT) },
       },
     });
@@ -67,7 +70,7 @@ describe('a copy of all items', () => {
     const items = 2_000_000n;
     expect(chooseCopy(facts({ items, exportRows: items }))).toMatchObject({
       route: 'pages',
-      reason: expect.stringMatching(/4000 pages of \/items give the same data over several months$/),
+      reason: expect.stringMatching(/reading 4,000 pages of \/items gives the same data over several months$/),
       thisMonth: false,
     });
   });
@@ -75,7 +78,7 @@ describe('a copy of all items', () => {
   test('that has begun by pages goes on with them while the calls suffice, also when an export would do by now', () => {
     expect(chooseCopy(facts({ allowance: freePlan(20_000, 1_000), pagesLanded: 30n }))).toMatchObject({
       route: 'pages',
-      reason: '10 pages are left',
+      reason: '10 pages left to read',
     });
     const few = freePlan(20_000, 1_000, { calls: 960n });
     expect(chooseCopy(facts({ allowance: few, pagesLanded: 30n })).route).toBe('export');

@@ -59,7 +59,7 @@ describe('where the budget allows no complete copy', () => {
   const allowance = { ...UNLIMITED, rows: bound('budget.exportRows', 10n), calls: bound('budget.calls', 20n) };
   const account = { ...ACCOUNT, allowance };
   const refusal =
-    'budget.exportRows leaves 10 export rows of 10, but the export takes 100; 1 pages of /items would give';
+    'budget.exportRows leaves 10 export rows of 10, but the export takes 100; reading 1 page of /items would give';
 
   test('a comparison that is due waits, and the lake goes on', () => {
     const due = { account, settings: { reconcileEvery: DAY_MS } };

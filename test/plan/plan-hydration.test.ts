@@ -64,7 +64,7 @@ describe('items that are needed are read', () => {
 
   test('and the choice says why', () => {
     expect(choose({}).reason).toBe(
-      '40 calls instead of 1 calls and 20000 export rows; 1000 calls and 100000 export rows are left',
+      '40 calls instead of 1 call and 20,000 export rows; left: 1,000 calls and 100,000 export rows',
     );
     expect(choose({ rowsLeft: 5n }).reason).toContain('because an export takes more rows than are left');
   });

@@ -44,7 +44,7 @@ test('a run is stopped where all has landed; a machine with an empty disk publis
   expect(keys('/items/_delta_log/')).toHaveLength(1);
 });
 
-test('machines in turns: each goes on from what the other published, and a run without news leaves the tables', async () => {
+test('machines in turns: each continues from what the other published, and a run that finds nothing new leaves the tables', async () => {
   await world.sandbox.advance({ hours: 1, changes: 10 });
   const { lake } = machine('one');
   await syncPipeline(machine('one'), testIo);

@@ -49,7 +49,7 @@ describe('what a run says it will take', () => {
     await expectKept();
   });
 
-  test('for a run without news: two calls', async () => {
+  test('for a run that finds nothing new: two calls', async () => {
     const said = await expectKept();
     expect(said).toMatchObject({ mode: 'feed', calls: 2, exact: true, looked: 2 });
   });

@@ -24,7 +24,7 @@ describe('without a change feed', () => {
     await expectExactCopy(world);
   });
 
-  test('a run without news writes nothing, and the overlap writes no difference twice', async () => {
+  test('a run that finds nothing new writes nothing, and the overlap writes no difference twice', async () => {
     const history = () => readLake(world.lakePath, (glob) => `SELECT count(*) FROM ${glob('history')}`);
     const before = await history();
     const report = await world.sync();

@@ -60,7 +60,7 @@ describe('a run takes what its plan says', () => {
     await expectAsSaid(simulation);
   });
 
-  test('a run without news that asks the websites when they were seen', async () => {
+  test('a run that finds nothing new and asks the websites when they were seen', async () => {
     const simulation = await openSimulation({ seed: 9, items: 25 });
     onTestFinished(() => simulation.close());
     const { pipeline, sync, world } = simulation;
@@ -74,7 +74,7 @@ describe('a run takes what its plan says', () => {
     expect((await expectAsSaid(simulation)).steps.map(({ step }) => step)).not.toContain('probe');
   });
 
-  test('a run without news that the pipeline file tells other words', async () => {
+  test('a run that finds nothing new, but the pipeline file tells other words', async () => {
     const simulation = await openSimulation({ seed: 9, items: 25 });
     onTestFinished(() => simulation.close());
     const { pipeline, sync, world } = simulation;

@@ -40,21 +40,20 @@ test('a file that can not be sealed fails the stage, whose files are removed', a
   await expect(readdir(path.dirname(files[0]?.stagedAt ?? ''))).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-test.each(['items', 'offers'])(
-  'a run whose %s can not be sealed publishes nothing; the next one does',
-  async (table) => {
-    const world = await openWorld({ items: 200, sites: 3 });
-    try {
+test('a run whose items or offers can not be sealed publishes nothing; the next one does', async () => {
+  const world = await openWorld({ items: 100, sites: 3 });
+  try {
+    for (const table of ['items', 'offers']) {
       miscount(table);
       await expect(world.sync()).rejects.toMatchObject(FAULT);
       expect(await readdir(path.join(world.lakePath, 'history')).catch(() => [])).toEqual([]);
       vi.restoreAllMocks();
-      await world.sync();
-      const [lake, truth] = await Promise.all([readItems(world.lakePath), readTruth(world.sandbox)]);
-      expect(lake.size).toBe(truth.size);
-      for (const [id, row] of truth) expect(lake.get(id)).toEqual(row);
-    } finally {
-      await world.close();
     }
-  },
-);
+    await world.sync();
+    const [lake, truth] = await Promise.all([readItems(world.lakePath), readTruth(world.sandbox)]);
+    expect(lake.size).toBe(truth.size);
+    for (const [id, row] of truth) expect(lake.get(id)).toEqual(row);
+  } finally {
+    await world.close();
+  }
+});

@@ -27,7 +27,7 @@ describe('sync', () => {
   });
 
   // I8 of SPEC.md
-  test('a run without news writes no file', async () => {
+  test('a run that finds nothing new writes no file', async () => {
     world.renew(copied);
     const before = await listFiles(world.lakePath);
     const report = await world.sync();
@@ -36,7 +36,7 @@ describe('sync', () => {
     expect(await listFiles(world.lakePath)).toEqual(before);
   });
 
-  test('the ledger of a run without news is written by the next run that writes', async () => {
+  test('the ledger of a run that finds nothing new is written by the next run that writes', async () => {
     world.renew(copied);
     await world.sync();
     await world.sync();

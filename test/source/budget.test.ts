@@ -143,7 +143,7 @@ describe('the ledger', () => {
     expect(await readUsage()).toEqual([[String(row.calls), String(row.calls), '60', '60']]);
     expect(world.requests.filter((request) => request === '/plan')).toHaveLength(2);
 
-    // That of a run without news, or of a small one, costs no call more.
+    // A run that finds nothing new, or a small one, takes no more calls for it.
     world.requests.length = 0;
     expect((await world.sync()).row).toMatchObject({ calls: 2n, usage_calls: null });
     expect(world.requests).toEqual(['/plan', expect.stringMatching(/^\/changes\?after=\d+&limit=1000$/)]);

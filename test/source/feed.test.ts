@@ -241,7 +241,7 @@ describe('the feeds of several datasets', () => {
     expect(await ids(landing)).toEqual([10, 12, 14, 16, 11, 13]);
   });
 
-  test('a dataset without news hides no change of another', async () => {
+  test('a dataset that has nothing new hides no change of another', async () => {
     const service = await startFeeds({ 1: [20n], 2: [11n, 13n] });
     const landing = await openLanding();
     const landed = await land(service, partsOf(service, { 1: 20n, 2: 9n }), landing);

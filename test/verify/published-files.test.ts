@@ -53,7 +53,7 @@ test.each<[string, string, () => Promise<void>]>([
     'lake.json',
     () => editFile('lake.json', (text) => text.replace(/"cursor": "\d+"/, '"cursor": "3"')),
   ],
-])('verify finds %s, and a sync writes the file again, also without news', async (_what, name, damage) => {
+])('verify finds %s, and a sync writes the file again, even if nothing changed', async (_what, name, damage) => {
   await damage();
   const error = await failVerify();
   const failed = (error.facts.proofs as ProofResult[]).filter(({ found }) => found > 0);

@@ -8,6 +8,7 @@ import { listFiles } from '../../deliver/manifest.js';
 import { writeForLoader } from '../../deliver/manifest-formats.js';
 import { parseSince } from '../../deliver/since.js';
 import { requireWarehouseBase, writeLoadScript } from '../../deliver/warehouses.js';
+import { countOf } from '../../formats/count.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { explainLostFile } from '../../lake/lost-file.js';
@@ -136,5 +137,5 @@ function explainPostgres(thrown: unknown): never {
 }
 
 function formatTable({ table, since, run, rows }: LoadedTable): string {
-  return `${table}: ${rows} rows, ${since === null ? 'everything' : `run ${since}`} to run ${run}\n`;
+  return `${table}: ${countOf(rows, 'row')}, ${since === null ? 'everything' : `run ${since}`} to run ${run}\n`;
 }

@@ -63,7 +63,7 @@ export async function readStatus(
     budget: readBudget(memory, service, budget, io),
     brokenExports: listBrokenExports(memory).map((broken) => ({ ...broken, retryAt: findRetryAt(broken) })),
     lag: service === undefined ? undefined : await measureLag(db, pointer, service),
-    /** What the newest processes did, and why some failed. */
+    /** The newest processes: each one's work, and why some failed. */
     tries: memory.tries.slice(-RUNS_SHOWN).reverse(),
     runs: await readRows(db, RUNS_SQL),
     checks: await readRows(db, CHECKS_SQL),

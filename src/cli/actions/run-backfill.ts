@@ -1,3 +1,4 @@
+import { countOf, formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { backfillHistory } from '../../run/backfill-history.js';
 import type { Arguments, CommandContext } from '../command.js';
@@ -11,7 +12,7 @@ export async function runBackfill(request: Arguments<typeof backfill>, context: 
   const selection = readSelection(request);
   const pipeline = await openPipeline(request, context);
   const { items, asked, run } = await backfillHistory(pipeline, selection, io, signal);
-  await say(`Histories of ${items} items; ${asked} read in this run.\n`);
+  await say(`Histories of ${countOf(items, 'item')}; ${formatCount(asked)} read in this run.\n`);
   await say(formatReport(run, pipeline.lake.path, { style }));
   return { items_chosen: items, histories_read: asked, ...describeReport(run, pipeline.lake.path) };
 }

@@ -77,7 +77,7 @@ function selectSettings(settings: CheckSettings, checks: Check[]): CheckSettings
   return Object.fromEntries(Object.entries(settings).filter(([name]) => names.has(name)));
 }
 
-/** Shows what was found, the most severe first. `isWhole` lists the checks that passed, too. */
+/** Shows what was found, the most severe first. `isWhole` also lists the checks that passed. */
 function formatResults(results: CheckResult[], checks: Check[], isWhole: boolean, context: CommandContext): string {
   const { output, style } = context;
   const failed = listFailed(results);

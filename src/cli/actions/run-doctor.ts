@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { describeProposals, proposeAttributes, writeAttributes } from '../../analyze/attribute-proposals.js';
 import { createClient } from '../../api/client.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
-import { countOf, formatCount } from '../../formats/count.js';
+import { countOf } from '../../formats/count.js';
 import { parseRemoteUrl } from '../../formats/remote-url.js';
 import { PricelakeError } from '../../io/errors.js';
 import { openLake } from '../../lake/lake.js';
@@ -142,7 +142,7 @@ async function lookAtService({ source, budget }: Pipeline, { io, signal }: Comma
     const left = findAllowance(plan, budget).calls;
     const calls = left === undefined ? undefined : countLeft(left);
     const feed = hasFeed(plan) ? 'with the change feed' : 'without the change feed';
-    const found = `${plan.name}, ${feed}, ${calls === undefined ? 'unlimited' : formatCount(calls)} calls left in the budget`;
+    const found = `${plan.name}, ${feed}, ${calls === undefined ? 'unlimited calls' : countOf(calls, 'call')} left in the budget`;
     return [
       ok('service', `${source.baseUrl} responds and accepts the key`),
       calls !== undefined && calls <= 0n

@@ -1,6 +1,6 @@
 import { findPipeline } from '../../config/find-pipeline.js';
 import { readReadingSettings } from '../../config/pipeline-file.js';
-import { formatCount } from '../../formats/count.js';
+import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { explainSystemFault } from '../../lake/faults.js';
 import { withRemote } from '../../remote/remote.js';
@@ -25,7 +25,7 @@ export async function runRestore(request: Arguments<typeof restore>, context: Co
     withRemote({ path, remote: address }, io, signal, async (remote) => remote?.bringAll()),
   );
   const { files = 0, bytes = 0 } = fetched ?? {};
-  const what = files === 0 ? 'No files were missing' : `Fetched ${formatCount(files)} files (${formatBytes(bytes)})`;
+  const what = files === 0 ? 'No files were missing' : `Fetched ${countOf(files, 'file')} (${formatBytes(bytes)})`;
   await say(`${what}; the lake at ${path} is complete.\n`);
   return { lake: path, remote: address, files, bytes };
 }

@@ -1,4 +1,4 @@
-import { formatCount } from '../../formats/count.js';
+import { countOf } from '../../formats/count.js';
 import { landPipeline } from '../../run/land-pipeline.js';
 import { setDeadline } from '../../run/open/deadline.js';
 import { type RunReport, type SyncOptions, syncPipeline } from '../../run/sync.js';
@@ -50,8 +50,8 @@ async function land(request: Arguments<typeof sync>, context: CommandContext): P
   const { path } = pipeline.lake;
   await say(
     report.landed
-      ? `Run ${report.runNumber} landed ${formatCount(report.rows)} rows in ${report.folder} (${report.calls} calls). The tables are unchanged; the next sync continues the run.\n`
-      : `Nothing new (${report.calls} calls). ${path} is unchanged.\n`,
+      ? `Run ${report.runNumber} landed ${countOf(report.rows, 'row')} in ${report.folder} (${countOf(report.calls, 'call')}). The tables are unchanged; the next sync continues the run.\n`
+      : `Nothing new (${countOf(report.calls, 'call')}). ${path} is unchanged.\n`,
   );
   const { runId, runNumber, ...others } = report;
   return { ...others, run_id: runId, run_number: runNumber, lake: path };

@@ -75,13 +75,14 @@ function describeTime({ mode, seconds, rows, earlier, benchSeconds }: RunEstimat
       return `about ${formatSeconds(earlier.seconds)}, as run ${earlier.run} took`;
     return `run ${earlier.run} ${took} for ${countOf(earlier.rows, 'row')}; ${expected}`;
   }
-  const isKnown =
-    seconds === undefined
-      ? 'not known'
-      : `at least ${formatSeconds(seconds)} for the calls at the plan's rate; the whole is not known`;
-  if (benchSeconds !== undefined)
-    return `${isKnown} before a first run. The benchmarks take about ${formatSeconds(benchSeconds)} for as many rows, on two cores and with the service on the same machine`;
-  const unknown = `${isKnown} before a first run of mode ${mode}`;
-  if (earlier === undefined) return unknown;
-  return `${unknown}. Run ${earlier.run}, of mode ${earlier.mode}, ${took} for ${countOf(earlier.rows, 'row')}; ${expected}`;
+  const least =
+    seconds === undefined ? undefined : `at least ${formatSeconds(seconds)}, for the calls at the plan's rate`;
+  if (benchSeconds !== undefined) {
+    const benched = `In the benchmarks, as many rows took about ${formatSeconds(benchSeconds)}`;
+    return `${least ?? 'not known before a first run'}. ${benched} (two cores, the service on the same machine)`;
+  }
+  const unknown = `not known before a first run of mode ${mode}`;
+  const known = least === undefined ? unknown : `${least}; the whole is ${unknown}`;
+  if (earlier === undefined) return known;
+  return `${known}. Run ${earlier.run}, of mode ${earlier.mode}, ${took} for ${countOf(earlier.rows, 'row')}; ${expected}`;
 }

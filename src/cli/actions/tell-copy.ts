@@ -17,7 +17,7 @@ import { readBudget } from './read-status.js';
 
 const TRIES_SHOWN = 20;
 
-/** Tells of a run that has not ended, and of the month, in the words of `status`. */
+/** Says in the words of `status` whether a run has not ended, and what is left of the month. */
 export async function tellLocal(lake: Lake, budget: Budget, io: CliIo): Promise<Omit<CopyNow, 'remote'>> {
   const lock = await readLock(lake, io);
   const open = await inspectOpenRun(lake, lock?.alive === true);
@@ -27,7 +27,7 @@ export async function tellLocal(lake: Lake, budget: Budget, io: CliIo): Promise<
   return { lines: lines.flatMap((line) => line ?? []), tries: listTries(memory) };
 }
 
-/** Tells of a remote that is read through the cache. */
+/** Describes a remote that is read through the cache. */
 export async function tellRemote({ address }: RemoteSource, lake: Lake): Promise<Omit<CopyNow, 'remote'>> {
   const url = parseRemoteUrl(address);
   const shown = url === undefined ? 'a remote' : showRemoteUrl(url);
@@ -66,7 +66,7 @@ class RemoteWatch {
     this.#now = now;
   }
 
-  /** What is known; asks if that is old, and does not wait for a slow answer. */
+  /** Returns what is known; asks if that is old, and does not wait for a slow answer. */
   async look(): Promise<RemoteState> {
     if (this.#asking === undefined && performance.now() - this.#askedAt > FRESH_MS) this.#ask();
     await Promise.race([this.#asking, new Promise((resolve) => setTimeout(resolve, WAIT_MS).unref())]);

@@ -10,7 +10,7 @@ import { layOutTable, right } from './table-layout.js';
 
 /** Nobody reads more in a table. A line says that it was cut. */
 const MOST_ROWS = 1000;
-/** Cells of a text without a terminal, because people read logs and e-mails, too. */
+/** Cells of a text without a terminal, because people also read logs and e-mails. */
 const MOST_CELLS = 48;
 
 /**

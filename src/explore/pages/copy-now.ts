@@ -4,7 +4,7 @@ import { foreign, formatDuration, moment } from '../format.js';
 import type { CopyNow, PublishedState, RemoteState, TriedRun } from '../now.js';
 import { renderSection } from '../page.js';
 
-/** What happens or went wrong last. */
+/** Shows what happens, or what went wrong last. */
 export function renderNow({ lines, tries: [last] }: CopyNow): Content {
   const list = lines.length === 0 ? '' : html`<ul>${lines.map((line) => html`<li>${foreign(line, 1000)}</li>`)}</ul>`;
   return html`${list}${last?.fault === undefined ? '' : renderFault(last, last.fault)}`;

@@ -33,9 +33,9 @@ export interface TimeEvidence {
 }
 
 /**
- * The time by which days close. The `Date` headers show it, but a proxy may write them: where the rows are more than a
- * day behind, they hold. Without headers it is what the rows show, up to this machine's time, and that where there are
- * none. Of clocks that contradict each other the one behind holds: a day that closes late is whole.
+ * The time by which days close. The `Date` headers show it, but a proxy may write them: if the rows are more than a day
+ * behind, the rows hold. Without headers, it is what the rows show, up to this machine's time; without rows, this
+ * machine's time. If clocks contradict each other, the one behind holds, because a day that closes late is whole.
  */
 export function chooseServiceTime({ date, seen, local }: TimeEvidence): Date {
   if (date === undefined) return seen !== undefined && seen < local ? seen : local;

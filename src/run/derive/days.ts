@@ -104,9 +104,9 @@ async function findFirstDay(
 }
 
 /**
- * Makes the kept days again of the products that the run learned something about: a change that came after its day was
- * closed, or an item that is new, or of another product, website or currency than before. Only rows that differ are
- * replaced, so files that show the same stay as they are.
+ * Makes the kept days again for the products about which the run learned something. That is a change that came after
+ * its day was closed, or an item that is new or has another product, website or currency than before. Only rows that
+ * differ are replaced, so files that show the same stay as they are.
  */
 async function redoDays(run: DaysRun, sources: DaySources, kept: bigint): Promise<TableChange> {
   const { graph, before, landing } = run;

@@ -34,8 +34,8 @@ interface Made {
 }
 
 /**
- * Stages the derived tables. Where the lake's rows follow from the items before the run, only products with changed
- * offers are computed, and only files that hold rows which became different are written again.
+ * Stages the derived tables. If the lake's rows follow from the items before the run, it computes only products with
+ * changed offers, and writes only files again that hold a row which differs.
  * @param flipped sources of which offers read something else than before
  * @param next the lake as it would be, without these tables
  */

@@ -41,8 +41,8 @@ interface ListedSources {
 /**
  * Establishes which items are listed, in a run by polling: `changedSince` may not return items that were removed or
  * listed again. One call compares the service's counts (section 4, /facets) with the lake as it would be; where they
- * differ, the items are found by pages and single reads, within a share of the calls left. What is not established is
- * journaled (`listing.done`). Returns the items that the service no longer shows.
+ * differ, the items are found by pages and single reads, within a share of the calls left. It journals what is not
+ * established (`listing.done`). Returns the items that the service no longer shows.
  */
 export async function establishListing(
   run: Run,

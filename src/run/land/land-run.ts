@@ -122,7 +122,7 @@ async function landByPlan(
   return { mode, lowWatermark, events, backfill, feed, window, added, account, plan };
 }
 
-/** Asks websites when they were seen, if a look is due. What has landed and is typed stays as it is. */
+/** Asks websites when they were seen, if a look is due. Never asks again once the landed rows are typed. */
 async function probeSites(run: Run, planner: RunPlanner): Promise<void> {
   const { client, landing, memory, io } = run;
   if (isApplicable(landing.journal.state)) return;

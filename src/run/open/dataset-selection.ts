@@ -17,8 +17,8 @@ export function readLakeSelection({ version, applied }: TableState): DatasetSele
 }
 
 /**
- * Refuses, before any call, to copy less than a lake holds: rows that no run keeps in sync any more would lie. What an
- * unfinished run has begun holds as well.
+ * Refuses, before any call, to copy less than a lake holds: rows that no run keeps in sync would lie. This includes the
+ * datasets that an unfinished run has begun to copy.
  * @throws PricelakeError `config`
  */
 export function refuseNarrowing(
@@ -59,8 +59,8 @@ export function fetchDatasets(client: ApiClient): Promise<z.output<typeof visibl
 }
 
 /**
- * Checks the datasets of a list, before anything is paid for. Where the plan locks some, the service is asked for one
- * that it does not list: it answers 402 if that is locked.
+ * Checks the datasets of a list, before anything is paid for. If the plan locks some, the service is asked for one that
+ * it does not list: it returns 402 if that is locked.
  * @throws PricelakeError `config` for one that the key can't read, `plan_refuses` for one that is beyond the plan.
  */
 export async function checkSelection(

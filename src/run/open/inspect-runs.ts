@@ -25,7 +25,7 @@ export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
     runNumber,
     begunAt: state.begin.at,
     state: isRunning ? ('running' as const) : isHeld ? ('held' as const) : ('interrupted' as const),
-    /** The step with which the next try goes on; in a running one, it may be further. */
+    /** The step with which the next try continues; a running one may be further. */
     step: NEXT_STEP[state.stage],
     /** Gate checks that hold the batch. */
     checks: isHeld ? [...state.checks] : [],

@@ -5,6 +5,7 @@ import { findPendingChanges, readChanges } from '../../apply/changes.js';
 import { DOUBTED_COLUMNS } from '../../apply/compare-rows.js';
 import { findNeeds } from '../../apply/judge-reads.js';
 import { readRejectedRows } from '../../apply/rejects.js';
+import { countOf, formatCount } from '../../formats/count.js';
 import type { BrokenExport, Memory } from '../../journal/memory.js';
 import { countBesideRun, countCallsLeft } from '../../plan/allowance.js';
 import { explainBroken, findBrokenChanged } from '../../plan/broken-exports.js';
@@ -63,7 +64,7 @@ export async function estimateNeeds(
     calls: 1 + rest.calls,
     rows: rest.rows,
     exact: false,
-    reason: `about ${needed} items of ${changed} changed${broken === undefined ? '' : `; ${explainBroken(broken)}`}`,
+    reason: `about ${countOf(needed, 'item')} of ${formatCount(changed)} changed${broken === undefined ? '' : `; ${explainBroken(broken)}`}`,
   };
 }
 
@@ -132,7 +133,7 @@ export async function estimateListing(source: EstimateSource, { gate }: Account)
   return calls === 0n
     ? {
         calls: counts,
-        basis: `item counts; ${why}, and reading all items would take ${wanted} calls (${limit} allowed)`,
+        basis: `item counts; ${why}, and reading all items would take ${countOf(wanted, 'call')} (${limit} allowed)`,
       }
     : { calls: counts + Number(calls), basis: `item counts, and reading the items: ${why}` };
 }

@@ -3,6 +3,7 @@ import { createClient } from '../../api/client.js';
 import { int64 } from '../../api/wire-types.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
+import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { type LandedRun, peekUnfinishedRun } from '../../journal/landings.js';
@@ -150,7 +151,7 @@ function findShortage({ calls: bound, resetsAt }: Allowance, total: Total, looke
   const about = total.exact ? '' : 'about ';
   return new PricelakeError(
     bound.rule === 'apiCallsPerMonth' ? 'quota' : 'budget',
-    `the run takes ${about}${total.calls} calls, but ${bound.rule} leaves ${left < 0n ? 0n : left} of ${bound.allowed}`,
+    `the run takes ${about}${countOf(total.calls, 'call')}, but ${bound.rule} leaves ${left < 0n ? 0n : left} of ${bound.allowed}`,
     {
       rule: bound.rule,
       wanted: total.calls,

@@ -59,7 +59,7 @@ export class RunPlanner {
     Object.assign(this.facts, news);
   }
 
-  /** The plan as of now. What it lacks is asked for, if it is one of `lacks`. */
+  /** The plan as of now. Asks for the facts that it lacks, if they are in `lacks`. */
   async plan(...lacks: Lack[]): Promise<RunPlan> {
     Object.assign(this.facts, readProgress(this.#source, this.#account));
     for (;;) {
@@ -175,8 +175,8 @@ async function countKnownRows({ tables, graph, before, selection }: FactSource):
 const readTime = (ms: unknown) => (typeof ms === 'bigint' ? new Date(Number(ms)) : undefined);
 
 /**
- * Up to when the lake is current, and when it was last copied whole. A run without news, even a complete copy, waits
- * among the idle ones.
+ * Up to when the lake is current, and when it was last copied whole. A run that found nothing new, even a complete
+ * copy, waits among the idle ones.
  */
 async function findLastRuns(
   graph: RelationGraph,

@@ -46,8 +46,8 @@ export async function askFacets(
 }
 
 /**
- * Compares the counts of listed items that the service gives by website, category and currency with `items`, the lake as
- * it would be. Of each difference: facet, id, name, service, lake; the widest first.
+ * Compares the counts of listed items that the service gives by website, category and currency with `items`, the lake
+ * as it would be. A difference has facet, id, name, service and lake; the widest is first.
  */
 export async function proveFacets(
   run: Run,

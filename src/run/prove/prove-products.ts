@@ -32,8 +32,8 @@ export async function landServiceProducts(
 }
 
 /**
- * Types landed products of the service, and compares them with the lake's as they would be (section 1 shows the matching
- * in words only); no rows where none are compared. Of each difference: the service's id and what differs.
+ * Types landed products of the service, and compares them with the lake's as they would be (section 1 shows the
+ * matching in words only); no rows where none are compared. A difference has the service's id and what differs.
  */
 export async function proveProducts(
   run: Run,

@@ -31,7 +31,7 @@ export interface ProvedRun {
   attributions: Attribution[];
   /** The run's row of the ledger. */
   row: RunRow;
-  /** Rows that the ledger gets: those of runs without news since the last publication, and the run's own. */
+  /** Rows that the ledger gets: those of runs that found nothing new since the last publication, and the run's own. */
   rows: readonly RunRow[];
   checks: CheckResult[];
   /** Notes the checks' counts, from which the next run counts on. Call it after the publication. */
@@ -107,7 +107,10 @@ async function auditRun(
   };
 }
 
-/** The tables that checks read. Of those that are read only as far as the run writes them, the other files need not be there. */
+/**
+ * The tables that checks read. If checks read only the rows of a table that the run writes, its other files need not be
+ * there.
+ */
 async function readCheckedTables(
   run: Run,
   next: NextLake,

@@ -2,6 +2,7 @@ import { version as duckdbVersion } from '@duckdb/node-api';
 import { type Comparison, NO_COMPARISON } from '../../apply/compare-rows.js';
 import { UNKNOWN_SKEW } from '../../apply/feed-skew.js';
 import type { NextSources } from '../../apply/sources.js';
+import { countOf, formatCount } from '../../formats/count.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { countKept } from '../../journal/exports.js';
 import { readBegin, readPublishable } from '../../journal/landings.js';
@@ -124,7 +125,7 @@ const NO_FINDINGS: Findings = {
   items: undefined,
 };
 
-/** The run's row of the ledger. What it `found` is undefined for a run that leaves the items as they are. */
+/** The run's row of the ledger. `found` is undefined for a run that leaves the items as they are. */
 export async function describeRun(
   run: Run,
   landed: LandedInput,
@@ -177,18 +178,18 @@ function explainRun(
   const left = histories?.left ?? 0;
   const reasons = [
     decision?.reason ?? '',
-    left === 0 ? '' : `the histories of ${left} items are still to be read`,
+    left === 0 ? '' : `the histories of ${countOf(left, 'item')} are still to be read`,
     listing.done?.reason ?? '',
-    mode === 'poll' || unnamed === 0n ? '' : `${unnamed} changes or rows don't name their items`,
-    before === 0n ? '' : `an earlier run couldn't tell whether up to ${before} items are listed`,
+    mode === 'poll' || unnamed === 0n ? '' : `${formatCount(unnamed)} changes or rows don't name their items`,
+    before === 0n ? '' : `an earlier run couldn't tell whether up to ${countOf(before, 'item')} are listed`,
   ];
   return reasons.filter((reason) => reason !== '').join('; ');
 }
 
 /**
  * Up to when the lake is current: where the feed ended, or where items were read without it. Polled items alone don't
- * tell: the poll may have missed removals. Nor do changes and rows that don't name their items. What an earlier run did
- * not establish, a run by the feed alone does not either.
+ * tell: the poll may have missed removals. Nor do changes and rows that don't name their items. A run by the feed alone
+ * does not establish either what an earlier run did not.
  */
 function describeCurrency(
   { mode, feed, lowWatermark, plan }: LandedInput,

@@ -1,4 +1,5 @@
 import { createMiddleware } from 'hono/factory';
+import { countOf } from '../../formats/count.js';
 import { OVERDUE_DAYS } from '../plans.js';
 import type { ReadingValue } from '../readings/registry.js';
 import { type Account, isMetered, type KeyKind } from './account.js';
@@ -55,7 +56,7 @@ function takeCall({ account }: Service, kind: KeyKind): void {
     throw refuseByLimit(402, plan, 'paymentOverdue', message);
   }
   if (isMetered(kind) && apiCallsPerMonth !== null && usage.apiCalls >= apiCallsPerMonth) {
-    const message = `The month's ${apiCallsPerMonth} calls are used up.`;
+    const message = `The month's allowance of ${countOf(apiCallsPerMonth, 'call')} is used up.`;
     throw refuseByLimit(429, plan, 'apiCallsPerMonth', message, account.secondsTo(usage.resetsAt));
   }
   account.countCall(kind);

@@ -55,7 +55,7 @@ function defaultOf(name: ReadingName): string | number {
   return values === 'seconds' ? 0 : values[0];
 }
 
-/** `NAME=VALUE` each. Of two with the same name the later one holds. */
+/** `NAME=VALUE` each. If two have the same name, the later one holds. */
 function parseReadings(specs: readonly string[]): Values {
   return Object.fromEntries(
     specs.map((spec) => {

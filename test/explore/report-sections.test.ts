@@ -2,8 +2,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { writeReport } from '../../src/cli/actions/write-report.js';
-import { publishLake } from './lake-fixture.js';
-import { act, openContext } from './open-context.js';
+import { publishLake } from '../cli/lake-fixture.js';
+import { act, openContext } from '../cli/open-context.js';
 
 const at = (time: string) => `TIMESTAMPTZ '2026-11-${time}:00:00Z'`;
 const HOSTILE = "'<img src=x onerror=alert(1)>'";

@@ -15,8 +15,8 @@ import {
   recorded,
   TODAY,
   world,
-} from './watch-market.js';
-import { at, type PastListing } from './watch-world.js';
+} from '../cli/watch-market.js';
+import { at, type PastListing } from '../cli/watch-world.js';
 
 const isOffScale = (price: number, typical: number) => {
   const tens = Math.log10(price / typical);

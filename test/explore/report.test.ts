@@ -5,8 +5,8 @@ import { Script } from 'node:vm';
 import { afterAll, describe, expect, it } from 'vitest';
 import { writeReport } from '../../src/cli/actions/write-report.js';
 import { toJsonText } from '../../src/cli/json-text.js';
-import { CREDIT, publishLake } from './lake-fixture.js';
-import { act, openContext } from './open-context.js';
+import { CREDIT, publishLake } from '../cli/lake-fixture.js';
+import { act, openContext } from '../cli/open-context.js';
 
 const lake = await publishLake();
 const folder = path.join(path.dirname(lake), 'out');

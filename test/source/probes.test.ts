@@ -1,9 +1,9 @@
 /** Each website is asked when it was last seen, on a schedule and within the budget. */
 import { expect, onTestFinished, test } from 'vitest';
 import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
+import { openStory, type Story } from '../front/story.js';
 import { testIo } from '../run/world.js';
 import type { Item } from '../sim/world.js';
-import { openStory, type Story } from './story.js';
 
 const HOUR = 3_600_000_000_000n;
 const DAY = 24n * HOUR;

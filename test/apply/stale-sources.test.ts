@@ -1,15 +1,12 @@
 /** Offers of a source that is dead are stale, those of a source that is seen are fresh, whatever their rows say. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openLake } from '../../src/lake/lake.js';
-import { describeLakePipeline } from '../../src/run/rebuild/lake-pipeline.js';
-import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import { Database } from '../../src/sql/connection.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
+import { openStory, type Story } from '../front/story.js';
 import { testIo } from '../run/world.js';
 import type { Item } from '../sim/world.js';
-import { openStory, type Story } from './story.js';
 
 const RADIO = { brand: 'Acme', mpn: 'R-1', title: 'Radio' };
 const LAMP = { brand: 'Acme', mpn: 'L-1', title: 'Lamp' };
@@ -21,7 +18,6 @@ let radios: Item[];
 let beads: Item[];
 beforeAll(async () => {
   story = await openStory();
-  story.pipeline.landing.keep = Number.MAX_SAFE_INTEGER;
   story.at('01 08:00');
   radios = SITES.map((siteId) => story.add({ ...RADIO, siteId, modelId: siteId * 10n + 1n, price: 10_000 }));
   radios.push(...SITES.slice(1).map((siteId) => story.add({ ...LAMP, siteId, modelId: siteId * 10n + 1n })));
@@ -112,18 +108,13 @@ test('a change of one item shows that its source is alive', async () => {
   expect(await proofs()).toEqual([]);
 });
 
-test('another limit holds from the next run on, without news, and a rebuild without the file keeps it', async () => {
+test('another limit holds from the next run on, even if nothing changed', async () => {
   const limits = () => story.read('SELECT DISTINCT stale_after FROM sources ORDER BY ALL');
   story.pipeline.analysis = { ...story.pipeline.analysis, staleAfter: { seconds: 3600 } };
   expect((await story.run()).published).toBe(true);
   expect(await limits()).toEqual(['3600']);
   expect((await story.run()).published).toBe(false);
   expect(await proofs()).toEqual([]);
-  const before = [await sources(), await offers()];
-  await rebuildLake(await describeLakePipeline(story.lakePath), testIo, new AbortController().signal);
-  expect(await limits()).toEqual(['3600']);
-  expect([await sources(), await offers()]).toEqual(before);
-  expect((await story.run()).published).toBe(false);
 });
 
 test('a poll brings newer times of the items that changed', async () => {
@@ -177,19 +168,6 @@ test('a run that was stopped behind the commit of sources judges their offers wh
   expect(await other.read("SELECT count(*) FROM offers WHERE list_contains(findings, 'stale')")).toEqual(['3']);
 });
 
-test('a recorded past is not stale as a whole', async () => {
-  const other = await openOther();
-  for (const siteId of SITES) {
-    addOld(other, siteId === 33n ? 315 : 300, { ...RADIO, siteId, modelId: siteId });
-  }
-  await other.run();
-  expect(await other.read('SELECT source_id, is_stale FROM sources ORDER BY source_id')).toEqual([
-    '11 | false',
-    '22 | false',
-    '33 | true',
-  ]);
-});
-
 test('a multiple of the usual interval keeps sources that are seen seldom', async () => {
   const other = await openOther();
   other.pipeline.analysis = { ...other.pipeline.analysis, staleAfter: { intervals: 3 } };
@@ -229,53 +207,4 @@ test('changes of the feed move the data clock, and no check takes their times fo
   expect(next.checks.find(({ name }) => name === 'seen_ahead')?.violations).toBe(0n);
   const clock = readFileSync('pipelines/analysis/data_clock.sql', 'utf8');
   expect(await other.read(`SELECT strftime(seen_day, '%d') FROM (${clock})`)).toEqual(['25']);
-});
-
-test('a time far ahead makes no source stale, and its source has no time by it', async () => {
-  const other = await openOther();
-  for (const siteId of SITES) other.add({ ...RADIO, siteId, modelId: siteId, price: 10_000 });
-  const ahead = { lastSeenAt: other.world.now + 3000n * DAY };
-  for (const siteId of [11n, 44n]) other.alter(other.add({ siteId, modelId: siteId }), ahead);
-  await other.run();
-  expect(await other.read('SELECT source_id, t(last_seen_at), is_stale FROM sources ORDER BY source_id')).toEqual([
-    ...SITES.map((id) => `${id} | 20 08:00 | false`),
-    '44 | ∅ | false',
-  ]);
-});
-
-test('a machine whose clock is years behind judges by the times as they are', async () => {
-  const other = await openOther();
-  for (const siteId of SITES) {
-    addOld(other, siteId === 33n ? 30 : 1, { siteId, modelId: siteId });
-  }
-  await other.sync({ now: () => new Date('2020-01-01T00:00:00Z') });
-  expect(await other.read('SELECT source_id, is_stale FROM sources ORDER BY source_id')).toEqual([
-    '11 | false',
-    '22 | false',
-    '33 | true',
-  ]);
-});
-
-/** Leaves the lake as a version without the table would. */
-function dropTable(lakePath: string, table: string): void {
-  rmSync(path.join(lakePath, table), { recursive: true });
-  const pointer = path.join(lakePath, 'lake.json');
-  const { tables, ...rest } = JSON.parse(readFileSync(pointer, 'utf8'));
-  delete tables[table];
-  writeFileSync(pointer, JSON.stringify({ ...rest, tables }));
-}
-
-test('a lake without the table gets it with the next run, and calls no source stale before a copy', async () => {
-  const other = await openOther();
-  for (const siteId of SITES) {
-    addOld(other, siteId === 33n ? 30 : 1, { ...RADIO, siteId, modelId: siteId });
-  }
-  await other.run();
-  dropTable(other.lakePath, 'sources');
-  expect((await other.run()).published).toBe(true);
-  const rows = () => other.read('SELECT source_id, read_by, is_stale FROM sources ORDER BY source_id');
-  expect(await rows()).toEqual(['11 | item | false', '22 | item | false', '33 | item | false']);
-  other.pipeline.source.mode = 'snapshot';
-  await other.run();
-  expect(await rows()).toEqual(['11 | copy | false', '22 | copy | false', '33 | copy | true']);
 });

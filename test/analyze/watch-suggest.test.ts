@@ -15,7 +15,7 @@ import {
   readRows,
   SHOPS,
   world,
-} from './watch-market.js';
+} from '../cli/watch-market.js';
 
 const toUnits = (price: number) => BigInt(Math.round(price * 10_000));
 const showUnits = (units: bigint) => (Number(units) / 10_000).toFixed(4).replace(/(\.\d{2}\d*?)0+$/u, '$1');
