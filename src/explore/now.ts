@@ -27,7 +27,7 @@ export interface PublishedState {
   versions: ReadonlyMap<string, bigint>;
 }
 
-/** Whether the copy on this machine is behind the one on its remote, or ahead, as far as was read. */
+/** The copy on this machine against the one on its remote: behind, ahead or the same, as far as was read. */
 export type RemoteState =
   | { kind: 'unasked' }
   /** The lake has none. */
