@@ -21,6 +21,7 @@ import { shopPage, shopsPage } from './pages/shops.js';
 import { sqlPage } from './pages/sql.js';
 import { todayPage } from './pages/today.js';
 import { ask, type Question } from './question.js';
+import { isRefusedByDuckDb } from './refusal.js';
 import { PAGE_SCRIPT } from './script.js';
 import type { Snapshot } from './snapshot.js';
 import type { Snapshots } from './snapshots.js';
@@ -159,7 +160,10 @@ export function buildApp({
       title: 'There is no such page',
       body: html`<p>Nothing in the lake has this address.</p>`,
     };
-    return c.html(printEdition(renderPage(shown, frame(c, snapshot)), 'served'), page === undefined ? 404 : 200);
+    return c.html(
+      printEdition(renderPage(shown, frame(c, snapshot)), 'served'),
+      page === undefined ? 404 : (page.status ?? 200),
+    );
   }
 
   function respond(c: Context, make: MakeThis): Promise<Response> {
@@ -188,13 +192,6 @@ export function buildApp({
 
 /** Nobody reads this answer. */
 const GONE = 499;
-
-/** A value of the address does not fit: DuckDB says which. */
-const isRefusedByDuckDb = (error: unknown) =>
-  error instanceof Error &&
-  /^(Conversion|Binder|Catalog|Parser|Permission|Invalid Input|Out of Range|Out of Memory) Error: /u.test(
-    error.message,
-  );
 
 const tellTooLarge = (): Page => ({
   title: 'This list is too large',

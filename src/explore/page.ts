@@ -27,6 +27,8 @@ export interface PageRequest {
 export interface Page {
   title: string;
   body: Content;
+  /** 200 without it. */
+  status?: 400;
   /** Its address in other pages, if it shows one of several things. */
   address?: string;
   /** Stands beside the title in a list of pages. */
@@ -61,13 +63,13 @@ export function renderPage({ title, body, again }: Page, { snapshot, path, query
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${again === undefined ? '' : html`<meta http-equiv="refresh" content="${again}">`}
+${again === undefined ? '' : html`<noscript><meta http-equiv="refresh" content="${again}"></noscript>`}
 <title>${title} · ${name}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/page.css">
 <script src="/page.js" defer></script>
 </head>
-<body>
+<body${again === undefined ? '' : html` data-again="${again}"`}>
 <a class="skip" href="#main">To the content</a>
 <header class="bar"><div class="wide">
 <p class="brand"><a href="/">${foreign(name, 40)}</a></p>

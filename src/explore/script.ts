@@ -16,6 +16,10 @@ export const PAGE_SCRIPT = `
     search.select();
   });
 
+  // Something is still being prepared.
+  const again = Number(document.body.dataset.again);
+  if (again > 0) setTimeout(() => location.reload(), again * 1000);
+
   // Arrow keys go from the search to the rows, and from row to row.
   const rowLinks = () => [...document.querySelectorAll('tbody th a')].filter((link) => link.offsetParent !== null);
   addEventListener('keydown', (event) => {
@@ -41,15 +45,33 @@ export const PAGE_SCRIPT = `
       const set = [...new FormData(filters)].filter(([, value]) => value !== '');
       const query = new URLSearchParams(set).toString();
       const address = location.pathname + (query === '' ? '' : '?' + query);
-      const answer = await fetch(address);
-      const text = await answer.text();
+      const read = async (wanted) => {
+        const answer = await fetch(wanted);
+        return new DOMParser().parseFromString(await answer.text(), 'text/html');
+      };
+      const page = await read(address + (query === '' ? '?' : '&') + 'part=found');
       if (mine !== asked) return;
-      const page = new DOMParser().parseFromString(text, 'text/html');
       const part = page.getElementById('found') ?? page.querySelector('main .finding');
       if (part === null) return;
       localize(part);
       found.replaceChildren(...part.childNodes);
       history.replaceState(null, '', address);
+      clearTimeout(timer);
+      timer = setTimeout(() => count(mine, () => read(address)).catch(() => {}), 600);
+    };
+    // Counts beside the values of filters follow when nobody types. A list that is open stays as it is.
+    const count = async (mine, read) => {
+      const page = await read();
+      if (mine !== asked) return;
+      for (const list of filters.querySelectorAll('select, datalist')) {
+        const place = list.id === '' ? 'select[name=' + list.name + ']' : '#' + list.id;
+        const counted = page.querySelector('.filters ' + place);
+        if (counted !== null && list !== document.activeElement) list.replaceChildren(...counted.childNodes);
+      }
+      const caption = page.querySelector('#found caption');
+      if (caption === null) return;
+      localize(caption);
+      found.querySelector('caption')?.replaceWith(caption);
     };
     const ask = () => {
       clearTimeout(timer);

@@ -15,6 +15,7 @@ import {
   renderSection,
 } from '../page.js';
 import { type Answer, listVariables, type Question, showSql } from '../question.js';
+import { isRefusedByDuckDb } from '../refusal.js';
 import { renderAnswer, renderPager } from '../table.js';
 import { readAbout, readVariables } from '../variables.js';
 
@@ -37,8 +38,17 @@ export function readSet(analysis: string, search: URLSearchParams): Question['se
   return Object.fromEntries(readVariables(analysis).map(({ name }) => [name, search.get(name) ?? '']));
 }
 
+/** A variable that is missing is no fault of the reader, who can't know it. */
+function explainRefusal({ message }: Error, isSet: boolean): Content {
+  if (message.includes('Table with name rates does not exist')) {
+    return html`<p>This analysis needs exchange rates, which pages don't have. On the command line, <code>pricelake query --analysis NAME --fx rates.csv --fx-base EUR</code> reads a CSV file with the columns <code>date,currency,rate</code>.</p>`;
+  }
+  if (isSet) return html`<div class="finding grave" role="alert"><pre>${message}</pre></div>`;
+  return html`<p>This analysis has no rows without some of its variables: fill in the form. <small>${message.split('\n', 1)}</small></p>`;
+}
+
 /** One analysis: form, rows, SQL, limits. */
-export async function analysisPage(analysis: string, { search, ask }: PageRequest): Promise<Page> {
+export async function analysisPage(analysis: string, { search, ask, signal }: PageRequest): Promise<Page> {
   const path = `/analyses/${analysis}`;
   const variables = readVariables(analysis);
   const set = readSet(analysis, search);
@@ -50,14 +60,22 @@ export async function analysisPage(analysis: string, { search, ask }: PageReques
       html`${renderField(name, name, set[name] ?? '')}${about === '' ? '' : html`<small>${about}</small>`}`,
   );
   const address = (changes: Record<string, string>) => changeAddress(path, search, { from: '', ...changes });
-  const rows = await renderRows();
+  const isSet = listVariables(question).length > 0;
+  let refusal: Error | undefined;
+  const rows = await renderRows().catch((error: unknown) => {
+    signal.throwIfAborted();
+    if (!isRefusedByDuckDb(error)) throw error;
+    refusal = error;
+    return explainRefusal(error, isSet);
+  });
   const command = describeCommand(question);
   return {
     title: toLabel(analysis),
+    ...(refusal !== undefined && isSet ? { status: 400 } : {}),
     body: html`${readAbout(readAnalysis(analysis))
       .split(/ (?=(?:Source|Exact|Limits): )/u)
       .map((part) => html`<p>${part}</p>\n`)}
-${fields.length === 0 ? '' : html`<details${listVariables(question).length > 0 ? html` open` : ''}><summary>Variables</summary>${renderFilters(path, fields)}</details>`}
+${fields.length === 0 ? '' : html`<details${isSet || refusal !== undefined ? html` open` : ''}><summary>Variables</summary>${renderFilters(path, fields)}</details>`}
 ${rows}
 ${renderSection(
   'SQL',

@@ -1,5 +1,6 @@
-import { formatCount } from '../../formats/count.js';
+import { countOf, formatCount } from '../../formats/count.js';
 import { html } from '../../formats/html.js';
+import { onlyIn } from '../edition.js';
 import {
   type Choice,
   changeAddress,
@@ -13,6 +14,7 @@ import {
 } from '../page.js';
 import type { Question } from '../question.js';
 import { renderAnswer, renderPager } from '../table.js';
+import { askForFacets, type Facet, renderBrand } from './product-facets.js';
 
 const PATH = '/products';
 const ROWS = 50;
@@ -30,18 +32,6 @@ const VARIABLES = [
   'max_price',
 ] as const;
 
-const GRADES: Choice[] = [
-  { value: '', label: 'any' },
-  { value: 'A', label: 'A' },
-  { value: 'B', label: 'A or B' },
-];
-
-const STOCK: Choice[] = [
-  { value: '', label: 'any' },
-  { value: 'true', label: 'yes' },
-  { value: 'false', label: 'not known' },
-];
-
 /** The question of an address. */
 export function askForProducts(search: URLSearchParams): Question {
   const set = Object.fromEntries(VARIABLES.map((name) => [name, search.get(name) ?? '']));
@@ -54,31 +44,31 @@ export function askForProducts(search: URLSearchParams): Question {
 export async function productsPage({ search, ask }: PageRequest): Promise<Page> {
   const question = askForProducts(search);
   const { set, offset = 0, limit } = question;
-  const [answer, currencies] = await Promise.all([ask(question), listCurrencies(ask)]);
+  // While one types, the rows come first: the script asks again for the counts.
+  const isPart = search.get('part') !== null;
+  const [answer, facets] = await Promise.all([ask(question), isPart ? undefined : askForFacets(set, ask)]);
   const field = (name: (typeof VARIABLES)[number], label: string, hint = '') =>
     renderField(name, label, set[name] ?? '', hint);
+  const choose = (name: Facet, label: string) =>
+    facets === undefined ? '' : renderChoice(name, label, facets.list(name), set[name] ?? '');
   const filters = renderFilters(
     PATH,
     [
-      field('brand', 'Brand'),
-      field('category', 'Category', 'slug or path'),
-      renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], set.currency ?? ''),
-      renderChoice('grade', 'Grade', GRADES, set.grade ?? ''),
-      renderChoice('in_stock', 'In stock', STOCK, set.in_stock ?? ''),
+      facets === undefined ? '' : renderBrand(set.brand ?? '', facets.list('brand')),
+      choose('category', 'Category'),
+      choose('site_id', 'Sold by'),
+      choose('currency', 'Currency'),
+      choose('grade', 'Grade'),
+      choose('in_stock', 'In stock'),
       field('min_shops', 'Shops from'),
       field('min_price', 'Price from'),
       field('max_price', 'to'),
     ],
-    {
-      site_id: set.site_id ?? '',
-      sort: search.get('sort') ?? '',
-      order: search.get('order') ?? '',
-      rows: search.get('rows') ?? '',
-    },
+    { sort: search.get('sort') ?? '', order: search.get('order') ?? '', rows: search.get('rows') ?? '' },
   );
-  const address = (changes: Record<string, string>) => changeAddress(PATH, search, { from: '', ...changes });
+  const address = (changes: Record<string, string>) => changeAddress(PATH, search, { from: '', part: '', ...changes });
   const table = renderAnswer(answer, question, {
-    caption: 'Products with a price, in each currency; prices are those that can be trusted',
+    caption: `${facets === undefined ? 'Products' : countOf(facets.all, 'product')} with a price, in each currency; prices are those that can be trusted`,
     columns: [
       'title',
       'brand',
@@ -94,7 +84,8 @@ export async function productsPage({ search, ask }: PageRequest): Promise<Page> 
       { name: 'delivered_min', label: 'Delivered from' },
     ],
     sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
-    more: '', // the pager says so
+    // On a served page, the pager says so.
+    more: onlyIn('written', html`<p class="soft">The first ${formatCount(answer.rows.length)} of them.</p>`),
     empty: 'No product has these words and values. Remove a word or a filter.',
   });
   const pager = renderPager(

@@ -1,0 +1,92 @@
+import { formatCount } from '../../formats/count.js';
+import { type Html, html } from '../../formats/html.js';
+import { cutText } from '../format.js';
+import type { Choice, PageRequest } from '../page.js';
+import type { Question } from '../question.js';
+import { readAll, toBigInt, toText } from '../values.js';
+
+const FACETS = ['brand', 'category', 'site_id', 'currency', 'grade', 'in_stock'] as const;
+export type Facet = (typeof FACETS)[number];
+
+export interface Facets {
+  /** Products that the filters leave. */
+  all: bigint;
+  /** Values of a filter with the number of products that each would leave. */
+  list(facet: Facet): Choice[];
+}
+
+interface Counted {
+  value: string;
+  label: string;
+  products: bigint;
+}
+
+const ANY: Choice = { value: '', label: 'any' };
+const MOST = 1000;
+
+/** Counts by each filter what the other filters leave, so that another value can be chosen. */
+export async function askForFacets(set: Question['set'], ask: PageRequest['ask']): Promise<Facets> {
+  const count = async (changes: Question['set']) => {
+    const answer = await ask({ analysis: 'product_facets', set: { ...set, ...changes }, limit: MOST });
+    return readAll(answer).map((read) => ({
+      facet: String(read('facet')),
+      ...{
+        value: toText(read('value')) ?? '',
+        label: toText(read('label')) ?? '',
+        products: toBigInt(read('products')),
+      },
+    }));
+  };
+  const chosen = FACETS.filter((facet) => (set[facet] ?? '') !== '');
+  const [rest, ...own] = await Promise.all([count({}), ...chosen.map((facet) => count({ [facet]: '', facet }))]);
+  const found = (facet: Facet): Counted[] =>
+    (own[chosen.indexOf(facet)] ?? rest ?? []).filter((one) => one.facet === facet);
+  return {
+    all: rest?.find(({ facet }) => facet === 'all')?.products ?? 0n,
+    list: (facet) =>
+      facet === 'grade'
+        ? listGrades(found(facet))
+        : facet === 'in_stock'
+          ? listStock(found(facet))
+          : withChosen(found(facet), set[facet] ?? ''),
+  };
+}
+
+const toChoice = ({ value, label, products }: Counted): Choice => ({
+  value,
+  label: `${label} (${formatCount(products)})`,
+});
+
+/** A value that is chosen stays, even if nothing has it. */
+function withChosen(counted: readonly Counted[], chosen: string): Choice[] {
+  const isKnown = chosen === '' || counted.some(({ value }) => value === chosen);
+  return [ANY, ...(isKnown ? [] : [{ value: chosen, label: chosen }]), ...counted.map(toChoice)];
+}
+
+/** The filter takes a lowest grade. */
+function listGrades(counted: readonly Counted[]): Choice[] {
+  const of = (...grades: string[]) =>
+    counted.filter(({ value }) => grades.includes(value)).reduce((sum, { products }) => sum + products, 0n);
+  return [
+    ANY,
+    { value: 'A', label: `A (${formatCount(of('A'))})` },
+    { value: 'B', label: `A or B (${formatCount(of('A', 'B'))})` },
+  ];
+}
+
+function listStock(counted: readonly Counted[]): Choice[] {
+  const of = (wanted: string) => counted.find(({ value }) => value === wanted)?.products ?? 0n;
+  return [
+    ANY,
+    { value: 'true', label: `yes (${formatCount(of('true'))})` },
+    { value: 'false', label: `not known (${formatCount(of('false'))})` },
+  ];
+}
+
+/** There may be more brands than a list has room for, so that others can be typed. */
+export function renderBrand(chosen: string, choices: readonly Choice[]): Html {
+  const options = choices.filter(({ value }) => value !== '');
+  return html`<label>Brand <input name="brand" value="${chosen}" list="brands" autocomplete="off" spellcheck="false"></label>
+<datalist id="brands">${options.map(({ value, label }) => html`<option value="${value}">${cutText(label, 60)}</option>`)}</datalist>
+`;
+}
