@@ -48,6 +48,9 @@ export const PLACES = [
   ['/sql', 'SQL'],
 ] as const;
 
+const NOTHING_YET = html`<div class="finding slight"><p>Nothing is published in this lake yet, so pages are empty. They fill when a run of <code>pricelake sync</code> has ended; <a href="/copy">Copy</a> says how far one is.</p></div>
+`;
+
 /** A page in its frame: search and places above, run and credits below. */
 export function renderPage({ title, body, again }: Page, { snapshot, path, query }: PageFrame): Html {
   const { run, name } = snapshot;
@@ -56,7 +59,7 @@ export function renderPage({ title, body, again }: Page, { snapshot, path, query
   )?.[0];
   // On the page of products, the search is one of its filters.
   const form = place === '/products' && path === place ? html` form="filters"` : '';
-  const asOf = run === undefined ? 'no run is published yet' : html`as of run ${run.number}, ${moment(run.at)}`;
+  const asOf = run === undefined ? ': no run is published yet' : html` as of run ${run.number}, ${moment(run.at)}`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -78,9 +81,9 @@ ${again === undefined ? '' : html`<noscript><meta http-equiv="refresh" content="
 </div></header>
 <main id="main" class="wide" tabindex="-1">
 <h1>${foreign(title, 200)}</h1>
-${body}
+${run === undefined ? NOTHING_YET : ''}${body}
 </main>
-<footer class="wide"><p>${foreign(name)} ${asOf}. Times are UTC. Money is exact; percentages and charts are rounded. <a href="/credits">Credits and licences</a></p></footer>
+<footer class="wide"><p>${foreign(name)}${asOf}. Times are UTC. Money is exact; percentages and charts are rounded. <a href="/credits">Credits and licences</a></p></footer>
 </body>
 </html>
 `;

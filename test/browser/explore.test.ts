@@ -113,6 +113,22 @@ describe('the pages of explore in a browser', () => {
     expect(await page.locator('#found tbody tr').count()).toBe(1);
   });
 
+  it('counts beside the filters follow the words', async () => {
+    const { page, go, trouble } = await open();
+    await go('/products');
+    const shops = page.locator('select[name=site_id] option');
+    expect(await shops.allTextContents()).toEqual(['any', 'Depot (61)', 'Kiosk (2)', 'Museum (2)', 'Market (1)']);
+    await page.locator('.bar input').fill('rádio');
+    await expect
+      .poll(() => shops.allTextContents(), { timeout: 15_000 })
+      .toEqual(['any', 'Kiosk (1)', 'Museum (1)', 'Market (1)']);
+    expect(await page.locator('#found caption').textContent()).toMatch(/^1 product with a price/u);
+    await page.locator('select[name=site_id]').selectOption({ label: 'Museum (1)' });
+    await page.waitForURL(/site_id=22/u);
+    expect(page.url()).not.toContain('part=');
+    expect(trouble).toEqual([]);
+  });
+
   it('works without the script', async () => {
     const { page, go } = await open({ javaScriptEnabled: false });
     await go('/products');
@@ -160,7 +176,7 @@ describe('the pages of explore in a browser', () => {
     });
     await page.locator('main form button').click();
     await page.waitForSelector('table[data-analysis=watched_lines]');
-    expect(await page.locator('table[data-analysis=watched_lines] tbody th').textContent()).toBe('Rádio Nôtre 7');
+    expect(await page.locator('table[data-analysis=watched_lines] tbody th a').textContent()).toBe('Rádio Nôtre 7');
     await page.locator('summary', { hasText: 'Another list' }).click();
     await page.locator('main details form button').click();
     await page.waitForSelector('text=discarded when explore stops');

@@ -1,6 +1,7 @@
 /** The page of the copy: steps of runs, faults, and the remote. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openWorld, type World } from '../run/world.js';
+import { landPipeline } from '../../src/run/land-pipeline.js';
+import { openWorld, testIo, type World } from '../run/world.js';
 import { serve } from './explored.js';
 
 let world: World;
@@ -55,5 +56,23 @@ test('runs have their steps with seconds, and a failed one says where, why and w
 test('a lake without a remote says so', async () => {
   const served = await serve({ lake: world.lakePath });
   expect(await served.page('/copy')).toContain('This lake has no remote');
+  await served.close();
+});
+
+test('a lake without a published run says so on every page, and claims nothing of runs', async () => {
+  world.renew();
+  await landPipeline(world.pipeline, testIo);
+  const served = await serve({ lake: world.lakePath });
+  for (const path of ['/', '/products', '/shops', '/categories', '/list', '/copy', '/analyses/movers']) {
+    expect(await served.page(path)).toContain('Nothing is published in this lake yet, so pages are empty');
+  }
+  const copy = await served.page('/copy');
+  expect(copy).toContain('No run is published yet.');
+  expect(copy).not.toMatch(/matched the API document|names no datasets|No run compared/u);
+  expect(copy).toMatch(/the next sync continues it with step apply/u);
+  expect(await served.page('/products')).toContain('A listing has a product by its GTIN');
+  await world.sync();
+  await expect.poll(() => served.page('/'), { timeout: 20_000 }).toContain('as of run 1,');
+  expect(await served.page('/')).not.toContain('pages are empty');
   await served.close();
 });

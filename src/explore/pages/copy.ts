@@ -20,6 +20,7 @@ const SEVERITIES: Readonly<Record<string, string>> = {
   warn: 'warning: worth a look',
 };
 
+const NO_RUN = 'No run is published yet.';
 const MONTH = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', month: 'short', year: 'numeric' });
 
 const COST: readonly (string | ShownColumn)[] = [
@@ -65,6 +66,7 @@ ${renderSection(
   'Runs',
   html`${explainProof(ran)}${renderAnswer(ran, runs, {
     caption: 'The ledger of the newest runs: cost, and what became of the rows received',
+    empty: NO_RUN,
     columns: [
       { name: 'run_number', label: 'Run' },
       {
@@ -90,12 +92,12 @@ ${renderSection(
   })}`,
 )}
 ${renderSteps(told.tries)}
-${renderSection('Cost by month', renderAnswer(paid, costs, { caption: 'Calls, export rows and overage of all runs, by the month in which they ended (UTC)', columns: COST }))}
+${renderSection('Cost by month', renderAnswer(paid, costs, { caption: 'Calls, export rows and overage of all runs, by the month in which they ended (UTC)', empty: NO_RUN, columns: COST }))}
 <div id="checks">${renderSection('Checks', renderChecks(checked, checks, advice))}</div>
 ${renderSection('Schema drift', renderDrift(readFirst(ran)('schema_drift')))}
 ${renderRemote(told.remote, now)}
 ${renderSection('Freshness', renderAnswer(seen, sources, { caption: 'The 20 stalest sources', columns: ['shop', ...FRESHNESS], empty: 'No read has shown sources yet.' }))}
-${renderSection('Datasets', renderAnswer(described, datasets, { caption: 'As the service describes them, beside the copy', empty: 'The service names no datasets.' }))}
+${renderSection('Datasets', renderAnswer(described, datasets, { caption: 'As the service describes them, beside the copy', empty: ran.rows.length === 0 ? NO_RUN : 'The service names no datasets.' }))}
 ${renderSection('Changes by day', html`<details><summary>In figures</summary>${renderAnswer(changed, changes, { caption: `Changes of ${CHANGE_DAYS} days, by kind`, empty: 'The copy knows of no changes yet.' })}</details>`)}`,
   };
 }
@@ -165,6 +167,7 @@ const ENOUGH = 100;
 function explainProof(runs: Answer): Content {
   const last = readFirst(runs);
   const [sampled, different] = [toBigInt(last('all_sampled')), toBigInt(last('all_mismatches'))];
+  if (runs.rows.length === 0) return '';
   if (sampled === 0n) return html`<p>No run compared a sample with the service (proof.sample).</p>`;
   const found =
     different === 0n
@@ -242,7 +245,8 @@ function renderValue(value: unknown): Content {
 }
 
 function renderDrift(drift: unknown): Content {
-  const text = typeof drift === 'string' ? drift : '';
+  if (typeof drift !== 'string') return html`<p class="soft">${NO_RUN}</p>`;
+  const text = drift;
   if (text === '' || text === '[]')
     return html`<p class="soft">Responses in the newest run matched the API document.</p>`;
   return html`<pre tabindex="0">${foreign(text, 10_000)}</pre>`;

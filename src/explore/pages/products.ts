@@ -68,7 +68,7 @@ export async function productsPage({ search, ask }: PageRequest): Promise<Page> 
   );
   const address = (changes: Record<string, string>) => changeAddress(PATH, search, { from: '', part: '', ...changes });
   const table = renderAnswer(answer, question, {
-    caption: `${facets === undefined ? 'Products' : countOf(facets.all, 'product')} with a price, in each currency; prices are those that can be trusted`,
+    caption: `${facets === undefined ? 'Products' : countOf(facets.all, 'product')} with a price, counted in each currency; prices are those that can be trusted`,
     columns: [
       'title',
       'brand',
@@ -86,7 +86,9 @@ export async function productsPage({ search, ask }: PageRequest): Promise<Page> 
     sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
     // On a served page, the pager says so.
     more: onlyIn('written', html`<p class="soft">The first ${formatCount(answer.rows.length)} of them.</p>`),
-    empty: 'No product has these words and values. Remove a word or a filter.',
+    empty: Object.values(set).some((value) => value !== '')
+      ? 'No product has these words and values. Remove a word or a filter.'
+      : 'No listing has a price and a product. A listing has a product by its GTIN, or by its brand and part number.',
   });
   const pager = renderPager(
     answer.rows.length,
