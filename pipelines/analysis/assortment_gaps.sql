@@ -26,15 +26,9 @@ own AS (
   WHERE product_id IS NOT NULL
   GROUP BY product_id
 ),
-sellers AS (
-  SELECT
-    offers.product_id,
-    offers.currency,
-    offers.site_id,
-    min(offers.price) FILTER (is_counted) AS shop_price,
-    min(first_seen_at) AS sold_at
+sold AS (
+  SELECT product_id, currency, site_id, item_id, CASE WHEN is_counted THEN price END AS price
   FROM offers
-  JOIN (SELECT item_id, first_seen_at FROM items) AS listings USING (item_id)
   CROSS JOIN asked
   WHERE site_id <> own_site_id AND price > 0 AND (is_counted OR findings = ['duplicate'])
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
@@ -42,24 +36,45 @@ sellers AS (
       getvariable('category') IS NULL
       OR product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
     )
+),
+shop_prices AS (
+  SELECT product_id, currency, site_id FROM sold WHERE price IS NOT NULL GROUP BY product_id, currency, site_id
+),
+-- Lists are long, so they are made for few products.
+chosen AS MATERIALIZED (
+  SELECT shop_prices.product_id, currency, any_value(min_shops) AS min_shops, any_value(own.ended_at) AS own_ended_at
+  FROM shop_prices
+  CROSS JOIN asked
+  LEFT JOIN own USING (product_id)
+  WHERE NOT coalesce(own.is_sold, false)
+  GROUP BY shop_prices.product_id, currency
+  HAVING count(*) >= any_value(min_shops)
+  ORDER BY count(*) DESC, shop_prices.product_id, currency
+  LIMIT coalesce(getvariable('top')::BIGINT, 100)
+),
+chosen_offers AS MATERIALIZED (
+  SELECT * FROM sold SEMI JOIN chosen USING (product_id, currency)
+),
+sellers AS (
+  SELECT product_id, currency, site_id, min(price) AS shop_price, min(first_seen_at) AS sold_at
+  FROM chosen_offers
+  JOIN (SELECT item_id, first_seen_at FROM items) AS listings USING (item_id)
   GROUP BY product_id, currency, site_id
 ),
 gaps AS (
   SELECT
-    sellers.product_id,
+    product_id,
     currency,
     count(*) AS shops,
     list_sort(list(shop_price)) AS prices,
     arg_min(site_id, (shop_price, site_id)) AS lowest_site_id,
     list_sort(list(sold_at) FILTER (sold_at IS NOT NULL)) AS sold_from,
-    any_value(own.ended_at) AS own_ended_at,
+    any_value(own_ended_at) AS own_ended_at,
     any_value(min_shops) AS min_shops
   FROM sellers
-  CROSS JOIN asked
-  LEFT JOIN own USING (product_id)
-  WHERE shop_price IS NOT NULL AND NOT coalesce(own.is_sold, false)
-  GROUP BY sellers.product_id, currency
-  HAVING count(*) >= any_value(min_shops)
+  JOIN chosen USING (product_id, currency)
+  WHERE shop_price IS NOT NULL
+  GROUP BY product_id, currency
 ),
 credited AS (
   SELECT product_id, currency, list_sort(list(DISTINCT attribution)) AS attribution
@@ -91,4 +106,3 @@ LEFT JOIN (SELECT product_id, title, brand, category_name, category_slug FROM pr
 LEFT JOIN sites ON sites.site_id = lowest_site_id AND sites.is_current
 LEFT JOIN credited USING (product_id, currency)
 ORDER BY shops DESC, gaps.product_id, gaps.currency
-LIMIT coalesce(getvariable('top')::BIGINT, 100)

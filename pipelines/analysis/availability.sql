@@ -91,25 +91,40 @@ shop_figures AS (
     sum(to_us - from_us) FILTER (is_alone) AS alone_us
   FROM numbered
   GROUP BY product_id, site_id
+),
+chosen AS MATERIALIZED (
+  SELECT
+    product_id,
+    site_id,
+    known_us / 86400e6 AS known_days,
+    coalesce(stock_outs, 0) AS stock_outs,
+    coalesce(out_us, 0) / 86400e6 AS out_days,
+    longest_us / 86400e6 AS longest_out_days,
+    make_timestamptz(since_us) AS out_since,
+    is_since_known AS out_since_known,
+    alone_times,
+    coalesce(alone_us, 0) / 86400e6 AS alone_days
+  FROM shop_figures
+  LEFT JOIN out_figures USING (product_id, site_id)
+  WHERE known_us > 0 AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+    AND (getvariable('out_after') IS NULL OR since_us > epoch_us(getvariable('out_after')::TIMESTAMPTZ))
+  ORDER BY out_days DESC, product_id, site_id
+  LIMIT coalesce(getvariable('top')::BIGINT, 100)
 )
 SELECT
   product_id,
   products.title,
   site_id,
   coalesce(shops.name, site_id::VARCHAR) AS shop,
-  known_us / 86400e6 AS known_days,
-  coalesce(stock_outs, 0) AS stock_outs,
-  coalesce(out_us, 0) / 86400e6 AS out_days,
-  longest_us / 86400e6 AS longest_out_days,
-  make_timestamptz(since_us) AS out_since,
-  is_since_known AS out_since_known,
+  known_days,
+  stock_outs,
+  out_days,
+  longest_out_days,
+  out_since,
+  out_since_known,
   alone_times,
-  coalesce(alone_us, 0) / 86400e6 AS alone_days
-FROM shop_figures
-LEFT JOIN out_figures USING (product_id, site_id)
+  alone_days
+FROM chosen
 LEFT JOIN (SELECT product_id, title FROM products) AS products USING (product_id)
 LEFT JOIN (SELECT site_id, name FROM sites WHERE is_current) AS shops USING (site_id)
-WHERE known_us > 0 AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
-  AND (getvariable('out_after') IS NULL OR since_us > epoch_us(getvariable('out_after')::TIMESTAMPTZ))
 ORDER BY out_days DESC, product_id, site_id
-LIMIT coalesce(getvariable('top')::BIGINT, 100)

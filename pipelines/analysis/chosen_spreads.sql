@@ -2,15 +2,22 @@
 -- The widest of the price spreads that are asked for, by the prices that can be trusted; place 1 is the widest.
 -- Optional variables: as of matching_spreads.sql · grade (B): the lowest grade that is shown · top (20)
 WITH matching AS (FROM 'matching_spreads.sql'),
--- The window is over few rows.
+-- Few columns of many rows, then all columns of few.
 first AS (
-  SELECT *
+  SELECT product_id, currency
   FROM matching
   WHERE grade <= coalesce(getvariable('grade')::VARCHAR, 'B')
   ORDER BY trusted_spread_pct DESC NULLS LAST, spread_pct DESC, product_id, currency
   LIMIT coalesce(getvariable('top')::BIGINT, 20)
 )
 SELECT
-  *,
+  spread.*,
+  products.title,
+  products.brand,
+  products.category_slug,
+  products.category_name,
+  products.category_path,
   row_number() OVER (ORDER BY trusted_spread_pct DESC NULLS LAST, spread_pct DESC, product_id, currency) AS place
-FROM first
+FROM price_spread AS spread
+JOIN first USING (product_id, currency)
+LEFT JOIN products USING (product_id)

@@ -22,46 +22,62 @@ figures AS (
     product_id,
     currency,
     count(*) AS shops,
-    list_sort(list(price)) AS prices,
+    min(price) AS lowest,
+    max(price) AS highest,
     sum(price) AS total,
-    stddev_samp(price::DOUBLE) AS deviation,
-    list(site_id) AS site_ids
+    stddev_samp(price::DOUBLE) AS deviation
   FROM shop_prices
   GROUP BY product_id, currency
   HAVING count(*) >= greatest(2, coalesce(getvariable('min_shops')::BIGINT, 2))
 ),
-chosen AS (
+chosen AS MATERIALIZED (
   SELECT
     figures.product_id,
     products.title,
     figures.currency,
     figures.shops,
-    prices[1] AS lowest,
-    prices[2] AS second_lowest,
-    prices[-1] AS highest,
-    total::DOUBLE / figures.shops AS mean,
-    100 * deviation / (total::DOUBLE / figures.shops) AS cv_pct,
-    100 * (prices[-1] - prices[1])::DOUBLE / prices[1]::DOUBLE AS range_pct,
-    prices[2] - prices[1] AS gap,
-    100 * (prices[2] - prices[1])::DOUBLE / prices[1]::DOUBLE AS gap_pct,
-    (total - figures.shops * prices[1])::DOUBLE / figures.shops AS value_of_information,
-    100 * (total - figures.shops * prices[1])::DOUBLE / total::DOUBLE AS voi_pct,
-    100 * len(list_filter(prices, lambda price: price = prices[1])) / figures.shops AS lowest_share_pct,
-    site_ids
+    lowest,
+    highest,
+    total,
+    100 * deviation / (total::DOUBLE / figures.shops) AS cv_pct
   FROM figures
   JOIN products USING (product_id)
   WHERE getvariable('category') IS NULL OR products.category_slug = getvariable('category')
   ORDER BY cv_pct DESC, figures.product_id, figures.currency
   LIMIT coalesce(getvariable('top')::BIGINT, 50)
 ),
+-- Lists of prices are long, so they are made for few products.
+chosen_prices AS MATERIALIZED (
+  SELECT product_id, currency, site_id, price FROM shop_prices SEMI JOIN chosen USING (product_id, currency)
+),
+listed AS (
+  SELECT product_id, currency, list_sort(list(price)) AS prices FROM chosen_prices GROUP BY product_id, currency
+),
 credited AS (
   SELECT product_id, currency, list_sort(list(DISTINCT attribution)) AS attribution
-  FROM (SELECT product_id, currency, unnest(site_ids) AS site_id FROM chosen)
+  FROM chosen_prices
   JOIN sites USING (site_id)
   WHERE is_current AND attribution IS NOT NULL
   GROUP BY product_id, currency
 )
-SELECT chosen.* EXCLUDE (site_ids), coalesce(attribution, []) AS attribution
+SELECT
+  product_id,
+  title,
+  currency,
+  shops,
+  lowest,
+  prices[2] AS second_lowest,
+  highest,
+  total::DOUBLE / shops AS mean,
+  cv_pct,
+  100 * (highest - lowest)::DOUBLE / lowest::DOUBLE AS range_pct,
+  prices[2] - lowest AS gap,
+  100 * (prices[2] - lowest)::DOUBLE / lowest::DOUBLE AS gap_pct,
+  (total - shops * lowest)::DOUBLE / shops AS value_of_information,
+  100 * (total - shops * lowest)::DOUBLE / total::DOUBLE AS voi_pct,
+  100 * len(list_filter(prices, lambda price: price = prices[1])) / shops AS lowest_share_pct,
+  coalesce(attribution, []) AS attribution
 FROM chosen
+JOIN listed USING (product_id, currency)
 LEFT JOIN credited USING (product_id, currency)
 ORDER BY cv_pct DESC, product_id, currency

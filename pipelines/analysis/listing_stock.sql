@@ -27,8 +27,8 @@ places AS (
 clock AS (FROM 'data_clock.sql'),
 span AS MATERIALIZED (
   SELECT
-    coalesce(epoch_us((SELECT min(observed_at) FROM history)), seen_us) AS known_us,
-    greatest(seen_us, epoch_us((SELECT max(observed_at) FROM history))) AS now_us
+    coalesce(epoch_us((SELECT min(first_at) FROM (FROM 'run_clocks.sql'))), seen_us) AS known_us,
+    greatest(seen_us, epoch_us((SELECT max(changed_at) FROM (FROM 'run_clocks.sql')))) AS now_us
   FROM clock
 ),
 -- Products of which a listing came, went or told something since out_after: no other shop ran out.

@@ -52,7 +52,9 @@ lasting AS MATERIALIZED (
 spells AS MATERIALIZED (
   SELECT lasting.* EXCLUDE (is_confirmed), since
   FROM lasting, moment
-  WHERE from_at > since OR to_at IS NOT NULL OR NOT is_confirmed
+  WHERE (from_at > since OR to_at IS NOT NULL OR NOT is_confirmed)
+    AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+    AND (getvariable('product') IS NULL OR product_id = getvariable('product'))
 ),
 -- Unnested from a list, DuckDB takes them for few, and keeps them in memory instead of the rows that are looked through.
 touched AS MATERIALIZED (

@@ -5,12 +5,19 @@
 -- 1,000 (from 6.3 to 15.8, and so on) are mistakes or their corrections, and are left out.
 -- Optional variables: hours (72) · currency · category (slug or path; includes subcategories) · min_follows (5) ·
 -- site_id (pairs with this shop) · top (50)
-WITH moved AS (
+WITH sellers AS (
+  SELECT DISTINCT product_id, site_id FROM (FROM 'product_listings.sql')
+),
+moved AS (
   SELECT *, log10(price::DOUBLE / previous_price::DOUBLE) AS tens
   FROM (
     SELECT product_id, site_id, coalesce(currency, listing_currency) AS currency, kind, observed_at, price, previous_price
     FROM (FROM 'product_history.sql')
     WHERE price <> previous_price AND price > 0 AND previous_price > 0
+      AND (
+        getvariable('site_id') IS NULL
+        OR product_id IN (SELECT product_id FROM sellers WHERE site_id = getvariable('site_id')::BIGINT)
+      )
   )
 ),
 moves AS (
@@ -43,6 +50,7 @@ follows AS (
     AND first.site_id <> later.site_id
     AND first.moved_at < later.moved_at
     AND first.moved_at >= later.moved_at - to_hours(coalesce(getvariable('hours'), 72)::INTEGER)
+  WHERE getvariable('site_id') IS NULL OR getvariable('site_id')::BIGINT IN (first.site_id, later.site_id)
   GROUP BY ALL
 ),
 pairs AS (
@@ -57,13 +65,11 @@ pairs AS (
   GROUP BY ALL
   HAVING count(*) >= coalesce(getvariable('min_follows')::BIGINT, 5)
 ),
-sellers AS (
-  SELECT DISTINCT product_id, site_id FROM (FROM 'product_listings.sql')
-),
 chances AS (
   SELECT moves.site_id AS leader_site_id, sellers.site_id AS follower_site_id, count(*) AS leader_moves
   FROM moves
   JOIN sellers ON sellers.product_id = moves.product_id AND sellers.site_id <> moves.site_id
+  WHERE getvariable('site_id') IS NULL OR getvariable('site_id')::BIGINT IN (moves.site_id, sellers.site_id)
   GROUP BY ALL
 )
 SELECT
@@ -88,6 +94,5 @@ LEFT JOIN (
 ) AS backward USING (leader_site_id, follower_site_id)
 LEFT JOIN sites AS leaders ON leaders.site_id = pairs.leader_site_id AND leaders.is_current
 LEFT JOIN sites AS followers ON followers.site_id = pairs.follower_site_id AND followers.is_current
-WHERE getvariable('site_id') IS NULL OR getvariable('site_id')::BIGINT IN (pairs.leader_site_id, pairs.follower_site_id)
 ORDER BY pairs.follows DESC, pairs.leader_site_id, pairs.follower_site_id
 LIMIT coalesce(getvariable('top')::BIGINT, 50)

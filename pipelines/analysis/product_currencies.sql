@@ -1,6 +1,7 @@
 -- part of: explore
 -- Currencies in which products are sold, those of most products first.
 SELECT currency, count(*) AS products
-FROM (FROM 'product_cards.sql')
+FROM product_prices
+SEMI JOIN products USING (product_id)
 GROUP BY currency
 ORDER BY products DESC, currency

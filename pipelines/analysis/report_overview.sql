@@ -10,7 +10,8 @@ WITH listings AS (
   FROM items
 ),
 changes AS (
-  SELECT count(*) AS changes, min(observed_at) AS oldest_change, max(observed_at) AS newest_change FROM history
+  SELECT coalesce(sum(changes), 0)::BIGINT AS changes, min(first_at) AS oldest_change, max(changed_at) AS newest_change
+  FROM (FROM 'run_clocks.sql')
 )
 SELECT
   *,

@@ -1,5 +1,5 @@
--- part of: movers
--- The newest change that each run brought.
-SELECT run_id, max(observed_at) AS changed_at
+-- part of: movers, listing_stock and report_overview
+-- The changes that each run brought: how many, the oldest and the newest.
+SELECT run_id, count(*) AS changes, min(observed_at) AS first_at, max(observed_at) AS changed_at
 FROM history
 GROUP BY run_id

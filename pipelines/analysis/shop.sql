@@ -14,10 +14,10 @@ FROM sites
 LEFT JOIN (
   SELECT site_id, count(*) AS listings, count(DISTINCT product_id) AS products, max(last_seen_at) AS newest_seen_at
   FROM items
-  WHERE is_listed
+  WHERE is_listed AND site_id = getvariable('site_id')::BIGINT
   GROUP BY site_id
 ) AS listed ON listed.site_id = sites.site_id
 LEFT JOIN (
-  SELECT site_id, count(*) FILTER (NOT is_counted) AS offers_left_out FROM offers GROUP BY site_id
+  SELECT site_id, count(*) FILTER (NOT is_counted) AS offers_left_out FROM offers WHERE site_id = getvariable('site_id')::BIGINT GROUP BY site_id
 ) AS judged ON judged.site_id = sites.site_id
 WHERE is_current AND sites.site_id = getvariable('site_id')::BIGINT

@@ -10,6 +10,7 @@ WITH lowest AS (
   FROM offers
   WHERE is_counted AND price > 0
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+    AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
   GROUP BY product_id, currency, site_id
 ),
 compared AS (
@@ -60,6 +61,5 @@ FROM figures
 LEFT JOIN sites ON sites.site_id = figures.site_id AND sites.is_current
 -- A product without a category counts for the shop as a whole.
 WHERE (is_total OR category_slug IS NOT NULL)
-  AND (getvariable('site_id') IS NULL OR figures.site_id = getvariable('site_id')::BIGINT)
   AND (getvariable('by') IS NULL OR is_total = (getvariable('by') = 'shop'))
 ORDER BY is_total DESC, category_slug, win_pct DESC, figures.site_id

@@ -24,18 +24,35 @@ WITH shop_prices AS MATERIALIZED (
 ranges AS (
   SELECT site_id, currency, count(*) AS products FROM shop_prices GROUP BY site_id, currency
 ),
+-- One of the two shops, if it is asked for, without a look at all other pairs.
+asked_prices AS (
+  SELECT * FROM shop_prices WHERE getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT
+),
+asked_pairs AS (
+  SELECT one.product_id, one.currency, one.site_id, one.price, two.site_id AS other_id, two.price AS other_price
+  FROM asked_prices AS one
+  JOIN shop_prices AS two ON two.product_id = one.product_id AND two.currency = one.currency
+  WHERE CASE WHEN getvariable('site_id') IS NULL THEN two.site_id > one.site_id ELSE two.site_id <> one.site_id END
+),
 pairs AS (
   SELECT
-    one.site_id AS first_site_id,
-    two.site_id AS second_site_id,
-    one.currency,
+    first_site_id,
+    second_site_id,
+    currency,
     count(*) AS products,
-    count(*) FILTER (one.price < two.price) AS cheaper,
-    count(*) FILTER (one.price = two.price) AS same,
-    count(*) FILTER (one.price > two.price) AS more_expensive,
-    100 * exp(avg(ln(one.price::DOUBLE) - ln(two.price::DOUBLE))) AS price_level
-  FROM shop_prices AS one
-  JOIN shop_prices AS two ON two.product_id = one.product_id AND two.currency = one.currency AND two.site_id > one.site_id
+    count(*) FILTER (first_price < second_price) AS cheaper,
+    count(*) FILTER (first_price = second_price) AS same,
+    count(*) FILTER (first_price > second_price) AS more_expensive,
+    100 * exp(avg(ln(first_price::DOUBLE) - ln(second_price::DOUBLE))) AS price_level
+  FROM (
+    SELECT
+      currency,
+      least(site_id, other_id) AS first_site_id,
+      greatest(site_id, other_id) AS second_site_id,
+      CASE WHEN site_id < other_id THEN price ELSE other_price END AS first_price,
+      CASE WHEN site_id < other_id THEN other_price ELSE price END AS second_price
+    FROM asked_pairs
+  )
   GROUP BY ALL
   HAVING count(*) >= coalesce(getvariable('min_products')::BIGINT, 5)
 )
@@ -61,6 +78,5 @@ JOIN ranges AS first_range ON first_range.site_id = first_site_id AND first_rang
 JOIN ranges AS second_range ON second_range.site_id = second_site_id AND second_range.currency = pairs.currency
 LEFT JOIN sites AS first_shop ON first_shop.site_id = first_site_id AND first_shop.is_current
 LEFT JOIN sites AS second_shop ON second_shop.site_id = second_site_id AND second_shop.is_current
-WHERE getvariable('site_id') IS NULL OR getvariable('site_id')::BIGINT IN (first_site_id, second_site_id)
 ORDER BY pairs.products DESC, first_site_id, second_site_id, pairs.currency
 LIMIT coalesce(getvariable('top')::BIGINT, 100)

@@ -8,7 +8,8 @@
 -- B) moved as well, in the same direction and as far. A moment after the last closed day means the day before it.
 -- Optional variables: since (DATE or TIMESTAMPTZ; a day before the last one) · since_run: a run's number, instead of since ·
 -- min_points (5) · kind · currency · category (slug or path; with those below it) · top (100) of each kind
-WITH last AS (SELECT max(day) AS last_day FROM price_spread_daily),
+WITH known AS MATERIALIZED (SELECT DISTINCT day FROM (FROM 'spread_days.sql')),
+last AS (SELECT max(day) AS last_day FROM known),
 asked AS (
   SELECT
     last_day,
@@ -27,23 +28,24 @@ asked AS (
   FROM last
 ),
 days AS MATERIALIZED (
-  SELECT last_day, (SELECT max(day) FROM price_spread_daily WHERE day <= wanted_day) AS first_day FROM asked
+  SELECT last_day, (SELECT max(day) FROM known WHERE day <= wanted_day) AS first_day FROM asked
 ),
+-- Each day alone: DuckDB leaves the rows of others out while it reads them.
 compared AS (
   SELECT
     product_id,
     currency,
-    days.first_day,
-    max(inlier_spread_pct) FILTER (day = first_day) AS before_pct,
-    max(inlier_spread_pct) FILTER (day = last_day) AS spread_pct,
-    max(inlier_min) FILTER (day = last_day) AS lowest,
-    max(inlier_max) FILTER (day = last_day) AS highest,
-    max(shops) FILTER (day = last_day) AS shops
-  FROM price_spread_daily
-  CROSS JOIN days
-  WHERE day IN (days.first_day, days.last_day)
-    AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
-  GROUP BY ALL
+    first_day,
+    before.inlier_spread_pct AS before_pct,
+    after.inlier_spread_pct AS spread_pct,
+    after.inlier_min AS lowest,
+    after.inlier_max AS highest,
+    after.shops
+  FROM (SELECT product_id, currency, inlier_spread_pct, first_day FROM price_spread_daily JOIN days ON day = first_day) AS before
+  JOIN (
+    SELECT product_id, currency, inlier_spread_pct, inlier_min, inlier_max, shops FROM price_spread_daily JOIN days ON day = last_day
+  ) AS after USING (product_id, currency)
+  WHERE getvariable('currency') IS NULL OR currency = getvariable('currency')
 ),
 moved AS (
   SELECT

@@ -19,6 +19,7 @@ WITH priced AS MATERIALIZED (FROM 'watch_priced.sql'),
 past_currencies AS (
   SELECT product_id, min(currency) AS past_currency
   FROM price_spells
+  WHERE product_id IN (SELECT product_id FROM found)
   GROUP BY product_id
   HAVING count(DISTINCT currency) = 1
 ),

@@ -4,21 +4,25 @@
 -- Optional variables: currency · category (slug or path; includes subcategories) · brand, ignoring case · min_shops (2)
 -- · with_outliers (true; false leaves out products with a price far from all others) · grade (B): the lowest grade to
 -- show, C for all · top (20): number of rows
-WITH chosen AS (FROM 'chosen_spreads.sql'),
-in_stock AS (
-  SELECT product_id, currency, price AS in_stock_min, name AS in_stock_shop
+WITH chosen AS MATERIALIZED (FROM 'chosen_spreads.sql'),
+counted AS MATERIALIZED (
+  SELECT product_id, currency, site_id, price, availability, delivered_price
   FROM offers
   SEMI JOIN chosen USING (product_id, currency)
+  WHERE is_counted
+),
+in_stock AS (
+  SELECT product_id, currency, price AS in_stock_min, name AS in_stock_shop
+  FROM counted
   LEFT JOIN (SELECT site_id, name FROM sites WHERE is_current) AS names USING (site_id)
-  WHERE is_counted AND availability = 'in stock'
+  WHERE availability = 'in stock'
   QUALIFY row_number() OVER (PARTITION BY product_id, currency ORDER BY price, site_id) = 1
 ),
 delivered AS (
   SELECT product_id, currency, delivered_price AS delivered_min, name AS delivered_shop
-  FROM offers
-  SEMI JOIN chosen USING (product_id, currency)
+  FROM counted
   LEFT JOIN (SELECT site_id, name FROM sites WHERE is_current) AS names USING (site_id)
-  WHERE is_counted AND delivered_price IS NOT NULL
+  WHERE delivered_price IS NOT NULL
   QUALIFY row_number() OVER (PARTITION BY product_id, currency ORDER BY delivered_price, site_id) = 1
 )
 SELECT

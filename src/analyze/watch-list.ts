@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
-import type { Database } from '../sql/connection.js';
+import type { Statements } from '../sql/connection.js';
 import { bindQuery, readAnalysis } from '../sql/model.js';
 import { quoteLiteral } from '../sql/quote.js';
 import { itself, Sql, sql } from '../sql/sql.js';
@@ -32,8 +33,18 @@ export interface WatchOptions extends WatchListOptions {
  * with its changes since the last run and the time of that run.
  * @throws PricelakeError `usage` when the list can't be read, `config` that names its first bad line
  */
-export async function createWatched(db: Database, options: WatchOptions): Promise<void> {
-  await createFound(db, options);
+export async function createWatched(db: Statements, options: WatchOptions): Promise<void> {
+  await loadWatchList(db, options);
+  await compareWatchList(db, options);
+}
+
+/** Makes table `watched` from `watch_list`. Spells are computed, unless those in `price_spells` are few to read. */
+export async function compareWatchList(
+  db: Statements,
+  options: WatchOptions,
+  { hasSpells = false }: { hasSpells?: boolean } = {},
+): Promise<void> {
+  await createFound(db, options, hasSpells);
   const before = options.before === undefined ? 'found LIMIT 0' : `read_parquet(${quoteLiteral(options.before)})`;
   const watchedAt = options.before === undefined ? ', NULL::TIMESTAMPTZ AS watched_at' : '';
   await db.run(`CREATE OR REPLACE VIEW watched_before AS SELECT *${watchedAt} FROM ${before}`);
@@ -47,7 +58,8 @@ export async function createWatched(db: Database, options: WatchOptions): Promis
  * Makes tables `found` and `compliance`: every stretch of time in which a shop was below a lowest allowed price.
  * @throws PricelakeError as `createWatched`, and `config` if no line has a lowest allowed price
  */
-export async function createCompliance(db: Database, options: WatchListOptions): Promise<void> {
+export async function createCompliance(db: Statements, options: WatchListOptions): Promise<void> {
+  await loadWatchList(db, options);
   const { values, ...sources } = await createFound(db, options);
   const row = await db.row('SELECT count(lowest) AS n FROM watch_list');
   if (row?.n === 0n) {
@@ -70,7 +82,8 @@ export interface SuggestRule {
  * Makes tables `found` and `suggested`: a price for each line of the list by a rule.
  * @throws PricelakeError as `createWatched`
  */
-export async function createSuggested(db: Database, options: WatchListOptions, rule: SuggestRule): Promise<void> {
+export async function createSuggested(db: Statements, options: WatchListOptions, rule: SuggestRule): Promise<void> {
+  await loadWatchList(db, options);
   const { offers, values } = await createFound(db, options);
   const by = { suggest_by: quoteLiteral(rule.by), suggest_minus: quoteLiteral(rule.minus) };
   const { text } = bindQuery(readAnalysis('watch_suggest'), { offers }, { ...values, ...by });
@@ -78,20 +91,31 @@ export async function createSuggested(db: Database, options: WatchListOptions, r
 }
 
 /** Makes table `found`. Returns what it reads: only the listed products, because a lake may be large; and its variables. */
-async function createFound(db: Database, options: WatchListOptions) {
-  await loadWatchList(db, options.list, options.currency);
+async function createFound(db: Statements, options: WatchListOptions, hasSpells = false) {
   const items = sql`${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
   const offers = sql`${itself('offers')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
   const values = { own_site: String(options.ownSite ?? 'NULL'), with_suspects: String(options.withSuspects ?? false) };
-  const price_spells = bindQuery(readAnalysis('price_spells'), { items, offers }, values);
+  const price_spells = hasSpells
+    ? sql`${itself('price_spells')} WHERE product_id IN (SELECT product_id FROM watch_list)`
+    : bindQuery(readAnalysis('price_spells'), { items, offers }, values);
   const found = bindQuery(readAnalysis('watch_list'), { items, offers, price_spells }, values);
   await db.run(`CREATE OR REPLACE TABLE found AS ${found.text}`);
   return { items, offers, price_spells, values };
 }
 
-/** Makes table `watch_list`. If digits are no valid GTIN, product_id is null and reason says why. */
-async function loadWatchList(db: Database, file: string, currency?: string): Promise<void> {
-  const delimiter = await findDelimiter(file);
+/**
+ * Makes table `watch_list`. If digits are no valid GTIN, product_id is null and reason says why. DuckDB reads a `copy` of the
+ * file where it may read no other.
+ * @throws PricelakeError `usage` when the list can't be read, `config` that names its first bad line
+ */
+export async function loadWatchList(
+  db: Statements,
+  { list, currency }: Pick<WatchListOptions, 'list' | 'currency'>,
+  copy?: string,
+): Promise<void> {
+  const delimiter = await findDelimiter(list);
+  const file = copy ?? list;
+  if (copy !== undefined) await copyFile(list, copy);
   await createLines(db, file, delimiter);
   // A file with semicolons between columns has decimal commas.
   const money = (name: string) => (delimiter === ';' ? `replace(trim(${name}), ',', '.')` : `trim(${name})`);
@@ -156,7 +180,7 @@ async function findDelimiter(file: string): Promise<string> {
 }
 
 /** Reads the lines as text, numbered as in an editor. Missing columns are null. */
-async function createLines(db: Database, file: string, delimiter: string): Promise<void> {
+async function createLines(db: Statements, file: string, delimiter: string): Promise<void> {
   try {
     await db.run(`CREATE OR REPLACE TABLE watch_read AS
       SELECT *, row_number() OVER () + 1 AS line

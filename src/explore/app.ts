@@ -9,7 +9,7 @@ import { explainLostFile } from '../lake/lost-file.js';
 import { answerDownload, type WriteRows } from './download.js';
 import { printEdition } from './edition.js';
 import type { Guard } from './guard.js';
-import { type Page, type PageFrame, type PageRequest, renderPage } from './page.js';
+import { type MakePage, type Page, type PageFrame, type PageRequest, renderPage } from './page.js';
 import { analysesPage, analysisPage } from './pages/analyses.js';
 import { categoriesPage } from './pages/categories.js';
 import { copyPage } from './pages/copy.js';
@@ -20,6 +20,7 @@ import { productsPage } from './pages/products.js';
 import { shopPage, shopsPage } from './pages/shops.js';
 import { sqlPage } from './pages/sql.js';
 import { todayPage } from './pages/today.js';
+import { whenPrepared } from './past.js';
 import { ask, type Question } from './question.js';
 import { isRefusedByDuckDb } from './refusal.js';
 import { PAGE_SCRIPT } from './script.js';
@@ -43,16 +44,18 @@ export interface ExploreApp {
 }
 
 type MakeThis = (request: PageRequest) => Page | undefined | Promise<Page | undefined>;
-type MakePage = (request: PageRequest, parameter: string) => Page | undefined | Promise<Page | undefined>;
+
+const makeShop: MakePage = (request, site) => (/^\d{1,18}$/u.test(site) ? shopPage(site, request) : undefined);
+const comparedList = whenPrepared('My list', 'all', listPage);
 
 const PAGES: readonly [path: string, make: MakePage][] = [
   ['/', todayPage],
-  ['/products', productsPage],
-  ['/products/:name', (request, product) => productPage(product, request)],
+  ['/products', whenPrepared('Products', 'products', productsPage)],
+  ['/products/:name', whenPrepared('Product', 'all', (request, product) => productPage(product, request))],
   ['/shops', shopsPage],
-  ['/shops/:name', (request, site) => (/^\d{1,18}$/u.test(site) ? shopPage(site, request) : undefined)],
-  ['/categories', categoriesPage],
-  ['/list', listPage],
+  ['/shops/:name', whenPrepared('Shop', 'products', makeShop)],
+  ['/categories', whenPrepared('Categories', 'products', categoriesPage)],
+  ['/list', (request, name) => (request.snapshot.list === undefined ? listPage(request) : comparedList(request, name))],
   ['/analyses', analysesPage],
   ['/copy', copyPage],
   ['/sql', sqlPage],

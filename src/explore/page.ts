@@ -37,6 +37,9 @@ export interface Page {
   again?: number;
 }
 
+/** Makes a page for a request and the last part of its address; undefined if the lake has no such page. */
+export type MakePage = (request: PageRequest, parameter: string) => Page | undefined | Promise<Page | undefined>;
+
 export const PLACES = [
   ['/', 'Today'],
   ['/products', 'Products'],

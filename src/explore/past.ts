@@ -1,5 +1,5 @@
 import { type Html, html } from '../formats/html.js';
-import type { Page, PageRequest } from './page.js';
+import type { MakePage, Page, PageRequest } from './page.js';
 import type { Answer, Question } from './question.js';
 import { renderAnswer, type TableView } from './table.js';
 
@@ -16,13 +16,11 @@ const AGAIN_SECONDS = 2;
 
 /** Asks at once if price spells are prepared. Otherwise the page comes without the rows, and the browser asks again. */
 export async function askPast({ snapshot, ask }: PageRequest, question: Question): Promise<PastAnswer> {
-  if (!snapshot.isPastReady) {
-    await Promise.race([snapshot.past, new Promise((resolve) => setTimeout(resolve, WAIT_MS).unref())]);
+  if (!snapshot.isWhole) {
+    await Promise.race([snapshot.whole, waitABit()]);
   }
-  if (!snapshot.isPastReady) {
-    const render = () =>
-      html`<p class="soft" role="status">The prices of the past are being prepared (once per run). This page loads again by itself.</p>`;
-    return { answer: undefined, render, again: { again: AGAIN_SECONDS } };
+  if (!snapshot.isWhole) {
+    return { answer: undefined, render: () => tellWaiting('The prices of the past'), again: { again: AGAIN_SECONDS } };
   }
   const answer = await ask(question);
   return { answer, render: (view) => renderAnswer(answer, question, view), again: {} };
@@ -30,3 +28,24 @@ export async function askPast({ snapshot, ask }: PageRequest, question: Question
 
 /** Small lakes take less. */
 const WAIT_MS = 700;
+
+const waitABit = () => new Promise((resolve) => setTimeout(resolve, WAIT_MS).unref());
+
+const tellWaiting = (what: string): Html =>
+  html`<p class="soft" role="status">${what} are being prepared (once per run). This page loads again by itself.</p>`;
+
+/** What a page reads: products with their offers, or also the past, and the list. */
+type Needs = 'products' | 'all';
+
+/** The page as soon as its rows are prepared. Until then it says so, and the browser asks again. */
+export function whenPrepared(title: string, needs: Needs, make: MakePage): MakePage {
+  return async (request, parameter) => {
+    const { snapshot } = request;
+    const { prepared } = snapshot.version;
+    const isReady = () => (needs === 'all' ? snapshot.isWhole : prepared.isPresentReady);
+    if (!isReady()) await Promise.race([needs === 'all' ? snapshot.whole : prepared.present, waitABit()]);
+    return isReady()
+      ? make(request, parameter)
+      : { title, body: tellWaiting(needs === 'all' ? 'The prices of the past' : 'The products'), again: AGAIN_SECONDS };
+  };
+}

@@ -85,7 +85,7 @@ const MOST_CHECKS = 500;
 export async function writeReport(lake: Lake, options: ReportOptions): Promise<Report> {
   const snapshot = await Snapshot.open(lake, options);
   try {
-    await snapshot.past;
+    await snapshot.whole;
     return await writePages(snapshot, options);
   } finally {
     await snapshot.close();

@@ -21,12 +21,18 @@ export interface SnapshotsOptions extends SnapshotOptions {
 
 const REFRESH_MS = 60_000;
 
+/** What a snapshot was made of: the files are others as soon as one of these is. */
+interface Marks {
+  lake: string;
+  list: string;
+}
+
 /** The newest snapshot of a lake. Runs may publish at any time: a new snapshot takes the place of the old one. */
 export class Snapshots {
   readonly #source: LakeSource;
   readonly #options: SnapshotsOptions;
   #list: WatchListOptions | undefined;
-  #mark = '';
+  #marks: Marks = { lake: '', list: '' };
   #current: Snapshot | undefined;
   #opening: Promise<Snapshot> | undefined;
   #refreshing: Promise<void> | undefined;
@@ -45,9 +51,9 @@ export class Snapshots {
   async use<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     const { refreshMs = REFRESH_MS, report } = this.#options;
     if (performance.now() - this.#refreshedAt > refreshMs) this.#refresh().catch(report);
-    const mark = await this.#readMark(this.#list);
-    if (mark !== this.#mark || this.#current === undefined) {
-      this.#opening ??= this.#open(mark, this.#list);
+    const marks = await this.#readMarks(this.#list);
+    if (marks.lake !== this.#marks.lake || marks.list !== this.#marks.list || this.#current === undefined) {
+      this.#opening ??= this.#open(marks, this.#list);
       if (this.#current !== undefined) this.#opening.catch(report);
     }
     const snapshot = this.#current ?? (await this.#opening);
@@ -60,17 +66,20 @@ export class Snapshots {
     await this.#refresh();
     // One that is opening may have begun before the lake changed.
     await Promise.allSettled([this.#opening]);
-    const mark = await this.#readMark(this.#list);
-    this.#opening ??= this.#open(mark, this.#list);
+    this.#marks = { lake: '', list: '' };
+    const marks = await this.#readMarks(this.#list);
+    this.#opening ??= this.#open(marks, this.#list);
     await this.#opening;
   }
 
-  /** Shows another price list, or none. @throws PricelakeError as `createWatched`; the present list stays then */
+  /** Shows another price list, or none. @throws PricelakeError as `Snapshot.open`; the present list stays then */
   async useList(list: WatchListOptions | undefined): Promise<void> {
-    const mark = await this.#readMark(list);
+    const marks = await this.#readMarks(list);
     while (this.#opening !== undefined) await Promise.allSettled([this.#opening]);
-    this.#opening = this.#open(mark, list);
-    await this.#opening;
+    this.#opening = this.#open(marks, list);
+    const { version, list: own } = await this.#opening;
+    // Over prepared rows, it takes less than a second.
+    if (version.prepared.isReady) await own?.made;
   }
 
   async close(): Promise<void> {
@@ -78,17 +87,23 @@ export class Snapshots {
     await this.#current?.close();
   }
 
-  async #open(mark: string, list: WatchListOptions | undefined): Promise<Snapshot> {
+  async #open(marks: Marks, list: WatchListOptions | undefined): Promise<Snapshot> {
     try {
-      const next = await Snapshot.open(this.#source.lake, { ...this.#options, list });
+      const next = await this.#make(marks, list);
       this.#current?.retire();
       this.#current = next;
       this.#list = list;
-      this.#mark = mark;
+      this.#marks = marks;
       return next;
     } finally {
       this.#opening = undefined;
     }
+  }
+
+  /** Another list is compared with the version that is open, because its rows are prepared. */
+  #make({ lake }: Marks, list: WatchListOptions | undefined): Promise<Snapshot> {
+    if (this.#current !== undefined && lake === this.#marks.lake) return this.#current.withList(list);
+    return Snapshot.open(this.#source.lake, { ...this.#options, list });
   }
 
   #refresh(): Promise<void> {
@@ -101,10 +116,16 @@ export class Snapshots {
     return this.#refreshing;
   }
 
-  /** Changes with each publication, because `lake.json` is replaced, and with the price list. */
-  async #readMark(list: WatchListOptions | undefined): Promise<string> {
-    const files = [join(this.#source.lake.root, 'lake.json'), ...(list === undefined ? [] : [list.list])];
-    const infos = await Promise.all(files.map((file) => stat(file, { bigint: true }).catch(ignoreMissing)));
-    return infos.map((info) => (info === undefined ? 'none' : `${info.ino} ${info.mtimeNs} ${info.size}`)).join();
+  /** Those of the lake change with each publication, because `lake.json` is replaced. */
+  async #readMarks(list: WatchListOptions | undefined): Promise<Marks> {
+    const read = async (file: string) => {
+      const info = await stat(file, { bigint: true }).catch(ignoreMissing);
+      return info === undefined ? 'none' : `${file} ${info.ino} ${info.mtimeNs} ${info.size}`;
+    };
+    const [lake, listed] = await Promise.all([
+      read(join(this.#source.lake.root, 'lake.json')),
+      list === undefined ? '' : read(list.list),
+    ]);
+    return { lake, list: listed };
   }
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WatchListOptions } from '../analyze/watch-list.js';
 import { PricelakeError } from '../io/errors.js';
+import { makeScratchFolder } from '../io/scratch-folder.js';
 import type { Snapshots } from './snapshots.js';
 
 /** A price list of so many bytes has some 200,000 lines. */
@@ -31,7 +31,7 @@ export class Uploads {
       return this.#keep(undefined);
     }
     const options = readOptions(form);
-    this.#folder ??= mkdtemp(join(tmpdir(), 'pricelake-lists-'));
+    this.#folder ??= makeScratchFolder('lists');
     const path = join(await this.#folder, `${randomUUID()}.csv`);
     await writeFile(path, Buffer.from(await file.arrayBuffer()), { mode: 0o600 });
     try {

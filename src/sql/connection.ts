@@ -28,6 +28,9 @@ export interface DuckDbOptions {
   signal?: AbortSignal;
 }
 
+/** Statements of a database, or of one session of it. */
+export type Statements = Pick<Database, 'run' | 'rows' | 'row'>;
+
 /** Lanes that run side by side. */
 const LANES = 2;
 

@@ -10,7 +10,7 @@ export interface Served {
   base: string;
   /** Asks with the secret of the address. */
   get(path: string, init?: RequestInit): Promise<Response>;
-  /** The text of a page. */
+  /** The text of a page, when all that it shows is prepared. */
   page(path: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -78,5 +78,10 @@ export function askAt(url: string): Pick<Served, 'base' | 'get' | 'page'> {
   const headers = { cookie: `pricelake-token=${searchParams.get('token')}` };
   const get = (path: string, init: RequestInit = {}) =>
     fetch(`${base}${path}`, { redirect: 'manual', ...init, headers: { ...headers, ...init.headers } });
-  return { base, get, page: async (path) => (await get(path)).text() };
+  // A page that is still being prepared asks the browser to load it again.
+  const page = async (path: string): Promise<string> => {
+    const text = await (await get(path)).text();
+    return text.includes('http-equiv="refresh"') ? page(path) : text;
+  };
+  return { base, get, page };
 }

@@ -41,6 +41,14 @@ test('a list from the browser is shown until another one comes, or none', async 
   expect(await explored.page('/list')).toContain('discarded when explore stops');
 });
 
+test('another list is compared with the rows that are prepared, not with new ones', async () => {
+  await explored.page('/');
+  const before = await findVersions();
+  await send('product,price\nacme-r1,105\n', { currency: 'EUR' });
+  expect(await explored.page('/list')).toContain('Rádio Nôtre 7');
+  expect(await findVersions()).toEqual(before);
+});
+
 test('a list that is wrong is refused by its line, and the present one stays', async () => {
   await send('product,price\nacme-r1,105\n', { currency: 'EUR' });
   const wrong = await send('product,price\nacme-r1,a lot\n', { currency: 'EUR' });
@@ -94,3 +102,9 @@ async function findLists(word: string): Promise<string[]> {
   }
   return found;
 }
+
+/** Folders of the versions that this process has open. */
+const findVersions = async () =>
+  (await readdir(tmpdir()))
+    .filter((name) => name.startsWith('pricelake-explore-') && name.includes(`-${process.pid}-`))
+    .sort();

@@ -8,7 +8,7 @@ import { tellMarket } from './explored.js';
 test('the time of a question begins when it has a session: a report asks hundreds at once', async () => {
   const story = await tellMarket();
   const snapshot = await Snapshot.open(await openLake(story.lakePath, { create: false }), { memory: '400MB' });
-  await snapshot.past;
+  await snapshot.whole;
   const { signal } = new AbortController();
   const most = 100;
   const hold = () => withVariables(snapshot, {}, signal, () => sleep(3 * most), most);

@@ -209,7 +209,7 @@ export const explore = declareCommand({
     pictures: repeated(
       value(HOST, "Show shops' pictures from this host; can be repeated. Your browser then asks that host for them"),
     ),
-    memory: value(MEMORY, 'Memory for DuckDB before it spills to disk', { default: '450MB' }),
+    memory: value(MEMORY, 'Memory for DuckDB before it spills to disk', { default: '250MB' }),
   },
   examples: [
     ['pricelake explore', 'Print the address of the pages; press Ctrl-C to stop'],

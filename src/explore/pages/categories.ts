@@ -11,6 +11,7 @@ import {
   renderFilters,
   renderSection,
 } from '../page.js';
+import { askPast } from '../past.js';
 import type { Question } from '../question.js';
 import { renderAnswer } from '../table.js';
 import { readAll, toText } from '../values.js';
@@ -29,7 +30,8 @@ const DISPERSION = [
 ];
 
 /** Categories with their spreads, and how much prices differ in them. */
-export async function categoriesPage({ search, ask }: PageRequest): Promise<Page> {
+export async function categoriesPage(request: PageRequest): Promise<Page> {
+  const { search, ask } = request;
   const currency = search.get('currency') ?? '';
   const order = readOrder(search) ?? { by: 'category_path', isDescending: false };
   const spreads: Question = { analysis: 'spread_by_category', set: { currency, top: '2000' }, order, limit: 2000 };
@@ -40,17 +42,18 @@ export async function categoriesPage({ search, ask }: PageRequest): Promise<Page
     ask(spreads),
     ask(dispersion),
     ask(histogram),
-    ask(days),
+    askPast(request, days),
     listCurrencies(ask),
   ]);
   const charts = [
     await chartAnswer(histogram.analysis, steps),
-    await chartAnswer(days.analysis, byDay),
+    byDay.answer === undefined ? '' : await chartAnswer(days.analysis, byDay.answer),
     await chartAnswer(spreads.analysis, answer),
   ];
   const tree = readAll(answer).map((read) => toText(read('category_path')) ?? '');
   return {
     title: 'Categories',
+    ...byDay.again,
     body: html`${renderFilters('/categories', [renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], currency)])}
 <div class="charts">${charts}</div>
 ${renderAnswer(answer, spreads, {

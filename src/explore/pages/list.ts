@@ -31,7 +31,7 @@ ${await renderUpload(ask, 'Show this list')}`,
   const minus = /^\d{1,2}(\.\d{1,2})?$/u.test(search.get('suggest_minus') ?? '')
     ? String(search.get('suggest_minus'))
     : '0';
-  const own = { own_site: String(snapshot.list.ownSite ?? '') };
+  const own = { own_site: String(snapshot.list.options.ownSite ?? '') };
   const lines: Question = { analysis: 'watched_lines', set: {}, limit: MOST };
   const suggestions: Question = {
     analysis: 'watch_suggest',

@@ -77,14 +77,16 @@ export async function todayPage(request: PageRequest): Promise<Page> {
     set: { currency, top: String(ROWS), ...begin },
     limit: ROWS * Object.keys(KINDS).length,
   };
-  const past = await askPast(request, moves);
   const spreadMoves: Question = {
     analysis: 'spread_moves',
     set: { currency, top: String(ROWS), ...begin },
     limit: 2 * ROWS,
   };
-  const opened = await ask(spreadMoves);
-  const list = snapshot.list && readFirst(await ask({ analysis: 'watched_summary', set: {}, limit: 1 }));
+  const [past, opened] = await Promise.all([askPast(request, moves), askPast(request, spreadMoves)]);
+  const list =
+    snapshot.list?.isMade === true
+      ? readFirst(await ask({ analysis: 'watched_summary', set: {}, limit: 1 }))
+      : undefined;
   const standing = { summary: readFirst(summed), overview: readHeld, runs: ran, checks: checked, list };
   const readSummed = readFirst(summed);
   const median = toNumber(readSummed('median_pct'));
@@ -103,7 +105,10 @@ ${renderFilters('/', [
 ])}
 ${past.answer === undefined ? past.render({ caption: '' }) : renderMoves(past.answer, moves)}
 ${linkStockOuts(past.answer)}
-${renderSection('Spreads that opened or closed', renderSpreadMoves(opened, spreadMoves))}
+${renderSection(
+  'Spreads that opened or closed',
+  opened.answer === undefined ? opened.render({ caption: '' }) : renderSpreadMoves(opened.answer, spreadMoves),
+)}
 ${renderSection(
   'Widest spreads',
   html`${renderFigures([

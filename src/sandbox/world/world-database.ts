@@ -1,8 +1,5 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBDataChunk, DuckDBPreparedStatement, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
-import { hasSystemCode } from '../../io/errors.js';
 import { Database } from '../../sql/connection.js';
 import { quoteLiteral } from '../../sql/quote.js';
 
@@ -115,32 +112,4 @@ function bindNamed(prepared: DuckDBPreparedStatement, values: SqlValues): void {
     named[name] = value;
   }
   if (prepared.parameterCount > 0) prepared.bind(named);
-}
-
-/** Has the host's name: in a folder that machines share, each knows only its own processes. */
-const PREFIX = `pricelake-sandbox-${hostname().replaceAll(/[^\w.]/g, '_')}-`;
-
-/** Makes a folder for all that a world holds. Removes those of processes that were killed. */
-export async function makeScratchFolder(parent = tmpdir()): Promise<string> {
-  for (const name of await readdir(parent)) {
-    const pid = name.startsWith(PREFIX) ? /^(\d+)-/.exec(name.slice(PREFIX.length))?.[1] : undefined;
-    if (pid !== undefined && !isAlive(Number(pid))) await removeFolder(join(parent, name));
-  }
-  return mkdtemp(join(parent, `${PREFIX}${process.pid}-`));
-}
-
-/** A folder of another user stays. */
-async function removeFolder(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true }).catch((error: unknown) => {
-    if (!hasSystemCode(error, 'EPERM', 'EACCES')) throw error;
-  });
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // EPERM: the process belongs to another user.
-    return !hasSystemCode(error, 'ESRCH');
-  }
 }

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeScratchFolder } from '../../io/scratch-folder.js';
 import type { Category } from '../catalogue/categories.js';
 import type { DatasetEntry } from '../catalogue/datasets.js';
 import type { ScrapedSource } from '../catalogue/shops.js';
@@ -11,7 +12,7 @@ import { CREATE_PAST_MACRO, itemsAt, type Moment } from './past-sql.js';
 import type { RowFile, RowFormat } from './row-file.js';
 import { CREATE_MACROS, CREATE_TABLES } from './schema-sql.js';
 import { CREATE_PRICE_MACROS } from './step-sql.js';
-import { makeScratchFolder, type SqlValues, WorldDatabase, type WorldSession } from './world-database.js';
+import { type SqlValues, WorldDatabase, type WorldSession } from './world-database.js';
 
 /** Answers of `World.find` that are kept: a client that pages asks the same again. */
 const KEPT_FINDS = 16;
@@ -72,7 +73,7 @@ export class World {
 
   /** In a fresh temporary folder, which `close` removes. */
   static async create(readings = new Readings(), exportShape: ExportShape | null = null): Promise<World> {
-    const directory = await makeScratchFolder();
+    const directory = await makeScratchFolder('sandbox');
     const database = await WorldDatabase.open(directory);
     const world = new World(directory, database, readings, exportShape);
     await database.use((session) =>

@@ -1,23 +1,25 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeScratchFolder } from '../../src/sandbox/world/world-database.js';
+import { makeScratchFolder } from '../../src/io/scratch-folder.js';
 
-it('a sandbox removes the folders of those that were killed, and no others', async () => {
+it('a process removes the folders of its kind that killed ones left, and no others, and nobody else may enter its own', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'pricelake-test-'));
-  const own = await makeScratchFolder(parent);
+  const own = await makeScratchFolder('sandbox', parent);
   const dead = spawnSync(process.execPath, ['--version']).pid;
   const ofAnother = (pid: number | string) => basename(own).replace(`-${process.pid}-`, `-${pid}-`);
   const kept = [
     ofAnother(1),
     ofAnother('x'),
     basename(own).replace(/^pricelake-sandbox-[\w.]+/, 'pricelake-sandbox-other'),
+    basename(own).replace('-sandbox-', '-explore-').replace(`-${process.pid}-`, `-${dead}-`),
     'else',
   ];
   for (const name of [...kept, ofAnother(dead)]) await mkdir(join(parent, name, 'spill'), { recursive: true });
-  const next = await makeScratchFolder(parent);
+  const next = await makeScratchFolder('sandbox', parent);
   expect((await readdir(parent)).sort()).toEqual([...kept, basename(own), basename(next)].sort());
+  expect((await stat(own)).mode & 0o777).toBe(0o700);
   await rm(parent, { recursive: true });
 });

@@ -1,0 +1,64 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { compareWatchList, loadWatchList, type WatchListOptions } from '../analyze/watch-list.js';
+import { PricelakeError } from '../io/errors.js';
+import { readAnalysis } from '../sql/model.js';
+import type { LakeVersion } from './lake-version.js';
+
+/** The reader's own price list beside the prices of a version: tables `found` and `watched` in a schema of its own. */
+export class OwnList {
+  readonly options: WatchListOptions;
+  /** Where its tables are. */
+  readonly schema: string;
+  /** Ends when they are made. Rejected if they could not be. */
+  readonly made: Promise<void>;
+  #isMade = false;
+
+  private constructor(version: LakeVersion, options: WatchListOptions, schema: string) {
+    this.options = options;
+    this.schema = schema;
+    this.made = this.#make(version).then(() => {
+      this.#isMade = true;
+    });
+    this.made.catch(() => {}); // each question that needs them gets the error
+  }
+
+  /** @throws PricelakeError `usage` when the list can't be read, `config` that names its first bad line */
+  static async read(version: LakeVersion, options: WatchListOptions): Promise<OwnList> {
+    const schema = version.nextSchema();
+    const copy = join(version.scratch, `${schema}.csv`);
+    await version.statements().run(`CREATE SCHEMA ${schema}`);
+    try {
+      await loadWatchList(version.statements(schema), options, copy);
+    } catch (error) {
+      await drop(version, schema);
+      if (!(error instanceof PricelakeError)) throw error;
+      // The reader knows the file by the name that it has there.
+      throw new PricelakeError(error.code, error.message.replaceAll(copy, options.list), error.facts, { cause: error });
+    } finally {
+      await rm(copy, { force: true });
+    }
+    return new OwnList(version, options, schema);
+  }
+
+  get isMade(): boolean {
+    return this.#isMade;
+  }
+
+  /** Removes its tables from a version that stays open. */
+  async drop(version: LakeVersion): Promise<void> {
+    await Promise.allSettled([this.made]);
+    await drop(version, this.schema);
+  }
+
+  /** Prices of the past are prepared in an order in which those of the listed products are quickly found. */
+  async #make(version: LakeVersion): Promise<void> {
+    await version.prepared.all;
+    const db = version.statements(this.schema);
+    await compareWatchList(db, { ...this.options, now: new Date() }, { hasSpells: true });
+    const clock = readAnalysis('data_clock', version.prepared.names);
+    await db.run(`CREATE TABLE clock AS SELECT seen_us AS now_us FROM (${clock})`);
+  }
+}
+
+const drop = (version: LakeVersion, schema: string) => version.statements().run(`DROP SCHEMA ${schema} CASCADE`);

@@ -1,0 +1,157 @@
+import type { Statements } from '../sql/connection.js';
+import { bindQuery, readAnalysis } from '../sql/model.js';
+import { code, itself, join, type Sql, sql } from '../sql/sql.js';
+
+/** Rows of which so many are made at once. That bounds the memory that they take, however large the lake is. */
+const LISTINGS = 250_000;
+const CHANGES = 400_000;
+const DAILY_ROWS = 2_000_000;
+
+/** Queries of a row or few. */
+const SMALL = ['data_clock', 'run_clocks'];
+
+/** Some listings, as a condition on product_id and item_id. */
+type Part = Sql;
+
+interface Parts {
+  /** In the order of products. */
+  matched: Part[];
+  /** Listings without a product. */
+  others: Part[];
+}
+
+/**
+ * Rows that many questions need. They are made while pages are shown: until a table is there, questions read the files of
+ * the lake. Rows of one product are together, so that they are read alone.
+ */
+export class Prepared {
+  /** Nested queries whose rows are there already. */
+  readonly names: ReadonlySet<string>;
+  /** Ends when the rows of offers and products are made. Rejected if they could not be. */
+  readonly present: Promise<void>;
+  /** Ends when those of the past are made, too. */
+  readonly all: Promise<void>;
+  readonly #names = new Set<string>();
+  readonly #db: Statements;
+  #isPresentReady = false;
+  #isReady = false;
+
+  constructor(db: Statements) {
+    this.names = this.#names;
+    this.#db = db;
+    const size = this.#measure();
+    this.present = size.then(async ({ listings }) => {
+      await this.#makePresent(await this.#split(listings / LISTINGS));
+      this.#isPresentReady = true;
+    });
+    this.all = this.present.then(async () => {
+      const { listings, changes, daily } = await size;
+      await this.#makePast(await this.#split(Math.max(listings / LISTINGS, changes / CHANGES)));
+      await this.#makeDays(Math.ceil(daily / DAILY_ROWS));
+      this.#isReady = true;
+    });
+    // Each question that needs them gets the error.
+    this.present.catch(() => {});
+    this.all.catch(() => {});
+  }
+
+  get isPresentReady(): boolean {
+    return this.#isPresentReady;
+  }
+
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Makes rows that are few, and tells how many the others are. */
+  async #measure(): Promise<{ listings: number; changes: number; daily: number }> {
+    for (const name of SMALL) {
+      await this.#db.run(`CREATE TABLE ${name} AS ${readAnalysis(name)}`);
+      this.#names.add(name);
+    }
+    const size = await this.#db.row(
+      `SELECT (SELECT count(*) FROM items) AS listings, (SELECT count(*) FROM history) AS changes,
+        (SELECT count(*) FROM price_spread_daily) AS daily`,
+    );
+    return { listings: Number(size?.listings), changes: Number(size?.changes), daily: Number(size?.daily) };
+  }
+
+  async #makePresent({ matched }: Parts): Promise<void> {
+    for (const part of matched) {
+      const ofPart = (table: string) => sql`${itself(table)} WHERE ${part}`;
+      await this.#add('prepared_offers', ofPart('offers'), 'product_id');
+      const cards = bindQuery(readAnalysis('product_cards'), {
+        product_prices: ofPart('product_prices'),
+        products: ofPart('products'),
+        price_spread: ofPart('price_spread'),
+        offers: ofPart('prepared_offers'),
+      });
+      await this.#add('product_cards', cards, 'product_id');
+    }
+    await this.#db.run('CREATE OR REPLACE VIEW offers AS FROM prepared_offers');
+    this.#names.add('product_cards');
+  }
+
+  async #makePast({ matched, others }: Parts): Promise<void> {
+    for (const part of matched) {
+      const items = sql`${itself('items')} WHERE ${part}`;
+      await this.#add('product_listings', bindQuery(readAnalysis('product_listings'), { items }), 'product_id');
+      const listings = sql`${itself('product_listings')} WHERE ${part}`;
+      const told = bindQuery(readAnalysis('product_history'), { items: listings });
+      await this.#add('product_history', told, 'product_id, item_id');
+      const history = sql`SELECT *, DATE '1970-01-01' + (epoch_us(observed_at) // 86400000000)::INTEGER AS observed_date
+        ${itself('product_history')} WHERE ${part}`;
+      const offers = sql`${itself('offers')} WHERE ${part}`;
+      await this.#addSpells(bindQuery(readAnalysis('price_spells'), { items: listings, history, offers }));
+    }
+    for (const name of ['product_listings', 'product_history']) this.#names.add(name);
+    for (const part of others) {
+      const items = sql`${itself('items')} WHERE ${part}`;
+      await this.#addSpells(bindQuery(readAnalysis('price_spells'), { items }));
+    }
+    await this.#db.run('CREATE OR REPLACE VIEW price_spells AS FROM prepared_spells');
+  }
+
+  /** Quantiles keep all values of a day in memory. */
+  async #makeDays(parts: number): Promise<void> {
+    const ranges = await this.#db.rows(`SELECT min(day)::VARCHAR AS first_day, max(day)::VARCHAR AS last_day
+      FROM (
+        SELECT day, ntile(${Math.max(1, parts)}) OVER (ORDER BY day) AS part FROM (SELECT DISTINCT day FROM price_spread_daily)
+      )
+      GROUP BY part`);
+    for (const { first_day, last_day } of ranges) {
+      const days = sql`${itself('price_spread_daily')} WHERE day BETWEEN ${String(first_day)} AND ${String(last_day)}`;
+      await this.#add('spread_days', bindQuery(readAnalysis('spread_days'), { price_spread_daily: days }), 'day');
+    }
+    // A lake without days has no range.
+    if (ranges.length > 0) this.#names.add('spread_days');
+  }
+
+  #addSpells(spells: Sql): Promise<void> {
+    return this.#add('prepared_spells', spells, 'product_id, item_id, from_at');
+  }
+
+  /** Appends rows to a table. */
+  async #add(table: string, { text }: Sql, order: string): Promise<void> {
+    await this.#db.run(`CREATE TABLE IF NOT EXISTS ${table} AS FROM (${text}) LIMIT 0`);
+    await this.#db.run(`INSERT INTO ${table} FROM (${text}) ORDER BY ${order}`);
+  }
+
+  /** Parts of about the same size. */
+  async #split(parts: number): Promise<Parts> {
+    const many = Math.max(1, Math.ceil(parts));
+    const shares = Array.from({ length: many - 1 }, (_, k) => (k + 1) / many);
+    const row = await this.#db.row(`SELECT count(*) - count(product_id) AS others, count(*) AS listings,
+      coalesce(array_to_string(quantile_disc(product_id, [${shares.join()}]::DOUBLE[]), chr(31)), '') AS ends FROM items`);
+    const ends = [...new Set(String(row?.ends).split('\u001F'))].filter((end) => end !== '');
+    const matched = [...ends, undefined].map((end, k) => {
+      const begin = k === 0 ? [] : [sql`product_id >= ${ends[k - 1] as string}`];
+      return join([...begin, end === undefined ? code('product_id IS NOT NULL') : sql`product_id < ${end}`], ' AND ');
+    });
+    const others = Math.ceil((many * Number(row?.others)) / Number(row?.listings) || 0);
+    return {
+      matched,
+      others: Array.from({ length: others }, (_, k) => code(`product_id IS NULL AND abs(item_id % ${others}) = ${k}`)),
+    };
+  }
+}

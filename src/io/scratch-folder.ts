@@ -1,0 +1,34 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hasSystemCode } from './errors.js';
+
+/**
+ * Makes a folder that only this user may enter, such as `pricelake-explore-…`. Removes those of the same kind that
+ * processes left which were killed.
+ */
+export async function makeScratchFolder(kind: string, parent = tmpdir()): Promise<string> {
+  // Has the host's name: in a folder that machines share, each knows only its own processes.
+  const prefix = `pricelake-${kind}-${hostname().replaceAll(/[^\w.]/g, '_')}-`;
+  for (const name of await readdir(parent)) {
+    const pid = name.startsWith(prefix) ? /^(\d+)-/.exec(name.slice(prefix.length))?.[1] : undefined;
+    if (pid !== undefined && !isAlive(Number(pid))) await removeFolder(join(parent, name));
+  }
+  return mkdtemp(join(parent, `${prefix}${process.pid}-`));
+}
+
+/** A folder of another user stays. */
+async function removeFolder(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch((error: unknown) => {
+    if (!hasSystemCode(error, 'EPERM', 'EACCES')) throw error;
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: the process belongs to another user.
+    return !hasSystemCode(error, 'ESRCH');
+  }
+}
