@@ -24,7 +24,7 @@ const RETURN_MEMORY = `SET allocator_background_threads = true; SET allocator_fl
 const MAIN = 'main';
 
 export interface VersionOptions {
-  /** DuckDB's memory limit, e.g. `450MB`. */
+  /** DuckDB's memory limit, such as `450MB`. */
   memory: string;
   /** Stops whatever is asked. */
   signal?: AbortSignal | undefined;
@@ -48,7 +48,7 @@ interface VersionFacts {
   credits: readonly string[];
 }
 
-/** What a session has set. */
+/** Variables and schema that a session has. */
 interface SessionState {
   variables: readonly string[];
   schema: string;

@@ -8,7 +8,7 @@ import type { LakeVersion } from './lake-version.js';
 /** The reader's own price list beside the prices of a version: tables `found` and `watched` in a schema of its own. */
 export class OwnList {
   readonly options: WatchListOptions;
-  /** Where its tables are. */
+  /** Has its tables. */
   readonly schema: string;
   /** Ends when they are made. Rejected if they could not be. */
   readonly made: Promise<void>;

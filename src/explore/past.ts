@@ -34,7 +34,7 @@ const waitABit = () => new Promise((resolve) => setTimeout(resolve, WAIT_MS).unr
 const tellWaiting = (what: string): Html =>
   html`<p class="soft" role="status">${what} are being prepared (once per run). This page loads again by itself.</p>`;
 
-/** What a page reads: products with their offers, or also the past, and the list. */
+/** A page reads products with their offers, or the past and the list as well. */
 type Needs = 'products' | 'all';
 
 /** The page as soon as its rows are prepared. Until then it says so, and the browser asks again. */

@@ -29,7 +29,7 @@ export class Prepared {
   readonly names: ReadonlySet<string>;
   /** Ends when the rows of offers and products are made. Rejected if they could not be. */
   readonly present: Promise<void>;
-  /** Ends when those of the past are made, too. */
+  /** Ends when those of the past are made as well. */
   readonly all: Promise<void>;
   readonly #names = new Set<string>();
   readonly #db: Statements;

@@ -9,7 +9,7 @@ export interface SnapshotOptions extends VersionOptions {
   list?: WatchListOptions | undefined;
 }
 
-/** What pages show: a version of the lake, and the reader's own price list beside it. */
+/** Pages show a version of the lake, and the reader's own price list beside it. */
 export class Snapshot {
   readonly list: OwnList | undefined;
   readonly version: LakeVersion;

@@ -21,7 +21,7 @@ export interface SnapshotsOptions extends SnapshotOptions {
 
 const REFRESH_MS = 60_000;
 
-/** What a snapshot was made of: the files are others as soon as one of these is. */
+/** A snapshot is made of files. They are others as soon as one of these marks is. */
 interface Marks {
   lake: string;
   list: string;
