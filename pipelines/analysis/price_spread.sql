@@ -1,5 +1,5 @@
--- Price spread: how much the prices of one product differ, per currency, for products in two or more shops; and how far
--- to trust that (docs/concepts/spreads.md). The trusted figures and the grade cover the counted offers. From tables
+-- Price spread of each product: how much its prices differ, per currency, for products in two or more shops; and how
+-- far to trust that (docs/concepts/spreads.md). The trusted figures and the grade cover the counted offers. From tables
 -- offers (judged_offers.sql) and sites.
 -- (FROM '….sql') is replaced by the query of that file; spread_figures.sql computes the figures. pricelake query
 -- --analysis price_spread runs them all.

@@ -1,4 +1,4 @@
-import { countOf } from '../formats/count.js';
+import { countOf, formatCount } from '../formats/count.js';
 import { formatSeconds } from './progress.js';
 
 type Facts = Record<string, unknown>;
@@ -9,6 +9,25 @@ const SENTENCES: Record<string, (facts: Facts) => string> = {
   'api.rate_limited': ({ reason, waitMs, attempt }) => `${reason}; ${tryAgain(waitMs, attempt)}`,
   'export.again': ({ shard, attempt, reason }) =>
     `export ${shard} broke off: ${reason}; trying again (attempt ${Number(attempt) + 1})`,
+  'export.broken': ({ shard, runs, nextRunAt }) =>
+    `export ${shard} broke off in ${countOf(Number(runs), 'run')}; pricelake tries it again from ${(nextRunAt as Date).toISOString()}`,
+  'export.overage_not_agreed': ({ blocks, agreed }) =>
+    `the service bills ${countOf(blocks as bigint, 'block')} of overage, but ${String(agreed)} may be taken`,
+  'run.resumed': ({ runId }) => `Continues run ${runId}, which did not end`,
+  'datasets.waiting': ({ datasets, reason }) => `datasets ${datasets} wait: ${reason}`,
+  'items.stale': ({ items }) => `${countOf(items as bigint, 'item')} may be out of date; each run reads them again`,
+  'copy.datasets_locked': ({ kept }) =>
+    `${countOf(kept as bigint, 'item')} of datasets that the key no longer reads, kept as they were`,
+  'pages.short': ({ seen, total }) =>
+    `the pages show ${countOf(seen as bigint, 'item')}, but the service counts ${formatCount(total as bigint)}; reading them again`,
+  'sample.skipped': ({ reason }) => `no sample was compared: ${reason}`,
+  'probe.skipped': ({ reason }) => `websites were not asked when they were seen: ${reason}`,
+  'feed.cursor_refused': ({ cursor }) => `the service refuses cursor ${cursor}; reading the feed from its beginning`,
+  'gate.waived': ({ checks }) => `published although ${(checks as string[]).join(', ')} failed`,
+  'lake.lock_taken_over': ({ pid, host }) => `took over the lock of process ${pid} on ${host}, which has ended`,
+  'lake.recovered': ({ table, files }) => `removed ${countOf(Number(files), 'file')} of ${table} that no version needs`,
+  'schema.drift': ({ found }) =>
+    `the answers differ from the API document in ${countOf((found as unknown[]).length, 'way')}; the check schema_drift lists them`,
   'price_spells.preparing': ({ changes }) =>
     `Preparing the prices of the past from ${countOf(changes as bigint, 'change')}, once for each version of the lake`,
   attribution: ({ texts, metadata }) =>

@@ -1,5 +1,6 @@
 import { type ErrorCode, PricelakeError } from '../io/errors.js';
 import { errorCodeOf } from '../lake/faults.js';
+import { hangText, wrapText } from './output/display-width.js';
 import { toPlainLine } from './plain-text.js';
 
 /** Exit codes that schedulers branch on. */
@@ -26,8 +27,8 @@ const MEANINGS: Record<keyof typeof EXIT, string> = {
   refused: 'not allowed by key or plan',
   quota: 'budget or quota exhausted',
   locked: 'another run has locked the lake',
-  belowAllowed: 'a shop sells below a price that you allow (watch)',
-  temporary: 'a temporary failure: try again later',
+  belowAllowed: 'watch: a shop is below your limit',
+  temporary: 'temporary failure: try again later',
   interrupted: 'stopped by SIGINT',
   terminated: 'stopped by SIGTERM',
 };
@@ -87,11 +88,22 @@ export function formatError(error: unknown): string {
   const lines = [`pricelake: ${messageOf(error)}`];
   const { excerpt, hint, docsUrl, upgradeUrl, nextRunAt } = factsOf(error);
   for (const line of excerpt?.split('\n') ?? []) lines.push(`  ${toPlainLine(line)}`);
-  if (hint !== undefined) lines.push(`  → ${toPlainLine(hint)}`);
+  if (hint !== undefined) lines.push(`${NEXT}${toPlainLine(hint)}`);
   if (nextRunAt !== undefined) lines.push(`  next run: ${nextRunAt.toISOString()}`);
   if (docsUrl !== undefined) lines.push(`  docs: ${toPlainLine(docsUrl)}`);
   if (upgradeUrl !== undefined) lines.push(`  plans: ${toPlainLine(upgradeUrl)}`);
   return lines.join('\n');
+}
+
+const NEXT = '  → ';
+
+/** Fits an error that was formatted to a terminal. The place in a text keeps its columns. */
+export function fitError(text: string, terminal: number | undefined): string {
+  const fit = (line: string, at: number) => {
+    if (at === 0) return wrapText(line, terminal, '  ');
+    return line.startsWith(NEXT) ? hangText(NEXT, line.slice(NEXT.length), terminal) : line;
+  };
+  return text.split('\n').map(fit).join('\n');
 }
 
 /** For machines, as the last line of stdout with `--json`. */

@@ -1,9 +1,9 @@
 import { PricelakeError } from '../io/errors.js';
 import type { LogLevel } from '../io/io.js';
 import type { CommandContext, CommandReport } from './command.js';
-import { describeError, EXIT, exitCodeOf, formatError } from './exit-codes.js';
+import { describeError, EXIT, exitCodeOf, fitError, formatError } from './exit-codes.js';
 import { toJsonText } from './json-text.js';
-import { createStreamOutput } from './output/output.js';
+import { createStreamOutput, measureScreen } from './output/output.js';
 import { escapeControls } from './plain-text.js';
 import { chooseStyle, paint } from './style.js';
 import { createCliIo, createPrompter } from './terminal-io.js';
@@ -39,7 +39,8 @@ export async function runCommand(
     io.close();
     // An aborted step throws errors of its own, which only follow from the signal.
     const cause = signal.aborted ? signal.reason : error;
-    stderr.write(`${paint(io.redact(formatError(cause)), [/^pricelake:/u, errorStyle.bad])}\n`);
+    const text = fitError(io.redact(formatError(cause)), stderr.isTTY ? measureScreen(stderr).columns : undefined);
+    stderr.write(`${paint(text, [/^pricelake:/u, errorStyle.bad])}\n`);
     const hasStack = level === 'debug' || level === 'trace';
     if (hasStack && cause instanceof Error) stderr.write(`${io.redact(escapeControls(cause.stack ?? ''))}\n`);
     if (json) await output.write(`${io.redact(toJsonText(describeError(cause)))}\n`);

@@ -12,11 +12,13 @@ interface ReportOptions {
   program?: string;
   /** The checks that found something, and the next step, are shown elsewhere. */
   isStep?: boolean;
+  /** Cells of the terminal; default 80. */
+  columns?: number | undefined;
 }
 
 /** The report for people: changes, cost, proof, and the next steps. */
 export function formatReport(report: RunReport, lakePath: string, options: ReportOptions = {}): string {
-  const { style = PLAIN, program = 'pricelake', isStep = false } = options;
+  const { style = PLAIN, program = 'pricelake', isStep = false, columns = WIDTH } = options;
   const { row, published } = report;
   const again = report.resumed ? ', continued after an interruption' : '';
   const attention = listAttention(isStep ? { ...report, checks: [] } : report, lakePath);
@@ -35,11 +37,11 @@ export function formatReport(report: RunReport, lakePath: string, options: Repor
     texts.map((text, at) => {
       const label = `  ${(at === 0 ? name : '').padEnd(10)} `;
       // Commands stay whole, so that they can be copied.
-      return name === 'next' ? label + toPlainLine(text) : hangText(label, toPlainLine(text), WIDTH);
+      return name === 'next' ? label + toPlainLine(text) : hangText(label, toPlainLine(text), columns);
     }),
   );
   return paint(
-    `${[wrapText(first, WIDTH, '  ').replaceAll(NO_BREAK, ' '), ...lines].join('\n')}\n`,
+    `${[wrapText(first, columns, '  ').replaceAll(NO_BREAK, ' '), ...lines].join('\n')}\n`,
     [/^ {2}attention(?= )/gmu, style.warn],
     [/, waived$|^.{12} not caught up(?=:)/gmu, style.warn],
     [/overage: up to .*$/gmu, style.money],

@@ -3,7 +3,8 @@ import { Writable } from 'node:stream';
 import { type Io, type LogLevel, type Progress, realIo } from '../io/io.js';
 import { describeEvent } from './event-sentences.js';
 import { toJsonText } from './json-text.js';
-import type { Screen } from './output/output.js';
+import { hangText } from './output/display-width.js';
+import { measureScreen, type Screen } from './output/output.js';
 import { toPlainLine } from './plain-text.js';
 import { createBars, createLogProgress, type ProgressView } from './progress.js';
 import { PLAIN, type Style } from './style.js';
@@ -36,8 +37,9 @@ export function createCliIo(options: CliIoOptions): CliIo {
     if (terminal && least === 'info' && level !== 'error' && IN_SUMMARY.has(event)) return;
     // A fact never replaces a member of the event itself.
     const own = { at: now(), level, event };
-    const line = terminal ? formatLogLine(level, event, facts, style) : toJsonText({ ...own, ...facts, ...own });
-    const safe = redactor.redact(line);
+    const safe = terminal
+      ? formatLogLine(level, event, facts, { style, redact: redactor.redact, columns: measureScreen(stream).columns })
+      : redactor.redact(toJsonText({ ...own, ...facts, ...own }));
     if (view?.printAbove === undefined) stream.write(`${safe}\n`);
     else view.printAbove(safe);
   };
@@ -67,13 +69,22 @@ const LEVELS: LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
 const MARKS: Record<LogLevel, string> = { trace: '·', debug: '·', info: '·', warn: '!', error: '✗' };
 const TONES: Record<LogLevel, keyof Style> = { trace: 'dim', debug: 'dim', info: 'dim', warn: 'warn', error: 'bad' };
 
-/** `· snapshot.done rows=41000 site=12`, or a sentence for an event that has one. */
-function formatLogLine(level: LogLevel, event: string, facts: Record<string, unknown>, style: Style): string {
+interface Look {
+  style: Style;
+  redact: (text: string) => string;
+  columns: number;
+}
+
+/** `· snapshot.done rows=41000 site=12`, or a sentence that fits the terminal for an event that has one. */
+function formatLogLine(level: LogLevel, event: string, facts: Record<string, unknown>, look: Look): string {
   const pairs = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${formatFact(value)}`);
-  const mark = style[TONES[level]](MARKS[level]);
-  return `${mark} ${toPlainLine(describeEvent(event, facts) ?? [event, ...pairs].join(' '))}`;
+  const sentence = describeEvent(event, facts);
+  // Wrapped after it is redacted: a secret on two lines would not be found.
+  const text = look.redact(toPlainLine(sentence ?? [event, ...pairs].join(' ')));
+  const fitted = sentence === undefined ? text : hangText('  ', text, look.columns).slice(2);
+  return `${look.style[TONES[level]](MARKS[level])} ${fitted}`;
 }
 
 /** Shortens seconds and shares, which JSON lines have whole. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeError, exitCodeOf, formatError } from '../../src/cli/exit-codes.js';
+import { describeError, describeExits, exitCodeOf, fitError, formatError } from '../../src/cli/exit-codes.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { PricelakeError } from '../../src/io/errors.js';
 
@@ -29,6 +29,27 @@ describe('an error', () => {
         '  plans: https://plans.example',
       ].join('\n'),
     );
+  });
+
+  it('fits a terminal, except for the place in a text, whose columns mean something', () => {
+    const hint = 'Name one of the columns that the table has.';
+    const excerpt = `LINE 1: SELECT titel, price FROM items LIMIT 5\n${' '.repeat(15)}^`;
+    const error = new PricelakeError('query', 'Referenced column "titel" is not there.', { hint, excerpt });
+    expect(fitError(formatError(error), 30)).toBe(
+      [
+        'pricelake: Referenced column',
+        '  "titel" is not there.',
+        '  LINE 1: SELECT titel, price FROM items LIMIT 5',
+        `  ${' '.repeat(15)}^`,
+        '  → Name one of the columns',
+        '    that the table has.',
+      ].join('\n'),
+    );
+    expect(fitError(formatError(error), undefined)).toBe(formatError(error));
+  });
+
+  it('the list of exit codes fits 80 columns', () => {
+    for (const line of describeExits().split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
   it('is one object for a machine, further facts beside', () => {

@@ -49,7 +49,7 @@ describe('watch', () => {
     ]);
     const { code, stdout, stderr } = await watch(file, '--json');
     expect(code).toBe(7);
-    expect(stderr).toContain('a product is selling below your lowest allowed price');
+    expect(stderr).toContain('shops sell 1 product below your lowest allowed price');
     const followers = ['Gamma', 'Alpha'];
     const since = expect.stringContaining('2026-11-05');
     const kettle = {

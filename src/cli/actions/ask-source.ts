@@ -5,7 +5,7 @@ import { PricelakeError } from '../../io/errors.js';
 import { type AccountPlan, fetchAccountPlan } from '../../source/account.js';
 import type { CommandContext } from '../command.js';
 import { ENV_FILE, formatVariable } from '../env-file.js';
-import { formatError } from '../exit-codes.js';
+import { fitError, formatError } from '../exit-codes.js';
 import { toPlainLine } from '../plain-text.js';
 import type { Prompter } from '../terminal-io.js';
 
@@ -52,7 +52,7 @@ async function askUntil<T>({ io, output }: CommandContext, answer: () => Promise
       return await answer();
     } catch (error) {
       if (!(error instanceof PricelakeError) || error.code === 'stopped') throw error;
-      await output.write(`${io.redact(formatError(error))}\n\n`);
+      await output.write(`${fitError(io.redact(formatError(error)), output.columns)}\n\n`);
     }
   }
 }

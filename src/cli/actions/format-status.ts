@@ -85,6 +85,7 @@ export function formatOpen({
 function formatFault({ tries: [last] }: Status): string[] {
   if (last?.fault === undefined) return [];
   const { step, code, message, hint } = last.fault;
+  if (code === 'stopped') return [`run ${last.runNumber} was stopped in step ${step} at ${last.endedAt}`];
   return [
     `run ${last.runNumber} failed in step ${step} at ${last.endedAt} (${code}): ${message}`,
     ...(hint === undefined ? [] : [`what to do: ${hint}`]),

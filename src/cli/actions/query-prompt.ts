@@ -6,7 +6,7 @@ import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { quoteIdentifier } from '../../sql/quote.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import type { CommandContext } from '../command.js';
-import { formatError } from '../exit-codes.js';
+import { fitError, formatError } from '../exit-codes.js';
 
 const HELP = `Type one SELECT, on one line or several, and end it with a semicolon. ↑ ↓ recall earlier ones.
 .tables          table names
@@ -106,7 +106,7 @@ export async function answerLines(
       await answer(statement, output, run).catch((error: unknown) => {
         if (progress.state === 'interrupted') return output.write('Stopped.\n');
         if (!(error instanceof PricelakeError) || error.code === 'stopped') throw error;
-        return output.write(`${io.redact(formatError(error))}\n`);
+        return output.write(`${fitError(io.redact(formatError(error)), output.columns)}\n`);
       });
       progress.state = 'typing';
     }

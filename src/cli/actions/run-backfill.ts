@@ -13,7 +13,7 @@ export async function runBackfill(request: Arguments<typeof backfill>, context: 
   const pipeline = await openPipeline(request, context);
   const { items, asked, run } = await backfillHistory(pipeline, selection, io, signal);
   await say(`Histories of ${countOf(items, 'item')}; ${formatCount(asked)} read in this run.\n`);
-  await say(formatReport(run, pipeline.lake.path, { style }));
+  await say(formatReport(run, pipeline.lake.path, { style, columns: context.output.columns }));
   return { items_chosen: items, histories_read: asked, ...describeReport(run, pipeline.lake.path) };
 }
 

@@ -6,7 +6,7 @@ import path, { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { readPipeline } from '../../config/pipeline-file.js';
-import { formatCount } from '../../formats/count.js';
+import { countOf, formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { packagePath } from '../../io/package-path.js';
 import { peekUnfinishedRun } from '../../journal/landings.js';
@@ -51,22 +51,28 @@ async function runSteps(
   { baseUrl, keys }: SandboxAddress,
 ) {
   const { io, signal, say } = context;
+  const { columns } = context.output;
   const program = nameOwnCommand(process.env);
   const env = { PRICELAKE_BASE_URL: baseUrl, PRICELAKE_API_KEY: keys.live };
   const pipeline = await readPipeline(packagePath('pipelines/demo.yaml'), env);
   pipeline.lake.path = lake;
   io.protectSecret(keys.live);
   const sync = async (title: string) => {
-    await say(`\n${title}\n`);
+    await say(`\n${wrapText(title, columns)}\n`);
     const report = await syncPipeline(pipeline, io, signal);
     io.close(); // each run has bars of its own
-    await say(formatReport(report, lake, { style: context.style, program, isStep: true }));
+    await say(formatReport(report, lake, { style: context.style, program, isStep: true, columns }));
     return describeReport(report, lake);
   };
   const runs = [await sync('2. The first run copies everything.')];
-  const { now: _now, ...moved } = await postAdvance(new URL('/sandbox/advance', baseUrl), { hours: HOURS }, signal);
-  const kinds = Object.entries(moved).map(([kind, count]) => `${kind} ${count}`);
-  runs.push(await sync(`3. ${HOURS} hours pass (${kinds.join(', ')}). The next run copies the changes.`));
+  const {
+    now: _now,
+    changes,
+    ...moved
+  } = await postAdvance(new URL('/sandbox/advance', baseUrl), { hours: HOURS }, signal);
+  const kinds = Object.entries(moved).map(([kind, count]) => `${count} ${kind}`);
+  const pass = `3. ${HOURS} hours pass, with ${countOf(Number(changes), 'change')}: ${kinds.join(', ')}. The next run copies them.`;
+  runs.push(await sync(pass));
   runs.push(await sync('4. Nothing has changed since, so the next run writes no files.'));
   const { checks, lines } = await runDemoChecks(lake, context);
   const word = quoteWord(lake);
@@ -74,14 +80,14 @@ async function runSteps(
     lines.length === 0
       ? `All ${checks.length} pass.`
       : `They find planted faults: ${lines.length} of ${checks.length} found something.`;
-  const fifth = wrapText(`5. The checks run over the copy. ${found}`, context.output.columns);
+  const fifth = wrapText(`5. The checks run over the copy. ${found}`, columns);
   await say(`\n${fifth}\n\n${lines.join('')}`);
   if (lines.length > 0) await say(`\n  ${program} check --lake ${word}   # shows the rows\n`);
   await say('\n6. The widest price spreads. Questionable prices are left out.\n\n');
   const spread = { lake, minShops: 4, top: 10, outliers: false, grade: 'B', format: 'table' } as const;
   if (!context.json) await showSpread(spread, context);
   await say('\n7. Pages show everything in a browser.\n');
-  const pages = `  ${program} explore --lake ${word}   # every product, shop and question, until Ctrl-C\n`;
+  const pages = `  ${program} explore --lake ${word}   # until Ctrl-C\n`;
   if (keep === undefined) {
     await say(`${pages}  ${program} report --lake ${word}   # one HTML page to pass on\n${nextSteps(lake, program)}`);
     return { runs, checks };
@@ -101,7 +107,7 @@ Next:
   ${program} spread --lake ${lake} --currency EUR --min-shops 5
   ${program} query --lake ${lake} "${shop}"
   duckdb -c "SELECT currency, count(*), median(price) FROM read_parquet('${lakePath}/items/*.parquet') GROUP BY ALL"
-  ${program} sandbox   # prints a key and a pipeline file to start with
+  ${program} sandbox   # prints a key and a pipeline file
 `;
 }
 

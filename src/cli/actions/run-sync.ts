@@ -28,7 +28,7 @@ export async function runSync(request: Arguments<typeof sync>, context: CommandC
     // The first run may have been an interrupted one, in its own mode.
     return request.reconcile === true && report.row.mode !== 'snapshot' ? sync() : report;
   });
-  await say(formatReport(report, lakePath, { style }));
+  await say(formatReport(report, lakePath, { style, columns: context.output.columns }));
   return describeReport(report, lakePath);
 }
 

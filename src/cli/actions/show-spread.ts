@@ -2,6 +2,7 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import { type Conversion, convertSpreads, prepareConversion } from '../../analyze/exchange-rates.js';
 import { findMatch, keyByMatch } from '../../analyze/matched-views.js';
 import { requireKnown, selectSpreads } from '../../analyze/spread-selection.js';
+import { countOf, formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
 import { readAnalysis } from '../../sql/model.js';
@@ -109,7 +110,7 @@ function refuseDailyMatches({ by, daily }: Arguments<typeof spread>): void {
 async function describeLeftOut(db: Database, columns: number | undefined): Promise<{ count: bigint; text: string }> {
   const row = await db.row(readAnalysis('spread_left_out'));
   const count = row?.left_out as bigint;
-  const text = `${count} of ${row?.spreads} spreads are hidden, because their prices contradict each other or too few can be trusted. Show them with --grade C.`;
+  const text = `${formatCount(count)} of ${countOf(row?.spreads as bigint, 'spread')} are hidden, because their prices contradict each other or too few can be trusted. Show them with --grade C.`;
   return { count, text: count === 0n ? '' : `\n${wrapText(text, columns)}\n` };
 }
 

@@ -3,6 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
 import { createCompliance, createSuggested, createWatched } from '../../analyze/watch-list.js';
+import { countOf } from '../../formats/count.js';
 import { syncFile, syncFolder } from '../../io/durable.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
@@ -71,9 +72,10 @@ const SHOWN_SUGGESTED = {
 } as const;
 
 const HINTS = {
-  watched: 'See columns below_now and below_first for the shops.',
+  watched:
+    'Column `below allowed` names the first shop; a narrow terminal leaves it out. Files have all shops in below_now: --format csv.',
   compliance: 'See the rows with is_now for the shops.',
-  suggested: 'Run it without --suggest: columns below_now and below_first name the shops.',
+  suggested: 'Run it without --suggest to see the shops.',
 } as const;
 
 type Table = keyof typeof HINTS;
@@ -171,10 +173,13 @@ async function refuseBelow(db: Database, report: CommandReport | undefined, hint
   const row = await db.row('SELECT count(*) AS products FROM found WHERE alarms > 0');
   const products = Number(row?.products ?? 0);
   if (products === 0) return;
-  const what = products === 1 ? 'a product is' : `${products} products are`;
-  throw new PricelakeError('below_allowed', `${what} selling below your lowest allowed price`, {
-    ...report,
-    products,
-    hint,
-  });
+  throw new PricelakeError(
+    'below_allowed',
+    `shops sell ${countOf(products, 'product')} below your lowest allowed price`,
+    {
+      ...report,
+      products,
+      hint,
+    },
+  );
 }

@@ -2,7 +2,7 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import { isLosslessNumber, parse, stringify } from 'lossless-json';
 import { valueToText } from '../../sql/value-json.js';
 import { toPlainLine } from '../plain-text.js';
-import { truncateToWidth } from './display-width.js';
+import { hangText, truncateToWidth } from './display-width.js';
 import { showAmount, showDouble, trimZeros } from './money.js';
 import type { Output } from './output.js';
 import { isNumeric, type ResultSet } from './result-set.js';
@@ -40,7 +40,7 @@ export async function writeTable({ columns, batches, credits }: ResultSet, outpu
 /** Writes the table with the credits below it. */
 export async function writeCreditedTable(result: ResultSet, output: Output): Promise<bigint> {
   const rows = await writeTable(result, output);
-  const lines = result.credits.map((text) => `  ${toPlainLine(text)}\n`).join('');
+  const lines = result.credits.map((text) => `${hangText('  ', toPlainLine(text), output.columns)}\n`).join('');
   if (lines !== '')
     await output.write(`\nThis data comes from open-data sources. Pass these credits on with it:\n${lines}`);
   return rows;
