@@ -16,6 +16,7 @@ import { nameDataFile } from './file-name.js';
 import { addPartitionKeys, type PartitionTexts, partitionKey, readPartitionValues } from './partition-value.js';
 import { TARGET_BYTES } from './plan-compaction.js';
 import { type Parting, planStage } from './slices.js';
+import { GROUP_ROWS } from './splice.js';
 import { type ColumnStatistics, writeStats } from './stats.js';
 
 export interface Stage extends Parting {
@@ -36,7 +37,7 @@ const ZSTD_LEVEL = 1;
 const CONCURRENCY = 8;
 
 /** Written files, and a promise of them with checksums when all are synced and checked. */
-interface WrittenFiles {
+export interface WrittenFiles {
   files: StagedFile[];
   /** @throws PricelakeError `lake_invalid` when a file fails its check. */
   sealed: Promise<StagedFile[]>;
@@ -140,11 +141,19 @@ function writeCopy(schema: TableSchema, stage: Stage, select: string, partitionB
     partitionBy.length > 0
       ? `PARTITION_BY (${partitionBy.map((_, index) => partitionKey(index)).join(', ')}), WRITE_PARTITION_COLUMNS false`
       : `FILE_SIZE_BYTES ${BigInt(stage.targetBytes ?? TARGET_BYTES)}, WRITE_EMPTY_FILE ${stage.keepsEmpty === true}`;
-  const metadata = { 'pricelake.table': stage.table, 'pricelake.run_id': stage.runId, ...stage.metadata };
-  const pairs = Object.entries(metadata).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
-  return `COPY (${addPartitionKeys(schema, partitionBy, select)}\n) TO ${quoteLiteral(folder)} (FORMAT parquet,
-    COMPRESSION zstd, COMPRESSION_LEVEL ${ZSTD_LEVEL}, APPEND true, FILENAME_PATTERN '{uuidv7}', ${layout},
-    KV_METADATA {${pairs.join(', ')}}, RETURN_STATS true)`;
+  return `COPY (${addPartitionKeys(schema, partitionBy, select)}\n) TO ${quoteLiteral(folder)} (${writeFileOptions(stage, GROUP_ROWS)},
+    APPEND true, FILENAME_PATTERN '{uuidv7}', ${layout}, RETURN_STATS true)`;
+}
+
+/** Options of a COPY of a data file: its form, and the key-value metadata that each file has. */
+export function writeFileOptions(
+  { table, runId, metadata }: Pick<Stage, 'table' | 'runId' | 'metadata'>,
+  groupRows: number,
+): string {
+  const all = { 'pricelake.table': table, 'pricelake.run_id': runId, ...metadata };
+  const pairs = Object.entries(all).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
+  return `FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL ${ZSTD_LEVEL}, ROW_GROUP_SIZE ${groupRows},
+    KV_METADATA {${pairs.join(', ')}}`;
 }
 
 /** One row of RETURN_STATS → the file. */

@@ -1,9 +1,10 @@
 import type { RelationGraph } from '../sql/graph.js';
-import { quoteIdentifier } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, columnsOf, type Sql, sql } from '../sql/sql.js';
 import type { DataFile } from '../tables/table.js';
 import { groupFiles } from './plan-compaction.js';
+import { planSplices, type Splice } from './splice.js';
+import { listPartitions } from './table-partitions.js';
 import type { TableRows } from './table-rows.js';
 
 /** Rows that a table gets, and the files that they replace. Nothing is written yet. */
@@ -11,6 +12,8 @@ export interface TableChange {
   /** The rows to write, with the table's columns; undefined if there are none. */
   readonly rows: Sql | undefined;
   readonly remove: readonly DataFile[];
+  /** Those of the removed files that come again with other values in some row groups. */
+  readonly splices?: readonly Splice[];
   /** The number of rows at most, if it is known: few rows need no plan of their files. */
   readonly maxRows?: bigint | undefined;
 }
@@ -42,7 +45,10 @@ export interface Replacement {
 /** Files below this size take new rows in; larger ones are left and a file is added. */
 const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Replaces the files that hold rows which go, by their other rows and the rows that come. */
+/**
+ * Replaces the rows that go by the rows that come. Large files with such rows are spliced where the table can have it
+ * (`fillsSmall`), the others are written again.
+ */
 export async function replaceRows(
   graph: RelationGraph,
   before: TableRows,
@@ -52,9 +58,12 @@ export async function replaceRows(
   const touched = await before.listFiles(places ?? search);
   const remove = fillsSmall ? [...touched, ...(await findSmallFiles(graph, before, touched, added))] : touched;
   if (remove.length === 0) return append(added, maxAdded);
-  const stay = sql`SELECT ${columnsOf(before.table)} FROM ${before.ofFiles(remove)} ANTI JOIN ${gone} USING (${code(key)})`;
-  const maxRows = maxAdded === undefined ? undefined : remove.reduce((sum, { rows }) => sum + rows, maxAdded);
-  return { rows: sql`${stay} UNION ALL ${added}`, remove, maxRows };
+  const spliced = fillsSmall ? await planSplices(graph, before, { files: remove, key, gone, added }) : undefined;
+  const splices = spliced?.splices ?? [];
+  const whole = remove.filter((file) => !splices.some((splice) => splice.file === file));
+  const stay = sql`SELECT ${columnsOf(before.table)} FROM ${before.ofFiles(whole)} ANTI JOIN ${gone} USING (${code(key)})`;
+  const maxRows = maxAdded === undefined ? undefined : whole.reduce((sum, { rows }) => sum + rows, maxAdded);
+  return { rows: sql`${stay} UNION ALL ${spliced?.added ?? added}`, remove, splices, maxRows };
 }
 
 /** The smallest file of each partition that gets rows and has no file that is replaced anyway. */
@@ -65,19 +74,12 @@ async function findSmallFiles(
   added: Sql,
 ): Promise<DataFile[]> {
   const names = Object.keys(files[0]?.partitionValues ?? {});
-  const wanted = new Set(await listPartitions(graph, names, added));
+  const partitions = await listPartitions(graph, names, added);
+  const wanted = new Set(partitions.map((partition) => JSON.stringify(partition.map(({ text }) => text))));
   return groupFiles(files).flatMap((group) => {
     const [smallest] = group.toSorted((a, b) => a.bytes - b.bytes);
     if (smallest === undefined || smallest.bytes >= SMALL_FILE_BYTES) return [];
     const isFree = wanted.has(JSON.stringify(Object.values(smallest.partitionValues)));
     return isFree && !group.some((file) => touched.includes(file)) ? [smallest] : [];
   });
-}
-
-/** The partitions of rows, as the log writes their values. */
-async function listPartitions(graph: RelationGraph, names: readonly string[], rows: Sql): Promise<string[]> {
-  if (names.length === 0) return ['[]'];
-  const values = names.map(quoteIdentifier).map((name) => `CAST(${name} AS VARCHAR) AS ${name}`);
-  const found = await graph.rows(sql`SELECT DISTINCT ${code(values.join(', '))} FROM (${rows})`);
-  return found.map((row) => JSON.stringify(names.map((name) => row[name])));
 }

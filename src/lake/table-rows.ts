@@ -2,7 +2,7 @@ import type { RelationGraph } from '../sql/graph.js';
 import { quoteLiteral } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, join, type Sql, sql } from '../sql/sql.js';
-import { tableRelation, toRelationFile } from '../sql/table-relation.js';
+import { type RelationOptions, tableRelation, toRelationFile } from '../sql/table-relation.js';
 import { type Lake, tablePath } from '../tables/layout.js';
 import type { DataFile, StagedFile, TableName, TableState } from '../tables/table.js';
 import { requireFiles } from './partial.js';
@@ -66,16 +66,28 @@ export class TableRows {
     if (this.#kept === undefined || !isSmall(version.files, fewRows))
       return TableRows.#read(this.#graph, this.#lake, version, fewRows);
     const rows = [sql`SELECT * FROM ${this.#select(this.#kept, stay)}`];
-    if (add.length > 0) rows.push(sql`SELECT * FROM ${readFiles(this.#lake, version, add, true)}`);
+    if (add.length > 0) rows.push(sql`SELECT * FROM ${readFiles(this.#lake, version, add, 'filename = true')}`);
     const kept = this.#graph.table(`kept_${this.table}`, join(rows, ' UNION ALL BY NAME '));
     return new TableRows(this.#graph, this.#lake, version, kept);
   }
 
   /** A relation of the rows of some files; with `filename`, each row has its file in a column of that name. */
   ofFiles(files: readonly VersionFile[], { filename = false } = {}): Sql {
-    if (this.#kept === undefined || files.length === 0) return readFiles(this.#lake, this.#version, files, filename);
+    if (this.#kept === undefined || files.length === 0) {
+      return readFiles(this.#lake, this.#version, files, filename ? 'filename = true' : undefined);
+    }
     const rows = this.#select(this.#kept, files);
     return filename ? rows : sql`(SELECT * EXCLUDE (filename) FROM ${rows})`;
+  }
+
+  /** As `ofFiles` from disk, with the place of each row in columns `filename` and `file_row_number`. */
+  withPlaces(files: readonly VersionFile[]): Sql {
+    return readFiles(this.#lake, this.#version, files, 'filename = true, file_row_number = true');
+  }
+
+  /** The absolute path of a file, as column `filename` has it. */
+  placeOf(file: VersionFile): string {
+    return placeOf(this.#lake, this.table, file);
   }
 
   /** The files that column `filename` of a relation names. */
@@ -83,21 +95,22 @@ export class TableRows {
     if (this.files.length === 0) return [];
     const found = await this.#graph.rows(sql`SELECT DISTINCT filename FROM ${rows}`);
     const names = new Set(found.map(({ filename }) => filename));
-    return this.files.filter((file) => names.has(placeOf(this.#lake, this.table, file)));
+    return this.files.filter((file) => names.has(this.placeOf(file)));
   }
 
   static async #read(graph: RelationGraph, lake: Lake, version: Version, fewRows: bigint): Promise<TableRows> {
     const { table, files } = version;
     if (files.length > MANY_FILES) await graph.db.forgetFooters();
     const isKept = files.length > 0 && MUCH_READ.includes(table) && isSmall(files, fewRows);
-    const read = () => graph.table(`kept_${table}`, sql`SELECT * FROM ${readFiles(lake, version, files, true)}`);
+    const read = () =>
+      graph.table(`kept_${table}`, sql`SELECT * FROM ${readFiles(lake, version, files, 'filename = true')}`);
     return new TableRows(graph, lake, version, isKept ? read() : undefined);
   }
 
   #select(kept: Relation, files: readonly VersionFile[]): Sql {
     if (files.length === this.files.length) return sql`(FROM ${kept})`;
     if (files.length === 0) return sql`(FROM ${kept} WHERE false)`;
-    const places = files.map((file) => quoteLiteral(placeOf(this.#lake, this.table, file)));
+    const places = files.map((file) => quoteLiteral(this.placeOf(file)));
     return sql`(FROM ${kept} WHERE filename IN (${code(places.join(', '))}))`;
   }
 }
@@ -110,12 +123,12 @@ function readFiles(
   lake: Lake,
   { table, hasOlderFiles }: Version,
   files: readonly VersionFile[],
-  filename: boolean,
+  more: RelationOptions['more'],
 ): Sql {
   const relations = files.map((file) =>
     'stagedAt' in file ? file.stagedAt : toRelationFile(file, placeOf(lake, table, file)),
   );
-  return code(tableRelation(table, relations, { hasOlderFiles, ...(filename ? { more: 'filename = true' } : {}) }));
+  return code(tableRelation(table, relations, { hasOlderFiles, ...(more === undefined ? {} : { more }) }));
 }
 
 /** True for few rows in files of our own, because the log counts only these for sure. */

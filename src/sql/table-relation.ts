@@ -21,8 +21,8 @@ export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: st
 }
 
 export interface RelationOptions {
-  /** Adds a column `filename` with the file of each row. */
-  more?: 'filename = true';
+  /** Adds a column `filename` with the file of each row, and one with its number in the file. */
+  more?: 'filename = true' | 'filename = true, file_row_number = true';
   /** False if every file has all columns. DuckDB then binds each use of the relation a millisecond faster. */
   hasOlderFiles?: boolean;
 }

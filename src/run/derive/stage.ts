@@ -1,6 +1,8 @@
 import type { OpenStep } from '../../io/io.js';
 import { settleAll } from '../../io/side-by-side.js';
-import { beginStage, type Stage } from '../../lake/stage.js';
+import type { Splice } from '../../lake/splice.js';
+import { beginStage, type Stage, type WrittenFiles } from '../../lake/stage.js';
+import { beginSplices } from '../../lake/stage-splices.js';
 import type { TableChange } from '../../lake/table-change.js';
 import type { TableRows } from '../../lake/table-rows.js';
 import { FEW_ROWS } from '../../sql/graph.js';
@@ -45,7 +47,7 @@ export class Staging {
   /** As `stage`, with rows that are made part by part, each before the next. */
   async stageParts(
     table: TableName,
-    { remove, maxRows }: Pick<TableChange, 'remove' | 'maxRows'>,
+    { remove, maxRows, splices = [] }: Pick<TableChange, 'remove' | 'maxRows' | 'splices'>,
     parts: readonly Sql[] | AsyncIterable<Sql>,
     noted: Partial<Applied> = {},
   ): Promise<StagedTable> {
@@ -53,12 +55,13 @@ export class Staging {
     if (this.#run.standing[table] === 'committed') return this.keep(table);
     const add: StagedFile[] = [];
     const sealing: Promise<StagedFile[]>[] = [];
-    for await (const rows of maxRows === 0n ? [] : parts) {
-      const { files, sealed } = await this.#write(table, rows, { maxRows }, remove);
+    const note = ({ files, sealed }: WrittenFiles) => {
       add.push(...files);
       sealing.push(sealed);
       this.#sealing.push(sealed);
-    }
+    };
+    for await (const rows of maxRows === 0n ? [] : parts) note(await this.#write(table, rows, { maxRows }, remove));
+    if (splices.length > 0) note(await this.#splice(table, splices));
     io.log('debug', 'staged', { table, files: add.length });
     this.#progress?.add(
       1n,
@@ -89,6 +92,12 @@ export class Staging {
   /** The table as an earlier try has committed it. */
   keep(table: TableName): StagedTable {
     return { table, change: undefined, sealed: Promise.resolve([]), rows: () => this.#run.before.table(table) };
+  }
+
+  async #splice(table: TableName, splices: readonly Splice[]): Promise<WrittenFiles> {
+    const { graph, lake, landing } = this.#run;
+    for (const { groups } of splices) for (const { rows } of groups) await graph.ready(rows);
+    return beginSplices(graph.db, lake, { table, runId: landing.runId, splices, metadata: this.#metadata });
   }
 
   async #write(table: TableName, rows: Sql, more: Partial<Stage>, remove: TableChange['remove']) {

@@ -1,0 +1,30 @@
+import type { RelationGraph } from '../sql/graph.js';
+import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
+import { code, type Sql, sql } from '../sql/sql.js';
+
+/** A partition: DuckDB's texts of its values, in the order of the table's partition columns. */
+export type PartitionKey = readonly { column: string; text: string | null }[];
+
+/** The partitions of rows. A table that is not partitioned has one. */
+export async function listPartitions(
+  graph: RelationGraph,
+  columns: readonly string[],
+  rows: Sql,
+): Promise<PartitionKey[]> {
+  const texts = columns.map((name, at) => `CAST(${quoteIdentifier(name)} AS VARCHAR) AS value_${at}`);
+  const found = await graph.rows(
+    columns.length === 0
+      ? sql`SELECT 1 FROM (${rows}) LIMIT 1`
+      : sql`SELECT DISTINCT ${code(texts.join(', '))} FROM (${rows})`,
+  );
+  return found.map((row) => columns.map((column, at) => ({ column, text: row[`value_${at}`] as string | null })));
+}
+
+/** True for the rows of a partition, false for all others. */
+export function selectPartition(partition: PartitionKey): Sql {
+  const equal = partition.map(({ column, text }) => {
+    const value = text === null ? 'NULL' : quoteLiteral(text);
+    return `CAST(${quoteIdentifier(column)} AS VARCHAR) IS NOT DISTINCT FROM ${value}`;
+  });
+  return code(`(${equal.join(' AND ') || 'true'})`);
+}
