@@ -6,8 +6,10 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test } from 'vitest';
 import { type RunReport, syncPipeline } from '../../src/run/sync.js';
 import { writeFollowingChecks } from '../check/scoped-queries.js';
+import { readChunks } from '../lake/chunks.js';
+import { createSeeded } from '../seeded.js';
 import { step } from '../sim/life.js';
-import { openSimulation } from '../sim/simulation.js';
+import { expectSound, openSimulation } from '../sim/simulation.js';
 import type { Item } from '../sim/world.js';
 import { listPublishedFiles } from './published-files.js';
 import { openStory, type Story, type StoryOptions } from './story.js';
@@ -74,6 +76,42 @@ test('new listings go into the smallest file, and the others stay as they are', 
   expect(listFiles(story)).not.toContain(small);
   expect(listFiles(story)).toHaveLength(2);
   expect(await story.read('SELECT count(*), count(DISTINCT item_id) FROM items')).toEqual(['201 | 201']);
+});
+
+test('of a large file, only the changed columns of the row groups with changes are written again', async () => {
+  const story = await openStory({ partitionBy: [] });
+  onTestFinished(() => story.close());
+  const seeded = createSeeded(3);
+  story.at('07:00');
+  const text = () => seeded.text('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789', 160);
+  const items = Array.from({ length: 20_000 }, () => story.add({ title: text(), price: 1000 }));
+  story.at('08:00');
+  await story.run();
+  const before = await readChunks(listFiles(story)[0] as string);
+  expect(before.length).toBeGreaterThan(1);
+  story.at('09:00');
+  story.change(items[9] as Item, { price: 900 });
+  story.remove(items[10] as Item);
+  await story.run();
+  expect(listFiles(story)).toHaveLength(1);
+  const after = await readChunks(listFiles(story)[0] as string);
+  const isSame = after.map((group, at) => group.map(({ pages }, column) => pages === before[at]?.[column]?.pages));
+  // Both items are in one row group; of its columns, the texts are as they were.
+  expect(isSame.filter((group) => group.includes(false))).toHaveLength(1);
+  const changed = after.flatMap((group, at) =>
+    group.flatMap(({ name }, column) => (isSame[at]?.[column] ? [] : [name])),
+  );
+  expect(changed).toEqual(expect.arrayContaining(['price', 'previous_price', 'removed_at', 'is_listed', 'change_id']));
+  expect(changed).not.toEqual(expect.arrayContaining(['title']));
+  story.at('10:00');
+  for (const title of ['Rug', 'Mat']) story.add({ title, price: 250 });
+  story.change(items[19_999] as Item, { price: 1100 });
+  await story.run();
+  // 19,998 cost 10.00, one 9.00, one 11.00, and two 2.50.
+  const sums = 'SELECT count(DISTINCT item_id), sum(price), count(removed_at) FROM items';
+  expect(await story.read(sums)).toEqual(['20002 | 200005.0000 | 1']);
+  expect(listFiles(story)).toHaveLength(1);
+  await expectSound(story);
 });
 
 test('a kept count that cannot be right, or is of older tables, is counted again over all rows', async () => {

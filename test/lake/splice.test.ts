@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readThrift, writeThrift } from '../../src/formats/thrift.js';
 import { commitTable } from '../../src/lake/commit.js';
 import type { Lake } from '../../src/lake/lake.js';
-import { readBytes, readFooter } from '../../src/lake/parquet-footer.js';
+import { readBytes } from '../../src/lake/parquet-footer.js';
 import { readTable } from '../../src/lake/read.js';
 import { GROUP_ROWS } from '../../src/lake/splice.js';
 import { beginStage } from '../../src/lake/stage.js';
@@ -19,6 +19,7 @@ import type { DataFile } from '../../src/tables/table.js';
 import { addValues, type ColumnFacts, compareStats, parseStats } from '../../src/verify/compare-stats.js';
 import { openExactFile } from '../../src/verify/exact-parquet.js';
 import { createSeeded } from '../seeded.js';
+import { readChunks } from './chunks.js';
 import { glob, ITEM, makeLake, openDatabase, select, write } from './fixture.js';
 
 /** Texts that no codec makes small, so that files are as large as those of real shops. */
@@ -131,21 +132,7 @@ describe('rows that are replaced in large files', () => {
     const world = await openWorld(4 * GROUP_ROWS, []);
     const { db, lake } = world;
     const [old] = (await readTable(lake, 'items')).files as [DataFile];
-    const chunksOf = async ({ path }: DataFile) => {
-      const file = await open(tablePath(lake, 'items', path));
-      const { groups } = await readFooter(file);
-      const read = groups.map(({ chunks }) =>
-        Promise.all(
-          chunks.map(async ({ name, start, end, bloom }) => {
-            const pages = (await readBytes(file, start, end)).toString('base64');
-            return [name, pages, bloom && (await readBytes(file, bloom.start, bloom.end)).toString('base64')] as const;
-          }),
-        ),
-      );
-      const chunks = await Promise.all(read);
-      await file.close();
-      return chunks;
-    };
+    const chunksOf = ({ path }: DataFile) => readChunks(tablePath(lake, 'items', path));
     const before = await chunksOf(old);
     const id = FIRST_ID + 2n * BigInt(GROUP_ROWS + 5);
     await db.run(`CREATE TABLE added AS SELECT * REPLACE (12.5 AS price) FROM expected WHERE item_id = ${id}`);
@@ -154,10 +141,10 @@ describe('rows that are replaced in large files', () => {
     expect(more).toEqual([]);
     const after = await chunksOf(file);
     const different = after.flatMap((group, at) =>
-      group.flatMap(([name, pages], column) => (pages === before[at]?.[column]?.[1] ? [] : [`${at} ${name}`])),
+      group.flatMap(({ name, pages }, column) => (pages === before[at]?.[column]?.pages ? [] : [`${at} ${name}`])),
     );
     expect(different).toEqual([expect.stringMatching(/^\d price$/u)]);
-    expect(after.flat().filter(([, , bloom]) => bloom !== undefined).length).toBeGreaterThan(0);
+    expect(after.flat().filter(({ bloom }) => bloom !== undefined).length).toBeGreaterThan(0);
     expect(file.bytes).toBe((await stat(tablePath(lake, 'items', file.path))).size);
     const [metadata] = await db.rows(
       `SELECT decode(value) AS run FROM parquet_kv_metadata(?) WHERE decode(key) = 'pricelake.run_id'`,
