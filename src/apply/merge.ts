@@ -38,8 +38,10 @@ export interface TouchedItems {
 /** Rows, before the run, of all items that may change. */
 export interface BaseRows {
   rows: Relation;
-  /** The items and their files, if these were looked up. */
+  /** The items and their places, if these were looked up. */
   places?: Relation;
+  /** Few rows, with their places. */
+  stored?: Relation;
 }
 
 export async function readBase(graph: RelationGraph, base: MergeBase, touched: TouchedItems): Promise<BaseRows> {
@@ -66,19 +68,22 @@ function selectTouched({ pending, different, stale, doubted, rejected, renamed }
 /** Keeps few rows in memory, because each statement over files opens every column of each file again. */
 async function readLakeBase(graph: RelationGraph, { before }: LakeBase, condition: Sql): Promise<BaseRows> {
   if (before.files.length === 0) return { rows: before.rows };
-  const all = before.ofFiles(before.files, { filename: true });
+  const all = before.ofFiles(before.files, { places: true });
   const places = graph.table('base_places', sql`SELECT item_id, filename FROM ${all} WHERE ${condition}`);
   const touched = await before.listFiles(places);
-  const rows = sql`SELECT ${columnsOf('items')} FROM ${before.ofFiles(touched)}`;
-  const count = await graph.count(places);
-  const few = sql`${rows} SEMI JOIN ${places} USING (item_id)`;
-  return { rows: count > FEW_ROWS ? graph.view('base_items', rows) : graph.table('base_items', few), places };
+  const columns = columnsOf('items');
+  if ((await graph.count(places)) > FEW_ROWS) {
+    return { rows: graph.view('base_items', sql`SELECT ${columns} FROM ${before.ofFiles(touched)}`), places };
+  }
+  const few = sql`SELECT * FROM ${before.ofFiles(touched, { places: true })} SEMI JOIN ${places} USING (item_id)`;
+  const stored = graph.table('stored_items', few);
+  return { rows: graph.view('base_items', sql`SELECT ${columns} FROM ${stored}`), places, stored };
 }
 
 async function selectOld({ before }: LakeBase, condition: Sql): Promise<Sql> {
   const columns = columnsOf('items');
   if (before.isKept) return sql`SELECT ${columns} FROM ${before.rows} WHERE ${condition}`;
-  const touched = await before.listFiles(sql`${before.ofFiles(before.files, { filename: true })} WHERE ${condition}`);
+  const touched = await before.listFiles(sql`${before.ofFiles(before.files, { places: true })} WHERE ${condition}`);
   return sql`SELECT ${columns} FROM ${before.ofFiles(touched)}`;
 }
 
@@ -98,7 +103,7 @@ export interface Merge {
 export async function mergeItems(
   graph: RelationGraph,
   base: MergeBase,
-  { rows, places }: BaseRows,
+  { rows, places, stored }: BaseRows,
   needs: Omit<Needs<'apply'>, 'base_items'>,
   { gone, ...values }: Values<'apply'> & { gone: bigint },
 ): Promise<Merge> {
@@ -121,6 +126,7 @@ export async function mergeItems(
         key: 'item_id',
         gone: merged,
         ...(places === undefined ? {} : { places: sql`${places} SEMI JOIN ${merged} USING (item_id)` }),
+        ...(stored === undefined ? {} : { stored }),
         added,
         maxAdded: changed,
         fillsSmall: true,
@@ -152,7 +158,7 @@ export async function extendHistory(
   const added = sql`SELECT ${columns} FROM ${fresh} UNION ALL SELECT ${columns} FROM ${diffs}`;
   const files = await findLooseFiles(graph, history, fresh);
   if (files.length === 0) return append(added, maxRows);
-  const loose = sql`SELECT * FROM ${history.ofFiles(files, { filename: true })} WHERE change_id IS NULL`;
+  const loose = sql`SELECT * FROM ${history.ofFiles(files, { places: true })} WHERE change_id IS NULL`;
   const superseded = graph.model('superseded_diffs', { diff_rows: loose, new_changes: fresh }, { feed_skew: skew.us });
   const gone = graph.table(
     'gone_diffs',

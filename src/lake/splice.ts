@@ -33,6 +33,14 @@ export interface SplicePlan {
   added: Sql;
 }
 
+/** Rows that are replaced (src/lake/table-change.ts). */
+interface Replaced {
+  key: string;
+  gone: Relation;
+  stored: Relation | undefined;
+  added: Sql;
+}
+
 /** A file that can be spliced. */
 interface Candidate {
   file: DataFile;
@@ -70,14 +78,14 @@ interface Moves {
 export async function planSplices(
   graph: RelationGraph,
   before: TableRows,
-  { files, key, gone, added }: { files: readonly DataFile[]; key: string; gone: Relation; added: Sql },
+  { files, ...rows }: Replaced & { files: readonly DataFile[] },
 ): Promise<SplicePlan | undefined> {
   if (files.every(({ rows }) => rows <= GROUP_ROWS)) return undefined;
-  if ((await graph.count(gone)) > FEW_ROWS) return undefined;
+  if ((await graph.count(rows.gone)) > FEW_ROWS) return undefined;
   const schema = loadTableSchema(before.table);
   const candidates = await findCandidates(before, schema, files);
   if (candidates.length === 0) return undefined;
-  const moves = await findMoves(graph, before, schema, { candidates, key, gone, added });
+  const moves = await findMoves(graph, before, candidates, rows);
   if (moves === undefined) return undefined;
   const takers = await findTakers(graph, candidates, files, moves.inserted);
   const changed = await findChangedGroups(graph, schema, candidates, moves);
@@ -144,14 +152,17 @@ function describeGroups({ footer }: ParquetFile): GroupFacts[] {
 async function findMoves(
   graph: RelationGraph,
   before: TableRows,
-  schema: TableSchema,
-  { candidates, key, gone, added }: { candidates: Candidate[]; key: string; gone: Relation; added: Sql },
+  candidates: readonly Candidate[],
+  { key, gone, stored: known, added }: Replaced,
 ): Promise<Moves | undefined> {
   const { table } = before;
+  const schema = loadTableSchema(table);
   const files = candidates.map(({ file }) => file);
+  const rows = known ?? before.ofFiles(files, { places: true });
+  const paths = code(candidates.map(({ path }) => quoteLiteral(path)).join(', '));
   const stored = graph.table(
     `places_${table}`,
-    sql`SELECT * FROM ${before.withPlaces(files)} SEMI JOIN ${gone} USING (${code(key)})`,
+    sql`SELECT * FROM ${rows} SEMI JOIN ${gone} USING (${code(key)}) WHERE filename IN (${paths})`,
   );
   const own = [...schema.key, ...Object.keys(files[0]?.partitionValues ?? {})];
   const same = own.map((name) => `new.${quoteIdentifier(name)} = old.${quoteIdentifier(name)}`).join(' AND ');

@@ -35,6 +35,8 @@ export interface Replacement {
   gone: Relation;
   /** Rows whose column `filename` names the files that hold such rows. Default: the table is searched. */
   places?: Sql;
+  /** The rows that go, among others, with all columns and their places, if they were read. */
+  stored?: Relation;
   added: Sql;
   /** The number of added rows at most, if it is known. */
   maxAdded?: bigint;
@@ -52,13 +54,15 @@ const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 export async function replaceRows(
   graph: RelationGraph,
   before: TableRows,
-  { key, gone, places, added, maxAdded, fillsSmall = false }: Replacement,
+  { key, gone, places, stored, added, maxAdded, fillsSmall = false }: Replacement,
 ): Promise<TableChange> {
-  const search = sql`${before.ofFiles(before.files, { filename: true })} SEMI JOIN ${gone} USING (${code(key)})`;
+  const search = sql`${before.ofFiles(before.files, { places: true })} SEMI JOIN ${gone} USING (${code(key)})`;
   const touched = await before.listFiles(places ?? search);
   const remove = fillsSmall ? [...touched, ...(await findSmallFiles(graph, before, touched, added))] : touched;
   if (remove.length === 0) return append(added, maxAdded);
-  const spliced = fillsSmall ? await planSplices(graph, before, { files: remove, key, gone, added }) : undefined;
+  const spliced = fillsSmall
+    ? await planSplices(graph, before, { files: remove, key, gone, stored, added })
+    : undefined;
   const splices = spliced?.splices ?? [];
   const whole = remove.filter((file) => !splices.some((splice) => splice.file === file));
   const stay = sql`SELECT ${columnsOf(before.table)} FROM ${before.ofFiles(whole)} ANTI JOIN ${gone} USING (${code(key)})`;

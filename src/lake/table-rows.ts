@@ -2,7 +2,7 @@ import type { RelationGraph } from '../sql/graph.js';
 import { quoteLiteral } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, join, type Sql, sql } from '../sql/sql.js';
-import { type RelationOptions, tableRelation, toRelationFile } from '../sql/table-relation.js';
+import { tableRelation, toRelationFile } from '../sql/table-relation.js';
 import { type Lake, tablePath } from '../tables/layout.js';
 import type { DataFile, StagedFile, TableName, TableState } from '../tables/table.js';
 import { requireFiles } from './partial.js';
@@ -28,7 +28,7 @@ export class TableRows {
   readonly #graph: RelationGraph;
   readonly #lake: Lake;
   readonly #version: Version;
-  /** Rows in memory, with column `filename`. */
+  /** Rows in memory, with their places. */
   readonly #kept: Relation | undefined;
 
   private constructor(graph: RelationGraph, lake: Lake, version: Version, kept: Relation | undefined) {
@@ -66,23 +66,18 @@ export class TableRows {
     if (this.#kept === undefined || !isSmall(version.files, fewRows))
       return TableRows.#read(this.#graph, this.#lake, version, fewRows);
     const rows = [sql`SELECT * FROM ${this.#select(this.#kept, stay)}`];
-    if (add.length > 0) rows.push(sql`SELECT * FROM ${readFiles(this.#lake, version, add, 'filename = true')}`);
+    if (add.length > 0) rows.push(sql`SELECT * FROM ${readFiles(this.#lake, version, add, true)}`);
     const kept = this.#graph.table(`kept_${this.table}`, join(rows, ' UNION ALL BY NAME '));
     return new TableRows(this.#graph, this.#lake, version, kept);
   }
 
-  /** A relation of the rows of some files; with `filename`, each row has its file in a column of that name. */
-  ofFiles(files: readonly VersionFile[], { filename = false } = {}): Sql {
+  /** A relation of the rows of some files; with `places`, each row has its place in columns `filename` and `file_row_number`. */
+  ofFiles(files: readonly VersionFile[], { places = false } = {}): Sql {
     if (this.#kept === undefined || files.length === 0) {
-      return readFiles(this.#lake, this.#version, files, filename ? 'filename = true' : undefined);
+      return readFiles(this.#lake, this.#version, files, places);
     }
     const rows = this.#select(this.#kept, files);
-    return filename ? rows : sql`(SELECT * EXCLUDE (filename) FROM ${rows})`;
-  }
-
-  /** As `ofFiles` from disk, with the place of each row in columns `filename` and `file_row_number`. */
-  withPlaces(files: readonly VersionFile[]): Sql {
-    return readFiles(this.#lake, this.#version, files, 'filename = true, file_row_number = true');
+    return places ? rows : sql`(SELECT * EXCLUDE (filename, file_row_number) FROM ${rows})`;
   }
 
   /** The absolute path of a file, as column `filename` has it. */
@@ -102,8 +97,7 @@ export class TableRows {
     const { table, files } = version;
     if (files.length > MANY_FILES) await graph.db.forgetFooters();
     const isKept = files.length > 0 && MUCH_READ.includes(table) && isSmall(files, fewRows);
-    const read = () =>
-      graph.table(`kept_${table}`, sql`SELECT * FROM ${readFiles(lake, version, files, 'filename = true')}`);
+    const read = () => graph.table(`kept_${table}`, sql`SELECT * FROM ${readFiles(lake, version, files, true)}`);
     return new TableRows(graph, lake, version, isKept ? read() : undefined);
   }
 
@@ -119,16 +113,11 @@ function placeOf(lake: Lake, table: TableName, file: VersionFile): string {
   return 'stagedAt' in file ? file.stagedAt : tablePath(lake, table, file.path);
 }
 
-function readFiles(
-  lake: Lake,
-  { table, hasOlderFiles }: Version,
-  files: readonly VersionFile[],
-  more: RelationOptions['more'],
-): Sql {
+function readFiles(lake: Lake, { table, hasOlderFiles }: Version, files: readonly VersionFile[], places: boolean): Sql {
   const relations = files.map((file) =>
     'stagedAt' in file ? file.stagedAt : toRelationFile(file, placeOf(lake, table, file)),
   );
-  return code(tableRelation(table, relations, { hasOlderFiles, ...(more === undefined ? {} : { more }) }));
+  return code(tableRelation(table, relations, { hasOlderFiles, places }));
 }
 
 /** True for few rows in files of our own, because the log counts only these for sure. */

@@ -21,8 +21,8 @@ export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: st
 }
 
 export interface RelationOptions {
-  /** Adds a column `filename` with the file of each row, and one with its number in the file. */
-  more?: 'filename = true' | 'filename = true, file_row_number = true';
+  /** True to add the place of each row: columns `filename` and `file_row_number`. */
+  places?: boolean;
   /** False if every file has all columns. DuckDB then binds each use of the relation a millisecond faster. */
   hasOlderFiles?: boolean;
 }
@@ -42,12 +42,16 @@ export function tableRelation(table: TableName, files: readonly RelationFile[], 
   return `(${parts.join('\n  UNION ALL ')})`;
 }
 
-function readFiles(table: TableName, paths: string[], { more, hasOlderFiles = true }: RelationOptions): string {
+function readFiles(
+  table: TableName,
+  paths: string[],
+  { places = false, hasOlderFiles = true }: RelationOptions,
+): string {
   const parameters = [
     `[${paths.map((path) => quoteLiteral(escapeGlob(path))).join(',\n  ')}]`,
     'hive_partitioning = false',
     ...(hasOlderFiles ? [`\n  schema = ${writeReadSchema(table)}`] : []),
-    ...(more === undefined ? [] : [more]),
+    ...(places ? ['filename = true', 'file_row_number = true'] : []),
   ];
   return `read_parquet(${parameters.join(', ')})`;
 }
@@ -62,10 +66,10 @@ function groupByColumns(files: LoggedFile[]): LoggedFile[][] {
 }
 
 /** Reads all files at once and joins their values: a read for each partition would cost buffers for each. */
-function selectWithPartitions(table: TableName, files: LoggedFile[], { more }: RelationOptions): string {
+function selectWithPartitions(table: TableName, files: LoggedFile[], { places = false }: RelationOptions): string {
   const columns = loadTableSchema(table).columns.filter(({ name }) => name in (files[0]?.partitionValues ?? {}));
   const paths = files.map(({ path }) => path);
-  const rows = readFiles(table, paths, { more: 'filename = true', hasOlderFiles: true });
+  const rows = readFiles(table, paths, { places: true, hasOlderFiles: true });
   const values = files.map(({ path, partitionValues }) => {
     const texts = columns.map((column) => writeText(column, partitionValues[column.name]));
     return `(${[quoteLiteral(pathInTable(table, path)), ...texts].join(', ')})`;
@@ -74,7 +78,7 @@ function selectWithPartitions(table: TableName, files: LoggedFile[], { more }: R
   const replaced = columns.map(
     ({ name, type }, index) => `CAST(logged.value_${index} AS ${type}) AS ${quoteIdentifier(name)}`,
   );
-  return `SELECT stored.*${more === undefined ? ' EXCLUDE (filename)' : ''} REPLACE (${replaced.join(', ')})
+  return `SELECT stored.*${places ? '' : ' EXCLUDE (filename, file_row_number)'} REPLACE (${replaced.join(', ')})
     FROM ${rows} AS stored
     JOIN (VALUES ${values.join(',\n      ')}) AS logged(path, ${names.join(', ')})
       ON string_split('/' || stored.filename, ${quoteLiteral(`/${table}/`)})[-1] = logged.path`;

@@ -47,7 +47,7 @@ test('partition values of the log take the place of columns that files lack or h
   expect(described.map(({ column_name, column_type }) => [column_name, column_type])).toEqual(
     loadTableSchema('items').columns.map(({ name, type }) => [name, type]),
   );
-  const named = tableRelation('items', files, { more: 'filename = true' });
+  const named = tableRelation('items', files, { places: true });
   const places = await db.rows(`SELECT item_id, filename FROM ${named} ORDER BY item_id`);
   expect(places.map(({ filename }) => filename)).toEqual(
     files.map((file) => (typeof file === 'string' ? file : file.path)),

@@ -162,7 +162,7 @@ async function renewTable(
   changed: Relation,
 ): Promise<TableChange> {
   const { table } = before;
-  const rows = before.ofFiles(before.files, { filename: true });
+  const rows = before.ofFiles(before.files, { places: true });
   const stored = graph.table(`stored_${table}`, sql`SELECT * FROM ${rows} SEMI JOIN ${products} USING (product_id)`);
   // A row that did not change keeps the id of the run that made it.
   const values = columnsOf(table, ['run_id']);
@@ -176,6 +176,7 @@ async function renewTable(
     key: 'product_id',
     gone: different,
     places: sql`${stored} SEMI JOIN ${different} USING (product_id)`,
+    stored,
     added: sql`SELECT ${columnsOf(table)} FROM ${changed} SEMI JOIN ${different} USING (product_id)`,
     fillsSmall: true,
   });
