@@ -6,6 +6,8 @@ interface Derived {
   reads: readonly string[];
   /** True when the rows of a product follow from its own items: a large lake makes the table in parts. */
   byProduct: boolean;
+  /** True when its rows of a product follow from the items of the product's brand, while its other tables have no rows. */
+  byBrand?: true;
   /** The query of pipelines/analysis that makes it; default: the model of the table's name. */
   analysis?: string;
 }
@@ -29,7 +31,7 @@ const TABLE_KINDS = {
   offers: { reads: ['items', 'shop_currencies', 'sources', 'offer_rules'], byProduct: true, analysis: 'judged_offers' },
   price_spread: { reads: ['offers', 'sites'], byProduct: true, analysis: 'price_spread' },
   user_matches: 'told',
-  matches: { reads: ['items', 'user_matches'], byProduct: false },
+  matches: { reads: ['items', 'user_matches'], byProduct: false, byBrand: true },
   service_products: 'landed',
   price_spread_daily: 'kept',
   rejects: 'landed',

@@ -1,11 +1,13 @@
 /** Products that belong together, from the first evidence to the last. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { showSpread } from '../../src/cli/actions/show-spread.js';
 import { openLake } from '../../src/lake/lake.js';
 import { Database } from '../../src/sql/connection.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
 import { actJson, openContext } from '../cli/open-context.js';
 import { testIo } from '../run/world.js';
+import { createSeeded } from '../seeded.js';
+import { expectSound } from '../sim/simulation.js';
 import type { Item } from '../sim/world.js';
 import { openStory, type Story } from './story.js';
 
@@ -111,6 +113,35 @@ test('a GTIN with a wrong check digit joins nothing', async () => {
   expect(await story.read("SELECT product_id, item_id FROM matches WHERE product_id LIKE 'bead-%'")).toEqual([
     `bead-b2 | ${beads[1]?.id}`,
   ]);
+});
+
+test('items that get other brands, codes and shops lead to the same matches as all items at once', async () => {
+  const other = await openStory();
+  onTestFinished(() => other.close());
+  const seeded = createSeeded(11);
+  const brands = ['Acme', 'AC-ME', 'acme ', 'Bead', null];
+  const draw = () => ({
+    brand: seeded.pick(brands),
+    mpn: seeded.pick(['R-1', 'r 1', 'R2', 'n/a']),
+    gtin: seeded.pick([null, null, GTIN, OTHER]),
+    siteId: seeded.pick([11n, 22n, 33n]),
+  });
+  other.at('17 08:00');
+  for (let n = 0; n < 40; n++) other.add({ brand: 'Bead', mpn: `B-${n}`, siteId: 44n, price: 10 + n });
+  const items = Array.from({ length: 12 }, () => other.add({ ...draw(), price: 100 }));
+  await other.run();
+  const seen = new Set<string>();
+  for (let round = 0; round < 10; round++) {
+    other.at(`18 ${String(8 + round).padStart(2, '0')}:00`);
+    const [one, two] = [seeded.pick(items), seeded.pick(items)];
+    const field = seeded.pick(['brand', 'mpn', 'gtin', 'siteId'] as const);
+    other.change(one, { [field]: draw()[field] });
+    other.change(two, { price: 100 + round });
+    await other.run();
+    await expectSound(other);
+    for (const row of await other.read('SELECT product_id, match_id, shops FROM matches')) seen.add(row);
+  }
+  expect(seen.size).toBeGreaterThan(2);
 });
 
 test('what the user says joins and parts products, from the next run on, even if nothing changed', async () => {

@@ -74,6 +74,8 @@ export async function deriveTables(
     const othersStay = isFollowing(one) && [...reads.values()].every(({ isKept }) => isKept);
     const deriving = { run, merge, staging, next: withMade(next, reads), one };
     if (othersStay && one.byProduct && few) return renewProducts(deriving, products, reads);
+    const renamed = othersStay && one.byBrand ? await findRenamedProducts(deriving) : undefined;
+    if (renamed !== undefined && renamed.count <= FEW_RENAMED) return renewBrands(deriving, renamed);
     if (othersStay && !one.byProduct) return remakeDifferent(deriving);
     const staged = await inTurn(() => remake(deriving, parts));
     return { staged, isKept: false };
@@ -180,6 +182,53 @@ async function renewTable(
     added: sql`SELECT ${columnsOf(table)} FROM ${changed} SEMI JOIN ${different} USING (product_id)`,
     fillsSmall: true,
   });
+}
+
+/** So many products whose brand or codes changed are few. */
+const FEW_RENAMED = 1_000n;
+
+/** Products of which an item has another brand, code or shop than before; undefined where other tables say something, too. */
+async function findRenamedProducts({ run, merge, next, one }: Deriving): Promise<ChangedProducts | undefined> {
+  const { graph } = run;
+  for (const name of one.reads) {
+    if (name !== 'items' && (await graph.count(await next.rows(name))) > 0n) return undefined;
+  }
+  const named = code('item_id, product_id, gtin14, brand, mpn, site_id');
+  const rows = graph.table(
+    'renamed_products',
+    sql`SELECT DISTINCT product_id FROM (
+        SELECT unnest([product_id, folded(brand) || '-' || folded(mpn)]) AS product_id FROM (
+          (SELECT ${named} FROM ${merge.merged} EXCEPT SELECT ${named} FROM ${merge.before})
+          UNION ALL (SELECT ${named} FROM ${merge.before} EXCEPT SELECT ${named} FROM ${merge.merged})))
+      WHERE contains(product_id, '-')`,
+  );
+  return { rows, count: await graph.count(rows) };
+}
+
+/** As `renewProducts`, from the items of the brands of these products. */
+async function renewBrands(deriving: Deriving, products: ChangedProducts): Promise<Made> {
+  const { run, staging, next, one } = deriving;
+  const { graph, before, landing } = run;
+  const { table, reads } = one;
+  const note = noteOrigin(deriving);
+  if (products.count === 0n) return { staged: await staging.stage(table, KEEP, note), isKept: true };
+  const all = await readAll(next, reads);
+  const brands = graph.table(
+    'renamed_brands',
+    sql`SELECT brand FROM (SELECT DISTINCT brand FROM ${all.items as Relation})
+      WHERE folded(brand) IN (SELECT split_part(product_id, '-', 1) FROM ${products.rows})`,
+  );
+  const columns = code(selectNamedColumns('items', [one.query]));
+  const items = graph.table(
+    'items_of_brands',
+    sql`SELECT ${columns} FROM ${all.items as Relation} SEMI JOIN ${brands} USING (brand)`,
+  );
+  const changed = graph.table(
+    `changed_${table}`,
+    sql`FROM (${selectDerived(one, { ...all, items }, landing.runId)}) SEMI JOIN ${products.rows} USING (product_id)`,
+  );
+  const change = await renewTable(graph, await before.table(table), products.rows, changed);
+  return { staged: await staging.stage(table, change, note), isKept: false };
 }
 
 /** Makes a table that is not made by product, and writes it where its rows are others than it has. */
