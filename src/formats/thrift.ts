@@ -17,7 +17,7 @@ interface ThriftField {
 /** Fields by their ids, in order. */
 export type ThriftStruct = Map<number, ThriftField>;
 
-/** Types of the compact protocol. Of a boolean field, the type is the value. */
+/** Types of the compact protocol. The type of a boolean field is its value. */
 const TRUE = 1;
 const FALSE = 2;
 const I8 = 3;

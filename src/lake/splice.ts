@@ -26,7 +26,7 @@ export interface GroupChange {
   readonly rows: Sql;
 }
 
-/** What is spliced, and what is left to write. */
+/** The splices, and the rows that they leave to write. */
 export interface SplicePlan {
   splices: Splice[];
   /** The added rows that no splice takes. */
