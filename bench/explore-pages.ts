@@ -48,7 +48,7 @@ export async function listPages(lake: PlainLake, times: number): Promise<PageKin
     kind(
       'Search as one types',
       SEARCH_MS,
-      (k) => `/products?q=${encodeURIComponent((titles[Math.floor(k / 4)] ?? '').slice(0, 2 + 2 * (k % 4)))}`,
+      (k) => `/products?part=rows&q=${encodeURIComponent((titles[Math.floor(k / 4)] ?? '').slice(0, 2 + 2 * (k % 4)))}`,
     ),
     kind('Search of a whole title', SEARCH_MS, (k) => `/products?q=${of(titles, k)}`),
     kind('Products by price', OTHER_MS, (k) => `/products?min_price=${5 + k}&sort=min_price`),

@@ -6,34 +6,6 @@
 -- any form; up to eight words) · currency · category (slug or path; includes subcategories) · brand (ignoring case) ·
 -- site_id (sold by this shop) · grade (B; the lowest grade, which excludes products without one) · min_shops · in_stock
 -- (true: a shop says that it has it; false: no shop does) · min_price · max_price · product (product_id)
-SELECT cards.* EXCLUDE (words), coalesce(sites.name, cheapest_site_id::VARCHAR) AS cheapest_shop
-FROM (FROM 'product_cards.sql') AS cards
-LEFT JOIN sites ON sites.site_id = cheapest_site_id AND sites.is_current
-WHERE (getvariable('product') IS NULL OR product_id = getvariable('product'))
-  AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
-  AND (getvariable('brand') IS NULL OR lower(brand) = lower(getvariable('brand')))
-  AND (getvariable('grade') IS NULL OR grade <= getvariable('grade'))
-  AND (getvariable('min_shops') IS NULL OR shops >= getvariable('min_shops')::BIGINT)
-  AND (getvariable('in_stock') IS NULL OR getvariable('in_stock')::BOOLEAN = (in_stock_shops > 0))
-  AND (getvariable('min_price') IS NULL OR max_price >= getvariable('min_price')::DECIMAL(18, 4))
-  AND (getvariable('max_price') IS NULL OR min_price <= getvariable('max_price')::DECIMAL(18, 4))
-  AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
-  AND (getvariable('site_id') IS NULL
-    OR product_id IN (SELECT product_id FROM offers WHERE site_id = getvariable('site_id')::BIGINT))
-  -- A GTIN is found with any number of zeros before it, every other word wherever it stands. Words are spelled out, because
-  -- DuckDB computes them before it reads rows then.
-  AND (
-    getvariable('q') IS NULL
-    OR (
-      (contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[1], ''))
-        OR product_id = ltrim(coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[1], ''), '0'))
-      AND contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[2], ''))
-      AND contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[3], ''))
-      AND contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[4], ''))
-      AND contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[5], ''))
-      AND contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[6], ''))
-      AND contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[7], ''))
-      AND contains(words, coalesce(regexp_extract_all(strip_accents(lower(getvariable('q')::VARCHAR)), '\S+')[8], ''))
-    )
-  )
+SELECT *
+FROM (FROM 'matching_products.sql')
 ORDER BY coalesce(grade < 'C', false) DESC, spread_pct DESC NULLS LAST, product_id, currency

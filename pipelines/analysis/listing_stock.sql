@@ -3,7 +3,11 @@
 -- to to_us), with its state: in stock, on order, out of stock or unknown. known_us: when the known history begins; now_us:
 -- its end. Two stretches that follow one another may have the same state.
 -- Variables of the query that reads it: product · site_id · out_after
-WITH mapped_sites AS (SELECT DISTINCT site_id FROM items WHERE product_id IS NOT NULL),
+WITH mapped_sites AS (
+  SELECT DISTINCT site_id
+  FROM (FROM 'product_listings.sql')
+  WHERE getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR
+),
 mapped AS (FROM 'mapped_attributes.sql'),
 names AS (SELECT site_id, name FROM mapped WHERE meaning = 'availability'),
 -- Where changes hold a value: the path of a pair, and the path within its old and new value.
@@ -44,7 +48,7 @@ touched AS (
   WHERE observed_at > getvariable('out_after')::TIMESTAMPTZ AND place.pair IS NOT NULL AND json_type(changes, place.pair) = 'ARRAY'
   UNION
   SELECT product_id
-  FROM items, span
+  FROM (FROM 'product_listings.sql'), span
   WHERE first_seen_at > getvariable('out_after')::TIMESTAMPTZ
     OR removed_at > getvariable('out_after')::TIMESTAMPTZ
     OR gone_at > getvariable('out_after')::TIMESTAMPTZ
@@ -57,7 +61,7 @@ asked AS MATERIALIZED (
     SELECT list(DISTINCT product_id) AS ids
     FROM (
       SELECT product_id
-      FROM items
+      FROM (FROM 'product_listings.sql')
       WHERE getvariable('out_after') IS NULL
         AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
         AND site_id IN (SELECT site_id FROM names)
@@ -75,7 +79,7 @@ listings AS MATERIALIZED (
     attributes,
     epoch_us(first_seen_at) AS seen_us,
     CASE WHEN NOT is_listed THEN epoch_us(coalesce(removed_at, gone_at)) END AS ended_us
-  FROM items
+  FROM (FROM 'product_listings.sql')
   WHERE product_id IN (FROM asked)
     AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
 ),
@@ -89,7 +93,8 @@ told AS MATERIALIZED (
     row_number() OVER (PARTITION BY item_id ORDER BY observed_at, change_id NULLS LAST, kind) AS nth
   FROM (FROM 'product_history.sql')
   SEMI JOIN listings USING (item_id)
-  WHERE kind IN ('REMOVED', 'RELISTED') OR changes IS NOT NULL
+  WHERE (kind IN ('REMOVED', 'RELISTED') OR changes IS NOT NULL)
+    AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
 ),
 changed AS (
   SELECT

@@ -1,4 +1,4 @@
--- part of: offers, movers and price_leaders
+-- part of: offers, movers, price_leaders and listing_stock
 -- The listings of products, without the columns that only pages of their shops have. explore makes these rows once for a
 -- version of the lake, in the order of products, so that those of one are read alone.
 SELECT
@@ -16,6 +16,7 @@ SELECT
   is_listed,
   category_slug,
   title,
-  url
+  url,
+  attributes
 FROM items
 WHERE product_id IS NOT NULL

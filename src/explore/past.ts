@@ -17,7 +17,7 @@ const AGAIN_SECONDS = 2;
 /** Asks at once if price spells are prepared. Otherwise the page comes without the rows, and the browser asks again. */
 export async function askPast({ snapshot, ask }: PageRequest, question: Question): Promise<PastAnswer> {
   if (!snapshot.isWhole) {
-    await Promise.race([snapshot.whole, waitABit()]);
+    await Promise.race([snapshot.whole, snapshot.version.prepared.soon]);
   }
   if (!snapshot.isWhole) {
     return { answer: undefined, render: () => tellWaiting('The prices of the past'), again: { again: AGAIN_SECONDS } };
@@ -25,11 +25,6 @@ export async function askPast({ snapshot, ask }: PageRequest, question: Question
   const answer = await ask(question);
   return { answer, render: (view) => renderAnswer(answer, question, view), again: {} };
 }
-
-/** Small lakes take less. */
-const WAIT_MS = 700;
-
-const waitABit = () => new Promise((resolve) => setTimeout(resolve, WAIT_MS).unref());
 
 const tellWaiting = (what: string): Html =>
   html`<p class="soft" role="status">${what} are being prepared (once per run). This page loads again by itself.</p>`;
@@ -43,7 +38,7 @@ export function whenPrepared(title: string, needs: Needs, make: MakePage): MakeP
     const { snapshot } = request;
     const { prepared } = snapshot.version;
     const isReady = () => (needs === 'all' ? snapshot.isWhole : prepared.isPresentReady);
-    if (!isReady()) await Promise.race([needs === 'all' ? snapshot.whole : prepared.present, waitABit()]);
+    if (!isReady()) await Promise.race([needs === 'all' ? snapshot.whole : prepared.present, prepared.soon]);
     return isReady()
       ? make(request, parameter)
       : { title, body: tellWaiting(needs === 'all' ? 'The prices of the past' : 'The products'), again: AGAIN_SECONDS };

@@ -7,6 +7,9 @@ const LISTINGS = 250_000;
 const CHANGES = 400_000;
 const DAILY_ROWS = 2_000_000;
 
+/** Small lakes take less. */
+const SOON_MS = 1000;
+
 /** Queries of a row or few. */
 const SMALL = ['data_clock', 'run_clocks'];
 
@@ -33,6 +36,8 @@ export class Prepared {
   readonly all: Promise<void>;
   readonly #names = new Set<string>();
   readonly #db: Statements;
+  /** Ends with a time in which those of a small lake are made, counted from the beginning. */
+  readonly soon = new Promise<void>((resolve) => setTimeout(resolve, SOON_MS).unref());
   #isPresentReady = false;
   #isReady = false;
 
