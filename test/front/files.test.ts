@@ -78,6 +78,21 @@ test('new listings go into the smallest file, and the others stay as they are', 
   expect(await story.read('SELECT count(*), count(DISTINCT item_id) FROM items')).toEqual(['201 | 201']);
 });
 
+test('files stay partitioned as the lake has them if the pipeline file no longer says how', async () => {
+  const story = await openStory({ partitionBy: ['currency'] });
+  onTestFinished(() => story.close());
+  story.at('08:00');
+  const items = ['EUR', 'CZK'].map((currency) => story.add({ currency, price: 100 }));
+  await story.run();
+  story.pipeline.lake.tables = {};
+  story.at('09:00');
+  // Both files are written again.
+  for (const item of items) story.change(item, { price: 200 });
+  await story.run();
+  const names = listFiles(story).map((file) => path.basename(file).split('.')[0]);
+  expect(names.sort()).toEqual(['currency-CZK', 'currency-EUR']);
+});
+
 test('of a large file, only the changed columns of the row groups with changes are written again', async () => {
   const story = await openStory({ partitionBy: [] });
   onTestFinished(() => story.close());
