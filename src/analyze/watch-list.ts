@@ -28,6 +28,9 @@ export interface WatchOptions extends WatchListOptions {
   now: Date;
 }
 
+/** The file beside a price list in which `watch` keeps its result. */
+export const nameState = (list: string): string => `${list}.watch.parquet`;
+
 /**
  * Makes table `watched` from the published tables: a row for each line of a price list (pipelines/analysis/watch_list.sql),
  * with its changes since the last run and the time of that run.
@@ -47,7 +50,7 @@ export async function compareWatchList(
   await createFound(db, options, hasSpells);
   const before = options.before === undefined ? 'found LIMIT 0' : `read_parquet(${quoteLiteral(options.before)})`;
   const watchedAt = options.before === undefined ? ', NULL::TIMESTAMPTZ AS watched_at' : '';
-  await db.run(`CREATE OR REPLACE VIEW watched_before AS SELECT *${watchedAt} FROM ${before}`);
+  await db.run(`CREATE OR REPLACE TABLE watched_before AS SELECT *${watchedAt} FROM ${before}`);
   await db.run(
     `CREATE OR REPLACE TABLE watched AS SELECT *, $1::TIMESTAMPTZ AS watched_at FROM (${readAnalysis('watch_changes')})`,
     [options.now.toISOString()],

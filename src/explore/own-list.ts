@@ -1,6 +1,6 @@
-import { rm } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareWatchList, loadWatchList, type WatchListOptions } from '../analyze/watch-list.js';
+import { compareWatchList, loadWatchList, nameState, type WatchListOptions } from '../analyze/watch-list.js';
 import { PricelakeError } from '../io/errors.js';
 import { readAnalysis } from '../sql/model.js';
 import type { LakeVersion } from './lake-version.js';
@@ -55,7 +55,18 @@ export class OwnList {
   async #make(version: LakeVersion): Promise<void> {
     await version.prepared.all;
     const db = version.statements(this.schema);
-    await compareWatchList(db, { ...this.options, now: new Date() }, { hasSpells: true });
+    const compare = (before?: string) =>
+      compareWatchList(db, { ...this.options, before, now: new Date() }, { hasSpells: true });
+    const before = join(version.scratch, `${this.schema}.watch.parquet`);
+    try {
+      await copyFile(nameState(this.options.list), before);
+      await compare(before);
+    } catch {
+      // The last result of `watch` is missing, or another version wrote it: then no changes are told.
+      await compare();
+    } finally {
+      await rm(before, { force: true });
+    }
     const clock = readAnalysis('data_clock', version.prepared.names);
     await db.run(`CREATE TABLE clock AS SELECT seen_us AS now_us FROM (${clock})`);
   }

@@ -15,7 +15,7 @@ import { creditsPage } from './pages/credits.js';
 import { listPage } from './pages/list.js';
 import { productPage } from './pages/product.js';
 import { askForProducts, productsPage } from './pages/products.js';
-import { shopPage, shopsPage } from './pages/shops.js';
+import { renderLeaders, shopPage, shopsPage } from './pages/shops.js';
 import { todayPage } from './pages/today.js';
 import { ask, type Question } from './question.js';
 import { PAGE_SCRIPT } from './script.js';
@@ -179,7 +179,8 @@ async function makeProducts(
 async function makeShop(site: bigint, request: PageRequest): Promise<Part> {
   const page = await shopPage(String(site), request);
   if (page === undefined) throw new PricelakeError('usage', `--own-site ${site}: no site_id of table sites`);
-  return { id: 'own-shop', address: `/shops/${site}`, page };
+  const body = html`${page.body}${await renderLeaders(String(site), request)}`;
+  return { id: 'own-shop', address: `/shops/${site}`, page: { ...page, body } };
 }
 
 function renderDocument(

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { WatchListOptions } from '../analyze/watch-list.js';
+import { nameState, type WatchListOptions } from '../analyze/watch-list.js';
 import type { Lake } from '../lake/lake.js';
 import { ignoreMissing } from '../tables/layout.js';
 import { Snapshot, type SnapshotOptions } from './snapshot.js';
@@ -124,7 +124,7 @@ export class Snapshots {
     };
     const [lake, listed] = await Promise.all([
       read(join(this.#source.lake.root, 'lake.json')),
-      list === undefined ? '' : read(list.list),
+      list === undefined ? '' : Promise.all([list.list, nameState(list.list)].map(read)).then(String),
     ]);
     return { lake, list: listed };
   }

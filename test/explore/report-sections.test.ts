@@ -125,6 +125,8 @@ describe('the own shop', () => {
       ['&lt;img src=x onerror=alert(1)&gt;', '2', '5.00', 'Beta', '5.50', 'EUR', '12 Nov 2026, 00:00 UTC'],
       ['Urn', '2', '8.50', 'Beta', '10.25', 'EUR', '1 Nov 2026, 00:00 UTC'],
     ]);
+    const { text } = (await readReport({ ownSite: 1n }))('own-shop');
+    expect(text).toContain('Who moves first No pair of shops followed one another five times.');
     expect((await readReport())('own-shop').part).toBe('');
     await expect(readReport({ ownSite: 9n })).rejects.toThrow('--own-site 9: no site_id of table sites');
   });

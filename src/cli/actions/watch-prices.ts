@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DuckDBListValue, type DuckDBValue } from '@duckdb/node-api';
-import { createCompliance, createSuggested, createWatched } from '../../analyze/watch-list.js';
+import { createCompliance, createSuggested, createWatched, nameState } from '../../analyze/watch-list.js';
 import { countOf } from '../../formats/count.js';
 import { syncFile, syncFolder } from '../../io/durable.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
@@ -95,7 +95,7 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
       await createCompliance(db, request);
       return finishWatch(opened, 'compliance', SHOWN_BREACHES, request, context);
     }
-    const state = request.state ?? `${request.list}.watch.parquet`;
+    const state = request.state ?? nameState(request.list);
     // A result with suspects is no base for the next comparison.
     const before = !request.withSuspects && existsSync(state) ? state : undefined;
     await createWatched(db, { ...request, before, now: context.io.now() });

@@ -104,6 +104,28 @@ ${linkLeaders({ currency: set.currency, category: set.category }, 'Which shops m
 const linkLeaders = (set: Question['set'], label: string): Content =>
   onlyIn('served', html`<p><a href="${analysisAddress({ analysis: 'price_leaders', set })}">${label}</a></p>`);
 
+/** Pairs in which a shop leads or follows, for a report, which has the time. */
+export async function renderLeaders(site: string, { ask }: PageRequest): Promise<Html> {
+  const leaders: Question = { analysis: 'price_leaders', set: { site_id: site, top: '20' }, limit: 20 };
+  return renderSection(
+    'Who moves first',
+    renderAnswer(await ask(leaders), leaders, {
+      caption:
+        'Pairs with this shop: how often the follower moved a price within 72 hours after the leader, in the same direction',
+      columns: [
+        'leader',
+        'follower',
+        { name: 'products', label: 'Products' },
+        { name: 'follows', label: 'Followed' },
+        { name: 'follow_pct', label: 'Of the moves' },
+        { name: 'median_lag_hours', label: 'Hours later' },
+        { name: 'lead_pct', label: 'Leads' },
+      ],
+      empty: 'No pair of shops followed one another five times.',
+    }),
+  );
+}
+
 const RIVALS = [
   { name: 'second_shop', label: 'Rival' },
   'currency',

@@ -1,0 +1,59 @@
+/** The page of a price list beside the result of `watch`. */
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runHere } from '../cli/pricelake.js';
+import { openStory, type Story } from '../front/story.js';
+import { explore } from './explored.js';
+
+let story: Story;
+let folder: string;
+let list: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'explore-list-'));
+  list = join(folder, 'mine.csv');
+  await writeFile(list, 'product,price,currency,lowest\nacme-r1,99.00,EUR,85.00\nacme-none,1.00,EUR,\n');
+  story = await openStory();
+  story.at('17 08:00');
+  const radio = { brand: 'Acme', mpn: 'R-1', title: 'Radio' };
+  story.add({ ...radio, siteId: 11n, price: 10_000 });
+  const market = story.add({ ...radio, siteId: 33n, price: 10_500 });
+  await story.run();
+  await runHere(['watch', '--list', list, '--lake', story.lakePath]);
+  story.at('19 09:00');
+  story.change(market, { previousPrice: 10_500, price: 8_000 });
+  await story.run();
+});
+afterAll(async () => {
+  await story.close();
+  await rm(folder, { recursive: true });
+});
+
+const toText = (html: string) => html.replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' ');
+
+test('the page tells what changed since watch last ran, and leaves its result as it is', async () => {
+  const before = await stat(`${list}.watch.parquet`);
+  const explored = await explore(story, { list });
+  const page = toText(await explored.page('/list'));
+  expect(page).toMatch(/changed since \d+ \w+ 20\d\d, \d\d:\d\d UTC , when watch last ran/u);
+  expect(page).toContain(
+    '3 changes cheapest 100.0000 Kiosk → 80.0000 Market position 1 → 2 below the allowed price: Market',
+  );
+  expect(page).toContain('acme-none');
+  expect(page).toContain('no listing of this product');
+  expect((await stat(`${list}.watch.parquet`)).mtimeMs).toBe(before.mtimeMs);
+
+  await runHere(['watch', '--list', list, '--lake', story.lakePath]);
+  await expect.poll(async () => toText(await explored.page('/list')), { timeout: 20_000 }).not.toContain('3 changes');
+  await explored.close();
+});
+
+test('a result that cannot be read is none', async () => {
+  await writeFile(`${list}.watch.parquet`, 'not Parquet');
+  const explored = await explore(story, { list });
+  const page = toText(await explored.page('/list'));
+  expect(page).toContain('2 of 3');
+  expect(page).not.toContain('when watch last ran');
+  await explored.close();
+});
