@@ -62,6 +62,7 @@ const LONG = [
   'test/run/plan-equals-run.test.ts',
   'test/run/refused-calls.test.ts',
   'test/run/renamed-dataset.test.ts',
+  'test/run/schema-drift.test.ts',
   'test/run/service-time.test.ts',
   'test/run/shards.test.ts',
   'test/run/stage-daily.test.ts',

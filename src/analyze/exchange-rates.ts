@@ -9,7 +9,7 @@ import { type DerivedTable, listDerived, selectDerived } from './derived-tables.
 
 const COLUMNS = ['date', 'currency', 'rate'];
 const HINT =
-  'A rate file is CSV with a header: date,currency,rate; e.g. 2026-11-20,PLN,4.2435 for one unit of the base.';
+  'A rate file is CSV with a header: date,currency,rate; for example 2026-11-20,PLN,4.2435 for one unit of the base.';
 
 /**
  * Loads a user's exchange rates as table `rates` (date, currency, rate): how much of `currency` one unit of the

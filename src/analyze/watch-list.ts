@@ -9,7 +9,7 @@ import { itself, Sql, sql } from '../sql/sql.js';
 const COLUMNS = ['product', 'price', 'currency', 'lowest', 'highest'] as const;
 const REQUIRED = ['product', 'price'];
 const HINT =
-  'A price list is CSV with a header: product,price and optionally currency,lowest,highest; e.g. 4006381333931,12.99,EUR,9.99,14.99.';
+  'A price list is CSV with a header: product,price and optionally currency,lowest,highest; for example 4006381333931,12.99,EUR,9.99,14.99.';
 
 export interface WatchListOptions {
   /** CSV of the user's own products and prices. */

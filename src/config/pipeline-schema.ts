@@ -222,7 +222,7 @@ export const pipelineSchema = mapping({
             z
               .string('must be a column name')
               .refine((name) => PARTITION_COLUMNS.includes(name), `must be one of ${PARTITION_COLUMNS.join(', ')}`),
-            'must be a list of columns, e.g. [site_id] or []',
+            'must be a list of columns, such as [site_id] or []',
           )
           .refine((names) => new Set(names).size === names.length, 'must name each column once'),
       }).optional(),

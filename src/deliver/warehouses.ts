@@ -91,7 +91,7 @@ export function requireWarehouseBase(warehouse: Warehouse, base: string | undefi
   const given = base?.replace(/\/+$/, '') ?? '';
   if (wanted.pattern.test(given)) return given;
   throw new PricelakeError('usage', `${warehouse} needs the address of the lake's files`, {
-    hint: `Pass the address as it sees it, e.g. --base ${wanted.example}.`,
+    hint: `Pass the address as the warehouse sees it, such as --base ${wanted.example}.`,
   });
 }
 

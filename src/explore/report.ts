@@ -140,7 +140,7 @@ async function requireSince(snapshot: Snapshot, since: Since | undefined): Promi
   if (since === undefined || !('run' in since)) return;
   const known = await snapshot.rows('SELECT 1 FROM runs WHERE run_number = $1', [since.run]);
   if (known.length > 0) return;
-  throw new PricelakeError('usage', `--since ${since.run}: the lake has no run of this number`);
+  throw new PricelakeError('usage', `--since ${since.run}: the lake has no such run`);
 }
 
 interface ProductPart extends Part {
@@ -161,7 +161,7 @@ async function makeProducts(
   const missing = made.filter(({ page }) => page === undefined).map(({ product }) => product);
   if (missing.length > 0) {
     throw new PricelakeError('usage', `--product ${missing.join(', ')}: no listed offer with a price`, {
-      hint: 'Product ids are in the column product_id of products, e.g. in `pricelake spread --format csv`.',
+      hint: 'Product ids are in the column product_id, for example in `pricelake spread --format csv`.',
     });
   }
   const once = new Map(

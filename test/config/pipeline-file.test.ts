@@ -335,7 +335,7 @@ const AFTER = {
   'landing: {keep: 7}': '6:11: landing.keep is a number; it must be a duration such as 12h, 7d, 2w or 0',
   'landing: {keep: 7 days}': '6:11: landing.keep is text; it must be a duration such as 12h, 7d, 2w or 0',
   '  tables: {items: {partitionBy: site_id}}':
-    '6:20: lake.tables.items.partitionBy is text; it must be a list of columns, e.g. [site_id] or []',
+    '6:20: lake.tables.items.partitionBy is text; it must be a list of columns, such as [site_id] or []',
   '  tables: {items: {partitionBy: [day]}}':
     '6:34: lake.tables.items.partitionBy.0 is text; it must be one of site_id, site_name, site_host, source_id, source_name, currency, category_slug, category_source, is_listed',
   '  tables: {items: {partitionBy: [site_id, site_id]}}':

@@ -113,7 +113,7 @@ describe('what moved', () => {
     expect(run.text).toContain('Falls 0 Rises 0 New 4');
     await expect(readReport({ since: { run: 7n } })).rejects.toMatchObject({
       code: 'usage',
-      message: '--since 7: the lake has no run of this number',
+      message: '--since 7: the lake has no such run',
     });
   });
 });

@@ -141,9 +141,13 @@ function findConversion(request: Arguments<typeof spread>, { settings }: Reading
   if (file === undefined) return undefined;
   const base = request.fxBase ?? settings?.analysis.fxBase ?? 'EUR';
   if (request.currency === undefined || request.daily === true || request.currency === base) return { file, base };
-  throw new PricelakeError('usage', `--currency ${request.currency}: exchange rates convert all prices to ${base}`, {
-    hint: 'Drop --currency, or add --daily.',
-  });
+  throw new PricelakeError(
+    'usage',
+    `--currency ${request.currency} leaves nothing: the exchange rates convert all prices to ${base}`,
+    {
+      hint: 'Drop --currency, or add --daily.',
+    },
+  );
 }
 
 function readSince({ since, daily, product }: Arguments<typeof spread>, now: Date): string | undefined {

@@ -31,7 +31,7 @@ export const check = declareCommand({
       default: 'error',
     }),
     select: repeated(text('Only these checks', { completes: 'checks' }), 'words'),
-    all: flag('List the checks that passed, too'),
+    all: flag('Also list the checks that passed'),
   },
   examples: [
     ['pricelake check', 'Run all checks and show what they found; exits with 3 if a gate or an error fails'],

@@ -7,9 +7,9 @@ export const completion = declareCommand({
   describe: 'Print a script for your shell that completes commands, options and values',
   arguments: { shell: choice(SHELLS, 'Your shell', { isRequired: true }) },
   examples: [
-    ['source <(pricelake completion bash)', 'In ~/.bashrc'],
-    ['source <(pricelake completion zsh)', 'In ~/.zshrc, after compinit'],
-    ['pricelake completion fish > ~/.config/fish/completions/pricelake.fish', 'Once'],
+    ['source <(pricelake completion bash)', 'Put this into ~/.bashrc'],
+    ['source <(pricelake completion zsh)', 'Put this into ~/.zshrc, after compinit'],
+    ['pricelake completion fish > ~/.config/fish/completions/pricelake.fish', 'Run this once'],
   ],
   notes:
     'It completes paths, names of tables, analyses and checks, and the currencies, categories, brands and shops (--own-site) of your lake.',
