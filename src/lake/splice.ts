@@ -1,3 +1,4 @@
+import { runSideBySide } from '../io/side-by-side.js';
 import { FEW_ROWS, type RelationGraph } from '../sql/graph.js';
 import { escapeGlob, quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
@@ -28,6 +29,7 @@ export interface GroupChange {
 
 /** The splices, and the rows that they leave to write. */
 export interface SplicePlan {
+  /** One without row groups is of a file whose rows stay as they are. */
   splices: Splice[];
   /** The added rows that no splice takes. */
   added: Sql;
@@ -61,6 +63,8 @@ interface GroupFacts {
  * byte (22 to 65 by table).
  */
 const GROUP_COST_BYTES = 200_000;
+
+const FILES_AT_ONCE = 8;
 
 /** Rows that go and come, by their places in the files. */
 interface Moves {
@@ -119,17 +123,15 @@ async function findCandidates(
   files: readonly DataFile[],
 ): Promise<Candidate[]> {
   const large = files.filter((file) => file.rows > GROUP_ROWS && !isForeignFile(file));
-  const found = await Promise.all(
-    large.map(async (file) => {
-      const path = before.placeOf(file);
-      const opened = await openParquet(path).catch(() => undefined);
-      if (opened === undefined) return undefined;
-      await opened.file.close();
-      return hasColumns(opened, schema) && opened.footer.groups.length > 1
-        ? { file, path, groups: describeGroups(opened) }
-        : undefined;
-    }),
-  );
+  const found = await runSideBySide(FILES_AT_ONCE, large, async (file) => {
+    const path = before.placeOf(file);
+    const opened = await openParquet(path).catch(() => undefined);
+    if (opened === undefined) return undefined;
+    await opened.file.close();
+    return hasColumns(opened, schema) && opened.footer.groups.length > 1
+      ? { file, path, groups: describeGroups(opened) }
+      : undefined;
+  });
   return found.filter((one) => one !== undefined);
 }
 

@@ -1,19 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { runSideBySide } from '../io/side-by-side.js';
 import type { Database } from '../sql/connection.js';
 import { quoteLiteral } from '../sql/quote.js';
-import { type Lake, privatePath } from '../tables/layout.js';
+import type { Lake } from '../tables/layout.js';
 import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
 import type { StagedFile, TableName } from '../tables/table.js';
 import { sealDataFile } from './data-file.js';
-import { explainMemory } from './faults.js';
 import { nameDataFile } from './file-name.js';
 import { readFooterStatistics } from './footer-statistics.js';
 import { GROUP_ROWS, type GroupChange, type Splice } from './splice.js';
 import { type GroupPart, openParquet, type ParquetFile, writeSplicedFile } from './splice-file.js';
-import { type WrittenFiles, writeFileOptions } from './stage.js';
+import { planFolder, type WrittenFiles, writeFileOptions } from './stage.js';
 import { writeStats } from './stats.js';
 
 interface SpliceStage {
@@ -35,15 +33,7 @@ const ALL_ROWS = 1_000_000_000;
  */
 export async function beginSplices(db: Database, lake: Lake, stage: SpliceStage): Promise<WrittenFiles> {
   const schema = loadTableSchema(stage.table);
-  const folder = privatePath(lake, 'staging', stage.runId, stage.table, randomUUID());
-  const within = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await explainMemory(`${stage.table}: writing the rows`, work);
-    } catch (error) {
-      await rm(folder, { recursive: true, force: true });
-      throw error;
-    }
-  };
+  const { folder, within } = planFolder(lake, stage);
   return within(async () => {
     await mkdir(folder, { recursive: true });
     const names = await nameFiles(db, stage.splices.length);

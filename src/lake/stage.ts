@@ -60,20 +60,33 @@ export async function beginStage(db: Database, lake: Lake, stage: Stage): Promis
   const partitionBy = stage.partitionBy ?? schema.partitionBy;
   await checkColumns(db, schema, stage.select);
   checkPartitionColumns(schema, partitionBy);
-  // Each stage has a folder, so that a failed stage is removed whole.
-  const folder = privatePath(lake, 'staging', stage.runId, stage.table, randomUUID());
-  const within = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await explainMemory(`${stage.table}: writing the rows`, work);
-    } catch (error) {
-      await rm(folder, { recursive: true, force: true });
-      throw error;
-    }
-  };
+  const { folder, within } = planFolder(lake, stage);
   const { files, sealing } = await within(() => writeFiles(db, schema, stage, partitionBy, folder));
   const sealed = within(() => settleAll(sealing));
   sealed.catch(() => {}); // the caller gets the error from `sealed`
   return { files, sealed };
+}
+
+interface StageFolder {
+  folder: string;
+  /** Does work on the files, and removes the folder if it fails. */
+  within<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Each stage has a folder, so that a failed stage is removed whole. */
+export function planFolder(lake: Lake, { table, runId }: Pick<Stage, 'table' | 'runId'>): StageFolder {
+  const folder = privatePath(lake, 'staging', runId, table, randomUUID());
+  return {
+    folder,
+    async within(work) {
+      try {
+        return await explainMemory(`${table}: writing the rows`, work);
+      } catch (error) {
+        await rm(folder, { recursive: true, force: true });
+        throw error;
+      }
+    },
+  };
 }
 
 async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wanted: string[], folder: string) {

@@ -58,13 +58,13 @@ export async function replaceRows(
 ): Promise<TableChange> {
   const search = sql`${before.ofFiles(before.files, { places: true })} SEMI JOIN ${gone} USING (${code(key)})`;
   const touched = await before.listFiles(places ?? search);
-  const remove = fillsSmall ? [...touched, ...(await findSmallFiles(graph, before, touched, added))] : touched;
-  if (remove.length === 0) return append(added, maxAdded);
-  const spliced = fillsSmall
-    ? await planSplices(graph, before, { files: remove, key, gone, stored, added })
-    : undefined;
-  const splices = spliced?.splices ?? [];
-  const whole = remove.filter((file) => !splices.some((splice) => splice.file === file));
+  const files = fillsSmall ? [...touched, ...(await findSmallFiles(graph, before, touched, added))] : touched;
+  if (files.length === 0) return append(added, maxAdded);
+  const spliced = fillsSmall ? await planSplices(graph, before, { files, key, gone, stored, added }) : undefined;
+  const all = spliced?.splices ?? [];
+  const whole = files.filter((file) => !all.some((splice) => splice.file === file));
+  const splices = all.filter(({ groups }) => groups.length > 0);
+  const remove = [...whole, ...splices.map(({ file }) => file)];
   const stay = sql`SELECT ${columnsOf(before.table)} FROM ${before.ofFiles(whole)} ANTI JOIN ${gone} USING (${code(key)})`;
   const maxRows = maxAdded === undefined ? undefined : whole.reduce((sum, { rows }) => sum + rows, maxAdded);
   return { rows: sql`${stay} UNION ALL ${spliced?.added ?? added}`, remove, splices, maxRows };

@@ -16,7 +16,8 @@ import { openWorld, readItems, readTruth, type World } from '../run/world.js';
 
 /**
  * Writes lakes in the states that a lake comes to, all tables filled by runs over the sandbox, and beside each what other
- * readers must find there: `write-states.ts <folder> <python> <engine>…`. `empty`: with no rows in some tables. `current`:
+ * readers must find there: `write-states.ts <folder> <python> <engine>…`. `empty`: with no rows in some tables. `spliced`: after 100 runs over a
+ * large file. `current`:
  * after three runs. `compacted`: after `compact`. `retained`: with superseded files, and `retained-before` as it was a run
  * earlier. Then those that other programs write to, and what pricelake makes of them next: engines are `delta-rs` and
  * `Spark`, and `foreign_writes.py` runs them.
@@ -40,6 +41,7 @@ const commands: { state: string; command: string; result: string; ok: boolean }[
 const world = await openWorld({ items: 200, sites: 6, faults: ['export:malformed@1'] });
 try {
   await copyEmpty();
+  await copySpliced();
   await copyAndChange(world);
   const current = world.lakePath;
   const writes = engines.flatMap(planWrites);
@@ -63,6 +65,29 @@ async function copyEmpty(): Promise<void> {
     await keepState('empty', quiet.lakePath, { title: 'with no rows in some tables', plain: true, hasEmpty: true });
   } finally {
     await quiet.close();
+  }
+}
+
+/** Each run encodes some row groups of a large file again, and copies the others. */
+async function copySpliced(): Promise<void> {
+  const large = await openWorld({ items: 40_000, sites: 1, history: 'none' });
+  try {
+    await large.sync();
+    for (let n = 0; n < 100; n++) {
+      await large.sandbox.advance({ hours: 1, changes: 20 });
+      await large.sync();
+    }
+    const groups = await withDatabase((db) =>
+      db.row(`SELECT count(DISTINCT row_group_id) AS n FROM parquet_metadata('${large.lakePath}/items/*.parquet')`),
+    );
+    if (groups?.n === 1n) throw new Error('spliced: items have one row group, and would prove nothing');
+    await keepState('spliced', large.lakePath, {
+      title: 'after 100 runs over a large file',
+      plain: true,
+      hasEmpty: true,
+    });
+  } finally {
+    await large.close();
   }
 }
 
@@ -192,10 +217,10 @@ async function keepState(state: string, lakePath: string, facts: StateFacts, sam
   await appendFile(join(folder, 'states.ndjson'), `${JSON.stringify({ state, ...facts })}\n`);
 }
 
-async function withDatabase(work: (db: Database) => Promise<void>): Promise<void> {
+async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
   const db = await Database.open({ threads: 2 });
   try {
-    await work(db);
+    return await work(db);
   } finally {
     await db.close();
   }
