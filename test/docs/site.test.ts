@@ -87,6 +87,12 @@ describe('the search of the site', () => {
     ['add a check', '/CONTRIBUTING.html#a-check'],
     ['webhook', '/docs/engineer/webhooks.html'],
     ['resume', '/docs/engineer/recover.html'],
+    ['spread wrong', '/docs/concepts/spreads.html'],
+    ['run dies', '/docs/engineer.html'],
+    ['trusted', '/docs/concepts/spreads.html'],
+    ['bigquery', '/docs/loader/warehouse.html'],
+    ['limit cost', '/docs/engineer/cost.html'],
+    ['api key', '/docs/engineer/schedule.html#secrets'],
   ])('for "%s" shows %s among the first three', (query, page) => {
     expect(find(query).slice(0, 3)).toContainEqual(expect.stringContaining(page));
   });
