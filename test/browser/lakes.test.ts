@@ -190,6 +190,9 @@ function chooseLinks(links: readonly string[], most: number): string[] {
 /** Why an answer is not what its link says; undefined if it is. */
 function explain(link: string, { status }: Response, body: Buffer): string | undefined {
   const [first = ''] = body.subarray(0, 20_000).toString().split(/\r?\n/u, 1);
+  // In a large lake, some analyses take longer than a page may: it says so, with the form and the command.
+  if (/was stopped<\/pre>/u.test(body.toString()) && /On the command line: <code>/u.test(body.toString()))
+    return undefined;
   if (status !== 200) return `${status} ${/<pre>([\s\S]*?)<\/pre>/u.exec(body.toString())?.[1] ?? first}`;
   const [, format] = /^\/analyses\/\w+\.(\w+)/u.exec(link) ?? [];
   if (format === undefined) return first.startsWith('<!doctype html>') ? undefined : 'no page';

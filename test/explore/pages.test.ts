@@ -194,6 +194,19 @@ test('an analysis has a form of its variables, its rows and its SQL', async () =
   expect(page).toContain('pricelake query --analysis find_products --set q=radio --set currency=EUR');
 });
 
+test.each([
+  ['assortment_gaps', 200, 'This analysis has no rows without some of its variables: fill in the form.'],
+  ['law_of_one_price', 200, 'This analysis needs exchange rates, which pages'],
+  ['find_products?min_shops=many', 400, 'role="alert"'],
+])('%s, which lacks a value, shows its form and its SQL', async (analysis, status, text) => {
+  const answer = await explored.get(`/analyses/${analysis}`);
+  expect(answer.status).toBe(status);
+  const page = await answer.text();
+  expect(page).toContain(text);
+  expect(page).toContain('<details open><summary>Variables</summary>');
+  expect(page).toContain('<pre id="sql"');
+});
+
 test('variables of one page are not those of the next', async () => {
   await explored.page('/analyses/find_products?q=radio');
   for (let n = 0; n < 4; n++) {

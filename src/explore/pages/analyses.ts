@@ -1,5 +1,6 @@
 import { listAnalyses, readQuestion } from '../../analyze/analysis.js';
 import { type Content, html } from '../../formats/html.js';
+import { PricelakeError } from '../../io/errors.js';
 import { readAnalysis } from '../../sql/model.js';
 import { toLabel } from '../cells.js';
 import { chartAnswer, hasChart } from '../charts/chart-answer.js';
@@ -39,7 +40,11 @@ export function readSet(analysis: string, search: URLSearchParams): Question['se
 }
 
 /** A variable that is missing is no fault of the reader, who can't know it. */
-function explainRefusal({ message }: Error, isSet: boolean): Content {
+function explainRefusal(error: Error, isSet: boolean): Content {
+  const { message } = error;
+  if (error instanceof PricelakeError) {
+    return html`<div class="finding grave" role="alert"><pre>${message}</pre><p>${error.facts.hint}</p></div>`;
+  }
   if (message.includes('Table with name rates does not exist')) {
     return html`<p>This analysis needs exchange rates, which pages don't have. On the command line, <code>pricelake query --analysis NAME --fx rates.csv --fx-base EUR</code> reads a CSV file with the columns <code>date,currency,rate</code>.</p>`;
   }
@@ -64,14 +69,15 @@ export async function analysisPage(analysis: string, { search, ask, signal }: Pa
   let refusal: Error | undefined;
   const rows = await renderRows().catch((error: unknown) => {
     signal.throwIfAborted();
-    if (!isRefusedByDuckDb(error)) throw error;
+    const isOurs = error instanceof PricelakeError && error.code === 'query';
+    if (!isOurs && !isRefusedByDuckDb(error)) throw error;
     refusal = error;
     return explainRefusal(error, isSet);
   });
   const command = describeCommand(question);
   return {
     title: toLabel(analysis),
-    ...(refusal !== undefined && isSet ? { status: 400 } : {}),
+    ...(refusal !== undefined && (isSet || refusal instanceof PricelakeError) ? { status: 400 } : {}),
     body: html`${readAbout(readAnalysis(analysis))
       .split(/ (?=(?:Source|Exact|Limits): )/u)
       .map((part) => html`<p>${part}</p>\n`)}
