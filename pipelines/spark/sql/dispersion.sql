@@ -1,5 +1,5 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source c5f18f7ece292efa.
--- step: dispersion__shop_prices
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 9b270f6c2ba8ffc8.
+-- step: dispersion__shop_prices, kept
 SELECT
   product_id,
   currency,
@@ -19,10 +19,10 @@ SELECT
   product_id,
   currency,
   COUNT(*) AS shops,
-  ARRAY_SORT(COLLECT_LIST(price)) AS prices,
+  MIN(price) AS lowest,
+  MAX(price) AS highest,
   SUM(price) AS total,
-  STDDEV_SAMP(CAST(price AS DOUBLE)) AS deviation,
-  COLLECT_LIST(site_id) AS site_ids
+  STDDEV_SAMP(CAST(price AS DOUBLE)) AS deviation
 FROM dispersion__shop_prices AS shop_prices
 GROUP BY
   product_id,
@@ -35,28 +35,12 @@ SELECT
   products.title,
   figures.currency,
   figures.shops,
-  GET(prices, 0) AS lowest,
-  GET(prices, 1) AS second_lowest,
-  TRY_ELEMENT_AT(prices, -1) AS highest,
-  CAST(total AS DOUBLE) / figures.shops AS mean,
+  lowest,
+  highest,
+  total,
   100 * deviation / (
     CAST(total AS DOUBLE) / figures.shops
-  ) AS cv_pct,
-  100 * CAST((
-    TRY_ELEMENT_AT(prices, -1) - GET(prices, 0)
-  ) AS DOUBLE) / CAST(GET(prices, 0) AS DOUBLE) AS range_pct,
-  GET(prices, 1) - GET(prices, 0) AS gap,
-  100 * CAST((
-    GET(prices, 1) - GET(prices, 0)
-  ) AS DOUBLE) / CAST(GET(prices, 0) AS DOUBLE) AS gap_pct,
-  CAST((
-    total - figures.shops * GET(prices, 0)
-  ) AS DOUBLE) / figures.shops AS value_of_information,
-  100 * CAST((
-    total - figures.shops * GET(prices, 0)
-  ) AS DOUBLE) / CAST(total AS DOUBLE) AS voi_pct,
-  100 * ARRAY_SIZE(FILTER(prices, price -> price = GET(prices, 0))) / figures.shops AS lowest_share_pct,
-  site_ids
+  ) AS cv_pct
 FROM dispersion__figures AS figures
 JOIN products
   USING (product_id)
@@ -67,18 +51,30 @@ ORDER BY
   figures.product_id NULLS LAST,
   figures.currency NULLS LAST
 LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 50) AS INT);
+-- step: dispersion__chosen_prices, kept
+SELECT
+  product_id,
+  currency,
+  site_id,
+  price
+FROM dispersion__shop_prices AS shop_prices
+SEMI JOIN dispersion__chosen AS chosen
+  USING (product_id, currency);
+-- step: dispersion__listed
+SELECT
+  product_id,
+  currency,
+  ARRAY_SORT(COLLECT_LIST(price)) AS prices
+FROM dispersion__chosen_prices AS chosen_prices
+GROUP BY
+  product_id,
+  currency;
 -- step: dispersion__credited
 SELECT
   product_id,
   currency,
   ARRAY_SORT(COLLECT_LIST(DISTINCT attribution)) AS attribution
-FROM (
-  SELECT
-    product_id,
-    currency,
-    EXPLODE(site_ids) AS site_id
-  FROM dispersion__chosen AS chosen
-)
+FROM dispersion__chosen_prices AS chosen_prices
 JOIN sites
   USING (site_id)
 WHERE
@@ -88,23 +84,33 @@ GROUP BY
   currency;
 -- step: dispersion
 SELECT
-  chosen.product_id,
-  chosen.title,
-  chosen.currency,
-  chosen.shops,
-  chosen.lowest,
-  chosen.second_lowest,
-  chosen.highest,
-  chosen.mean,
-  chosen.cv_pct,
-  chosen.range_pct,
-  chosen.gap,
-  chosen.gap_pct,
-  chosen.value_of_information,
-  chosen.voi_pct,
-  chosen.lowest_share_pct,
+  product_id,
+  title,
+  currency,
+  shops,
+  lowest,
+  GET(prices, 1) AS second_lowest,
+  highest,
+  CAST(total AS DOUBLE) / shops AS mean,
+  cv_pct,
+  100 * CAST((
+    highest - lowest
+  ) AS DOUBLE) / CAST(lowest AS DOUBLE) AS range_pct,
+  GET(prices, 1) - lowest AS gap,
+  100 * CAST((
+    GET(prices, 1) - lowest
+  ) AS DOUBLE) / CAST(lowest AS DOUBLE) AS gap_pct,
+  CAST((
+    total - shops * lowest
+  ) AS DOUBLE) / shops AS value_of_information,
+  100 * CAST((
+    total - shops * lowest
+  ) AS DOUBLE) / CAST(total AS DOUBLE) AS voi_pct,
+  100 * ARRAY_SIZE(FILTER(prices, price -> price = GET(prices, 0))) / shops AS lowest_share_pct,
   COALESCE(attribution, ARRAY()) AS attribution
 FROM dispersion__chosen AS chosen
+JOIN dispersion__listed AS listed
+  USING (product_id, currency)
 LEFT JOIN dispersion__credited AS credited
   USING (product_id, currency)
 ORDER BY

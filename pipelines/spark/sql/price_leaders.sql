@@ -1,4 +1,30 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source e57129e4835121eb.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 4ccdf82e13122576.
+-- step: price_leaders__sellers, kept
+SELECT DISTINCT
+  product_id,
+  site_id
+FROM (
+  SELECT
+    item_id,
+    product_id,
+    site_id,
+    currency,
+    price,
+    previous_price,
+    price_changed_at,
+    first_seen_at,
+    last_seen_at,
+    removed_at,
+    gone_at,
+    is_listed,
+    category_slug,
+    title,
+    url,
+    attributes
+  FROM items
+  WHERE
+    NOT product_id IS NULL
+);
 -- step: price_leaders__moved
 SELECT
   product_id,
@@ -47,7 +73,19 @@ FROM (
       USING (item_id)
   )
   WHERE
-    price <> previous_price AND price > 0 AND previous_price > 0
+    price <> previous_price
+    AND price > 0
+    AND previous_price > 0
+    AND (
+      :site_id IS NULL
+      OR product_id IN (
+        SELECT
+          product_id
+        FROM price_leaders__sellers AS sellers
+        WHERE
+          site_id = CAST(:site_id AS BIGINT)
+      )
+    )
 );
 -- step: price_leaders__moves, kept
 WITH known AS (
@@ -130,6 +168,8 @@ JOIN price_leaders__moves AS first
   AND first.site_id <> later.site_id
   AND first.moved_at < later.moved_at
   AND first.moved_at >= later.moved_at - MAKE_DT_INTERVAL(0, CAST(COALESCE(:hours, 72) AS INT))
+WHERE
+  :site_id IS NULL OR CAST(:site_id AS BIGINT) IN (first.site_id, later.site_id)
 GROUP BY ALL;
 -- step: price_leaders__pairs
 SELECT
@@ -143,31 +183,6 @@ FROM price_leaders__follows AS follows
 GROUP BY ALL
 HAVING
   COUNT(*) >= COALESCE(CAST(:min_follows AS BIGINT), 5);
--- step: price_leaders__sellers
-SELECT DISTINCT
-  product_id,
-  site_id
-FROM (
-  SELECT
-    item_id,
-    product_id,
-    site_id,
-    currency,
-    price,
-    previous_price,
-    price_changed_at,
-    first_seen_at,
-    last_seen_at,
-    removed_at,
-    gone_at,
-    is_listed,
-    category_slug,
-    title,
-    url
-  FROM items
-  WHERE
-    NOT product_id IS NULL
-);
 -- step: price_leaders__chances
 SELECT
   moves.site_id AS leader_site_id,
@@ -176,6 +191,8 @@ SELECT
 FROM price_leaders__moves AS moves
 JOIN price_leaders__sellers AS sellers
   ON sellers.product_id = moves.product_id AND sellers.site_id <> moves.site_id
+WHERE
+  :site_id IS NULL OR CAST(:site_id AS BIGINT) IN (moves.site_id, sellers.site_id)
 GROUP BY ALL;
 -- step: price_leaders
 SELECT
@@ -209,9 +226,6 @@ LEFT JOIN sites AS leaders
   ON leaders.site_id = pairs.leader_site_id AND leaders.is_current
 LEFT JOIN sites AS followers
   ON followers.site_id = pairs.follower_site_id AND followers.is_current
-WHERE
-  :site_id IS NULL
-  OR CAST(:site_id AS BIGINT) IN (pairs.leader_site_id, pairs.follower_site_id)
 ORDER BY
   pairs.follows DESC,
   pairs.leader_site_id NULLS LAST,

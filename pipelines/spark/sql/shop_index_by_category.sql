@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source d61a8afec89b0b6d.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source f5efbd3de3c9bb1d.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,
@@ -7,8 +7,13 @@ SELECT
   MIN(price) AS price
 FROM offers
 WHERE
-  is_counted AND price > 0 AND (
+  is_counted
+  AND price > 0
+  AND (
     :currency IS NULL OR currency = :currency
+  )
+  AND (
+    :site_id IS NULL OR site_id = CAST(:site_id AS BIGINT)
   )
 GROUP BY
   product_id,
@@ -193,9 +198,6 @@ LEFT JOIN sites
 WHERE
   (
     is_total OR NOT category_slug IS NULL
-  )
-  AND (
-    :site_id IS NULL OR figures.site_id = CAST(:site_id AS BIGINT)
   )
   AND (
     :by IS NULL OR is_total = (

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 8fd60e52c4a37d2d.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source cd387f54f4685054.
 -- step: shop_overlap__shop_prices, kept
 SELECT
   product_id,
@@ -35,24 +35,54 @@ FROM shop_overlap__shop_prices AS shop_prices
 GROUP BY
   site_id,
   currency;
+-- step: shop_overlap__asked_prices
+SELECT
+  product_id,
+  currency,
+  site_id,
+  price
+FROM shop_overlap__shop_prices AS shop_prices
+WHERE
+  :site_id IS NULL OR site_id = CAST(:site_id AS BIGINT);
+-- step: shop_overlap__asked_pairs
+SELECT
+  one.product_id,
+  one.currency,
+  one.site_id,
+  one.price,
+  two.site_id AS other_id,
+  two.price AS other_price
+FROM shop_overlap__asked_prices AS one
+JOIN shop_overlap__shop_prices AS two
+  ON two.product_id = one.product_id AND two.currency = one.currency
+WHERE
+  CASE
+    WHEN :site_id IS NULL
+    THEN two.site_id > one.site_id
+    ELSE two.site_id <> one.site_id
+  END;
 -- step: shop_overlap__pairs
 SELECT
-  one.site_id AS first_site_id,
-  two.site_id AS second_site_id,
-  one.currency,
+  first_site_id,
+  second_site_id,
+  currency,
   COUNT(*) AS products,
   COUNT(*) FILTER(WHERE
-    one.price < two.price) AS cheaper,
+    first_price < second_price) AS cheaper,
   COUNT(*) FILTER(WHERE
-    one.price = two.price) AS same,
+    first_price = second_price) AS same,
   COUNT(*) FILTER(WHERE
-    one.price > two.price) AS more_expensive,
-  100 * EXP(AVG(LN(CAST(one.price AS DOUBLE)) - LN(CAST(two.price AS DOUBLE)))) AS price_level
-FROM shop_overlap__shop_prices AS one
-JOIN shop_overlap__shop_prices AS two
-  ON two.product_id = one.product_id
-  AND two.currency = one.currency
-  AND two.site_id > one.site_id
+    first_price > second_price) AS more_expensive,
+  100 * EXP(AVG(LN(CAST(first_price AS DOUBLE)) - LN(CAST(second_price AS DOUBLE)))) AS price_level
+FROM (
+  SELECT
+    currency,
+    LEAST(site_id, other_id) AS first_site_id,
+    GREATEST(site_id, other_id) AS second_site_id,
+    CASE WHEN site_id < other_id THEN price ELSE other_price END AS first_price,
+    CASE WHEN site_id < other_id THEN other_price ELSE price END AS second_price
+  FROM shop_overlap__asked_pairs AS asked_pairs
+)
 GROUP BY ALL
 HAVING
   COUNT(*) >= COALESCE(CAST(:min_products AS BIGINT), 5);
@@ -85,8 +115,6 @@ LEFT JOIN sites AS first_shop
   ON first_shop.site_id = first_site_id AND first_shop.is_current
 LEFT JOIN sites AS second_shop
   ON second_shop.site_id = second_site_id AND second_shop.is_current
-WHERE
-  :site_id IS NULL OR CAST(:site_id AS BIGINT) IN (first_site_id, second_site_id)
 ORDER BY
   pairs.products DESC,
   first_site_id NULLS LAST,

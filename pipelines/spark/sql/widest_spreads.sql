@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 3bd8a10dfbb72d24.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source e9e58c1a02f75a5f.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT
@@ -104,47 +104,7 @@ WHERE
 -- step: widest_spreads__first
 SELECT
   product_id,
-  currency,
-  offers,
-  shops,
-  min,
-  p25,
-  median,
-  p75,
-  max,
-  mean,
-  stddev,
-  spread,
-  spread_pct,
-  cheapest_site_id,
-  dearest_site_id,
-  outliers,
-  inlier_min,
-  inlier_median,
-  inlier_max,
-  inlier_mean,
-  inlier_spread_pct,
-  attribution,
-  run_id,
-  grade,
-  grade_reason,
-  left_out,
-  trusted_shops,
-  trusted_min,
-  trusted_median,
-  trusted_max,
-  trusted_spread_pct,
-  trusted_cheapest_site_id,
-  trusted_dearest_site_id,
-  unit,
-  unit_min,
-  unit_max,
-  unit_spread_pct,
-  title,
-  brand,
-  category_slug,
-  category_name,
-  category_path
+  currency
 FROM widest_spreads__matching AS matching
 WHERE
   grade <= COALESCE(CAST(:grade AS STRING), 'B')
@@ -156,52 +116,69 @@ ORDER BY
 LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 20) AS INT);
 -- step: widest_spreads__chosen, kept
 SELECT
-  product_id,
-  currency,
-  offers,
-  shops,
-  min,
-  p25,
-  median,
-  p75,
-  max,
-  mean,
-  stddev,
-  spread,
-  spread_pct,
-  cheapest_site_id,
-  dearest_site_id,
-  outliers,
-  inlier_min,
-  inlier_median,
-  inlier_max,
-  inlier_mean,
-  inlier_spread_pct,
-  attribution,
-  run_id,
-  grade,
-  grade_reason,
-  left_out,
-  trusted_shops,
-  trusted_min,
-  trusted_median,
-  trusted_max,
-  trusted_spread_pct,
-  trusted_cheapest_site_id,
-  trusted_dearest_site_id,
-  unit,
-  unit_min,
-  unit_max,
-  unit_spread_pct,
-  title,
-  brand,
-  category_slug,
-  category_name,
-  category_path,
+  spread.product_id,
+  spread.currency,
+  spread.offers,
+  spread.shops,
+  spread.min,
+  spread.p25,
+  spread.median,
+  spread.p75,
+  spread.max,
+  spread.mean,
+  spread.stddev,
+  spread.spread,
+  spread.spread_pct,
+  spread.cheapest_site_id,
+  spread.dearest_site_id,
+  spread.outliers,
+  spread.inlier_min,
+  spread.inlier_median,
+  spread.inlier_max,
+  spread.inlier_mean,
+  spread.inlier_spread_pct,
+  spread.attribution,
+  spread.run_id,
+  spread.grade,
+  spread.grade_reason,
+  spread.left_out,
+  spread.trusted_shops,
+  spread.trusted_min,
+  spread.trusted_median,
+  spread.trusted_max,
+  spread.trusted_spread_pct,
+  spread.trusted_cheapest_site_id,
+  spread.trusted_dearest_site_id,
+  spread.unit,
+  spread.unit_min,
+  spread.unit_max,
+  spread.unit_spread_pct,
+  products.title,
+  products.brand,
+  products.category_slug,
+  products.category_name,
+  products.category_path,
   ROW_NUMBER() OVER (
     ORDER BY trusted_spread_pct DESC, spread_pct DESC, product_id NULLS LAST, currency NULLS LAST
   ) AS place
-FROM widest_spreads__first AS first;
+FROM price_spread AS spread
+JOIN widest_spreads__first AS first
+  USING (product_id, currency)
+LEFT JOIN products
+  USING (product_id);
+-- step: widest_spreads__counted, kept
+SELECT
+  product_id,
+  currency,
+  site_id,
+  price,
+  availability,
+  delivered_price
+FROM offers
+SEMI JOIN widest_spreads__chosen AS chosen
+  USING (product_id, currency)
+WHERE
+  is_counted;
 -- step: widest_spreads__in_stock
 SELECT
   product_id,
@@ -215,9 +192,7 @@ FROM (
     price AS in_stock_min,
     name AS in_stock_shop,
     ROW_NUMBER() OVER (PARTITION BY product_id, currency ORDER BY price NULLS LAST, site_id NULLS LAST) AS _w
-  FROM offers
-  SEMI JOIN widest_spreads__chosen AS chosen
-    USING (product_id, currency)
+  FROM widest_spreads__counted AS counted
   LEFT JOIN (
     SELECT
       site_id,
@@ -228,7 +203,7 @@ FROM (
   ) AS names
     USING (site_id)
   WHERE
-    is_counted AND availability = 'in stock'
+    availability = 'in stock'
 ) AS _t
 WHERE
   _w = 1;
@@ -248,9 +223,7 @@ FROM (
       PARTITION BY product_id, currency
       ORDER BY delivered_price NULLS LAST, site_id NULLS LAST
     ) AS _w
-  FROM offers
-  SEMI JOIN widest_spreads__chosen AS chosen
-    USING (product_id, currency)
+  FROM widest_spreads__counted AS counted
   LEFT JOIN (
     SELECT
       site_id,
@@ -261,7 +234,7 @@ FROM (
   ) AS names
     USING (site_id)
   WHERE
-    is_counted AND NOT delivered_price IS NULL
+    NOT delivered_price IS NULL
 ) AS _t
 WHERE
   _w = 1;
