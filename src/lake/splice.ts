@@ -1,4 +1,3 @@
-import { runSideBySide } from '../io/side-by-side.js';
 import { FEW_ROWS, type RelationGraph } from '../sql/graph.js';
 import { escapeGlob, quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
@@ -6,12 +5,9 @@ import { code, columnsOf, join, type Sql, sql } from '../sql/sql.js';
 import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { isForeignFile } from './data-file.js';
-import { openParquet, type ParquetFile } from './splice-file.js';
+import { areLikelyCheaper, type Candidate, findCandidates, GROUP_COST_BYTES, GROUP_ROWS } from './splice-candidates.js';
 import { listPartitions, type PartitionKey, selectPartition } from './table-partitions.js';
 import type { TableRows } from './table-rows.js';
-
-/** Rows of a row group of tables of which few rows change. Smaller ones save little and make footers long. */
-export const GROUP_ROWS = 8192;
 
 /** A published file of which some row groups get other values. All other bytes of its columns are copied. */
 export interface Splice {
@@ -43,29 +39,6 @@ interface Replaced {
   added: Sql;
 }
 
-/** A file that can be spliced. */
-interface Candidate {
-  file: DataFile;
-  path: string;
-  groups: GroupFacts[];
-}
-
-/** A row group: its rows, by their numbers in the file, and bytes of its columns by their names. */
-interface GroupFacts {
-  group: number;
-  first: number;
-  last: number;
-  bytes: ReadonlyMap<string, number>;
-}
-
-/**
- * A statement for a row group, and its place in the new file, take as long as encoding so many bytes: 8 ms against 40 ns a
- * byte (22 to 65 by table).
- */
-const GROUP_COST_BYTES = 200_000;
-
-const FILES_AT_ONCE = 8;
-
 /** Rows that go and come, by their places in the files. */
 interface Moves {
   stored: Relation;
@@ -84,10 +57,12 @@ export async function planSplices(
   before: TableRows,
   { files, ...rows }: Replaced & { files: readonly DataFile[] },
 ): Promise<SplicePlan | undefined> {
-  if (files.every(({ rows }) => rows <= GROUP_ROWS)) return undefined;
-  if ((await graph.count(rows.gone)) > FEW_ROWS) return undefined;
+  const large = files.filter((file) => file.rows > GROUP_ROWS && !isForeignFile(file));
+  if (large.length === 0) return undefined;
+  const gone = await graph.count(rows.gone);
+  if (gone > FEW_ROWS || !areLikelyCheaper(large, Number(gone))) return undefined;
   const schema = loadTableSchema(before.table);
-  const candidates = await findCandidates(before, schema, files);
+  const candidates = await findCandidates(before, schema, large);
   if (candidates.length === 0) return undefined;
   const moves = await findMoves(graph, before, candidates, rows);
   if (moves === undefined) return undefined;
@@ -114,41 +89,6 @@ function selectLeft(
   const paths = splices.map(({ path }) => quoteLiteral(path)).join(', ');
   return sql`SELECT ${columnsOf(table)} FROM ${inserted} WHERE ${join([sql`true`, ...free], ' AND ')}
     UNION ALL SELECT ${columnsOf(table)} FROM ${updated} WHERE filename NOT IN (${code(paths)})`;
-}
-
-/** Files of ours with more than one row group, and with the columns of the contract. */
-async function findCandidates(
-  before: TableRows,
-  schema: TableSchema,
-  files: readonly DataFile[],
-): Promise<Candidate[]> {
-  const large = files.filter((file) => file.rows > GROUP_ROWS && !isForeignFile(file));
-  const found = await runSideBySide(FILES_AT_ONCE, large, async (file) => {
-    const path = before.placeOf(file);
-    const opened = await openParquet(path).catch(() => undefined);
-    if (opened === undefined) return undefined;
-    await opened.file.close();
-    return hasColumns(opened, schema) && opened.footer.groups.length > 1
-      ? { file, path, groups: describeGroups(opened) }
-      : undefined;
-  });
-  return found.filter((one) => one !== undefined);
-}
-
-function hasColumns({ footer }: ParquetFile, { columns }: TableSchema): boolean {
-  const names = footer.groups[0]?.chunks.map(({ name }) => name.split('.')[0]);
-  return names?.join() === columns.map(({ name }) => name).join();
-}
-
-function describeGroups({ footer }: ParquetFile): GroupFacts[] {
-  let next = 0;
-  return footer.groups.map(({ rows, chunks }, group) => {
-    const bytes = new Map<string, number>();
-    for (const { name, start, end } of chunks) bytes.set(name.split('.')[0] as string, end - start);
-    const first = next;
-    next += rows;
-    return { group, first, last: next - 1, bytes };
-  });
 }
 
 async function findMoves(

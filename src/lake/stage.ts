@@ -16,7 +16,7 @@ import { nameDataFile } from './file-name.js';
 import { addPartitionKeys, type PartitionTexts, partitionKey, readPartitionValues } from './partition-value.js';
 import { TARGET_BYTES } from './plan-compaction.js';
 import { type Parting, planStage } from './slices.js';
-import { GROUP_ROWS } from './splice.js';
+import { GROUP_ROWS } from './splice-candidates.js';
 import { type ColumnStatistics, writeStats } from './stats.js';
 
 export interface Stage extends Parting {

@@ -185,7 +185,7 @@ async function renewTable(
 }
 
 /** So many products whose brand or codes changed are few. */
-const FEW_RENAMED = 1_000n;
+const FEW_RENAMED = 100n;
 
 /** Products of which an item has another brand, code or shop than before; undefined where other tables say something as well. */
 async function findRenamedProducts({ run, merge, next, one }: Deriving): Promise<ChangedProducts | undefined> {
