@@ -58,7 +58,7 @@ export async function planSplices(
   { files, ...rows }: Replaced & { files: readonly DataFile[] },
 ): Promise<SplicePlan | undefined> {
   const large = files.filter((file) => file.rows > GROUP_ROWS && !isForeignFile(file));
-  if (large.length === 0) return undefined;
+  if (large.length === 0 || before.hasOlderFiles) return undefined;
   const gone = await graph.count(rows.gone);
   if (gone > FEW_ROWS || !areLikelyCheaper(large, Number(gone))) return undefined;
   const schema = loadTableSchema(before.table);

@@ -25,6 +25,8 @@ export class TableRows {
   /** All rows, with the contract's columns. */
   readonly rows: Relation;
   readonly isKept: boolean;
+  /** True if another program wrote some of the files: rows have no numbers in them. */
+  readonly hasOlderFiles: boolean;
   readonly #graph: RelationGraph;
   readonly #lake: Lake;
   readonly #version: Version;
@@ -40,6 +42,7 @@ export class TableRows {
     this.table = table;
     this.files = files;
     this.isKept = kept !== undefined;
+    this.hasOlderFiles = version.hasOlderFiles;
     this.rows =
       files.length === 0 ? graph.empty(table, table) : graph.view(table, sql`SELECT * FROM ${this.ofFiles(files)}`);
   }

@@ -21,7 +21,7 @@ export function toRelationFile({ sha256, partitionValues }: FileOrigin, path: st
 }
 
 export interface RelationOptions {
-  /** True to add the place of each row: columns `filename` and `file_row_number`. */
+  /** True to add the place of each row: columns `filename` and `file_row_number`, which is null with `hasOlderFiles`. */
   places?: boolean;
   /** False if every file has all columns. DuckDB then binds each use of the relation a millisecond faster. */
   hasOlderFiles?: boolean;
@@ -51,9 +51,12 @@ function readFiles(
     `[${paths.map((path) => quoteLiteral(escapeGlob(path))).join(',\n  ')}]`,
     'hive_partitioning = false',
     ...(hasOlderFiles ? [`\n  schema = ${writeReadSchema(table)}`] : []),
-    ...(places ? ['filename = true', 'file_row_number = true'] : []),
+    ...(places ? ['filename = true'] : []),
+    ...(places && !hasOlderFiles ? ['file_row_number = true'] : []),
   ];
-  return `read_parquet(${parameters.join(', ')})`;
+  const rows = `read_parquet(${parameters.join(', ')})`;
+  // DuckDB does not number rows where it is told their columns.
+  return places && hasOlderFiles ? `(SELECT *, CAST(NULL AS BIGINT) AS file_row_number FROM ${rows})` : rows;
 }
 
 /** Files whose partition values are in the log. */
