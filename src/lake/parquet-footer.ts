@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { readThrift, type ThriftStruct, type ThriftValue } from '../formats/thrift.js';
 
 /** Ids of the fields of Parquet's footer (parquet.thrift) that are read or written here. */
-export const FILE = { rows: 3, groups: 4, schema: 2, keyValues: 5 } as const;
+export const FILE = { rows: 3, groups: 4, keyValues: 5, createdBy: 6 } as const;
 export const GROUP = { chunks: 1, bytes: 2, rows: 3, offset: 5, compressedBytes: 6, ordinal: 7 } as const;
 export const CHUNK = { offset: 2, data: 3 } as const;
 export const DATA = {

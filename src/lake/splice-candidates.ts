@@ -1,7 +1,8 @@
 import { runSideBySide } from '../io/side-by-side.js';
 import type { TableSchema } from '../tables/schemas.js';
 import type { DataFile } from '../tables/table.js';
-import { openParquet, type ParquetFile } from './splice-file.js';
+import { FILE } from './parquet-footer.js';
+import { type ParquetFile, readParquet } from './splice-file.js';
 import type { TableRows } from './table-rows.js';
 
 /** Rows of a row group of tables of which few rows change. Smaller ones save little and make footers long. */
@@ -37,22 +38,29 @@ export function areLikelyCheaper(files: readonly DataFile[], gone: number): bool
   return touched * GROUP_COST_BYTES < files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Those with more than one row group, and with the columns of the contract. */
+/**
+ * Those with more than one row group, and with the columns of the contract. Another version of DuckDB may describe columns
+ * otherwise: what it wrote is written whole.
+ * @param version DuckDB's own, such as `v1.5.6`
+ */
 export async function findCandidates(
   before: TableRows,
   schema: TableSchema,
   files: readonly DataFile[],
+  version: string,
 ): Promise<Candidate[]> {
   const found = await runSideBySide(FILES_AT_ONCE, files, async (file) => {
     const path = before.placeOf(file);
-    const opened = await openParquet(path).catch(() => undefined);
-    if (opened === undefined) return undefined;
-    await opened.file.close();
-    return hasColumns(opened, schema) && opened.footer.groups.length > 1
-      ? { file, path, groups: describeGroups(opened) }
-      : undefined;
+    const read = await readParquet(path).catch(() => undefined);
+    const isFit =
+      read !== undefined && isBy(version, read) && hasColumns(read, schema) && read.footer.groups.length > 1;
+    return isFit ? { file, path, groups: describeGroups(read) } : undefined;
   });
   return found.filter((one) => one !== undefined);
+}
+
+function isBy(version: string, { footer }: ParquetFile): boolean {
+  return String(footer.tree.get(FILE.createdBy)?.value).includes(version);
 }
 
 function hasColumns({ footer }: ParquetFile, { columns }: TableSchema): boolean {

@@ -13,10 +13,8 @@ import {
   readFooter,
 } from './parquet-footer.js';
 
-/** A Parquet file that is open, with its footer. */
 export interface ParquetFile {
   path: string;
-  file: FileHandle;
   footer: Footer;
 }
 
@@ -31,18 +29,23 @@ export type GroupPart =
 
 /** A column of a row group, and the file that its bytes are in. */
 interface Piece {
-  file: FileHandle;
+  path: string;
   chunk: Chunk;
 }
 
-/** Opens a file to splice it. @throws Error where it is broken, or its footer has fields that are not known */
-export async function openParquet(path: string): Promise<ParquetFile> {
-  const file = await open(path, 'r');
+/** Reads the footer of a file to splice. @throws Error if it is broken, or has fields that are not known */
+export async function readParquet(path: string): Promise<ParquetFile> {
+  return withFiles([path], async (file) => ({ path, footer: await readFooter(file(path)) }));
+}
+
+/** Lends files, each opened once. Few are open at a time, however many row groups change. */
+async function withFiles<T>(paths: readonly string[], work: (file: (path: string) => FileHandle) => Promise<T>) {
+  const files = new Map<string, FileHandle>();
   try {
-    return { path, file, footer: await readFooter(file) };
-  } catch (error) {
-    await file.close();
-    throw error;
+    for (const path of new Set(paths)) files.set(path, await open(path, 'r'));
+    return await work((path) => files.get(path) as FileHandle);
+  } finally {
+    for (const file of files.values()) await file.close();
   }
 }
 
@@ -63,8 +66,17 @@ export async function writeSplicedFile(
     const writer = new Writer(file);
     await writer.write([Buffer.from(MAGIC, 'latin1')]);
     const written: RowGroup[] = [];
-    for (const { group, pieces } of groups) written.push(await copyGroup(writer, group, pieces, written.length));
-    for (const [index, { pieces }] of groups.entries()) await copyBlooms(writer, pieces, written[index] as RowGroup);
+    const blooms: Bloom[] = [];
+    for (const { group, pieces } of groups) {
+      const copied = await copyGroup(writer, group, pieces, written.length);
+      written.push(copied.group);
+      blooms.push(...copied.blooms);
+    }
+    for (const { chunk, bytes } of blooms) {
+      dataOf(chunk.tree).set(DATA.bloomOffset, { type: I64, value: BigInt(writer.at) });
+      chunk.bloom = { start: writer.at, end: writer.at + bytes.length };
+      await writer.write([bytes]);
+    }
     const tree = describeFile(base.footer.tree, newest.footer.tree, written);
     const footer = writeThrift(tree);
     const tail = Buffer.alloc(4 + MAGIC.length);
@@ -79,25 +91,29 @@ export async function writeSplicedFile(
 
 function listPieces(base: ParquetFile, part: GroupPart): { group: RowGroup; pieces: Piece[] }[] {
   if (part.kind === 'rows') {
-    const { file, footer } = part.from;
-    return footer.groups.map((group) => ({ group, pieces: group.chunks.map((chunk) => ({ file, chunk })) }));
+    const { path, footer } = part.from;
+    return footer.groups.map((group) => ({ group, pieces: group.chunks.map((chunk) => ({ path, chunk })) }));
   }
   const group = base.footer.groups[part.group];
   if (group === undefined) throw new Error(`${base.path} has no row group ${part.group}`);
-  const own = group.chunks.map((chunk) => ({ file: base.file, chunk }));
+  const own = group.chunks.map((chunk) => ({ path: base.path, chunk }));
   return [{ group, pieces: part.kind === 'kept' ? own : replaceColumns(group, own, part.from) }];
 }
 
-function replaceColumns(group: RowGroup, own: Piece[], { path, file, footer }: ParquetFile): Piece[] {
+function replaceColumns(group: RowGroup, own: Piece[], { path, footer }: ParquetFile): Piece[] {
   const [other, ...more] = footer.groups;
   if (other === undefined || more.length > 0 || other.rows !== group.rows) {
     throw new Error(`${path} does not have the ${group.rows} rows of the row group in one row group`);
   }
   const columns = new Map(other.chunks.map((chunk) => [chunk.name, chunk]));
-  return own.map((piece) => {
+  const pieces = own.map((piece) => {
     const chunk = columns.get(piece.chunk.name);
-    return chunk === undefined ? piece : { file, chunk };
+    columns.delete(piece.chunk.name);
+    return chunk === undefined ? piece : { path, chunk };
   });
+  const [unknown] = columns.keys();
+  if (unknown !== undefined) throw new Error(`${path} has a column ${unknown}, which the row group lacks`);
+  return pieces;
 }
 
 class Writer {
@@ -126,26 +142,43 @@ class Writer {
   }
 }
 
+/** A Bloom filter of a copied column. These come behind all row groups. */
+interface Bloom {
+  chunk: Chunk;
+  bytes: Buffer;
+}
+
 /** Copies the columns of a row group. Those that follow each other in a file are read at once. */
 async function copyGroup(
   writer: Writer,
   group: RowGroup,
   pieces: readonly Piece[],
   ordinal: number,
-): Promise<RowGroup> {
+): Promise<{ group: RowGroup; blooms: Bloom[] }> {
   const start = writer.at;
-  const runs: { file: FileHandle; start: number; end: number }[] = [];
+  const runs: { path: string; start: number; end: number }[] = [];
   const chunks: Chunk[] = [];
   let at = start;
-  for (const { file, chunk } of pieces) {
+  for (const { path, chunk } of pieces) {
     const run = runs.at(-1);
-    if (run?.file === file && run.end === chunk.start) run.end = chunk.end;
-    else runs.push({ file, start: chunk.start, end: chunk.end });
+    if (run?.path === path && run.end === chunk.start) run.end = chunk.end;
+    else runs.push({ path, start: chunk.start, end: chunk.end });
     chunks.push(moveChunk(chunk, at));
     at += chunk.end - chunk.start;
   }
-  await writer.write(await Promise.all(runs.map((run) => readBytes(run.file, run.start, run.end))));
-  return { rows: group.rows, start, end: at, chunks, tree: describeGroup(group.tree, chunks, start, ordinal) };
+  const blooms = await withFiles(
+    runs.map(({ path }) => path),
+    async (file) => {
+      await writer.write(await Promise.all(runs.map((run) => readBytes(file(run.path), run.start, run.end))));
+      const read = async ({ path, chunk: { bloom } }: Piece, index: number): Promise<Bloom[]> =>
+        bloom === undefined
+          ? []
+          : [{ chunk: chunks[index] as Chunk, bytes: await readBytes(file(path), bloom.start, bloom.end) }];
+      return (await Promise.all(pieces.map(read))).flat();
+    },
+  );
+  const tree = describeGroup(group.tree, chunks, start, ordinal);
+  return { group: { rows: group.rows, start, end: at, chunks, tree }, blooms };
 }
 
 /** The chunk at another place. Offsets of its pages move with it; where its Bloom filter comes to is said later. */
@@ -182,17 +215,6 @@ function describeGroup(tree: ThriftStruct, chunks: readonly Chunk[], start: numb
       return [id, value === undefined ? field : { ...field, value }];
     }),
   );
-}
-
-async function copyBlooms(writer: Writer, pieces: readonly Piece[], group: RowGroup): Promise<void> {
-  for (const [index, { file, chunk }] of pieces.entries()) {
-    const { bloom } = chunk;
-    const moved = group.chunks[index] as Chunk;
-    if (bloom === undefined) continue;
-    dataOf(moved.tree).set(DATA.bloomOffset, { type: I64, value: BigInt(writer.at) });
-    moved.bloom = { start: writer.at, end: writer.at + bloom.end - bloom.start };
-    await writer.write([await readBytes(file, bloom.start, bloom.end)]);
-  }
 }
 
 function describeFile(base: ThriftStruct, newest: ThriftStruct, groups: readonly RowGroup[]): ThriftStruct {

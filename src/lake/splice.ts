@@ -49,8 +49,7 @@ interface Moves {
 }
 
 /**
- * Plans to splice those of some files that are large. Undefined where none is, or where so many rows go that most row groups
- * have some.
+ * Plans to splice those of some files that are large. Undefined if no splice is possible, or none is cheaper.
  */
 export async function planSplices(
   graph: RelationGraph,
@@ -62,7 +61,8 @@ export async function planSplices(
   const gone = await graph.count(rows.gone);
   if (gone > FEW_ROWS || !areLikelyCheaper(large, Number(gone))) return undefined;
   const schema = loadTableSchema(before.table);
-  const candidates = await findCandidates(before, schema, large);
+  const version = await graph.row(sql`SELECT version() AS duckdb`);
+  const candidates = await findCandidates(before, schema, large, String(version?.duckdb));
   if (candidates.length === 0) return undefined;
   const moves = await findMoves(graph, before, candidates, rows);
   if (moves === undefined) return undefined;

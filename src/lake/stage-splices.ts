@@ -11,7 +11,7 @@ import { nameDataFile } from './file-name.js';
 import { readFooterStatistics } from './footer-statistics.js';
 import type { GroupChange, Splice } from './splice.js';
 import { GROUP_ROWS } from './splice-candidates.js';
-import { type GroupPart, openParquet, type ParquetFile, writeSplicedFile } from './splice-file.js';
+import { type GroupPart, type ParquetFile, readParquet, writeSplicedFile } from './splice-file.js';
 import { planFolder, type WrittenFiles, writeFileOptions } from './stage.js';
 import { writeStats } from './stats.js';
 
@@ -68,22 +68,18 @@ async function writeSplice(
 ): Promise<StagedFile> {
   const { file, path: source, groups } = stage.splice;
   const stagedAt = path.join(stage.folder, stage.name);
-  const opened: ParquetFile[] = [];
-  const open = async (name: string) => {
-    const one = await openParquet(name);
-    opened.push(one);
-    return one;
-  };
+  const written: ParquetFile[] = [];
   try {
-    const base = await open(source);
+    const base = await readParquet(source);
     const changed = new Map<number, GroupPart>();
     for (const change of groups) {
-      const from = await open(await writeGroup(db, stage, change));
+      const from = await readParquet(await writeGroup(db, stage, change));
       const { group } = change;
+      written.push(from);
       changed.set(group, change.isWhole ? { kind: 'rows', from } : { kind: 'columns', group, from });
     }
     const parts = base.footer.groups.map((_, group) => changed.get(group) ?? ({ kind: 'kept', group } as const));
-    const newest = opened.at(-1) as ParquetFile;
+    const newest = written.at(-1) ?? base;
     const { footer, bytes } = await writeSplicedFile(stagedAt, base, parts, newest);
     const rows = footer.groups.reduce((sum, group) => sum + BigInt(group.rows), 0n);
     return {
@@ -96,8 +92,7 @@ async function writeSplice(
       modifiedAt: Date.now(),
     };
   } finally {
-    for (const one of opened) await one.file.close();
-    for (const one of opened.slice(1)) await rm(one.path);
+    for (const one of written) await rm(one.path);
   }
 }
 

@@ -214,9 +214,9 @@ async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard
       }
       cursor = nextCursor;
       hasMore = goesOn;
-      if (hasMore) {
+      // The only feed is done when all are. If there are several, the others are still to come.
+      if (hasMore || !isOnly) {
         const all = BigInt(rows);
-        // If there are several feeds, the others are still to come.
         const newest = isOnly ? (guard.goal()?.newest ?? part.watermark) : undefined;
         const totalRows = total.estimate(cursor, all, newest);
         io.progress({ step: 'feed', rows: all, totalRows, isEstimate: true, bytes, done: false });

@@ -234,6 +234,8 @@ describe('the feeds of several datasets', () => {
     // The end of one is neither the total nor the end of all.
     expect(told).toEqual([
       [3n, undefined, false],
+      [4n, undefined, false],
+      [6n, undefined, false],
       [6n, 6n, true],
     ]);
     expect(asks(service)).toEqual(['1 after 9', '1 after 14', '2 after 9']);
