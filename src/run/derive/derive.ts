@@ -205,7 +205,7 @@ async function findRenamedProducts({ run, merge, next, one }: Deriving): Promise
   return { rows, count: await graph.count(rows) };
 }
 
-/** As `renewProducts`, from the items of the brands of these products. */
+/** Writes the rows of these products again that became different, from the items of their brands. */
 async function renewBrands(deriving: Deriving, products: ChangedProducts): Promise<Made> {
   const { run, staging, next, one } = deriving;
   const { graph, before, landing } = run;
