@@ -7,7 +7,9 @@
 -- Limits: new means that the service saw a listing for the first time. In the week when it first read a shop, that is
 -- the shop's whole range (is_first). A product under a new address is a new listing. Listings without a price don't
 -- count. Listings that were gone before the lake's first change are missing.
--- Optional variables: weeks (13, up to the current one) · site_id
+-- Variables:
+-- · weeks (whole number from 1; default 13): how many weeks, up to the current one
+-- · site_id (site): only this shop
 WITH span AS (
   SELECT
     (last_day - DATE '1970-01-05')::BIGINT // 7 AS last_week,

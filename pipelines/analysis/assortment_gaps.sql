@@ -6,8 +6,11 @@
 -- Limits: only offers that count are included (offers.is_counted). A shop is taken to sell a product since its oldest
 -- current listing was first seen. The true time may be earlier if the product moved to a new address; absences in
 -- between are ignored. Listings without a product, including yours, match nothing.
--- Variable: own_site (site_id): your own shop
--- Optional variables: min_shops (2) · currency · category (slug or path; includes subcategories) · top (100)
+-- Variables:
+-- · own_site (site; required): your own shop
+-- · min_shops (whole number; default 2): how many other shops sell it at least
+-- · currency (currency): only prices in this currency
+-- · top (whole number; default 100): number of rows
 WITH asked AS MATERIALIZED (
   SELECT
     CASE

@@ -3,8 +3,10 @@
 -- types: types of the values; distinct_values; examples: the most frequent values with their number of items, long text
 -- cut at 40 characters. Map attributes for availability, delivery, condition or regular price in the pipeline file
 -- (docs/concepts/attributes.md).
--- Optional variables: site_id: only this website · examples (5): number of example values · top (100): number of rows,
--- most items first
+-- Variables:
+-- · site_id (site): only this shop
+-- · examples (whole number; default 5): number of example values
+-- · top (whole number; default 100): number of rows, most items first
 WITH listed AS (
   SELECT item_id, site_id, attributes
   FROM items

@@ -11,8 +11,8 @@
 -- Exact: times and counts. Days are doubles, divided once.
 -- Limits: covers the time from the first known change. An attribute without changes is assumed to have had its value
 -- since then. Only changes in history count. Mappings, and the product of each listing, are today's for all times.
--- Optional variables: product (product_id) · site_id · out_after (TIMESTAMPTZ: out of stock now, and not yet then) ·
--- top (100)
+-- Variables:
+-- · top (whole number; default 100): number of rows
 WITH runs AS MATERIALIZED (FROM 'listing_stock.sql'),
 span AS (SELECT DISTINCT known_us, now_us FROM runs),
 points AS (

@@ -1,10 +1,11 @@
 -- part of: every analysis that takes a category
--- Slugs of a category and of those below it, from the paths of the products' categories. The API does not say how a
+-- Slugs of a category and of those below it, from the paths of the listings' categories. The API does not say how a
 -- path separates names, so the separator is the text that most paths have before their last name.
--- Variable: category (a slug, or a path of names in any case)
+-- Variables:
+-- · category (category): only this category and those below it: a slug, a path or a name
 WITH known AS (
   SELECT DISTINCT category_slug AS slug, category_name AS name, category_path AS path
-  FROM products
+  FROM items
   WHERE category_slug IS NOT NULL AND getvariable('category') IS NOT NULL
 ),
 separators AS (
@@ -12,10 +13,30 @@ separators AS (
   FROM known
   WHERE ends_with(path, name) AND length(path) > length(name)
 ),
+-- Several categories may have the name; a slug or a path comes first.
+named AS (
+  SELECT slug, path
+  FROM (
+    SELECT
+      slug, path,
+      CASE
+        WHEN slug = getvariable('category') THEN 1
+        WHEN lower(path) = lower(getvariable('category')::VARCHAR) THEN 2
+        WHEN lower(name) = lower(getvariable('category')::VARCHAR) THEN 3
+      END AS place
+    FROM known
+  )
+  WHERE place IS NOT NULL
+  QUALIFY place = min(place) OVER ()
+),
 chosen AS (
-  SELECT coalesce((SELECT min(path) FROM known WHERE slug = getvariable('category')), getvariable('category')::VARCHAR) AS path
+  SELECT path FROM named
+  UNION
+  SELECT getvariable('category')::VARCHAR
 )
-SELECT DISTINCT slug
+SELECT slug FROM named
+UNION
+SELECT slug
 FROM known, chosen, separators
-WHERE known.slug = getvariable('category') OR lower(known.path) = lower(chosen.path)
+WHERE lower(known.path) = lower(chosen.path)
   OR (separator <> '' AND starts_with(lower(known.path), lower(chosen.path || separator)))

@@ -1,7 +1,8 @@
 -- How often each shop was the cheapest: product-days (closed days only) with the lowest price at this shop (on a tie,
 -- the shop with the lowest site id), and its share of all product-days.
--- Optional variables: currency · category (slug or path; includes subcategories) · since (DATE; default: the last 30
--- closed days)
+-- Variables:
+-- · currency (currency): only prices in this currency
+-- · since (day; default the last 30 closed days): first day
 WITH span AS (
   SELECT coalesce(getvariable('since')::DATE, max(day) - 29) AS since FROM price_spread_daily
 ),

@@ -1,6 +1,8 @@
 -- part of: widest_spreads and daily_spreads
 -- The widest of the price spreads that are asked for, by the prices that can be trusted; place 1 is the widest.
--- Optional variables: as of matching_spreads.sql · grade (B): the lowest grade that is shown · top (20)
+-- Variables:
+-- · grade (A | B | C; default B): the lowest grade to show
+-- · top (whole number; default 20): number of rows
 WITH matching AS (FROM 'matching_spreads.sql'),
 -- Few columns of many rows, then all columns of few.
 first AS (

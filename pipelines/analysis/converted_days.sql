@@ -1,7 +1,8 @@
 -- part of: spread --fx
 -- Daily price spreads with their lowest, median and highest price in one currency as well, by the newest rate of each
 -- day. From daily_spreads (daily_spreads.sql) and rates (date, currency, rate; see converted_items.sql).
--- Variable: base (ISO 4217)
+-- Variables:
+-- · base (currency; required): the currency that rates are of
 WITH numbered AS (
   SELECT *, row_number() OVER () AS nth FROM daily_spreads
 ),

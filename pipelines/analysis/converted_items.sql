@@ -5,7 +5,9 @@
 -- A rate is how much of the currency one unit of the base buys, as central banks publish it: the newest one of each
 -- currency up to the day. Offers in a currency without a rate are left out. Exact: half away from zero at the fourth
 -- decimal, by integers; a price that does not fit becomes null. The price before is kept in the base only.
--- Variables: base (ISO 4217) · day (DATE; without it the newest rates)
+-- Variables:
+-- · base (currency; required): the currency that rates are of
+-- · day (day; default the newest rates): day of the rates
 WITH newest AS (
   SELECT currency, (arg_max(rate, date) * 10000000000)::HUGEINT AS rate
   FROM rates

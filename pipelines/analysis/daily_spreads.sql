@@ -1,6 +1,7 @@
 -- Daily price spreads of the products with the widest spreads today, or of one product.
--- Optional variables: as in widest_spreads.sql, and since (DATE; default: the last 30 closed days) · product
--- (product_id): only this one, whatever its spread
+-- Variables:
+-- · product (product): only this product, whatever its spread
+-- · since (day; default the last 30 closed days): first day
 WITH widest AS (FROM 'chosen_spreads.sql'),
 chosen AS (
   SELECT product_id, currency, place FROM widest WHERE getvariable('product') IS NULL

@@ -9,7 +9,10 @@
 -- Exact: prices and gap. Percentages, mean and value_of_information are doubles, each divided once.
 -- Limits: prices are as listed, without shipping. Products that shops describe differently are not compared. Only
 -- offers that count are compared (offers.is_counted).
--- Optional variables: currency · category (slug) · min_shops (2) · top (50), by cv_pct
+-- Variables:
+-- · currency (currency): only prices in this currency
+-- · min_shops (whole number; default 2): only products in this many shops or more
+-- · top (whole number; default 50): number of rows, by cv_pct
 WITH shop_prices AS (
   SELECT product_id, currency, site_id, min(price) AS price
   FROM offers
@@ -42,7 +45,7 @@ chosen AS MATERIALIZED (
     100 * deviation / (total::DOUBLE / figures.shops) AS cv_pct
   FROM figures
   JOIN products USING (product_id)
-  WHERE getvariable('category') IS NULL OR products.category_slug = getvariable('category')
+  WHERE getvariable('category') IS NULL OR products.category_slug IN (FROM 'category_tree.sql')
   ORDER BY cv_pct DESC, figures.product_id, figures.currency
   LIMIT coalesce(getvariable('top')::BIGINT, 50)
 ),

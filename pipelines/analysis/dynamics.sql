@@ -12,8 +12,11 @@
 -- Limits: complete spells tend to be short, because a limited period cuts off long spells more often; compare
 -- implied_days. Each change has the time at which the service saw it. Sales count as changes (see sales). Suspect
 -- prices, and changes to and from them, are left out (price_spells).
--- Optional variables: by (category or shop) · currency · category (slug) · since, until (DATE; default: the last 90
--- closed days) · with_suspects (false)
+-- Variables:
+-- · by (category | shop; default category): what a row stands for
+-- · currency (currency): only prices in this currency
+-- · since (day; default the last 90 closed days): first day
+-- · until (day; default the last closed day): last day
 WITH span AS (
   SELECT
     coalesce(getvariable('until')::DATE, last_day) AS until_day,
@@ -32,7 +35,7 @@ spells AS MATERIALIZED (
   FROM price_spells, span
   WHERE coalesce(to_day >= since_day, true) AND from_day <= until_day AND NOT is_suspect
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
-    AND (getvariable('category') IS NULL OR category_slug = getvariable('category'))
+    AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
 ),
 figures AS (
   SELECT

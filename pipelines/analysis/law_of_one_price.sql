@@ -16,8 +16,12 @@
 -- In plain DuckDB, first: CREATE TEMP TABLE rates AS SELECT date::DATE AS date, currency, rate::DECIMAL(28, 10) AS rate
 -- FROM 'rates.csv'; SET VARIABLE base = 'EUR'. With pricelake: query --analysis law_of_one_price --fx rates.csv
 -- --fx-base EUR
--- Variables: base (ISO 4217), and optionally: weeks (26) · pass_weeks (4) · category (slug) · min_products (5)
--- · products (20000) · with_suspects (false)
+-- Variables:
+-- · base (currency; required): the currency that rates are of
+-- · weeks (whole number from 1; default 26): how many weeks
+-- · pass_weeks (whole number from 1; default 4): how many weeks a rate has to show up in prices
+-- · min_products (whole number; default 5): only pairs of currencies with this many products or more
+-- · products (whole number from 1; default 20000): how many products are compared
 WITH span AS (
   SELECT
     last_day,
@@ -52,7 +56,7 @@ spells AS MATERIALIZED (
     AND currency IN (SELECT currency FROM week_rates)
     AND (
       getvariable('category') IS NULL
-      OR product_id IN (SELECT product_id FROM products WHERE category_slug = getvariable('category'))
+      OR product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
     )
 ),
 -- The same products on every machine and in every run.

@@ -9,7 +9,10 @@
 -- the lake lacks listings that had ended by then. Listings from a shop's first day are of unknown age; they are left
 -- out unless with_first is true. A product under a new address is a new listing. A removal in the last gap_days counts
 -- as an end, although the listing may come back.
--- Optional variables: gap_days (7) · with_first (false) · site_id · category (slug)
+-- Variables:
+-- · gap_days (whole number; default 7): the longest absence that doesn't end a listing
+-- · with_first (true or false; default false): count listings of a shop's first day
+-- · site_id (site): only this shop
 WITH span AS (
   SELECT
     seen_day AS last_day,
@@ -49,7 +52,7 @@ lives AS MATERIALIZED (
     AND (born_day >= first_day OR coalesce(end_day, last_day) > first_day)
     AND (
       getvariable('category') IS NULL
-      OR item_id IN (SELECT item_id FROM items WHERE category_slug = getvariable('category'))
+      OR item_id IN (SELECT item_id FROM items WHERE category_slug IN (FROM 'category_tree.sql'))
     )
 ),
 -- A listing is at risk at an age if it entered below it, or at birth, and had not left before it.

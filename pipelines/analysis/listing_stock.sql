@@ -2,7 +2,10 @@
 -- Whether listings were in stock, by their attributes: one row per listing and stretch of time, in microseconds (from_us
 -- to to_us), with its state: in stock, on order, out of stock or unknown. known_us: when the known history begins; now_us:
 -- its end. Two stretches that follow one another may have the same state.
--- Variables of the query that reads it: product · site_id · out_after
+-- Variables:
+-- · product (product): only this product
+-- · site_id (site): only this shop
+-- · out_after (time): only products that are out of stock now, and were not yet at this time
 WITH mapped_sites AS (
   SELECT DISTINCT site_id
   FROM (FROM 'product_listings.sql')

@@ -9,8 +9,12 @@
 -- Limits: the time before the first known change counts as if the price had been the same since the listing was first
 -- seen; is_whole is then false. Time when the listing was gone doesn't count. Suspect prices (price_spells) are left
 -- out, and so are listings whose current price is a placeholder or wrong by a factor of 10, 100 or 1,000 (offers).
--- Optional variables: product (product_id) · item_id · site_id · currency · category (slug) · top (100): number of
--- listings, those with the lowest price in percent of their mean over the whole known past · with_suspects (false)
+-- Variables:
+-- · product (product): only this product
+-- · item_id (whole number): only this listing
+-- · site_id (site): only this shop
+-- · currency (currency): only prices in this currency
+-- · top (whole number; default 100): number of listings, those with the lowest price in percent of their mean first
 WITH now_us AS (
   SELECT seen_us AS until_us FROM (FROM 'data_clock.sql')
 ),
@@ -22,7 +26,7 @@ current_prices AS (
     AND (getvariable('item_id') IS NULL OR item_id = getvariable('item_id')::BIGINT)
     AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
-    AND (getvariable('category') IS NULL OR category_slug = getvariable('category'))
+    AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
     AND item_id NOT IN (SELECT item_id FROM offers WHERE NOT is_counted AND list_has_any(findings, ['scale', 'placeholder']))
 ),
 -- A current price has lasted until the service last looked; a later change counts for as long as it lasted.

@@ -11,7 +11,10 @@
 -- Limits: only listed offers with a price, a brand and a pack size. A pair must share a word that at most 30 products
 -- of the brand and pack have, so work grows with the number of listings. Words from one shop in less than half of a
 -- product's listings don't count. This analysis never joins products by itself.
--- Optional variables: brand, ignoring case · min_similarity (0.5) · top (20): number of rows
+-- Variables:
+-- · brand (brand): only this brand, ignoring case
+-- · min_similarity (number; default 0.5): the least similarity of titles
+-- · top (whole number; default 20): number of rows
 WITH listed AS MATERIALIZED (
   SELECT
     coalesce(matches.match_id, items.product_id) AS product,

@@ -1,5 +1,17 @@
 -- part of: find_products and product_facets
 -- The products that the variables of find_products leave, in any order.
+-- Variables:
+-- · q (text): words of title, brand or part number, in any order, ignoring case and accents; or a GTIN in any form;
+--   up to eight words
+-- · currency (currency): only prices in this currency
+-- · brand (brand): only this brand, ignoring case
+-- · site_id (site): sold by this shop
+-- · grade (A | B | C): the lowest grade, which excludes products without one
+-- · min_shops (whole number): only products in this many shops or more
+-- · in_stock (true or false): true if a shop says that it has it, false if no shop does
+-- · min_price (number): with a price of this or more
+-- · max_price (number): with a price of this or less
+-- · product (product): only this product
 SELECT cards.* EXCLUDE (words), coalesce(sites.name, cheapest_site_id::VARCHAR) AS cheapest_shop
 FROM (FROM 'product_cards.sql') AS cards
 LEFT JOIN sites ON sites.site_id = cheapest_site_id AND sites.is_current

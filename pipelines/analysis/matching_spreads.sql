@@ -1,7 +1,10 @@
 -- part of: widest_spreads, daily_spreads and spread_left_out
 -- The price spreads that are asked for, with title, brand and category of the product.
--- Optional variables: currency · category (slug or path; with those below it) · brand, in any case ·
--- min_shops (2) · with_outliers (true; false leaves out products with a price far from all others)
+-- Variables:
+-- · currency (currency): only prices in this currency
+-- · brand (brand): only this brand, ignoring case
+-- · min_shops (whole number; default 2): only products in this many shops or more
+-- · with_outliers (true or false; default true): keep products with a price far from all others
 SELECT
   spread.*,
   products.title,

@@ -12,9 +12,14 @@
 -- that returned to its old price. Listings without a product, without a price at either end, or with a changed currency
 -- are left out. Only current offers have packs, conditions and usual currencies, so removed listings are judged by
 -- their own prices alone.
--- Optional variables: since (TIMESTAMPTZ, UTC; one day before the service last saw any item) · since_run (run_number):
--- instead, what changed after that run · currency · category (slug or path; includes subcategories) · site_id · kind ·
--- product (product_id) · top (100): number of rows of each kind, largest first
+-- Variables:
+-- · since (time; default a day before the service last saw any item): what moved since then
+-- · since_run (run): instead, what changed after this run
+-- · currency (currency): only prices in this currency
+-- · site_id (site): only this shop
+-- · kind (rise | fall | new | back | removed | gone): only moves of this kind
+-- · product (product): only this product
+-- · top (whole number; default 100): number of rows of each kind, largest first
 WITH newest_run AS (
   SELECT max(run_number) AS run_number FROM runs
 ),

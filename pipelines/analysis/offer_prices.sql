@@ -1,8 +1,10 @@
 -- What every offer cost, by ranges of days: at the end of each UTC day from from_day to the day before to_day, it was
--- listed at this price. Variables: first_day, last_day (DATE); set them first: SET VARIABLE first_day = DATE
--- '2026-10-01'; and so on.
--- (FROM '….sql') is replaced by the query of that file; told_prices.sql lists the known prices and their order. An item
--- without changes has had its price since it was first seen. Product and website are the current ones, for all days.
+-- listed at this price. (FROM '….sql') is replaced by the query of that file; told_prices.sql lists the known prices and
+-- their order. An item without changes has had its price since it was first seen. Product and website are the current
+-- ones, for all days.
+-- Variables:
+-- · first_day (day; required): first day
+-- · last_day (day; required): last day
 WITH past_offers AS (FROM 'past_offers.sql'),
 listings AS (
   SELECT

@@ -1,6 +1,8 @@
 -- The listed offers of a product, cheapest first in each currency, with the reasons not to compare them.
 -- judged_offers.sql makes table offers itself.
--- Variables: product (product_id) · currency (optional)
+-- Variables:
+-- · product (product; required): the product
+-- · currency (currency): only prices in this currency
 SELECT
   items.currency,
   items.price,

@@ -10,9 +10,13 @@
 -- and the pair is left out (tied counts such pairs). The setting products limits the number of compared products: those
 -- with the lowest MD5 of their id, the same ones each time; all_products is the number without the limit. Suspect
 -- prices are left out (price_spells). Days before the lake's first change lack listings that were already gone.
--- Optional variables: currency · category (slug) · lags (1,7,14,30,60,90: days) · days (4): number of first days, each
--- step (28) days before the next, ending where the longest lag still fits · step · min_shops (3) · products (20000) ·
--- with_suspects (false)
+-- Variables:
+-- · currency (currency): only prices in this currency
+-- · lags (whole numbers; default 1,7,14,30,60,90): days between two looks
+-- · days (whole number from 1; default 4): number of first days; the last one is where the longest lag still fits
+-- · step (whole number from 1; default 28): days between first days
+-- · min_shops (whole number; default 3): only products in this many shops or more
+-- · products (whole number from 1; default 20000): how many products are compared
 WITH settings AS (
   SELECT
     string_split(coalesce(getvariable('lags')::VARCHAR, '1,7,14,30,60,90'), ',')::INTEGER[] AS lags,
@@ -41,7 +45,7 @@ spells AS (
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (
       getvariable('category') IS NULL
-      OR product_id IN (SELECT product_id FROM products WHERE category_slug = getvariable('category'))
+      OR product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
     )
 ),
 -- The same products on every machine and in every run.

@@ -12,9 +12,14 @@
 -- lake began are missing. If no listing links a period to the earlier ones, the index is null from there on. Each new
 -- period repeats the regression, so tpd values get revised; its time grows with the cube of the number of periods, so
 -- limit it with since.
--- Optional variables: period (month, week or day) · by (all, category, shop, or category and shop) · window_periods
--- (25) · currency · category (slug) · site_id · until (DATE; default: the last day that the lake knows) · since (DATE;
--- default: everything for months, else 52 weeks or 60 days) · with_suspects (false)
+-- Variables:
+-- · period (month | week | day; default month): how long a period is
+-- · by (any of all, category, shop; default category): what an index stands for, such as category and shop
+-- · window_periods (whole number from 2; default 25): periods in a window
+-- · currency (currency): only prices in this currency
+-- · site_id (site): only this shop
+-- · since (day; default everything for months, else 52 weeks or 60 days): first day
+-- · until (day; default the last day that the lake knows): last day
 WITH settings AS (
   SELECT
     coalesce(getvariable('period')::VARCHAR, 'month') AS unit,
@@ -60,7 +65,7 @@ spells AS (
     WHERE from_day <= until_day AND (to_day IS NULL OR to_day > from_day) AND NOT is_suspect
       AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
       AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
-      AND (getvariable('category') IS NULL OR category_slug = getvariable('category'))
+      AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
       AND coalesce(to_day, until_day + 1) > since_day
   )
 ),

@@ -3,8 +3,12 @@
 -- the share of the leader's moves on shared products that were followed; lead_pct: who leads, 100 if only the leader
 -- ever came first, 50 if they take turns. Moves at the same instant don't count. Moves by a factor of about 10, 100 or
 -- 1,000 (from 6.3 to 15.8, and so on) are mistakes or their corrections, and are left out.
--- Optional variables: hours (72) · currency · category (slug or path; includes subcategories) · min_follows (5) ·
--- site_id (pairs with this shop) · top (50)
+-- Variables:
+-- · hours (whole number from 1; default 72): how long a shop has to follow
+-- · currency (currency): only prices in this currency
+-- · min_follows (whole number; default 5): only pairs with this many follows or more
+-- · site_id (site): only pairs with this shop
+-- · top (whole number; default 50): number of rows
 WITH sellers AS (
   SELECT DISTINCT product_id, site_id FROM (FROM 'product_listings.sql')
 ),

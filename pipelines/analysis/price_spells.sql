@@ -11,6 +11,8 @@
 -- offers). A suspect price is never a price_before. With variable with_suspects = true no price is suspect.
 -- is_confirmed: the price is current, and the listing's own row has it, too; not so if the row contradicts history.
 -- (FROM '….sql') is replaced by the query of that file.
+-- Variables:
+-- · with_suspects (true or false; default false): keep prices that look wrong
 WITH listings AS (FROM 'past_offers.sql'),
 told AS (FROM 'told_prices.sql'),
 steps AS (

@@ -12,9 +12,14 @@
 -- products on the market for less than 30 days. The date of a price is when the service saw it; a price between two
 -- scrapes is unknown. The time of a suspect price (price_spells) counts as unknown, and a change to or from it is not a
 -- cut. Read lowest_before with days_known.
--- Optional variables: days (30): the length of the earlier period · currency · category (slug) · site_id · product
--- (product_id) · since, until (DATE; default: the last 30 days): cuts on these days · top (100), latest first ·
--- with_suspects (false)
+-- Variables:
+-- · days (whole number from 1; default 30): length of the earlier period
+-- · currency (currency): only prices in this currency
+-- · site_id (site): only this shop
+-- · product (product): only this product
+-- · since (day; default the last 30 days): first day of cuts
+-- · until (day; default the last day that the lake knows): last day of cuts
+-- · top (whole number; default 100): number of rows, latest first
 WITH span AS (
   SELECT
     coalesce(getvariable('until')::DATE, last_day) AS until_day,
@@ -27,7 +32,7 @@ chosen AS (
   WHERE (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
     AND (getvariable('product') IS NULL OR product_id = getvariable('product'))
-    AND (getvariable('category') IS NULL OR category_slug = getvariable('category'))
+    AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
 ),
 cuts AS MATERIALIZED (
   SELECT item_id, product_id, site_id, currency, from_at, epoch_us(from_at) AS from_us, price, price_before, before_us

@@ -1,7 +1,8 @@
 -- Changes to the listings of one product, latest first: one row per change that the service reported, including those
 -- of listings that are gone. changes: the other changed values, as JSON text.
--- Variable: product (product_id)
--- Optional variables: top (1000)
+-- Variables:
+-- · product (product; required): the product
+-- · top (whole number; default 1000): number of rows
 SELECT
   change_id,
   observed_at,

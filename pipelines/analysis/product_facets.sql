@@ -2,7 +2,9 @@
 -- How many products have each value of a filter of find_products, the most frequent first: one row per facet and value.
 -- facet: all (one row), currency, brand (ignoring case), category (without its subcategories), grade, in_stock or site_id;
 -- products: products in a currency that the variables leave.
--- Optional variables: those of find_products · facet (without it, all of them) · top (100; values of each facet)
+-- Variables:
+-- · facet (all | currency | brand | category | grade | in_stock | site_id): only this facet
+-- · top (whole number; default 100): values of each facet
 WITH found AS MATERIALIZED (
   SELECT product_id, currency, brand, lower(brand) AS same_brand, category_slug, category_name, grade, in_stock_shops > 0 AS is_in_stock
   FROM (FROM 'matching_products.sql')

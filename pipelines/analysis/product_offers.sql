@@ -1,6 +1,8 @@
 -- The offers of several products, with the reasons not to compare them, cheapest first, removed ones last.
--- Variables: product_ids, currencies: two lists of the same length, a product and the currency of its offers · top
--- (10): number of offers per product
+-- Variables:
+-- · product_ids (list; required): products
+-- · currencies (list; required): the currency of each product's offers
+-- · top (whole number; default 10): number of offers per product
 WITH chosen AS (
   SELECT unnest(getvariable('product_ids')::VARCHAR[]) AS product_id, unnest(getvariable('currencies')::VARCHAR[]) AS currency
 )

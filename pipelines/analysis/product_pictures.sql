@@ -1,6 +1,8 @@
 -- part of: explore
 -- Addresses of pictures that shops show of a product, the most common first.
--- Variables: product (product_id) · top (20)
+-- Variables:
+-- · product (product; required): the product
+-- · top (whole number; default 20): number of rows
 SELECT image, count(*) AS listings
 FROM items
 WHERE product_id = getvariable('product') AND is_listed AND starts_with(image, 'https://')

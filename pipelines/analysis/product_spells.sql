@@ -2,8 +2,10 @@
 -- Valid from from_at until before to_at, which is null if the price is current; began and ended are as in view
 -- price_spells. is_suspect: the price looks wrong. is_counted: true if a current price counts (table offers), null for
 -- past ones.
--- Variable: product (product_id)
--- Optional variables: currency · days (all): how many days back; only prices that lasted into them
+-- Variables:
+-- · product (product; required): the product
+-- · currency (currency): only prices in this currency
+-- · days (whole number; default all): how many days back; only prices that lasted into them
 WITH spells AS (
   SELECT *
   FROM price_spells

@@ -14,9 +14,12 @@
 -- the attribute (docs/concepts/attributes.md). Its past is known only for a mapped attribute without a path, as a
 -- number. Prices are those that the service saw. Suspect prices (price_spells) count as unknown; offers that are a
 -- placeholder or off scale are left out.
--- Optional variables: days (30): the length of the earlier period · currency · category (slug or path; includes
--- subcategories) · site_id · product (product_id) · top (100): number of rows, not honest first, then the largest
--- announced reductions
+-- Variables:
+-- · days (whole number from 1; default 30): length of the earlier period
+-- · currency (currency): only prices in this currency
+-- · site_id (site): only this shop
+-- · product (product): only this product
+-- · top (whole number; default 100): number of rows, not honest first, then the largest announced reductions
 WITH span AS (
   SELECT coalesce(getvariable('days')::BIGINT, 30) * 86400000000 AS before_us
 ),

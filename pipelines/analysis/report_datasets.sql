@@ -1,6 +1,7 @@
 -- part of: the report
 -- Datasets as the service describes them, with the number of their listings in the copy.
--- Optional variables: top (50)
+-- Variables:
+-- · top (whole number; default 50): number of rows
 WITH copied AS (
   SELECT dataset, count(*) AS copied
   FROM (SELECT unnest(list_distinct(datasets)) AS dataset FROM items WHERE is_listed)

@@ -1,6 +1,7 @@
 -- part of: the report
 -- The newest runs in the ledger, newest first, and whether the rows of each add up.
--- Optional variables: top (10)
+-- Variables:
+-- · top (whole number; default 10): number of rows
 SELECT
   *,
   received = written + rejected + deduplicated AS adds_up,

@@ -1,7 +1,8 @@
 -- part of: explore
 -- Cost of runs by the UTC month in which they ended, newest first: calls, export rows, blocks of overage and bytes
 -- received.
--- Optional variables: top (12)
+-- Variables:
+-- · top (whole number; default 12): number of rows
 SELECT
   date_trunc('month', finished_at AT TIME ZONE 'UTC')::DATE AS month,
   count(*) AS runs,

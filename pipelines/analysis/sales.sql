@@ -8,8 +8,12 @@
 -- Exact: counts, prices and instants; percentages, means and medians are doubles.
 -- Limits: what the shop announced is unknown: any cut that is taken back counts as a sale. Suspect prices, and changes
 -- to and from them, are left out (price_spells).
--- Optional variables: return_days (30) · by (shop, category, or shop and category) · currency · category (slug) ·
--- since, until (DATE; default: the last 180 closed days): cuts on these days · with_suspects (false)
+-- Variables:
+-- · return_days (whole number from 1; default 30): days in which the price comes back
+-- · by (any of shop, category; default shop): what a row stands for, such as shop and category
+-- · currency (currency): only prices in this currency
+-- · since (day; default the last 180 closed days): first day of cuts
+-- · until (day; default the last closed day): last day of cuts
 WITH span AS (
   SELECT
     coalesce(getvariable('until')::DATE, last_day) AS until_day,
@@ -44,7 +48,7 @@ spells AS MATERIALIZED (
   )
   WHERE NOT is_suspect AND epoch_us(from_at) < until_us AND coalesce(to_day >= first_day, true)
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
-    AND (getvariable('category') IS NULL OR category_slug = getvariable('category'))
+    AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
 ),
 all_cuts AS MATERIALIZED (
   FROM spells WHERE price < price_before AND from_us >= since_us - return_us

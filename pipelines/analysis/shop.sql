@@ -1,6 +1,7 @@
 -- part of: explore
 -- One shop in this copy, one row.
--- Variable: site_id
+-- Variables:
+-- · site_id (site; required): the shop
 SELECT
   sites.site_id,
   coalesce(name, sites.site_id::VARCHAR) AS shop,

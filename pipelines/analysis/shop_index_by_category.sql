@@ -3,8 +3,11 @@
 -- each product; the index is a geometric mean, so half and double the price cancel out. index_p25, index_median and
 -- index_p75 are the quartiles of its products. Only offers that count are compared (offers.is_counted). A row without a
 -- category is the shop as a whole.
--- Optional variables: currency · category (slug or path; includes subcategories) · min_products (5): only shops with at
--- least this many compared products · site_id · by (shop: only rows of a shop as a whole; category: only the others)
+-- Variables:
+-- · currency (currency): only prices in this currency
+-- · min_products (whole number; default 5): only shops with this many compared products or more
+-- · site_id (site): only this shop
+-- · by (shop | category): only rows of a shop as a whole, or only the others
 WITH lowest AS (
   SELECT product_id, currency, site_id, min(price) AS price
   FROM offers

@@ -8,8 +8,11 @@
 -- market is in shop_index_by_category, leaders and followers in price_leaders.
 -- Exact: counts and comparisons. Percentages and price_level are doubles.
 -- Limits: listings without a product don't count, nor do offers that are not counted (offers.is_counted).
--- Optional variables: currency · category (slug) · min_products (5): minimum number of shared products · site_id (pairs
--- with this shop) · top (100)
+-- Variables:
+-- · currency (currency): only prices in this currency
+-- · min_products (whole number; default 5): only pairs with this many shared products or more
+-- · site_id (site): only pairs with this shop
+-- · top (whole number; default 100): number of rows
 WITH shop_prices AS MATERIALIZED (
   SELECT product_id, currency, site_id, min(price) AS price
   FROM offers
@@ -17,7 +20,7 @@ WITH shop_prices AS MATERIALIZED (
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (
       getvariable('category') IS NULL
-      OR product_id IN (SELECT product_id FROM products WHERE category_slug = getvariable('category'))
+      OR product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
     )
   GROUP BY product_id, currency, site_id
 ),

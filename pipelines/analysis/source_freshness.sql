@@ -3,7 +3,10 @@
 -- is_stale: longer than stale_after allows (analysis.staleAfter of the pipeline file), so its offers don't count.
 -- listings: currently listed items of the source. read_by and read_at: the last read that showed the source.
 -- Limits: a source is as fresh as its newest item; changes report items that a scrape no longer finds.
--- Optional variables: site_id · stale (true: only stale ones) · top (all)
+-- Variables:
+-- · site_id (site): only this shop
+-- · stale (true or false): only stale ones, or only the others
+-- · top (whole number; default all): number of rows
 SELECT
   sources.site_id,
   coalesce(sites.name, sources.site_id::VARCHAR) AS shop,

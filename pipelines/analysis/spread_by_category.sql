@@ -1,5 +1,8 @@
 -- Price spread by product category, categories with the most compared products first. Uses trusted prices, grades A and
--- B. Optional variables: currency · top (30)
+-- B.
+-- Variables:
+-- · currency (currency): only prices in this currency
+-- · top (whole number; default 30): number of rows
 WITH trusted AS (
   SELECT *, coalesce(trusted_spread_pct, inlier_spread_pct) AS pct
   FROM price_spread

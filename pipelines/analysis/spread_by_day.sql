@@ -1,5 +1,7 @@
 -- Price spread of all compared products at the end of each closed day (UTC), without prices far from all others.
--- Optional variables: currency · days (90)
+-- Variables:
+-- · currency (currency): only prices in this currency
+-- · days (whole number from 1; default 90): how many days
 WITH known AS MATERIALIZED (
   SELECT *
   FROM (FROM 'spread_days.sql')

@@ -1,5 +1,7 @@
 -- Number of products by price spread, in steps of 5 percent; spreads of 100 percent or more share one step (up_to is
--- null). Uses trusted prices, grades A and B. Optional variables: currency
+-- null). Uses trusted prices, grades A and B.
+-- Variables:
+-- · currency (currency): only prices in this currency
 WITH trusted AS (
   SELECT coalesce(trusted_spread_pct, inlier_spread_pct) AS pct
   FROM price_spread

@@ -6,8 +6,13 @@
 -- Exact: days and prices. Spreads are doubles.
 -- Limits: what makes an offer doubtful is not known of past days, so a row needs that today's trusted spread (grades A and
 -- B) moved as well, in the same direction and as far. A moment after the last closed day means the day before it.
--- Optional variables: since (DATE or TIMESTAMPTZ; a day before the last one) · since_run: a run's number, instead of since ·
--- min_points (5) · kind · currency · category (slug or path; with those below it) · top (100) of each kind
+-- Variables:
+-- · since (time; default a day before the last closed day): a moment before the last closed day
+-- · since_run (run): instead, the end of this run
+-- · min_points (number; default 5): least change in percentage points
+-- · kind (opened | closed): only moves of this kind
+-- · currency (currency): only prices in this currency
+-- · top (whole number; default 100): number of rows of each kind
 WITH known AS MATERIALIZED (SELECT DISTINCT day FROM (FROM 'spread_days.sql')),
 last AS (SELECT max(day) AS last_day FROM known),
 asked AS (

@@ -1,6 +1,8 @@
 -- Price spreads in figures, one row; the quantiles use trusted spreads (grades A and B).
--- Optional variables: currency · min_shops: number of shops that count as many (4, or as many as the most-sold product
--- has; finding outliers takes four shops)
+-- Variables:
+-- · currency (currency): only prices in this currency
+-- · min_shops (whole number; default 4, or as many as the most-sold product has): number of shops that count as many;
+--   finding outliers takes four
 WITH selected AS (
   SELECT *, coalesce(trusted_spread_pct, inlier_spread_pct) AS trusted_pct
   FROM price_spread

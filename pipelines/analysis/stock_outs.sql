@@ -2,7 +2,8 @@
 -- When listings of one product were out of stock: one row per listing and stretch of time. to_at is null if it still is.
 -- from_known is false if it was already out of stock when the known history begins. By the attributes that the pipeline
 -- file maps, as in availability.
--- Variable: product (product_id)
+-- Variables:
+-- · product (product; required): the product
 WITH runs AS MATERIALIZED (FROM 'listing_stock.sql'),
 marked AS (
   SELECT

@@ -12,9 +12,13 @@
 -- known to differ. Titles must have the same words. A value shared by more than 100 ended listings of the shop is
 -- ignored. A listing that came back under its own id hasn't ended. A pair is left out if a listing in between continues
 -- the old one and is continued by the new one: A to B and B to C, so not A to C.
--- Optional variables: days (30) · overlap_days (1): how long before the end of the old listing is noticed the new one
--- may be seen · since (TIMESTAMPTZ): ended since then · site_id · category (slug or path; includes subcategories) ·
--- product (product_id) · top (100), latest end first
+-- Variables:
+-- · days (whole number; default 30): how long after an end the new listing may be seen
+-- · overlap_days (whole number; default 1): how long before the end is noticed it may be seen
+-- · since (time): ended since then
+-- · site_id (site): only this shop
+-- · product (product): only this product
+-- · top (whole number; default 100): number of rows, latest end first
 WITH span AS (
   SELECT
     coalesce(getvariable('days')::BIGINT, 30) * 86400000000 AS days_us,

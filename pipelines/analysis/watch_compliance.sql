@@ -14,7 +14,6 @@
 -- Prices that are suspect (price_spells) or don't count now (offers.is_counted) are left out; a past price is judged by
 -- the listing's other prices alone. A line without a currency has that in which shops sell it now, or else the only one
 -- of its past; if there are several, it has no rows.
--- Optional variables: own_site (site_id): your own shop, left out · with_suspects (true): compare every price above zero
 WITH priced AS MATERIALIZED (FROM 'watch_priced.sql'),
 past_currencies AS (
   SELECT product_id, min(currency) AS past_currency

@@ -4,7 +4,8 @@
 -- one episode. lowest: the listing with the lowest price of the stretch, the price, and since when it had it. is_known is
 -- false if the first price of the stretch is older than the first known change. From bounds (line, product_id, currency,
 -- kind, bound), priced (watch_priced.sql) and price_spells.
--- Optional variable: own_site (site_id): your own shop, left out
+-- Variables:
+-- · own_site (site): your own shop, left out
 WITH breaches AS (
   SELECT
     line,

@@ -9,7 +9,6 @@
 -- lowest delivered price among the compared ones, each with its shop; null if no attribute says. alarms is the number
 -- of shops below your lowest allowed price by a price that counts.
 -- Exact: prices, gap and median (half away from zero at the fourth decimal). Percentages are doubles.
--- Optional variables: own_site (site_id): your own shop, left out · with_suspects (true): compare every price above zero
 WITH priced AS MATERIALIZED (FROM 'watch_priced.sql'),
 asked AS MATERIALIZED (
   SELECT product_id, currency, site_id, min(price) AS price, min(price) FILTER (is_right) AS right_price

@@ -1,7 +1,9 @@
 -- part of: watch
 -- The offers of the products in watch_list, without your own shop. is_counted: the price is compared; is_right: it counts
 -- in table offers.
--- Optional variables: own_site (site_id): your own shop, left out · with_suspects (true): compare every price above zero
+-- Variables:
+-- · own_site (site): your own shop, left out
+-- · with_suspects (true or false; default false): compare every price above zero
 SELECT
   * EXCLUDE (is_counted),
   is_counted AS is_right,

@@ -10,8 +10,10 @@
 -- to it, and highest down. If no such price is between the two, lowest goes first. basis of a median has four decimals.
 -- Limits: prices are as listed, without shipping. Demand is unknown: a rule doesn't maximize profit. No suggestion is
 -- below 0.01. Your own shop is a competitor unless own_site names it.
--- Variables: suggest_by (cheapest, second or median) · suggest_minus (percent, at most two decimals)
--- Optional variable: own_site (site_id): your own shop, left out
+-- Variables:
+-- · suggest_by (cheapest | second | median; required): whose price the rule starts from
+-- · suggest_minus (number; required): percent to go below it, with two decimals at most
+-- · own_site (site): your own shop, left out
 WITH priced AS MATERIALIZED (FROM 'watch_priced.sql'),
 asked AS (
   SELECT product_id, currency, site_id, min(price) AS shop_price, arg_min(item_id, (price, item_id)) AS item_id

@@ -1,9 +1,6 @@
 -- The widest price spreads by trusted prices, with the product's title and the names of the cheapest and the most
 -- expensive shop. in_stock_min and delivered_min: the lowest in-stock price and the lowest delivered price among offers
 -- that count, each with its shop; null if no attribute says (docs/concepts/attributes.md).
--- Optional variables: currency · category (slug or path; includes subcategories) · brand, ignoring case · min_shops (2)
--- · with_outliers (true; false leaves out products with a price far from all others) · grade (B): the lowest grade to
--- show, C for all · top (20): number of rows
 WITH chosen AS MATERIALIZED (FROM 'chosen_spreads.sql'),
 counted AS MATERIALIZED (
   SELECT product_id, currency, site_id, price, availability, delivered_price

@@ -3,7 +3,7 @@ import { bindQuery, readAnalysis } from '../sql/model.js';
 import { itself } from '../sql/sql.js';
 import type { DerivedTableName, TableName } from '../tables/table.js';
 import { listDerived, selectDerived } from './derived-tables.js';
-import { toProductId } from './spread-selection.js';
+import { toProductId } from './known-values.js';
 
 /** Tables of present products, and the rows that each is made of. */
 const REMADE = ['products', 'product_prices', 'offers', 'price_spread'] as const satisfies DerivedTableName[];

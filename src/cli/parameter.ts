@@ -3,7 +3,7 @@ import { PricelakeError } from '../io/errors.js';
 import { suggestName } from '../io/suggest-name.js';
 
 /** Values that completion offers: paths, or names that are looked up when somebody asks for them. */
-export type Completes = 'files' | 'checks' | 'currencies' | 'categories' | 'brands' | 'shops';
+export type Completes = 'files' | 'checks' | 'currencies' | 'categories' | 'brands' | 'shops' | 'variables';
 
 /** An option or an argument: its type, parser, help, man page and completion come from here. */
 export interface Parameter<T = unknown> {

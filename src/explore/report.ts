@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { requireKnown, toProductId } from '../analyze/spread-selection.js';
+import { toProductId } from '../analyze/known-values.js';
+import { requireKnown } from '../analyze/spread-selection.js';
 import type { Advice } from '../check/finding.js';
 import { type Content, Html, html } from '../formats/html.js';
 import { PricelakeError } from '../io/errors.js';

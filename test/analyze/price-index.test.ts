@@ -28,7 +28,8 @@ await db.run(`CREATE TABLE price_spells AS
     (DATE '2025-02-01' + to_months(month))::DATE AS to_day,
     false AS is_suspect, 'toys' AS category_slug
   FROM panel`);
-await db.run(`CREATE TABLE items AS SELECT DISTINCT item AS item_id, NULL::TIMESTAMPTZ AS read_at, 'r1' AS run_id, 
+await db.run(`CREATE TABLE items AS SELECT DISTINCT item AS item_id, NULL::TIMESTAMPTZ AS read_at, 'r1' AS run_id,
+  unnest(['toys', 'alone', 'rare']) AS category_slug, NULL::VARCHAR AS category_name, NULL::VARCHAR AS category_path,
   TIMESTAMPTZ '2026-04-30 12:00:00Z' AS last_seen_at FROM panel`);
 await db.run(`CREATE TABLE sites AS SELECT range AS site_id, 'Shop ' || range AS name, true AS is_current,
   NULL::VARCHAR AS attribution FROM range(1, 4)`);

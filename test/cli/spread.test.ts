@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { parquetMetadata } from 'hyparquet';
 import { afterAll, describe, expect, it } from 'vitest';
 import { listAnalyses } from '../../src/analyze/analysis.js';
+import { readVariables } from '../../src/analyze/variables.js';
 import { runQuery } from '../../src/cli/actions/run-query.js';
 import { showSpread } from '../../src/cli/actions/show-spread.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
@@ -209,7 +210,16 @@ describe('query of an analysis', () => {
   it('runs every analysis that it names', async () => {
     for (const analysis of listAnalyses()) {
       const fx = analysis === 'law_of_one_price' ? join(folder, 'rates.csv') : undefined;
-      const set: [string, string][] = [['product', 'cup'], ['own_site', '1'], ...DAYS];
+      const needed: Record<string, string> = {
+        product: 'cup',
+        own_site: '1',
+        product_ids: '[cup]',
+        currencies: '[EUR]',
+        ...Object.fromEntries(DAYS),
+      };
+      const set = readVariables(analysis).flatMap(({ name, isRequired }): [string, string][] =>
+        isRequired && needed[name] !== undefined ? [[name, needed[name]]] : [],
+      );
       await runQuery({ ...request, analysis, set, fx, format: 'ndjson' }, openContext());
     }
     const without = runQuery({ ...request, analysis: 'law_of_one_price', format: 'ndjson' }, openContext());

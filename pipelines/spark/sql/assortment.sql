@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 92fef0e79cfc3ce9.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 1d3278c49dc613d2.
 -- step: assortment__span
 SELECT
   CAST((

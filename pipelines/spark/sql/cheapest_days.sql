@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source f21da8795034a6d8.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 70fbc56457ec199e.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since
@@ -9,7 +9,7 @@ WITH known AS (
     category_slug AS slug,
     category_name AS name,
     category_path AS path
-  FROM products
+  FROM items
   WHERE
     NOT category_slug IS NULL AND NOT :category IS NULL
 ), separators AS (
@@ -20,18 +20,42 @@ WITH known AS (
   FROM known
   WHERE
     ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
+), named AS (
+  SELECT
+    slug,
+    path
+  FROM (
+    SELECT
+      slug,
+      path,
+      place,
+      MIN(place) OVER () AS _w
+    FROM (
+      SELECT
+        slug,
+        path,
+        CASE
+          WHEN slug = :category
+          THEN 1
+          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+          THEN 2
+          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+          THEN 3
+        END AS place
+      FROM known
+    )
+    WHERE
+      NOT place IS NULL
+  ) AS _t
+  WHERE
+    place = _w
 ), chosen AS (
   SELECT
-    COALESCE(
-      (
-        SELECT
-          MIN(path)
-        FROM known
-        WHERE
-          slug = :category
-      ),
-      CAST(:category AS STRING)
-    ) AS path
+    path
+  FROM named
+  UNION
+  SELECT
+    CAST(:category AS STRING)
 )
 SELECT
   cheapest_site_id AS site_id,
@@ -52,12 +76,15 @@ WHERE
       FROM products
       WHERE
         category_slug IN (
-          SELECT DISTINCT
+          SELECT
+            slug
+          FROM named
+          UNION
+          SELECT
             slug
           FROM known, chosen, separators
           WHERE
-            known.slug = :category
-            OR LOWER(known.path) = LOWER(chosen.path)
+            LOWER(known.path) = LOWER(chosen.path)
             OR (
               separator <> ''
               AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))

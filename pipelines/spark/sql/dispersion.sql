@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 9b270f6c2ba8ffc8.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 8ed4189a4c715c21.
 -- step: dispersion__shop_prices, kept
 SELECT
   product_id,
@@ -30,6 +30,59 @@ GROUP BY
 HAVING
   COUNT(*) >= GREATEST(2, COALESCE(CAST(:min_shops AS BIGINT), 2));
 -- step: dispersion__chosen, kept
+WITH known AS (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL AND NOT :category IS NULL
+), separators AS (
+  SELECT
+    MODE(
+      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+    ) AS separator
+  FROM known
+  WHERE
+    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
+), named AS (
+  SELECT
+    slug,
+    path
+  FROM (
+    SELECT
+      slug,
+      path,
+      place,
+      MIN(place) OVER () AS _w
+    FROM (
+      SELECT
+        slug,
+        path,
+        CASE
+          WHEN slug = :category
+          THEN 1
+          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+          THEN 2
+          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+          THEN 3
+        END AS place
+      FROM known
+    )
+    WHERE
+      NOT place IS NULL
+  ) AS _t
+  WHERE
+    place = _w
+), chosen AS (
+  SELECT
+    path
+  FROM named
+  UNION
+  SELECT
+    CAST(:category AS STRING)
+)
 SELECT
   figures.product_id,
   products.title,
@@ -45,7 +98,22 @@ FROM dispersion__figures AS figures
 JOIN products
   USING (product_id)
 WHERE
-  :category IS NULL OR products.category_slug = :category
+  :category IS NULL
+  OR products.category_slug IN (
+    SELECT
+      slug
+    FROM named
+    UNION
+    SELECT
+      slug
+    FROM known, chosen, separators
+    WHERE
+      LOWER(known.path) = LOWER(chosen.path)
+      OR (
+        separator <> ''
+        AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+      )
+  )
 ORDER BY
   cv_pct DESC,
   figures.product_id NULLS LAST,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 5c22a1103d27f46f.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 819084c66423d18b.
 -- step: law_of_one_price__span, kept
 SELECT
   last_day,
@@ -80,6 +80,59 @@ SELECT
   0
 FROM law_of_one_price__sundays AS sundays;
 -- step: law_of_one_price__spells, kept
+WITH known AS (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL AND NOT :category IS NULL
+), separators AS (
+  SELECT
+    MODE(
+      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+    ) AS separator
+  FROM known
+  WHERE
+    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
+), named AS (
+  SELECT
+    slug,
+    path
+  FROM (
+    SELECT
+      slug,
+      path,
+      place,
+      MIN(place) OVER () AS _w
+    FROM (
+      SELECT
+        slug,
+        path,
+        CASE
+          WHEN slug = :category
+          THEN 1
+          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+          THEN 2
+          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+          THEN 3
+        END AS place
+      FROM known
+    )
+    WHERE
+      NOT place IS NULL
+  ) AS _t
+  WHERE
+    place = _w
+), chosen AS (
+  SELECT
+    path
+  FROM named
+  UNION
+  SELECT
+    CAST(:category AS STRING)
+)
 SELECT
   product_id,
   currency,
@@ -112,7 +165,21 @@ WHERE
         product_id
       FROM products
       WHERE
-        category_slug = :category
+        category_slug IN (
+          SELECT
+            slug
+          FROM named
+          UNION
+          SELECT
+            slug
+          FROM known, chosen, separators
+          WHERE
+            LOWER(known.path) = LOWER(chosen.path)
+            OR (
+              separator <> ''
+              AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+            )
+        )
     )
   );
 -- step: law_of_one_price__compared, kept

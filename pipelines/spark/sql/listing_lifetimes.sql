@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source b50bdcbe719c1db5.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 386fdd0e76dd302e.
 -- step: listing_lifetimes__span, kept
 SELECT
   seen_day AS last_day,
@@ -70,6 +70,59 @@ GROUP BY
   item_id,
   site_id;
 -- step: listing_lifetimes__lives, kept
+WITH known AS (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL AND NOT :category IS NULL
+), separators AS (
+  SELECT
+    MODE(
+      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+    ) AS separator
+  FROM known
+  WHERE
+    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
+), named AS (
+  SELECT
+    slug,
+    path
+  FROM (
+    SELECT
+      slug,
+      path,
+      place,
+      MIN(place) OVER () AS _w
+    FROM (
+      SELECT
+        slug,
+        path,
+        CASE
+          WHEN slug = :category
+          THEN 1
+          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+          THEN 2
+          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+          THEN 3
+        END AS place
+      FROM known
+    )
+    WHERE
+      NOT place IS NULL
+  ) AS _t
+  WHERE
+    place = _w
+), chosen AS (
+  SELECT
+    path
+  FROM named
+  UNION
+  SELECT
+    CAST(:category AS STRING)
+)
 SELECT
   GREATEST(0, DATEDIFF(DAY, born_day, first_day)) AS entry_age,
   DATEDIFF(DAY, born_day, COALESCE(end_day, last_day)) AS exit_age,
@@ -92,7 +145,21 @@ WHERE
         item_id
       FROM items
       WHERE
-        category_slug = :category
+        category_slug IN (
+          SELECT
+            slug
+          FROM named
+          UNION
+          SELECT
+            slug
+          FROM known, chosen, separators
+          WHERE
+            LOWER(known.path) = LOWER(chosen.path)
+            OR (
+              separator <> ''
+              AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+            )
+        )
     )
   );
 -- step: listing_lifetimes__moves

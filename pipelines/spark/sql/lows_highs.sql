@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source f65e250b1a908cdb.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source 9db4f8b3d9771cc0.
 -- step: lows_highs__now_us, kept
 SELECT
   seen_us AS until_us
@@ -30,6 +30,59 @@ FROM (
   )
 );
 -- step: lows_highs__current_prices, kept
+WITH known AS (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL AND NOT :category IS NULL
+), separators AS (
+  SELECT
+    MODE(
+      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+    ) AS separator
+  FROM known
+  WHERE
+    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
+), named AS (
+  SELECT
+    slug,
+    path
+  FROM (
+    SELECT
+      slug,
+      path,
+      place,
+      MIN(place) OVER () AS _w
+    FROM (
+      SELECT
+        slug,
+        path,
+        CASE
+          WHEN slug = :category
+          THEN 1
+          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+          THEN 2
+          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+          THEN 3
+        END AS place
+      FROM known
+    )
+    WHERE
+      NOT place IS NULL
+  ) AS _t
+  WHERE
+    place = _w
+), chosen AS (
+  SELECT
+    path
+  FROM named
+  UNION
+  SELECT
+    CAST(:category AS STRING)
+)
 SELECT
   item_id,
   product_id,
@@ -54,7 +107,22 @@ WHERE
     :currency IS NULL OR currency = :currency
   )
   AND (
-    :category IS NULL OR category_slug = :category
+    :category IS NULL
+    OR category_slug IN (
+      SELECT
+        slug
+      FROM named
+      UNION
+      SELECT
+        slug
+      FROM known, chosen, separators
+      WHERE
+        LOWER(known.path) = LOWER(chosen.path)
+        OR (
+          separator <> ''
+          AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+        )
+    )
   )
   AND NOT item_id IN (
     SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 994c8ba9e597c489.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 7824dfea6f92bf3f.
 -- step: offer_prices__past_offers
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 00029c4158413d3c.
+-- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 1671218c11b3ccc8.
 -- step: persistence__settings, kept
 SELECT
   CAST(SPLIT(COALESCE(CAST(:lags AS STRING), '1,7,14,30,60,90'), '[,]') AS ARRAY<INT>) AS lags,
@@ -68,6 +68,59 @@ SELECT
   later_day
 FROM persistence__day_pairs AS day_pairs;
 -- step: persistence__spells, kept
+WITH known AS (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL AND NOT :category IS NULL
+), separators AS (
+  SELECT
+    MODE(
+      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+    ) AS separator
+  FROM known
+  WHERE
+    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
+), named AS (
+  SELECT
+    slug,
+    path
+  FROM (
+    SELECT
+      slug,
+      path,
+      place,
+      MIN(place) OVER () AS _w
+    FROM (
+      SELECT
+        slug,
+        path,
+        CASE
+          WHEN slug = :category
+          THEN 1
+          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+          THEN 2
+          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+          THEN 3
+        END AS place
+      FROM known
+    )
+    WHERE
+      NOT place IS NULL
+  ) AS _t
+  WHERE
+    place = _w
+), chosen AS (
+  SELECT
+    path
+  FROM named
+  UNION
+  SELECT
+    CAST(:category AS STRING)
+)
 SELECT
   product_id,
   currency,
@@ -97,7 +150,21 @@ WHERE
         product_id
       FROM products
       WHERE
-        category_slug = :category
+        category_slug IN (
+          SELECT
+            slug
+          FROM named
+          UNION
+          SELECT
+            slug
+          FROM known, chosen, separators
+          WHERE
+            LOWER(known.path) = LOWER(chosen.path)
+            OR (
+              separator <> ''
+              AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+            )
+        )
     )
   );
 -- step: persistence__compared, kept

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 2b6766e1b3ce88db.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source d543897c8bb51299.
 -- step: price_index__settings, kept
 SELECT
   COALESCE(CAST(:period AS STRING), 'month') AS unit,
@@ -47,6 +47,59 @@ FROM (
   )
 );
 -- step: price_index__spells
+WITH known AS (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL AND NOT :category IS NULL
+), separators AS (
+  SELECT
+    MODE(
+      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+    ) AS separator
+  FROM known
+  WHERE
+    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
+), named AS (
+  SELECT
+    slug,
+    path
+  FROM (
+    SELECT
+      slug,
+      path,
+      place,
+      MIN(place) OVER () AS _w
+    FROM (
+      SELECT
+        slug,
+        path,
+        CASE
+          WHEN slug = :category
+          THEN 1
+          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+          THEN 2
+          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+          THEN 3
+        END AS place
+      FROM known
+    )
+    WHERE
+      NOT place IS NULL
+  ) AS _t
+  WHERE
+    place = _w
+), chosen AS (
+  SELECT
+    path
+  FROM named
+  UNION
+  SELECT
+    CAST(:category AS STRING)
+)
 SELECT
   item_id,
   currency,
@@ -112,7 +165,22 @@ FROM (
       :site_id IS NULL OR site_id = CAST(:site_id AS BIGINT)
     )
     AND (
-      :category IS NULL OR category_slug = :category
+      :category IS NULL
+      OR category_slug IN (
+        SELECT
+          slug
+        FROM named
+        UNION
+        SELECT
+          slug
+        FROM known, chosen, separators
+        WHERE
+          LOWER(known.path) = LOWER(chosen.path)
+          OR (
+            separator <> ''
+            AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+          )
+      )
     )
     AND COALESCE(to_day, until_day + 1) > since_day
 );

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 4ccdf82e13122576.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 862394af0f07dbe6.
 -- step: price_leaders__sellers, kept
 SELECT DISTINCT
   product_id,
@@ -93,7 +93,7 @@ WITH known AS (
     category_slug AS slug,
     category_name AS name,
     category_path AS path
-  FROM products
+  FROM items
   WHERE
     NOT category_slug IS NULL AND NOT :category IS NULL
 ), separators AS (
@@ -104,18 +104,42 @@ WITH known AS (
   FROM known
   WHERE
     ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
+), named AS (
+  SELECT
+    slug,
+    path
+  FROM (
+    SELECT
+      slug,
+      path,
+      place,
+      MIN(place) OVER () AS _w
+    FROM (
+      SELECT
+        slug,
+        path,
+        CASE
+          WHEN slug = :category
+          THEN 1
+          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+          THEN 2
+          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+          THEN 3
+        END AS place
+      FROM known
+    )
+    WHERE
+      NOT place IS NULL
+  ) AS _t
+  WHERE
+    place = _w
 ), chosen AS (
   SELECT
-    COALESCE(
-      (
-        SELECT
-          MIN(path)
-        FROM known
-        WHERE
-          slug = :category
-      ),
-      CAST(:category AS STRING)
-    ) AS path
+    path
+  FROM named
+  UNION
+  SELECT
+    CAST(:category AS STRING)
 )
 SELECT DISTINCT
   product_id,
@@ -140,12 +164,15 @@ WHERE
       FROM products
       WHERE
         category_slug IN (
-          SELECT DISTINCT
+          SELECT
+            slug
+          FROM named
+          UNION
+          SELECT
             slug
           FROM known, chosen, separators
           WHERE
-            known.slug = :category
-            OR LOWER(known.path) = LOWER(chosen.path)
+            LOWER(known.path) = LOWER(chosen.path)
             OR (
               separator <> ''
               AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))

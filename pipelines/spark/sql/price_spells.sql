@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 08685e234b7d3922.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 0c74c1008abb482a.
 -- step: price_spells__listings, kept
 SELECT
   item_id,

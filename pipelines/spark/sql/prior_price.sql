@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source 078201ab1be18cff.
+-- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source 1ea17dc5dab931c0.
 -- step: prior_price__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,
@@ -36,6 +36,59 @@ FROM (
   )
 );
 -- step: prior_price__chosen, kept
+WITH known AS (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL AND NOT :category IS NULL
+), separators AS (
+  SELECT
+    MODE(
+      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+    ) AS separator
+  FROM known
+  WHERE
+    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
+), named AS (
+  SELECT
+    slug,
+    path
+  FROM (
+    SELECT
+      slug,
+      path,
+      place,
+      MIN(place) OVER () AS _w
+    FROM (
+      SELECT
+        slug,
+        path,
+        CASE
+          WHEN slug = :category
+          THEN 1
+          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+          THEN 2
+          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+          THEN 3
+        END AS place
+      FROM known
+    )
+    WHERE
+      NOT place IS NULL
+  ) AS _t
+  WHERE
+    place = _w
+), chosen AS (
+  SELECT
+    path
+  FROM named
+  UNION
+  SELECT
+    CAST(:category AS STRING)
+)
 SELECT
   item_id,
   product_id,
@@ -64,7 +117,22 @@ WHERE
     :product IS NULL OR product_id = :product
   )
   AND (
-    :category IS NULL OR category_slug = :category
+    :category IS NULL
+    OR category_slug IN (
+      SELECT
+        slug
+      FROM named
+      UNION
+      SELECT
+        slug
+      FROM known, chosen, separators
+      WHERE
+        LOWER(known.path) = LOWER(chosen.path)
+        OR (
+          separator <> ''
+          AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+        )
+    )
   );
 -- step: prior_price__cuts, kept
 SELECT

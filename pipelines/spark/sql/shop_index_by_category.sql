@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source f5efbd3de3c9bb1d.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 062d0dbf7934667b.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,
@@ -25,7 +25,7 @@ WITH known AS (
     category_slug AS slug,
     category_name AS name,
     category_path AS path
-  FROM products
+  FROM items
   WHERE
     NOT category_slug IS NULL AND NOT :category IS NULL
 ), separators AS (
@@ -36,18 +36,42 @@ WITH known AS (
   FROM known
   WHERE
     ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
+), named AS (
+  SELECT
+    slug,
+    path
+  FROM (
+    SELECT
+      slug,
+      path,
+      place,
+      MIN(place) OVER () AS _w
+    FROM (
+      SELECT
+        slug,
+        path,
+        CASE
+          WHEN slug = :category
+          THEN 1
+          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+          THEN 2
+          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+          THEN 3
+        END AS place
+      FROM known
+    )
+    WHERE
+      NOT place IS NULL
+  ) AS _t
+  WHERE
+    place = _w
 ), chosen AS (
   SELECT
-    COALESCE(
-      (
-        SELECT
-          MIN(path)
-        FROM known
-        WHERE
-          slug = :category
-      ),
-      CAST(:category AS STRING)
-    ) AS path
+    path
+  FROM named
+  UNION
+  SELECT
+    CAST(:category AS STRING)
 )
 SELECT
   lowest.site_id,
@@ -65,12 +89,15 @@ WHERE
   AND (
     :category IS NULL
     OR products.category_slug IN (
-      SELECT DISTINCT
+      SELECT
+        slug
+      FROM named
+      UNION
+      SELECT
         slug
       FROM known, chosen, separators
       WHERE
-        known.slug = :category
-        OR LOWER(known.path) = LOWER(chosen.path)
+        LOWER(known.path) = LOWER(chosen.path)
         OR (
           separator <> ''
           AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))

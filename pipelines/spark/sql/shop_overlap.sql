@@ -1,5 +1,58 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source cd387f54f4685054.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 0df0f64aa1358dfe.
 -- step: shop_overlap__shop_prices, kept
+WITH known AS (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL AND NOT :category IS NULL
+), separators AS (
+  SELECT
+    MODE(
+      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+    ) AS separator
+  FROM known
+  WHERE
+    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
+), named AS (
+  SELECT
+    slug,
+    path
+  FROM (
+    SELECT
+      slug,
+      path,
+      place,
+      MIN(place) OVER () AS _w
+    FROM (
+      SELECT
+        slug,
+        path,
+        CASE
+          WHEN slug = :category
+          THEN 1
+          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+          THEN 2
+          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+          THEN 3
+        END AS place
+      FROM known
+    )
+    WHERE
+      NOT place IS NULL
+  ) AS _t
+  WHERE
+    place = _w
+), chosen AS (
+  SELECT
+    path
+  FROM named
+  UNION
+  SELECT
+    CAST(:category AS STRING)
+)
 SELECT
   product_id,
   currency,
@@ -19,7 +72,21 @@ WHERE
         product_id
       FROM products
       WHERE
-        category_slug = :category
+        category_slug IN (
+          SELECT
+            slug
+          FROM named
+          UNION
+          SELECT
+            slug
+          FROM known, chosen, separators
+          WHERE
+            LOWER(known.path) = LOWER(chosen.path)
+            OR (
+              separator <> ''
+              AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+            )
+        )
     )
   )
 GROUP BY

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source 385513e3f5b2b501.
+-- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source 5e4aa3312ce096d4.
 -- step: spread_by_category__trusted
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source 5c4dd8d82ef86647.
+-- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source b89d464cf6d00cf7.
 -- step: spread_histogram__trusted
 SELECT
   COALESCE(trusted_spread_pct, inlier_spread_pct) AS pct

@@ -1,11 +1,11 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source e9e58c1a02f75a5f.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source c5e2e7fb677e2fd6.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT
     category_slug AS slug,
     category_name AS name,
     category_path AS path
-  FROM products
+  FROM items
   WHERE
     NOT category_slug IS NULL AND NOT :category IS NULL
 ), separators AS (
@@ -16,18 +16,42 @@ WITH known AS (
   FROM known
   WHERE
     ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
+), named AS (
+  SELECT
+    slug,
+    path
+  FROM (
+    SELECT
+      slug,
+      path,
+      place,
+      MIN(place) OVER () AS _w
+    FROM (
+      SELECT
+        slug,
+        path,
+        CASE
+          WHEN slug = :category
+          THEN 1
+          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+          THEN 2
+          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+          THEN 3
+        END AS place
+      FROM known
+    )
+    WHERE
+      NOT place IS NULL
+  ) AS _t
+  WHERE
+    place = _w
 ), chosen AS (
   SELECT
-    COALESCE(
-      (
-        SELECT
-          MIN(path)
-        FROM known
-        WHERE
-          slug = :category
-      ),
-      CAST(:category AS STRING)
-    ) AS path
+    path
+  FROM named
+  UNION
+  SELECT
+    CAST(:category AS STRING)
 )
 SELECT
   spread.product_id,
@@ -82,12 +106,15 @@ WHERE
   AND (
     :category IS NULL
     OR products.category_slug IN (
-      SELECT DISTINCT
+      SELECT
+        slug
+      FROM named
+      UNION
+      SELECT
         slug
       FROM known, chosen, separators
       WHERE
-        known.slug = :category
-        OR LOWER(known.path) = LOWER(chosen.path)
+        LOWER(known.path) = LOWER(chosen.path)
         OR (
           separator <> ''
           AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))

@@ -3,7 +3,16 @@ import { resolve } from 'node:path';
 import type { DuckDBValue } from '@duckdb/node-api';
 import { listAnalyses, readQuestion, setVariables } from '../../analyze/analysis.js';
 import { prepareConversion } from '../../analyze/exchange-rates.js';
+import { resolveKnown } from '../../analyze/known-values.js';
 import { toDate } from '../../analyze/spread-selection.js';
+import {
+  checkSet,
+  describeType,
+  readDeclarations,
+  readVariables,
+  requireRead,
+  type Variable,
+} from '../../analyze/variables.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
 import { readAnalysis } from '../../sql/model.js';
@@ -28,7 +37,9 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
   requireDestination(request, context);
   const given = [request.sql, request.file, request.analysis].some((one) => one !== undefined);
   const sql = given || context.prompter === undefined ? await readSql(request) : undefined;
-  const variables = Object.fromEntries((request.set ?? []).map(toVariable));
+  const set = Object.fromEntries(request.set ?? []);
+  const declared = sql === undefined ? undefined : declareVariables(request, sql);
+  if (sql !== undefined) checkSql(request, sql, declared, set);
   const { lake: path } = await findTarget({ lake: request.lake });
   const remote = chooseRemote(request, context.io);
   const tables = (db: Database) => (remote === undefined || sql === undefined ? TABLE_NAMES : findTables(db, sql));
@@ -36,7 +47,8 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
     const { db, lake, scratch } = opened;
     const credits = await readCredits(db);
     if (request.fx !== undefined) await prepareConversion(db, { file: request.fx, base: request.fxBase ?? 'EUR' });
-    await setVariables(db, variables);
+    const known = await resolveKnown(db, declared ?? [], set, tables(db));
+    await setVariables(db, Object.fromEntries(Object.entries(known).map(toVariable)));
     const hasSpells = remote === undefined || sql === undefined || listNames(db, sql).includes(SPELLS);
     const spells = hasSpells ? await openSpells(opened, context.io) : undefined;
     const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
@@ -61,17 +73,32 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
   });
 }
 
-/** The analyses, with the question that each answers. */
+/** The analyses, with the question that each answers and the variables that it reads. */
 async function showAnalyses({ json, output }: CommandContext) {
-  const analyses = listAnalyses().map((name) => ({ name, question: readQuestion(name) }));
+  const analyses = listAnalyses().map((name) => ({
+    name,
+    question: readQuestion(name),
+    variables: readVariables(name).map((one) => ({ ...one, type: describeType(one) })),
+  }));
   const width = Math.max(...analyses.map(({ name }) => name.length)) + 2;
-  const lines = analyses.map(({ name, question }) =>
+  const lines = analyses.flatMap(({ name, question, variables }) => [
     hangText(name.padEnd(width), toPlainLine(question), output.columns),
-  );
+    ...(variables.length === 0
+      ? []
+      : [hangText(' '.repeat(width), `Variables: ${variables.map(showVariable).join(', ')}.`, output.columns)]),
+  ]);
   const more =
-    'Run one with pricelake query --analysis NAME. pricelake help reference/analyses says what each returns and which variables it reads.';
+    'Run one with pricelake query --analysis NAME --set VARIABLE=VALUE. pricelake help reference/analyses says what each returns and what its variables mean.';
   if (!json) await output.write(`${lines.join('\n')}\n\n${wrapText(more, output.columns)}\n`);
   return { analyses };
+}
+
+/** `period (month | week | day)` with its default; a variable whose name is its type stands alone. */
+function showVariable(variable: Variable): string {
+  const { name, kind, isRequired } = variable;
+  const value = kind === 'choice' || kind === 'choices' ? describeType(variable) : undefined;
+  const parts = [value, isRequired ? 'required' : variable.default && `default ${variable.default}`].filter(Boolean);
+  return parts.length === 0 ? name : `${name} (${parts.join('; ')})`;
 }
 
 const SPELLS = 'price_spells';
@@ -100,6 +127,31 @@ function listNames(db: Database, sql: string): string[] {
 /** A day becomes a DATE. Everything else stays text, which the queries of pipelines/analysis cast as they need it. */
 function toVariable([name, value]: readonly [string, string]): [string, DuckDBValue] {
   return [name, /^\d{4}-\d{2}-\d{2}$/u.test(value) && !Number.isNaN(Date.parse(value)) ? toDate(value) : value];
+}
+
+/** Variables of an analysis, or of a file whose header declares some; undefined where there are no declarations. */
+function declareVariables({ analysis, file }: Arguments<typeof query>, sql: string): Variable[] | undefined {
+  if (analysis !== undefined) return readVariables(analysis);
+  const declared = readDeclarations(sql, file ?? 'the SQL');
+  return declared.length === 0 ? undefined : declared;
+}
+
+/** @throws PricelakeError `usage` for a variable that the SQL does not read, and a value that it does not take */
+function checkSql(
+  { analysis, file }: Arguments<typeof query>,
+  sql: string,
+  declared: readonly Variable[] | undefined,
+  set: Readonly<Record<string, string>>,
+): void {
+  const subject = analysis ?? file ?? 'the SQL';
+  if (declared === undefined) requireRead(subject, sql, set);
+  // --fx sets the base. Without it there are no rates, and the query says so.
+  else
+    checkSet(
+      subject,
+      declared.map((one) => (one.name === 'base' ? { ...one, isRequired: false } : one)),
+      set,
+    );
 }
 
 async function readSql({ sql, file, analysis }: Arguments<typeof query>): Promise<string> {

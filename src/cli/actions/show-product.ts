@@ -1,8 +1,8 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { findNewestTime } from '../../analyze/analysis.js';
 import { type Conversion, prepareConversion } from '../../analyze/exchange-rates.js';
+import { toProductId } from '../../analyze/known-values.js';
 import { type ProductDay, readProductDays } from '../../analyze/product-view.js';
-import { toProductId } from '../../analyze/spread-selection.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
 import { RelationGraph } from '../../sql/graph.js';

@@ -144,11 +144,13 @@ export const query = declareCommand({
     file: file('Read the SQL from this file'),
     analysis: choice(
       listAnalyses,
-      'Run this query from pipelines/analysis instead; without a name, list them with the question each answers',
+      'Run this query from pipelines/analysis instead; without a name, list them with their questions and variables',
       { isBare: true },
     ),
     set: repeated(
-      value(VARIABLE, "Set a variable (name=value) that the SQL reads with getvariable('name'); can be repeated"),
+      value(VARIABLE, "Set a variable (name=value) that the SQL reads with getvariable('name'); can be repeated", {
+        completes: 'variables',
+      }),
     ),
     ...RATES,
     fx: file('Exchange rates to query as table rates: a CSV file with date,currency,rate'),
@@ -163,7 +165,7 @@ export const query = declareCommand({
     ],
     ['pricelake query --file report.sql --format csv', 'A query from a file'],
     ['pricelake query --remote s3://prices/production "FROM sites"', 'On a machine without the lake'],
-    ['pricelake query --analysis', 'List the analyses with the question each answers'],
+    ['pricelake query --analysis', 'List the analyses with their questions and variables'],
     ['pricelake query --analysis price_leaders --set hours=24', 'Which shops change their prices first'],
     [
       'pricelake query --analysis law_of_one_price --fx ecb.csv',

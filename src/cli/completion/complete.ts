@@ -1,3 +1,4 @@
+import type { Variable } from '../../analyze/variables.js';
 import type { TableName } from '../../tables/table.js';
 import { listChoices, toFlagName } from '../command.js';
 import { COMMANDS, findCommand, nameOf } from '../commands.js';
@@ -16,6 +17,8 @@ type Options = Readonly<Record<string, Parameter>>;
 
 /** Completes the last of the words behind `pricelake`: commands, options, and the values of both. */
 export async function complete(words: readonly string[]): Promise<Completion[]> {
+  const [last, second] = [words.at(-1), words.at(-2)];
+  if (last === '=' || second === '=') return completeSplit(words, last === '=' ? 1 : 2);
   const prefix = unquote(words.at(-1) ?? '');
   const before = words.slice(0, -1);
   const { command, rest } = findCommand(before);
@@ -30,6 +33,16 @@ export async function complete(words: readonly string[]): Promise<Completion[]> 
     return [...named, ...(positional === undefined ? [] : await listValues(positional, words))];
   };
   return (await values()).filter(({ value }) => value === FILES.value || value.startsWith(prefix));
+}
+
+/** Bash splits `name=value` at its sign, and replaces only what stands behind it. */
+async function completeSplit(words: readonly string[], parts: 1 | 2): Promise<Completion[]> {
+  const start = `${words.at(-1 - parts)}=`;
+  const found = await complete([...words.slice(0, -1 - parts), parts === 1 ? start : `${start}${words.at(-1)}`]);
+  return found.map((one) => ({
+    ...one,
+    value: one.value.startsWith(start) ? one.value.slice(start.length) : one.value,
+  }));
 }
 
 /** A word as the shell would read it; shells hand words over as they are typed, perhaps with an open quote. */
@@ -63,12 +76,13 @@ async function listValues(parameter: Parameter, words: readonly string[]): Promi
   if (completes === undefined) return [];
   if (completes === 'files') return [FILES];
   if (completes === 'checks') return listChecks();
+  if (completes === 'variables') return listSettings(words).catch(() => []);
   // An error would spoil the command line that is being typed.
   return readLakeValues(LAKE_VALUES[completes], words).catch(() => []);
 }
 
 /** The queries that list values; a second column says what a value means. */
-const LAKE_VALUES: Record<Exclude<Completes, 'files' | 'checks'>, { table: TableName; sql: string }> = {
+const LAKE_VALUES: Record<Exclude<Completes, 'files' | 'checks' | 'variables'>, { table: TableName; sql: string }> = {
   shops: { table: 'sites', sql: 'SELECT site_id, name FROM sites WHERE is_current ORDER BY name' },
   currencies: { table: 'items', sql: 'SELECT DISTINCT currency FROM items WHERE currency IS NOT NULL ORDER BY 1' },
   categories: {
@@ -84,6 +98,30 @@ const LAKE_VALUES: Record<Exclude<Completes, 'files' | 'checks'>, { table: Table
 /** Nobody reads more in a shell, or waits longer. */
 const MOST_VALUES = 500;
 const MOST_MS = 2000;
+
+/** `name=value` for the variables of the analysis among the words. */
+async function listSettings(words: readonly string[]): Promise<Completion[]> {
+  const { readVariables } = await import('../../analyze/variables.js');
+  const at = words.indexOf('--analysis');
+  const analysis = at < 0 ? words.find((word) => word.startsWith('--analysis='))?.slice(11) : words[at + 1];
+  if (analysis === undefined) return [];
+  const variables = readVariables(analysis);
+  const typed = unquote(words.at(-1) ?? '');
+  const named = variables.find(({ name }) => typed.startsWith(`${name}=`));
+  if (named === undefined) return variables.map(({ name, about }) => ({ value: `${name}=`, meaning: about }));
+  const values = named.kind === 'true or false' ? ['true', 'false'] : named.choices;
+  const ofLake = SETTING_VALUES[named.kind];
+  const known =
+    ofLake === undefined ? values.map((value) => ({ value })) : await readLakeValues(LAKE_VALUES[ofLake], words);
+  return known.map((one) => ({ ...one, value: `${named.name}=${one.value}` }));
+}
+
+const SETTING_VALUES: Partial<Record<Variable['kind'], keyof typeof LAKE_VALUES>> = {
+  category: 'categories',
+  brand: 'brands',
+  currency: 'currencies',
+  site: 'shops',
+};
 
 async function listChecks(): Promise<Completion[]> {
   const { loadChecks } = await import('../../check/load.js');

@@ -14,6 +14,7 @@ export const SCRIPTS: Record<Shell, string> = {
   while IFS=$'\\t' read -r value meaning; do
     if [[ $value == :files ]]; then compopt -o default; COMPREPLY=(); return; fi
     if [[ \${COMP_WORDS[COMP_CWORD]} != [\\"\\']* ]]; then printf -v value '%q' "$value"; fi
+    if [[ $value == *= ]]; then compopt -o nospace; fi
     COMPREPLY+=("$value")
   done < <(pricelake ${COMPLETE_WORD} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }

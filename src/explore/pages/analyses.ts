@@ -1,4 +1,5 @@
 import { listAnalyses, readQuestion } from '../../analyze/analysis.js';
+import { checkSet, describeType, readAbout, readVariables, type Variable } from '../../analyze/variables.js';
 import { type Content, html } from '../../formats/html.js';
 import { PricelakeError } from '../../io/errors.js';
 import { readAnalysis } from '../../sql/model.js';
@@ -11,6 +12,7 @@ import {
   type PageRequest,
   readOffset,
   readOrder,
+  renderChoice,
   renderField,
   renderFilters,
   renderSection,
@@ -18,7 +20,6 @@ import {
 import { type Answer, listVariables, type Question, showSql } from '../question.js';
 import { isRefusedByDuckDb } from '../refusal.js';
 import { renderAnswer, renderPager } from '../table.js';
-import { readAbout, readVariables } from '../variables.js';
 
 const ROWS = 100;
 const MOST_DRAWN = 5_000;
@@ -37,6 +38,22 @@ export function analysesPage(): Page {
 /** The variables of an analysis as an address gives them. */
 export function readSet(analysis: string, search: URLSearchParams): Question['set'] {
   return Object.fromEntries(readVariables(analysis).map(({ name }) => [name, search.get(name) ?? '']));
+}
+
+/** A field of the form: a choice, or a text with the default in it. */
+function renderVariable(variable: Variable, value: string): Content {
+  const { name, kind, choices, about, isRequired } = variable;
+  const unset = variable.default ?? (isRequired ? 'required' : 'any');
+  const field =
+    kind === 'choice'
+      ? renderChoice(
+          name,
+          name,
+          [{ value: '', label: unset }, ...choices.map((one) => ({ value: one, label: one }))],
+          value,
+        )
+      : renderField(name, name, value, variable.default ?? (kind === 'choices' ? describeType(variable) : ''));
+  return html`${field}<small>${about}</small>`;
 }
 
 /** A variable that is missing is no fault of the reader, who can't know it. */
@@ -60,10 +77,7 @@ export async function analysisPage(analysis: string, { search, ask, signal }: Pa
   const order = readOrder(search);
   const offset = readOffset(search);
   const question: Question = { analysis, set, order, offset, limit: ROWS };
-  const fields = variables.map(
-    ({ name, about }) =>
-      html`${renderField(name, name, set[name] ?? '')}${about === '' ? '' : html`<small>${about}</small>`}`,
-  );
+  const fields = variables.map((one) => renderVariable(one, set[one.name] ?? ''));
   const address = (changes: Record<string, string>) => changeAddress(path, search, { from: '', ...changes });
   const isSet = listVariables(question).length > 0;
   let refusal: Error | undefined;
@@ -91,12 +105,24 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
   };
 
   async function renderRows(): Promise<Content> {
+    checkValues();
     const answer = await ask(question);
     return html`${await renderChart(answer)}${renderAnswer(answer, question, {
       caption: `Rows of ${analysis}`,
       more: '', // the pager says so
       sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
     })}${renderPager(answer.rows.length, answer.hasMore, offset, (from) => address({ from: String(from || '') }), ROWS)}`;
+  }
+
+  /** A missing variable is no fault of somebody who opens the page: DuckDB says so. */
+  function checkValues(): void {
+    const given = Object.fromEntries(listVariables(question));
+    try {
+      checkSet(analysis, variables, given, { isWhole: false });
+    } catch (error) {
+      if (!(error instanceof PricelakeError)) throw error;
+      throw new PricelakeError('query', error.message, error.facts, { cause: error });
+    }
   }
 
   /** A chart needs all rows, in the order of the analysis; the table may have some of them. */

@@ -1,0 +1,136 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { listAnalyses } from '../../src/analyze/analysis.js';
+import { complete } from '../../src/cli/completion/complete.js';
+import { readAnalysis } from '../../src/sql/model.js';
+import { publishLake } from './lake-fixture.js';
+import { runHere } from './pricelake.js';
+
+const tea = { category_name: "'Tea'", category_slug: "'hot-drinks-tea'", category_path: "'Hot drinks > Tea'" };
+const green = {
+  category_name: "'Green tea'",
+  category_slug: "'hot-drinks-tea-green'",
+  category_path: "'Hot drinks > Tea > Green tea'",
+};
+const pair = (id: number, product: string, category: typeof tea) =>
+  [1, 2].map((site) => ({
+    ...{
+      item_id: String(id * 10 + site),
+      site_id: String(site),
+      product_id: `'${product}'`,
+      brand: "'Acme'",
+      last_seen_at: "TIMESTAMPTZ '2026-01-20 00:00:00Z'",
+    },
+    ...category,
+  }));
+const lake = await publishLake([...pair(1, 'tea-1', tea), ...pair(2, 'tea-2', green)]);
+afterAll(() => rm(dirname(lake), { recursive: true }));
+
+const query = (analysis: string, ...set: string[]) =>
+  runHere(['query', '--lake', lake, '--analysis', analysis, '--json', ...set.flatMap((one) => ['--set', one])]);
+
+test.each([
+  ['price_index', 'by=brnad', /price_index: by=brnad is none of /u],
+  ['price_index', 'perod=week', /price_index reads no variable perod\n.*Did you mean period\?/u],
+  ['price_index', 'period=quarter', /period=quarter is none of month, week, day\n/u],
+  ['price_leaders', 'hours=0', /hours=0 is not a whole number from 1/u],
+  ['dispersion', 'category=te', /category te: no products in it/u],
+  ['dispersion', 'category=hot-drinks-tee', /Did you mean hot-drinks-tea\?/u],
+  ['dispersion', 'currency=EUT', /currency EUT: the lake has no such currency\n.*Did you mean EUR\?/u],
+  ['offers', 'product=tea-9', /product tea-9: the lake has no such product\n.*Did you mean tea-1\?/u],
+  ['offers', 'currency=EUR', /offers needs product: the product/u],
+  ['assortment', 'site_id=99', /site_id 99: the lake has no such shop/u],
+  ['find_products', 'brand=Acne', /brand Acne: the lake has no such brand\n.*Did you mean Acme\?/u],
+])('query --analysis %s --set %s is refused with what is near', async (analysis, set, message) => {
+  const { code, stderr } = await query(analysis, set);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(message);
+});
+
+/** Every analysis that takes a category finds rows by a slug, a path and a name, with those of categories below. */
+test.each(['dispersion', 'shop_overlap', 'find_products', 'lows_highs', 'price_index'])(
+  '%s takes a category by its slug, path or name, with its subcategories',
+  async (analysis) => {
+    const rows = async (category: string) => {
+      const more = analysis === 'shop_overlap' ? ['min_products=1'] : analysis === 'price_index' ? ['by=all'] : [];
+      const { stdout, stderr, code } = await query(analysis, `category=${category}`, ...more);
+      expect(stderr, category).toBe('');
+      expect(code).toBe(0);
+      return JSON.parse(stdout) as unknown;
+    };
+    const whole = await rows('hot-drinks-tea');
+    expect(await rows('Hot drinks > Tea')).toEqual(whole);
+    expect(await rows('hot drinks > tea')).toEqual(whole);
+    expect(await rows('tea')).toEqual(whole);
+    expect(await rows('Hot drinks')).toEqual(whole);
+    expect(await rows('Green tea')).not.toEqual(whole);
+  },
+);
+
+test('every analysis that takes a category reads the tree of categories', () => {
+  for (const name of listAnalyses()) {
+    const sql = readAnalysis(name);
+    if (!sql.includes("getvariable('category')")) continue;
+    expect(sql.replaceAll(/WITH known AS[\s\S]*?separator\)\)\)/gu, ''), name).not.toMatch(
+      /category_slug\s*(?:=|<>)\s*getvariable/u,
+    );
+  }
+});
+
+test('a product is found by any form of its GTIN', async () => {
+  const { stdout } = await query('offers', 'product=04006381333931');
+  expect(JSON.parse(stdout).rows.length).toBe(3);
+});
+
+test('own SQL needs names that it reads, and a file may declare them', async () => {
+  const own = async (sql: string, set: string) => {
+    const file = join(dirname(lake), 'own.sql');
+    await writeFile(file, sql);
+    return runHere(['query', '--lake', lake, '--file', file, '--json', '--set', set]);
+  };
+  const plain = "SELECT getvariable('least')::INTEGER AS least";
+  expect((await own(plain, 'least=3')).code).toBe(0);
+  expect((await own(plain, 'lest=3')).stderr).toMatch(/reads no variable lest\n.*Did you mean least\?/u);
+  const declared = `-- Words.\n-- Variables:\n-- · least (whole number from 1): number\n${plain}`;
+  expect((await own(declared, 'least=3')).code).toBe(0);
+  expect((await own(declared, 'least=0')).stderr).toMatch(/least=0 is not a whole number from 1/u);
+  const { code } = await runHere([
+    'query',
+    '--lake',
+    lake,
+    '--set',
+    'day=2026-11-20',
+    "SELECT getvariable('day') AS d",
+  ]);
+  expect(code).toBe(0);
+});
+
+test('query --analysis lists analyses with their questions and variables', async () => {
+  const { stdout } = await runHere(['query', '--analysis']);
+  expect(stdout).toMatch(/^price_index +How the price level moved/mu);
+  expect(stdout.replaceAll(/\s+/gu, ' ')).toContain(
+    'Variables: period (month | week | day; default month), by (any of ',
+  );
+  const { analyses } = JSON.parse((await runHere(['query', '--analysis', '--json'])).stdout);
+  const leaders = analyses.find(({ name }: { name: string }) => name === 'price_leaders');
+  expect(leaders.question).toMatch(/\.$/u);
+  expect(leaders.variables).toContainEqual(
+    expect.objectContaining({ name: 'hours', type: 'whole number from 1', default: '72', about: expect.any(String) }),
+  );
+});
+
+test('completion knows the variables of an analysis and their values', async () => {
+  const list = async (...words: string[]) => (await complete(words)).map(({ value }) => value);
+  const start = ['query', '--lake', lake, '--analysis', 'price_index', '--set'];
+  expect(await list(...start, '')).toEqual(expect.arrayContaining(['period=', 'by=', 'since=', 'with_suspects=']));
+  expect(await list(...start, 'peri')).toEqual(['period=']);
+  expect(await list(...start, 'period=')).toEqual(['period=month', 'period=week', 'period=day']);
+  // Bash splits a word at its sign.
+  expect(await list(...start, 'period', '=')).toEqual(['month', 'week', 'day']);
+  expect(await list(...start, 'period', '=', 'w')).toEqual(['week']);
+  expect(await list(...start, 'currency=')).toEqual(['currency=EUR']);
+  expect(await list(...start, 'category=hot')).toContain('category=hot-drinks-tea-green');
+  expect(await list('query', '--set', '')).toEqual([]);
+  expect(await list('query', '--analysis', 'none', '--set', '')).toEqual([]);
+});
