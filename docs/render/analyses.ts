@@ -5,13 +5,19 @@ import { packagePath } from '../../src/io/package-path.js';
 
 /** `docs/reference/analyses.md`. */
 export function renderAnalyses(): string {
-  const sections = listAnalyses().map((name) => `## ${name}\n\n${readFirstComment(name)}\n${renderVariables(name)}`);
+  const common = listCommon();
+  const sections = listAnalyses().map(
+    (name) => `## ${name}\n\n${readFirstComment(name)}\n${renderVariables(name, common)}`,
+  );
   return `# Analyses
 
 \`npm run docs\` generates this page from the first comment of each file in \`pipelines/analysis\`.
 
 Run one with \`pricelake query --analysis NAME\`. Set a variable with \`--set name=value\`; \`any of\` takes several values, such as \`--set by="category and shop"\`. Counts, prices and times are exact; percentages, means and indices are doubles, unless the first lines of the file say otherwise. The files also run in plain DuckDB ([how](../analyst/measure-prices.md#run-one)).
 
+Several analyses have these variables:
+
+${[...common.keys()].map((line) => `- ${line}\n`).join('')}
 ${sections.join('\n')}`;
 }
 
@@ -29,14 +35,36 @@ function readFirstComment(name: string): string {
   return shown.join('\n\n');
 }
 
-function renderVariables(name: string): string {
-  const variables = readVariables(name);
-  if (variables.length === 0) return '';
-  const rows = variables.map(
-    (one) => `| \`${one.name}\` | ${toCell(describeType(one))} | ${describeDefault(one)} | ${toCell(one.about)} |`,
-  );
-  return `\n| variable | value | default | meaning |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`;
+/** A variable that so many analyses declare in the same way is explained once. */
+const COMMON = 3;
+
+/** The most frequent declaration of each such variable, with its name. */
+function listCommon(): Map<string, string> {
+  const lines = listAnalyses().flatMap((name) => readVariables(name).map((one) => [describeVariable(one), one.name]));
+  const counts = new Map<string, number>();
+  for (const [line = ''] of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
+  const byName = new Map<string, string>();
+  for (const [line = '', name = ''] of lines) {
+    const count = counts.get(line) ?? 0;
+    if (count >= COMMON && count > (counts.get(byName.get(name) ?? '') ?? 0)) byName.set(name, line);
+  }
+  return new Map([...byName].map(([name, line]) => [line, name]));
 }
 
-const toCell = (text: string) => text.replaceAll('|', '\\|');
-const describeDefault = ({ isRequired, default: unset = '' }: Variable) => (isRequired ? 'required' : unset);
+function renderVariables(name: string, common: ReadonlyMap<string, string>): string {
+  const lines = readVariables(name).map(describeVariable);
+  const own = lines.filter((line) => !common.has(line));
+  const shared = lines.flatMap((line) => common.get(line) ?? []).map((one) => `\`${one}\``);
+  const list = own.length === 0 ? '' : `\nVariables:\n\n${own.map((line) => `- ${line}\n`).join('')}`;
+  return shared.length === 0 ? list : `${list}\n${own.length === 0 ? 'Variables' : 'Also'}: ${shared.join(', ')}.\n`;
+}
+
+function describeVariable(one: Variable): string {
+  const value = [describeType(one), describeDefault(one)].filter((part) => part !== '').join('; ');
+  return `\`${one.name}\` (${value}): ${one.about}`;
+}
+
+function describeDefault({ isRequired, default: unset }: Variable): string {
+  if (isRequired) return 'required';
+  return unset === undefined ? '' : `default ${unset}`;
+}

@@ -10,10 +10,10 @@ import type { Variable } from './variables.js';
 const CANDIDATES = 20;
 
 interface Lookup {
-  /** Where the lake has these values. */
+  /** Tables that have these values. */
   tables: readonly TableName[];
   column: string;
-  /** Where a reader finds a known one. */
+  /** Says where a reader finds a known one. */
   hint: string;
 }
 

@@ -20,7 +20,7 @@ export interface Variable {
   /** Smallest and largest number. */
   from?: number;
   to?: number;
-  /** What an unset variable stands for, in words; undefined where there is no such value. */
+  /** The value of an unset variable, in words; undefined where there is none. */
   default?: string;
   isRequired: boolean;
   /** Meaning in words. */
@@ -134,7 +134,7 @@ const isDate = (text: string) => {
 };
 const isNumber = (text: string) => /^-?\d+(?:\.\d+)?$/u.test(text);
 
-/** What a value of each kind is, and its test. A value of the lake is looked up elsewhere (known-values.ts). */
+/** Each kind in words, and its test. Values of the lake are looked up elsewhere (known-values.ts). */
 const FORMS: Record<Kind, { what: string; fits: (text: string) => boolean }> = {
   text: { what: 'a text', fits: () => true },
   list: { what: 'a list', fits: () => true },
