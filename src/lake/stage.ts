@@ -8,7 +8,7 @@ import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import type { Database } from '../sql/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { type Lake, privatePath } from '../tables/layout.js';
-import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
+import { LIST_ELEMENT_ID, loadTableSchema, type TableSchema } from '../tables/schemas.js';
 import type { StagedFile, TableName } from '../tables/table.js';
 import { sealDataFile } from './data-file.js';
 import { explainMemory } from './faults.js';
@@ -155,7 +155,17 @@ function writeCopy(schema: TableSchema, stage: Stage, select: string, partitionB
       ? `PARTITION_BY (${partitionBy.map((_, index) => partitionKey(index)).join(', ')}), WRITE_PARTITION_COLUMNS false`
       : `FILE_SIZE_BYTES ${BigInt(stage.targetBytes ?? TARGET_BYTES)}, WRITE_EMPTY_FILE ${stage.keepsEmpty === true}`;
   return `COPY (${addPartitionKeys(schema, partitionBy, select)}\n) TO ${quoteLiteral(folder)} (${writeFileOptions(stage, GROUP_ROWS)},
-    APPEND true, FILENAME_PATTERN '{uuidv7}', ${layout}, RETURN_STATS true)`;
+    FIELD_IDS ${writeFieldIds(schema)}, APPEND true, FILENAME_PATTERN '{uuidv7}', ${layout}, RETURN_STATS true)`;
+}
+
+/** Ids of the columns. Parquet takes them, and table formats with ids need them. */
+function writeFieldIds({ columns }: TableSchema): string {
+  const ids = columns.map(({ name, type }, index) => {
+    const id = BigInt(index + 1);
+    const own = type === 'VARCHAR[]' ? `{__duckdb_field_id: ${id}, element: ${id + LIST_ELEMENT_ID}}` : String(id);
+    return `${quoteIdentifier(name)}: ${own}`;
+  });
+  return `{${ids.join(', ')}}`;
 }
 
 /** Options of a COPY of a data file: its form, and the key-value metadata that each file has. */

@@ -42,6 +42,9 @@ export function loadTableSchema(table: TableName): TableSchema {
   return schema;
 }
 
+/** Ids of columns in Parquet files: a column's place in the contract, and that plus 1,000 for the elements of a list. */
+export const LIST_ELEMENT_ID = 1000n;
+
 export type SparkType = string | { type: 'array'; elementType: string; containsNull: boolean };
 
 /** A column's type in Spark's words, which are Delta's too. */

@@ -1,10 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type Lake, openLake } from '../../src/lake/lake.js';
 import { Database } from '../../src/sql/connection.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
+import { loadTableSchema } from '../../src/tables/schemas.js';
+import type { TableName } from '../../src/tables/table.js';
 
 export { AT, ITEM, select, write } from './items.js';
 
@@ -36,4 +38,14 @@ export async function readRows(db: Database, relation: string): Promise<string[]
 /** `read_parquet` of a pattern, as a user would write it. */
 export function glob(lake: Lake, pattern: string): string {
   return `read_parquet(${quoteLiteral(join(lake.root, pattern))})`;
+}
+
+/** Each column of a file has the id of its place in the contract. */
+export async function expectFieldIds(db: Database, table: TableName, file: string): Promise<void> {
+  const rows = await db.rows('SELECT name, field_id FROM parquet_schema(?)', [file.replaceAll(/[[*?]/g, '[$&]')]);
+  const ids = new Map(rows.slice(1).map(({ name, field_id }) => [String(name), field_id]));
+  for (const [index, { name, type }] of loadTableSchema(table).columns.entries()) {
+    expect([name, ids.get(name)]).toEqual([name, BigInt(index + 1)]);
+    if (type === 'VARCHAR[]') expect(rows.map(({ field_id }) => field_id)).toContain(BigInt(index + 1001));
+  }
 }

@@ -20,7 +20,7 @@ import { addValues, type ColumnFacts, compareStats, parseStats } from '../../src
 import { openExactFile } from '../../src/verify/exact-parquet.js';
 import { createSeeded } from '../seeded.js';
 import { readChunks } from './chunks.js';
-import { glob, ITEM, makeLake, openDatabase, select, write } from './fixture.js';
+import { expectFieldIds, glob, ITEM, makeLake, openDatabase, select, write } from './fixture.js';
 
 /** Texts that no codec makes small, so that files are as large as those of real shops. */
 const LONG = Array.from({ length: 8 }, (_, n) => `md5(CAST(i * 8 + ${n} AS VARCHAR))`).join(' || ');
@@ -125,6 +125,7 @@ describe('rows that are replaced in large files', () => {
     }
     const files = await expectSame(world);
     await expectStatistics(world.lake, files);
+    for (const { path } of files) await expectFieldIds(db, 'items', tablePath(world.lake, 'items', path));
     expect(spliced).toBeGreaterThan(1);
   });
 

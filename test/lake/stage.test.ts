@@ -9,9 +9,9 @@ import { Database } from '../../src/sql/connection.js';
 import { tableRelation } from '../../src/sql/table-relation.js';
 import { privatePath, tablePath } from '../../src/tables/layout.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
-import { glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
+import { expectFieldIds, glob, ITEM, makeLake, openDatabase, readRows, select, write } from './fixture.js';
 
-test('staged files are zstd, hold the contract’s columns, metadata and checksum', async () => {
+test('staged files are zstd, hold the contract’s columns with their ids, metadata and checksum', async () => {
   const [db, lake] = [await openDatabase(), await makeLake("it's [a] lake")];
   const staged = await stageTable(db, lake, {
     table: 'items',
@@ -31,6 +31,7 @@ test('staged files are zstd, hold the contract’s columns, metadata and checksu
     ]);
     expect(metadata).toContainEqual({ key: 'pricelake.attribution', value: "Crown © 'x'" });
     expect(metadata).toContainEqual({ key: 'pricelake.table', value: 'items' });
+    await expectFieldIds(db, 'items', file.stagedAt);
   }
 });
 
