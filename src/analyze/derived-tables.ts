@@ -7,8 +7,7 @@ import { DERIVED_TABLES, type DerivedTableName, describeDerived, type TableName 
 export interface DerivedTable {
   table: DerivedTableName;
   reads: readonly TableName[];
-  byProduct: boolean;
-  byBrand: boolean;
+  by: ReturnType<typeof describeDerived>['by'];
   /** Gives the columns of `schemas/<table>.yaml`, in their order and types; its `run_id` is a variable. */
   query: string;
   /** Tells the query from another one: a hash of its text and of the macros. */
@@ -19,9 +18,9 @@ export interface DerivedTable {
 export function listDerived(): DerivedTable[] {
   return sortByReads(
     DERIVED_TABLES.map((table) => {
-      const { reads, byProduct, byBrand = false, analysis } = describeDerived(table);
+      const { reads, by, analysis } = describeDerived(table);
       const query = analysis === undefined ? readModel(table) : readAnalysis(analysis);
-      return { table, reads, byProduct, byBrand, query, hash: hashQuery(query) };
+      return { table, reads, by, query, hash: hashQuery(query) };
     }),
   );
 }

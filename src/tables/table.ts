@@ -4,10 +4,11 @@
 interface Derived {
   /** Published tables that its query reads; those of them that are derived are made before it. */
   reads: readonly string[];
-  /** True when the rows of a product follow from its own items: a large lake makes the table in parts. */
-  byProduct: boolean;
-  /** True when its rows of a product follow from the items of the product's brand, while its other tables have no rows. */
-  byBrand?: true;
+  /**
+   * What rows follow from: a product's from its own items (a large lake makes the table in parts), a product's from the items
+   * of its brand, while the other tables have no rows, or a website's from its own items.
+   */
+  by: 'product' | 'brand' | 'site';
   /** The query of pipelines/analysis that makes it; default: the model of the table's name. */
   analysis?: string;
 }
@@ -24,14 +25,14 @@ const TABLE_KINDS = {
   sites: 'landed',
   sources: 'landed',
   datasets: 'landed',
-  products: { reads: ['items'], byProduct: true },
-  product_prices: { reads: ['items'], byProduct: true },
-  shop_currencies: { reads: ['items'], byProduct: false },
+  products: { reads: ['items'], by: 'product' },
+  product_prices: { reads: ['items'], by: 'product' },
+  shop_currencies: { reads: ['items'], by: 'site' },
   offer_rules: 'told',
-  offers: { reads: ['items', 'shop_currencies', 'sources', 'offer_rules'], byProduct: true, analysis: 'judged_offers' },
-  price_spread: { reads: ['offers', 'sites'], byProduct: true, analysis: 'price_spread' },
+  offers: { reads: ['items', 'shop_currencies', 'sources', 'offer_rules'], by: 'product', analysis: 'judged_offers' },
+  price_spread: { reads: ['offers', 'sites'], by: 'product', analysis: 'price_spread' },
   user_matches: 'told',
-  matches: { reads: ['items', 'user_matches'], byProduct: false, byBrand: true },
+  matches: { reads: ['items', 'user_matches'], by: 'brand' },
   service_products: 'landed',
   price_spread_daily: 'kept',
   rejects: 'landed',

@@ -22,7 +22,7 @@ export const derivedProof: Proof = {
     let count = 0n;
     const notes: string[] = [];
     for (const derived of listDerived()) {
-      const { table, reads, byProduct, hash } = derived;
+      const { table, reads, by, hash } = derived;
       // A first run that was stopped while it published has not made every table.
       if (![table, ...reads].every((name) => context.tables.has(name))) continue;
       await createReplayedViews(context, [table, ...reads]);
@@ -35,7 +35,7 @@ export const derivedProof: Proof = {
       // An unchanged row keeps the id of the run that made it.
       const names = columns.filter(({ name }) => name !== 'run_id').map(({ name }) => quoteIdentifier(name));
       const select = selectDerived(derived, Object.fromEntries(reads.map((read) => [read, itself(read)])), 'verify');
-      const parts = byProduct ? await splitByProduct(db) : ['true'];
+      const parts = by === 'product' ? await splitByProduct(db) : ['true'];
       for (const part of parts) {
         signal.throwIfAborted();
         const stored = `SELECT ${names} FROM ${quoteIdentifier(table)} WHERE ${part}`;

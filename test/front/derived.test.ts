@@ -155,3 +155,21 @@ test('an offer that turns out to be of another product is counted there alone', 
     'acme-c1 | EUR | 200.0000 | 250.0000 | 2',
   ]);
 });
+
+test('a shop that goes over to another currency has no usual one meanwhile, and then that one', async () => {
+  const currencies = async () => {
+    await story.run();
+    return story.read('SELECT site_id, currency FROM shop_currencies');
+  };
+  const beads = story.world.visibleItems().filter(({ brand }) => brand === 'Bead');
+  story.at('23 08:00');
+  for (const bead of beads.slice(0, 3)) story.change(bead, { currency: 'CZK' });
+  expect(await currencies()).toEqual([]);
+  story.at('24 08:00');
+  for (const bead of beads.slice(3)) story.change(bead, { currency: 'CZK' });
+  expect(await currencies()).toEqual(['44 | CZK']);
+  // Eighteen prices are too few to tell.
+  story.at('25 08:00');
+  for (const bead of beads.slice(18)) story.remove(bead);
+  expect(await currencies()).toEqual([]);
+});

@@ -8,7 +8,7 @@ import { openContext } from '../cli/open-context.js';
 import { openWorld, readLake, type World } from './world.js';
 
 describe('a run with few changes', () => {
-  const tables = listDerived().flatMap(({ table, byProduct }) => (byProduct ? [table] : []));
+  const tables = listDerived().flatMap(({ table, by }) => (by === 'product' ? [table] : []));
   let world: World;
   let first: string;
   let last: string;
