@@ -1,7 +1,7 @@
 /**
- * npm run bench [-- --items 1000000,5000000 --changes 100,8000,300000 --pairs 1 --record]
+ * npm run bench [-- --items 1000000,5000000 --changes 100,8000,300000 --pairs 3 --record]
  * First copies, everyday runs and runs that find nothing new against the floors, in one table of Markdown: medians of pairs that
- * were measured in one run. `--record` keeps our CPU seconds; the next bench shows the change against them.
+ * were measured in turn, with their range. `--record` keeps our CPU seconds; the next bench shows the change against them.
  */
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
@@ -20,12 +20,13 @@ import {
   sync as syncWith,
 } from './processes.js';
 import { readSteps } from './steps.js';
+import { countWritten, listFiles } from './written.js';
 
 const { values } = parseArgs({
   options: {
     items: { type: 'string', default: '100000,1000000' },
     changes: { type: 'string', default: '100,8000,300000' },
-    pairs: { type: 'string', default: '1' },
+    pairs: { type: 'string', default: '3' },
     record: { type: 'boolean', default: false },
   },
 });
@@ -47,6 +48,8 @@ interface Figures extends Omit<Cost, 'stderr'> {
   sandboxCpuSeconds: number | undefined;
   plain?: Pick<Cost, 'seconds' | 'cpuSeconds'>;
   exact?: Pick<Cost, 'seconds' | 'cpuSeconds'>;
+  /** Files and their bytes in the lake that are new, or others than before. */
+  written: { files: number; bytes: number };
   steps: Record<string, number>;
 }
 
@@ -60,12 +63,14 @@ landing: { keep: 7d }
 `;
 
 async function sync(sandbox: BenchSandbox): Promise<Figures> {
-  const begun = Date.now();
   const before = await sandbox.readCpuSeconds();
+  const filesBefore = await listFiles(inWork('lake'));
+  const begun = Date.now();
   const { stderr, ...cost } = await syncWith(sandbox, inWork('bench.yaml'), { PRICELAKE_DEBUG: '1' });
   const after = await sandbox.readCpuSeconds();
   const sandboxCpuSeconds = before === undefined || after === undefined ? undefined : after - before;
-  return { ...cost, sandboxCpuSeconds, steps: readSteps(stderr, begun, cost.seconds) };
+  const written = await countWritten(inWork('lake'), filesBefore);
+  return { ...cost, sandboxCpuSeconds, written, steps: readSteps(stderr, begun, cost.seconds) };
 }
 
 async function runFloor(sql: string): Promise<Cost> {
@@ -121,54 +126,46 @@ async function applyChanges(sandbox: BenchSandbox, changes: number): Promise<Fig
   return { ...ours, plain: await byFloor(plain.changesSql(places)), exact: await byFloor(exact.changesSql(places)) };
 }
 
-/** Figure by figure; the steps are those of the last run. */
-function takeMedians(runs: readonly Figures[]): Figures {
-  const medianOf = (pick: (run: Figures) => number | undefined) => median(runs.map((run) => pick(run) ?? Number.NaN));
-  const floor = (name: 'plain' | 'exact') =>
-    runs[0]?.[name] && {
-      seconds: medianOf((run) => run[name]?.seconds),
-      cpuSeconds: medianOf((run) => run[name]?.cpuSeconds),
-    };
-  const [plain, exact] = [floor('plain'), floor('exact')];
-  return {
-    seconds: medianOf((run) => run.seconds),
-    cpuSeconds: medianOf((run) => run.cpuSeconds),
-    peakBytes: medianOf((run) => run.peakBytes),
-    sandboxCpuSeconds: runs[0]?.sandboxCpuSeconds && medianOf((run) => run.sandboxCpuSeconds),
-    ...(plain && exact ? { plain, exact } : {}),
-    steps: runs.at(-1)?.steps ?? {},
-  };
-}
-
 const COLUMNS = [
   ...['', 'plain floor s', 'exact floor s', 'ours s', '÷ plain', '÷ exact', 'plain CPU s', 'exact CPU s', 'ours CPU s'],
-  ...['CPU ÷ plain', 'sandbox CPU s', 'peak memory', 'CPU against the last record', 'load', 'seconds by step'],
+  ...['CPU ÷ plain', 'sandbox CPU s', 'peak MB', 'files written', 'MB written', 'CPU against the last record', 'load'],
+  'seconds by step',
 ];
+
+/** The median of the pairs, with their range where there are several that differ. */
+function show(all: readonly (number | undefined)[], digits = 1): string {
+  const known = all.filter((one) => one !== undefined);
+  if (known.length === 0) return '';
+  const [low, high] = [Math.min(...known).toFixed(digits), Math.max(...known).toFixed(digits)];
+  return `${median(known).toFixed(digits)}${low === high ? '' : ` (${low}–${high})`}`;
+}
 const before = JSON.parse(await readFile(RECORDED, 'utf8')) as Record<string, number>;
 const recorded: Record<string, number> = {};
 
 async function report(title: string, work: () => Promise<Figures>): Promise<void> {
   const runs: Figures[] = [];
   for (let i = 0; i < pairs; i++) runs.push(await work());
-  const figures = takeMedians(runs);
   // With the first row: a table without rows would look like a result.
   if (Object.keys(recorded).length === 0)
     console.log(`| ${COLUMNS.join(' | ')} |\n|${' --- |'.repeat(COLUMNS.length)}`);
-  recorded[title] = Math.round(figures.cpuSeconds * 10) / 10;
-  const number = (value: number | undefined, digits = 1) => value?.toFixed(digits) ?? '';
-  const ratio = (ours: number, floor?: number) => (floor === undefined ? '' : `**${(ours / floor).toFixed(2)}**`);
-  const { seconds, cpuSeconds, peakBytes, plain, exact, steps } = figures;
+  const of = (pick: (run: Figures) => number | undefined, digits = 1) => show(runs.map(pick), digits);
+  const ratio = (floor: 'plain' | 'exact', figure: 'seconds' | 'cpuSeconds') =>
+    of((run) => run[floor] && run[figure] / run[floor][figure], 2);
+  const cpuSeconds = median(runs.map((run) => run.cpuSeconds));
+  recorded[title] = Math.round(cpuSeconds * 10) / 10;
   const last = before[title];
   const change =
     last === undefined
       ? ''
       : `${cpuSeconds < last ? '−' : '+'}${Math.abs(Math.round(100 * (cpuSeconds / last - 1)))} %`;
   const cells = [
-    ...[title, number(plain?.seconds), number(exact?.seconds), number(seconds)],
-    ...[ratio(seconds, plain?.seconds), ratio(seconds, exact?.seconds)],
-    ...[number(plain?.cpuSeconds), number(exact?.cpuSeconds), number(cpuSeconds), ratio(cpuSeconds, plain?.cpuSeconds)],
-    ...[number(figures.sandboxCpuSeconds), `${Math.round(peakBytes / 2 ** 20)} MB`, change, number(loadavg()[0])],
-    Object.entries(steps)
+    ...[title, of((run) => run.plain?.seconds), of((run) => run.exact?.seconds), of((run) => run.seconds)],
+    ...[ratio('plain', 'seconds'), ratio('exact', 'seconds')],
+    ...[of((run) => run.plain?.cpuSeconds), of((run) => run.exact?.cpuSeconds), of((run) => run.cpuSeconds)],
+    ...[ratio('plain', 'cpuSeconds'), of((run) => run.sandboxCpuSeconds), of((run) => run.peakBytes / 2 ** 20, 0)],
+    ...[of((run) => run.written.files, 0), of((run) => run.written.bytes / 1e6), change, loadavg()[0]?.toFixed(1)],
+    // Those of the last run.
+    Object.entries(runs.at(-1)?.steps ?? {})
       .map(([step, took]) => `${step} ${took.toFixed(1)}`)
       .join(', '),
   ];

@@ -1,6 +1,6 @@
 /**
- * npm run soak [-- --runs 300 --items 20000 --changes 150]
- * So many small runs in a row: time, memory, files and log entries stay flat, or it ends with 1. Logs keep a hundred
+ * npm run soak [-- --runs 300 --items 20000 --changes 150 --large-files]
+ * So many small runs in a row: time, memory, files, bytes written and log entries stay flat, or it ends with 1. Logs keep a hundred
  * versions, so the first 110 runs are warm-up, or half of fewer than 220; of the others, medians of the first and the last
  * third are compared.
  */
@@ -9,12 +9,15 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { median, startSandbox, sync } from './processes.js';
+import { countWritten, listFiles } from './written.js';
 
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '300' },
     items: { type: 'string', default: '20000' },
     changes: { type: 'string', default: '150' },
+    // One file of items instead of one for each website: runs splice it.
+    'large-files': { type: 'boolean', default: false },
   },
 });
 
@@ -31,10 +34,11 @@ const MEASURES = [
   { name: 'peakMb', growth: 1.15 },
   { name: 'files', growth: 1.5 },
   { name: 'logEntries', growth: 1.25 },
+  { name: 'writtenMb', growth: 1.25 },
 ] as const;
 type Sample = Record<(typeof MEASURES)[number]['name'], number>;
 
-async function countFiles(): Promise<Pick<Sample, 'files' | 'logEntries'>> {
+async function countFiles() {
   const names = await readdir(LAKE, { recursive: true });
   return {
     files: names.filter((name) => name.endsWith('.parquet') && !name.includes('_delta_log')).length,
@@ -63,7 +67,7 @@ await writeFile(
   pipeline,
   `name: soak
 source: { baseUrl: "\${PRICELAKE_BASE_URL}", apiKey: "\${PRICELAKE_API_KEY}", history: none }
-lake: { path: ${LAKE} }
+lake: { path: ${LAKE}${values['large-files'] ? ', tables: { items: { partitionBy: [] } }' : ''} }
 landing: { keep: 0 }
 `,
 );
@@ -73,8 +77,10 @@ try {
   await sync(sandbox, pipeline);
   for (let run = 1; run <= RUNS; run++) {
     await sandbox.advance(Number(values.changes), 0.25);
+    const before = await listFiles(LAKE);
     const { seconds, cpuSeconds, peakBytes } = await sync(sandbox, pipeline);
-    samples.push({ seconds, cpuSeconds, peakMb: peakBytes / 2 ** 20, ...(await countFiles()) });
+    const writtenMb = (await countWritten(LAKE, before)).bytes / 1e6;
+    samples.push({ seconds, cpuSeconds, peakMb: peakBytes / 2 ** 20, writtenMb, ...(await countFiles()) });
     if (run % 25 === 0) {
       const last = samples.at(-1) as Sample;
       console.error(`run ${run}: ${MEASURES.map(({ name }) => `${name} ${show(last[name])}`).join(', ')}`);

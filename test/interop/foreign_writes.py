@@ -14,6 +14,8 @@ def write_with_delta_rs(operation, path, where):
     table = DeltaTable(path)
     if operation == "OPTIMIZE":
         table.optimize.compact()
+    if operation == "ZORDER":
+        table.optimize.z_order(["item_id"])
     if operation == "VACUUM":
         table.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
     if operation == "DELETE":
@@ -23,6 +25,8 @@ def write_with_delta_rs(operation, path, where):
 def write_with_spark(spark, operation, path, where):
     if operation == "OPTIMIZE":
         spark.sql(f"OPTIMIZE delta.`{path}`")
+    if operation == "ZORDER":
+        spark.sql(f"OPTIMIZE delta.`{path}` ZORDER BY (item_id)")
     if operation == "VACUUM":
         spark.sql(f"VACUUM delta.`{path}` RETAIN 0 HOURS")
     if operation == "DELETE":

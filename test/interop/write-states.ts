@@ -16,18 +16,17 @@ import { openWorld, readItems, readTruth, type World } from '../run/world.js';
 
 /**
  * Writes lakes in the states that a lake comes to, all tables filled by runs over the sandbox, and beside each what other
- * readers must find there: `write-states.ts <folder> <python> <engine>…`. `empty`: with no rows in some tables. `spliced`: after 100 runs over a
- * large file. `current`:
- * after three runs. `compacted`: after `compact`. `retained`: with superseded files, and `retained-before` as it was a run
- * earlier. Then those that other programs write to, and what pricelake makes of them next: engines are `delta-rs` and
- * `Spark`, and `foreign_writes.py` runs them.
+ * readers must find there: `write-states.ts <folder> <python> <engine>…`. `empty`: with no rows in some tables. `spliced`:
+ * after 100 runs over large files. `current`: after three runs. `compacted`: after `compact`. `retained`: with superseded
+ * files, and `retained-before` as it was a run earlier. Then those that other programs write to, and what pricelake makes
+ * of them next: engines are `delta-rs` and `Spark`, and `foreign_writes.py` runs them.
  */
 const [folder = '', python = '', ...engines] = process.argv.slice(2);
 if (engines.length === 0) throw new Error('usage: write-states.ts <folder> <python> <engine>…');
 
 interface Write {
   engine: string;
-  operation: 'OPTIMIZE' | 'VACUUM' | 'DELETE';
+  operation: 'OPTIMIZE' | 'ZORDER' | 'VACUUM' | 'DELETE';
   lake: string;
   /** The lake that it goes on with; default: the one after three runs. */
   from?: string;
@@ -46,10 +45,7 @@ try {
   const current = world.lakePath;
   const writes = engines.flatMap(planWrites);
   for (const { lake, from } of writes) if (from === undefined) await cp(current, lake, { recursive: true });
-  await writeFile(join(folder, 'writes.json'), JSON.stringify(writes));
-  execFileSync(python, [join(import.meta.dirname, 'foreign_writes.py'), join(folder, 'writes.json')], {
-    stdio: 'inherit',
-  });
+  await writeForeign(writes);
   for (const write of writes) await goOn(world, write);
   // Last, because the service moves on: a rebuilt lake is compared with the service as it was.
   await compactAndRetain(world, current);
@@ -68,27 +64,43 @@ async function copyEmpty(): Promise<void> {
   }
 }
 
-/** Each run encodes some row groups of a large file again, and copies the others. */
+/** Each run encodes some row groups of a large file again, and copies the others. Other programs write all rows between. */
 async function copySpliced(): Promise<void> {
   const large = await openWorld({ items: 40_000, sites: 1, history: 'none' });
+  const lake = large.lakePath;
+  const programs = new Map(engines.map((engine, index) => [30 * (index + 1), engine]));
   try {
     await large.sync();
     for (let n = 0; n < 100; n++) {
       await large.sandbox.advance({ hours: 1, changes: 20 });
       await large.sync();
+      const engine = programs.get(n);
+      if (engine !== undefined)
+        await writeForeign([{ engine, operation: 'ZORDER', lake, tables: ['items', 'offers'] }]);
     }
+    const isExact = isDeepStrictEqual(await readItems(lake), await readTruth(large.sandbox));
+    const result = isExact ? 'equal' : 'different';
+    commands.push({ state: 'spliced', command: 'items against the service', result, ok: isExact });
+    await run('spliced', 'verify', () => runVerify({ lake }, openContext(true)));
     const groups = await withDatabase((db) =>
-      db.row(`SELECT count(DISTINCT row_group_id) AS n FROM parquet_metadata('${large.lakePath}/items/*.parquet')`),
+      db.row(`SELECT count(DISTINCT row_group_id) AS n FROM parquet_metadata('${lake}/items/*.parquet')`),
     );
     if (groups?.n === 1n) throw new Error('spliced: items have one row group, and would prove nothing');
-    await keepState('spliced', large.lakePath, {
-      title: 'after 100 runs over a large file',
+    await keepState('spliced', lake, {
+      title: 'after 100 runs over large files, which other programs wrote as a whole between',
       plain: true,
       hasEmpty: true,
     });
   } finally {
     await large.close();
   }
+}
+
+async function writeForeign(writes: readonly Write[]): Promise<void> {
+  await writeFile(join(folder, 'writes.json'), JSON.stringify(writes));
+  execFileSync(python, [join(import.meta.dirname, 'foreign_writes.py'), join(folder, 'writes.json')], {
+    stdio: 'inherit',
+  });
 }
 
 async function copyAndChange(world: World): Promise<void> {
