@@ -5,8 +5,8 @@ interface Derived {
   /** Published tables that its query reads; those of them that are derived are made before it. */
   reads: readonly string[];
   /**
-   * What rows follow from: a product's from its own items (a large lake makes the table in parts), a product's from the items
-   * of its brand, while the other tables have no rows, or a website's from its own items.
+   * `product`: the rows of a product follow from its own items, and a large lake makes the table in parts. `brand`: they
+   * follow from the items of its brand, while the other tables have no rows. `site`: those of a website follow from its items.
    */
   by: 'product' | 'brand' | 'site';
   /** The query of pipelines/analysis that makes it; default: the model of the table's name. */
