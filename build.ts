@@ -12,7 +12,7 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 /** Stay packages: native, patched in place (src/sql, src/lake), optional, or loaded by few commands. */
 const NOT_BUNDLED = [
   ...['@duckdb/node-bindings', 'parquetjs-lite', '@aws-sdk/*', 'pg', 'pg-copy-streams'],
-  ...['apache-arrow', 'hono', 'hono/*', '@hono/*'],
+  ...['apache-arrow', 'hono', 'hono/*', '@hono/*', '@modelcontextprotocol/*'],
 ];
 /** ECMAScript modules that only the report loads: each is a bundle of its own, because a CommonJS module requires it. */
 const CHARTS = ['vega', 'vega-lite'];

@@ -32,6 +32,16 @@ export interface ClientOptions {
   attempts?: number;
   /** Ends all calls, streams included, with PricelakeError `stopped`. */
   signal?: AbortSignal;
+  /** Calls that several clients may make together. */
+  cap?: CallCap | undefined;
+}
+
+/** A limit that outlives a client, beside the client's own (`setCallLimit`). */
+export interface CallCap {
+  /** Reserves a call before it is sent. @throws PricelakeError if none is left */
+  begin(): void;
+  /** The end of a reserved call; `reached` is false if the service never got it. */
+  end(reached: boolean): void;
 }
 
 /**
@@ -72,7 +82,7 @@ export interface ApiClient {
  */
 export function createClient(options: ClientOptions, io: Io): ApiClient {
   const stop = new AbortController();
-  const counter = createCallCounter();
+  const counter = createCallCounter(options.cap);
   const context = createContext(options, io, stop.signal, counter.begin);
   const { attempts = DEFAULT_ATTEMPTS } = options;
   const { bucket, cleaner, transport } = context;
@@ -159,7 +169,7 @@ function createContext(
  * Counts the requests that reached the service, and holds them to a limit. An open request counts as made until its end
  * is known, so requests side by side never pass the limit.
  */
-function createCallCounter() {
+function createCallCounter(cap: CallCap | undefined) {
   let made = 0;
   let refused = 0;
   let underWay = 0;
@@ -176,8 +186,10 @@ function createCallCounter() {
     /** Throws if no call is left. */
     begin(): EndCall {
       if (explain !== undefined && made + underWay >= limit) throw explain(made);
+      cap?.begin();
       underWay += 1;
       return (reached, answered) => {
+        cap?.end(reached);
         underWay -= 1;
         if (reached) made += 1;
         if (reached && !answered) refused += 1;

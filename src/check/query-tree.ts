@@ -4,7 +4,7 @@ import type { Database } from '../sql/connection.js';
 export type Tree = Readonly<Record<string, unknown>>;
 
 /** The tree of one SELECT; undefined if DuckDB can't serialize it, such as PIVOT. */
-export async function parseSelect(db: Database, sql: string): Promise<Tree | undefined> {
+export async function parseSelect(db: Pick<Database, 'row'>, sql: string): Promise<Tree | undefined> {
   const row = await db.row('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR AS tree', [sql]);
   return readSelect(row?.tree);
 }

@@ -3,6 +3,7 @@ import { backfill, doctor, init, plan, sync, webhook } from './commands/copy.js'
 import { changes, load, manifest, schema } from './commands/deliver.js';
 import { check, compact, rebuild, restore, status, verify } from './commands/keep.js';
 import { matches } from './commands/matches.js';
+import { mcp } from './commands/mcp.js';
 import { explore, query, report, spread, watch } from './commands/read.js';
 import { demo, sandbox, sandboxAdvance } from './commands/sandbox.js';
 import { completion, help } from './commands/shell.js';
@@ -23,6 +24,7 @@ export const COMMANDS: readonly Command[] = [
   joinAction(query, async () => (await import('./actions/run-query.js')).runQuery),
   joinAction(schema, async () => (await import('./actions/show-schema.js')).showSchema),
   joinAction(explore, async () => (await import('./actions/explore-lake.js')).exploreLake),
+  joinAction(mcp, async () => (await import('./actions/serve-mcp.js')).serveMcp),
   joinAction(report, async () => (await import('./actions/write-report.js')).writeReport),
   joinAction(status, async () => (await import('./actions/show-status.js')).showStatus),
   joinAction(webhook, async () => (await import('./actions/serve-webhook.js')).serveWebhook),

@@ -52,6 +52,21 @@ const CURRENCY: Form<string> = { what: 'a currency', parse: (code) => code.toUpp
 
 export const currency = (describe: string) => value(CURRENCY, describe, { completes: 'currencies' });
 
+export const SITE_ID: Form<bigint> = {
+  what: 'a site_id',
+  parse: (typed) => (/^\d{1,18}$/u.test(typed) ? BigInt(typed) : undefined),
+  placeholder: 'ID',
+  hint: 'Use a site_id from table sites.',
+};
+
+export const OWN_SITE = value(SITE_ID, 'site_id of your own shop, to leave it out', { completes: 'shops' });
+
+export const MEMORY: Form<string> = {
+  what: 'a size such as 512MB or 2GB',
+  parse: (typed) => (/^\d+(\.\d+)?\s*([KMGT]i?B)$/iu.test(typed) ? typed : undefined),
+  placeholder: 'SIZE',
+};
+
 export const RATES = {
   fx: file('Exchange rates for comparing shops in different currencies: a CSV file with date,currency,rate'),
   fxBase: value(CURRENCY, 'Base currency of the rates: what one unit of it buys; default EUR'),

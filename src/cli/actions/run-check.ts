@@ -8,7 +8,7 @@ import { PricelakeError } from '../../io/errors.js';
 import { suggestName } from '../../io/suggest-name.js';
 import { RelationGraph } from '../../sql/graph.js';
 import type { CheckResult, Severity } from '../../tables/table.js';
-import type { Arguments, CommandContext, CommandReport } from '../command.js';
+import type { Arguments, CommandContext } from '../command.js';
 import type { check } from '../commands/keep.js';
 import { findTarget } from '../find-target.js';
 import { RawJson } from '../json-text.js';
@@ -36,7 +36,11 @@ export async function runCheckCommand(request: Arguments<typeof check>, context:
   return { checks: report };
 }
 
-async function checkLake(request: Arguments<typeof check>, { signal, io }: CommandContext) {
+/** Runs the checks over a lake. */
+export async function checkLake(
+  request: Arguments<typeof check>,
+  { signal, io }: Pick<CommandContext, 'signal' | 'io'>,
+) {
   const { lake, settings } = await findTarget(request);
   const all = await loadChecks(request.checks ?? settings?.checksFolder);
   const checks = selectChecks(all, request.select);
@@ -122,6 +126,7 @@ function formatTable(results: CheckResult[], width: number | undefined, style: S
   return paint(table, [/^FAILED(?= +(?:gate|error))/gmu, style.bad], [/^FAILED(?= +warn)/gmu, style.warn]);
 }
 
-function describeResult({ name, severity, description, violations, sample, seconds }: CheckResult): CommandReport {
+/** A result for machines. */
+export function describeResult({ name, severity, description, violations, sample, seconds }: CheckResult) {
   return { name, severity, passed: violations === 0n, violations, description, sample: new RawJson(sample), seconds };
 }

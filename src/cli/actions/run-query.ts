@@ -22,6 +22,7 @@ import { tablePath } from '../../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { query } from '../commands/read.js';
+import { explainSqlError } from '../explain-sql-error.js';
 import { chooseRemote, findTarget } from '../find-target.js';
 import { hangText, wrapText } from '../output/display-width.js';
 import { readStatement } from '../output/result-set.js';
@@ -168,20 +169,4 @@ async function readSql({ sql, file, analysis }: Arguments<typeof query>): Promis
     if (!hasSystemCode(cause, 'ENOENT', 'EISDIR', 'EACCES')) throw cause;
     throw new PricelakeError('usage', `can't read --file ${file}`, {}, { cause });
   }
-}
-
-/** Shortens DuckDB's message to one line. Its excerpt of the statement, with a caret below the place, follows as a fact. */
-function explainSqlError(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof PricelakeError) return error;
-  const text = error.message.replace(/^Failed to extract statements: /u, '');
-  if (!/^[A-Z][A-Za-z ]+ Error: /u.test(text) || /^(INTERRUPT|IO) Error/u.test(text)) return error;
-  const [message = '', excerpt] = text.split(/\n\s*(?=LINE \d+:)/u);
-  const facts = { ...findHint(message), ...(excerpt === undefined ? {} : { excerpt: excerpt.trimEnd() }) };
-  return new PricelakeError('query', message.trim().replace(/\s*\n\s*/gu, ' '), facts, { cause: error });
-}
-
-function findHint(message: string): { hint?: string } {
-  if (message.startsWith('Out of Memory')) return { hint: 'Raise the limit with --memory, or query less at once.' };
-  if (!message.includes('Table with name rates does not exist')) return {};
-  return { hint: 'Pass exchange rates with --fx: a CSV file with the columns date,currency,rate.' };
 }

@@ -12,8 +12,17 @@ import { openNotifier } from '../observers/notify-run.js';
 import { type RunObserver, watchRun } from '../observers/watch-run.js';
 import { describeReport, formatReport } from '../run-report.js';
 
+export interface SyncTerms extends Pick<SyncOptions, 'connect'> {
+  /** Ends after an interrupted run, even if that was no complete copy. */
+  isOnce?: boolean;
+}
+
 /** Runs a pipeline once, or twice if an interrupted run comes before the complete copy. */
-export async function runSync(request: Arguments<typeof sync>, context: CommandContext) {
+export async function runSync(
+  request: Arguments<typeof sync>,
+  context: CommandContext,
+  { isOnce = false, ...terms }: SyncTerms = {},
+) {
   if (request.landOnly === true) return land(request, context);
   const { io, signal, say, style } = context;
   let lakePath = '';
@@ -23,10 +32,10 @@ export async function runSync(request: Arguments<typeof sync>, context: CommandC
     await watch.begin(pipeline);
     const publishHeld = request.publishHeld === true;
     const sync = (): Promise<RunReport> =>
-      syncPipeline(pipeline, io, signal, { ...options, publishHeld, onStep: watch.onStep });
+      syncPipeline(pipeline, io, signal, { ...options, ...terms, publishHeld, onStep: watch.onStep });
     const report = await sync();
     // The first run may have been an interrupted one, in its own mode.
-    return request.reconcile === true && report.row.mode !== 'snapshot' ? sync() : report;
+    return request.reconcile === true && !isOnce && report.row.mode !== 'snapshot' ? sync() : report;
   });
   await say(formatReport(report, lakePath, { style, columns: context.output.columns }));
   return describeReport(report, lakePath);

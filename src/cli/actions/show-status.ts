@@ -1,18 +1,18 @@
 import { seekPipeline } from '../../config/find-pipeline.js';
 import { PricelakeError } from '../../io/errors.js';
+import type { Io } from '../../io/io.js';
 import { readTable } from '../../lake/read.js';
 import type { Budget } from '../../plan/allowance.js';
 import { readLakeSelection } from '../../run/open/dataset-selection.js';
 import { askService } from '../../source/account.js';
-import { rowToJson } from '../../sql/value-json.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { status } from '../commands/keep.js';
 import { chooseRemote, findTarget, openPipeline } from '../find-target.js';
-import { RawJson } from '../json-text.js';
-import { readLake } from '../read-lake.js';
+import { toReportRows } from '../output/report-rows.js';
+import { type ReadOptions, readLake } from '../read-lake.js';
 import { colourStatus, formatStatus } from './format-status.js';
-import { type Rows, readStatus, type Status } from './read-status.js';
+import { readStatus, type Status } from './read-status.js';
 
 /** Tables that a status reads; the lag behind the feed takes more of them. */
 const SHOWN: readonly TableName[] = ['runs', 'check_results'];
@@ -29,12 +29,19 @@ export async function showStatus(request: Arguments<typeof status>, context: Com
   const { path, budget, service } = await chooseSource(request, context);
   const remote = chooseRemote(request, io);
   const tables = () => (remote === undefined ? TABLE_NAMES : service === undefined ? SHOWN : [...SHOWN, ...DATED]);
-  return readLake({ path, remote, tables, signal }, async (opened) => {
+  const found = await gatherStatus({ path, remote, tables, signal }, budget, io, service);
+  if (!json) await output.write(colourStatus(formatStatus(found, output.columns), style));
+  return describeStatus(found);
+}
+
+type Service = Parameters<typeof askService>[0];
+
+/** Without the service, it makes no call. */
+export function gatherStatus(options: ReadOptions, budget: Budget, io: Io, service?: Service): Promise<Status> {
+  return readLake(options, async (opened) => {
     const datasets = readLakeSelection(await readTable(opened.lake, 'items'));
-    const asked = service === undefined ? undefined : await askService(service, datasets ?? 'all', io, signal);
-    const found = { ...(await readStatus(opened, asked, budget, io)), datasets };
-    if (!json) await output.write(colourStatus(formatStatus(found, output.columns), style));
-    return describeStatus(found);
+    const asked = service === undefined ? undefined : await askService(service, datasets ?? 'all', io, options.signal);
+    return { ...(await readStatus(opened, asked, budget, io)), datasets };
   });
 }
 
@@ -53,10 +60,9 @@ async function chooseSource({ pipeline, lake, online = false }: Arguments<typeof
   return { path, budget: DEFAULT_BUDGET, service: { baseUrl, apiKey } };
 }
 
-function describeStatus({ pointer, runs, checks, ...status }: Status) {
+/** The status for machines. */
+export function describeStatus({ pointer, runs, checks, ...status }: Status) {
   const { runId, runNumber, cursor, at, pipeline } = pointer ?? {};
   const published = { published: pointer !== undefined, pipeline, runId, runNumber, cursor, at };
-  return { ...status, ...published, runs: toJsonRows(runs), checks: toJsonRows(checks) };
+  return { ...status, ...published, runs: toReportRows(runs), checks: toReportRows(checks) };
 }
-
-const toJsonRows = ({ names, rows }: Rows) => rows.map((row) => new RawJson(rowToJson(names, row)));

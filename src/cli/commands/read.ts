@@ -6,7 +6,19 @@ import { TABLE_NAMES } from '../../tables/table.js';
 import { declareCommand } from '../command.js';
 import { NOTIFY } from '../notify/receivers.js';
 import { choice, type Form, file, flag, repeated, text, value, whole } from '../parameter.js';
-import { CREDITS_NOTE, currency, FORMATS, LAKE, PIPELINE, RATES, REMOTE, RESULT } from '../shared-options.js';
+import {
+  CREDITS_NOTE,
+  currency,
+  FORMATS,
+  LAKE,
+  MEMORY,
+  OWN_SITE,
+  PIPELINE,
+  RATES,
+  REMOTE,
+  RESULT,
+  SITE_ID,
+} from '../shared-options.js';
 
 // Written out, because their room loads DuckDB.
 const GRADES = ['A', 'B', 'C'] as const satisfies Grade[];
@@ -60,13 +72,6 @@ A rate is how much of the currency one unit of the base buys, as central banks p
 ${CREDITS_NOTE}`,
 });
 
-const SITE_ID: Form<bigint> = {
-  what: 'a site_id',
-  parse: (typed) => (/^\d{1,18}$/u.test(typed) ? BigInt(typed) : undefined),
-  placeholder: 'ID',
-  hint: 'Use a site_id from table sites.',
-};
-
 const RULE: Form<SuggestRule> = {
   what: 'a rule: cheapest, second or median, with a percentage to go below it if you like, such as median-5%',
   parse: (typed) => {
@@ -85,7 +90,7 @@ export const watch = declareCommand({
     lake: LAKE,
     list: file('Your products as CSV: product,price and optionally currency,lowest,highest', { isRequired: true }),
     currency: currency('Currency for lines that have none'),
-    ownSite: value(SITE_ID, 'site_id of your own shop, to leave it out', { completes: 'shops' }),
+    ownSite: OWN_SITE,
     withSuspects: flag('Compare every price, even those that look wrong; saves nothing for the next run'),
     compliance: flag('Show every time a shop went below a lowest allowed price, with evidence', {
       excludes: ['suggest', 'state'],
@@ -118,12 +123,6 @@ By default, watch ignores prices that look wrong (is_counted of table offers), s
 If semicolons separate the columns, prices have a decimal comma. A product that nobody sells is not an error: column reason says why no offer was found.
 ${CREDITS_NOTE}`,
 });
-
-const MEMORY: Form<string> = {
-  what: 'a size such as 512MB or 2GB',
-  parse: (typed) => (/^\d+(\.\d+)?\s*([KMGT]i?B)$/iu.test(typed) ? typed : undefined),
-  placeholder: 'SIZE',
-};
 
 const VARIABLE: Form<readonly [name: string, value: string]> = {
   what: 'of the form name=value',
@@ -207,7 +206,7 @@ export const explore = declareCommand({
     }),
     list: file('Your products as CSV, as for watch; adds a page with your position'),
     currency: currency('Currency for lines that have none'),
-    ownSite: value(SITE_ID, 'site_id of your own shop, to leave it out', { completes: 'shops' }),
+    ownSite: OWN_SITE,
     pictures: repeated(
       value(HOST, "Show shops' pictures from this host; can be repeated. Your browser then asks that host for them"),
     ),

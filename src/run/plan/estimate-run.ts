@@ -69,6 +69,12 @@ export interface RunEstimate extends ModeChoice, Total {
   refusal: PricelakeError | undefined;
 }
 
+export interface EstimateOptions {
+  signal?: AbortSignal;
+  caps?: RunCaps;
+  connect?: typeof createClient;
+}
+
 /**
  * Plans the next run as the run itself would, and prices it. Makes at most seven calls, and some more for each dataset
  * of a list. Writes nothing and takes no lock.
@@ -76,12 +82,12 @@ export interface RunEstimate extends ModeChoice, Total {
 export async function estimateRun(
   pipeline: Pipeline,
   io: Io,
-  { signal, caps = {} }: { signal?: AbortSignal; caps?: RunCaps } = {},
+  { signal, caps = {}, connect = createClient }: EstimateOptions = {},
 ): Promise<RunEstimate> {
   const { baseUrl, apiKey } = pipeline.source;
   const lake = await findLake(pipeline.lake.path);
   const stop = signal === undefined ? {} : { signal };
-  const client = createClient({ baseUrl, apiKey, ...stop }, io);
+  const client = connect({ baseUrl, apiKey, ...stop }, io);
   const session = await openSession({ hasModels: true, signal, memoryLimit: pipeline.lake.memory });
   const { db, workFolder } = session;
   try {

@@ -1,0 +1,37 @@
+import { declareCommand } from '../command.js';
+import { duration, file, flag, value, whole } from '../parameter.js';
+import { currency, LAKE, MEMORY, OWN_SITE, PIPELINE } from '../shared-options.js';
+
+export const mcp = declareCommand({
+  name: 'mcp',
+  describe: 'Serve the lake to programs and AI agents, by the Model Context Protocol on stdin and stdout',
+  arguments: { pipeline: PIPELINE },
+  options: {
+    lake: LAKE,
+    list: file('Your products as CSV, as for watch; tool watch compares them'),
+    currency: currency('Currency for lines that have none'),
+    ownSite: OWN_SITE,
+    memory: value(MEMORY, 'Memory for DuckDB before it spills to disk', { default: '500MB' }),
+    timeout: value(duration(), 'Longest time of one query, such as 30s or 2m; default 30s'),
+    allowSync: flag('Also offer sync, which spends money, within the budget of the next three options'),
+    maxCalls: whole('Maximum calls to the service in this session, for plan and sync together', {
+      from: 0,
+      default: 100,
+    }),
+    maxRows: whole('Maximum export rows in this session', { from: 0, default: 0 }),
+    maxOverage: whole('Maximum overage in this session, in started blocks of 10,000 export rows', {
+      from: 0,
+      default: 0,
+    }),
+  },
+  examples: [
+    ['pricelake mcp --lake /data/lake', 'The command that a client starts'],
+    ['pricelake mcp prices.yaml --list mine.csv', 'With plan, and with your own prices'],
+    [
+      'pricelake mcp prices.yaml --allow-sync --max-calls 500 --max-rows 100000',
+      'With sync, which takes no more than this',
+    ],
+  ],
+  notes:
+    'Tools only read, except sync. Each answer names the run that it is about and the credits to pass on. sync runs only for the digest of a plan, and a session never takes more than its budget.',
+});

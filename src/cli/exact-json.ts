@@ -1,0 +1,23 @@
+import { LosslessNumber, parse } from 'lossless-json';
+import { RawJson } from './json-text.js';
+
+/** JSON for readers that keep only 53 bits of a number. */
+export type ExactJson = null | boolean | number | string | ExactJson[] | { [name: string]: ExactJson };
+
+/**
+ * A report whose 64-bit integers and decimals are text, by type and not by size: a reader never has to guess. So are the
+ * numbers of text that is JSON already. Doubles and small integers stay numbers.
+ */
+export function toExactJson(value: unknown): ExactJson {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (typeof value === 'boolean' || typeof value === 'string') return value;
+  if (value instanceof RawJson) return toExactJson(parse(value.text));
+  if (value instanceof LosslessNumber) return value.value;
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Error) return value.message;
+  if (Array.isArray(value)) return value.map(toExactJson);
+  const members = Object.entries(value).filter(([, member]) => member !== undefined && typeof member !== 'function');
+  return Object.fromEntries(members.map(([name, member]) => [name, toExactJson(member)]));
+}

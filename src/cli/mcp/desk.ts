@@ -1,0 +1,54 @@
+import { sep } from 'node:path';
+import type { Snapshot } from '../../explore/snapshot.js';
+import type { Snapshots } from '../../explore/snapshots.js';
+import type { Lake } from '../../lake/lake.js';
+import { explainLostFile } from '../../lake/lost-file.js';
+import type { Budget } from '../../plan/allowance.js';
+import type { CliIo } from '../terminal-io.js';
+import type { SessionBudget } from './session-budget.js';
+
+/** The lake, the limits and the budget that tools of one server share. */
+export interface Desk {
+  /** The folder of the lake on this machine. */
+  path: string;
+  lake: Lake;
+  snapshots: Snapshots;
+  /** Longest time of one query, in milliseconds. */
+  most: number;
+  /** The pipeline file that is named; undefined if commands look for one. */
+  pipeline: string | undefined;
+  monthly: Budget;
+  allowSync: boolean;
+  session: SessionBudget;
+  io: CliIo;
+  now(): Date;
+}
+
+/** One call of a tool. */
+export interface Call {
+  desk: Desk;
+  /** Aborted when the client cancels, or the server stops. */
+  signal: AbortSignal;
+}
+
+/** Lends the newest snapshot, and tries again if a run has removed files of it. */
+export function useSnapshot<T>({ desk }: Call, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  const { snapshots } = desk;
+  return snapshots.use(work).catch(async (error: unknown) => {
+    if (explainLostFile(error) === error) throw error;
+    await snapshots.renew();
+    return snapshots.use(work);
+  });
+}
+
+/** Waits until rows of the past are prepared, but no longer than a query may take. */
+export async function waitUntilWhole(snapshot: Snapshot, { desk, signal }: Call): Promise<void> {
+  if (snapshot.isWhole) return;
+  const late = new Promise<void>((resolve) => setTimeout(resolve, desk.most).unref());
+  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  await Promise.race([snapshot.whole, late, stopped]);
+  signal.throwIfAborted();
+}
+
+/** The folder, without a path of the machine. */
+export const nameOf = (path: string): string => path.split(sep).filter(Boolean).at(-1) ?? path;

@@ -1,0 +1,134 @@
+import { type DuckDBConnection, type DuckDBType, DuckDBTypeId, type DuckDBValue } from '@duckdb/node-api';
+import * as z from 'zod';
+import { withVariables } from '../../explore/question.js';
+import type { Snapshot } from '../../explore/snapshot.js';
+import { quoteIdentifier } from '../../sql/quote.js';
+import { prepareSelect } from '../../sql/read-only-sql.js';
+import { type ExactJson, toExactJson } from '../exact-json.js';
+import { explainSqlError } from '../explain-sql-error.js';
+import { toReportValue } from '../output/report-rows.js';
+
+/** Rows of one answer. */
+export const MOST_ROWS = 1000;
+export const ROWS = 100;
+/** Characters of one value, and of all rows of an answer. */
+export const MOST_TEXT = 2000;
+const MOST_CHARACTERS = 100_000;
+
+export interface RowsRequest {
+  sql: string;
+  set?: Readonly<Record<string, string>> | undefined;
+  limit?: number | undefined;
+  offset?: number | undefined;
+  /** Runs before the query, and may refuse it. */
+  check?: (connection: DuckDBConnection) => Promise<void>;
+}
+
+/** The members of an answer that has rows. */
+export const rowsShape = {
+  columns: z.array(z.object({ name: z.string(), type: z.string() })),
+  rows: z.array(z.record(z.string(), z.unknown())),
+  more: z.boolean().describe('True if there are more rows: pass a larger limit, or an offset'),
+  cut: z.array(z.string()).describe(`Columns in which values were cut after ${MOST_TEXT} characters`),
+};
+export type RowsAnswer = z.output<z.ZodObject<typeof rowsShape>>;
+
+/** The bounds of an answer, as members of a tool's input. */
+export const boundsShape = {
+  limit: z.int().min(1).max(MOST_ROWS).optional().describe(`Maximum number of rows; default ${ROWS}`),
+  offset: z.int().min(0).max(1_000_000_000).optional().describe('Rows to leave out at the beginning'),
+};
+
+/**
+ * Rows of one SELECT over a snapshot, bounded in time, memory, rows and characters. DuckDB itself cuts long texts, so
+ * that none becomes a text of this process.
+ * @throws PricelakeError `query`
+ */
+export async function selectRows(
+  snapshot: Snapshot,
+  { sql, set = {}, limit = ROWS, offset = 0, check }: RowsRequest,
+  { signal, most }: { signal: AbortSignal; most: number },
+): Promise<RowsAnswer> {
+  const work = async (connection: DuckDBConnection) => {
+    const plain = sql.replace(/[\s;]+$/u, '');
+    const whole = await prepareSelect(connection, plain);
+    await check?.(connection);
+    const types = Array.from({ length: whole.columnCount }, (_, at) => whole.columnType(at));
+    const names = nameApart(types.map((_, at) => whole.columnName(at)));
+    const part = `LIMIT ${limit + 1} OFFSET ${offset}`;
+    const reader = await connection.runAndReadAll(`${cutTexts(plain, types)} ${part}`);
+    return boundRows({ names, types }, reader.getRows(), limit);
+  };
+  try {
+    return await withVariables(snapshot, set, signal, work, most);
+  } catch (error) {
+    throw explainSqlError(error);
+  }
+}
+
+/** `id`, `id_1` for columns of the same name, as DuckDB itself does. */
+function nameApart(names: readonly string[]): string[] {
+  const seen = new Map<string, number>();
+  return names.map((name) => {
+    const before = seen.get(name) ?? 0;
+    seen.set(name, before + 1);
+    return before === 0 ? name : `${name}_${before}`;
+  });
+}
+
+const SCALAR = new Set([
+  ...[DuckDBTypeId.BOOLEAN, DuckDBTypeId.TINYINT, DuckDBTypeId.SMALLINT, DuckDBTypeId.INTEGER, DuckDBTypeId.BIGINT],
+  ...[DuckDBTypeId.UTINYINT, DuckDBTypeId.USMALLINT, DuckDBTypeId.UINTEGER, DuckDBTypeId.UBIGINT],
+  ...[DuckDBTypeId.HUGEINT, DuckDBTypeId.UHUGEINT, DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE, DuckDBTypeId.DECIMAL],
+  ...[DuckDBTypeId.DATE, DuckDBTypeId.TIME, DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_TZ, DuckDBTypeId.UUID],
+]);
+
+/** A column of text or of nested values becomes two: what fits, and whether it was cut. */
+function cutTexts(sql: string, types: readonly DuckDBType[]): string {
+  const columns = types.map((_, at) => quoteIdentifier(`c${at}`));
+  const selected = types.flatMap(({ typeId }, at) => {
+    const column = columns[at] as string;
+    if (SCALAR.has(typeId)) return [column];
+    const isLong = `length(${column}::VARCHAR) > ${MOST_TEXT}`;
+    const kept =
+      typeId === DuckDBTypeId.VARCHAR
+        ? `left(${column}::VARCHAR, ${MOST_TEXT})`
+        : `CASE WHEN NOT ${isLong} THEN ${column} END`;
+    return [kept, `coalesce(${isLong}, false)`];
+  });
+  return `SELECT ${selected.join(', ')} FROM (${sql}\n) AS _(${columns.join(', ')})`;
+}
+
+interface Head {
+  names: readonly string[];
+  types: readonly DuckDBType[];
+}
+
+function boundRows({ names, types }: Head, all: readonly DuckDBValue[][], limit: number): RowsAnswer {
+  const cut = new Set<string>();
+  const rows: Record<string, ExactJson>[] = [];
+  let left = MOST_CHARACTERS;
+  for (const values of all.slice(0, limit)) {
+    const row = readRow({ names, types }, values, cut);
+    left -= JSON.stringify(row).length;
+    if (left < 0 && rows.length > 0) break;
+    rows.push(row);
+  }
+  const columns = names.map((name, at) => ({ name, type: String(types[at]) }));
+  return { columns, rows, more: rows.length < all.length, cut: [...cut] };
+}
+
+function readRow({ names, types }: Head, values: readonly DuckDBValue[], cut: Set<string>): Record<string, ExactJson> {
+  let at = 0;
+  const entries = names.map((name, column): [string, ExactJson] => {
+    const value = toExactJson(toReportValue(values[at]));
+    at += 1;
+    if (SCALAR.has((types[column] as DuckDBType).typeId)) return [name, value];
+    const isCut = values[at] === true;
+    at += 1;
+    if (!isCut) return [name, value];
+    cut.add(name);
+    return [name, typeof value === 'string' ? `${value}…` : '…'];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,86 @@
+import * as z from 'zod';
+import type { CallCap } from '../../api/client.js';
+import { PricelakeError } from '../../io/errors.js';
+import { int64 } from '../results/kinds.js';
+
+/** The most that a session may take from the service. */
+export interface SessionCaps {
+  calls: bigint;
+  exportRows: bigint;
+  overageBlocks: bigint;
+}
+
+export type Spent = SessionCaps;
+const SPENT = { calls: int64, exportRows: int64, overageBlocks: int64 };
+export const paidShape = {
+  paid: z.object(SPENT).describe('Taken from the service by this call'),
+  session: z.object({ spent: z.object(SPENT), left: z.object(SPENT) }),
+};
+
+const subtract = (a: Spent, b: Spent): Spent => ({
+  calls: a.calls - b.calls,
+  exportRows: a.exportRows - b.exportRows,
+  overageBlocks: a.overageBlocks - b.overageBlocks,
+});
+
+/**
+ * Counts what a session takes from the service. Calls are held to their cap one by one, by every client of the session;
+ * export rows and overage by the caps of each run. Reservations under way count as made.
+ */
+export class SessionBudget implements CallCap {
+  readonly #caps: SessionCaps;
+  #spent: Spent = { calls: 0n, exportRows: 0n, overageBlocks: 0n };
+  #underWay = 0n;
+
+  constructor(caps: SessionCaps) {
+    this.#caps = caps;
+  }
+
+  get spent(): Spent {
+    return this.#spent;
+  }
+
+  get left(): Spent {
+    return subtract(this.#caps, this.#spent);
+  }
+
+  begin(): void {
+    const { calls } = this.#caps;
+    if (this.#spent.calls + this.#underWay >= calls) {
+      throw new PricelakeError('budget', `--max-calls allows ${calls} calls in this session, and none is left`, {
+        hint: 'Landed data is kept. A person can start the server again with a larger budget.',
+      });
+    }
+    this.#underWay += 1n;
+  }
+
+  end(reached: boolean): void {
+    this.#underWay -= 1n;
+    if (reached) this.#spent = { ...this.#spent, calls: this.#spent.calls + 1n };
+  }
+
+  takeExports(exportRows: bigint, overageBlocks: bigint): void {
+    const { calls, exportRows: rows, overageBlocks: blocks } = this.#spent;
+    this.#spent = { calls, exportRows: rows + exportRows, overageBlocks: blocks + overageBlocks };
+  }
+
+  /** Counts what `work` takes, also if it fails. */
+  async measure<T>(work: () => Promise<T>): Promise<{ result: T; paid: Spent }> {
+    const before = this.#spent;
+    try {
+      return { result: await work(), paid: subtract(this.#spent, before) };
+    } catch (error) {
+      throw new PaidError(error, subtract(this.#spent, before));
+    }
+  }
+}
+
+/** An error after calls that are paid for. */
+export class PaidError extends Error {
+  readonly paid: Spent;
+
+  constructor(cause: unknown, paid: Spent) {
+    super('failed after paid calls', { cause });
+    this.paid = paid;
+  }
+}

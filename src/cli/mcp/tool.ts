@@ -1,0 +1,49 @@
+import * as z from 'zod';
+import type { Snapshot } from '../../explore/snapshot.js';
+import { int64 } from '../results/kinds.js';
+import { type Call, useSnapshot, waitUntilWhole } from './desk.js';
+import { type RowsRequest, rowsShape, selectRows } from './rows.js';
+
+/** A tool as clients see it, and what it does. The answer is a report as commands make them. */
+export interface Tool<Input extends z.ZodObject = z.ZodObject> {
+  name: string;
+  title: string;
+  describe: string;
+  input: Input;
+  /** Also the members of an answer that none of its own. */
+  output: z.ZodType;
+  /** False if it may change the lake. */
+  isReadOnly: boolean;
+  /** True if it makes calls to the service. */
+  asksService: boolean;
+  run(input: z.output<Input>, call: Call): Promise<Record<string, unknown>>;
+}
+
+/** Keeps the type of a tool's input. */
+export const declareTool = <Input extends z.ZodObject>(
+  tool: Omit<Tool<Input>, 'isReadOnly' | 'asksService'> & Partial<Pick<Tool, 'isReadOnly' | 'asksService'>>,
+): Tool => ({ isReadOnly: true, asksService: false, ...tool }) as unknown as Tool;
+
+/** Says which data an answer is about, and what must be passed on with it. */
+export const aboutShape = {
+  lake: z.string(),
+  run: z
+    .object({ number: int64, id: z.string(), at: z.date() })
+    .nullable()
+    .describe('The run that published the data; the same run and input give the same answer'),
+  credits: z.array(z.string()).describe('Licence texts of open-data websites: pass them on with the data'),
+};
+
+export const about = ({ name, run, credits }: Snapshot) => ({ lake: name, run: run ?? null, credits: [...credits] });
+
+export const rowsOutput = z.object({ ...aboutShape, ...rowsShape });
+
+/** The rows of one SELECT, with what they are about. */
+export function answerRows(call: Call, request: RowsRequest | ((snapshot: Snapshot) => RowsRequest), hasPast = false) {
+  return useSnapshot(call, async (snapshot) => {
+    if (hasPast) await waitUntilWhole(snapshot, call);
+    const { desk, signal } = call;
+    const wanted = typeof request === 'function' ? request(snapshot) : request;
+    return { ...about(snapshot), ...(await selectRows(snapshot, wanted, { signal, most: desk.most })) };
+  });
+}

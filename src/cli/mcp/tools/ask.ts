@@ -1,0 +1,123 @@
+import * as z from 'zod';
+import { listAnalyses, readQuestion } from '../../../analyze/analysis.js';
+import { toProductId } from '../../../analyze/spread-selection.js';
+import { bindAnalysis } from '../../../explore/question.js';
+import { readAbout, readVariables } from '../../../explore/variables.js';
+import { readAnalysis } from '../../../sql/model.js';
+import { type Call, useSnapshot, waitUntilWhole } from '../desk.js';
+import { refuseFiles } from '../refuse-files.js';
+import { boundsShape, MOST_ROWS, type RowsRequest, selectRows } from '../rows.js';
+import { about, aboutShape, answerRows, declareTool, rowsOutput } from '../tool.js';
+
+const ANALYSES = listAnalyses();
+const variableShape = z.object({ name: z.string(), about: z.string() });
+
+export const analyses = declareTool({
+  name: 'analyses',
+  title: 'List the analyses',
+  describe:
+    'Lists the analyses with the question that each answers and its variables. Prefer them to SQL of your own: they leave out prices that look wrong.',
+  input: z.object({ analysis: z.enum(ANALYSES).optional().describe('Only this one, with its method and limits') }),
+  output: z.object({
+    analyses: z.array(
+      z.object({
+        name: z.string(),
+        question: z.string(),
+        about: z.string().optional(),
+        variables: z.array(variableShape),
+      }),
+    ),
+  }),
+  run: async ({ analysis }) => ({
+    analyses: (analysis === undefined ? ANALYSES : [analysis]).map((name) => ({
+      name,
+      question: readQuestion(name),
+      about: analysis === undefined ? undefined : readAbout(readAnalysis(name)),
+      variables: readVariables(name),
+    })),
+  }),
+});
+
+/** Values are bound as variables of the session, never as parts of the SQL. */
+const askAnalysis = (analysis: string, set: Record<string, string>, call: Call, bounds: Omit<RowsRequest, 'sql'>) =>
+  answerRows(call, (snapshot) => ({ ...bounds, sql: bindAnalysis(snapshot, { analysis, set }), set }), true);
+
+/** Variables by their names; those without a value are not set. */
+const toSet = (values: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  );
+
+export const runAnalysis = declareTool({
+  name: 'run_analysis',
+  title: 'Run an analysis',
+  describe: 'Runs an analysis that `analyses` lists, with its variables as text. Answers rows.',
+  input: z.object({
+    analysis: z.enum(ANALYSES),
+    variables: z
+      .record(z.string().regex(/^[a-z_]\w{0,40}$/u), z.string().max(1000))
+      .optional()
+      .describe('Values by the names that `analyses` lists, such as {"currency": "EUR"}'),
+    ...boundsShape,
+  }),
+  output: rowsOutput,
+  run: ({ analysis, variables = {}, ...bounds }, call) => askAnalysis(analysis, variables, call, bounds),
+});
+
+export const query = declareTool({
+  name: 'query',
+  title: 'Query with SQL',
+  describe:
+    "Runs one SELECT in DuckDB's SQL over the tables that `describe` lists and view price_spells. Reads no files, changes nothing. Aggregate in SQL: answers have few rows.",
+  input: z.object({ sql: z.string().min(1).max(20_000), ...boundsShape }),
+  output: rowsOutput,
+  run: ({ sql, ...bounds }, call) =>
+    answerRows(call, { ...bounds, sql, check: (connection) => refuseFiles(connection, sql.replace(/[\s;]+$/u, '')) }),
+});
+
+const moverShape = {
+  since: z.string().max(40).optional().describe('A time in UTC; default one day before the newest data'),
+  since_run: z.int().min(0).optional().describe('Instead: what changed after this run'),
+  currency: z.string().max(3).optional(),
+  category: z.string().max(200).optional().describe('Slug or path; includes subcategories'),
+  site_id: z.string().max(20).optional(),
+  product: z.string().max(200).optional(),
+  kind: z.enum(['fall', 'rise', 'new', 'back', 'removed', 'gone']).optional(),
+  top: z.int().min(1).max(MOST_ROWS).optional().describe('Rows of each kind, largest first; default 100'),
+};
+
+export const movers = declareTool({
+  name: 'movers',
+  title: 'What moved',
+  describe: 'Prices that fell or rose, and listings that came or went, since a time or a run. Analysis movers.',
+  input: z.object({ ...moverShape, ...boundsShape }),
+  output: rowsOutput,
+  run: ({ limit, offset, ...set }, call) => askAnalysis('movers', toSet(set), call, { limit, offset }),
+});
+
+export const product = declareTool({
+  name: 'product',
+  title: 'One product',
+  describe:
+    'One product: its spread by currency, and its listed offers, cheapest first, with the reason why an offer does not count.',
+  input: z.object({
+    product: z.string().min(1).max(200).describe('A product_id, or a GTIN in any form'),
+    currency: z.string().max(3).optional(),
+    limit: boundsShape.limit,
+  }),
+  output: z.object({
+    ...aboutShape,
+    spreads: z.array(z.record(z.string(), z.unknown())),
+    offers: rowsOutput.omit({ lake: true, run: true, credits: true }),
+  }),
+  run: ({ product: given, currency, limit }, call) =>
+    useSnapshot(call, async (snapshot) => {
+      await waitUntilWhole(snapshot, call);
+      const set = toSet({ product: toProductId(given), currency });
+      const bounds = { signal: call.signal, most: call.desk.most };
+      const select = (analysis: string) =>
+        selectRows(snapshot, { sql: bindAnalysis(snapshot, { analysis, set }), set, limit }, bounds);
+      const [spreads, offers] = [await select('find_products'), await select('offers')];
+      return { ...about(snapshot), spreads: spreads.rows, offers };
+    }),
+});

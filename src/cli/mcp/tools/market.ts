@@ -1,0 +1,71 @@
+import * as z from 'zod';
+import { selectChanges } from '../../../deliver/select-changes.js';
+import { bindAnalysis } from '../../../explore/question.js';
+import { PricelakeError } from '../../../io/errors.js';
+import { TABLE_NAMES } from '../../../tables/table.js';
+import { int64 } from '../../results/kinds.js';
+import { boundsShape } from '../rows.js';
+import { answerRows, declareTool, rowsOutput } from '../tool.js';
+
+export const changes = declareTool({
+  name: 'changes',
+  title: 'Rows that changed',
+  describe:
+    'Rows of a table that are new, changed or gone since a run, a version of the table or a time, in the order of the key.',
+  input: z.object({
+    table: z.enum(TABLE_NAMES),
+    since: z.string().max(60).describe('A run (41), a version of the table (v14) or a time in UTC'),
+    ...boundsShape,
+  }),
+  output: z.object({
+    ...rowsOutput.shape,
+    table: z.string(),
+    versions: z.object({ from: int64, to: int64 }),
+    runs: z.array(z.string()),
+  }),
+  run: async ({ table, since, ...bounds }, call) => {
+    const { select, from, to, runs } = await selectChanges(call.desk.lake, table, since);
+    return { ...(await answerRows(call, { ...bounds, sql: select })), table, versions: { from, to }, runs };
+  },
+});
+
+const QUESTIONS = { position: 'watched_lines', compliance: 'watch_compliance', suggest: 'watch_suggest' } as const;
+
+export const watch = declareTool({
+  name: 'watch',
+  title: 'Your prices against the market',
+  describe:
+    'Compares the price list of the person who started this server (--list) with the market: position, stretches below a lowest allowed price (compliance), or suggested prices (suggest).',
+  input: z.object({
+    show: z.enum(['position', 'compliance', 'suggest']).optional().describe('Default position'),
+    suggest_by: z.enum(['cheapest', 'second', 'median']).optional(),
+    suggest_minus: z
+      .string()
+      .regex(/^\d{1,2}(\.\d{1,2})?$/u)
+      .optional()
+      .describe('Percent to go below it'),
+    ...boundsShape,
+  }),
+  output: rowsOutput,
+  run: ({ show = 'position', suggest_by = 'cheapest', suggest_minus = '0', ...bounds }, call) =>
+    answerRows(
+      call,
+      (snapshot) => {
+        const { list } = snapshot;
+        if (list === undefined) {
+          throw new PricelakeError('usage', 'the server has no price list', {
+            hint: 'A person can start it with --list mine.csv.',
+          });
+        }
+        if (!list.isMade) {
+          throw new PricelakeError('query', 'the list is still being compared with the prices of the past', {
+            hint: 'Ask again in a minute.',
+          });
+        }
+        const own = { own_site: String(list.options.ownSite ?? '') };
+        const set = show === 'suggest' ? { ...own, suggest_by, suggest_minus } : show === 'compliance' ? own : {};
+        return { ...bounds, sql: bindAnalysis(snapshot, { analysis: QUESTIONS[show], set }), set };
+      },
+      true,
+    ),
+});

@@ -1,0 +1,122 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.js';
+import { readJsonLine, runHere } from '../pricelake.js';
+import { type Opened, openClient, type Told } from './open-client.js';
+
+const sandbox = await startSandbox({ items: 120, sites: 2, ratePerSecond: null });
+const folder = await mkdtemp(join(tmpdir(), 'pricelake-mcp-money-'));
+const pipeline = join(folder, 'prices.yaml');
+const key = sandbox.keys.live;
+await writeFile(
+  pipeline,
+  `source: {baseUrl: '${sandbox.baseUrl}', apiKey: '\${PRICELAKE_API_KEY}'}\nlake: {path: '${folder}/lake'}\nproof: {sample: 5}\n`,
+);
+const env = { PRICELAKE_API_KEY: key };
+const first = readJsonLine(await runHere(['sync', pipeline, '--json'], { env }));
+expect(first.published).toBe(true);
+afterAll(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+const countCalls = async (): Promise<bigint> => {
+  const answer = await fetch(`${sandbox.baseUrl}/api/v1/plan`, { headers: { authorization: `Bearer ${key}` } });
+  return BigInt(((await answer.json()) as { usage: { apiCalls: number } }).usage.apiCalls);
+};
+
+async function withClient<T>(args: string[], work: (opened: Opened) => Promise<T>): Promise<T> {
+  const opened = await openClient([pipeline, ...args], env);
+  try {
+    return await work(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+const readPaid = (told: Record<string, unknown>) => told.paid as { calls: string; exportRows: string };
+
+test('plan says what a sync would cost, and what it took itself', () =>
+  withClient([], async ({ call }) => {
+    await sandbox.advance({ hours: 6, changes: 20 });
+    const before = await countCalls();
+    const { value, isError } = await call('plan');
+    const counted = (await countCalls()) - before - 1n;
+    expect([isError, readPaid(value).calls]).toEqual([false, String(counted)]);
+    const printed = readJsonLine(await runHere(['plan', pipeline, '--json'], { env }));
+    expect([value.mode, value.calls, value.exportRows]).toEqual([
+      printed.mode,
+      printed.calls,
+      String(printed.exportRows),
+    ]);
+    expect(value).toMatchObject({ digest: expect.stringMatching(/^[0-9a-f]{32}$/u), refusal: null });
+    expect((await call('plan')).value.digest).toBe(value.digest);
+  }));
+
+test('sync is refused unless the server may', () =>
+  withClient([], async ({ call, refuse }) => {
+    const { digest } = (await call('plan')).value;
+    expect(await refuse('sync', { digest })).toMatchObject({ code: 'usage', message: 'this server may not sync' });
+  }));
+
+describe('with --allow-sync', () => {
+  test('a wrong digest runs nothing, a right one runs once, and every call is in the answers', () =>
+    withClient(['--allow-sync', '--max-calls', '200', '--max-rows', '100000'], async ({ call, refuse }) => {
+      const before = await countCalls();
+      for (const digest of ['0'.repeat(32), 'x', ''])
+        expect((await refuse('sync', { digest })).message).toMatch(/digest/u);
+      const planned = (await call('plan')).value;
+      const { digest } = planned;
+      const synced = await call('sync', { digest });
+      expect([synced.isError, synced.texts.join()]).toEqual([false, expect.any(String)]);
+      expect(synced.value).toMatchObject({ published: true, run_number: '2', caught_up: true });
+      const counted = (await countCalls()) - before - 1n;
+      const paid = [planned, synced.value].map((told) => BigInt(readPaid(told).calls));
+      expect(paid.reduce((sum, calls) => sum + calls, 0n)).toBe(counted);
+      expect(synced.value.calls).toBe(readPaid(synced.value).calls);
+      expect(synced.value).toMatchObject({ session: { spent: { calls: String(counted) } } });
+      expect((await refuse('sync', { digest })).message).toBe('no plan of this session has this digest');
+      const { value } = await call('describe');
+      expect(value.run).toMatchObject({ number: '2' });
+    }));
+
+  test('a plan for an older lake is refused', () =>
+    withClient(['--allow-sync', '--max-calls', '200'], async ({ call, refuse }) => {
+      await sandbox.advance({ hours: 6, changes: 20 });
+      const { digest } = (await call('plan')).value;
+      await runHere(['sync', pipeline, '--json'], { env });
+      expect((await refuse('sync', { digest })).message).toBe('the lake is another since the plan');
+    }));
+
+  test('calls end at the budget of the session, to the call', () =>
+    withClient(['--allow-sync', '--max-calls', '3'], async ({ call, refuse }) => {
+      const before = await countCalls();
+      const answers = [await call('plan'), await call('plan'), await call('plan')].map(({ value }) => value as Told);
+      expect(answers.at(-1)).toMatchObject({ session: { left: { calls: '0' } } });
+      expect((await countCalls()) - before - 1n).toBe(3n);
+      expect(await refuse('plan')).toMatchObject({
+        code: 'budget',
+        message: expect.stringMatching(/--max-calls allows 3 calls/u),
+      });
+    }));
+
+  test('a plan that the session cannot pay has no digest, and says why', () =>
+    withClient(['--allow-sync', '--max-calls', '12', '--max-rows', '10'], async ({ call }) => {
+      const { value } = await call('plan', { reconcile: true });
+      expect(value).toMatchObject({
+        digest: null,
+        refusal: {
+          code: 'budget',
+          message: expect.stringMatching(/^the session's budget is too small: it would take \d+ calls of \d left$/u),
+        },
+      });
+    }));
+});
+
+test('the key reaches no answer', () =>
+  withClient([], async ({ call }) => {
+    const answers = [await call('plan'), await call('status'), await call('query', { sql: `SELECT '${key}' AS k` })];
+    expect(JSON.stringify(answers)).not.toContain(key);
+  }));
