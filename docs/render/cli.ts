@@ -34,7 +34,7 @@ export function renderCli(): string {
   const commands = specs.map((spec) => renderCommand(spec, shared, paragraphs));
   return `# Command line
 
-\`npm run docs\` generates this page from the definitions of the command line. \`pricelake COMMAND --help\` prints the same for one command, with more examples.
+\`npm run docs\` generates this page from the definitions of the command line. \`pricelake COMMAND --help\` prints the same for one command, with more examples and what they do.
 
 Results go to stdout. Logs and progress go to stderr: bars and lines on a terminal, JSON lines elsewhere. With \`--json\`, the last line of stdout is one JSON object: \`{"ok": true, …}\`, or \`{"ok": false, "error": {"code", "message", "hint", …}}\`. [Errors and exit codes](errors.md) lists the codes, [Environment](environment.md) the variables.
 
@@ -85,7 +85,7 @@ function renderCommand(spec: CommandSpec, shared: Set<string>, paragraphs: Set<s
     own.join('\n'),
     examples
       .slice(0, 1)
-      .map(([line, meaning]) => `For example, \`${line}\`: ${meaning}`)
+      .map(([line]) => `For example, \`${line}\`.`)
       .join('\n'),
     ...listParagraphs(spec).filter((paragraph) => !paragraphs.has(paragraph)),
   ];

@@ -38,12 +38,14 @@ export const about = ({ name, run, credits }: Snapshot) => ({ lake: name, run: r
 
 export const rowsOutput = z.object({ ...aboutShape, ...rowsShape });
 
+type ChooseRows = (snapshot: Snapshot) => RowsRequest | Promise<RowsRequest>;
+
 /** The rows of one SELECT, with what they are about. */
-export function answerRows(call: Call, request: RowsRequest | ((snapshot: Snapshot) => RowsRequest), hasPast = false) {
+export function answerRows(call: Call, request: RowsRequest | ChooseRows, hasPast = false) {
   return useSnapshot(call, async (snapshot) => {
     if (hasPast) await waitUntilWhole(snapshot, call);
     const { desk, signal } = call;
-    const wanted = typeof request === 'function' ? request(snapshot) : request;
+    const wanted = typeof request === 'function' ? await request(snapshot) : request;
     return { ...about(snapshot), ...(await selectRows(snapshot, wanted, { signal, most: desk.most })) };
   });
 }

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { listAnalyses, readQuestion } from '../../../analyze/analysis.js';
-import { toProductId } from '../../../analyze/spread-selection.js';
+import { resolveKnown } from '../../../analyze/known-values.js';
+import { checkSet, describeType, readAbout, readVariables } from '../../../analyze/variables.js';
 import { bindAnalysis } from '../../../explore/question.js';
-import { readAbout, readVariables } from '../../../explore/variables.js';
+import type { Snapshot } from '../../../explore/snapshot.js';
 import { readAnalysis } from '../../../sql/model.js';
 import { type Call, useSnapshot, waitUntilWhole } from '../desk.js';
 import { refuseFiles } from '../refuse-files.js';
@@ -10,7 +11,13 @@ import { boundsShape, MOST_ROWS, type RowsRequest, selectRows } from '../rows.js
 import { about, aboutShape, answerRows, declareTool, rowsOutput } from '../tool.js';
 
 const ANALYSES = listAnalyses();
-const variableShape = z.object({ name: z.string(), about: z.string() });
+const variableShape = z.object({
+  name: z.string(),
+  type: z.string(),
+  about: z.string(),
+  default: z.string().optional(),
+  isRequired: z.boolean(),
+});
 
 export const analyses = declareTool({
   name: 'analyses',
@@ -33,14 +40,24 @@ export const analyses = declareTool({
       name,
       question: readQuestion(name),
       about: analysis === undefined ? undefined : readAbout(readAnalysis(name)),
-      variables: readVariables(name),
+      variables: readVariables(name).map((one) => {
+        const { name: variable, about: says, default: usual, isRequired } = one;
+        return { name: variable, type: describeType(one), about: says, default: usual, isRequired };
+      }),
     })),
   }),
 });
 
-/** Values are bound as variables of the session, never as parts of the SQL. */
-const askAnalysis = (analysis: string, set: Record<string, string>, call: Call, bounds: Omit<RowsRequest, 'sql'>) =>
-  answerRows(call, (snapshot) => ({ ...bounds, sql: bindAnalysis(snapshot, { analysis, set }), set }), true);
+/** Values are bound as variables of the session, never as parts of the SQL. A typo is an error, not an empty result. */
+function askAnalysis(analysis: string, given: Record<string, string>, call: Call, bounds: Omit<RowsRequest, 'sql'>) {
+  const variables = readVariables(analysis);
+  checkSet(analysis, variables, given);
+  const choose = async (snapshot: Snapshot) => {
+    const set = await resolveKnown(snapshot.version.statements(), variables, given);
+    return { ...bounds, sql: bindAnalysis(snapshot, { analysis, set }), set };
+  };
+  return answerRows(call, choose, true);
+}
 
 /** Variables by their names; those without a value are not set. */
 const toSet = (values: Record<string, unknown>): Record<string, string> =>
@@ -113,7 +130,8 @@ export const product = declareTool({
   run: ({ product: given, currency, limit }, call) =>
     useSnapshot(call, async (snapshot) => {
       await waitUntilWhole(snapshot, call);
-      const set = toSet({ product: toProductId(given), currency });
+      const variables = readVariables('find_products');
+      const set = await resolveKnown(snapshot.version.statements(), variables, toSet({ product: given, currency }));
       const bounds = { signal: call.signal, most: call.desk.most };
       const select = (analysis: string) =>
         selectRows(snapshot, { sql: bindAnalysis(snapshot, { analysis, set }), set, limit }, bounds);
