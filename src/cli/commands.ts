@@ -4,7 +4,7 @@ import { changes, load, manifest, schema } from './commands/deliver.js';
 import { check, compact, rebuild, restore, status, verify } from './commands/keep.js';
 import { matches } from './commands/matches.js';
 import { mcp } from './commands/mcp.js';
-import { explore, query, report, spread, watch } from './commands/read.js';
+import { explore, query, report, spread, watch, why } from './commands/read.js';
 import { demo, sandbox, sandboxAdvance } from './commands/sandbox.js';
 import { completion, help } from './commands/shell.js';
 
@@ -22,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   joinAction(matches, async () => (await import('./actions/show-matches.js')).showMatches),
   joinAction(watch, async () => (await import('./actions/watch-prices.js')).watchPrices),
   joinAction(query, async () => (await import('./actions/run-query.js')).runQuery),
+  joinAction(why, async () => (await import('./actions/explain-why.js')).explainWhy),
   joinAction(schema, async () => (await import('./actions/show-schema.js')).showSchema),
   joinAction(explore, async () => (await import('./actions/explore-lake.js')).exploreLake),
   joinAction(mcp, async () => (await import('./actions/serve-mcp.js')).serveMcp),

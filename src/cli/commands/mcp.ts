@@ -4,22 +4,22 @@ import { currency, LAKE, MEMORY, OWN_SITE, PIPELINE } from '../shared-options.js
 
 export const mcp = declareCommand({
   name: 'mcp',
-  describe: 'Serve the lake to programs and AI agents, by the Model Context Protocol on stdin and stdout',
+  describe: 'Serve the lake to AI agents and programs, by the Model Context Protocol on stdin and stdout',
   arguments: { pipeline: PIPELINE },
   options: {
     lake: LAKE,
-    list: file('Your products as CSV, as for watch; tool watch compares them'),
+    list: file('Your products as CSV, for tool watch'),
     currency: currency('Currency for lines that have none'),
     ownSite: OWN_SITE,
     memory: value(MEMORY, 'Memory for DuckDB before it spills to disk', { default: '500MB' }),
-    timeout: value(duration(), 'Longest time of one query, such as 30s or 2m; default 30s'),
-    allowSync: flag('Also offer sync, which spends money, within the budget of the next three options'),
-    maxCalls: whole('Maximum calls to the service in this session, for plan and sync together', {
+    timeout: value(duration(), 'Longest time of one query; default 30s'),
+    allowSync: flag('Also offer sync, which spends money, within the next three options'),
+    maxCalls: whole('Maximum calls to the service in this session', {
       from: 0,
       default: 100,
     }),
     maxRows: whole('Maximum export rows in this session', { from: 0, default: 0 }),
-    maxOverage: whole('Maximum overage in this session, in started blocks of 10,000 export rows', {
+    maxOverage: whole('Maximum blocks of overage in this session', {
       from: 0,
       default: 0,
     }),
@@ -33,5 +33,5 @@ export const mcp = declareCommand({
     ],
   ],
   notes:
-    'Tools only read, except sync. Each answer names the run that it is about and the credits to pass on. sync runs only for the digest of a plan, and a session never takes more than its budget.',
+    'Tools only read, except sync, which takes the digest of a plan. A session never takes more than its budget.',
 });

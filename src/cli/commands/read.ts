@@ -3,6 +3,7 @@ import type { Grade } from '../../analyze/spread-selection.js';
 import type { SuggestRule } from '../../analyze/watch-list.js';
 import type { Since } from '../../explore/report.js';
 import { TABLE_NAMES } from '../../tables/table.js';
+import type { ExplainedTable } from '../../why/explain-value.js';
 import { declareCommand } from '../command.js';
 import { NOTIFY } from '../notify/receivers.js';
 import { choice, type Form, file, flag, repeated, text, value, whole } from '../parameter.js';
@@ -22,6 +23,14 @@ import {
 
 // Written out, because their room loads DuckDB.
 const GRADES = ['A', 'B', 'C'] as const satisfies Grade[];
+
+const TABLES_WITH_REASONS = [
+  'items',
+  'history',
+  'offers',
+  'products',
+  'price_spread',
+] as const satisfies ExplainedTable[];
 
 /** A day, or a number of days to go back from now. */
 export type FirstDay = { day: string } | { daysAgo: number };
@@ -175,6 +184,25 @@ export const query = declareCommand({
 The prompt keeps its history in ~/.local/state/pricelake/query-history.
 Numbers are exact in every format: JSON writes int64 and decimals as plain numbers with all their digits (use a parser that keeps them); Arrow and Parquet use Int64 and Decimal128. CSV output is not protected against spreadsheet formulas.
 ${CREDITS_NOTE}`,
+});
+
+export const why = declareCommand({
+  name: 'why',
+  describe:
+    'Explain a value down to the line that the service sent',
+  arguments: {
+    table: choice(TABLES_WITH_REASONS, 'Table of the row', { isRequired: true }),
+    key: text('item_id of items and offers, change_id of history, product_id of the others', { isRequired: true }),
+    column: text('Column to explain; default all, without what was said before'),
+  },
+  options: { lake: LAKE },
+  examples: [
+    ['pricelake why items 9107000000000002 price', 'The change or the read that set a price, and earlier words'],
+    ['pricelake why history 9500000000008416', 'Where the raw bytes of a change are'],
+    ['pricelake why price_spread 4006381333931 trusted_min', 'The offers that a spread comes from'],
+  ],
+  notes:
+    'Raw bytes are kept for landing.keep (7 days). If they are gone, why says so.',
 });
 
 const MOMENT: Form<Since> = {

@@ -13,9 +13,10 @@ import { checks, explainError } from './tools/explain.js';
 import { describe, status } from './tools/lake.js';
 import { changes, watch } from './tools/market.js';
 import { plan, sync } from './tools/money.js';
+import { why } from './tools/why.js';
 
 export const TOOLS: readonly Tool[] = [
-  ...[describe, analyses, runAnalysis, query, product, movers, watch, changes],
+  ...[describe, analyses, runAnalysis, query, product, movers, watch, changes, why],
   ...[status, checks, explainError, plan, sync],
 ];
 

@@ -147,6 +147,17 @@ describe('figures equal those of the command line', () => {
   });
 });
 
+test('why leads to the same bytes as the command line', async () => {
+  const sql = "SELECT item_id FROM items WHERE product_id = 'acme-r1' AND site_id = 33";
+  const key = String((await ask('query', { sql })).rows[0]?.item_id);
+  const told = await ask('why', { table: 'items', key, column: 'price' });
+  const { rows, others } = await run('why', 'items', key, 'price', '--lake', lake);
+  expect([told.rows, told.others]).toEqual([rows, others]);
+  expect((await call('why', { table: 'items', key: '1; DROP', column: 'price' })).texts[0]).toContain(
+    'no row with item_id',
+  );
+});
+
 test('describe tells sizes, columns of named tables, and traps', async () => {
   const { tables, traps, figures } = (await ask('describe', { tables: ['sites'] })) as unknown as {
     tables: { table: string; rows: string; columns?: { name: string }[] }[];
