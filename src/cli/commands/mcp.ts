@@ -32,6 +32,5 @@ export const mcp = declareCommand({
       'With sync, which takes no more than this',
     ],
   ],
-  notes:
-    'Tools only read, except sync, which takes the digest of a plan. A session never takes more than its budget.',
+  notes: 'Tools only read, except sync, which takes the digest of a plan. A session never takes more than its budget.',
 });

@@ -188,8 +188,7 @@ ${CREDITS_NOTE}`,
 
 export const why = declareCommand({
   name: 'why',
-  describe:
-    'Explain a value down to the line that the service sent',
+  describe: 'Explain a value down to the line that the service sent',
   arguments: {
     table: choice(TABLES_WITH_REASONS, 'Table of the row', { isRequired: true }),
     key: text('item_id of items and offers, change_id of history, product_id of the others', { isRequired: true }),
@@ -201,8 +200,7 @@ export const why = declareCommand({
     ['pricelake why history 9500000000008416', 'Where the raw bytes of a change are'],
     ['pricelake why price_spread 4006381333931 trusted_min', 'The offers that a spread comes from'],
   ],
-  notes:
-    'Raw bytes are kept for landing.keep (7 days). If they are gone, why says so.',
+  notes: 'Raw bytes are kept for landing.keep (7 days). If they are gone, why says so.',
 });
 
 const MOMENT: Form<Since> = {
