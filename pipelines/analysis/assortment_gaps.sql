@@ -24,9 +24,8 @@ WITH asked AS MATERIALIZED (
 ),
 own AS (
   SELECT product_id, bool_or(is_listed) AS is_sold, max(coalesce(removed_at, gone_at)) AS ended_at
-  FROM items
-  JOIN asked ON items.site_id = own_site_id
-  WHERE product_id IS NOT NULL
+  FROM (FROM 'product_listings.sql') AS listings
+  JOIN asked ON listings.site_id = own_site_id
   GROUP BY product_id
 ),
 sold AS (
@@ -40,19 +39,14 @@ sold AS (
       OR product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
     )
 ),
-shop_prices AS (
-  SELECT product_id, currency, site_id FROM sold WHERE price IS NOT NULL GROUP BY product_id, currency, site_id
-),
--- Lists are long, so they are made for few products.
+-- Lists are long, so they are made for few products. Of the offers of a shop, one counts.
 chosen AS MATERIALIZED (
-  SELECT shop_prices.product_id, currency, any_value(min_shops) AS min_shops, any_value(own.ended_at) AS own_ended_at
-  FROM shop_prices
+  SELECT product_id, currency, min_shops, own.ended_at AS own_ended_at
+  FROM (SELECT product_id, currency, count(*) AS shops FROM sold WHERE price IS NOT NULL GROUP BY product_id, currency)
   CROSS JOIN asked
   LEFT JOIN own USING (product_id)
-  WHERE NOT coalesce(own.is_sold, false)
-  GROUP BY shop_prices.product_id, currency
-  HAVING count(*) >= any_value(min_shops)
-  ORDER BY count(*) DESC, shop_prices.product_id, currency
+  WHERE shops >= min_shops AND NOT coalesce(own.is_sold, false)
+  ORDER BY shops DESC, product_id, currency
   LIMIT coalesce(getvariable('top')::BIGINT, 100)
 ),
 chosen_offers AS MATERIALIZED (
@@ -61,7 +55,7 @@ chosen_offers AS MATERIALIZED (
 sellers AS (
   SELECT product_id, currency, site_id, min(price) AS shop_price, min(first_seen_at) AS sold_at
   FROM chosen_offers
-  JOIN (SELECT item_id, first_seen_at FROM items) AS listings USING (item_id)
+  JOIN (SELECT item_id, first_seen_at FROM (FROM 'product_listings.sql')) AS listings USING (item_id)
   GROUP BY product_id, currency, site_id
 ),
 gaps AS (

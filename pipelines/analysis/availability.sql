@@ -13,7 +13,15 @@
 -- since then. Only changes in history count. Mappings, and the product of each listing, are today's for all times.
 -- Variables:
 -- · top (whole number; default 100): number of rows
-WITH runs AS MATERIALIZED (FROM 'listing_stock.sql'),
+WITH runs AS MATERIALIZED (
+  FROM (FROM 'listing_stock.sql')
+  WHERE (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
+    AND (
+      getvariable('site_id') IS NULL
+      OR product_id IN (SELECT product_id FROM (FROM 'product_listings.sql') WHERE site_id = getvariable('site_id')::BIGINT)
+    )
+    AND (getvariable('out_after') IS NULL OR out_us > epoch_us(getvariable('out_after')::TIMESTAMPTZ))
+),
 span AS (SELECT DISTINCT known_us, now_us FROM runs),
 points AS (
   SELECT product_id, from_us AS at_us FROM runs

@@ -1,7 +1,9 @@
 -- part of: availability and stock_outs
 -- Whether listings were in stock, by their attributes: one row per listing and stretch of time, in microseconds (from_us
 -- to to_us), with its state: in stock, on order, out of stock or unknown. known_us: when the known history begins; now_us:
--- its end. Two stretches that follow one another may have the same state.
+-- its end. Two stretches that follow one another may have the same state. out_us: when a stretch of the product last began or
+-- ended before now; null if none of its listings is out of stock now. explore makes these rows once for a version of the
+-- lake, without a variable, in the order of products; so a query that reads them chooses among them again.
 -- Variables:
 -- · product (product): only this product
 -- · site_id (site): only this shop

@@ -24,8 +24,7 @@ WHERE (getvariable('product') IS NULL OR product_id = getvariable('product'))
   AND (getvariable('min_price') IS NULL OR max_price >= getvariable('min_price')::DECIMAL(18, 4))
   AND (getvariable('max_price') IS NULL OR min_price <= getvariable('max_price')::DECIMAL(18, 4))
   AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
-  AND (getvariable('site_id') IS NULL
-    OR product_id IN (SELECT product_id FROM offers WHERE site_id = getvariable('site_id')::BIGINT))
+  AND (getvariable('site_id') IS NULL OR list_contains(sites, getvariable('site_id')::BIGINT))
   -- A GTIN is found with any number of zeros before it, every other word wherever it stands. Words are spelled out, because
   -- DuckDB computes them before it reads rows then.
   AND (

@@ -1,7 +1,8 @@
 -- part of: find_products
 -- One row for each product and currency in which it is listed with a price: what people search and sort by. words has
 -- title, brand, part number and product_id in small letters without accents. min_price to max_price are the trusted
--- prices, or all where too few can be trusted. in_stock_shops and delivered_min are over offers that count.
+-- prices, or all where too few can be trusted. in_stock_shops and delivered_min are over offers that count; sites has all
+-- shops that list the product, in any currency.
 SELECT
   prices.product_id,
   prices.currency,
@@ -24,6 +25,7 @@ SELECT
   coalesce(in_stock_shops, 0) AS in_stock_shops,
   delivered_min,
   spread.attribution,
+  sites,
   strip_accents(lower(concat_ws(' ', title, brand, mpn, prices.product_id, replace(mpn, '-', '')))) AS words
 FROM product_prices AS prices
 JOIN products USING (product_id)
@@ -38,3 +40,6 @@ LEFT JOIN (
   WHERE is_counted AND (availability IS NOT NULL OR delivered_price IS NOT NULL)
   GROUP BY product_id, currency
 ) AS delivery USING (product_id, currency)
+LEFT JOIN (
+  SELECT product_id, list(DISTINCT site_id) AS sites FROM offers GROUP BY product_id
+) AS sold USING (product_id)

@@ -6,7 +6,7 @@
 -- · facet (all | currency | brand | category | grade | in_stock | site_id): only this facet
 -- · top (whole number; default 100): values of each facet
 WITH found AS MATERIALIZED (
-  SELECT product_id, currency, brand, lower(brand) AS same_brand, category_slug, category_name, grade, in_stock_shops > 0 AS is_in_stock
+  SELECT currency, brand, lower(brand) AS same_brand, category_slug, category_name, grade, in_stock_shops > 0 AS is_in_stock, sites
   FROM (FROM 'matching_products.sql')
 ),
 counted AS (
@@ -25,15 +25,9 @@ counted AS (
   FROM found
   GROUP BY GROUPING SETS ((), (currency), (same_brand), (category_slug), (grade), (is_in_stock))
   UNION ALL
-  SELECT 'site_id', sold.site_id::VARCHAR, NULL, sum(currencies)::BIGINT
-  FROM (
-    SELECT DISTINCT product_id, site_id
-    FROM offers
-    SEMI JOIN found USING (product_id)
-    WHERE coalesce(getvariable('facet'), 'site_id') = 'site_id'
-  ) AS sold
-  JOIN (SELECT product_id, count(*) AS currencies FROM found GROUP BY product_id) AS counts USING (product_id)
-  GROUP BY sold.site_id
+  SELECT 'site_id', site_id::VARCHAR, NULL, count(*)
+  FROM (SELECT unnest(sites) AS site_id FROM found)
+  GROUP BY site_id
 )
 SELECT facet, value, coalesce(label, sites.name, value) AS label, products
 FROM counted

@@ -1,6 +1,6 @@
--- part of: offers, movers, price_leaders and listing_stock
--- The listings of products, without the columns that only pages of their shops have. explore makes these rows once for a
--- version of the lake, in the order of products, so that those of one are read alone.
+-- part of: offers, movers, price_leaders, availability, listing_stock and assortment_gaps
+-- The listings of products, without attributes and the columns that only pages of their shops have. explore makes these
+-- rows once for a version of the lake, in the order of products, so that those of one are read alone.
 SELECT
   item_id,
   product_id,
@@ -16,7 +16,6 @@ SELECT
   is_listed,
   category_slug,
   title,
-  url,
-  attributes
+  url
 FROM items
 WHERE product_id IS NOT NULL

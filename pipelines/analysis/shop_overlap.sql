@@ -13,8 +13,9 @@
 -- · min_products (whole number; default 5): only pairs with this many shared products or more
 -- · site_id (site): only pairs with this shop
 -- · top (whole number; default 100): number of rows
-WITH shop_prices AS MATERIALIZED (
-  SELECT product_id, currency, site_id, min(price) AS price
+WITH shop_prices AS (
+  -- Of the offers of a shop, one counts.
+  SELECT product_id, currency, site_id, price
   FROM offers
   WHERE is_counted AND price > 0
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
@@ -22,7 +23,6 @@ WITH shop_prices AS MATERIALIZED (
       getvariable('category') IS NULL
       OR product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
     )
-  GROUP BY product_id, currency, site_id
 ),
 ranges AS (
   SELECT site_id, currency, count(*) AS products FROM shop_prices GROUP BY site_id, currency

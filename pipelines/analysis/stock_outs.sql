@@ -4,7 +4,10 @@
 -- file maps, as in availability.
 -- Variables:
 -- · product (product; required): the product
-WITH runs AS MATERIALIZED (FROM 'listing_stock.sql'),
+WITH runs AS MATERIALIZED (
+  FROM (FROM 'listing_stock.sql')
+  WHERE getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR
+),
 marked AS (
   SELECT
     *,

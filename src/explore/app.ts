@@ -183,7 +183,7 @@ export function buildApp({
       });
     } catch (error) {
       if (c.req.raw.signal.aborted) return c.body(null, GONE as 500);
-      const isOurs = !(error instanceof PricelakeError) && !isRefusedByDuckDb(error);
+      const isOurs = error instanceof PricelakeError ? error.code === 'unavailable' : !isRefusedByDuckDb(error);
       if (isOurs) report(error);
       const page = { title: 'This page can’t be shown', body: describeFault(error) };
       return snapshots.use(async (snapshot) =>

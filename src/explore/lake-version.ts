@@ -11,6 +11,7 @@ import { quoteIdentifier } from '../sql/quote.js';
 import { lockDown } from '../sql/read-only-sql.js';
 import { tablePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
+import { Moves } from './moves.js';
 import { Prepared } from './prepared.js';
 
 /** Pages, downloads and SQL that are answered side by side; others wait. */
@@ -63,6 +64,7 @@ export class LakeVersion {
   /** A folder that DuckDB may write to. */
   readonly scratch: string;
   readonly prepared: Prepared;
+  readonly moves = new Moves();
   readonly #db: Database;
   readonly #stop: AbortController;
   readonly #sessions = new WeakMap<DuckDBConnection, SessionState>();
@@ -169,6 +171,18 @@ export class LakeVersion {
       await connection.run(`SET VARIABLE ${quoteIdentifier(name)} = $1`, [value]);
     }
     this.#sessions.set(connection, { variables: names, schema });
+  }
+
+  /** Keeps what has moved, for pages that ask for it often. */
+  async keepMoves(): Promise<void> {
+    await this.prepared.all;
+    const clock = await this.statements().row('SELECT seen_us // 1000 AS ms FROM data_clock');
+    await this.moves.make({
+      lend: (variables, work) => this.lend(variables, this.#stop.signal, work),
+      prepared: this.prepared.names,
+      run: this.facts.run?.number,
+      newest: typeof clock?.ms === 'bigint' ? new Date(Number(clock.ms)) : undefined,
+    });
   }
 
   /** A name that no other schema has. */

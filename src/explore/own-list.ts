@@ -13,6 +13,7 @@ export class OwnList {
   /** Ends when they are made. Rejected if they could not be. */
   readonly made: Promise<void>;
   #isMade = false;
+  #failedAt: number | undefined;
 
   private constructor(version: LakeVersion, options: WatchListOptions, schema: string) {
     this.options = options;
@@ -20,7 +21,15 @@ export class OwnList {
     this.made = this.#make(version).then(() => {
       this.#isMade = true;
     });
-    this.made.catch(() => {}); // each question that needs them gets the error
+    // Each question that needs them gets the error.
+    this.made.catch(() => {
+      this.#failedAt = performance.now();
+    });
+  }
+
+  /** When its tables could not be made, by the clock of `performance`. */
+  get failedAt(): number | undefined {
+    return this.#failedAt;
   }
 
   /** @throws PricelakeError `usage` when the list can't be read, `config` that names its first bad line */

@@ -1,6 +1,10 @@
 import { type Html, html } from '../formats/html.js';
+import { PricelakeError } from '../io/errors.js';
+import { explainLostFile } from '../lake/lost-file.js';
 import type { MakePage, Page, PageRequest } from './page.js';
 import type { Answer, Question } from './question.js';
+import type { Snapshot } from './snapshot.js';
+import { RETRY_MS } from './snapshots.js';
 import { renderAnswer, type TableView } from './table.js';
 
 /** The answer to a question about the past, or its place while the prices of the past are being prepared. */
@@ -16,14 +20,25 @@ const AGAIN_SECONDS = 2;
 
 /** Asks at once if price spells are prepared. Otherwise the page comes without the rows, and the browser asks again. */
 export async function askPast({ snapshot, ask }: PageRequest, question: Question): Promise<PastAnswer> {
-  if (!snapshot.isWhole) {
-    await Promise.race([snapshot.whole, snapshot.version.prepared.soon]);
-  }
+  if (!snapshot.isWhole) await waitSoon(snapshot.whole, snapshot);
   if (!snapshot.isWhole) {
     return { answer: undefined, render: () => tellWaiting('The prices of the past'), again: { again: AGAIN_SECONDS } };
   }
   const answer = await ask(question);
   return { answer, render: (view) => renderAnswer(answer, question, view), again: {} };
+}
+
+/** Waits for rows that may be there soon. @throws PricelakeError `unavailable` if they could not be made */
+async function waitSoon(made: Promise<unknown>, { version }: Snapshot): Promise<void> {
+  try {
+    await Promise.race([made, version.prepared.soon]);
+  } catch (cause) {
+    // Then the next snapshot has other files.
+    if (!(cause instanceof Error) || explainLostFile(cause) !== cause) throw cause;
+    const message = `the rows that this page needs could not be prepared: ${cause.message}`;
+    const hint = `Load this page again after ${RETRY_MS / 1000} seconds: they are prepared again then.`;
+    throw new PricelakeError('unavailable', message, { hint }, { cause });
+  }
 }
 
 const tellWaiting = (what: string): Html =>
@@ -38,7 +53,7 @@ export function whenPrepared(title: string, needs: Needs, make: MakePage): MakeP
     const { snapshot } = request;
     const { prepared } = snapshot.version;
     const isReady = () => (needs === 'all' ? snapshot.isWhole : prepared.isPresentReady);
-    if (!isReady()) await Promise.race([needs === 'all' ? snapshot.whole : prepared.present, prepared.soon]);
+    if (!isReady()) await waitSoon(needs === 'all' ? snapshot.whole : prepared.present, snapshot);
     return isReady()
       ? make(request, parameter)
       : { title, body: tellWaiting(needs === 'all' ? 'The prices of the past' : 'The products'), again: AGAIN_SECONDS };

@@ -13,6 +13,9 @@ const SOON_MS = 1000;
 /** Queries of a row or few. */
 const SMALL = ['data_clock', 'run_clocks'];
 
+/** Rows that those of prices and stock are made of. */
+const PAST = ['product_listings', 'product_history'];
+
 /** Some listings, as a condition on product_id and item_id. */
 type Part = Sql;
 
@@ -40,6 +43,7 @@ export class Prepared {
   readonly soon = new Promise<void>((resolve) => setTimeout(resolve, SOON_MS).unref());
   #isPresentReady = false;
   #isReady = false;
+  #failedAt: number | undefined;
 
   constructor(db: Statements) {
     this.names = this.#names;
@@ -57,7 +61,14 @@ export class Prepared {
     });
     // Each question that needs them gets the error.
     this.present.catch(() => {});
-    this.all.catch(() => {});
+    this.all.catch(() => {
+      this.#failedAt = performance.now();
+    });
+  }
+
+  /** When rows could not be made, by the clock of `performance`. */
+  get failedAt(): number | undefined {
+    return this.#failedAt;
   }
 
   get isPresentReady(): boolean {
@@ -108,8 +119,12 @@ export class Prepared {
         ${itself('product_history')} WHERE ${part}`;
       const offers = sql`${itself('offers')} WHERE ${part}`;
       await this.#addSpells(bindQuery(readAnalysis('price_spells'), { items: listings, history, offers }));
+      const stock = bindQuery(readAnalysis('listing_stock', new Set([...SMALL, ...PAST])), {
+        ...{ items, product_listings: listings, product_history: sql`${itself('product_history')} WHERE ${part}` },
+      });
+      await this.#add('listing_stock', stock, 'product_id, item_id, from_us');
     }
-    for (const name of ['product_listings', 'product_history']) this.#names.add(name);
+    for (const name of [...PAST, 'listing_stock']) this.#names.add(name);
     for (const part of others) {
       const items = sql`${itself('items')} WHERE ${part}`;
       await this.#addSpells(bindQuery(readAnalysis('price_spells'), { items }));

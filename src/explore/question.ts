@@ -73,9 +73,11 @@ function askAfresh(snapshot: Snapshot, question: Question, signal: AbortSignal):
 
 /** The query of an analysis over rows that are prepared. Those of price spells leave suspect prices marked. */
 export function bindAnalysis(
-  { prepared }: Pick<Snapshot, 'prepared'>,
+  { prepared, version }: Snapshot,
   { analysis, set }: Pick<Question, 'analysis' | 'set'>,
 ): string {
+  const kept = version.moves.find(analysis, set);
+  if (kept !== undefined) return kept;
   const query = readAnalysis(analysis, prepared);
   if ((set.with_suspects ?? '') === '') return query;
   return bindQuery(query, { price_spells: new Sql(readAnalysis('price_spells')) }).text;

@@ -76,6 +76,11 @@ export class Snapshot {
     return this.version.prepared.isReady && this.list?.isMade !== false;
   }
 
+  /** When rows that questions read often could not be made; another snapshot may have more luck. */
+  get failedAt(): number | undefined {
+    return this.version.prepared.failedAt ?? this.list?.failedAt;
+  }
+
   /** Lends a session as `LakeVersion.lend`, which finds the tables of the list. */
   lend<T>(variables: Variables, signal: AbortSignal, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
     return this.version.lend(variables, signal, work, this.list?.schema);

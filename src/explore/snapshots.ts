@@ -15,11 +15,14 @@ export interface LakeSource {
 export interface SnapshotsOptions extends SnapshotOptions {
   /** A remote is looked at again after so many milliseconds; default a minute. */
   refreshMs?: number | undefined;
+  /** Rows that could not be prepared are prepared again for a page so many milliseconds later; default a minute. */
+  retryMs?: number | undefined;
   /** Notes that a remote could not be looked at, or a new run not be opened. Pages show the present snapshot. */
   report(error: unknown): void;
 }
 
 const REFRESH_MS = 60_000;
+export const RETRY_MS = 60_000;
 
 /** A snapshot is made of files. They are others as soon as one of these marks is. */
 interface Marks {
@@ -52,7 +55,8 @@ export class Snapshots {
     const { refreshMs = REFRESH_MS, report } = this.#options;
     if (performance.now() - this.#refreshedAt > refreshMs) this.#refresh().catch(report);
     const marks = await this.#readMarks(this.#list);
-    if (marks.lake !== this.#marks.lake || marks.list !== this.#marks.list || this.#current === undefined) {
+    const isNew = marks.lake !== this.#marks.lake || marks.list !== this.#marks.list;
+    if (isNew || this.#current === undefined || this.#isToRetry(this.#current)) {
       this.#opening ??= this.#open(marks, this.#list);
       if (this.#current !== undefined) this.#opening.catch(report);
     }
@@ -100,10 +104,21 @@ export class Snapshots {
     }
   }
 
+  #isToRetry({ failedAt }: Snapshot): boolean {
+    return failedAt !== undefined && performance.now() - failedAt >= (this.#options.retryMs ?? RETRY_MS);
+  }
+
   /** Another list is compared with the version that is open, because its rows are prepared. */
-  #make({ lake }: Marks, list: WatchListOptions | undefined): Promise<Snapshot> {
-    if (this.#current !== undefined && lake === this.#marks.lake) return this.#current.withList(list);
-    return Snapshot.open(this.#source.lake, { ...this.#options, list });
+  async #make({ lake }: Marks, list: WatchListOptions | undefined): Promise<Snapshot> {
+    const current = this.#current;
+    if (lake === this.#marks.lake && current !== undefined && current.failedAt === undefined)
+      return current.withList(list);
+    const next = await Snapshot.open(this.#source.lake, { ...this.#options, list });
+    next.version.keepMoves().catch((error: unknown) => {
+      // Pages show why rows could not be prepared.
+      if (!next.version.isClosed && next.failedAt === undefined) this.#options.report(error);
+    });
+    return next;
   }
 
   #refresh(): Promise<void> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/sql/connection.js';
+import { readAnalysis } from '../../src/sql/model.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
 import { openEmptyTables } from '../check/lake-world.js';
 import { createSeeded } from '../seeded.js';
@@ -221,5 +222,25 @@ describe.each([1, 2, 3, 4])('availability of world %i', (seed) => {
     const [first] = all;
     const asked = { product: String(first?.product_id), site_id: String(first?.site_id) };
     expect(await ask(db, 'availability', asked)).toEqual([first]);
+  });
+
+  test('tells the same over stretches that are made before, and who has run out since a moment', async () => {
+    await db.run(`CREATE TABLE listing_stock AS ${readAnalysis('listing_stock')}`);
+    const prepared = new Set(['listing_stock']);
+    const all = await ask(db, 'availability', { top: '1000' });
+    expect(await ask(db, 'availability', { top: '1000' }, prepared)).toEqual(all);
+    for (const site_id of SITES.map(String)) {
+      const own = all.filter((row) => String(row.site_id) === site_id);
+      expect(await ask(db, 'availability', { site_id, top: '1000' }, prepared)).toEqual(own);
+    }
+    const counts = new Set<number>();
+    for (let hour = 0; hour < END; hour += 50) {
+      const later = all.filter((row) => row.out_since !== null && Number(row.out_since) > hour * HOUR);
+      const out_after = new Date((START + hour * HOUR) / 1000).toISOString();
+      expect(await ask(db, 'availability', { out_after, top: '1000' })).toEqual(later);
+      expect(await ask(db, 'availability', { out_after, top: '1000' }, prepared)).toEqual(later);
+      counts.add(later.length);
+    }
+    expect(counts.size).toBeGreaterThan(2);
   });
 });

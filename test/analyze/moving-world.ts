@@ -139,10 +139,15 @@ export async function openMoverWorld(seed: number) {
 }
 
 /** Rows with money in units of 0.0001, and instants in micros after the world's first. */
-export async function ask(db: Database, name: string, variables: Record<string, string> = {}): Promise<Plain[]> {
+export async function ask(
+  db: Database,
+  name: string,
+  variables: Record<string, string> = {},
+  prepared: ReadonlySet<string> = new Set(),
+): Promise<Plain[]> {
   await setVariables(db, variables);
   try {
-    const rows = await db.rows(readAnalysis(name));
+    const rows = await db.rows(readAnalysis(name, prepared));
     return rows.map((row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, toPlain(value)])));
   } finally {
     await setVariables(db, Object.fromEntries(Object.keys(variables).map((key) => [key, null])));

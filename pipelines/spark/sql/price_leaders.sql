@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 862394af0f07dbe6.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source b0072e74ada0e336.
 -- step: price_leaders__sellers, kept
 SELECT DISTINCT
   product_id,
@@ -19,8 +19,7 @@ FROM (
     is_listed,
     category_slug,
     title,
-    url,
-    attributes
+    url
   FROM items
   WHERE
     NOT product_id IS NULL

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 0df0f64aa1358dfe.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 9fcef95d2596e713.
 -- step: shop_overlap__shop_prices, kept
 WITH known AS (
   SELECT DISTINCT
@@ -57,7 +57,7 @@ SELECT
   product_id,
   currency,
   site_id,
-  MIN(price) AS price
+  price
 FROM offers
 WHERE
   is_counted
@@ -88,11 +88,7 @@ WHERE
             )
         )
     )
-  )
-GROUP BY
-  product_id,
-  currency,
-  site_id;
+  );
 -- step: shop_overlap__ranges, kept
 SELECT
   site_id,

@@ -3,6 +3,7 @@ import { formatCount } from '../../formats/count.js';
 import { type Content, html } from '../../formats/html.js';
 import { onlyIn } from '../edition.js';
 import { formatPercent, moment } from '../format.js';
+import { describeMoment } from '../moves.js';
 import {
   changeAddress,
   type Page,
@@ -20,7 +21,6 @@ import { renderVerdict } from '../verdict.js';
 import { listCurrencies } from './products.js';
 
 const ROWS = 8;
-const WEEK_MS = 7 * 86_400_000;
 
 const SINCE = [
   { value: 'run', label: 'the run before' },
@@ -148,13 +148,11 @@ function readSince(given: string): string {
   return isMoment || SINCE.some(({ value }) => value === given) ? given : 'run';
 }
 
-/** Variables of movers.sql. Before the second run, a day ago is the only known moment. */
+/** Variables of movers.sql. */
 function chooseMoment(since: string, run: bigint | undefined, newest: DuckDBValue): Record<string, string> {
   if (/^\d+$/u.test(since)) return { since_run: since };
   if (since.includes('-')) return { since };
-  if (since === 'run' && run !== undefined && run > 1n) return { since_run: String(run - 1n) };
-  const seen = toDate(newest);
-  return since === 'week' && seen !== undefined ? { since: new Date(seen.getTime() - WEEK_MS).toISOString() } : {};
+  return describeMoment(since === 'day' || since === 'week' ? since : 'run', run, toDate(newest));
 }
 
 /** Counts the rows of each kind. Each number leads to its list. */

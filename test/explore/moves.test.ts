@@ -1,0 +1,68 @@
+/** What has moved is kept for pages: it is what the analyses tell. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeMoment } from '../../src/explore/moves.js';
+import { ask, type Question } from '../../src/explore/question.js';
+import { Snapshot } from '../../src/explore/snapshot.js';
+import { readFirst, toDate } from '../../src/explore/values.js';
+import { openLake } from '../../src/lake/lake.js';
+import { syncPipeline } from '../../src/run/sync.js';
+import { openWorld, testIo, type World } from '../run/world.js';
+
+let world: World;
+let kept: Snapshot;
+let fresh: Snapshot;
+beforeAll(async () => {
+  world = await openWorld({ items: 3_000, sites: 12, pastDays: 20 });
+  await syncPipeline(world.pipeline, testIo);
+  await world.sandbox.advance({ hours: 24 * 3, changes: 3_000 });
+  await syncPipeline(world.pipeline, testIo);
+  const lake = await openLake(world.pipeline.lake.path, { create: false });
+  const open = () => Snapshot.open(lake, { memory: '400MB' });
+  [kept, fresh] = await Promise.all([open(), open()]);
+  await Promise.all([kept.version.keepMoves(), fresh.whole]);
+});
+afterAll(async () => {
+  await Promise.all([kept.close(), fresh.close()]);
+  await world.close();
+});
+
+const { signal } = new AbortController();
+
+test('kept moves are those of the analyses, for each moment, kind, currency and shop', async () => {
+  const clock = await ask(fresh, { analysis: 'report_overview', set: {}, limit: 1 }, signal);
+  const newest = toDate(readFirst(clock)('newest_seen'));
+  let rows = 0;
+  for (const since of ['run', 'day', 'week'] as const) {
+    const moment = describeMoment(since, fresh.run?.number, newest);
+    const own = [{ site_id: '3' }, { site_id: '3', kind: 'fall' }].map((set) => ['movers', set] as const);
+    const both = [
+      {},
+      { currency: 'EUR' },
+      { kind: 'rise', top: '3' },
+      { kind: 'opened', top: '1000' },
+      { currency: 'XXX' },
+    ];
+    const asked = [...both.flatMap((set) => [['movers', set] as const, ['spread_moves', set] as const]), ...own];
+    for (const [analysis, set] of asked) {
+      const question: Question = { analysis, set: { top: '8', ...moment, ...set }, limit: 5_000 };
+      expect(kept.version.moves.find(analysis, question.set)).toBeDefined();
+      expect(fresh.version.moves.find(analysis, question.set)).toBeUndefined();
+      const answer = await ask(kept, question, signal);
+      expect([question.set, answer.rows]).toEqual([question.set, (await ask(fresh, question, signal)).rows]);
+      rows += answer.rows.length;
+    }
+  }
+  expect(rows).toBeGreaterThan(100);
+});
+
+test.each<Question['set']>([
+  { category: 'x' },
+  { since: '2026-01-01' },
+  { top: '0' },
+  { top: '100000' },
+  { with_suspects: 'true' },
+])('moves with %j are asked of the analysis itself', (set) => {
+  expect(kept.version.moves.find('movers', {})).toBeDefined();
+  expect(kept.version.moves.find('movers', set)).toBeUndefined();
+  expect(kept.version.moves.find('spread_moves', { site_id: '3' })).toBeUndefined();
+});

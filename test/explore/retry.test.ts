@@ -1,0 +1,55 @@
+/** Rows of pages that could not be prepared. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterEach, expect, test, vi } from 'vitest';
+import { startExplorer } from '../../src/explore/explorer.js';
+import { openLake } from '../../src/lake/lake.js';
+import { listPublishedFiles } from '../front/published-files.js';
+import type { Story } from '../front/story.js';
+import { testIo } from '../run/world.js';
+import { askAt, tellMarket } from './explored.js';
+
+let story: Story;
+afterEach(() => story.close());
+
+/** A data file whose footer stays, so that only its values can't be read. */
+function spoil(file: Buffer): Buffer {
+  const footer = file.readUInt32LE(file.length - 8);
+  return Buffer.concat([Buffer.alloc(file.length - 8 - footer, 0xff), file.subarray(file.length - 8 - footer)]);
+}
+
+async function startPages(retryMs: number) {
+  const failures: unknown[] = [];
+  const options = {
+    ...{ host: '127.0.0.1', port: 0, memory: '400MB', retryMs, advice: new Map(), pictures: new Set<string>() },
+    tellNow: async () => ({ lines: [], tries: [], remote: { kind: 'unasked' } as const }),
+    writeRows: async () => {},
+  };
+  const io = { ...testIo, log: (...told: unknown[]) => void failures.push(told) };
+  const explorer = await startExplorer({ lake: await openLake(story.lakePath, { create: false }) }, options, io);
+  return { explorer, failures, ...askAt(explorer.url) };
+}
+
+test('rows that could not be prepared are prepared again after a pause', async () => {
+  story = await tellMarket();
+  const files = listPublishedFiles(story.lakePath).get('history') ?? [];
+  const kept = await Promise.all(files.map(async (file) => [file, await readFile(file)] as const));
+  const pause = 1500;
+  for (const [file, bytes] of kept) await writeFile(file, spoil(bytes));
+  const { explorer, failures, get, page } = await startPages(pause);
+  const product = '/products/acme-r1';
+  const begin = performance.now();
+  const broken = await get(product);
+  expect(broken.status).toBe(500);
+  const text = await broken.text();
+  expect(text).toContain('the rows that this page needs could not be prepared: ');
+  expect(text).toContain('Load this page again after 60 seconds');
+  expect(failures).toContainEqual(['error', 'explore.failed', { reason: expect.stringContaining('could not be') }]);
+  // Other pages don't need them.
+  expect(await page('/shops')).toContain('Market');
+  for (const [file, bytes] of kept) await writeFile(file, bytes);
+  if (performance.now() - begin < pause / 2) expect((await get(product)).status).toBe(500);
+  await vi.waitFor(async () => expect((await get(product)).status).toBe(200), { timeout: 20_000, interval: 100 });
+  expect(performance.now() - begin).toBeGreaterThan(pause / 2);
+  expect(await page(product)).toContain('Rádio Nôtre 7');
+  await explorer.close();
+});
