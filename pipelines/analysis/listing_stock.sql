@@ -84,7 +84,7 @@ listings AS MATERIALIZED (
     attributes,
     epoch_us(first_seen_at) AS seen_us,
     CASE WHEN NOT is_listed THEN epoch_us(coalesce(removed_at, gone_at)) END AS ended_us
-  FROM (FROM 'product_listings.sql')
+  FROM items
   WHERE product_id IN (FROM asked)
     AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
 ),
@@ -184,10 +184,24 @@ SELECT
   item_id,
   site_id,
   state,
-  greatest(from_us, known_us) AS from_us,
-  least(coalesce(next_us, now_us), coalesce(ended_us, now_us), now_us) AS to_us,
+  from_us,
+  to_us,
   known_us,
-  now_us
-FROM sequenced, span
-WHERE listing <> 'REMOVED'
-  AND greatest(from_us, known_us) < least(coalesce(next_us, now_us), coalesce(ended_us, now_us), now_us)
+  now_us,
+  CASE WHEN bool_or(state = 'out of stock' AND to_us = now_us) OVER of_product
+    THEN max(CASE WHEN to_us < now_us THEN to_us ELSE from_us END) OVER of_product END AS out_us
+FROM (
+  SELECT
+    product_id,
+    item_id,
+    site_id,
+    state,
+    greatest(from_us, known_us) AS from_us,
+    least(coalesce(next_us, now_us), coalesce(ended_us, now_us), now_us) AS to_us,
+    known_us,
+    now_us
+  FROM sequenced, span
+  WHERE listing <> 'REMOVED'
+)
+WHERE from_us < to_us
+WINDOW of_product AS (PARTITION BY product_id)
