@@ -17,6 +17,8 @@ const LONG = [
   'test/source/budget.test.ts',
   'test/source/item-histories.test.ts',
   'test/cli/demo-again.test.ts',
+  'test/cli/mcp/money.test.ts',
+  'test/cli/results/outputs.test.ts',
   'test/cli/stop-sync.test.ts',
   'test/run/prove-facets.test.ts',
   'test/run/prove-sample.test.ts',

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { listOutputSchemas } from '../src/cli/results/results.js';
 import { pipelineSchema } from '../src/config/pipeline-schema.js';
 import { packagePath } from '../src/io/package-path.js';
 import type { ColumnType } from '../src/tables/schemas.js';
@@ -15,6 +16,12 @@ export const GENERATED: Record<string, () => string> = {
   'schemas/pipeline.schema.json': () => JSON.stringify(describePipelineFile()),
   'schemas/tables.json': () =>
     JSON.stringify(Object.fromEntries(TABLE_NAMES.map((table) => [table, readContract(table)]))),
+  ...Object.fromEntries(
+    Object.entries(listOutputSchemas()).map(([name, schema]) => [
+      `schemas/output/${name}.json`,
+      () => JSON.stringify(schema),
+    ]),
+  ),
   'src/tables/rows.ts': writeRowTypes,
   'src/sql/models.ts': writeModels,
 };

@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { type Column, loadTableSchema } from '../../tables/schemas.js';
 import { int64, raw, time } from './kinds.js';
+import { checkList } from './read.js';
 
 const counts = z.object({ calls: int64.optional(), exportRows: int64.optional() });
 
@@ -11,6 +13,7 @@ export const planResult = z.object({
   added: z.array(int64).optional(),
   calls: z.number(),
   exportRows: int64,
+  exact: z.boolean(),
   steps: z.array(
     z.object({ step: z.string(), calls: z.number(), exportRows: int64, exact: z.boolean(), basis: z.string() }),
   ),
@@ -27,30 +30,79 @@ export const planResult = z.object({
   unfinished: z.object({ runId: z.string(), held: z.array(z.string()) }).optional(),
 });
 
+const TYPES: Partial<Record<Column['type'], z.ZodType>> = { BIGINT: int64, DOUBLE: z.number(), BOOLEAN: z.boolean() };
 const json = raw(z.unknown());
 
+/** Columns of table runs that a report has in another form. */
+const OTHERS = {
+  ...{ cursor_from: z.string().nullable(), cursor_to: z.string().nullable(), difference_columns: json },
+  ...{ sample_differences: json, product_differences: json, facet_differences: json, schema_drift: json },
+};
+
+function readLedger(): Record<string, z.ZodType> {
+  const columns = loadTableSchema('runs').columns.map(({ name, type, nullable }) => {
+    const known = TYPES[type] ?? z.string();
+    return [name, nullable ? known.nullable() : known] as const;
+  });
+  return { ...Object.fromEntries(columns), ...OTHERS };
+}
+
 /** `sync`: the run's row of the ledger, with its checks. */
-export const syncResult = z.looseObject({
+export const runResult = z.object({
+  ...readLedger(),
   published: z.boolean(),
   resumed: z.boolean(),
   lake: z.string(),
-  run_id: z.string(),
-  run_number: int64,
-  mode: z.string(),
-  calls: int64,
-  export_rows: int64,
-  overage_blocks: int64,
-  cursor_from: z.string().nullable(),
-  cursor_to: z.string().nullable(),
-  caught_up: z.boolean(),
-  received: int64,
-  written: int64,
-  rejected: int64,
-  deduplicated: int64,
-  difference_columns: json,
-  sample_differences: json,
-  product_differences: json,
-  facet_differences: json,
-  schema_drift: json,
+  histories: z.object({ asked: z.number(), left: z.number(), run_id: z.string() }).optional(),
   checks: z.array(z.object({ name: z.string(), severity: z.string(), violations: int64, let_through: z.boolean() })),
 });
+
+/** `sync --land-only`. */
+const landResult = z.object({
+  landed: z.boolean(),
+  resumed: z.boolean(),
+  folder: z.string(),
+  rows: int64,
+  bytes: z.number(),
+  calls: z.number(),
+  run_id: z.string(),
+  run_number: int64,
+  lake: z.string(),
+});
+export const syncResult = z.union([runResult, landResult]);
+
+export const backfillResult = z.object({
+  ...runResult.shape,
+  items_chosen: z.number(),
+  histories_read: z.number(),
+});
+
+export const initResult = z.object({ file: z.string(), lake: z.string() });
+
+export const doctorResult = z.object({
+  findings: z.array(
+    z.object({
+      name: z.string(),
+      state: z.enum(['ok', 'warn', 'failed']),
+      found: z.string(),
+      next: z.string().optional(),
+    }),
+  ),
+});
+
+export const demoResult = z.object({
+  runs: z.array(runResult),
+  checks: checkList,
+  lake: z.string().optional(),
+  report: z.string().optional(),
+});
+
+export const advanceResult = z.object({
+  changes: z.number(),
+  new: z.number(),
+  changed: z.number(),
+  removed: z.number(),
+  relisted: z.number(),
+  now: z.string(),
+});
+export const sandboxResult = z.object({ baseUrl: z.string(), keys: z.record(z.string(), z.string()) });

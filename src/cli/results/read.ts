@@ -31,7 +31,7 @@ export const statusResult = z.object({
   listing: z.object({ run: int64, unknown: int64, reason: z.string() }).optional(),
   tables: z.array(z.object({ table: z.string(), version: int64, rows: int64, files: z.number(), bytes: z.number() })),
   bytes: z.object({ tables: z.number(), superseded: z.number(), landing: z.number() }),
-  lock: z.looseObject({}).optional(),
+  lock: z.object({ pid: z.number(), host: z.string(), since: z.string(), beatAt: time, alive: z.boolean() }).optional(),
   open: openRun.optional(),
   webhooks: z.object({ waiting: z.number(), setAside: z.number() }),
   budget: z
@@ -44,27 +44,129 @@ export const statusResult = z.object({
       resetsAt: time.optional(),
     })
     .optional(),
-  brokenExports: z.array(z.looseObject({ name: z.string(), rows: int64, at: time, reason: z.string() })),
+  brokenExports: z.array(
+    z.object({ name: z.string(), runs: z.number(), rows: int64, at: time, reason: z.string(), retryAt: time }),
+  ),
   lag: z
     .object({ newestChange: int64.optional(), newestAt: time.optional(), isBehind: z.boolean(), seconds: z.number() })
     .optional(),
-  tries: z.array(z.looseObject({})),
+  tries: z.array(
+    z.object({
+      runNumber: int64,
+      begunAt: z.string(),
+      endedAt: z.string(),
+      steps: z.record(z.string(), z.number()),
+      fault: z
+        .object({ step: z.string(), code: z.string(), message: z.string(), hint: z.string().optional() })
+        .optional(),
+    }),
+  ),
   runs: z.array(row),
   checks: z.array(row),
   datasets: anyValue,
 });
 
+export const checkList = z.array(
+  z.object({
+    name: z.string(),
+    severity,
+    passed: z.boolean(),
+    violations: int64,
+    description: z.string(),
+    sample: raw(z.array(row)),
+    seconds: z.number(),
+  }),
+);
+
 /** `check`: every check with what it found. */
-export const checkResult = z.object({
-  checks: z.array(
-    z.object({
-      name: z.string(),
-      severity,
-      passed: z.boolean(),
-      violations: int64,
-      description: z.string(),
-      sample: raw(z.array(row)),
-      seconds: z.number(),
-    }),
-  ),
+export const checkResult = z.object({ checks: checkList });
+
+const credits = z.array(z.string());
+/** Rows within the line; without a file, `--format` says nothing. */
+const rows = z.object({
+  columns: z.array(z.object({ name: z.string(), type: z.string() })),
+  rows: z.array(row),
+  rowCount: int64,
+  attribution: credits,
 });
+/** Rows that went to a file. */
+const written = z.object({
+  rows: int64,
+  file: z.string(),
+  format: z.string(),
+  attribution: credits,
+  metadata: z.string().optional(),
+});
+
+/** `spread`, `matches`, `query`: rows, here or in a file. */
+export const rowsResult = z.union([rows, written]);
+
+/** `changes`: also what they are counted from, if the rows are in a file. */
+export const changesResult = z.union([
+  rows,
+  z.object({
+    ...written.shape,
+    table: z.string(),
+    versions: z.object({ from: int64, to: int64 }),
+    runs: z.array(z.string()),
+  }),
+]);
+
+/** `watch`: the whole table, here or in a file. */
+export const watchResult = z.union([z.object({ rows: z.array(row), attribution: credits }), written]);
+
+/** `query`: rows, or with `--analysis` alone the analyses. */
+export const queryResult = z.union([
+  rows,
+  written,
+  z.object({
+    analyses: z.array(
+      z.object({
+        name: z.string(),
+        question: z.string(),
+        variables: z.array(
+          z.object({
+            name: z.string(),
+            kind: z.string(),
+            choices: z.array(z.string()),
+            from: z.number().optional(),
+            to: z.number().optional(),
+            default: z.string().optional(),
+            isRequired: z.boolean(),
+            about: z.string(),
+            type: z.string(),
+          }),
+        ),
+      }),
+    ),
+  }),
+]);
+
+export const reportResult = z.object({
+  output: z.string(),
+  bytes: z.number(),
+  generatedAt: time,
+  listed: int64,
+  newestChange: time.nullable(),
+  lastRunAt: time.nullable(),
+  caughtUp: z.boolean().nullable(),
+  listingUnknown: int64.nullable(),
+  currentUpTo: time.nullable(),
+  addsUp: z.boolean().nullable(),
+  failedChecks: z.array(z.string()),
+  spreads: int64,
+  medianSpreadPct: z.number().nullable(),
+  products: z.array(z.string()),
+  attribution: credits,
+});
+
+/** Printed when the server listens. */
+export const serverResult = z.object({ url: z.string() });
+export const schemaResult = z.object({
+  tables: z.array(z.string()),
+  format: z.string(),
+  file: z.string().optional(),
+  text: z.string().optional(),
+});
+export const completionResult = z.object({ shell: z.string(), script: z.string() });
+export const helpResult = z.object({ topic: z.string(), text: z.string() });

@@ -11,7 +11,7 @@ import type { CommandContext } from '../../command.js';
 import { describeError } from '../../exit-codes.js';
 import { openPipeline } from '../../find-target.js';
 import type { Output } from '../../output/output.js';
-import { planResult, syncResult } from '../../results/copy.js';
+import { planResult, runResult } from '../../results/copy.js';
 import { PLAIN } from '../../style.js';
 import type { Call, Desk } from '../desk.js';
 import { paidShape, type SessionBudget } from '../session-budget.js';
@@ -179,7 +179,7 @@ export const sync = declareTool({
   describe:
     'Carries out a plan whose digest you repeat, once, within the budget of the session. It spends money, so ask the person first. Only if the server was started with --allow-sync.',
   input: z.object({ digest: z.string().regex(/^[0-9a-f]{32}$/u, 'is no digest that `plan` gave') }),
-  output: z.looseObject({ ...syncResult.shape, ...paidShape }),
+  output: z.looseObject({ ...runResult.shape, ...paidShape }),
   isReadOnly: false,
   asksService: true,
   run: ({ digest: given }, call) => {

@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import {
+  advanceResult,
+  backfillResult,
+  demoResult,
+  doctorResult,
+  initResult,
+  planResult,
+  sandboxResult,
+  syncResult,
+} from './copy.js';
+import {
+  compactResult,
+  errorResult,
+  loadResult,
+  manifestResult,
+  rebuildResult,
+  restoreResult,
+  verifyResult,
+  webhookResult,
+} from './keep.js';
+import { toOutputSchema } from './kinds.js';
+import {
+  changesResult,
+  checkResult,
+  completionResult,
+  helpResult,
+  queryResult,
+  reportResult,
+  rowsResult,
+  schemaResult,
+  serverResult,
+  statusResult,
+  watchResult,
+} from './read.js';
+import { whyResult } from './why.js';
+
+/** The members of the JSON line of each command, beside `ok`. Servers print theirs when they listen, without `ok`. */
+export const RESULTS: Readonly<Record<string, z.ZodType>> = {
+  ...{ demo: demoResult, init: initResult, doctor: doctorResult, plan: planResult, sync: syncResult },
+  ...{ check: checkResult, spread: rowsResult, matches: rowsResult, watch: watchResult, query: queryResult },
+  ...{ why: whyResult, schema: schemaResult, explore: serverResult, report: reportResult, status: statusResult },
+  ...{ webhook: webhookResult, verify: verifyResult, rebuild: rebuildResult, backfill: backfillResult },
+  ...{ compact: compactResult, restore: restoreResult, changes: changesResult, manifest: manifestResult },
+  ...{ load: loadResult, sandbox: sandboxResult, 'sandbox advance': advanceResult, completion: completionResult },
+  ...{ help: helpResult },
+};
+
+/** They print no line with `ok`. */
+export const SERVERS: readonly string[] = ['explore', 'webhook', 'sandbox'];
+
+/** JSON Schema of what `--json` prints, by the name of its file. */
+export function listOutputSchemas(): Record<string, Record<string, unknown>> {
+  const all = Object.entries(RESULTS).map(([name, result]) => {
+    const whole = SERVERS.includes(name) ? result : addOk(result);
+    return [name.replace(' ', '-'), describe(whole, `pricelake ${name} --json`)];
+  });
+  return { ...Object.fromEntries(all), error: describe(errorResult, 'Any command that fails, with --json') };
+}
+
+function addOk(result: z.ZodType): z.ZodType {
+  if (result instanceof z.ZodUnion) return z.union(result.options.map((one) => addOk(one as z.ZodType)));
+  return (result as z.ZodObject).extend({ ok: z.literal(true) });
+}
+
+const describe = (schema: z.ZodType, title: string) => ({
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title,
+  ...toOutputSchema(schema, 'number'),
+});

@@ -1,0 +1,133 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
+import { afterAll, describe, expect, test } from 'vitest';
+import { COMMANDS, nameOf } from '../../../src/cli/commands.js';
+import { RESULTS, SERVERS } from '../../../src/cli/results/results.js';
+import { packagePath } from '../../../src/io/package-path.js';
+import { startSandbox } from '../../../src/sandbox/start.js';
+import { serve } from '../../explore/explored.js';
+import { runHere, runPricelake } from '../pricelake.js';
+
+const sandbox = await startSandbox({ items: 150, sites: 3, ratePerSecond: null });
+const folder = await mkdtemp(join(tmpdir(), 'pricelake-outputs-'));
+const lake = join(folder, 'lake');
+const env = { PRICELAKE_BASE_URL: sandbox.baseUrl, PRICELAKE_API_KEY: sandbox.keys.live };
+await writeFile(join(folder, 'mine.csv'), 'product,price,currency,lowest\nnone,3,EUR,\n');
+afterAll(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+const validators = new AjvJsonSchemaValidator();
+
+/** Says why a line is not what the schema of the command says; undefined if it is. */
+async function findFault(name: string, line: string): Promise<string | undefined> {
+  const schema = JSON.parse(await readFile(packagePath(`schemas/output/${name}.json`), 'utf8')) as never;
+  const { valid, errorMessage } = validators.getValidator(schema)(JSON.parse(line));
+  return valid ? undefined : errorMessage;
+}
+
+async function run(args: string[]): Promise<{ line: string; code: number | null }> {
+  const { stdout, code } = await runHere([...args, '--json'], { env, cwd: folder });
+  return { line: stdout.trimEnd().split('\n').at(-1) ?? '', code };
+}
+
+const seen = new Set<string>();
+async function expectFits(name: string, args: string[], { fails = false } = {}): Promise<void> {
+  const { line, code } = await run(args);
+  seen.add(fails ? 'error' : name);
+  expect([args.join(' '), await findFault(fails ? 'error' : name, line), fails || code === 0]).toEqual([
+    args.join(' '),
+    undefined,
+    true,
+  ]);
+}
+
+const ITEM = 'SELECT item_id::VARCHAR AS item_id FROM items WHERE product_id IS NOT NULL ORDER BY 1 LIMIT 1';
+
+/** In an order in which each finds what it needs. */
+test('every command that ends prints what its schema says, here and to a file', async () => {
+  await expectFits('init', ['init', 'prices.yaml']);
+  await expectFits('doctor', ['doctor']);
+  await expectFits('plan', ['plan']);
+  await expectFits('sync', ['sync']);
+  await expectFits('sandbox-advance', ['sandbox', 'advance', '--url', sandbox.baseUrl, '--hours', '5']);
+  await expectFits('sync', ['sync', '--land-only']);
+  await expectFits('plan', ['plan']);
+  await expectFits('status', ['status', 'prices.yaml']);
+  await expectFits('sync', ['sync']);
+  await expectFits('sync', ['sync']);
+  await expectFits('status', ['status']);
+  await expectFits('check', ['check']);
+  await expectFits('spread', ['spread', '--grade', 'C']);
+  await expectFits('spread', ['spread', '--format', 'csv', '--output', 's.csv']);
+  await expectFits('matches', ['matches']);
+  await expectFits('watch', ['watch', '--list', 'mine.csv']);
+  await expectFits('watch', ['watch', '--list', 'mine.csv', '--format', 'csv', '--output', 'w.csv']);
+  await expectFits('query', ['query', 'FROM sites']);
+  await expectFits('query', ['query', '--analysis']);
+  await expectFits('query', ['query', 'FROM sites', '--format', 'parquet', '--output', 'q.parquet']);
+  const rows = JSON.parse((await run(['query', ITEM])).line) as { rows: { item_id: string }[] };
+  const item = String(rows.rows[0]?.item_id);
+  await expectFits('why', ['why', 'items', item]);
+  await expectFits('why', ['why', 'items', item, 'price']);
+  await expectFits('changes', ['changes', 'items', '--since', '1']);
+  await expectFits('changes', ['changes', 'items', '--since', '1', '--format', 'csv', '--output', 'c.csv']);
+  await expectFits('schema', ['schema', 'items']);
+  await expectFits('schema', ['schema', '--output', 't.md']);
+  await expectFits('report', ['report']);
+  await expectFits('verify', ['verify', '--sample', '1']);
+  await expectFits('compact', ['compact']);
+  await expectFits('manifest', ['manifest', 'items']);
+  await expectFits('manifest', ['manifest', 'items', '--since', '1', '--format', 'list', '--output', 'm.txt']);
+  await expectFits('load', ['load', 'postgres', '--full', '--base', 's3://x/y']);
+  await expectFits('load', ['load', 'snowflake', '--since', '1', '--base', '@x', '--output', 'l.sql']);
+  await expectFits('backfill', ['backfill', 'history', '--items', item]);
+  await expectFits('rebuild', ['rebuild']);
+  await expectFits('completion', ['completion', 'bash']);
+  await expectFits('help', ['help', 'faq']);
+  await expectFits('demo', ['demo', '--items', '300', '--keep', 'kept']);
+});
+
+test.each([
+  ['usage', ['query']],
+  ['query', ['query', 'selec']],
+  ['config', ['plan', 'none.yaml']],
+  ['check_failed', ['check', '--fail-on', 'warn']],
+])('error %s prints what the schema of errors says', async (code, args) => {
+  await expectFits('error', args, { fails: true });
+  expect(JSON.parse((await run(args)).line)).toMatchObject({ error: { code } });
+});
+
+describe('servers print where they listen', () => {
+  test('explore', async () => {
+    const { url, close } = await serve({ lake });
+    expect(await findFault('explore', JSON.stringify({ url }))).toBeUndefined();
+    await close();
+  });
+
+  test('sandbox', async () => {
+    const { stdout } = await runPricelake(['sandbox', '--items', '10', '--json'], {
+      act: (child) => child.stdout?.once('data', () => child.kill('SIGTERM')),
+    });
+    expect(await findFault('sandbox', stdout)).toBeUndefined();
+  });
+});
+
+test('a line that lacks a member, or has another, is found', async () => {
+  expect(await findFault('init', '{"ok":true,"file":"x"}')).toMatch(/lake/u);
+  expect(await findFault('init', '{"ok":true,"file":"x","lake":"y","more":1}')).toMatch(/additional/u);
+});
+
+test('every command has a schema, and was run above unless it needs another service', () => {
+  const names = COMMANDS.flatMap((command) => [
+    command.spec.name,
+    ...command.commands.map((inner) => `${nameOf(command)} ${nameOf(inner)}`),
+  ]);
+  // mcp speaks its protocol instead.
+  expect(Object.keys(RESULTS).sort()).toEqual(names.filter((name) => name !== 'mcp').sort());
+  const ended = Object.keys(RESULTS).filter((name) => !SERVERS.includes(name) && name !== 'restore');
+  expect(ended.filter((name) => !seen.has(name.replace(' ', '-')))).toEqual([]);
+});
