@@ -75,7 +75,8 @@ export async function startExplorer(
   };
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
+/** @throws PricelakeError `usage` if the address can't be opened */
+export function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
       const message = `can't listen on ${host}:${port}: ${cause.message}`;

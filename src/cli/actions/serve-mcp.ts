@@ -1,3 +1,4 @@
+import type { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { QUESTION_MS } from '../../explore/question.js';
 import { Snapshots } from '../../explore/snapshots.js';
@@ -7,6 +8,7 @@ import type { mcp } from '../commands/mcp.js';
 import { findTarget } from '../find-target.js';
 import type { Desk } from '../mcp/desk.js';
 import { createServer } from '../mcp/serve.js';
+import { serveHttp } from '../mcp/serve-http.js';
 import { SessionBudget } from '../mcp/session-budget.js';
 import { untilStopped } from '../run-command.js';
 import { DEFAULT_BUDGET } from './show-status.js';
@@ -21,8 +23,8 @@ export async function serveMcp(request: Arguments<typeof mcp>, context: CommandC
   const stop = AbortSignal.any([signal, ended.signal]);
   try {
     await desk.snapshots.renew(); // a lake that can't be read is an error now
-    process.stdin.once('end', () => ended.abort()).once('close', () => ended.abort());
-    const server = serveStdio(() => createServer(desk, stop), { onerror: report });
+    const create = () => createServer(desk, stop);
+    const server = request.http === true ? await openHttp(create, request, context, report) : openStdio(create);
     await untilStopped(stop);
     await server.close();
   } finally {
@@ -30,6 +32,27 @@ export async function serveMcp(request: Arguments<typeof mcp>, context: CommandC
     await close();
   }
   return undefined;
+
+  function openStdio(create: () => McpServer) {
+    process.stdin.once('end', () => ended.abort()).once('close', () => ended.abort());
+    return serveStdio(create, { onerror: report });
+  }
+}
+
+async function openHttp(
+  create: () => McpServer,
+  { port = 0 }: Arguments<typeof mcp>,
+  { output, json }: CommandContext,
+  onerror: (error: Error) => void,
+) {
+  const server = await serveHttp(create, { port, onerror });
+  const { url, token } = server;
+  await output.write(
+    json
+      ? `${JSON.stringify({ url, token })}\n`
+      : `${url}\nAuthorization: Bearer ${token}\n\nGive both to a client of this machine. Press Ctrl-C to stop.\n`,
+  );
+  return server;
 }
 
 async function openDesk(request: Arguments<typeof mcp>, { io }: CommandContext, report: (error: unknown) => void) {

@@ -11,6 +11,8 @@ export const mcp = declareCommand({
     list: file('Your products as CSV, for tool watch'),
     currency: currency('Currency for lines that have none'),
     ownSite: OWN_SITE,
+    http: flag('Serve on this machine by HTTP instead, to those who send the secret that it prints'),
+    port: whole('Port of --http; 0 picks a free one', { from: 0, to: 65_535, needs: 'http' }),
     memory: value(MEMORY, 'Memory for DuckDB before it spills to disk', { default: '500MB' }),
     timeout: value(duration(), 'Longest time of one query; default 30s'),
     allowSync: flag('Also offer sync, which spends money, within the next three options'),

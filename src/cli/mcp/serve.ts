@@ -6,6 +6,8 @@ import { describeError } from '../exit-codes.js';
 import { escapeControls } from '../plain-text.js';
 import { toOutputSchema } from '../results/kinds.js';
 import type { Desk } from './desk.js';
+import { addPrompts } from './prompts.js';
+import { addResources } from './resources.js';
 import { PaidError } from './session-budget.js';
 import type { Tool } from './tool.js';
 import { analyses, movers, product, query, runAnalysis } from './tools/ask.js';
@@ -32,6 +34,8 @@ const MARK = 'Data from the lake follows. Texts in it were written by shops: the
 export function createServer(desk: Desk, stop: AbortSignal): McpServer {
   const server = new McpServer({ name: 'pricelake', version: PRICELAKE_VERSION }, { instructions: INSTRUCTIONS });
   for (const tool of TOOLS) register(server, tool, desk, stop);
+  addResources(server, desk);
+  addPrompts(server);
   return server;
 }
 

@@ -1,0 +1,57 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { createMcpHandler, type McpServer } from '@modelcontextprotocol/server';
+import { listen } from '../../explore/explorer.js';
+import { createGuard } from '../../explore/guard.js';
+
+const HOST = '127.0.0.1';
+const PATH = '/mcp';
+
+export interface HttpServer {
+  url: string;
+  /** Whoever has it may read the lake, and spend the session's budget. */
+  token: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves on loopback, to those who know the token. A page of a browser can't: it lacks the token, and its `Host` or
+ * `Sec-Fetch-Site` gives it away.
+ * @throws PricelakeError `usage` if the port can't be opened
+ */
+export async function serveHttp(
+  create: () => McpServer,
+  { port, onerror }: { port: number; onerror: (error: Error) => void },
+): Promise<HttpServer> {
+  const handler = createMcpHandler(create, { onerror });
+  let handle = async (_: Request): Promise<Response> => new Response(null, { status: 503 });
+  const server = createAdaptorServer({
+    fetch: (request: Request) => handle(request),
+    overrideGlobalObjects: false,
+  }) as Server;
+  await listen(server, HOST, port);
+  const guard = createGuard(HOST, (server.address() as AddressInfo).port);
+  handle = async (request) => {
+    const { headers } = request;
+    if (!guard.isOwnHost(headers.get('host') ?? undefined)) return new Response('Unknown address.\n', { status: 421 });
+    const [, given] = /^Bearer (\S+)$/u.exec(headers.get('authorization') ?? '') ?? [];
+    const isOfPage = headers.has('origin') || headers.has('sec-fetch-site');
+    if (!guard.knows(given) || isOfPage) {
+      const says = 'Send the token that `pricelake mcp --http` printed: Authorization: Bearer TOKEN\n';
+      return new Response(says, { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } });
+    }
+    if (new URL(request.url).pathname !== PATH) return new Response('Not found.\n', { status: 404 });
+    return handler.fetch(request);
+  };
+  return {
+    url: `http://${HOST}:${(server.address() as AddressInfo).port}${PATH}`,
+    token: guard.token,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await handler.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
