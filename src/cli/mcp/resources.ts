@@ -14,7 +14,7 @@ const MARKDOWN = 'text/markdown';
 const JSON_TYPE = 'application/json';
 const LEDGER_ROWS = 100;
 
-/** What a client may read without a tool: the words, the tables, and the ledger of runs. */
+/** Lets a client read the glossary, the tables and the ledger without a tool. */
 export function addResources(server: McpServer, desk: Desk): void {
   server.registerResource(
     'glossary',
