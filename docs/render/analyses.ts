@@ -36,7 +36,7 @@ function readFirstComment(name: string): string {
 }
 
 /** A variable that so many analyses declare in the same way is explained once. */
-const COMMON = 3;
+const COMMON = 2;
 
 /** The most frequent declaration of each such variable, with its name. */
 function listCommon(): Map<string, string> {

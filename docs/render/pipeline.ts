@@ -67,7 +67,14 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   'analysis.attributes.values.in stock': ['[]', 'Values that mean in stock, beside the usual ones.'],
   'analysis.attributes.values.out of stock': ['[]', 'Values that mean out of stock.'],
   'analysis.attributes.values.on order': ['[]', 'Values that mean on order.'],
-  'analysis.shops': ['{}', 'Attributes of one website, by its id, instead of those for all.'],
+  'analysis.shops': [
+    '{}',
+    'Attributes and `timeZone` of one website, by its id, instead of those for all, and the `region` that an index can be made for.',
+  ],
+  'analysis.timeZone': [
+    'UTC',
+    'Where the days of analyses begin and end, such as Europe/Zagreb. See [Days where people live](../analyst/measure-prices.md#days-where-people-live).',
+  ],
   'landing.keep': [
     '7d',
     'How long raw bytes of finished runs stay. See [The landing](../concepts/runs.md#the-landing).',

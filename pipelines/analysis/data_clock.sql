@@ -1,8 +1,14 @@
 -- part of: analyses of the last days or weeks
--- The data's clock: when the service last saw any item. A row that was seen more than a day after it was read or a change
+-- The data's clock: when the service last saw any item, and the day of it in the time zone for all shops. A row that was seen more than a day after it was read or a change
 -- made it (run_id begins with the number and the day of the run) has a wrong time, and moves no window; unless all rows
 -- are such, because the clock of this machine is behind.
-SELECT seen_us, DATE '1970-01-01' + (seen_us // 86400000000)::INTEGER AS seen_day
+SELECT
+  seen_us,
+  CASE
+    WHEN time_zone = 'UTC' THEN DATE '1970-01-01' + (seen_us // 86400000000)::INTEGER
+    ELSE (make_timestamptz(seen_us) AT TIME ZONE time_zone)::DATE
+  END AS seen_day,
+  time_zone
 FROM (
   SELECT
     epoch_us(coalesce(
@@ -20,3 +26,4 @@ FROM (
     FROM items
   )
 )
+CROSS JOIN (SELECT time_zone FROM (FROM 'time_zones.sql') WHERE site_id IS NULL)

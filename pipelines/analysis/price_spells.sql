@@ -1,7 +1,7 @@
 -- part of: catalog.sql, as view price_spells
 -- Price spells: how long each listing had each price. Analyses of the past read this view. One row for each spell: it
 -- lasts from from_at until before to_at, which is null if the price is current. from_day until before to_day are the
--- days (UTC) at whose end the listing had the price. began: NEW, RELISTED or CHANGED, how the spell began; null if the
+-- days (of time_zone) at whose end the listing had the price. began: NEW, RELISTED or CHANGED, how the spell began; null if the
 -- price is older than the first known change: from_at is then when the listing was first seen. ended: CHANGED or
 -- REMOVED; null if the price is current. A listing that never changed begins NEW when it was first seen. Product,
 -- website and category are today's. ended_before: when the listing's previous spell ended; null for the first known
@@ -15,6 +15,7 @@
 -- · with_suspects (true or false; default false): keep prices that look wrong
 WITH listings AS (FROM 'past_offers.sql'),
 told AS (FROM 'told_prices.sql'),
+zones AS MATERIALIZED (FROM 'time_zones.sql'),
 steps AS (
   SELECT
     item_id, NULL::DATE AS day, NULL::TIMESTAMPTZ AS told_at, NULL::BIGINT AS nth, NULL::VARCHAR AS kind,
@@ -92,7 +93,8 @@ compared AS (
     coalesce(to_at IS NULL AND is_listed AND own_price = price AND own_currency = currency, false) AS is_confirmed,
     listing.product_id,
     listing.site_id,
-    listing.category_slug
+    listing.category_slug,
+    coalesce(own_zones.time_zone, common_zone.time_zone) AS time_zone
   FROM spells
   JOIN (
     SELECT item_id, product_id, site_id, price AS own_price, currency AS own_currency, is_listed, category_slug FROM items
@@ -101,6 +103,8 @@ compared AS (
   LEFT JOIN (
     SELECT item_id, true AS is_wrong_now FROM offers WHERE list_has_any(findings, ['placeholder', 'scale'])
   ) USING (item_id)
+  LEFT JOIN (FROM zones WHERE site_id IS NOT NULL) AS own_zones USING (site_id)
+  CROSS JOIN (SELECT time_zone FROM zones WHERE site_id IS NULL) AS common_zone
 )
 SELECT
   item_id,
@@ -110,8 +114,14 @@ SELECT
   price::DECIMAL(18, 4) AS price,
   from_at,
   to_at,
-  DATE '1970-01-01' + (epoch_us(from_at) // 86400000000)::INTEGER AS from_day,
-  DATE '1970-01-01' + (epoch_us(to_at) // 86400000000)::INTEGER AS to_day,
+  CASE
+    WHEN time_zone = 'UTC' THEN DATE '1970-01-01' + (epoch_us(from_at) // 86400000000)::INTEGER
+    ELSE (from_at AT TIME ZONE time_zone)::DATE
+  END AS from_day,
+  CASE
+    WHEN time_zone = 'UTC' THEN DATE '1970-01-01' + (epoch_us(to_at) // 86400000000)::INTEGER
+    ELSE (to_at AT TIME ZONE time_zone)::DATE
+  END AS to_day,
   began,
   ended,
   ended_before,
@@ -122,5 +132,6 @@ SELECT
   END::DECIMAL(18, 4) AS price_before,
   is_judged AND (price <= 0.01 OR is_wrong OR coalesce(abs(tens - round(tens)) <= 0.2 AND abs(round(tens)) BETWEEN 1 AND 3, false)) AS is_suspect,
   category_slug,
-  is_confirmed
+  is_confirmed,
+  time_zone
 FROM compared

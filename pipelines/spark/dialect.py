@@ -33,6 +33,8 @@ TEXTS = [
     (r"9223372036854775807\)::HUGEINT \* 18446744073709551616", r"1000000000000000000)::HUGEINT * 18446744073709551616"),
     # len() counts a list, length() a text.
     (r"\blen\(", "array_size("),
+    # The instant at which a place has a time.
+    (r"\btimezone\((\w+), (\w+)::TIMESTAMP\)", r"to_utc_timestamp(\2::TIMESTAMP, \1)"),
     # No instant is later.
     (r"TIMESTAMPTZ 'infinity'", "TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'"),
     # The path of a name that is data.

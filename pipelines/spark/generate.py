@@ -40,7 +40,7 @@ VIEWS = {
     "rates": ["date", "currency", "rate"],
     "offer_prices": ["product_id", "currency", "item_id", "site_id", "price", "from_day", "to_day"],
     "price_spells": """item_id product_id site_id currency price from_at to_at from_day to_day began ended ended_before price_before
-      is_suspect category_slug""".split(),
+      is_suspect category_slug is_confirmed time_zone""".split(),
 }
 
 

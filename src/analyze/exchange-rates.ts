@@ -1,25 +1,20 @@
-import { PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
 import { readAnalysis } from '../sql/model.js';
-import { quoteLiteral } from '../sql/quote.js';
 import { itself, sql } from '../sql/sql.js';
 import type { DerivedTableName } from '../tables/table.js';
 import { setVariables } from './analysis.js';
 import { type DerivedTable, listDerived, selectDerived } from './derived-tables.js';
-
-const COLUMNS = ['date', 'currency', 'rate'];
-const HINT =
-  'A rate file is CSV with a header: date,currency,rate; for example 2026-11-20,PLN,4.2435 for one unit of the base.';
+import { loadUserTable } from './user-table.js';
 
 /**
  * Loads a user's exchange rates as table `rates` (date, currency, rate): how much of `currency` one unit of the
  * base buys from that day on, until the next rate.
  * @throws PricelakeError `config` that names file and line of the first bad rate.
  */
-export async function loadRates(db: Database, file: string): Promise<void> {
-  await createLines(db, file);
-  const bad = await db.row(`SELECT * FROM (
-    SELECT line, CASE
+export function loadRates(db: Database, file: string): Promise<void> {
+  return loadUserTable(db, {
+    ...{ file, name: 'rates', rows: 'rates', columns: ['date', 'currency', 'rate'] },
+    fault: `CASE
       WHEN TRY_CAST(date AS DATE) IS NULL THEN 'date "' || coalesce(date, '') || '" is not a day such as 2026-11-20'
       WHEN NOT coalesce(regexp_full_match(currency, '[A-Z]{3}'), false)
         THEN 'currency "' || coalesce(currency, '') || '" is not a code of ISO 4217 such as PLN'
@@ -27,28 +22,10 @@ export async function loadRates(db: Database, file: string): Promise<void> {
         THEN 'rate "' || coalesce(rate, '') || '" is not a number above 0 such as 4.2435'
       WHEN count(*) OVER (PARTITION BY TRY_CAST(date AS DATE), currency) > 1
         THEN currency || ' has two rates for ' || date
-    END AS reason
-    FROM rate_lines) WHERE reason IS NOT NULL ORDER BY line LIMIT 1`);
-  if (bad !== undefined) throw new PricelakeError('config', `${file}:${bad.line}: ${bad.reason}`, { hint: HINT });
-  await db.run(`CREATE OR REPLACE TABLE rates AS
-    SELECT date::DATE AS date, currency, rate::DECIMAL(28, 10) AS rate FROM rate_lines`);
-  await db.run('DROP TABLE rate_lines');
-}
-
-/** Reads the lines as text, numbered as in an editor. */
-async function createLines(db: Database, file: string): Promise<void> {
-  try {
-    await db.run(`CREATE OR REPLACE TABLE rate_lines AS
-      SELECT *, row_number() OVER () + 1 AS line
-      FROM read_csv(${quoteLiteral(file)}, header = true, all_varchar = true, delim = ',', quote = '"', parallel = false)`);
-  } catch (cause) {
-    const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
-    throw new PricelakeError('config', `${file}: can't read rates: ${reason}`, { hint: HINT }, { cause });
-  }
-  const names = (await db.rows('DESCRIBE rate_lines')).map(({ column_name }) => String(column_name));
-  const missing = COLUMNS.filter((name) => !names.includes(name));
-  if (missing.length === 0) return;
-  throw new PricelakeError('config', `${file}:1: there is no column ${missing.join(', ')}`, { hint: HINT });
+    END`,
+    select: 'date::DATE AS date, currency, rate::DECIMAL(28, 10) AS rate',
+    hint: 'A rate file is CSV with a header: date,currency,rate; for example 2026-11-20,PLN,4.2435 for one unit of the base.',
+  });
 }
 
 /** A user's exchange rates and the currency that they are rates of. */

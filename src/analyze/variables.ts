@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { PricelakeError } from '../io/errors.js';
 import { packagePath } from '../io/package-path.js';
 import { suggestName } from '../io/suggest-name.js';
+import { isTimeZone } from '../io/time-zone.js';
 import { readAnalysis } from '../sql/model.js';
 
 /** Kinds of values that a header may name beside a list of choices. */
@@ -152,14 +153,6 @@ const FORMS: Record<Kind, { what: string; fits: (text: string) => boolean }> = {
   run: { what: 'the number of a run', fits: (text) => /^\d{1,9}$/u.test(text) },
   'time zone': { what: 'a time zone such as Europe/Zagreb', fits: isTimeZone },
 };
-
-function isTimeZone(name: string): boolean {
-  try {
-    return /^[A-Za-z]/u.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * Compares values with declarations.

@@ -12,6 +12,11 @@ export function explainSqlError(error: unknown): unknown {
 
 function findHint(message: string): { hint?: string } {
   if (message.startsWith('Out of Memory')) return { hint: 'Raise the limit with --memory, or query less at once.' };
+  if (/Table with name (?:weights|tree) does not exist/u.test(message)) {
+    return {
+      hint: 'Pass weights with --weights: a CSV file with the columns category (or shop, product …) and weight.',
+    };
+  }
   if (!message.includes('Table with name rates does not exist')) return {};
   return { hint: 'Pass exchange rates with --fx: a CSV file with the columns date,currency,rate.' };
 }

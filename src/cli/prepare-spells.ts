@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { access, constants, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createSpellsView } from '../analyze/analysis.js';
+import { readVariables } from '../analyze/variables.js';
 import { syncFile } from '../io/durable.js';
 import { readTable } from '../lake/read.js';
 import { readAnalysis } from '../sql/model.js';
@@ -24,7 +25,7 @@ export interface PriceSpells {
 
 /**
  * Creates view `price_spells`. Spells of a large lake are kept as Parquet in `_pricelake/prepared`, or beside the scratch
- * file if that can't be written. They follow from the files of `items`, `history` and `offers`, and variable with_suspects.
+ * file if that can't be written. They follow from the files of four tables, and the variables of the view.
  */
 export async function openSpells(
   { db, lake, scratch }: OpenedLake,
@@ -35,13 +36,15 @@ export async function openSpells(
   const folder = await makeFolder(privatePath(lake, 'prepared'), join(dirname(scratch), 'prepared'));
   const prepare = async () => {
     const read = (table: TableName) => readTable(lake, table);
-    const [items, history, offers] = await Promise.all([read('items'), read('history'), read('offers')]);
+    const tables = [read('items'), read('history'), read('offers'), read('offer_rules')] as const;
+    const [items, history, offers, rules] = await Promise.all(tables);
     const changes = history.files.reduce((sum, { rows }) => sum + rows, 0n);
     if (changes <= fewChanges) return;
-    const judged = await db.row("SELECT coalesce(getvariable('with_suspects')::BOOLEAN, false)::VARCHAR AS all");
+    const set = readVariables('price_spells').map(({ name }) => `getvariable(${quoteLiteral(name)})::VARCHAR`);
+    const values = await db.row(`SELECT to_json([${set.join(', ')}])::VARCHAR AS set`);
     const name = nameSpells([
-      String(judged?.all),
-      ...[items, history, offers].flatMap(({ files }) => files.map(({ path }) => path)),
+      String(values?.set),
+      ...[items, history, offers, rules].flatMap(({ files }) => files.map(({ path }) => path)),
     ]);
     const file = join(folder, name);
     if ((await stat(file).catch(ignoreMissing)) === undefined) {
@@ -61,7 +64,7 @@ export async function openSpells(
   return { folder, prepare };
 }
 
-/** Files never change, so their names, the query and its variable identify the spells. */
+/** Files never change, so their names, the query and its variables identify the spells. */
 function nameSpells(facts: readonly string[]): string {
   const digest = createHash('sha256').update(readAnalysis('price_spells')).update(facts.join('\n')).digest('hex');
   return `price_spells-${digest.slice(0, 32)}.parquet`;

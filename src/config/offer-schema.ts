@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isTimeZone } from '../io/time-zone.js';
 
 /** Messages continue "it …" (pipeline-fault.ts). */
 export const mapping = <T extends z.ZodRawShape>(shape: T) =>
@@ -74,13 +75,23 @@ export const attributeNames = mapping({ ...NAMES_BY_MEANING, values: attributeVa
 
 export type AttributeNames = z.output<typeof attributeNames>;
 
+const ZONE = 'must be a time zone such as Europe/Zagreb';
+
+/** Place whose days analyses count. */
+export const timeZone = z.string(ZONE).refine(isTimeZone, ZONE);
+
+const REGION = 'must be a name of 1 to 100 characters';
+
+/** Group of websites that an index can be made for. */
+const region = z.string(REGION).trim().min(1, REGION).max(100, REGION);
+
 const SHOPS = 'must map website ids, such as 12, to settings';
 
 /** Settings of one website instead of those of all. */
 export const shops = z
   .record(
     z.string().refine((id) => /^(0|[1-9]\d{0,18})$/.test(id) && BigInt(id) < 2n ** 63n, SHOPS),
-    mapping({ attributes: attributeNames }),
+    mapping({ attributes: attributeNames, timeZone: timeZone.optional(), region: region.optional() }),
     SHOPS,
   )
   .default({});

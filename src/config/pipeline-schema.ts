@@ -6,7 +6,7 @@ import type { Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
 import { MAPPABLE_FIELDS } from '../tables/item-names.js';
 import { type DatasetSelection, RUN_MODES } from '../tables/table.js';
-import { attributeNames, mapping, shops, wordLists } from './offer-schema.js';
+import { attributeNames, mapping, shops, timeZone, wordLists } from './offer-schema.js';
 import { parseDuration, parseSize } from './units.js';
 import type { UserMatch } from './user-matches.js';
 
@@ -253,6 +253,7 @@ export const pipelineSchema = mapping({
       .regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code')
       .default('EUR'),
     staleAfter: staleAfter.prefault('14d'),
+    timeZone: timeZone.default('UTC'),
     matches: place('a file of matches').optional(),
     words: wordLists,
     attributes: attributeNames,

@@ -76,10 +76,16 @@ export function bindAnalysis(
   { prepared, version }: Snapshot,
   { analysis, set }: Pick<Question, 'analysis' | 'set'>,
 ): string {
+  const isSet = (name: string) => (set[name] ?? '') !== '';
+  // Prepared rows have the days of the pipeline file's time zone.
+  if (isSet('time_zone')) return bindSpells(readAnalysis(analysis));
   const kept = version.moves.find(analysis, set);
   if (kept !== undefined) return kept;
   const query = readAnalysis(analysis, prepared);
-  if ((set.with_suspects ?? '') === '') return query;
+  return isSet('with_suspects') ? bindSpells(query) : query;
+}
+
+function bindSpells(query: string): string {
   return bindQuery(query, { price_spells: new Sql(readAnalysis('price_spells')) }).text;
 }
 

@@ -16,7 +16,6 @@ await db.run(
 );
 await db.run('CREATE TABLE shop_currencies (site_id BIGINT, currency VARCHAR)');
 await db.run('CREATE TABLE sources (site_id BIGINT, source_id BIGINT, last_seen_at TIMESTAMPTZ, is_stale BOOLEAN)');
-await db.run('CREATE TABLE offer_rules (rule VARCHAR, site_id BIGINT, meaning VARCHAR, text VARCHAR)');
 await db.run(`CREATE TABLE offers AS ${readAnalysis('judged_offers')}`);
 afterAll(() => db.close());
 

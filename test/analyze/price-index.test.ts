@@ -1,20 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { setVariables } from '../../src/analyze/analysis.js';
-import { Database } from '../../src/sql/connection.js';
+import { readVariables } from '../../src/analyze/variables.js';
 import { readAnalysis } from '../../src/sql/model.js';
+import { openEmptyTables } from '../check/lake-world.js';
 
 /** What test/interop/price_index.py recorded of pyindexnum: item, month and cents, and indices of 1 in the first month. */
 const recorded = JSON.parse(readFileSync(new URL('./price-index.json', import.meta.url), 'utf8')) as {
   window: number;
-  panel: Record<'items' | 'months' | 'cents', number[]>;
-  indices: Record<'jevons' | 'jevons_direct' | 'geks_jevons' | 'geks_jevons_whole' | 'tpd', number[]>;
+  panel: Record<'items' | 'months' | 'cents' | 'quantities', number[]>;
+  indices: Record<string, number[]>;
 };
-const { window, indices } = recorded;
-const { items, months, cents } = recorded.panel;
+const { window } = recorded;
+const { indices } = recorded;
+const { items, months, cents, quantities } = recorded.panel;
 const panel = items.map((item, k) => [item, months[k], cents[k]] as [item: number, month: number, cents: number]);
 
-const db = await Database.open();
+const db = await openEmptyTables();
 await db.run(
   `CREATE TABLE panel AS SELECT (v->>0)::BIGINT AS item, (v->>1)::INTEGER AS month, (v->>2)::BIGINT AS cents
    FROM (SELECT unnest(from_json($1, '["JSON"]')) AS v)`,
@@ -26,34 +28,49 @@ await db.run(`CREATE TABLE price_spells AS
     -- A month's price stands from some day of it to the first of the next one.
     (DATE '2025-01-01' + to_months(month))::DATE + (item % 9)::INTEGER AS from_day,
     (DATE '2025-02-01' + to_months(month))::DATE AS to_day,
-    false AS is_suspect, 'toys' AS category_slug
+    from_day::TIMESTAMP AT TIME ZONE 'UTC' AS from_at, to_day::TIMESTAMP AT TIME ZONE 'UTC' AS to_at,
+    false AS is_suspect, 'toys' AS category_slug, 'UTC' AS time_zone
   FROM panel`);
-await db.run(`CREATE TABLE items AS SELECT DISTINCT item AS item_id, NULL::TIMESTAMPTZ AS read_at, 'r1' AS run_id,
-  unnest(['toys', 'alone', 'rare']) AS category_slug, NULL::VARCHAR AS category_name, NULL::VARCHAR AS category_path,
-  TIMESTAMPTZ '2026-04-30 12:00:00Z' AS last_seen_at FROM panel`);
-await db.run(`CREATE TABLE sites AS SELECT range AS site_id, 'Shop ' || range AS name, true AS is_current,
-  NULL::VARCHAR AS attribution FROM range(1, 4)`);
+await db.run(`INSERT INTO items BY NAME SELECT DISTINCT item AS item_id, 'r1' AS run_id,
+  unnest(['toys', 'alone', 'rare']) AS category_slug, TIMESTAMPTZ '2026-04-30 12:00:00Z' AS last_seen_at FROM panel`);
+await db.run(
+  `INSERT INTO sites BY NAME SELECT range AS site_id, 'Shop ' || range AS name, true AS is_current FROM range(1, 4)`,
+);
 afterAll(() => db.close());
+
+const UNSET = Object.fromEntries(readVariables('weighted_index').map(({ name }) => [name, null]));
 
 async function ask(variables: Record<string, string | null>) {
   await setVariables(db, {
+    ...UNSET,
     window_periods: String(window),
-    period: null,
-    by: null,
-    since: null,
-    until: null,
+    price: 'last',
     ...variables,
   });
   return db.rows(readAnalysis('price_index'));
 }
 
+/** Turnover of each item and month; the amounts are exact. */
+await db.run(
+  `CREATE TABLE weights AS SELECT 'item' AS kind, (v->>0) AS unit, (DATE '2025-01-01' + to_months((v->>1)::INTEGER))::DATE AS period,
+    ((v->>2)::DECIMAL(28, 10) * 0.01)::DECIMAL(28, 10) AS weight
+   FROM (SELECT unnest(from_json($1, '["JSON"]')) AS v)`,
+  [JSON.stringify(panel.map(([item, month, price], k) => [item, month, price * (quantities[k] ?? 0)]))],
+);
+await db.run('CREATE TABLE tree (child VARCHAR, parent VARCHAR)');
+
+async function askWeighted(variables: Record<string, string | null>) {
+  await setVariables(db, { ...UNSET, price: 'last', by: 'item', window_periods: '99', ...variables });
+  return db.rows(readAnalysis('weighted_index'));
+}
+
 const column = (rows: Record<string, unknown>[], name: string) => rows.map((row) => Number(row[name]) / 100);
-const difference = (one: number[], two: number[]) =>
+const difference = (one: number[], two: number[] = []) =>
   Math.max(...one.map((value, k) => Math.abs(value - (two[k] ?? Number.NaN))));
 
 test('price indices are those of pyindexnum within 1e-9', async () => {
   const rows = await ask({});
-  expect(rows).toHaveLength(indices.jevons.length);
+  expect(rows).toHaveLength(indices.jevons?.length ?? 0);
   for (const name of ['jevons', 'jevons_direct', 'geks_jevons', 'tpd'] as const) {
     expect(difference(column(rows, name), indices[name]), name).toBeLessThan(1e-9);
   }
@@ -61,6 +78,55 @@ test('price indices are those of pyindexnum within 1e-9', async () => {
   expect(difference(column(whole, 'geks_jevons'), indices.geks_jevons_whole)).toBeLessThan(1e-9);
   expect(difference(column(whole, 'geks_jevons'), indices.geks_jevons)).toBeGreaterThan(1e-4);
 });
+
+test.each(['movement', 'window', 'half', 'mean', 'fbew'])('splice=%s extends as pyindexnum does', async (splice) => {
+  const rows = await ask({ splice, methods: 'geks_jevons, spliced_tpd' });
+  expect(difference(column(rows, 'geks_jevons'), indices[`geks_${splice}`] ?? [])).toBeLessThan(1e-9);
+  expect(difference(column(rows, 'spliced_tpd'), indices[`tpd_${splice}`] ?? [])).toBeLessThan(1e-9);
+  expect(rows.map(({ tpd }) => tpd)).toEqual(rows.map(() => null));
+});
+
+test('a missing price that is carried forward counts as the last one', async () => {
+  const rows = await ask({ impute: 'carry', window_periods: '99' });
+  expect(difference(column(rows, 'tpd'), indices.tpd_carried ?? [])).toBeLessThan(1e-9);
+  expect(difference(column(rows, 'geks_jevons'), indices.geks_carried ?? [])).toBeLessThan(1e-9);
+});
+
+test('a missing price moves with the mean of all others, and comes back from there', async () => {
+  const rows = await ask({ impute: 'overall', impute_periods: '3' });
+  expect(difference(column(rows, 'jevons'), imputeOverall(3))).toBeLessThan(1e-9);
+  expect(rows.map(({ imputed }) => Number(imputed)).some((count) => count > 0)).toBe(true);
+});
+
+test('coverage stands beside each index', async () => {
+  const rows = await ask({});
+  const of = (month: number) => panel.filter(([, at]) => at === month);
+  for (const [month, row] of rows.entries()) {
+    const both = of(month).filter(([item]) => of(month - 1).some(([other]) => other === item)).length;
+    expect(Number(row.matched)).toBe(both);
+    expect(Number(row.shops)).toBe(new Set(of(month).map(([item]) => item % 3)).size);
+    expect(row.matched_pct).toBeCloseTo((100 * both) / (of(month).length + of(month - 1).length - both), 9);
+    expect(row.time_zone).toBe('UTC');
+  }
+});
+
+test('indices with turnover are those of pyindexnum and PriceIndexCalc2 within 1e-9', async () => {
+  const rows = await askWeighted({});
+  expect(difference(column(rows, 'laspeyres'), indices.laspeyres)).toBeLessThan(1e-9);
+  expect(difference(column(rows, 'tornqvist'), indices.tornqvist)).toBeLessThan(1e-9);
+  expect(difference(column(rows, 'geks_tornqvist'), indices.geks_tornqvist_whole)).toBeLessThan(1e-9);
+  expect(difference(column(rows, 'geks_tornqvist'), indices.geks_tornqvist_of_another)).toBeLessThan(1e-9);
+  const unweighted = await ask({ window_periods: '99' });
+  expect(difference(column(unweighted, 'geks_jevons'), indices.geks_jevons_of_another)).toBeLessThan(1e-9);
+});
+
+test.each(['movement', 'window', 'half', 'mean', 'fbew'])(
+  'splice=%s extends GEKS-Törnqvist as pyindexnum does',
+  async (splice) => {
+    const rows = await askWeighted({ splice, window_periods: String(window) });
+    expect(difference(column(rows, 'geks_tornqvist'), indices[`tornqvist_${splice}`])).toBeLessThan(1e-9);
+  },
+);
 
 test('price indices by shop are those of a shop alone, and each count of listings is exact', async () => {
   const shops = await ask({ by: 'shop' });
@@ -100,10 +166,9 @@ test('price indices by week and day hold the prices at their ends', async () => 
 });
 
 test('an index is null from where no listing links a period to those before it', async () => {
-  await db.run(`INSERT INTO price_spells VALUES (901, 'p', 1, 'EUR', 5, DATE '2025-01-01', DATE '2025-03-01', false, 'alone'),
-    (902, 'p', 1, 'EUR', 7, DATE '2025-03-01', DATE '2025-05-01', false, 'alone')`);
+  await db.run(`INSERT INTO price_spells VALUES (901, 'p', 1, 'EUR', 5, DATE '2025-01-01', DATE '2025-03-01', TIMESTAMPTZ '2025-01-01 00:00:00Z', TIMESTAMPTZ '2025-03-01 00:00:00Z', false, 'alone', 'UTC'),
+    (902, 'p', 1, 'EUR', 7, DATE '2025-03-01', DATE '2025-05-01', TIMESTAMPTZ '2025-03-01 00:00:00Z', TIMESTAMPTZ '2025-05-01 00:00:00Z', false, 'alone', 'UTC')`);
   const rows = await ask({ category: 'alone' });
-  await setVariables(db, { category: null });
   expect(rows.map((row) => [row.jevons, row.geks_jevons, row.tpd])).toEqual([
     [100, 100, 100],
     [100, 100, expect.closeTo(100, 9)],
@@ -113,12 +178,32 @@ test('an index is null from where no listing links a period to those before it',
 });
 
 test('an index by day may span more than 120 days', async () => {
-  await db.run(`INSERT INTO price_spells VALUES (903, 'p', 1, 'EUR', 5, DATE '2025-01-01', DATE '2025-01-02', false, 'rare'),
-    (903, 'p', 1, 'EUR', 6, DATE '2025-06-01', DATE '2025-06-02', false, 'rare')`);
+  await db.run(`INSERT INTO price_spells VALUES (903, 'p', 1, 'EUR', 5, DATE '2025-01-01', DATE '2025-01-02', TIMESTAMPTZ '2025-01-01 00:00:00Z', TIMESTAMPTZ '2025-01-02 00:00:00Z', false, 'rare', 'UTC'),
+    (903, 'p', 1, 'EUR', 6, DATE '2025-06-01', DATE '2025-06-02', TIMESTAMPTZ '2025-06-01 00:00:00Z', TIMESTAMPTZ '2025-06-02 00:00:00Z', false, 'rare', 'UTC')`);
   const rows = await ask({ category: 'rare', period: 'day', since: '2025-01-01' });
-  await setVariables(db, { category: null });
   expect(rows.map(({ tpd }) => tpd)).toEqual([100, expect.closeTo(120, 9)]);
 });
+
+/** The chained mean of changes, item by item: a missing price is known by the chain itself, for some months at most. */
+function imputeOverall(most: number): number[] {
+  const months = [...new Set(panel.map(([, month]) => month))].sort((a, b) => a - b);
+  const known = new Map<number, { log: number; at: number }>();
+  let level = 0;
+  const chain: number[] = [];
+  for (const month of months) {
+    const now = logPrices(panel, month);
+    const moves = [...now].flatMap(([item, log]) => {
+      const before = known.get(item);
+      return before === undefined || month - before.at > most + 1 ? [] : [log - before.log];
+    });
+    const step = moves.length === 0 ? 0 : moves.reduce((sum, move) => sum + move, 0) / moves.length;
+    level += step;
+    chain.push(Math.exp(level));
+    for (const one of known.values()) one.log += step;
+    for (const [item, log] of now) known.set(item, { log, at: month });
+  }
+  return chain;
+}
 
 function logPrices(own: typeof panel, month: number): Map<number, number> {
   return new Map(own.filter(([, at]) => at === month).map(([item, , cents]) => [item, Math.log(cents)]));

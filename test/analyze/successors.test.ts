@@ -97,6 +97,7 @@ async function openWorld(seed: number): Promise<{ db: Database; listings: Told[]
   const listings = makeListings(seed);
   await loadPriceWorld(db, listings);
   await createTable(db, 'offers');
+  await createTable(db, 'offer_rules');
   await db.run(
     'ALTER TABLE products ADD COLUMN category_name VARCHAR; ALTER TABLE products ADD COLUMN category_path VARCHAR',
   );
@@ -235,7 +236,8 @@ describe('successors', async () => {
 
   it('take nothing from a title or address that more than 100 ended listings of the shop share', async () => {
     const shared = await Database.open();
-    for (const table of ['items', 'history', 'sites', 'products', 'offers'] as const) await createTable(shared, table);
+    for (const table of ['items', 'history', 'sites', 'products', 'offers', 'offer_rules'] as const)
+      await createTable(shared, table);
     await createSpellsView(shared);
     const fill = (ended: number) =>
       shared.run(`DELETE FROM items; INSERT INTO items BY NAME SELECT n AS item_id, 1 AS site_id, 'Title not yet known' AS title,

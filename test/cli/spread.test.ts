@@ -220,7 +220,9 @@ describe('query of an analysis', () => {
       const set = readVariables(analysis).flatMap(({ name, isRequired }): [string, string][] =>
         isRequired && needed[name] !== undefined ? [[name, needed[name]]] : [],
       );
-      await runQuery({ ...request, analysis, set, fx, format: 'ndjson' }, openContext());
+      const weights = analysis === 'weighted_index' ? join(folder, 'weights.csv') : undefined;
+      if (weights !== undefined) await writeFile(weights, 'shop,weight\n1,1\n');
+      await runQuery({ ...request, analysis, set, fx, weights, format: 'ndjson' }, openContext());
     }
     const without = runQuery({ ...request, analysis: 'law_of_one_price', format: 'ndjson' }, openContext());
     await expect(without).rejects.toMatchObject({ code: 'query', facts: { hint: expect.stringContaining('--fx') } });

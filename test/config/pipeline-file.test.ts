@@ -66,7 +66,7 @@ describe('a pipeline file', () => {
       proof: { sample: 10, products: true, facets: true },
       budget: { calls: { percent: 90 }, exportRows: { percent: 90 }, overage: 0 },
       analysis: {
-        ...{ daily: 90, fxBase: 'EUR' },
+        ...{ daily: 90, fxBase: 'EUR', timeZone: 'UTC' },
         staleAfter: { seconds: 14 * 86_400 },
         words: { used: [], refurbished: [], opened: [], rental: [], deposit: [], perUnit: [], set: [] },
         attributes: { values: { 'in stock': [], 'out of stock': [], 'on order': [] } },
@@ -314,6 +314,11 @@ const AFTER = {
   'analysis: {words: {set: ["- -"]}}': '6:26: analysis.words.set.0 is text; it must contain a letter or digit',
   [`analysis: {words: {set: [${'a'.repeat(101)}]}}`]:
     '6:26: analysis.words.set.0 is text; it must have at most 100 characters',
+  'analysis: {timeZone: Europe/Zagrep}':
+    '6:12: analysis.timeZone is text; it must be a time zone such as Europe/Zagreb',
+  'analysis: {timeZone: +02:00}': '6:12: analysis.timeZone is text; it must be a time zone such as Europe/Zagreb',
+  'analysis: {shops: {7: {region: " "}}}':
+    '6:24: analysis.shops.7.region is text; it must be a name of 1 to 100 characters',
   'analysis: {staleAfter: 14}':
     '6:12: analysis.staleAfter is a number; it must be a duration such as 14d, a multiple of the usual interval such as 3x, or 0',
   'analysis: {staleAfter: 0x}':

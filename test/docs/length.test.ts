@@ -18,7 +18,8 @@ const isTried = (page: string) => TRIED.includes(page);
 
 test.each([
   ['written by hand', 25_000, PAGES.filter((page) => !isReference(page) && !isTried(page))],
-  ['of the generated reference', 18_000, PAGES.filter(isReference)],
+  // A price statistician needs each method's definition, source, limits and options.
+  ['of the generated reference', 20_000, PAGES.filter(isReference)],
   ['of what was tried', 1_800, PAGES.filter(isTried)],
 ])('pages %s have up to %i words', (_, limit, pages) => {
   expect(pages.length).toBeGreaterThan(3);

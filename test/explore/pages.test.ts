@@ -197,6 +197,7 @@ test('an analysis has a form of its variables, its rows and its SQL', async () =
 test.each([
   ['assortment_gaps', 200, 'This analysis has no rows without some of its variables: fill in the form.'],
   ['law_of_one_price', 200, 'This analysis needs exchange rates, which pages'],
+  ['weighted_index', 200, 'This analysis needs weights, which pages'],
   ['find_products?min_shops=many', 400, 'role="alert"'],
 ])('%s, which lacks a value, shows its form and its SQL', async (analysis, status, text) => {
   const answer = await explored.get(`/analyses/${analysis}`);

@@ -36,6 +36,25 @@ test('a word of the pipeline file tells what the title means, from the next run 
   expect((await story.run()).published).toBe(false);
 });
 
+test('a time zone and a region of the pipeline file are told, and no offer is judged otherwise', async () => {
+  const before = await last();
+  const { attributes } = story.pipeline.analysis;
+  story.pipeline.analysis = {
+    ...story.pipeline.analysis,
+    timeZone: 'Europe/Zagreb',
+    shops: { 33: { attributes: { values: attributes.values }, timeZone: 'Asia/Kathmandu', region: 'East' } },
+  };
+  expect((await story.run()).published).toBe(true);
+  expect((await rules()).filter((row) => !row.startsWith('word')).sort()).toEqual([
+    'region | 33 | shop | East',
+    'time zone | 33 | shop | Asia/Kathmandu',
+    'time zone | ∅ | shop | Europe/Zagreb',
+  ]);
+  expect(await last()).toEqual(before);
+  story.pipeline.analysis = { ...story.pipeline.analysis, timeZone: 'UTC', shops: {} };
+  await story.run();
+});
+
 test('the order of words says nothing', async () => {
   tell({ used: ['GENTLY', 'gently lovéd', 'GENTLY'] });
   expect((await story.run()).published).toBe(false);

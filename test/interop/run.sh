@@ -14,7 +14,7 @@ for option in "$@"; do
 done
 
 environment venv 'deltalake==1.6.6' 'polars==2.1.0' 'duckdb==2.0.0' 'pyarrow==26.0.1' 'pandas==3.1.1' pytz
-environment indices 'pyindexnum==0.4.0' # it needs an older pandas
+environment indices 'pyindexnum==0.4.0' 'PriceIndexCalc2==0.8.0' # it needs an older pandas
 [ -z "$spark" ] || environment venv 'pyspark==3.5.9' 'delta-spark==3.3.2'
 
 rm -rf "$work/data" "$work/states"

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 1d3278c49dc613d2.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source d6619ca2998efba5.
 -- step: assortment__span
 SELECT
   CAST((
@@ -12,9 +12,16 @@ FROM (
   FROM (
     SELECT
       seen_us,
-      CAST('1970-01-01' AS DATE) + CAST((
-        seen_us DIV 86400000000
-      ) AS INT) AS seen_day
+      CASE
+        WHEN time_zone = 'UTC'
+        THEN CAST('1970-01-01' AS DATE) + CAST((
+          seen_us DIV 86400000000
+        ) AS INT)
+        ELSE CAST((
+          FROM_UTC_TIMESTAMP(MAKE_TIMESTAMPTZ(seen_us), time_zone)
+        ) AS DATE)
+      END AS seen_day,
+      time_zone
     FROM (
       SELECT
         UNIX_MICROS(
@@ -34,6 +41,27 @@ FROM (
           TRY_CAST(SUBSTRING(run_id, 8, 4) || '-' || SUBSTRING(run_id, 12, 2) || '-' || SUBSTRING(run_id, 14, 2) AS DATE) AS written_day
         FROM items
       )
+    )
+    CROSS JOIN (
+      SELECT
+        time_zone
+      FROM (
+        SELECT
+          CAST(NULL AS BIGINT) AS site_id,
+          COALESCE(CAST(:time_zone AS STRING), MIN(text), 'UTC') AS time_zone
+        FROM offer_rules
+        WHERE
+          rule = 'time zone' AND site_id IS NULL
+        UNION ALL
+        SELECT
+          site_id,
+          text
+        FROM offer_rules
+        WHERE
+          rule = 'time zone' AND NOT site_id IS NULL AND :time_zone IS NULL
+      )
+      WHERE
+        site_id IS NULL
     )
   )
 );

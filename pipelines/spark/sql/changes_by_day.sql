@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source 922f11c85d8c040b.
+-- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source 34854b6bbe6b03a1.
 -- step: changes_by_day
 SELECT
   observed_date AS day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 70fbc56457ec199e.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 085e2811c1b6ab77.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 8ed4189a4c715c21.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source ff04fe8405b0798a.
 -- step: dispersion__shop_prices, kept
 SELECT
   product_id,

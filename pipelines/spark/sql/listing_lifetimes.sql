@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 386fdd0e76dd302e.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source c3ad4d9aa7fa9546.
 -- step: listing_lifetimes__span, kept
 SELECT
   seen_day AS last_day,
@@ -11,9 +11,16 @@ SELECT
 FROM (
   SELECT
     seen_us,
-    CAST('1970-01-01' AS DATE) + CAST((
-      seen_us DIV 86400000000
-    ) AS INT) AS seen_day
+    CASE
+      WHEN time_zone = 'UTC'
+      THEN CAST('1970-01-01' AS DATE) + CAST((
+        seen_us DIV 86400000000
+      ) AS INT)
+      ELSE CAST((
+        FROM_UTC_TIMESTAMP(MAKE_TIMESTAMPTZ(seen_us), time_zone)
+      ) AS DATE)
+    END AS seen_day,
+    time_zone
   FROM (
     SELECT
       UNIX_MICROS(
@@ -33,6 +40,27 @@ FROM (
         TRY_CAST(SUBSTRING(run_id, 8, 4) || '-' || SUBSTRING(run_id, 12, 2) || '-' || SUBSTRING(run_id, 14, 2) AS DATE) AS written_day
       FROM items
     )
+  )
+  CROSS JOIN (
+    SELECT
+      time_zone
+    FROM (
+      SELECT
+        CAST(NULL AS BIGINT) AS site_id,
+        COALESCE(CAST(:time_zone AS STRING), MIN(text), 'UTC') AS time_zone
+      FROM offer_rules
+      WHERE
+        rule = 'time zone' AND site_id IS NULL
+      UNION ALL
+      SELECT
+        site_id,
+        text
+      FROM offer_rules
+      WHERE
+        rule = 'time zone' AND NOT site_id IS NULL AND :time_zone IS NULL
+    )
+    WHERE
+      site_id IS NULL
   )
 );
 -- step: listing_lifetimes__spells, kept

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/matches.sql: change that one. Source dfbe7ae945516d55.
+-- Made by generate.py from pipelines/models/matches.sql: change that one. Source c6c9cba3a2076366.
 -- columns: product_id STRING, match_id STRING, evidence STRING, item_id BIGINT, shops BIGINT, run_id STRING
 -- step: matches__members, kept
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 7824dfea6f92bf3f.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source f079a47ed009b13b.
 -- step: offer_prices__past_offers
 SELECT
   item_id,

@@ -1,10 +1,8 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source d543897c8bb51299.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 47902c01a6f395e5.
 -- step: price_index__settings, kept
 SELECT
   COALESCE(CAST(:period AS STRING), 'month') AS unit,
-  COALESCE(CAST(:by AS STRING), 'category') AS by_what,
-  COALESCE(CAST(:window_periods AS INT), 25) AS most_periods,
-  COALESCE(CAST(:until AS DATE), known_day) AS until_day,
+  COALESCE(CAST(:until AS DATE), seen_day) AS until_day,
   COALESCE(
     CAST(:since AS DATE),
     CASE unit
@@ -14,39 +12,303 @@ SELECT
       THEN until_day - 60
       ELSE CAST('0001-01-01' AS DATE)
     END
-  ) AS since_day
+  ) AS since_day,
+  time_zone
 FROM (
   SELECT
-    seen_day AS known_day
+    seen_us,
+    CASE
+      WHEN time_zone = 'UTC'
+      THEN CAST('1970-01-01' AS DATE) + CAST((
+        seen_us DIV 86400000000
+      ) AS INT)
+      ELSE CAST((
+        FROM_UTC_TIMESTAMP(MAKE_TIMESTAMPTZ(seen_us), time_zone)
+      ) AS DATE)
+    END AS seen_day,
+    time_zone
   FROM (
     SELECT
-      seen_us,
-      CAST('1970-01-01' AS DATE) + CAST((
-        seen_us DIV 86400000000
-      ) AS INT) AS seen_day
+      UNIX_MICROS(
+        COALESCE(
+          MAX(last_seen_at) FILTER(WHERE
+            last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY
+            OR CAST('1970-01-01' AS DATE) + CAST((
+              UNIX_MICROS(last_seen_at) DIV 86400000000
+            ) AS INT) <= written_day + 1),
+          MAX(last_seen_at)
+        )
+      ) AS seen_us
     FROM (
       SELECT
-        UNIX_MICROS(
-          COALESCE(
-            MAX(last_seen_at) FILTER(WHERE
-              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY
-              OR CAST('1970-01-01' AS DATE) + CAST((
-                UNIX_MICROS(last_seen_at) DIV 86400000000
-              ) AS INT) <= written_day + 1),
-            MAX(last_seen_at)
-          )
-        ) AS seen_us
-      FROM (
-        SELECT
-          last_seen_at,
-          read_at,
-          TRY_CAST(SUBSTRING(run_id, 8, 4) || '-' || SUBSTRING(run_id, 12, 2) || '-' || SUBSTRING(run_id, 14, 2) AS DATE) AS written_day
-        FROM items
-      )
+        last_seen_at,
+        read_at,
+        TRY_CAST(SUBSTRING(run_id, 8, 4) || '-' || SUBSTRING(run_id, 12, 2) || '-' || SUBSTRING(run_id, 14, 2) AS DATE) AS written_day
+      FROM items
     )
   )
+  CROSS JOIN (
+    SELECT
+      time_zone
+    FROM (
+      SELECT
+        CAST(NULL AS BIGINT) AS site_id,
+        COALESCE(CAST(:time_zone AS STRING), MIN(text), 'UTC') AS time_zone
+      FROM offer_rules
+      WHERE
+        rule = 'time zone' AND site_id IS NULL
+      UNION ALL
+      SELECT
+        site_id,
+        text
+      FROM offer_rules
+      WHERE
+        rule = 'time zone' AND NOT site_id IS NULL AND :time_zone IS NULL
+    )
+    WHERE
+      site_id IS NULL
+  )
 );
--- step: price_index__spells
+-- step: price_index__asked
+SELECT
+  COALESCE(CAST(:relaunches AS STRING), 'none') <> 'none' AS is_asked;
+-- step: price_index__span, kept
+SELECT
+  COALESCE(CAST(:days AS BIGINT), 30) * 86400000000 AS days_us,
+  COALESCE(CAST(:overlap_days AS BIGINT), 1) * 86400000000 AS overlap_us;
+-- step: price_index__listings, kept
+SELECT
+  item_id,
+  site_id,
+  product_id,
+  title,
+  url,
+  category_slug,
+  UNIX_MICROS(first_seen_at) AS seen_us,
+  CASE WHEN NOT is_listed THEN UNIX_MICROS(COALESCE(removed_at, gone_at)) END AS ended_us
+FROM items
+CROSS JOIN price_index__asked AS asked
+WHERE
+  is_asked
+  AND NOT first_seen_at IS NULL
+  AND (
+    :site_id IS NULL OR site_id = CAST(:site_id AS BIGINT)
+  );
+-- step: price_index__ends
+SELECT
+  site_id,
+  MIN(ended_us) AS first_us,
+  MAX(ended_us) AS last_us
+FROM price_index__listings AS listings
+WHERE
+  NOT ended_us IS NULL
+GROUP BY
+  site_id;
+-- step: price_index__ended_or_new, kept
+SELECT
+  listings.item_id,
+  listings.site_id,
+  listings.product_id,
+  listings.title,
+  listings.url,
+  listings.category_slug,
+  listings.seen_us,
+  listings.ended_us,
+  seen_us BETWEEN first_us - overlap_us AND last_us + days_us AS is_new
+FROM price_index__listings AS listings
+JOIN price_index__ends AS ends
+  USING (site_id)
+CROSS JOIN price_index__span AS span
+WHERE
+  NOT ended_us IS NULL
+  OR seen_us BETWEEN first_us - overlap_us AND last_us + days_us;
+-- step: price_index__worded
+SELECT
+  item_id,
+  site_id,
+  seen_us,
+  ended_us,
+  is_new,
+  ARRAY_SORT(
+    ARRAY_DISTINCT(
+      TRANSFORM(
+        REGEXP_EXTRACT_ALL(
+          TRANSLATE(
+            LOWER(title),
+            'àáâãäåāăąæçćčďđèéêëēėęěğìíîïīįıłľĺñńňòóôõöøőŕřśšşșťțùúûüůűūýÿžźżйёάέήίόύώ',
+            'aaaaaaaaaacccddeeeeeeeegiiiiiiilllnnnooooooorrssssttuuuuuuuyyzzzиеαεηιουω'
+          ),
+          '[\\p{L}]+|[0-9]+',
+          0
+        ),
+        word -> CASE WHEN GET(word, 0) BETWEEN '0' AND '9' THEN word ELSE LEFT(word, 4) END
+      )
+    )
+  ) AS stems
+FROM price_index__ended_or_new AS ended_or_new
+WHERE
+  NOT title IS NULL;
+-- step: price_index__told, kept
+SELECT
+  item_id,
+  site_id,
+  seen_us,
+  ended_us,
+  is_new,
+  'product' AS kind,
+  product_id AS value
+FROM price_index__ended_or_new AS ended_or_new
+WHERE
+  NOT product_id IS NULL
+UNION ALL
+SELECT
+  item_id,
+  site_id,
+  seen_us,
+  ended_us,
+  is_new,
+  'url',
+  REGEXP_REPLACE(REGEXP_REPLACE(url, '^(?i:https?://)?(?i:www\\.)?', ''), '/?(#.*)?$', '')
+FROM price_index__ended_or_new AS ended_or_new
+WHERE
+  NOT url IS NULL
+UNION ALL
+SELECT
+  item_id,
+  site_id,
+  seen_us,
+  ended_us,
+  is_new,
+  'title',
+  ARRAY_JOIN(stems, ' ')
+FROM price_index__worded AS worded
+WHERE
+  ARRAY_SIZE(stems) >= 3;
+-- step: price_index__ended
+SELECT
+  item_id,
+  site_id,
+  seen_us,
+  ended_us,
+  is_new,
+  kind,
+  value
+FROM (
+  SELECT
+    item_id,
+    site_id,
+    seen_us,
+    ended_us,
+    is_new,
+    kind,
+    value,
+    COUNT(*) OVER (PARTITION BY site_id, kind, value) AS _w
+  FROM price_index__told AS told
+  WHERE
+    NOT ended_us IS NULL
+) AS _t
+WHERE
+  _w <= 100;
+-- step: price_index__alike
+SELECT
+  ended.item_id AS old_id,
+  told.item_id AS new_id,
+  ARRAY_SORT(COLLECT_LIST(ended.kind)) AS kinds
+FROM price_index__ended AS ended
+CROSS JOIN price_index__span AS span
+JOIN price_index__told AS told
+  ON told.site_id = ended.site_id
+  AND told.kind = ended.kind
+  AND told.value = ended.value
+  AND told.is_new
+  AND told.seen_us > ended.seen_us
+  AND told.seen_us BETWEEN ended.ended_us - overlap_us AND ended.ended_us + days_us
+GROUP BY
+  ended.item_id,
+  told.item_id;
+-- step: price_index__pairs_, kept
+SELECT
+  old_id,
+  new_id,
+  kinds
+FROM price_index__alike AS alike
+JOIN price_index__ended_or_new AS old
+  ON old.item_id = old_id
+JOIN price_index__ended_or_new AS new
+  ON new.item_id = new_id
+WHERE
+  kinds <> ARRAY('title') OR old.product_id IS NULL OR new.product_id IS NULL;
+-- step: price_index__direct
+SELECT
+  old_id,
+  new_id,
+  kinds,
+  COUNT(*) OVER (PARTITION BY old_id) AS candidates,
+  COUNT(*) OVER (PARTITION BY new_id) AS rivals
+FROM price_index__pairs_ AS pairs
+ANTI JOIN (
+  SELECT DISTINCT
+    earlier.old_id,
+    later.new_id
+  FROM price_index__pairs_ AS earlier
+  JOIN price_index__pairs_ AS later
+    ON later.old_id = earlier.new_id
+) AS roundabout
+  USING (old_id, new_id);
+-- step: price_index__pairs
+SELECT
+  old_id,
+  new_id,
+  kinds,
+  candidates,
+  rivals,
+  old.ended_us,
+  new.seen_us
+FROM price_index__direct AS direct
+JOIN price_index__ended_or_new AS old
+  ON old.item_id = old_id
+JOIN price_index__ended_or_new AS new
+  ON new.item_id = new_id;
+-- step: price_index__links, kept
+SELECT
+  new_id AS item_id,
+  old_id AS before_id
+FROM price_index__pairs AS pairs
+WHERE
+  candidates = 1
+  AND rivals = 1
+  AND (
+    :relaunches = 'any' OR ARRAY_CONTAINS(kinds, CAST(:relaunches AS STRING))
+  );
+-- step: price_index__twice, kept
+SELECT
+  one.item_id,
+  COALESCE(two.before_id, one.before_id) AS before_id
+FROM price_index__links AS one
+LEFT JOIN price_index__links AS two
+  ON two.item_id = one.before_id;
+-- step: price_index__four_times, kept
+SELECT
+  one.item_id,
+  COALESCE(two.before_id, one.before_id) AS before_id
+FROM price_index__twice AS one
+LEFT JOIN price_index__twice AS two
+  ON two.item_id = one.before_id;
+-- step: price_index__eight_times, kept
+SELECT
+  one.item_id,
+  COALESCE(two.before_id, one.before_id) AS before_id
+FROM price_index__four_times AS one
+LEFT JOIN price_index__four_times AS two
+  ON two.item_id = one.before_id;
+-- step: price_index__relaunches
+SELECT
+  one.item_id,
+  COALESCE(two.before_id, one.before_id) AS first_item_id
+FROM price_index__eight_times AS one
+LEFT JOIN price_index__eight_times AS two
+  ON two.item_id = one.before_id;
+-- step: price_index__listings_
 WITH known AS (
   SELECT DISTINCT
     category_slug AS slug,
@@ -100,22 +362,195 @@ WITH known AS (
   SELECT
     CAST(:category AS STRING)
 )
-SELECT
+SELECT DISTINCT
   item_id,
   currency,
-  CAST(ROUND(LN(CAST(price AS DOUBLE)) * 1e15) AS BIGINT) AS log_price,
-  CASE WHEN CONTAINS(by_what, 'category') THEN category_slug END AS category_slug,
-  CASE WHEN CONTAINS(by_what, 'shop') THEN site_id END AS site_id,
+  product_id,
+  site_id,
+  category_slug
+FROM price_spells
+WHERE
+  NOT is_suspect
+  AND (
+    :currency IS NULL OR currency = :currency
+  )
+  AND (
+    :site_id IS NULL OR site_id = CAST(:site_id AS BIGINT)
+  )
+  AND (
+    :category IS NULL
+    OR category_slug IN (
+      SELECT
+        slug
+      FROM named
+      UNION
+      SELECT
+        slug
+      FROM known, chosen, separators
+      WHERE
+        LOWER(known.path) = LOWER(chosen.path)
+        OR (
+          separator <> ''
+          AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+        )
+    )
+  )
+  AND (
+    :brand IS NULL
+    OR item_id IN (
+      SELECT
+        item_id
+      FROM items
+      WHERE
+        LOWER(brand) = LOWER(CAST(:brand AS STRING))
+    )
+  );
+-- step: price_index__described, kept
+SELECT
+  listings.item_id,
+  COALESCE(first_item_id, listings.item_id) AS first_item_id,
+  product_id,
+  currency,
+  listings.site_id AS shop_id,
+  CASE
+    WHEN CONTAINS(COALESCE(CAST(:by AS STRING), 'category'), 'category')
+    THEN category_slug
+  END AS category_slug,
+  CASE
+    WHEN CONTAINS(COALESCE(CAST(:by AS STRING), 'category'), 'shop')
+    THEN listings.site_id
+  END AS site_id,
+  CASE
+    WHEN CONTAINS(COALESCE(CAST(:by AS STRING), 'category'), 'product')
+    THEN product_id
+  END AS product_group,
+  CASE
+    WHEN CONTAINS(COALESCE(CAST(:by AS STRING), 'category'), 'item')
+    THEN COALESCE(first_item_id, listings.item_id)
+  END AS item_group,
+  brand,
+  dataset,
+  region
+FROM price_index__listings_ AS listings
+LEFT JOIN (
+  SELECT
+    item_id,
+    brand
+  FROM items
+  WHERE
+    CONTAINS(COALESCE(CAST(:by AS STRING), 'category'), 'brand')
+) AS brands
+  ON brands.item_id = listings.item_id
+LEFT JOIN (
+  SELECT
+    item_id,
+    EXPLODE(datasets) AS dataset
+  FROM items
+  WHERE
+    CONTAINS(COALESCE(CAST(:by AS STRING), 'category'), 'dataset')
+) AS sets
+  ON sets.item_id = listings.item_id
+LEFT JOIN (
+  SELECT
+    site_id,
+    text AS region
+  FROM offer_rules
+  WHERE
+    rule = 'region' AND CONTAINS(COALESCE(CAST(:by AS STRING), 'category'), 'region')
+) AS regions
+  ON regions.site_id = listings.site_id
+LEFT JOIN price_index__relaunches AS relaunches
+  ON relaunches.item_id = listings.item_id;
+-- step: price_index__groups
+SELECT
+  ROW_NUMBER() OVER (
+    ORDER BY category_slug NULLS LAST, currency NULLS LAST, site_id NULLS LAST, product_group NULLS LAST, item_group NULLS LAST, brand NULLS LAST, dataset NULLS LAST, region NULLS LAST
+  ) AS key,
+  category_slug,
+  currency,
+  site_id,
+  product_group,
+  item_group,
+  brand,
+  dataset,
+  region
+FROM (
+  SELECT DISTINCT
+    category_slug,
+    currency,
+    site_id,
+    product_group,
+    item_group,
+    brand,
+    dataset,
+    region
+  FROM price_index__described AS described
+);
+-- step: price_index__series, kept
+SELECT
+  key,
+  CAST(first_item_id AS DECIMAL(38, 0)) * 1048576 + key AS series,
+  item_id,
+  shop_id,
+  groups.product_group,
+  groups.item_group,
+  groups.category_slug,
+  groups.currency,
+  groups.site_id,
+  groups.brand,
+  groups.dataset,
+  groups.region
+FROM price_index__described AS described
+JOIN price_index__groups AS groups
+  ON groups.currency = described.currency
+  AND groups.category_slug IS NOT DISTINCT FROM described.category_slug
+  AND groups.site_id IS NOT DISTINCT FROM described.site_id
+  AND groups.brand IS NOT DISTINCT FROM described.brand
+  AND groups.product_group IS NOT DISTINCT FROM described.product_group
+  AND groups.item_group IS NOT DISTINCT FROM described.item_group
+  AND groups.dataset IS NOT DISTINCT FROM described.dataset
+  AND groups.region IS NOT DISTINCT FROM described.region;
+-- step: price_index__spans
+SELECT
+  series,
+  price_spells.time_zone,
+  CAST((
+    price * 10000
+  ) AS BIGINT) AS units,
+  UNIX_MICROS(from_at) AS from_us,
+  COALESCE(UNIX_MICROS(to_at), 9223372036854775807) AS to_us,
+  GREATEST(from_day, since_day) AS first_day,
+  LEAST(COALESCE(to_day, until_day), until_day) AS last_day,
+  unit
+FROM price_spells
+JOIN (
+  SELECT
+    item_id,
+    currency,
+    series
+  FROM price_index__series AS series
+) AS series
+  USING (item_id, currency)
+CROSS JOIN price_index__settings AS settings
+WHERE
+  NOT is_suspect AND from_day <= until_day AND COALESCE(to_day >= since_day, TRUE);
+-- step: price_index__numbered, kept
+SELECT
+  series,
+  time_zone,
+  units,
+  from_us,
+  to_us,
   CASE unit
     WHEN 'month'
-    THEN YEAR(from_day) * 12 + MONTH(from_day) - 1
+    THEN YEAR(first_day) * 12 + MONTH(first_day) - 1
     WHEN 'week'
     THEN CAST((
-      from_day - CAST('1970-01-05' AS DATE)
+      first_day - CAST('1970-01-05' AS DATE)
     ) AS BIGINT) DIV 7
     WHEN 'day'
     THEN CAST((
-      from_day - CAST('1970-01-05' AS DATE)
+      first_day - CAST('1970-01-05' AS DATE)
     ) AS BIGINT)
   END AS first_period,
   CASE unit
@@ -129,311 +564,645 @@ SELECT
     THEN CAST((
       last_day - CAST('1970-01-05' AS DATE)
     ) AS BIGINT)
-  END AS end_period
-FROM (
-  SELECT
-    item_id,
-    currency,
-    price,
-    category_slug,
-    site_id,
-    from_day,
-    unit,
-    by_what,
-    CASE
-      WHEN to_day <= until_day
-      THEN to_day
-      WHEN unit = 'month'
-      THEN CAST((
-        DATE_TRUNC('MONTH', until_day) + INTERVAL '1' MONTH
-      ) AS DATE)
-      WHEN unit = 'week'
-      THEN until_day + 7
-      ELSE until_day + 1
-    END AS last_day
-  FROM price_spells, price_index__settings AS settings
-  WHERE
-    from_day <= until_day
-    AND (
-      to_day IS NULL OR to_day > from_day
-    )
-    AND NOT is_suspect
-    AND (
-      :currency IS NULL OR currency = :currency
-    )
-    AND (
-      :site_id IS NULL OR site_id = CAST(:site_id AS BIGINT)
-    )
-    AND (
-      :category IS NULL
-      OR category_slug IN (
-        SELECT
-          slug
-        FROM named
-        UNION
-        SELECT
-          slug
-        FROM known, chosen, separators
-        WHERE
-          LOWER(known.path) = LOWER(chosen.path)
-          OR (
-            separator <> ''
-            AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
-          )
-      )
-    )
-    AND COALESCE(to_day, until_day + 1) > since_day
-);
--- step: price_index__since_period
-SELECT
-  CASE unit
-    WHEN 'month'
-    THEN YEAR(since) * 12 + MONTH(since) - 1
-    WHEN 'week'
-    THEN CAST((
-      since - CAST('1970-01-05' AS DATE)
-    ) AS BIGINT) DIV 7
-    WHEN 'day'
-    THEN CAST((
-      since - CAST('1970-01-05' AS DATE)
-    ) AS BIGINT)
-  END AS since_period
-FROM (
-  SELECT
-    unit,
-    since_day AS since
-  FROM price_index__settings AS settings
-);
--- step: price_index__dated, kept
-SELECT
-  spells.item_id,
-  spells.currency,
-  spells.log_price,
-  spells.category_slug,
-  spells.site_id,
-  GREATEST(first_period, since_period) AS first_period,
-  spells.end_period,
-  since_period.since_period
-FROM price_index__spells AS spells, price_index__since_period AS since_period
+  END AS last_period
+FROM price_index__spans AS spans
 WHERE
-  GREATEST(first_period, since_period) < end_period;
+  first_day <= last_day;
 -- step: price_index__bounds
 SELECT
+  time_zone,
   MIN(first_period) AS first_bound,
-  MAX(end_period) AS end_bound
-FROM price_index__dated AS dated;
--- step: price_index__listings, kept
+  MAX(last_period) AS last_bound
+FROM price_index__numbered AS numbered
+GROUP BY
+  time_zone;
+-- step: price_index__days
 SELECT
+  time_zone,
+  period,
+  until_day,
+  CASE unit
+    WHEN 'month'
+    THEN MAKE_DATE(CAST((
+      period DIV 12
+    ) AS INT), CAST((
+      period % 12
+    ) AS INT) + 1, 1)
+    WHEN 'week'
+    THEN CAST('1970-01-05' AS DATE) + CAST((
+      period * 7
+    ) AS INT)
+    WHEN 'day'
+    THEN CAST('1970-01-05' AS DATE) + CAST(period AS INT)
+  END AS begins,
+  CASE unit
+    WHEN 'month'
+    THEN MAKE_DATE(
+      CAST((
+        (
+          period + 1
+        ) DIV 12
+      ) AS INT),
+      CAST((
+        (
+          period + 1
+        ) % 12
+      ) AS INT) + 1,
+      1
+    )
+    WHEN 'week'
+    THEN CAST('1970-01-05' AS DATE) + CAST((
+      period * 7 + 7
+    ) AS INT)
+    WHEN 'day'
+    THEN CAST('1970-01-05' AS DATE) + CAST((
+      period + 1
+    ) AS INT)
+  END AS ends,
+  CASE
+    WHEN unit = 'month' AND COALESCE(CAST(:price AS STRING), 'mean') = 'week'
+    THEN begins + COALESCE(CAST(:collection_day AS INT), 15) - 1
+  END AS collected
+FROM (
+  SELECT
+    time_zone,
+    EXPLODE(
+      IF(
+        first_bound > (
+          last_bound + 1 - 1
+        ),
+        ARRAY(),
+        SEQUENCE(first_bound, (
+          last_bound + 1 - 1
+        ))
+      )
+    ) AS period
+  FROM price_index__bounds AS bounds
+)
+CROSS JOIN (
+  SELECT
+    unit,
+    until_day
+  FROM price_index__settings AS settings
+);
+-- step: price_index__windows
+SELECT
+  time_zone,
+  period,
+  CASE
+    WHEN COALESCE(CAST(:price AS STRING), 'mean') = 'last'
+    THEN end_us - 1
+    ELSE begin_us
+  END AS begin_us,
+  end_us
+FROM (
+  SELECT
+    time_zone,
+    period,
+    CASE
+      WHEN time_zone = 'UTC'
+      THEN CAST((
+        begin_day - CAST('1970-01-01' AS DATE)
+      ) AS BIGINT) * 86400000000
+      ELSE UNIX_MICROS(TO_UTC_TIMESTAMP(CAST(begin_day AS TIMESTAMP_NTZ), time_zone))
+    END AS begin_us,
+    CASE
+      WHEN time_zone = 'UTC'
+      THEN CAST((
+        end_day - CAST('1970-01-01' AS DATE)
+      ) AS BIGINT) * 86400000000
+      ELSE UNIX_MICROS(TO_UTC_TIMESTAMP(CAST(end_day AS TIMESTAMP_NTZ), time_zone))
+    END AS end_us
+  FROM (
+    SELECT
+      time_zone,
+      period,
+      COALESCE(collected - CAST((
+        ((DAYOFWEEK(collected) % 7) + 1) - 1
+      ) AS INT), begins) AS begin_day,
+      LEAST(
+        COALESCE(collected - CAST((
+          ((DAYOFWEEK(collected) % 7) + 1) - 8
+        ) AS INT), ends),
+        until_day + 1
+      ) AS end_day
+    FROM price_index__days AS days
+  )
+)
+WHERE
+  begin_us < end_us;
+-- step: price_index__parts, kept
+SELECT
+  series,
+  period,
+  units,
+  LEAST(to_us, end_us) - GREATEST(from_us, begin_us) AS us
+FROM (
+  SELECT
+    series,
+    time_zone,
+    units,
+    from_us,
+    to_us,
+    EXPLODE(
+      IF(
+        first_period > (
+          last_period + 1 - 1
+        ),
+        ARRAY(),
+        SEQUENCE(first_period, (
+          last_period + 1 - 1
+        ))
+      )
+    ) AS period
+  FROM price_index__numbered AS numbered
+) AS one
+JOIN price_index__windows AS windows
+  USING (time_zone, period)
+WHERE
+  to_us > begin_us AND from_us < end_us;
+-- step: price_index__means
+SELECT
+  series,
+  period,
+  CASE
+    WHEN MIN(units) = MAX(units)
+    THEN MIN(units) / 10000
+    ELSE CAST((
+      SUM(CAST(units AS DECIMAL(38, 0)) * us)
+    ) AS DOUBLE) / CAST((
+      (
+        10000 * SUM(us)
+      )
+    ) AS DOUBLE)
+  END AS price
+FROM price_index__parts AS parts
+WHERE
+  COALESCE(CAST(:price AS STRING), 'mean') <> 'median'
+GROUP BY
+  series,
+  period;
+-- step: price_index__medians
+SELECT
+  series,
+  period,
+  MIN(units) / 10000 AS price
+FROM (
+  SELECT
+    series,
+    period,
+    units,
+    2 * SUM(us) OVER (PARTITION BY series, period ORDER BY units NULLS LAST) AS twice,
+    SUM(us) OVER (PARTITION BY series, period) AS whole
+  FROM price_index__parts AS parts
+  WHERE
+    COALESCE(CAST(:price AS STRING), 'mean') = 'median'
+)
+WHERE
+  twice >= whole
+GROUP BY
+  series,
+  period;
+-- step: price_index__found, kept
+SELECT
+  series,
+  period,
+  price
+FROM price_index__means AS means
+UNION ALL
+SELECT
+  series,
+  period,
+  price
+FROM price_index__medians AS medians;
+-- step: price_index__dropped
+SELECT
+  series,
+  period
+FROM (
+  SELECT
+    series,
+    period,
+    price,
+    LAG(price) OVER in_order AS price_before,
+    LEAD(period) OVER in_order AS next_period,
+    MAX(period) OVER () AS newest_period
+  FROM price_index__found AS found
+  WHERE
+    NOT :drop_pct IS NULL
+  WINDOW in_order AS (PARTITION BY series ORDER BY period NULLS LAST)
+)
+WHERE
+  next_period IS NULL
+  AND period < newest_period
+  AND price <= price_before * (
+    1 - CAST(:drop_pct AS DOUBLE) / 100
+  );
+-- step: price_index__period_prices, kept
+SELECT
+  series,
+  CAST(period AS BIGINT) AS period,
+  CAST(ROUND(LN(price) * 1e15) AS BIGINT) AS log_price
+FROM price_index__found AS found
+ANTI JOIN price_index__dropped AS dropped
+  USING (series, period);
+-- step: price_index__series_keys
+SELECT
+  series,
+  ANY_VALUE(key) IGNORE NULLS AS key,
+  MIN(shop_id) AS shop_id
+FROM price_index__series AS series
+GROUP BY
+  series;
+-- step: price_index__groups_
+SELECT DISTINCT
+  key,
   category_slug,
   currency,
   site_id,
-  item_id,
-  CAST(CASE
-    WHEN ANY_VALUE(end_bound - first_bound) IGNORE NULLS <= 120
-    THEN SUM(
-      (
+  product_group,
+  item_group,
+  brand,
+  dataset,
+  region
+FROM price_index__series AS series;
+-- step: price_index__bounds_
+SELECT
+  MIN(period) AS first_bound,
+  MAX(period) AS last_bound
+FROM price_index__period_prices AS period_prices;
+-- step: price_index__series_patterns, kept
+SELECT
+  series,
+  key,
+  shop_id,
+  first_period,
+  pattern
+FROM (
+  SELECT
+    series,
+    MIN(period) AS first_period,
+    CAST(CASE
+      WHEN ANY_VALUE(last_bound - first_bound) IGNORE NULLS < 120
+      THEN SUM(
         (
-          CAST(SHIFTLEFT(CAST(1 AS BIGINT), LEAST(CAST(LEAST(end_period - first_bound, 120) AS INT), 60)) AS DECIMAL(19, 0)) * CAST(SHIFTLEFT(
-            CAST(1 AS BIGINT),
-            GREATEST(CAST(LEAST(end_period - first_bound, 120) AS INT) - 60, 0)
-          ) AS DECIMAL(19, 0))
-        )
-      ) - (
-        (
-          CAST(SHIFTLEFT(CAST(1 AS BIGINT), LEAST(CAST(LEAST(first_period - first_bound, 120) AS INT), 60)) AS DECIMAL(19, 0)) * CAST(SHIFTLEFT(
-            CAST(1 AS BIGINT),
-            GREATEST(CAST(LEAST(first_period - first_bound, 120) AS INT) - 60, 0)
-          ) AS DECIMAL(19, 0))
+          CAST(SHIFTLEFT(CAST(1 AS BIGINT), LEAST(CAST(LEAST(period - first_bound, 120) AS INT), 60)) AS DECIMAL(19, 0)) * CAST(SHIFTLEFT(CAST(1 AS BIGINT), GREATEST(CAST(LEAST(period - first_bound, 120) AS INT) - 60, 0)) AS DECIMAL(19, 0))
         )
       )
-    )
-    ELSE item_id
-  END AS DECIMAL(38, 0)) AS pattern
-FROM price_index__dated AS dated, price_index__bounds AS bounds
-GROUP BY
-  category_slug,
-  currency,
-  site_id,
-  item_id;
+      ELSE series
+    END AS DECIMAL(38, 0)) AS pattern
+  FROM price_index__period_prices AS period_prices
+  CROSS JOIN price_index__bounds_ AS bounds
+  GROUP BY
+    series
+)
+JOIN price_index__series_keys AS series_keys
+  USING (series);
 -- step: price_index__patterns, kept
 SELECT
-  ROW_NUMBER() OVER (
-    ORDER BY category_slug NULLS LAST, currency NULLS LAST, site_id NULLS LAST, pattern NULLS LAST
-  ) AS pattern_key,
-  DENSE_RANK() OVER (ORDER BY category_slug NULLS LAST, currency NULLS LAST, site_id NULLS LAST) AS key,
-  category_slug,
-  currency,
-  site_id,
+  ROW_NUMBER() OVER (ORDER BY key NULLS LAST, pattern NULLS LAST) AS pattern_key,
+  key,
   pattern,
   n
 FROM (
   SELECT
-    category_slug,
-    currency,
-    site_id,
+    key,
     pattern,
     COUNT(*) AS n
-  FROM price_index__listings AS listings
-  GROUP BY ALL
-);
--- step: price_index__steps
-SELECT
-  pattern_key,
-  change.period AS period,
-  SUM(CAST(change.log_price AS DECIMAL(38, 0))) AS log_step,
-  SUM(change.present) AS step
-FROM (
-  SELECT
-    pattern_key,
-    EXPLODE(
-      ARRAY(
-        NAMED_STRUCT('period', dated.first_period, 'log_price', log_price, 'present', 1),
-        NAMED_STRUCT('period', dated.end_period, 'log_price', -log_price, 'present', -1)
-      )
-    ) AS change
-  FROM price_index__dated AS dated
-  JOIN price_index__listings AS listings
-    ON listings.item_id = dated.item_id
-    AND listings.currency = dated.currency
-    AND listings.category_slug IS NOT DISTINCT FROM dated.category_slug
-    AND listings.site_id IS NOT DISTINCT FROM dated.site_id
-  JOIN price_index__patterns AS patterns
-    ON patterns.pattern = listings.pattern
-    AND patterns.currency = listings.currency
-    AND patterns.category_slug IS NOT DISTINCT FROM listings.category_slug
-    AND patterns.site_id IS NOT DISTINCT FROM listings.site_id
-)
-GROUP BY
-  pattern_key,
-  change.period;
--- step: price_index__sums, kept
-SELECT
-  pattern_key,
-  key,
-  n,
-  period,
-  total,
-  DENSE_RANK() OVER (PARTITION BY key ORDER BY period NULLS LAST) AS t,
-  COUNT(*) OVER (PARTITION BY pattern_key) AS m
-FROM (
-  SELECT
-    pattern_key,
+  FROM price_index__series_patterns AS series_patterns
+  GROUP BY
     key,
-    n,
-    EXPLODE(IF(period > (
-      until - 1
-    ), ARRAY(), SEQUENCE(period, (
-      until - 1
-    )))) AS period,
-    total
-  FROM (
-    SELECT
-      pattern_key,
-      key,
-      n,
-      period,
-      COALESCE(LEAD(period) OVER in_order, period) AS until,
-      SUM(log_step) OVER in_order AS total,
-      SUM(step) OVER in_order AS present
-    FROM price_index__steps AS steps
-    JOIN price_index__patterns AS patterns
-      USING (pattern_key)
-    WINDOW in_order AS (PARTITION BY pattern_key ORDER BY period NULLS LAST)
-  )
-  WHERE
-    present > 0
+    pattern
 );
+-- step: price_index__pattern_series, kept
+SELECT
+  series,
+  pattern_key,
+  shop_id
+FROM price_index__series_patterns AS series_patterns
+JOIN price_index__patterns AS patterns
+  USING (key, pattern);
+-- step: price_index__first_periods, kept
+SELECT
+  key,
+  MIN(first_period) AS first_period
+FROM price_index__series_patterns AS series_patterns
+GROUP BY
+  key;
+-- step: price_index__observed, kept
+SELECT
+  patterns.key,
+  pattern_key,
+  CAST((
+    period - first_period + 1
+  ) AS INT) AS t,
+  n,
+  total
+FROM (
+  SELECT
+    pattern_key,
+    period,
+    SUM(CAST(log_price AS DECIMAL(38, 0))) AS total
+  FROM price_index__period_prices AS period_prices
+  JOIN price_index__pattern_series AS pattern_series
+    USING (series)
+  GROUP BY
+    pattern_key,
+    period
+)
+JOIN price_index__patterns AS patterns
+  USING (pattern_key)
+JOIN price_index__first_periods AS first_periods
+  USING (key);
 -- step: price_index__periods, kept
 SELECT
   key,
-  category_slug,
-  currency,
-  site_id,
-  period,
   t,
+  CAST((
+    first_period + t - 1
+  ) AS BIGINT) AS period,
   items,
-  COUNT(*) OVER (PARTITION BY key) AS periods
+  LAG(t) OVER (PARTITION BY key ORDER BY t NULLS LAST) AS t_before
 FROM (
   SELECT
     key,
-    category_slug,
-    currency,
-    site_id,
-    period,
     t,
-    items
-  FROM (
+    CAST(SUM(n) AS BIGINT) AS items
+  FROM price_index__observed AS observed
+  GROUP BY
+    key,
+    t
+)
+JOIN price_index__first_periods AS first_periods
+  USING (key);
+-- step: price_index__shops
+SELECT
+  key,
+  t,
+  COUNT(DISTINCT shop_id) AS shops
+FROM price_index__observed AS observed
+JOIN (
+  SELECT DISTINCT
+    pattern_key,
+    shop_id
+  FROM price_index__pattern_series AS pattern_series
+) AS present
+  USING (pattern_key)
+GROUP BY
+  key,
+  t;
+-- step: price_index__gaps, kept
+SELECT
+  ended.key,
+  pattern_key,
+  periods.t,
+  n,
+  ended.t AS last_t,
+  total AS last_total
+FROM (
+  SELECT
+    key,
+    pattern_key,
+    t,
+    n,
+    total,
+    COALESCE(LEAD(t) OVER (PARTITION BY pattern_key ORDER BY t NULLS LAST), 2147483647) AS next_t
+  FROM price_index__observed AS observed
+  WHERE
+    COALESCE(CAST(:impute AS STRING), 'none') <> 'none'
+) AS ended
+JOIN price_index__periods AS periods
+  ON periods.key = ended.key
+  AND periods.t > ended.t
+  AND periods.t < next_t
+  AND periods.t <= ended.t + COALESCE(CAST(:impute_periods AS INT), 2);
+-- step: price_index__matched, kept
+SELECT
+  now.key,
+  now.t,
+  CAST(SUM(now.n) AS BIGINT) AS n,
+  SUM(now.total - before.total) AS move
+FROM price_index__observed AS now
+JOIN price_index__periods AS periods
+  ON periods.key = now.key AND periods.t = now.t
+JOIN price_index__observed AS before
+  ON before.pattern_key = now.pattern_key AND before.t = t_before
+GROUP BY
+  now.key,
+  now.t;
+-- step: price_index__returned
+SELECT
+  now.key,
+  now.t,
+  gaps.last_t,
+  CAST(SUM(now.n) AS BIGINT) AS n,
+  SUM(now.total - gaps.last_total) AS move
+FROM price_index__observed AS now
+JOIN price_index__periods AS periods
+  ON periods.key = now.key AND periods.t = now.t
+JOIN price_index__gaps AS gaps
+  ON gaps.pattern_key = now.pattern_key AND gaps.t = t_before
+WHERE
+  :impute = 'overall'
+GROUP BY
+  now.key,
+  now.t,
+  gaps.last_t;
+-- step: price_index__overall
+SELECT
+  key,
+  AGGREGATE(
+    TRANSFORM(ARRAY_SORT(COLLECT_LIST(NAMED_STRUCT('at', t, 'value', step))), one -> one.value),
+    ARRAY(CAST(0 AS DOUBLE)),
+    (chain, step) -> ARRAY_APPEND(
+      COALESCE(chain, ARRAY()),
+      GET(chain, (
+        ARRAY_SIZE(chain)
+      ) - 1) + CAST((
+        (
+          GET(step, 0) - COALESCE(
+            AGGREGATE(
+              TRANSFORM(
+                IF((
+                  ARRAY_SIZE(step) - 2
+                ) < 2, ARRAY(), SEQUENCE(2, (
+                  ARRAY_SIZE(step) - 2
+                ), 2)),
+                i -> GET(step, (
+                  i
+                ) - 1) * (
+                  GET(chain, (
+                    ARRAY_SIZE(chain)
+                  ) - 1) - GET(chain, (
+                    CAST(GET(step, (
+                      i + 1
+                    ) - 1) AS BIGINT)
+                  ) - 1)
+                )
+              ),
+              CAST(0 AS DECIMAL(38, 0)),
+              (s, x) -> CAST(s + x AS DECIMAL(38, 0))
+            ),
+            0
+          )
+        )
+      ) AS DOUBLE) / CAST((
+        NULLIF(GET(step, (
+          ARRAY_SIZE(step)
+        ) - 1), 0)
+      ) AS DOUBLE)
+    )
+  ) AS chain
+FROM (
+  SELECT
+    key,
+    t,
+    CONCAT(
+      ARRAY(
+        COALESCE(ANY_VALUE(matched.move) IGNORE NULLS, 0) / 1e15 + COALESCE(SUM(returned.move), 0) / 1e15
+      ),
+      FLATTEN(
+        COALESCE(
+          TRANSFORM(
+            ARRAY_SORT(
+              COLLECT_LIST(
+                NAMED_STRUCT(
+                  'at',
+                  last_t,
+                  'value',
+                  ARRAY(CAST(returned.n AS DOUBLE), CAST(last_places.place AS DOUBLE))
+                )
+              )
+            ),
+            one -> one.value
+          ) FILTER(WHERE
+            NOT last_t IS NULL),
+          ARRAY()
+        )
+      ),
+      ARRAY(
+        CAST((
+          COALESCE(ANY_VALUE(matched.n) IGNORE NULLS, 0) + COALESCE(SUM(returned.n), 0)
+        ) AS DOUBLE)
+      )
+    ) AS step
+  FROM price_index__periods AS periods
+  LEFT JOIN price_index__matched AS matched
+    USING (key, t)
+  LEFT JOIN price_index__returned AS returned
+    USING (key, t)
+  LEFT JOIN (
     SELECT
       key,
-      period,
-      t,
-      CAST(SUM(n) AS BIGINT) AS items
-    FROM price_index__sums AS sums
-    GROUP BY ALL
-  )
-  JOIN (
-    SELECT DISTINCT
-      key,
-      category_slug,
-      currency,
-      site_id
-    FROM price_index__patterns AS patterns
-  )
-    USING (key)
-);
+      t AS last_t,
+      ROW_NUMBER() OVER (PARTITION BY key ORDER BY t NULLS LAST) AS place
+    FROM price_index__periods AS periods
+  ) AS last_places
+    USING (key, last_t)
+  WHERE
+    NOT t_before IS NULL AND :impute = 'overall'
+  GROUP BY
+    key,
+    t
+)
+GROUP BY
+  key;
+-- step: price_index__overall_levels, kept
+SELECT
+  key,
+  t,
+  GET(chain, place - 1) AS level
+FROM price_index__overall AS overall
+JOIN (
+  SELECT
+    key,
+    t,
+    ROW_NUMBER() OVER (PARTITION BY key ORDER BY t NULLS LAST) AS place
+  FROM price_index__periods AS periods
+) AS places
+  USING (key);
 -- step: price_index__prices, kept
 SELECT
   key,
-  CAST(t AS INT) AS t,
   pattern_key,
+  t,
   n,
-  total,
-  m
-FROM price_index__sums AS sums;
--- step: price_index__groups, kept
+  total
+FROM price_index__observed AS observed
+UNION ALL
 SELECT
   key,
-  CAST(ANY_VALUE(periods) IGNORE NULLS AS INT) AS periods,
-  CAST(LEAST(ANY_VALUE(periods) IGNORE NULLS, ANY_VALUE(most_periods) IGNORE NULLS) AS INT) AS width
-FROM price_index__periods AS periods, price_index__settings AS settings
+  pattern_key,
+  t,
+  n,
+  last_total
+FROM price_index__gaps AS gaps
+WHERE
+  :impute = 'carry'
+UNION ALL
+SELECT
+  gaps.key,
+  pattern_key,
+  gaps.t,
+  n,
+  last_total + CAST(ROUND(n * 1e15 * (
+    now.level - before.level
+  )) AS DECIMAL(38, 0))
+FROM price_index__gaps AS gaps
+JOIN price_index__overall_levels AS now
+  ON now.key = gaps.key AND now.t = gaps.t
+JOIN price_index__overall_levels AS before
+  ON before.key = gaps.key AND before.t = last_t
+WHERE
+  :impute = 'overall' AND NOT now.level - before.level IS NULL;
+-- step: price_index__imputed
+SELECT
+  key,
+  t,
+  CAST(SUM(n) AS BIGINT) AS imputed
+FROM price_index__gaps AS gaps
 GROUP BY
-  key;
--- step: price_index__pairs, kept
+  key,
+  t;
+-- step: price_index__pairs__, kept
 SELECT
   one.key,
   one.t AS a,
   two.t AS b,
-  CAST(SUM(one.n) AS BIGINT) AS matched,
   SUM(two.total - one.total) / (
-    1e15 * matched
+    1e15 * SUM(one.n)
   ) AS change
 FROM price_index__prices AS one
 JOIN price_index__prices AS two
   USING (key, pattern_key)
-JOIN price_index__groups AS groups
-  USING (key)
+JOIN price_index__periods AS periods
+  ON periods.key = one.key AND periods.t = two.t
 WHERE
-  two.t > one.t AND (
-    two.t - one.t < width OR one.t = 1
+  two.t > one.t
+  AND (
+    two.t - one.t < COALESCE(CAST(:window_periods AS BIGINT), 25)
+    OR one.t = 1
+    OR one.t = t_before
+    OR COALESCE(:splice = 'fbew', FALSE)
   )
 GROUP BY
   one.key,
   one.t,
   two.t;
--- step: price_index__links, kept
+-- step: price_index__links_, kept
 SELECT
   key,
   a,
   b,
   change
-FROM price_index__pairs AS pairs
+FROM price_index__pairs__ AS pairs
 UNION ALL
 SELECT
   key,
   b,
   a,
   -change
-FROM price_index__pairs AS pairs
+FROM price_index__pairs__ AS pairs
 UNION ALL
 SELECT
   key,
@@ -441,60 +1210,126 @@ SELECT
   t,
   0
 FROM price_index__periods AS periods;
--- step: price_index__spans, kept
+-- step: price_index__dated, kept
 SELECT
   key,
-  width,
-  EXPLODE(
-    IF(width > (
-      periods + 1 - 1
-    ), ARRAY(), SEQUENCE(width, (
-      periods + 1 - 1
-    )))
-  ) AS last_t
-FROM price_index__groups AS groups;
--- step: price_index__ways
+  t,
+  CASE unit
+    WHEN 'month'
+    THEN period DIV 12
+    WHEN 'week'
+    THEN YEAR(CAST('1970-01-05' AS DATE) + CAST((
+      period * 7 + 3
+    ) AS INT))
+    WHEN 'day'
+    THEN YEAR(CAST('1970-01-05' AS DATE) + CAST(period AS INT))
+  END AS year
+FROM price_index__periods AS periods
+CROSS JOIN price_index__settings AS settings;
+-- step: price_index__years
+SELECT
+  key,
+  year,
+  MAX(t) AS last_of_year
+FROM price_index__dated AS dated
+GROUP BY
+  key,
+  year;
+-- step: price_index__rolling
+SELECT
+  key,
+  GREATEST(1, t - width + 1) AS first_t,
+  t AS last_t
+FROM (
+  SELECT
+    key,
+    t,
+    COALESCE(CAST(:window_periods AS BIGINT), 25) AS width,
+    MAX(CASE WHEN t <= width THEN t END) OVER (PARTITION BY key) AS first_end
+  FROM price_index__periods AS periods
+)
+WHERE
+  t >= first_end;
+-- step: price_index__growing
+SELECT
+  dated.key,
+  COALESCE(MAX(last_of_year), 1) AS first_t,
+  t AS last_t
+FROM price_index__dated AS dated
+LEFT JOIN price_index__years AS years
+  ON years.key = dated.key AND years.year < dated.year
+GROUP BY
+  dated.key,
+  t;
+-- step: price_index__spans_, kept
+SELECT
+  chosen.key,
+  first_t,
+  last_t,
+  MIN(t) AS base_t
+FROM (
+  SELECT
+    key,
+    first_t,
+    last_t
+  FROM price_index__rolling AS rolling
+  WHERE
+    COALESCE(CAST(:splice AS STRING), 'mean') <> 'fbew'
+  UNION ALL
+  SELECT
+    key,
+    first_t,
+    last_t
+  FROM price_index__growing AS growing
+  WHERE
+    :splice = 'fbew'
+) AS chosen
+JOIN price_index__periods AS periods
+  ON periods.key = chosen.key AND t BETWEEN first_t AND last_t
+GROUP BY
+  chosen.key,
+  first_t,
+  last_t;
+-- step: price_index__window_levels
 SELECT
   spans.key,
   last_t,
   there.b AS t,
   AVG(there.change - back.change) AS level
-FROM price_index__spans AS spans
-JOIN price_index__links AS back
-  ON back.key = spans.key
-  AND back.b = last_t - width + 1
-  AND back.a BETWEEN last_t - width + 1 AND last_t
-JOIN price_index__links AS there
-  ON there.key = spans.key
-  AND there.a = back.a
-  AND there.b BETWEEN last_t - width + 1 AND last_t
-GROUP BY ALL;
--- step: price_index__windows
+FROM price_index__spans_ AS spans
+JOIN price_index__links_ AS back
+  ON back.key = spans.key AND back.b = base_t AND back.a BETWEEN first_t AND last_t
+JOIN price_index__links_ AS there
+  ON there.key = spans.key AND there.a = back.a AND there.b BETWEEN first_t AND last_t
+GROUP BY
+  spans.key,
+  last_t,
+  there.b;
+-- step: price_index__windows_
 SELECT
   key,
+  first_t,
   last_t,
   TRANSFORM(ARRAY_SORT(COLLECT_LIST(NAMED_STRUCT('at', t, 'value', level))), one -> one.value) AS levels
 FROM (
   SELECT
     key,
+    first_t,
     last_t,
     EXPLODE(
-      IF(
-        (
-          last_t + 1 - 1
-        ) < last_t - width + 1,
-        ARRAY(),
-        SEQUENCE(last_t - width + 1, (
-          last_t + 1 - 1
-        ))
-      )
+      IF(first_t > (
+        last_t + 1 - 1
+      ), ARRAY(), SEQUENCE(first_t, (
+        last_t + 1 - 1
+      )))
     ) AS t
-  FROM price_index__spans AS spans
+  FROM price_index__spans_ AS spans
 )
-LEFT JOIN price_index__ways AS ways
+LEFT JOIN price_index__window_levels AS window_levels
   USING (key, last_t, t)
 GROUP BY
   key,
+  first_t,
   last_t;
 -- step: price_index__spliced
 SELECT
@@ -502,102 +1337,229 @@ SELECT
   AGGREGATE(
     SLICE(
       TRANSFORM(
-        ARRAY_SORT(COLLECT_LIST(NAMED_STRUCT('at', last_t, 'value', levels))),
+        ARRAY_SORT(
+          COLLECT_LIST(
+            NAMED_STRUCT(
+              'at',
+              last_t,
+              'value',
+              NAMED_STRUCT('first_t', CAST(first_t AS BIGINT), 'levels', levels)
+            )
+          )
+        ),
         one -> one.value
       ),
       2,
       SIZE(
         TRANSFORM(
-          ARRAY_SORT(COLLECT_LIST(NAMED_STRUCT('at', last_t, 'value', levels))),
+          ARRAY_SORT(
+            COLLECT_LIST(
+              NAMED_STRUCT(
+                'at',
+                last_t,
+                'value',
+                NAMED_STRUCT('first_t', CAST(first_t AS BIGINT), 'levels', levels)
+              )
+            )
+          ),
           one -> one.value
         )
       )
     ),
     GET(
       TRANSFORM(
-        ARRAY_SORT(COLLECT_LIST(NAMED_STRUCT('at', last_t, 'value', levels))),
+        ARRAY_SORT(
+          COLLECT_LIST(
+            NAMED_STRUCT(
+              'at',
+              last_t,
+              'value',
+              NAMED_STRUCT('first_t', CAST(first_t AS BIGINT), 'levels', levels)
+            )
+          )
+        ),
         one -> one.value
       ),
       0
     ),
-    (published, next) -> ARRAY_APPEND(
-      COALESCE(published, ARRAY()),
-      GET(next, width - 1) + AGGREGATE(
-        FILTER(
-          TRANSFORM(
-            IF((
-              width - 1
-            ) < 1, ARRAY(), SEQUENCE(1, (
-              width - 1
-            ))),
-            l -> GET(published, (
-              ARRAY_SIZE(published) - width + 1 + l
-            ) - 1) - GET(next, (
-              l
-            ) - 1)
+    (published, next) -> NAMED_STRUCT(
+      'first_t',
+      published.first_t,
+      'levels',
+      CONCAT(
+        published.levels,
+        TRANSFORM(
+          IF(
+            (
+              next.first_t + ARRAY_SIZE(next.levels) - 1 - 1
+            ) < ARRAY_SIZE(published.levels) + 1,
+            ARRAY(),
+            SEQUENCE(
+              ARRAY_SIZE(published.levels) + 1,
+              (
+                next.first_t + ARRAY_SIZE(next.levels) - 1 - 1
+              )
+            )
           ),
-          one -> NOT one IS NULL
+          gap -> CAST(NULL AS DOUBLE)
         ),
-        NAMED_STRUCT('n', CAST(0 AS DOUBLE), 'total', CAST(0 AS DOUBLE)),
-        (s, x) -> NAMED_STRUCT('n', s.n + CAST(1 AS DOUBLE), 'total', s.total + x),
-        s -> s.total / NULLIF(s.n, CAST(0 AS DOUBLE))
+        TRANSFORM(
+          ARRAY(
+            FILTER(
+              TRANSFORM(
+                IF(
+                  (
+                    ARRAY_SIZE(published.levels) + 1 - 1
+                  ) < next.first_t,
+                  ARRAY(),
+                  SEQUENCE(next.first_t, (
+                    ARRAY_SIZE(published.levels) + 1 - 1
+                  ))
+                ),
+                t -> NAMED_STRUCT(
+                  't',
+                  t,
+                  'distance',
+                  GET(published.levels, (
+                    t
+                  ) - 1) - GET(next.levels, (
+                    t - next.first_t + 1
+                  ) - 1)
+                )
+              ),
+              one -> NOT one.distance IS NULL
+            )
+          ),
+          links -> GET(next.levels, (
+            ARRAY_SIZE(next.levels)
+          ) - 1) + CASE COALESCE(CAST(:splice AS STRING), 'mean')
+            WHEN 'mean'
+            THEN AGGREGATE(
+              FILTER(TRANSFORM(links, one -> one.distance), one -> NOT one IS NULL),
+              NAMED_STRUCT('n', CAST(0 AS DOUBLE), 'total', CAST(0 AS DOUBLE)),
+              (s, x) -> NAMED_STRUCT('n', s.n + CAST(1 AS DOUBLE), 'total', s.total + x),
+              s -> s.total / NULLIF(s.n, CAST(0 AS DOUBLE))
+            )
+            WHEN 'movement'
+            THEN GET(links, (
+              ARRAY_SIZE(links)
+            ) - 1).distance
+            WHEN 'half'
+            THEN GET(
+              FILTER(
+                links,
+                one -> one.t >= GREATEST(next.first_t, next.first_t - 1 + (
+                  ARRAY_SIZE(next.levels) - 1
+                ) DIV 2)
+              ),
+              0
+            ).distance
+            ELSE GET(links, 0).distance
+          END
+        )
       )
     )
-  ) AS levels
-FROM price_index__windows AS windows
-JOIN price_index__groups AS groups
-  USING (key)
+  ).levels AS levels
+FROM price_index__windows_ AS windows
 GROUP BY
+  key;
+-- step: price_index__levels
+SELECT
   key,
-  width;
--- step: price_index__shared
-SELECT
-  one.key,
-  one.t AS a,
-  two.t AS b,
-  SUM(one.n / one.m) AS weight
-FROM price_index__prices AS one
-JOIN price_index__prices AS two
-  USING (key, pattern_key)
-WHERE
-  one.t > 1 AND two.t > 1
-GROUP BY ALL;
--- step: price_index__means
-SELECT
-  pattern_key,
-  SUM(total) AS total
-FROM price_index__prices AS prices
-GROUP BY
-  pattern_key;
--- step: price_index__above, kept
+  EXPLODE(
+    IF(
+      (
+        ARRAY_SIZE(levels) + 1 - 1
+      ) < 1,
+      ARRAY(),
+      SEQUENCE(1, (
+        ARRAY_SIZE(levels) + 1 - 1
+      ))
+    )
+  ) AS t,
+  EXPLODE(levels) AS level
+FROM price_index__spliced AS spliced;
+-- step: price_index__geks
 SELECT
   key,
   t,
+  level
+FROM price_index__levels AS levels
+WHERE
+  CONTAINS(COALESCE(CAST(:methods AS STRING), 'geks_jevons'), 'geks_jevons');
+-- step: price_index__spans__, kept
+SELECT
+  key,
+  1 AS first_t,
+  MAX(t) AS last_t,
+  1 AS base_t
+FROM price_index__periods AS periods
+GROUP BY
+  key;
+-- step: price_index__inside, kept
+SELECT
+  spans.key,
+  last_t,
+  base_t,
+  t,
+  pattern_key,
+  n,
+  total,
+  COUNT(*) OVER (PARTITION BY spans.key, last_t, pattern_key) AS m,
+  SUM(total) OVER (PARTITION BY spans.key, last_t, pattern_key) AS all_total
+FROM price_index__spans__ AS spans
+JOIN price_index__prices AS prices
+  ON prices.key = spans.key AND t BETWEEN first_t AND last_t;
+-- step: price_index__shared
+SELECT
+  one.key,
+  one.last_t,
+  one.t AS a,
+  two.t AS b,
+  SUM(one.n / one.m) AS weight
+FROM price_index__inside AS one
+JOIN price_index__inside AS two
+  USING (key, last_t, pattern_key)
+WHERE
+  one.t > one.base_t AND two.t > two.base_t
+GROUP BY
+  one.key,
+  one.last_t,
+  one.t,
+  two.t;
+-- step: price_index__above, kept
+SELECT
+  key,
+  last_t,
+  t,
+  DENSE_RANK() OVER (PARTITION BY key, last_t ORDER BY t NULLS LAST) AS place,
   CAST(SUM(n) AS BIGINT) AS n,
   SUM((
-    m * prices.total - means.total
+    m * total - all_total
   ) / (
     1e15 * m
   )) AS total
-FROM price_index__prices AS prices
-JOIN price_index__means AS means
-  USING (pattern_key)
+FROM price_index__inside AS inside
 WHERE
-  t > 1
+  t > base_t
 GROUP BY
   key,
+  last_t,
   t;
 -- step: price_index__equations
 SELECT
   key,
+  last_t,
   TRANSFORM(
     ARRAY_SORT(COLLECT_LIST(NAMED_STRUCT('at', a, 'value', equation))),
     one -> one.value
   ) AS matrix,
+  TRANSFORM(ARRAY_SORT(COLLECT_LIST(NAMED_STRUCT('at', a, 'value', a))), one -> one.value) AS times,
   COUNT(*) AS size
 FROM (
   SELECT
     one.key,
+    one.last_t,
     one.t AS a,
     ARRAY_APPEND(
       COALESCE(
@@ -620,27 +1582,33 @@ FROM (
     ) AS equation
   FROM price_index__above AS one
   JOIN price_index__above AS two
-    USING (key)
+    USING (key, last_t)
   LEFT JOIN price_index__shared AS shared
-    ON shared.key = one.key AND shared.a = one.t AND shared.b = two.t
+    ON shared.key = one.key
+    AND shared.last_t = one.last_t
+    AND shared.a = one.t
+    AND shared.b = two.t
   GROUP BY
     one.key,
+    one.last_t,
     one.t
 )
 GROUP BY
-  key;
+  key,
+  last_t;
 -- step: price_index__solved
 SELECT
   key,
-  ARRAY_PREPEND(
-    COALESCE(TRANSFORM(matrix, equation -> GET(equation, (
-      size + 1
-    ) - 1)), ARRAY()),
-    0
-  ) AS levels
+  last_t,
+  times,
+  TRANSFORM(matrix, equation -> GET(equation, (
+    size + 1
+  ) - 1)) AS levels
 FROM (
   SELECT
     key,
+    last_t,
+    times,
     size,
     AGGREGATE(
       TRANSFORM(
@@ -710,57 +1678,490 @@ FROM (
     ) AS matrix
   FROM price_index__equations AS equations
 );
+-- step: price_index__levels_
+SELECT
+  key,
+  last_t,
+  base_t AS t,
+  CAST(0 AS DOUBLE) AS level
+FROM price_index__spans__ AS spans
+UNION ALL
+SELECT
+  key,
+  last_t,
+  GET(times, place - 1) AS t,
+  GET(levels, place - 1) AS level
+FROM price_index__above AS above
+JOIN price_index__solved AS solved
+  USING (key, last_t);
+-- step: price_index__whole_tpd
+SELECT
+  key,
+  t,
+  level
+FROM price_index__levels_ AS levels
+WHERE
+  COALESCE(CAST(:methods AS STRING), 'tpd') RLIKE '(^|[ ,])tpd';
+-- step: price_index__inside_, kept
+SELECT
+  spans.key,
+  last_t,
+  base_t,
+  t,
+  pattern_key,
+  n,
+  total,
+  COUNT(*) OVER (PARTITION BY spans.key, last_t, pattern_key) AS m,
+  SUM(total) OVER (PARTITION BY spans.key, last_t, pattern_key) AS all_total
+FROM price_index__spans_ AS spans
+JOIN price_index__prices AS prices
+  ON prices.key = spans.key AND t BETWEEN first_t AND last_t;
+-- step: price_index__shared_
+SELECT
+  one.key,
+  one.last_t,
+  one.t AS a,
+  two.t AS b,
+  SUM(one.n / one.m) AS weight
+FROM price_index__inside_ AS one
+JOIN price_index__inside_ AS two
+  USING (key, last_t, pattern_key)
+WHERE
+  one.t > one.base_t AND two.t > two.base_t
+GROUP BY
+  one.key,
+  one.last_t,
+  one.t,
+  two.t;
+-- step: price_index__above_, kept
+SELECT
+  key,
+  last_t,
+  t,
+  DENSE_RANK() OVER (PARTITION BY key, last_t ORDER BY t NULLS LAST) AS place,
+  CAST(SUM(n) AS BIGINT) AS n,
+  SUM((
+    m * total - all_total
+  ) / (
+    1e15 * m
+  )) AS total
+FROM price_index__inside_ AS inside
+WHERE
+  t > base_t
+GROUP BY
+  key,
+  last_t,
+  t;
+-- step: price_index__equations_
+SELECT
+  key,
+  last_t,
+  TRANSFORM(
+    ARRAY_SORT(COLLECT_LIST(NAMED_STRUCT('at', a, 'value', equation))),
+    one -> one.value
+  ) AS matrix,
+  TRANSFORM(ARRAY_SORT(COLLECT_LIST(NAMED_STRUCT('at', a, 'value', a))), one -> one.value) AS times,
+  COUNT(*) AS size
+FROM (
+  SELECT
+    one.key,
+    one.last_t,
+    one.t AS a,
+    ARRAY_APPEND(
+      COALESCE(
+        TRANSFORM(
+          ARRAY_SORT(
+            COLLECT_LIST(
+              NAMED_STRUCT(
+                'at',
+                two.t,
+                'value',
+                CASE WHEN one.t = two.t THEN one.n ELSE 0 END - COALESCE(weight, 0)
+              )
+            )
+          ),
+          one -> one.value
+        ),
+        ARRAY()
+      ),
+      ANY_VALUE(one.total) IGNORE NULLS
+    ) AS equation
+  FROM price_index__above_ AS one
+  JOIN price_index__above_ AS two
+    USING (key, last_t)
+  LEFT JOIN price_index__shared_ AS shared
+    ON shared.key = one.key
+    AND shared.last_t = one.last_t
+    AND shared.a = one.t
+    AND shared.b = two.t
+  GROUP BY
+    one.key,
+    one.last_t,
+    one.t
+)
+GROUP BY
+  key,
+  last_t;
+-- step: price_index__solved_
+SELECT
+  key,
+  last_t,
+  times,
+  TRANSFORM(matrix, equation -> GET(equation, (
+    size + 1
+  ) - 1)) AS levels
+FROM (
+  SELECT
+    key,
+    last_t,
+    times,
+    size,
+    AGGREGATE(
+      TRANSFORM(
+        IF((
+          size + 1 - 1
+        ) < 1, ARRAY(), SEQUENCE(1, (
+          size + 1 - 1
+        ))),
+        k -> ARRAY(ARRAY(CAST(k AS DOUBLE)))
+      ),
+      matrix,
+      (m, step) -> GET(
+        TRANSFORM(
+          ARRAY(
+            NAMED_STRUCT(
+              'k',
+              CAST(GET(GET(step, 0), 0) AS BIGINT),
+              'factors',
+              GET(m, (
+                CAST(GET(GET(step, 0), 0) AS BIGINT)
+              ) - 1)
+            )
+          ),
+          own -> TRANSFORM(
+            m,
+            (equation, i) -> CASE
+              WHEN (
+                i + 1
+              ) = own.k
+              THEN TRANSFORM(
+                equation,
+                x -> x / CASE
+                  WHEN ABS(GET(equation, (
+                    own.k
+                  ) - 1)) > 1e-9
+                  THEN GET(equation, (
+                    own.k
+                  ) - 1)
+                END
+              )
+              WHEN GET(equation, (
+                own.k
+              ) - 1) = 0
+              THEN equation
+              ELSE TRANSFORM(
+                equation,
+                (x, j) -> x - GET(equation, (
+                  own.k
+                ) - 1) * GET(own.factors, (
+                  (
+                    j + 1
+                  )
+                ) - 1) / CASE
+                  WHEN ABS(GET(own.factors, (
+                    own.k
+                  ) - 1)) > 1e-9
+                  THEN GET(own.factors, (
+                    own.k
+                  ) - 1)
+                END
+              )
+            END
+          )
+        ),
+        0
+      )
+    ) AS matrix
+  FROM price_index__equations_ AS equations
+);
+-- step: price_index__window_levels_
+SELECT
+  key,
+  last_t,
+  base_t AS t,
+  CAST(0 AS DOUBLE) AS level
+FROM price_index__spans_ AS spans
+UNION ALL
+SELECT
+  key,
+  last_t,
+  GET(times, place - 1) AS t,
+  GET(levels, place - 1) AS level
+FROM price_index__above_ AS above
+JOIN price_index__solved_ AS solved
+  USING (key, last_t);
+-- step: price_index__windows__
+SELECT
+  key,
+  first_t,
+  last_t,
+  TRANSFORM(ARRAY_SORT(COLLECT_LIST(NAMED_STRUCT('at', t, 'value', level))), one -> one.value) AS levels
+FROM (
+  SELECT
+    key,
+    first_t,
+    last_t,
+    EXPLODE(
+      IF(first_t > (
+        last_t + 1 - 1
+      ), ARRAY(), SEQUENCE(first_t, (
+        last_t + 1 - 1
+      )))
+    ) AS t
+  FROM price_index__spans_ AS spans
+)
+LEFT JOIN price_index__window_levels_ AS window_levels
+  USING (key, last_t, t)
+GROUP BY
+  key,
+  first_t,
+  last_t;
+-- step: price_index__spliced_
+SELECT
+  key,
+  AGGREGATE(
+    SLICE(
+      TRANSFORM(
+        ARRAY_SORT(
+          COLLECT_LIST(
+            NAMED_STRUCT(
+              'at',
+              last_t,
+              'value',
+              NAMED_STRUCT('first_t', CAST(first_t AS BIGINT), 'levels', levels)
+            )
+          )
+        ),
+        one -> one.value
+      ),
+      2,
+      SIZE(
+        TRANSFORM(
+          ARRAY_SORT(
+            COLLECT_LIST(
+              NAMED_STRUCT(
+                'at',
+                last_t,
+                'value',
+                NAMED_STRUCT('first_t', CAST(first_t AS BIGINT), 'levels', levels)
+              )
+            )
+          ),
+          one -> one.value
+        )
+      )
+    ),
+    GET(
+      TRANSFORM(
+        ARRAY_SORT(
+          COLLECT_LIST(
+            NAMED_STRUCT(
+              'at',
+              last_t,
+              'value',
+              NAMED_STRUCT('first_t', CAST(first_t AS BIGINT), 'levels', levels)
+            )
+          )
+        ),
+        one -> one.value
+      ),
+      0
+    ),
+    (published, next) -> NAMED_STRUCT(
+      'first_t',
+      published.first_t,
+      'levels',
+      CONCAT(
+        published.levels,
+        TRANSFORM(
+          IF(
+            (
+              next.first_t + ARRAY_SIZE(next.levels) - 1 - 1
+            ) < ARRAY_SIZE(published.levels) + 1,
+            ARRAY(),
+            SEQUENCE(
+              ARRAY_SIZE(published.levels) + 1,
+              (
+                next.first_t + ARRAY_SIZE(next.levels) - 1 - 1
+              )
+            )
+          ),
+          gap -> CAST(NULL AS DOUBLE)
+        ),
+        TRANSFORM(
+          ARRAY(
+            FILTER(
+              TRANSFORM(
+                IF(
+                  (
+                    ARRAY_SIZE(published.levels) + 1 - 1
+                  ) < next.first_t,
+                  ARRAY(),
+                  SEQUENCE(next.first_t, (
+                    ARRAY_SIZE(published.levels) + 1 - 1
+                  ))
+                ),
+                t -> NAMED_STRUCT(
+                  't',
+                  t,
+                  'distance',
+                  GET(published.levels, (
+                    t
+                  ) - 1) - GET(next.levels, (
+                    t - next.first_t + 1
+                  ) - 1)
+                )
+              ),
+              one -> NOT one.distance IS NULL
+            )
+          ),
+          links -> GET(next.levels, (
+            ARRAY_SIZE(next.levels)
+          ) - 1) + CASE COALESCE(CAST(:splice AS STRING), 'mean')
+            WHEN 'mean'
+            THEN AGGREGATE(
+              FILTER(TRANSFORM(links, one -> one.distance), one -> NOT one IS NULL),
+              NAMED_STRUCT('n', CAST(0 AS DOUBLE), 'total', CAST(0 AS DOUBLE)),
+              (s, x) -> NAMED_STRUCT('n', s.n + CAST(1 AS DOUBLE), 'total', s.total + x),
+              s -> s.total / NULLIF(s.n, CAST(0 AS DOUBLE))
+            )
+            WHEN 'movement'
+            THEN GET(links, (
+              ARRAY_SIZE(links)
+            ) - 1).distance
+            WHEN 'half'
+            THEN GET(
+              FILTER(
+                links,
+                one -> one.t >= GREATEST(next.first_t, next.first_t - 1 + (
+                  ARRAY_SIZE(next.levels) - 1
+                ) DIV 2)
+              ),
+              0
+            ).distance
+            ELSE GET(links, 0).distance
+          END
+        )
+      )
+    )
+  ).levels AS levels
+FROM price_index__windows__ AS windows
+GROUP BY
+  key;
+-- step: price_index__levels__
+SELECT
+  key,
+  EXPLODE(
+    IF(
+      (
+        ARRAY_SIZE(levels) + 1 - 1
+      ) < 1,
+      ARRAY(),
+      SEQUENCE(1, (
+        ARRAY_SIZE(levels) + 1 - 1
+      ))
+    )
+  ) AS t,
+  EXPLODE(levels) AS level
+FROM price_index__spliced_ AS spliced;
+-- step: price_index__spliced_tpd
+SELECT
+  key,
+  t,
+  level
+FROM price_index__levels__ AS levels
+WHERE
+  CONTAINS(COALESCE(CAST(:methods AS STRING), ''), 'spliced_tpd');
 -- step: price_index
 SELECT
   category_slug,
-  currency,
-  site_id,
+  groups.currency,
+  groups.site_id,
   sites.name AS shop,
+  product_group AS product_id,
+  item_group AS item_id,
+  brand,
+  dataset,
+  region,
   CASE unit
     WHEN 'month'
-    THEN MAKE_DATE(CAST((
-      period DIV 12
-    ) AS INT), CAST((
-      period % 12
-    ) AS INT) + 1, 1)
+    THEN MAKE_DATE(
+      CAST((
+        periods.period DIV 12
+      ) AS INT),
+      CAST((
+        periods.period % 12
+      ) AS INT) + 1,
+      1
+    )
     WHEN 'week'
     THEN CAST('1970-01-05' AS DATE) + CAST((
-      period * 7
+      periods.period * 7
     ) AS INT)
     WHEN 'day'
-    THEN CAST('1970-01-05' AS DATE) + CAST(period AS INT)
+    THEN CAST('1970-01-05' AS DATE) + CAST(periods.period AS INT)
   END AS period,
-  items,
-  COALESCE(step.matched, 0) AS matched,
+  periods.items,
+  shops.shops,
+  COALESCE(matched.n, 0) AS matched,
+  100 * COALESCE(matched.n, 0) / (
+    periods.items + COALESCE(before.items, 0) - COALESCE(matched.n, 0)
+  ) AS matched_pct,
+  COALESCE(imputed, 0) AS imputed,
   CASE
-    WHEN COUNT(step.change) OVER so_far = periods.t - 1
+    WHEN COUNT(step.change) OVER so_far = ROW_NUMBER() OVER so_far - 1
     THEN 100 * EXP(COALESCE(SUM(step.change) OVER so_far, 0))
   END AS jevons,
   CASE WHEN periods.t = 1 THEN 100 ELSE 100 * EXP(direct.change) END AS jevons_direct,
-  100 * EXP(GET(spliced.levels, periods.t - 1)) AS geks_jevons,
-  CASE
-    WHEN periods.periods = 1
-    THEN 100
-    ELSE 100 * EXP(GET(solved.levels, periods.t - 1))
-  END AS tpd,
+  100 * EXP(geks.level) AS geks_jevons,
+  100 * EXP(whole_tpd.level) AS tpd,
+  100 * EXP(spliced_tpd.level) AS spliced_tpd,
+  time_zone,
   sites.attribution
 FROM price_index__periods AS periods
+JOIN price_index__groups_ AS groups
+  ON groups.key = periods.key
 CROSS JOIN price_index__settings AS settings
-LEFT JOIN price_index__pairs AS step
-  ON step.key = periods.key AND step.b = periods.t AND step.a = periods.t - 1
-LEFT JOIN price_index__pairs AS direct
+LEFT JOIN price_index__shops AS shops
+  ON shops.key = periods.key AND shops.t = periods.t
+LEFT JOIN price_index__matched AS matched
+  ON matched.key = periods.key AND matched.t = periods.t
+LEFT JOIN price_index__imputed AS imputed
+  ON imputed.key = periods.key AND imputed.t = periods.t
+LEFT JOIN price_index__periods AS before
+  ON before.key = periods.key AND before.t = periods.t_before
+LEFT JOIN price_index__pairs__ AS step
+  ON step.key = periods.key AND step.b = periods.t AND step.a = periods.t_before
+LEFT JOIN price_index__pairs__ AS direct
   ON direct.key = periods.key AND direct.b = periods.t AND direct.a = 1
-LEFT JOIN price_index__spliced AS spliced
-  ON spliced.key = periods.key
-LEFT JOIN price_index__solved AS solved
-  ON solved.key = periods.key
+LEFT JOIN price_index__geks AS geks
+  ON geks.key = periods.key AND geks.t = periods.t
+LEFT JOIN price_index__whole_tpd AS whole_tpd
+  ON whole_tpd.key = periods.key AND whole_tpd.t = periods.t
+LEFT JOIN price_index__spliced_tpd AS spliced_tpd
+  ON spliced_tpd.key = periods.key AND spliced_tpd.t = periods.t
 LEFT JOIN sites
-  USING (site_id)
+  ON sites.site_id = groups.site_id
 WHERE
   COALESCE(sites.is_current, TRUE)
 WINDOW so_far AS (PARTITION BY periods.key ORDER BY periods.t NULLS LAST)
 ORDER BY
   category_slug NULLS LAST,
-  currency NULLS LAST,
-  site_id NULLS LAST,
+  groups.currency NULLS LAST,
+  groups.site_id NULLS LAST,
+  product_group NULLS LAST,
+  item_group NULLS LAST,
+  brand NULLS LAST,
+  dataset NULLS LAST,
+  region NULLS LAST,
   period NULLS LAST;

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source b0072e74ada0e336.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source cfaeb733e0d5ea78.
 -- step: price_leaders__sellers, kept
 SELECT DISTINCT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 0c74c1008abb482a.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source fe06d1b8fee10ebf.
 -- step: price_spells__listings, kept
 SELECT
   item_id,
@@ -113,6 +113,20 @@ SELECT
 FROM price_spells__listings AS listings
 WHERE
   NOT removed_at IS NULL;
+-- step: price_spells__zones, kept
+SELECT
+  CAST(NULL AS BIGINT) AS site_id,
+  COALESCE(CAST(:time_zone AS STRING), MIN(text), 'UTC') AS time_zone
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND site_id IS NULL
+UNION ALL
+SELECT
+  site_id,
+  text
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND NOT site_id IS NULL AND :time_zone IS NULL;
 -- step: price_spells__steps
 SELECT
   item_id,
@@ -346,7 +360,8 @@ SELECT
   ) AS is_confirmed,
   listing.product_id,
   listing.site_id,
-  listing.category_slug
+  listing.category_slug,
+  COALESCE(own_zones.time_zone, common_zone.time_zone) AS time_zone
 FROM price_spells__spells AS spells
 JOIN (
   SELECT
@@ -370,7 +385,23 @@ LEFT JOIN (
   WHERE
     ARRAYS_OVERLAP(findings, ARRAY('placeholder', 'scale'))
 )
-  USING (item_id);
+  USING (item_id)
+LEFT JOIN (
+  SELECT
+    site_id,
+    time_zone
+  FROM price_spells__zones AS zones
+  WHERE
+    NOT site_id IS NULL
+) AS own_zones
+  USING (site_id)
+CROSS JOIN (
+  SELECT
+    time_zone
+  FROM price_spells__zones AS zones
+  WHERE
+    site_id IS NULL
+) AS common_zone;
 -- step: price_spells
 SELECT
   item_id,
@@ -380,12 +411,24 @@ SELECT
   CAST(price AS DECIMAL(18, 4)) AS price,
   from_at,
   to_at,
-  CAST('1970-01-01' AS DATE) + CAST((
-    UNIX_MICROS(from_at) DIV 86400000000
-  ) AS INT) AS from_day,
-  CAST('1970-01-01' AS DATE) + CAST((
-    UNIX_MICROS(to_at) DIV 86400000000
-  ) AS INT) AS to_day,
+  CASE
+    WHEN time_zone = 'UTC'
+    THEN CAST('1970-01-01' AS DATE) + CAST((
+      UNIX_MICROS(from_at) DIV 86400000000
+    ) AS INT)
+    ELSE CAST((
+      FROM_UTC_TIMESTAMP(from_at, time_zone)
+    ) AS DATE)
+  END AS from_day,
+  CASE
+    WHEN time_zone = 'UTC'
+    THEN CAST('1970-01-01' AS DATE) + CAST((
+      UNIX_MICROS(to_at) DIV 86400000000
+    ) AS INT)
+    ELSE CAST((
+      FROM_UTC_TIMESTAMP(to_at, time_zone)
+    ) AS DATE)
+  END AS to_day,
   began,
   ended,
   ended_before,
@@ -409,5 +452,6 @@ SELECT
     OR COALESCE(ABS(tens - ROUND(tens)) <= 0.2 AND ABS(ROUND(tens)) BETWEEN 1 AND 3, FALSE)
   ) AS is_suspect,
   category_slug,
-  is_confirmed
+  is_confirmed,
+  time_zone
 FROM price_spells__compared AS compared;

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 9fcef95d2596e713.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source a44afa0cd11aa337.
 -- step: shop_overlap__shop_prices, kept
 WITH known AS (
   SELECT DISTINCT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source 5e4aa3312ce096d4.
+-- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source 0a0147040f3be498.
 -- step: spread_by_category__trusted
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source 449d9b4552807743.
+-- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source dc1840aeb0df677b.
 -- step: spread_by_day__known
 SELECT
   day,

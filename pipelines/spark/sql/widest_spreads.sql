@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source c5e2e7fb677e2fd6.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 4b29aa40b2743b0d.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT

@@ -13,6 +13,7 @@ import {
   requireRead,
   type Variable,
 } from '../../analyze/variables.js';
+import { loadTree, loadWeights } from '../../analyze/weights.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
 import { readAnalysis } from '../../sql/model.js';
@@ -50,6 +51,7 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
     if (request.fx !== undefined) await prepareConversion(db, { file: request.fx, base: request.fxBase ?? 'EUR' });
     const known = await resolveKnown(db, declared ?? [], set, tables(db));
     await setVariables(db, Object.fromEntries(Object.entries(known).map(toVariable)));
+    if (request.weights !== undefined) await prepareWeights(db, request.weights, request.tree, known);
     const hasSpells = remote === undefined || sql === undefined || listNames(db, sql).includes(SPELLS);
     const spells = hasSpells ? await openSpells(opened, context.io) : undefined;
     const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
@@ -169,4 +171,21 @@ async function readSql({ sql, file, analysis }: Arguments<typeof query>): Promis
     if (!hasSystemCode(cause, 'ENOENT', 'EISDIR', 'EACCES')) throw cause;
     throw new PricelakeError('usage', `can't read --file ${file}`, {}, { cause });
   }
+}
+
+/** Loads weights; an index is then made for each of their units. */
+async function prepareWeights(
+  db: Database,
+  weights: string,
+  tree: string | undefined,
+  { by }: Readonly<Record<string, string>>,
+): Promise<void> {
+  const unit = await loadWeights(db, weights);
+  await loadTree(db, tree);
+  if (by !== undefined && by !== unit) {
+    throw new PricelakeError('usage', `by=${by} does not fit ${weights}, whose weights are by ${unit}`, {
+      hint: 'Leave by out.',
+    });
+  }
+  await setVariables(db, { by: unit });
 }

@@ -162,6 +162,10 @@ export const query = declareCommand({
     ),
     ...RATES,
     fx: file('Exchange rates to query as table rates: a CSV file with date,currency,rate'),
+    weights: file(
+      'Weights to query as table weights: a CSV file with category (or shop, product, item …), weight and period',
+    ),
+    tree: file('Tree above the units of --weights, such as COICOP: a CSV file with child,parent', { needs: 'weights' }),
     ...RESULT,
     memory: value(MEMORY, 'Memory for DuckDB before it spills to disk', { default: '2GB' }),
   },
@@ -175,6 +179,10 @@ export const query = declareCommand({
     ['pricelake query --remote s3://prices/production "FROM sites"', 'On a machine without the lake'],
     ['pricelake query --analysis', 'List the analyses with their questions and variables'],
     ['pricelake query --analysis price_leaders --set hours=24', 'Which shops change their prices first'],
+    [
+      'pricelake query --analysis weighted_index --weights weights.csv --tree coicop.csv',
+      'A price index with your weights',
+    ],
     [
       'pricelake query --analysis law_of_one_price --fx ecb.csv',
       'Price gaps between currencies, with your own exchange rates',

@@ -65,6 +65,9 @@ function explainRefusal(error: Error, isSet: boolean): Content {
   if (message.includes('Table with name rates does not exist')) {
     return html`<p>This analysis needs exchange rates, which pages don't have. On the command line, <code>pricelake query --analysis NAME --fx rates.csv --fx-base EUR</code> reads a CSV file with the columns <code>date,currency,rate</code>.</p>`;
   }
+  if (/Table with name (?:weights|tree) does not exist/u.test(message)) {
+    return html`<p>This analysis needs weights, which pages don't have. On the command line, <code>pricelake query --analysis NAME --weights weights.csv</code> reads a CSV file with the columns <code>category,weight</code>.</p>`;
+  }
   if (isSet) return html`<div class="finding grave" role="alert"><pre>${message}</pre></div>`;
   return html`<p>This analysis has no rows without some of its variables: fill in the form. <small>${message.split('\n', 1)}</small></p>`;
 }

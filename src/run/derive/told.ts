@@ -29,9 +29,18 @@ function listOfferRules({ analysis }: Pipeline): ToldRows {
     ...listWords(analysis.words),
     ...listAttributes(null, analysis.attributes),
     ...shops.flatMap(([id, { attributes }]) => listAttributes(BigInt(id), attributes)),
+    ...(analysis.timeZone === 'UTC' ? [] : [tellTimeZone(null, analysis.timeZone)]),
+    ...shops.flatMap(([id, { timeZone }]) => (timeZone === undefined ? [] : [tellTimeZone(BigInt(id), timeZone)])),
+    ...shops.flatMap(([id, { region }]) => (region === undefined ? [] : [tellRegion(BigInt(id), region)])),
     ...(limit === undefined ? [] : [limit]),
   ];
 }
+
+const tellTimeZone = (siteId: bigint | null, text: string) => ({
+  ...{ rule: 'time zone', site_id: siteId, meaning: 'shop', text },
+});
+
+const tellRegion = (siteId: bigint, text: string) => ({ rule: 'region', site_id: siteId, meaning: 'shop', text });
 
 function listWords({ used, refurbished, opened, rental, deposit, perUnit, set }: Analysis['words']): ToldRows {
   const words = { used, refurbished, opened, rental, deposit, 'per unit': perUnit, set };

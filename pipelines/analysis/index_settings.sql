@@ -1,0 +1,15 @@
+-- part of: price indices
+-- What an index is asked for: one row.
+-- Variables:
+-- · period (month | week | day; default month): how long a period is
+-- · since (day; default everything for months, else 52 weeks or 60 days): first day
+-- · until (day; default the last day that the lake knows): last day
+SELECT
+  coalesce(getvariable('period')::VARCHAR, 'month') AS unit,
+  coalesce(getvariable('until')::DATE, seen_day) AS until_day,
+  coalesce(
+    getvariable('since')::DATE,
+    CASE unit WHEN 'week' THEN until_day - 364 WHEN 'day' THEN until_day - 60 ELSE DATE '0001-01-01' END
+  ) AS since_day,
+  time_zone
+FROM (FROM 'data_clock.sql')

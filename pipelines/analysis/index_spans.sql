@@ -1,0 +1,48 @@
+-- part of: price indices
+-- Windows of a multilateral index, a row each: from first_t to last_t; base_t is the first period with prices in it. Periods
+-- are counted whether they have prices or not. From periods (key, t, period) and settings. Rolling windows end at each
+-- period with prices, the first one at the last of the first window; those of fbew begin with the last period of the year
+-- before and grow.
+-- Variables:
+-- · window_periods (whole number from 2; default 25): how many months, weeks or days a window has
+-- · splice (movement | window | half | mean | fbew; default mean): how a window extends what is published: at its last
+--   period before, its first one, the one in the middle, the mean of all, or at the last one of the year before
+WITH dated AS (
+  SELECT
+    key,
+    t,
+    CASE unit
+      WHEN 'month' THEN period // 12
+      WHEN 'week' THEN year(DATE '1970-01-05' + (period * 7 + 3)::INTEGER)
+      WHEN 'day' THEN year(DATE '1970-01-05' + period::INTEGER)
+    END AS year
+  FROM periods
+  CROSS JOIN settings
+),
+years AS (
+  SELECT key, year, max(t) AS last_of_year FROM dated GROUP BY key, year
+),
+rolling AS (
+  SELECT key, greatest(1, t - width + 1) AS first_t, t AS last_t
+  FROM (
+    SELECT
+      key, t, coalesce(getvariable('window_periods')::BIGINT, 25) AS width,
+      max(CASE WHEN t <= width THEN t END) OVER (PARTITION BY key) AS first_end
+    FROM periods
+  )
+  WHERE t >= first_end
+),
+growing AS (
+  SELECT dated.key, coalesce(max(last_of_year), 1) AS first_t, t AS last_t
+  FROM dated
+  LEFT JOIN years ON years.key = dated.key AND years.year < dated.year
+  GROUP BY dated.key, t
+)
+SELECT chosen.key, first_t, last_t, min(t) AS base_t
+FROM (
+  SELECT key, first_t, last_t FROM rolling WHERE coalesce(getvariable('splice')::VARCHAR, 'mean') <> 'fbew'
+  UNION ALL
+  SELECT key, first_t, last_t FROM growing WHERE getvariable('splice') = 'fbew'
+) AS chosen
+JOIN periods ON periods.key = chosen.key AND t BETWEEN first_t AND last_t
+GROUP BY chosen.key, first_t, last_t

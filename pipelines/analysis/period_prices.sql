@@ -1,0 +1,155 @@
+-- part of: price indices
+-- The price of each series (index_series.sql) in each period, as the natural logarithm times 1e15: one row per series and
+-- period in which the listing had a price. Periods are numbers: months since year 0, weeks from Monday on, or days. They
+-- begin and end in the shop's time zone. From series and settings (index_settings.sql).
+-- Variables:
+-- · price (mean | median | week | last; default mean): the price of a period: its mean or median over the time in which
+--   the listing had a price, the mean of its collection week, or the price at its end
+-- · collection_day (whole number from 1 to 28; default 15): the collection week of a month is the week with this day
+-- · drop_pct (number from 0): leave out the last price of a listing that ends, if it is so many percent below the one before
+WITH spans AS (
+  SELECT
+    series,
+    price_spells.time_zone,
+    (price * 10000)::BIGINT AS units,
+    epoch_us(from_at) AS from_us,
+    coalesce(epoch_us(to_at), 9223372036854775807) AS to_us,
+    greatest(from_day, since_day) AS first_day,
+    least(coalesce(to_day, until_day), until_day) AS last_day,
+    unit
+  FROM price_spells
+  JOIN (SELECT item_id, currency, series FROM series) AS series USING (item_id, currency)
+  CROSS JOIN settings
+  WHERE NOT is_suspect AND from_day <= until_day AND coalesce(to_day >= since_day, true)
+),
+numbered AS (
+  SELECT
+    series, time_zone, units, from_us, to_us,
+    CASE unit
+      WHEN 'month' THEN year(first_day) * 12 + month(first_day) - 1
+      WHEN 'week' THEN (first_day - DATE '1970-01-05')::BIGINT // 7
+      WHEN 'day' THEN (first_day - DATE '1970-01-05')::BIGINT
+    END AS first_period,
+    CASE unit
+      WHEN 'month' THEN year(last_day) * 12 + month(last_day) - 1
+      WHEN 'week' THEN (last_day - DATE '1970-01-05')::BIGINT // 7
+      WHEN 'day' THEN (last_day - DATE '1970-01-05')::BIGINT
+    END AS last_period
+  FROM spans
+  WHERE first_day <= last_day
+),
+bounds AS (
+  SELECT time_zone, min(first_period) AS first_bound, max(last_period) AS last_bound FROM numbered GROUP BY time_zone
+),
+-- First and last day of what is looked at in a period: all of it, its collection week, or its last day.
+days AS (
+  SELECT
+    time_zone,
+    period,
+    until_day,
+    CASE unit
+      WHEN 'month' THEN make_date((period // 12)::INTEGER, (period % 12)::INTEGER + 1, 1)
+      WHEN 'week' THEN DATE '1970-01-05' + (period * 7)::INTEGER
+      WHEN 'day' THEN DATE '1970-01-05' + period::INTEGER
+    END AS begins,
+    CASE unit
+      WHEN 'month' THEN make_date(((period + 1) // 12)::INTEGER, ((period + 1) % 12)::INTEGER + 1, 1)
+      WHEN 'week' THEN DATE '1970-01-05' + (period * 7 + 7)::INTEGER
+      WHEN 'day' THEN DATE '1970-01-05' + (period + 1)::INTEGER
+    END AS ends,
+    CASE
+      WHEN unit = 'month' AND coalesce(getvariable('price')::VARCHAR, 'mean') = 'week'
+        THEN begins + coalesce(getvariable('collection_day')::INTEGER, 15) - 1
+    END AS collected
+  FROM (SELECT time_zone, unnest(range(first_bound, last_bound + 1)) AS period FROM bounds)
+  CROSS JOIN (SELECT unit, until_day FROM settings)
+),
+-- Instants of local midnights. At the end of a period, it is the last microsecond before that counts.
+windows AS MATERIALIZED (
+  SELECT
+    time_zone,
+    period,
+    CASE WHEN coalesce(getvariable('price')::VARCHAR, 'mean') = 'last' THEN end_us - 1 ELSE begin_us END AS begin_us,
+    end_us
+  FROM (
+    SELECT
+      time_zone,
+      period,
+      CASE
+        WHEN time_zone = 'UTC' THEN (begin_day - DATE '1970-01-01')::BIGINT * 86400000000
+        ELSE epoch_us(timezone(time_zone, begin_day::TIMESTAMP))
+      END AS begin_us,
+      CASE
+        WHEN time_zone = 'UTC' THEN (end_day - DATE '1970-01-01')::BIGINT * 86400000000
+        ELSE epoch_us(timezone(time_zone, end_day::TIMESTAMP))
+      END AS end_us
+    FROM (
+      SELECT
+        time_zone,
+        period,
+        coalesce(collected - (isodow(collected) - 1)::INTEGER, begins) AS begin_day,
+        least(coalesce(collected - (isodow(collected) - 8)::INTEGER, ends), until_day + 1) AS end_day
+      FROM days
+    )
+  )
+  WHERE begin_us < end_us
+),
+parts AS (
+  SELECT series, period, units, least(to_us, end_us) - greatest(from_us, begin_us) AS us
+  FROM (
+    SELECT series, time_zone, units, from_us, to_us, unnest(range(first_period, last_period + 1)) AS period FROM numbered
+  ) AS one
+  JOIN windows USING (time_zone, period)
+  WHERE to_us > begin_us AND from_us < end_us
+),
+-- Exact until it is divided; an unchanged price stays as it is.
+means AS (
+  SELECT
+    series,
+    period,
+    CASE
+      WHEN min(units) = max(units) THEN min(units) / 10000
+      ELSE sum(units::HUGEINT * us) / (10000 * sum(us))
+    END AS price
+  FROM parts
+  WHERE coalesce(getvariable('price')::VARCHAR, 'mean') <> 'median'
+  GROUP BY series, period
+),
+-- The lowest price that, with all lower ones, held for half of the time.
+medians AS (
+  SELECT series, period, min(units) / 10000 AS price
+  FROM (
+    SELECT
+      series, period, units,
+      2 * sum(us) OVER (PARTITION BY series, period ORDER BY units) AS twice,
+      sum(us) OVER (PARTITION BY series, period) AS whole
+    FROM parts
+    WHERE coalesce(getvariable('price')::VARCHAR, 'mean') = 'median'
+  )
+  WHERE twice >= whole
+  GROUP BY series, period
+),
+found AS (
+  FROM means
+  UNION ALL
+  FROM medians
+),
+-- Last prices of series that end before the newest period, far below the price before.
+dropped AS (
+  SELECT series, period
+  FROM (
+    SELECT
+      series, period, price,
+      lag(price) OVER in_order AS price_before,
+      lead(period) OVER in_order AS next_period,
+      max(period) OVER () AS newest_period
+    FROM found
+    WHERE getvariable('drop_pct') IS NOT NULL
+    WINDOW in_order AS (PARTITION BY series ORDER BY period)
+  )
+  WHERE next_period IS NULL AND period < newest_period
+    AND price <= price_before * (1 - getvariable('drop_pct')::DOUBLE / 100)
+)
+SELECT series, period::BIGINT AS period, round(ln(price) * 1e15)::BIGINT AS log_price
+FROM found
+ANTI JOIN dropped USING (series, period)

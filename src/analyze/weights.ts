@@ -1,0 +1,68 @@
+import { PricelakeError } from '../io/errors.js';
+import type { Database } from '../sql/connection.js';
+import { loadUserTable } from './user-table.js';
+
+/** Columns of a weights file, one of which says what its weights are of: the same words as variable `by`. */
+export const WEIGHT_UNITS = ['category', 'shop', 'product', 'brand', 'item', 'region', 'dataset'] as const;
+export type WeightUnit = (typeof WEIGHT_UNITS)[number];
+
+const HINT = `A weights file is CSV with a header: ${WEIGHT_UNITS.join(', ')} (one of these), weight, and optionally period; for example category,weight.`;
+
+/**
+ * Loads a user's weights as table `weights` (kind, unit, period, weight), and returns what they are of. A line without a
+ * period counts in all of them.
+ * @throws PricelakeError `config` that names file and line of the first bad weight
+ */
+export async function loadWeights(db: Database, file: string): Promise<WeightUnit> {
+  await loadUserTable(db, {
+    ...{ file, name: 'weight_lines', rows: 'weights', columns: ['weight'], optional: ['period', ...WEIGHT_UNITS] },
+    fault: `CASE
+      WHEN len(list_filter([${WEIGHT_UNITS.join(', ')}], lambda one: one IS NOT NULL)) <> 1
+        THEN 'a line has one of ${WEIGHT_UNITS.join(', ')}'
+      WHEN coalesce(TRY_CAST(weight AS DECIMAL(28, 10)), -1) < 0
+        THEN 'weight "' || coalesce(weight, '') || '" is not a number of 0 or more'
+      WHEN period IS NOT NULL AND TRY_CAST(period AS DATE) IS NULL
+        THEN 'period "' || period || '" is not a day such as 2026-11-01'
+      WHEN count(*) OVER (PARTITION BY coalesce(${WEIGHT_UNITS.join(', ')}), TRY_CAST(period AS DATE)) > 1
+        THEN coalesce(${WEIGHT_UNITS.join(', ')}) || ' has two weights' || coalesce(' for ' || period, '')
+    END`,
+    select: `CASE ${WEIGHT_UNITS.map((unit) => `WHEN ${unit} IS NOT NULL THEN '${unit}'`).join(' ')} END AS kind,
+      coalesce(${WEIGHT_UNITS.join(', ')}) AS unit, period::DATE AS period, weight::DECIMAL(28, 10) AS weight`,
+    hint: HINT,
+  });
+  const kinds = await db.rows('SELECT DISTINCT kind FROM weight_lines');
+  if (kinds.length !== 1) {
+    const what = kinds.length === 0 ? 'there is no weight' : 'all lines must have weights of the same kind';
+    throw new PricelakeError('config', `${file}: ${what}`, { hint: HINT });
+  }
+  await db.run('ALTER TABLE weight_lines RENAME TO weights');
+  return kinds[0]?.kind as WeightUnit;
+}
+
+/**
+ * Loads a user's tree as table `tree` (child, parent): where units of the weights, and nodes above them, belong.
+ * @throws PricelakeError `config` that names file and line of the first bad one, such as a second parent or a circle
+ */
+export async function loadTree(db: Database, file: string | undefined): Promise<void> {
+  if (file === undefined) {
+    await db.run('CREATE OR REPLACE TABLE tree (child VARCHAR, parent VARCHAR)');
+    return;
+  }
+  const hint = 'A tree file is CSV with a header: child,parent; for example hot-drinks-tea,01.2.1 and 01.2.1,01.2.';
+  await loadUserTable(db, {
+    ...{ file, name: 'tree', rows: 'the tree', columns: ['child', 'parent'] },
+    fault: `CASE
+      WHEN child IS NULL OR parent IS NULL THEN 'a line needs child and parent'
+      WHEN child = parent THEN child || ' is its own parent'
+      WHEN count(*) OVER (PARTITION BY child) > 1 THEN child || ' has two parents'
+    END`,
+    ...{ select: 'child, parent', hint },
+  });
+  const circle = await db.row(`WITH RECURSIVE up AS (
+    SELECT child, parent, 1 AS steps FROM tree
+    UNION ALL
+    SELECT up.child, tree.parent, steps + 1 FROM up JOIN tree ON tree.child = up.parent WHERE up.child <> up.parent AND steps < 100
+  ) SELECT child FROM up WHERE child = parent OR steps = 100 ORDER BY 1 LIMIT 1`);
+  if (circle === undefined) return;
+  throw new PricelakeError('config', `${file}: ${circle.child} is above itself, or more than 99 steps deep`, { hint });
+}
