@@ -3,7 +3,8 @@
 -- price in base / second price in base): median_gap; mean_abs_gap, its mean size; and law_pct, the share of gaps of at
 -- most 1. persistence: how much of a gap remains a week later (least squares with a mean for each product), and
 -- half_life_weeks, ln(0.5) / ln(persistence). pass_through: how much of an exchange-rate change shows up in relative
--- local prices within pass_weeks weeks, with its standard error; 1 means all of it.
+-- local prices within pass_weeks weeks; 1 means all of it. Its standard error counts each of the pass_windows once, since all
+-- products share a rate: compare pass_through / pass_through_error with Student's t of pass_windows - 2 degrees of freedom.
 -- Source: Gorodnichenko and Talavera, Price Setting in Online Markets: Basic Facts, International Comparisons, and
 -- Cross-Border Integration, American Economic Review 107 (2017); Cavallo, Neiman and Rigobon, Currency Unions, Product
 -- Introductions, and the Real Exchange Rate, Quarterly Journal of Economics 129 (2014).
@@ -122,26 +123,33 @@ persistences AS (
   FROM steps
   GROUP BY ALL
 ),
+-- A rate moves all products alike, and windows that overlap share its moves: so what counts as one observation is the mean
+-- of all products in one of the windows that follow one another, back from the last week.
 moves AS (
   SELECT
-    now.first_currency, now.second_currency,
-    now.local_gap - before.local_gap AS price_move,
-    now.rate_gap - before.rate_gap AS rate_move
-  FROM (SELECT gaps.*, week - pass_weeks AS week_before FROM gaps, span) AS now
+    now.first_currency, now.second_currency, now.week,
+    count(*) AS products,
+    avg(now.local_gap - before.local_gap) AS price_move,
+    any_value(now.rate_gap - before.rate_gap) AS rate_move
+  FROM (
+    SELECT gaps.*, week - pass_weeks AS week_before FROM gaps, span WHERE (end_week - 1 - week) % pass_weeks = 0
+  ) AS now
   JOIN gaps AS before
     ON before.first_currency = now.first_currency AND before.second_currency = now.second_currency
     AND before.product_id = now.product_id AND before.week = now.week_before
+  GROUP BY now.first_currency, now.second_currency, now.week
 ),
 passes AS (
   SELECT
     first_currency, second_currency,
-    count(*) AS moves,
+    sum(products)::BIGINT AS moves,
+    count(*) AS pass_windows,
     regr_slope(price_move, rate_move) AS pass_through,
     -- Standard error of a slope with one regressor and an intercept.
-    sqrt((regr_syy(price_move, rate_move) - regr_slope(price_move, rate_move) * regr_sxy(price_move, rate_move))
+    sqrt(greatest(regr_syy(price_move, rate_move) - regr_slope(price_move, rate_move) * regr_sxy(price_move, rate_move), 0)
       / (nullif(count(*) - 2, 0) * nullif(regr_sxx(price_move, rate_move), 0))) AS pass_through_error
   FROM moves
-  GROUP BY ALL
+  GROUP BY first_currency, second_currency
   HAVING var_pop(rate_move) > 1e-12
 )
 SELECT
@@ -150,8 +158,9 @@ SELECT
   persistence,
   CASE WHEN persistence > 0 AND persistence < 1 THEN ln(0.5) / ln(persistence) END AS half_life_weeks,
   moves,
+  pass_windows,
   pass_through,
-  pass_through_error,
+  CASE WHEN pass_windows > 2 THEN pass_through_error END AS pass_through_error,
   (SELECT any_value(all_products) FROM compared) AS all_products
 FROM figures
 LEFT JOIN persistences USING (first_currency, second_currency)

@@ -564,7 +564,15 @@ test('law_of_one_price', async () => {
     return own.map(({ now, before }) => [now.gap - a, before.gap - b] as const);
   });
   const persistence = weekly.reduce((sum, [y, x]) => sum + x * y, 0) / weekly.reduce((sum, [, x]) => sum + x * x, 0);
-  const moves = pairs(4).map(({ now, before }) => [now.rate - before.rate, now.local - before.local] as const);
+  // Of the windows that follow one another back from the last week, each counts once.
+  const separate = pairs(4).filter(({ now }) => (lastWeek - 1 - now.week) % 4 === 0);
+  const moves = [...groupBy(separate, ({ now }) => now.week).values()].map(
+    (own) =>
+      [
+        (own[0]?.now.rate ?? 0) - (own[0]?.before.rate ?? 0),
+        mean(own.map(({ now, before }) => now.local - before.local)) ?? 0,
+      ] as const,
+  );
   const [mx, my] = [mean(moves.map(([x]) => x)) ?? 0, mean(moves.map(([, y]) => y)) ?? 0];
   const sxx = moves.reduce((sum, [x]) => sum + (x - mx) ** 2, 0);
   const slope = moves.reduce((sum, [x, y]) => sum + (x - mx) * (y - my), 0) / sxx;
@@ -581,7 +589,8 @@ test('law_of_one_price', async () => {
     steps: weekly.length,
     persistence,
     half_life_weeks: Math.log(0.5) / Math.log(persistence),
-    moves: moves.length,
+    moves: separate.length,
+    pass_windows: moves.length,
     pass_through: slope,
     pass_through_error: Math.sqrt(rest / (moves.length - 2) / sxx),
   });

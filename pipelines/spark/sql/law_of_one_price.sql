@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 7473e7bab727679c.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 49fb3bd76a13d38f.
 -- step: law_of_one_price__span, kept
 SELECT
   last_day,
@@ -328,8 +328,10 @@ GROUP BY ALL;
 SELECT
   now.first_currency,
   now.second_currency,
-  now.local_gap - before.local_gap AS price_move,
-  now.rate_gap - before.rate_gap AS rate_move
+  now.week,
+  COUNT(*) AS products,
+  AVG(now.local_gap - before.local_gap) AS price_move,
+  ANY_VALUE(now.rate_gap - before.rate_gap) IGNORE NULLS AS rate_move
 FROM (
   SELECT
     gaps.first_currency,
@@ -341,27 +343,39 @@ FROM (
     gaps.gap,
     week - pass_weeks AS week_before
   FROM law_of_one_price__gaps AS gaps, law_of_one_price__span AS span
+  WHERE
+    (
+      end_week - 1 - week
+    ) % pass_weeks = 0
 ) AS now
 JOIN law_of_one_price__gaps AS before
   ON before.first_currency = now.first_currency
   AND before.second_currency = now.second_currency
   AND before.product_id = now.product_id
-  AND before.week = now.week_before;
+  AND before.week = now.week_before
+GROUP BY
+  now.first_currency,
+  now.second_currency,
+  now.week;
 -- step: law_of_one_price__passes
 SELECT
   first_currency,
   second_currency,
-  COUNT(*) AS moves,
+  CAST(SUM(products) AS BIGINT) AS moves,
+  COUNT(*) AS pass_windows,
   REGR_SLOPE(price_move, rate_move) AS pass_through,
   SQRT(
-    (
-      REGR_SYY(price_move, rate_move) - REGR_SLOPE(price_move, rate_move) * REGR_SXY(price_move, rate_move)
+    GREATEST(
+      REGR_SYY(price_move, rate_move) - REGR_SLOPE(price_move, rate_move) * REGR_SXY(price_move, rate_move),
+      0
     ) / (
       NULLIF(COUNT(*) - 2, 0) * NULLIF(REGR_SXX(price_move, rate_move), 0)
     )
   ) AS pass_through_error
 FROM law_of_one_price__moves AS moves
-GROUP BY ALL
+GROUP BY
+  first_currency,
+  second_currency
 HAVING
   VAR_POP(rate_move) > 1e-12;
 -- step: law_of_one_price
@@ -377,8 +391,9 @@ SELECT
   persistence,
   CASE WHEN persistence > 0 AND persistence < 1 THEN LN(0.5) / LN(persistence) END AS half_life_weeks,
   moves,
+  pass_windows,
   pass_through,
-  pass_through_error,
+  CASE WHEN pass_windows > 2 THEN pass_through_error END AS pass_through_error,
   (
     SELECT
       ANY_VALUE(all_products) IGNORE NULLS

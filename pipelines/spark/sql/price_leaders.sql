@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source cfaeb733e0d5ea78.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 06f1c4e9dec3f01d.
 -- step: price_leaders__sellers, kept
 SELECT DISTINCT
   product_id,
@@ -179,32 +179,103 @@ WHERE
         )
     )
   );
+-- step: price_leaders__bounds, kept
+SELECT
+  MIN(UNIX_MICROS(moved_at)) AS first_us,
+  MAX(UNIX_MICROS(moved_at)) AS last_us,
+  COALESCE(CAST(:hours AS BIGINT), 72) * 3600000000 AS hours_us
+FROM price_leaders__moves AS moves;
+-- step: price_leaders__leaders
+SELECT
+  product_id,
+  currency,
+  is_up,
+  site_id,
+  SUM(LEAST(hours_us, next_us - moved_us)) / ANY_VALUE(last_us - first_us) IGNORE NULLS AS share
+FROM (
+  SELECT
+    product_id,
+    currency,
+    is_up,
+    site_id,
+    UNIX_MICROS(moved_at) AS moved_us,
+    LEAD(UNIX_MICROS(moved_at), 1, last_us) OVER (PARTITION BY product_id, currency, is_up, site_id ORDER BY moved_at NULLS LAST) AS next_us,
+    hours_us,
+    first_us,
+    last_us
+  FROM price_leaders__moves AS moves
+  CROSS JOIN price_leaders__bounds AS bounds
+)
+GROUP BY
+  product_id,
+  currency,
+  is_up,
+  site_id;
+-- step: price_leaders__trials, kept
+SELECT
+  ``.product_id,
+  ``.leader_site_id,
+  ``.follower_site_id,
+  ``.moved_us,
+  ``.led_us,
+  ``.share,
+  bounds.first_us,
+  bounds.last_us,
+  bounds.hours_us,
+  COALESCE(moved_us - led_us <= hours_us, FALSE) AS is_follow
+FROM (
+  SELECT
+    moves.product_id,
+    leaders.site_id AS leader_site_id,
+    moves.site_id AS follower_site_id,
+    UNIX_MICROS(moved_at) AS moved_us,
+    MAX(CASE WHEN moves.site_id = leaders.site_id THEN UNIX_MICROS(moved_at) END) OVER (
+      PARTITION BY moves.product_id, moves.currency, moves.is_up, leaders.site_id
+      ORDER BY UNIX_MICROS(moved_at) NULLS LAST
+      RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS led_us,
+    LEAST(share, 1) AS share
+  FROM price_leaders__moves AS moves
+  JOIN price_leaders__leaders AS leaders
+    ON leaders.product_id = moves.product_id
+    AND leaders.currency = moves.currency
+    AND leaders.is_up = moves.is_up
+  WHERE
+    :site_id IS NULL OR CAST(:site_id AS BIGINT) IN (moves.site_id, leaders.site_id)
+)
+CROSS JOIN price_leaders__bounds AS bounds
+WHERE
+  leader_site_id <> follower_site_id;
 -- step: price_leaders__follows, kept
 SELECT
-  later.product_id,
-  first.site_id AS leader_site_id,
-  later.site_id AS follower_site_id,
-  later.moved_at,
-  MAX(first.moved_at) AS led_at
-FROM price_leaders__moves AS later
-JOIN price_leaders__moves AS first
-  ON first.product_id = later.product_id
-  AND first.currency = later.currency
-  AND first.is_up = later.is_up
-  AND first.site_id <> later.site_id
-  AND first.moved_at < later.moved_at
-  AND first.moved_at >= later.moved_at - MAKE_DT_INTERVAL(0, CAST(COALESCE(:hours, 72) AS INT))
+  leader_site_id,
+  follower_site_id,
+  product_id,
+  moved_us,
+  led_us
+FROM price_leaders__trials AS trials
 WHERE
-  :site_id IS NULL OR CAST(:site_id AS BIGINT) IN (first.site_id, later.site_id)
-GROUP BY ALL;
+  is_follow;
+-- step: price_leaders__by_chance
+SELECT
+  leader_site_id,
+  follower_site_id,
+  SUM(share) AS chance_follows,
+  SUM(share * (
+    1 - share
+  )) AS chance_variance
+FROM price_leaders__trials AS trials
+GROUP BY
+  leader_site_id,
+  follower_site_id;
 -- step: price_leaders__pairs
 SELECT
   leader_site_id,
   follower_site_id,
   COUNT(*) AS follows,
   COUNT(DISTINCT product_id) AS products,
-  COUNT(DISTINCT (product_id, led_at)) AS followed_moves,
-  MEDIAN(UNIX_MICROS(moved_at) - UNIX_MICROS(led_at)) / 3600000000 AS median_lag_hours
+  COUNT(DISTINCT (product_id, led_us)) AS followed_moves,
+  MEDIAN(moved_us - led_us) / 3600000000 AS median_lag_hours
 FROM price_leaders__follows AS follows
 GROUP BY ALL
 HAVING
@@ -230,6 +301,10 @@ SELECT
   chances.leader_moves,
   pairs.follows,
   100 * pairs.followed_moves / chances.leader_moves AS follow_pct,
+  chance_follows,
+  (
+    pairs.follows - chance_follows
+  ) / NULLIF(SQRT(chance_variance), 0) AS chance_z,
   pairs.median_lag_hours,
   COALESCE(backward.follows, 0) AS follows_back,
   100 * pairs.follows / (
@@ -247,6 +322,8 @@ LEFT JOIN (
   FROM price_leaders__follows AS follows
   GROUP BY ALL
 ) AS backward
+  USING (leader_site_id, follower_site_id)
+LEFT JOIN price_leaders__by_chance AS by_chance
   USING (leader_site_id, follower_site_id)
 LEFT JOIN sites AS leaders
   ON leaders.site_id = pairs.leader_site_id AND leaders.is_current
