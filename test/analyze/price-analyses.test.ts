@@ -566,7 +566,7 @@ test('law_of_one_price', async () => {
   const persistence = weekly.reduce((sum, [y, x]) => sum + x * y, 0) / weekly.reduce((sum, [, x]) => sum + x * x, 0);
   // Of the windows that follow one another back from the last week, each counts once.
   const separate = pairs(4).filter(({ now }) => (lastWeek - 1 - now.week) % 4 === 0);
-  const moves = [...groupBy(separate, ({ now }) => now.week).values()].map(
+  const moves = [...groupBy(separate, ({ now }) => String(now.week)).values()].map(
     (own) =>
       [
         (own[0]?.now.rate ?? 0) - (own[0]?.before.rate ?? 0),

@@ -110,7 +110,7 @@ test('query --analysis lists analyses with their questions and variables', async
   const { stdout } = await runHere(['query', '--analysis']);
   expect(stdout).toMatch(/^price_index +How the price level moved/mu);
   expect(stdout.replaceAll(/\s+/gu, ' ')).toContain(
-    'Variables: period (month | week | day; default month), by (any of ',
+    'period (month | week | day; default month), since (default everything for months',
   );
   const { analyses } = JSON.parse((await runHere(['query', '--analysis', '--json'])).stdout);
   const leaders = analyses.find(({ name }: { name: string }) => name === 'price_leaders');
