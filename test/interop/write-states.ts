@@ -105,6 +105,8 @@ async function writeForeign(writes: readonly Write[]): Promise<void> {
 
 async function copyAndChange(world: World): Promise<void> {
   world.pipeline.source.products = 'all';
+  world.pipeline.analysis.words.used = ['gently loved'];
+  world.pipeline.userMatches = [{ productId: '64731637454', otherId: '5932088592397', isMatch: true }];
   await world.sync();
   for (let day = 0; day < 2; day++) await advance(world);
   await keepState('current', world.lakePath, { title: 'after three runs', plain: true });

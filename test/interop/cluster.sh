@@ -1,0 +1,48 @@
+#!/bin/sh
+# Spark's own cluster on loopback, a master and three workers, each a process with a core: `cluster.sh start FOLDER PORT SPARK`
+# returns when all three are there, and FOLDER/master holds the master's address; `cluster.sh worker FOLDER` adds one worker,
+# `cluster.sh stop FOLDER` ends what it started. SPARK is the folder of PySpark (PyPI), which has Spark's classes.
+set -eu
+folder=$2
+
+start_worker() {
+  port=$(cat "$folder/port") spark=$(cat "$folder/spark") name=$(cat /proc/sys/kernel/random/uuid)
+  SPARK_HOME=$spark nohup "$spark/bin/spark-class" org.apache.spark.deploy.worker.Worker --host 127.0.0.1 --cores 1 --memory 2g \
+    --work-dir "$folder/work" "$(cat "$folder/master")" >"$folder/worker-$name.log" 2>&1 &
+  echo $! >>"$folder/pids"
+  echo $! >>"$folder/workers"
+}
+
+# count_workers: how many the master knows.
+count_workers() {
+  curl -s "http://127.0.0.1:$(($(cat "$folder/port") + 1))/json/" | grep -c '"state" : "ALIVE"' || true
+}
+
+start() {
+  mkdir -p "$folder/work"
+  echo "$1" >"$folder/port"
+  echo "$2" >"$folder/spark"
+  echo "spark://127.0.0.1:$1" >"$folder/master"
+  : >"$folder/pids"
+  # Executors that are killed on purpose don't end an application.
+  SPARK_HOME=$2 SPARK_MASTER_OPTS='-Dspark.deploy.maxExecutorRetries=-1' nohup "$2/bin/spark-class" \
+    org.apache.spark.deploy.master.Master --host 127.0.0.1 --port "$1" --webui-port $(($1 + 1)) >"$folder/master.log" 2>&1 &
+  echo $! >>"$folder/pids"
+  for _ in 1 2 3; do start_worker; done
+  for _ in $(seq 120); do
+    [ "$(count_workers)" -lt 3 ] || return 0
+    sleep 0.5
+  done
+  echo "no three workers came: see $folder/*.log" >&2
+  return 1
+}
+
+stop() {
+  [ ! -f "$folder/pids" ] || while read -r pid; do kill "$pid" 2>/dev/null || true; done <"$folder/pids"
+}
+
+case $1 in
+  start) start "$3" "$4" ;;
+  worker) start_worker ;;
+  stop) stop ;;
+esac
