@@ -21,13 +21,14 @@ import csv_rows
 import delta_log
 from items import type_change, type_item
 from landed import Landing
-from typed import Fault, MAX_RAW_CHARACTERS, exact_instant, read_json
+from typed import Fault, MAX_RAW_CHARACTERS, as_text, exact_bigint, exact_instant, read_json
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODULES = ("typed.py", "items.py", "csv_rows.py", "delta_log.py", "landed.py", "merge.py")
 INSTANTS = ("TIMESTAMP", "DATE")
 # A change is surely in rows that were read an hour later.
 LAG_MICROS = 3_600_000_000
+UNSHOWN, UNTYPED = "a change is not shown", "its row cannot be typed"
 SITE = ["site_name", "site_host", "site_attribution"]
 
 
@@ -75,7 +76,7 @@ def merge(spark, lake, landing, staging):
     named = rename_items(items, sites)
     tables = {
         "history": (history, {**applied, **({"pricelake.webhook": ahead} if ahead > cursor else {})}),
-        "stale_items": (find_stale(items, history, watermark, moment), marks),
+        "stale_items": (list_stale(items, history, exported, changes, watermark).withColumn("first_read_at", moment), marks),
         "sites": (sites, marks),
         "rejects": (list_rejects(exported, changes, moment), marks),
         "items": (named, {**applied, **mark_datasets(landing)}),
@@ -123,7 +124,18 @@ def type_segment(path, read_at, names):
         try:
             yield {**place, **type_item(row(), names, is_csv)}
         except Fault as fault:
-            yield {**place, "raw": shorten(record), "reject_reason": str(fault)}
+            yield {**place, "item_id": find_item(row), "raw": shorten(record), "reject_reason": str(fault)}
+
+
+def find_item(row, *path):
+    """The item of a row that can't be typed, if the row shows it."""
+    try:
+        value = row()
+        for name in path:
+            value = dict(value)[name]
+        return exact_bigint(as_text(dict(value)["id"]))
+    except (Fault, KeyError, TypeError, ValueError):
+        return None
 
 
 def read_lines(data):
@@ -160,7 +172,8 @@ def type_feed(path, end):
         try:
             yield {"part": pathlib.Path(path).name, "line_number": place, **type_change(row())}
         except Fault as fault:
-            yield {"part": pathlib.Path(path).name, "line_number": place, "raw": shorten(line), "reject_reason": str(fault)}
+            told = {"item_id": find_item(row, "item"), "raw": shorten(line), "reject_reason": str(fault)}
+            yield {"part": pathlib.Path(path).name, "line_number": place, **told}
 
 
 def text_columns(*names):
@@ -225,8 +238,14 @@ def rename_items(items, sites):
     )
 
 
-def find_stale(items, history, watermark, moment):
-    """Items of which a change may tell more than their rows show: the next run reads these again."""
+def list_stale(items, history, exported, changes, watermark):
+    """Items that the next run reads again."""
+    stale = find_stale(items, history, watermark)
+    return stale.unionByName(find_untyped(items, exported, changes).join(stale, "item_id", "left_anti"))
+
+
+def find_stale(items, history, watermark):
+    """Items of which a change may tell more than their rows show."""
     recent = history.where(f"change_id <= {watermark}").agg(f.max("observed_at")).first()[0]
     since = f.lit(recent) - f.expr(f"INTERVAL {LAG_MICROS // 1_000_000} SECOND")
     told = history.where("item_id IS NOT NULL").where(
@@ -236,7 +255,15 @@ def find_stale(items, history, watermark, moment):
         f"change_id > {watermark} OR NOT coalesce(greatest(last_changed_at, removed_at) >= observed_at, false)"
     )
     first = rows.groupBy("item_id").agg(f.min("change_id").alias("change_id"), f.min_by("observed_at", "change_id").alias("observed_at"))
-    return first.withColumn("reason", f.lit("a change is not shown")).withColumn("first_read_at", moment)
+    return first.withColumn("reason", f.lit(UNSHOWN))
+
+
+def find_untyped(items, exported, changes):
+    """Items of which only rows that can't be typed are there, or of which a change can't be typed (pipelines/models/macros.sql)."""
+    rejected = lambda rows, reason: rows.where("reject_reason IS NOT NULL AND item_id IS NOT NULL").selectExpr("item_id", f"'{reason}' AS reason")  # noqa: E731
+    of_rows = rejected(exported, UNTYPED).join(items, "item_id", "left_anti")
+    found = of_rows.unionByName(rejected(changes, UNSHOWN)).groupBy("item_id").agg(f.max("reason").alias("reason"))
+    return found.selectExpr("item_id", "reason", "CAST(NULL AS BIGINT) AS change_id", "CAST(NULL AS TIMESTAMP) AS observed_at")
 
 
 def list_rejects(exported, changes, moment):

@@ -43,6 +43,8 @@ SETTINGS = {
 def main():
     options = read_options()
     spark = open_session("pricelake spread")
+    kept = f"{options.to}/_steps"
+    spark.sparkContext.setCheckpointDir(kept)
     for table in ("items", "history", "sites"):
         spark.read.format("delta").load(f"{options.lake}/{table}").createOrReplaceTempView(table)
     for table, columns in OPTIONAL.items():
@@ -60,7 +62,13 @@ def main():
             # What was kept is freed once no view names it.
             for step in steps:
                 spark.catalog.dropTempView(step)
+    remove(spark, kept)
     spark.stop()
+
+
+def remove(spark, folder):
+    path = spark._jvm.org.apache.hadoop.fs.Path(folder)
+    path.getFileSystem(spark._jsc.hadoopConfiguration()).delete(path, True)
 
 
 def read_optional(spark, path, columns):
@@ -157,8 +165,9 @@ def make_table(spark, table, variables):
         rows = spark.sql(query, args={name: value for name, value in variables.items() if f":{name}" in query})
         if step == table and columns:
             rows = rows.select([functions.col(one.split(" ")[0]).cast(one.split(" ", 1)[1]) for one in columns.split(", ")])
-        # Made now: the plan of a step would hold the plans of all before it, once for each time that they are read.
-        (rows.localCheckpoint() if keep else rows).createOrReplaceTempView(step)
+        # Made now: the plan of a step would hold the plans of all before it, once for each time that they are read. It is
+        # written, not kept on the workers: of these, any may be lost.
+        (rows.checkpoint() if keep else rows).createOrReplaceTempView(step)
         steps.append(step)
     return [step for step in steps if step != table]
 

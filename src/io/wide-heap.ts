@@ -8,7 +8,7 @@ let works = 0;
 
 /**
  * Lets V8 collect less garbage while `work` reads a stream. Chunks are outside the heap, and for every 24 MB of them V8
- * would walk the whole heap, because little else is in it (bench/README.md).
+ * would walk the whole heap, because little else is in it.
  */
 export async function withWideHeap<T>(work: () => Promise<T>): Promise<T> {
   works += 1;

@@ -131,7 +131,7 @@ export class Database {
 
   /**
    * Runs `work` beside other work, each of its statements on one thread, because an idle thread of a statement spins: a COPY
-   * into 132 partitions took 1.77 CPU seconds on two threads and 1.07 on one (bench/README.md). With one thread in all, works
+   * into 132 partitions took 1.77 CPU seconds on two threads and 1.07 on one. With one thread in all, works
    * run one by one.
    */
   async inLane<T>(work: () => Promise<T>): Promise<T> {

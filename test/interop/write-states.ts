@@ -104,9 +104,7 @@ async function writeForeign(writes: readonly Write[]): Promise<void> {
 }
 
 async function copyAndChange(world: World): Promise<void> {
-  world.pipeline.source.products = 'all';
-  world.pipeline.analysis.words.used = ['gently loved'];
-  world.pipeline.userMatches = [{ productId: '64731637454', otherId: '5932088592397', isMatch: true }];
+  configure(world);
   await world.sync();
   for (let day = 0; day < 2; day++) await advance(world);
   await keepState('current', world.lakePath, { title: 'after three runs', plain: true });
@@ -170,7 +168,14 @@ async function goOn(world: World, write: Write): Promise<void> {
 
 function renew(world: World, copyOf: string): void {
   world.renew(copyOf);
-  world.pipeline.source.products = 'all';
+  configure(world);
+}
+
+/** So that no table is empty. */
+function configure({ pipeline }: World): void {
+  pipeline.source.products = 'all';
+  pipeline.analysis.words.used = ['gently loved'];
+  pipeline.userMatches = [{ productId: '64731637454', otherId: '5932088592397', isMatch: true }];
 }
 
 /** `right` is what the result must be like. */
