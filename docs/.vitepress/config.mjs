@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
+import { writeForMachines } from './machines.mjs';
 import { listOthers, listPages } from './pages.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -55,6 +56,7 @@ export default defineConfig({
   outDir: './.vitepress/dist',
   cacheDir: './.vitepress/cache',
   lastUpdated: false,
+  buildEnd: ({ outDir, site }) => writeForMachines(ROOT, listPages(ROOT), { outDir, base: site.base }),
   markdown: { html: false, anchor: { slugify }, languageAlias: { duckdb: 'sql', crontab: 'sh' }, config: linkFolders },
   themeConfig: {
     search: { provider: 'local', options: { miniSearch: { searchOptions: { boostDocument } } } },

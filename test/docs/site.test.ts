@@ -43,6 +43,26 @@ test('the site has the pages that README.md leads to, and nothing else that lies
   expect(site.vite?.publicDir).toBe(false);
 });
 
+test('each page has a twin in Markdown, and llms.txt leads to all of them', async () => {
+  const out = path.join(checkout, 'out');
+  const site = await resolveConfig(path.join(checkout, 'docs'), 'build', 'production');
+  await site.buildEnd?.({ ...site, outDir: out });
+  const toIndex = (page: string) => page.replace(/(^|\/)README\.md$/u, '$1index.md');
+  const twins = (await readdir(out, { recursive: true })).filter((name) => name.endsWith('.md'));
+  expect(twins.toSorted()).toEqual(pages.map(toIndex).toSorted());
+  const index = readFileSync(path.join(out, 'llms.txt'), 'utf8');
+  expect(index).toMatch(
+    /^# pricelake\n\n> pricelake keeps an exact copy .+\n\n## Start\n\n- \[Tutorial\]\(\/docs\/tutorial\.md\)\n/u,
+  );
+  const linked = [...index.matchAll(/\]\(\/([^)]+)\)/gu)].map(([, name]) => name);
+  expect(linked.toSorted()).toEqual(twins.toSorted());
+  for (const twin of twins) {
+    const text = readFileSync(path.join(out, twin), 'utf8');
+    for (const [, target = ''] of text.matchAll(/\]\((?!\w+:)([^)\s#]+\.md)/gu))
+      expect(twins, `${twin}: ${target}`).toContain(path.posix.join(path.posix.dirname(twin), target));
+  }
+});
+
 describe('the search of the site', () => {
   interface Index {
     search(query: string): { id: string }[];

@@ -4,9 +4,12 @@ import * as nodeModule from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packagePath } from '../../src/io/package-path.js';
 import { startSandbox } from '../../src/sandbox/start.js';
+import { publishLake } from '../cli/lake-fixture.js';
 
 const run = promisify(execFile);
 const ROOT = packagePath('.');
@@ -53,6 +56,23 @@ const pricelake = async (args: string[], settings: NodeJS.ProcessEnv = {}) =>
   (await run('node_modules/.bin/pricelake', args, { cwd: project, env: { ...env, ...settings } })).stdout;
 
 describe('the package', () => {
+  test('serves agents, and brings the skills', async () => {
+    const client = new Client({ name: 'test', version: '1' });
+    const [command, lake] = [path.join(project, 'node_modules/.bin/pricelake'), await publishLake()];
+    const { PATH = '' } = process.env;
+    await client.connect(
+      new StdioClientTransport({ command, args: ['mcp', '--lake', lake], env: { PATH }, stderr: 'ignore' }),
+    );
+    const { structuredContent } = await client.callTool({
+      name: 'query',
+      arguments: { sql: 'SELECT count(*) AS n FROM items' },
+    });
+    expect(structuredContent).toMatchObject({ rows: [{ n: '4' }] });
+    await client.close();
+    expect((await readdir(path.join(installed, 'skills'))).sort()).toEqual(['analyse', 'operate', 'recover']);
+    expect(await readdir(path.join(installed, 'schemas/output'))).toContain('sync.json');
+  });
+
   test('holds the built code, SQL, schemas and documents, and no tests or sources', async () => {
     const names = await readdir(installed);
     expect(names).toEqual(expect.arrayContaining(['dist', 'pipelines', 'schemas', 'package.json', 'LICENSE']));
