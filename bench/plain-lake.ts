@@ -10,6 +10,12 @@ export interface PlainQuestion {
   set: Readonly<Record<string, string>>;
 }
 
+/** Milliseconds of waiting, and of processors. */
+export interface Took {
+  ms: number;
+  cpuMs: number;
+}
+
 /** Pages show fewer rows. */
 const MOST_ROWS = 1000;
 
@@ -28,18 +34,21 @@ export class PlainLake {
     return new PlainLake(db);
   }
 
-  /** Seconds that the rows of these questions take, one after the other. */
-  async time(questions: readonly PlainQuestion[]): Promise<number> {
-    let seconds = 0;
+  /** What the rows of these questions take, one after the other. */
+  async time(questions: readonly PlainQuestion[]): Promise<Took> {
+    const took = { ms: 0, cpuMs: 0 };
     for (const { analysis, set } of questions) {
       await setVariables(this.#db, set);
       const begin = performance.now();
+      const before = process.cpuUsage();
       await this.#db.rows(`FROM (${readAnalysis(analysis)}\n) LIMIT ${MOST_ROWS}`);
-      seconds += (performance.now() - begin) / 1000;
+      const { user, system } = process.cpuUsage(before);
+      took.ms += performance.now() - begin;
+      took.cpuMs += (user + system) / 1000;
       const unset = Object.fromEntries(Object.keys(set).map((name) => [name, null]));
       await setVariables(this.#db, unset);
     }
-    return seconds;
+    return took;
   }
 
   /** The first column of a query as text. */

@@ -49,13 +49,14 @@ export class Prepared {
     this.names = this.#names;
     this.#db = db;
     const size = this.#measure();
-    this.present = size.then(async ({ listings }) => {
-      await this.#makePresent(await this.#split(listings / LISTINGS));
+    const listed = size.then(({ listings }) => this.#split(listings / LISTINGS));
+    this.present = listed.then(async (parts) => {
+      await this.#makePresent(parts);
       this.#isPresentReady = true;
     });
     this.all = this.present.then(async () => {
       const { listings, changes, daily } = await size;
-      await this.#makePast(await this.#split(Math.max(listings / LISTINGS, changes / CHANGES)));
+      await this.#makePast(await listed, await this.#split(Math.max(listings / LISTINGS, changes / CHANGES)));
       await this.#makeDays(Math.ceil(daily / DAILY_ROWS));
       this.#isReady = true;
     });
@@ -108,10 +109,13 @@ export class Prepared {
     this.#names.add('product_cards');
   }
 
-  async #makePast({ matched, others }: Parts): Promise<void> {
-    for (const part of matched) {
+  /** Each part reads through all files, so there are no more of them than memory asks for. */
+  async #makePast(listed: Parts, { matched, others }: Parts): Promise<void> {
+    for (const part of listed.matched) {
       const items = sql`${itself('items')} WHERE ${part}`;
       await this.#add('product_listings', bindQuery(readAnalysis('product_listings'), { items }), 'product_id');
+    }
+    for (const part of matched) {
       const listings = sql`${itself('product_listings')} WHERE ${part}`;
       const told = bindQuery(readAnalysis('product_history'), { items: listings });
       await this.#add('product_history', told, 'product_id, item_id');
@@ -119,8 +123,13 @@ export class Prepared {
         ${itself('product_history')} WHERE ${part}`;
       const offers = sql`${itself('offers')} WHERE ${part}`;
       await this.#addSpells(bindQuery(readAnalysis('price_spells'), { items: listings, history, offers }));
+    }
+    for (const part of listed.matched) {
+      const ofPart = (table: string) => sql`${itself(table)} WHERE ${part}`;
       const stock = bindQuery(readAnalysis('listing_stock', new Set([...SMALL, ...PAST])), {
-        ...{ items, product_listings: listings, product_history: sql`${itself('product_history')} WHERE ${part}` },
+        items: ofPart('items'),
+        product_listings: ofPart('product_listings'),
+        product_history: ofPart('product_history'),
       });
       await this.#add('listing_stock', stock, 'product_id, item_id, from_us');
     }
