@@ -68,6 +68,7 @@ export class LakeVersion {
   readonly #db: Database;
   readonly #stop: AbortController;
   readonly #sessions = new WeakMap<DuckDBConnection, SessionState>();
+  #keeping: Promise<void> | undefined;
   #schemas = 0;
   #holders = 0;
   #closed: Promise<void> | undefined;
@@ -173,8 +174,24 @@ export class LakeVersion {
     this.#sessions.set(connection, { variables: names, schema });
   }
 
+  /** Ends, never rejected, when what has moved is kept; undefined if nobody keeps it now. */
+  get keeping(): Promise<void> | undefined {
+    return this.#keeping;
+  }
+
   /** Keeps what has moved, for pages that ask for it often. */
-  async keepMoves(): Promise<void> {
+  keepMoves(): Promise<void> {
+    const kept = this.#keepMoves();
+    const ended = kept
+      .catch(() => {})
+      .then(() => {
+        this.#keeping = undefined;
+      });
+    this.#keeping = ended;
+    return kept;
+  }
+
+  async #keepMoves(): Promise<void> {
     await this.prepared.all;
     const clock = await this.statements().row('SELECT seen_us // 1000 AS ms FROM data_clock');
     await this.moves.make({

@@ -18,10 +18,13 @@ export interface PastAnswer {
 
 const AGAIN_SECONDS = 2;
 
-/** Asks at once if price spells are prepared. Otherwise the page comes without the rows, and the browser asks again. */
+/** Asks at once if prices of the past are prepared. Otherwise the page comes without the rows, and the browser asks again. */
 export async function askPast({ snapshot, ask }: PageRequest, question: Question): Promise<PastAnswer> {
-  if (!snapshot.isWhole) await waitSoon(snapshot.whole, snapshot);
-  if (!snapshot.isWhole) {
+  const { version } = snapshot;
+  // What is being kept now is not asked for beside: both take much memory.
+  const isReady = () => snapshot.isWhole && version.keeping === undefined;
+  if (!isReady()) await waitSoon(Promise.all([snapshot.whole, version.keeping]), snapshot);
+  if (!isReady()) {
     return { answer: undefined, render: () => tellWaiting('The prices of the past'), again: { again: AGAIN_SECONDS } };
   }
   const answer = await ask(question);
