@@ -21,7 +21,7 @@ const AGAIN_SECONDS = 2;
 /** Asks at once if prices of the past are prepared. Otherwise the page comes without the rows, and the browser asks again. */
 export async function askPast({ snapshot, ask }: PageRequest, question: Question): Promise<PastAnswer> {
   const { version } = snapshot;
-  // What is being kept now is not asked for beside: both take much memory.
+  // Rows that are being kept are not asked for meanwhile, because both take much memory.
   const isReady = () => snapshot.isWhole && version.keeping === undefined;
   if (!isReady()) await waitSoon(Promise.all([snapshot.whole, version.keeping]), snapshot);
   if (!isReady()) {
