@@ -22,10 +22,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const countCalls = async (): Promise<bigint> => {
+const readUsage = async (): Promise<{ apiCalls: number; exportRows: number }> => {
   const answer = await fetch(`${sandbox.baseUrl}/api/v1/plan`, { headers: { authorization: `Bearer ${key}` } });
-  return BigInt(((await answer.json()) as { usage: { apiCalls: number } }).usage.apiCalls);
+  return ((await answer.json()) as { usage: { apiCalls: number; exportRows: number } }).usage;
 };
+const countCalls = async () => BigInt((await readUsage()).apiCalls);
 
 async function withClient<T>(args: string[], work: (opened: Opened) => Promise<T>): Promise<T> {
   const opened = await openClient([pipeline, ...args], env);
@@ -114,6 +115,20 @@ describe('with --allow-sync', () => {
       });
     }));
 });
+
+test('a run that fails is charged what the service counts, and stays within the rows of the session', () =>
+  withClient(['--allow-sync', '--max-calls', '200', '--max-rows', '300'], async ({ call }) => {
+    const { digest } = (await call('plan', { reconcile: true })).value;
+    const before = (await readUsage()).exportRows;
+    sandbox.armFaults(['export:drop']);
+    const { isError, value } = await call('sync', { digest });
+    sandbox.armFaults([]);
+    const counted = (await readUsage()).exportRows - before;
+    expect([isError, readPaid(value).exportRows]).toEqual([true, String(counted)]);
+    expect(counted).toBeGreaterThan(0);
+    expect(counted).toBeLessThanOrEqual(300);
+    expect(value).toMatchObject({ session: { left: { exportRows: String(300 - counted) } } });
+  }));
 
 test('the key reaches no answer', () =>
   withClient([], async ({ call }) => {
