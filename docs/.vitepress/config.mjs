@@ -53,7 +53,7 @@ export default defineConfig({
   // A folder `public` of the checkout would be published as it is.
   vite: { publicDir: false },
   rewrites: (page) => page.replace(/(^|\/)README\.md$/, '$1index.md'),
-  outDir: './.vitepress/dist',
+  outDir: '../docs-site',
   cacheDir: './.vitepress/cache',
   lastUpdated: false,
   buildEnd: ({ outDir, site }) => writeForMachines(ROOT, listPages(ROOT), { outDir, base: site.base }),
