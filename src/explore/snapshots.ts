@@ -114,10 +114,14 @@ export class Snapshots {
     if (lake === this.#marks.lake && current !== undefined && current.failedAt === undefined)
       return current.withList(list);
     const next = await Snapshot.open(this.#source.lake, { ...this.#options, list });
-    next.version.keepMoves().catch((error: unknown) => {
-      // Pages show why rows could not be prepared.
-      if (!next.version.isClosed && next.failedAt === undefined) this.#options.report(error);
-    });
+    // After the list, because both take much memory.
+    const made = next.whole.catch(() => {});
+    made
+      .then(() => next.version.keepMoves())
+      .catch((error: unknown) => {
+        // Pages show why rows could not be prepared.
+        if (!next.version.isClosed && next.failedAt === undefined) this.#options.report(error);
+      });
     return next;
   }
 
