@@ -4,11 +4,9 @@ import { dirname, join } from 'node:path';
 import { createSpellsView } from '../analyze/analysis.js';
 import { readVariables } from '../analyze/variables.js';
 import { syncFile } from '../io/durable.js';
-import { readTable } from '../lake/read.js';
 import { readAnalysis } from '../sql/model.js';
 import { quoteLiteral } from '../sql/quote.js';
 import { ignoreMissing, privatePath } from '../tables/layout.js';
-import type { TableName } from '../tables/table.js';
 import type { OpenedLake } from './read-lake.js';
 import type { CliIo } from './terminal-io.js';
 
@@ -28,14 +26,13 @@ export interface PriceSpells {
  * file if that can't be written. They follow from the files of four tables, and the variables of the view.
  */
 export async function openSpells(
-  { db, lake, scratch }: OpenedLake,
+  { db, lake, readState: read, scratch }: OpenedLake,
   io: Pick<CliIo, 'log' | 'now'>,
   fewChanges = FEW_CHANGES,
 ): Promise<PriceSpells> {
   await createSpellsView(db);
   const folder = await makeFolder(privatePath(lake, 'prepared'), join(dirname(scratch), 'prepared'));
   const prepare = async () => {
-    const read = (table: TableName) => readTable(lake, table);
     const tables = [read('items'), read('history'), read('offers'), read('offer_rules')] as const;
     const [items, history, offers, rules] = await Promise.all(tables);
     const changes = history.files.reduce((sum, { rows }) => sum + rows, 0n);

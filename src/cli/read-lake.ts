@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { type ReadState, readStates } from '../deliver/past-tables.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { explainLostFile } from '../lake/lost-file.js';
 import { openSession } from '../lake/session.js';
@@ -14,6 +15,8 @@ export interface ReadOptions {
   remote?: RemoteSource | undefined;
   /** Only files of these tables need to be there; default all. */
   tables?: (db: Database) => readonly TableName[];
+  /** Reads the tables as they were after this run. */
+  asOf?: bigint | undefined;
   /** Interrupts the statement that runs. */
   signal: AbortSignal;
   /** DuckDB's memory limit, such as `2GB`. */
@@ -24,6 +27,8 @@ export interface ReadOptions {
 export interface OpenedLake {
   lake: Lake;
   db: Database;
+  /** The states of the tables behind the views. */
+  readState: ReadState;
   /** A path for a temporary file of the command. */
   scratch: string;
   /** The object storage from which the lake was fetched. */
@@ -40,7 +45,7 @@ export async function readLake<T>(options: ReadOptions, action: (opened: OpenedL
 
 async function readOpened<T>(
   lake: Lake,
-  { memory = 'default', signal, tables: choose }: ReadOptions,
+  { memory = 'default', signal, asOf, tables: choose }: ReadOptions,
   action: (opened: OpenedLake) => Promise<T>,
   remote?: CachedLake,
 ): Promise<T> {
@@ -49,9 +54,10 @@ async function readOpened<T>(
   try {
     const tables = choose?.(db) ?? TABLE_NAMES;
     await remote?.bring(tables);
-    await createTableViews(db, lake, tables);
+    const readState = readStates(lake, asOf);
+    await createTableViews(db, lake, tables, readState);
     const scratch = join(workFolder, 'result.parquet');
-    const result = await action({ lake, db, scratch, ...(remote === undefined ? {} : { remote }) });
+    const result = await action({ lake, db, readState, scratch, ...(remote === undefined ? {} : { remote }) });
     // The last statement may have ended just before the signal came, but the command was stopped.
     signal.throwIfAborted();
     return result;

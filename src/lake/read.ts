@@ -13,7 +13,15 @@ const NO_DIFFERENCE: ColumnDifference = { missing: [], unknown: [], retyped: [] 
  * @throws PricelakeError `lake_invalid` when the log is damaged.
  */
 export async function readTable(lake: Lake, table: TableName): Promise<TableState> {
-  const state = await readLog(lake, table);
+  return toTableState(table, await readLog(lake, table));
+}
+
+/** A table as of a version. @throws PricelakeError `lake_invalid` when the log is damaged. */
+export async function readTableAt(lake: Lake, table: TableName, version: bigint): Promise<TableState> {
+  return toTableState(table, await readLog(lake, table, { until: version }));
+}
+
+function toTableState(table: TableName, state: Awaited<ReturnType<typeof readLog>>): TableState {
   const { metaData } = state;
   const files = [...state.files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   const difference =

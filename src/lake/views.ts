@@ -2,7 +2,7 @@ import type { Database } from '../sql/connection.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import { tableRelation, toRelationFile } from '../sql/table-relation.js';
 import { type Lake, tablePath } from '../tables/layout.js';
-import { TABLE_NAMES, type TableName } from '../tables/table.js';
+import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { refuseUnreadable } from './column-difference.js';
 import { requireFiles } from './partial.js';
 import { readTable } from './read.js';
@@ -13,9 +13,10 @@ export async function createTableViews(
   db: Database,
   lake: Lake,
   tables: readonly TableName[] = TABLE_NAMES,
+  read: (table: TableName) => Promise<TableState> = (table) => readTable(lake, table),
 ): Promise<void> {
   // One after the other: files that are on a remote only are fetched, and a process that is killed keeps those that came.
-  for (const table of tables) await createTableView(db, lake, table, table);
+  for (const table of tables) await createView(db, lake, await read(table), table);
 }
 
 /**
@@ -23,13 +24,21 @@ export async function createTableViews(
  * @throws PricelakeError `lake_invalid` when the table has other columns than its contract.
  */
 export async function createTableView(db: Database, lake: Lake, table: TableName, name: string): Promise<void> {
-  const rows = await relateTable(db, lake, table);
+  await createView(db, lake, await readTable(lake, table), name);
+}
+
+async function createView(db: Database, lake: Lake, state: TableState, name: string): Promise<void> {
+  const rows = await relateState(db, lake, state);
   await db.run(`CREATE OR REPLACE VIEW ${quoteIdentifier(name)} AS SELECT * FROM ${rows}`);
 }
 
 /** SQL of a relation: the rows of a published table. */
 export async function relateTable(db: Database, lake: Lake, table: TableName): Promise<string> {
-  const state = await readTable(lake, table);
+  return relateState(db, lake, await readTable(lake, table));
+}
+
+async function relateState(db: Database, lake: Lake, state: TableState): Promise<string> {
+  const { table } = state;
   refuseUnreadable(lake, state);
   await requireFiles(lake, table, state.files);
   if (state.files.length > MANY_FILES) await db.forgetFooters();

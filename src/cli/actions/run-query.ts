@@ -23,18 +23,20 @@ import { tablePath } from '../../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { query } from '../commands/read.js';
+import { type QuerySource, readSource } from '../explain-source.js';
 import { explainSqlError } from '../explain-sql-error.js';
 import { chooseRemote, findTarget } from '../find-target.js';
+import { toJsonText } from '../json-text.js';
 import { hangText, wrapText } from '../output/display-width.js';
 import { readStatement } from '../output/result-set.js';
 import { requireDestination, writeResult } from '../output/write-result.js';
-import { toPlainLine } from '../plain-text.js';
+import { toPlainLine, toTerminalText } from '../plain-text.js';
 import { openSpells } from '../prepare-spells.js';
 import { readCredits, readLake } from '../read-lake.js';
 
 /** @throws PricelakeError `query` if DuckDB refuses the SQL, `usage` if the SQL is given twice or not at all */
 export async function runQuery(request: Arguments<typeof query>, context: CommandContext) {
-  const { memory, output } = request;
+  const { memory, output, fx, weights, tree } = request;
   if (request.analysis === '') return showAnalyses(context);
   requireDestination(request, context);
   const given = [request.sql, request.file, request.analysis].some((one) => one !== undefined);
@@ -45,13 +47,15 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
   const { lake: path } = await findTarget({ lake: request.lake });
   const remote = chooseRemote(request, context.io);
   const tables = (db: Database) => (remote === undefined || sql === undefined ? TABLE_NAMES : findTables(db, sql));
-  return readLake({ path, remote, tables, memory, signal: context.signal }, async (opened) => {
+  const asOf = request.asOf === undefined ? undefined : BigInt(request.asOf);
+  return readLake({ path, remote, tables, memory, asOf, signal: context.signal }, async (opened) => {
     const { db, lake, scratch } = opened;
     const credits = await readCredits(db);
     if (request.fx !== undefined) await prepareConversion(db, { file: request.fx, base: request.fxBase ?? 'EUR' });
     const known = await resolveKnown(db, declared ?? [], set, tables(db));
     await setVariables(db, Object.fromEntries(Object.entries(known).map(toVariable)));
-    if (request.weights !== undefined) await prepareWeights(db, request.weights, request.tree, known);
+    const by = weights === undefined ? {} : await prepareWeights(db, weights, tree, known);
+    const settings = { ...known, ...by, ...(fx === undefined ? {} : { base: request.fxBase ?? 'EUR' }) };
     const hasSpells = remote === undefined || sql === undefined || listNames(db, sql).includes(SPELLS);
     const spells = hasSpells ? await openSpells(opened, context.io) : undefined;
     const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
@@ -59,13 +63,17 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
       scratch,
       ...(output === undefined ? [] : [resolve(output)]),
     ]);
+    const describe = (one: string) =>
+      readSource(opened, { sql: one, tables: findTables(db, one), settings, files: { fx, weights, tree } });
     const run = async (one: string) => {
       try {
         if (listNames(db, one).includes(SPELLS)) await spells?.prepare();
         const statement = await prepareSelect(db.connection, one);
+        const source = await describe(one);
+        if (request.explainSource === true) return await showSource(source, context);
         const relation = { db, from: `query(${quoteLiteral(one)})`, scratch };
         const result = await readStatement(statement, request.format);
-        return await writeResult({ ...result, credits, relation }, request, context);
+        return await writeResult({ ...result, credits, relation, source: toJsonText(source) }, request, context);
       } catch (error) {
         throw explainSqlError(error);
       }
@@ -179,7 +187,7 @@ async function prepareWeights(
   weights: string,
   tree: string | undefined,
   { by }: Readonly<Record<string, string>>,
-): Promise<void> {
+): Promise<{ by: string }> {
   const unit = await loadWeights(db, weights);
   await loadTree(db, tree);
   if (by !== undefined && by !== unit) {
@@ -188,4 +196,15 @@ async function prepareWeights(
     });
   }
   await setVariables(db, { by: unit });
+  return { by: unit };
+}
+
+async function showSource(source: QuerySource, { json, output }: CommandContext) {
+  if (json) return { source };
+  const { sql, ...facts } = source;
+  const lines = Object.entries(facts).map(
+    ([name, value]) => `${name}: ${typeof value === 'string' ? value : toJsonText(value)}`,
+  );
+  await output.write(`${lines.map(toPlainLine).join('\n')}\n\n${toTerminalText(sql)}\n`);
+  return undefined;
 }

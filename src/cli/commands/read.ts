@@ -162,6 +162,8 @@ export const query = declareCommand({
     ),
     ...RATES,
     fx: file('Exchange rates to query as table rates: a CSV file with date,currency,rate'),
+    asOf: whole('Answer from the tables as they were after this run', { from: 1, excludes: ['remote'] }),
+    explainSource: flag('Show the lake versions, settings and SQL that the result is made of, instead of its rows'),
     weights: file(
       'Weights to query as table weights: a CSV file with category (or shop, product, item …), weight and period',
     ),
@@ -177,6 +179,7 @@ export const query = declareCommand({
     ],
     ['pricelake query --file report.sql --format csv', 'A query from a file'],
     ['pricelake query --remote s3://prices/production "FROM sites"', 'On a machine without the lake'],
+    ['pricelake query --as-of 41 --analysis price_index', 'As the lake was after run 41'],
     ['pricelake query --analysis', 'List the analyses with their questions and variables'],
     ['pricelake query --analysis price_leaders --set hours=24', 'Which shops change their prices first'],
     [
@@ -191,6 +194,7 @@ export const query = declareCommand({
   notes: `Tables: ${TABLE_NAMES.join(', ')}. View price_spells: every price of every listing, with its start and end.
 The prompt keeps its history in ~/.local/state/pricelake/query-history.
 Numbers are exact in every format: JSON writes int64 and decimals as plain numbers with all their digits (use a parser that keeps them); Arrow and Parquet use Int64 and Decimal128. CSV output is not protected against spreadsheet formulas.
+Parquet and Arrow hold what --explain-source shows in their metadata, as source.
 ${CREDITS_NOTE}`,
 });
 

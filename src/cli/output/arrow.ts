@@ -11,11 +11,13 @@ const BATCH_ROWS = 65_536;
 
 /**
  * An Arrow IPC stream with exact types; types without an Arrow form become text. The schema's metadata holds `attribution`,
- * the licence texts as a JSON array.
+ * the licence texts as a JSON array, and of a query its `source`.
  */
-export async function writeArrow({ columns, batches, credits }: ResultSet, output: Output): Promise<bigint> {
+export async function writeArrow({ columns, batches, credits, source }: ResultSet, output: Output): Promise<bigint> {
   const fields = columns.map(({ name, type }) => toArrowField(name, type));
-  const schema = new arrow.Schema(fields, new Map([['attribution', JSON.stringify(credits)]]));
+  const metadata = new Map([['attribution', JSON.stringify(credits)]]);
+  if (source !== undefined) metadata.set('source', source);
+  const schema = new arrow.Schema(fields, metadata);
   const writer = new CollectingWriter();
   writer.reset(undefined, schema);
   let rows = 0n;

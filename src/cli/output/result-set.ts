@@ -58,6 +58,8 @@ export interface ResultSet {
   /** Licence texts that go with the data. */
   credits: string[];
   relation?: ResultSql | undefined;
+  /** JSON of the versions, settings and SQL that the rows are made of. */
+  source?: string | undefined;
 }
 
 /** Makes names of columns unique (`id`, `id_1`). */

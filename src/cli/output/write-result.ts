@@ -111,7 +111,7 @@ export async function writeFormat(
 }
 
 /** DuckDB writes the file, so no row passes through JavaScript. Its metadata holds `attribution`, a JSON array. */
-async function writeParquet({ columns, credits, relation }: ResultSet, file: string): Promise<bigint> {
+async function writeParquet({ columns, credits, relation, source }: ResultSet, file: string): Promise<bigint> {
   if (relation === undefined) throw new TypeError('this result cannot be written as Parquet');
   const path = resolve(file);
   // DuckDB would write 128-bit integers, such as sums of BIGINT, as DOUBLE. As DECIMAL they stay exact.
@@ -119,7 +119,8 @@ async function writeParquet({ columns, credits, relation }: ResultSet, file: str
     .filter(({ type }) => type.typeId === DuckDBTypeId.HUGEINT || type.typeId === DuckDBTypeId.UHUGEINT)
     .map(({ name }) => `CAST(${quoteIdentifier(name)} AS DECIMAL(38, 0)) AS ${quoteIdentifier(name)}`);
   const exact = wide.length === 0 ? '' : `REPLACE (${wide.join(', ')})`;
-  const metadata = `KV_METADATA {attribution: ${quoteLiteral(JSON.stringify(credits))}}`;
+  const origin = source === undefined ? '' : `, source: ${quoteLiteral(source)}`;
+  const metadata = `KV_METADATA {attribution: ${quoteLiteral(JSON.stringify(credits))}${origin}}`;
   try {
     const row = await relation.db.row(
       `COPY (SELECT * ${exact} FROM ${relation.from}) TO ${quoteLiteral(path)}

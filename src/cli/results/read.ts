@@ -120,6 +120,17 @@ export const queryResult = z.union([
   rows,
   written,
   z.object({
+    source: z.object({
+      pricelake: z.string(),
+      duckdb: z.string(),
+      run: int64.nullable(),
+      versions: z.record(z.string(), int64),
+      settings: z.record(z.string(), z.string()),
+      files: z.record(z.string(), z.string()),
+      sql: z.string(),
+    }),
+  }),
+  z.object({
     analyses: z.array(
       z.object({
         name: z.string(),
