@@ -1,7 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { listAnalyses } from '../../src/analyze/analysis.js';
 import { describeType, readVariables, type Variable } from '../../src/analyze/variables.js';
+import { renderTable } from '../../src/deliver/markdown.js';
 import { packagePath } from '../../src/io/package-path.js';
+
+/** Tests in test/analyze hold these: recorded values of other programs, and programs of their own. */
+const REFERENCES = [
+  ['GEKS-Jevons and its splices (movement, window, half, mean)', 'pyindexnum 0.4.0', '8e-16'],
+  ['TPD, and its splices', 'pyindexnum 0.4.0', '2e-14'],
+  ['Laspeyres, Törnqvist, GEKS-Törnqvist and its splices', 'pyindexnum 0.4.0', '2e-15'],
+  ['Jevons, carried prices; fbew, linked by hand', 'pyindexnum 0.4.0, test panel', '< 1e-9'],
+  ['GEKS-Jevons, GEKS-Törnqvist', 'PriceIndexCalc2 0.8.0, test panel', '< 1e-9'],
+  ['overall mean imputation, contributions', 'own programs, test panel', '< 1e-9'],
+];
 
 /** `docs/reference/analyses.md`. */
 export function renderAnalyses(): string {
@@ -18,6 +29,11 @@ Run one with \`pricelake query --analysis NAME\`. Set a variable with \`--set na
 Several analyses have these variables:
 
 ${[...common.keys()].map((line) => `- ${line}\n`).join('')}
+## References
+
+Indices of 1 are compared on 34 months of recorded prices and quantities of white sugar in 20 supermarkets, or on a test panel, as \`npm run interop\` does. R and its package PriceIndices were not tried.
+
+${renderTable(['method', 'reference', 'largest difference'], REFERENCES)}
 ${sections.join('\n')}`;
 }
 

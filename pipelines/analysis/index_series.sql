@@ -64,6 +64,8 @@ SELECT
   key,
   first_item_id::HUGEINT * 1048576 + key AS series,
   item_id,
+  first_item_id,
+  product_id,
   shop_id,
   groups.product_group,
   groups.item_group,

@@ -118,3 +118,31 @@ test('shops that move at random are led by none, and one that follows is found',
   expect(Math.abs(values.reduce((sum, one) => sum + one, 0) / values.length)).toBeLessThan(0.5);
   expect(values.filter((value) => Math.abs(value) > 2).length / values.length).toBeLessThan(0.12);
 });
+
+test('a bootstrap interval holds the true index nineteen times of twenty', async () => {
+  // 150 categories of 40 products each, whose prices move at random; the true mean change is none.
+  const rows: [number, string, number, number][] = [];
+  for (let category = 0; category < 150; category++) {
+    for (let product = 0; product < 40; product++) {
+      rows.push([category * 40 + product, `c${category}`, 100, 100 * Math.exp(0.1 * normal())]);
+    }
+  }
+  await db.run(
+    `CREATE OR REPLACE TABLE price_spells AS SELECT (v->>0)::BIGINT AS item_id, 'b' || (v->>0) AS product_id, 1::BIGINT AS site_id, 'EUR' AS currency,
+       round((v->>month)::DOUBLE, 4)::DECIMAL(18, 4) AS price, make_date(2026, month, 1) AS from_day, make_date(2026, month + 1, 1) AS to_day,
+       from_day::TIMESTAMP AT TIME ZONE 'UTC' AS from_at, to_day::TIMESTAMP AT TIME ZONE 'UTC' AS to_at, false AS is_suspect, v->>1 AS category_slug,
+       'UTC' AS time_zone
+     FROM (SELECT unnest(from_json($1, '["JSON"]')) AS v), (SELECT unnest([2, 3]) AS month)`,
+    [JSON.stringify(rows)],
+  );
+  await setVariables(db, { until: '2026-03-31', category: null });
+  const found = (await db.rows(readAnalysis('index_interval'))).filter(({ period }) => String(period) === '2026-03-01');
+  expect(found).toHaveLength(150);
+  const held = found.filter((row) => Number(row.lower) <= 100 && Number(row.upper) >= 100).length / found.length;
+  expect(held).toBeGreaterThan(0.88);
+  expect(held).toBeLessThan(0.99);
+  // The error of the mean of 40 products, each with a deviation of 0.1.
+  const mean = found.reduce((sum, row) => sum + Number(row.std_error), 0) / found.length;
+  expect(mean).toBeGreaterThan((100 * 0.1 * 0.9) / Math.sqrt(40));
+  expect(mean).toBeLessThan((100 * 0.1 * 1.1) / Math.sqrt(40));
+});

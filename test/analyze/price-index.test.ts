@@ -23,7 +23,7 @@ await db.run(
   [JSON.stringify(panel)],
 );
 await db.run(`CREATE TABLE price_spells AS
-  SELECT item AS item_id, 'p' AS product_id, item % 3 + 1 AS site_id, 'EUR' AS currency,
+  SELECT item AS item_id, 'p' || item AS product_id, item % 3 + 1 AS site_id, 'EUR' AS currency,
     (cents * 0.01)::DECIMAL(18, 4) AS price,
     -- A month's price stands from some day of it to the first of the next one.
     (DATE '2025-01-01' + to_months(month))::DATE + (item % 9)::INTEGER AS from_day,
@@ -127,6 +127,57 @@ test.each(['movement', 'window', 'half', 'mean', 'fbew'])(
     expect(difference(column(rows, 'geks_tornqvist'), indices[`tornqvist_${splice}`])).toBeLessThan(1e-9);
   },
 );
+
+test('contributions of groups add up to the change of the whole', async () => {
+  await setVariables(db, { ...UNSET, by: 'shop', price: 'last' });
+  const rows = await db.rows(readAnalysis('index_contributions'));
+  const months = [...new Set(panel.map(([, month]) => month))].sort((a, b) => a - b);
+  const whole = chain(panel, months);
+  for (const [k, month] of months.entries()) {
+    if (k === 0) continue;
+    const day = `${2025 + Math.floor(month / 12)}-${String((month % 12) + 1).padStart(2, '0')}-01`;
+    const own = rows.filter(({ period }) => String(period) === day);
+    const change = 100 * ((whole[k] ?? 0) / (whole[k - 1] ?? 1) - 1);
+    expect(own.reduce((sum, row) => sum + Number(row.contribution), 0)).toBeCloseTo(change, 9);
+    expect(own.reduce((sum, row) => sum + Number(row.share_pct), 0)).toBeCloseTo(100, 9);
+    expect(own[0]?.total_change_pct).toBeCloseTo(change, 9);
+    for (const row of own) {
+      const shop = panel.filter(([item]) => BigInt((item % 3) + 1) === row.site_id);
+      const [, moved] = chain(shop, [month - 1, month]);
+      expect(row.own_change_pct).toBeCloseTo(100 * ((moved ?? 0) - 1), 9);
+    }
+  }
+});
+
+test('an interval is that of the drawn products, and the same for the same seed', async () => {
+  const interval = async (set: Record<string, string> = {}) => {
+    await setVariables(db, {
+      ...UNSET,
+      replicates: null,
+      seed: null,
+      confidence: null,
+      by: 'all',
+      price: 'last',
+      ...set,
+    });
+    return db.rows(readAnalysis('index_interval'));
+  };
+  const rows = await interval();
+  const [other, again, wide] = [
+    await interval({ seed: 'two' }),
+    await interval(),
+    await interval({ confidence: '99' }),
+  ];
+  expect(column(rows, 'jevons')).toEqual(column(again, 'jevons'));
+  expect(rows).toEqual(again);
+  expect(column(rows, 'lower')).not.toEqual(column(other, 'lower'));
+  expect(difference(column(rows, 'jevons'), indices.jevons)).toBeLessThan(1e-9);
+  expect(Number(rows[0]?.std_error)).toBe(0);
+  for (const [k, row] of rows.entries()) {
+    expect(Number(row.lower)).toBeLessThanOrEqual(Number(row.upper));
+    expect(Number(wide[k]?.lower)).toBeLessThanOrEqual(Number(row.lower));
+  }
+});
 
 test('price indices by shop are those of a shop alone, and each count of listings is exact', async () => {
   const shops = await ask({ by: 'shop' });

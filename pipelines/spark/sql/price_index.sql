@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 47902c01a6f395e5.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 91d1e3e3ee6f120a.
 -- step: price_index__settings, kept
 SELECT
   COALESCE(CAST(:period AS STRING), 'month') AS unit,
@@ -491,6 +491,8 @@ SELECT
   key,
   CAST(first_item_id AS DECIMAL(38, 0)) * 1048576 + key AS series,
   item_id,
+  first_item_id,
+  product_id,
   shop_id,
   groups.product_group,
   groups.item_group,

@@ -1,0 +1,64 @@
+-- What each group adds to the change of the price level since the period before: one row per group and period. The level is
+-- the matched Jevons index of all chosen prices in a currency (price_index with by = all). own_change_pct: the mean change
+-- of the group's prices; contribution: percentage points that the group adds, so that all of a period add up to
+-- total_change_pct; matched and share_pct: the group's prices in both periods, and their share of all.
+-- Source: additive contributions in logarithms, scaled by the logarithmic mean (Balk, Price and Quantity Index Numbers,
+-- 2008, chapter 4).
+-- Exact: matched. Everything else is a double.
+-- Limits: each price has the same weight; weighted_index has contributions by your weights. An item of several datasets
+-- counts in each, also in the total. Suspect prices are left out (price_spells).
+WITH settings AS MATERIALIZED (FROM 'index_settings.sql'),
+series AS MATERIALIZED (FROM 'index_series.sql'),
+period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
+grouped AS (
+  SELECT series, any_value(key) AS key, any_value(currency) AS currency FROM series GROUP BY series
+),
+priced AS (
+  SELECT series, key, currency, period, log_price FROM period_prices JOIN grouped USING (series)
+),
+-- Periods with prices of the currency, each with the one before.
+known_periods AS (
+  SELECT currency, period, lag(period) OVER (PARTITION BY currency ORDER BY period) AS period_before
+  FROM (SELECT DISTINCT currency, period FROM priced)
+),
+moves AS (
+  SELECT now.key, now.currency, now.period, count(*) AS matched, sum(now.log_price - before.log_price) / 1e15 AS move
+  FROM priced AS now
+  JOIN known_periods ON known_periods.currency = now.currency AND known_periods.period = now.period
+  JOIN priced AS before ON before.series = now.series AND before.period = period_before
+  GROUP BY now.key, now.currency, now.period
+),
+totals AS (
+  SELECT currency, period, sum(matched) AS matched, sum(move) / sum(matched) AS change FROM moves GROUP BY currency, period
+)
+SELECT
+  category_slug,
+  groups.currency,
+  groups.site_id,
+  sites.name AS shop,
+  product_group AS product_id,
+  item_group AS item_id,
+  brand,
+  dataset,
+  region,
+  CASE unit
+    WHEN 'month' THEN make_date((moves.period // 12)::INTEGER, (moves.period % 12)::INTEGER + 1, 1)
+    WHEN 'week' THEN DATE '1970-01-05' + (moves.period * 7)::INTEGER
+    WHEN 'day' THEN DATE '1970-01-05' + moves.period::INTEGER
+  END AS period,
+  moves.matched,
+  100 * moves.matched / totals.matched AS share_pct,
+  100 * (exp(move / moves.matched) - 1) AS own_change_pct,
+  100 * move / totals.matched * CASE WHEN abs(totals.change) < 1e-12 THEN 1 ELSE (exp(totals.change) - 1) / totals.change END AS contribution,
+  100 * (exp(totals.change) - 1) AS total_change_pct,
+  time_zone,
+  sites.attribution
+FROM moves
+JOIN totals ON totals.currency = moves.currency AND totals.period = moves.period
+JOIN (
+  SELECT DISTINCT key, category_slug, currency, site_id, product_group, item_group, brand, dataset, region FROM series
+) AS groups ON groups.key = moves.key
+CROSS JOIN settings
+LEFT JOIN sites ON sites.site_id = groups.site_id
+WHERE coalesce(sites.is_current, true)
+ORDER BY groups.currency, moves.period, abs(contribution) DESC, moves.key

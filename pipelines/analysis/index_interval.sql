@@ -1,0 +1,129 @@
+-- How sure an index is: the chained Jevons index of each group with a confidence interval, by drawing products again and
+-- again (bootstrap). One row per group and period; lower and upper hold confidence percent of the indices of the drawn
+-- products. std_error: the standard deviation of these. clusters: what is drawn: products, or 300 random groups of them
+-- where there are more.
+-- Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), percentile interval; clusters: Cameron, Gelbach
+-- and Miller, Bootstrap-Based Improvements for Inference with Clustered Errors, Review of Economics and Statistics 90 (2008).
+-- Exact: clusters and draws. The same seed gives the same draws.
+-- Limits: the interval says how the index would differ for other products of the same kind, not for other shops or other
+-- prices of the same ones. With few products it is too narrow.
+-- Variables:
+-- · replicates (whole number from 20 to 2000; default 200): how many times products are drawn
+-- · seed (text; default 1): any text; another one gives other draws
+-- · confidence (number from 50 to 99.9; default 95): percent of the indices in the interval
+WITH settings AS MATERIALIZED (FROM 'index_settings.sql'),
+series AS MATERIALIZED (FROM 'index_series.sql'),
+period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
+sizes AS (
+  SELECT key, least(count(DISTINCT coalesce(product_id, first_item_id::VARCHAR)), 300) AS size FROM series GROUP BY key
+),
+-- Products of a group are numbered where they are few, else spread over 300 clusters.
+clustered AS MATERIALIZED (
+  SELECT
+    series,
+    key,
+    CASE
+      WHEN size < 300 THEN dense_rank() OVER (PARTITION BY key ORDER BY product)
+      ELSE 1 + (md5_number_lower(product) % 300)::BIGINT
+    END AS cluster
+  FROM (
+    SELECT series, any_value(key) AS key, min(coalesce(product_id, first_item_id::VARCHAR)) AS product FROM series GROUP BY series
+  )
+  JOIN sizes USING (key)
+),
+priced AS (
+  SELECT series, key, cluster, period, log_price FROM period_prices JOIN clustered USING (series)
+),
+known_periods AS MATERIALIZED (
+  SELECT key, period, lag(period) OVER (PARTITION BY key ORDER BY period) AS period_before, items
+  FROM (SELECT key, period, count(*) AS items FROM priced GROUP BY key, period)
+),
+moves AS MATERIALIZED (
+  SELECT now.key, now.cluster, now.period, count(*) AS matched, sum(now.log_price - before.log_price) / 1e15 AS move
+  FROM priced AS now
+  JOIN known_periods ON known_periods.key = now.key AND known_periods.period = now.period
+  JOIN priced AS before ON before.series = now.series AND before.period = period_before
+  GROUP BY now.key, now.cluster, now.period
+),
+-- How often each cluster is drawn; replicate 0 has each once.
+draws AS MATERIALIZED (
+  SELECT
+    key,
+    replicate,
+    1 + (md5_number_lower(coalesce(getvariable('seed')::VARCHAR, '1') || ' ' || replicate || ' ' || draw) % size::UBIGINT)::BIGINT AS cluster,
+    count(*) AS times
+  FROM (
+    SELECT key, size, unnest(range(1, size + 1)) AS draw FROM sizes
+  )
+  CROSS JOIN (SELECT unnest(range(1, coalesce(getvariable('replicates')::BIGINT, 200) + 1)) AS replicate)
+  GROUP BY ALL
+  UNION ALL
+  SELECT key, 0, unnest(range(1, size + 1)), 1 FROM sizes
+),
+steps AS (
+  SELECT key, replicate, period, sum(times * move) / sum(times * matched) AS change
+  FROM draws
+  JOIN moves USING (key, cluster)
+  GROUP BY key, replicate, period
+),
+-- A replicate without a price in both periods has no index from there on.
+levels AS (
+  SELECT
+    key,
+    replicate,
+    period,
+    CASE
+      WHEN count(change) OVER so_far = row_number() OVER so_far - 1 THEN exp(coalesce(sum(change) OVER so_far, 0))
+    END AS level
+  FROM (
+    SELECT key, replicate, known_periods.period
+    FROM known_periods
+    JOIN (SELECT DISTINCT key, replicate FROM draws) AS replicates USING (key)
+  )
+  LEFT JOIN steps USING (key, replicate, period)
+  WINDOW so_far AS (PARTITION BY key, replicate ORDER BY period)
+),
+figures AS (
+  SELECT
+    key,
+    period,
+    max(level) FILTER (replicate = 0) AS level,
+    stddev_samp(level) FILTER (replicate > 0) AS std_error,
+    quantile_cont(level, (100 - coalesce(getvariable('confidence')::DOUBLE, 95)) / 200) FILTER (replicate > 0) AS lower_level,
+    quantile_cont(level, (100 + coalesce(getvariable('confidence')::DOUBLE, 95)) / 200) FILTER (replicate > 0) AS upper_level
+  FROM levels
+  GROUP BY key, period
+)
+SELECT
+  category_slug,
+  groups.currency,
+  groups.site_id,
+  sites.name AS shop,
+  product_group AS product_id,
+  item_group AS item_id,
+  brand,
+  dataset,
+  region,
+  CASE unit
+    WHEN 'month' THEN make_date((figures.period // 12)::INTEGER, (figures.period % 12)::INTEGER + 1, 1)
+    WHEN 'week' THEN DATE '1970-01-05' + (figures.period * 7)::INTEGER
+    WHEN 'day' THEN DATE '1970-01-05' + figures.period::INTEGER
+  END AS period,
+  items,
+  size AS clusters,
+  100 * level AS jevons,
+  100 * std_error AS std_error,
+  100 * lower_level AS lower,
+  100 * upper_level AS upper,
+  time_zone,
+  sites.attribution
+FROM figures
+JOIN known_periods ON known_periods.key = figures.key AND known_periods.period = figures.period
+JOIN sizes ON sizes.key = figures.key
+JOIN (
+  SELECT DISTINCT key, category_slug, currency, site_id, product_group, item_group, brand, dataset, region FROM series
+) AS groups ON groups.key = figures.key
+CROSS JOIN settings
+LEFT JOIN sites ON sites.site_id = groups.site_id
+WHERE coalesce(sites.is_current, true)
+ORDER BY category_slug, groups.currency, groups.site_id, product_group, item_group, brand, dataset, region, period
