@@ -63,35 +63,62 @@ leaders AS (
   )
   GROUP BY product_id, currency, is_up, site_id
 ),
--- Each move of a follower with the last move of a leader before it. The number of these does not depend on hours.
-trials AS (
-  SELECT *, coalesce(moved_us - led_us <= hours_us, false) AS is_follow
-  FROM (
-    SELECT
-      moves.product_id,
-      leaders.site_id AS leader_site_id,
-      moves.site_id AS follower_site_id,
-      epoch_us(moved_at) AS moved_us,
-      max(CASE WHEN moves.site_id = leaders.site_id THEN epoch_us(moved_at) END) OVER (
-        PARTITION BY moves.product_id, moves.currency, moves.is_up, leaders.site_id
-        ORDER BY epoch_us(moved_at) RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-      ) AS led_us,
-      least(share, 1) AS share
-    FROM moves
-    JOIN leaders
-      ON leaders.product_id = moves.product_id AND leaders.currency = moves.currency AND leaders.is_up = moves.is_up
-    WHERE getvariable('site_id') IS NULL OR getvariable('site_id')::BIGINT IN (moves.site_id, leaders.site_id)
-  )
-  CROSS JOIN bounds
-  WHERE leader_site_id <> follower_site_id
+-- Each move of a follower with the last move of a leader before it: for few hours, pairs of moves so near are few; for
+-- many, every move looks back to the last one of each leader.
+near_follows AS (
+  SELECT
+    later.product_id, later.currency, later.is_up,
+    first.site_id AS leader_site_id,
+    later.site_id AS follower_site_id,
+    epoch_us(later.moved_at) AS moved_us,
+    max(epoch_us(first.moved_at)) AS led_us
+  FROM moves AS later
+  JOIN moves AS first
+    ON first.product_id = later.product_id AND first.currency = later.currency AND first.is_up = later.is_up
+    AND first.site_id <> later.site_id
+    AND first.moved_at < later.moved_at
+    AND first.moved_at >= later.moved_at - to_hours(coalesce(getvariable('hours'), 72)::INTEGER)
+  WHERE coalesce(getvariable('hours')::BIGINT, 72) <= 336
+    AND (getvariable('site_id') IS NULL OR getvariable('site_id')::BIGINT IN (first.site_id, later.site_id))
+  GROUP BY ALL
+),
+far_follows AS (
+  SELECT
+    moves.product_id, moves.currency, moves.is_up,
+    leaders.site_id AS leader_site_id,
+    moves.site_id AS follower_site_id,
+    epoch_us(moved_at) AS moved_us,
+    max(CASE WHEN moves.site_id = leaders.site_id THEN epoch_us(moved_at) END) OVER (
+      PARTITION BY moves.product_id, moves.currency, moves.is_up, leaders.site_id
+      ORDER BY epoch_us(moved_at) RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS led_us
+  FROM moves
+  JOIN leaders
+    ON leaders.product_id = moves.product_id AND leaders.currency = moves.currency AND leaders.is_up = moves.is_up
+  WHERE getvariable('hours')::BIGINT > 336
+    AND (getvariable('site_id') IS NULL OR getvariable('site_id')::BIGINT IN (moves.site_id, leaders.site_id))
 ),
 follows AS (
-  SELECT leader_site_id, follower_site_id, product_id, moved_us, led_us FROM trials WHERE is_follow
+  SELECT leader_site_id, follower_site_id, product_id, moved_us, led_us FROM near_follows
+  UNION ALL
+  SELECT leader_site_id, follower_site_id, product_id, moved_us, led_us
+  FROM far_follows
+  CROSS JOIN bounds
+  WHERE leader_site_id <> follower_site_id AND moved_us - led_us <= hours_us
 ),
 by_chance AS (
-  SELECT leader_site_id, follower_site_id, sum(share) AS chance_follows, sum(share * (1 - share)) AS chance_variance
-  FROM trials
-  GROUP BY leader_site_id, follower_site_id
+  SELECT
+    leaders.site_id AS leader_site_id,
+    followers.site_id AS follower_site_id,
+    sum(moved * least(share, 1)) AS chance_follows,
+    sum(moved * least(share, 1) * (1 - least(share, 1))) AS chance_variance
+  FROM leaders
+  JOIN (
+    SELECT product_id, currency, is_up, site_id, count(*) AS moved FROM moves GROUP BY product_id, currency, is_up, site_id
+  ) AS followers
+    ON followers.product_id = leaders.product_id AND followers.currency = leaders.currency AND followers.is_up = leaders.is_up
+    AND followers.site_id <> leaders.site_id
+  GROUP BY leaders.site_id, followers.site_id
 ),
 pairs AS (
   SELECT

@@ -157,7 +157,11 @@ function findFollows(moves: Move[], hours: number): Map<string, { lags: number[]
 }
 
 describe('who moves first', () => {
-  it.each([1, 2])('equals a look at every move by itself (world %i)', async (seed) => {
+  it.each([
+    [1, 24],
+    [2, 24],
+    [1, 400],
+  ])('equals a look at every move by itself (world %i, %i hours)', async (seed, hours) => {
     const random = createSeeded(seed);
     const keys = new Set<string>();
     const moves: Move[] = [];
@@ -178,8 +182,8 @@ describe('who moves first', () => {
       previous_price: '10',
     }));
     await insertRows(db, 'history', changes);
-    const expected = findFollows(moves, 24);
-    const rows = await run('price_leaders', { hours: 24n, min_follows: 1n });
+    const expected = findFollows(moves, hours);
+    const rows = await run('price_leaders', { hours: BigInt(hours), min_follows: 1n });
     expect(rows.map((row) => `${row.leader_site_id}>${row.follower_site_id}`).sort()).toEqual(
       [...expected.keys()].sort(),
     );

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 06f1c4e9dec3f01d.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 6356b28c85fa63c1.
 -- step: price_leaders__sellers, kept
 SELECT DISTINCT
   product_id,
@@ -185,7 +185,7 @@ SELECT
   MAX(UNIX_MICROS(moved_at)) AS last_us,
   COALESCE(CAST(:hours AS BIGINT), 72) * 3600000000 AS hours_us
 FROM price_leaders__moves AS moves;
--- step: price_leaders__leaders
+-- step: price_leaders__leaders, kept
 SELECT
   product_id,
   currency,
@@ -211,41 +211,52 @@ GROUP BY
   currency,
   is_up,
   site_id;
--- step: price_leaders__trials, kept
+-- step: price_leaders__near_follows
 SELECT
-  ``.product_id,
-  ``.leader_site_id,
-  ``.follower_site_id,
-  ``.moved_us,
-  ``.led_us,
-  ``.share,
-  bounds.first_us,
-  bounds.last_us,
-  bounds.hours_us,
-  COALESCE(moved_us - led_us <= hours_us, FALSE) AS is_follow
-FROM (
-  SELECT
-    moves.product_id,
-    leaders.site_id AS leader_site_id,
-    moves.site_id AS follower_site_id,
-    UNIX_MICROS(moved_at) AS moved_us,
-    MAX(CASE WHEN moves.site_id = leaders.site_id THEN UNIX_MICROS(moved_at) END) OVER (
-      PARTITION BY moves.product_id, moves.currency, moves.is_up, leaders.site_id
-      ORDER BY UNIX_MICROS(moved_at) NULLS LAST
-      RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS led_us,
-    LEAST(share, 1) AS share
-  FROM price_leaders__moves AS moves
-  JOIN price_leaders__leaders AS leaders
-    ON leaders.product_id = moves.product_id
-    AND leaders.currency = moves.currency
-    AND leaders.is_up = moves.is_up
-  WHERE
-    :site_id IS NULL OR CAST(:site_id AS BIGINT) IN (moves.site_id, leaders.site_id)
-)
-CROSS JOIN price_leaders__bounds AS bounds
+  later.product_id,
+  later.currency,
+  later.is_up,
+  first.site_id AS leader_site_id,
+  later.site_id AS follower_site_id,
+  UNIX_MICROS(later.moved_at) AS moved_us,
+  MAX(UNIX_MICROS(first.moved_at)) AS led_us
+FROM price_leaders__moves AS later
+JOIN price_leaders__moves AS first
+  ON first.product_id = later.product_id
+  AND first.currency = later.currency
+  AND first.is_up = later.is_up
+  AND first.site_id <> later.site_id
+  AND first.moved_at < later.moved_at
+  AND first.moved_at >= later.moved_at - MAKE_DT_INTERVAL(0, CAST(COALESCE(:hours, 72) AS INT))
 WHERE
-  leader_site_id <> follower_site_id;
+  COALESCE(CAST(:hours AS BIGINT), 72) <= 336
+  AND (
+    :site_id IS NULL OR CAST(:site_id AS BIGINT) IN (first.site_id, later.site_id)
+  )
+GROUP BY ALL;
+-- step: price_leaders__far_follows
+SELECT
+  moves.product_id,
+  moves.currency,
+  moves.is_up,
+  leaders.site_id AS leader_site_id,
+  moves.site_id AS follower_site_id,
+  UNIX_MICROS(moved_at) AS moved_us,
+  MAX(CASE WHEN moves.site_id = leaders.site_id THEN UNIX_MICROS(moved_at) END) OVER (
+    PARTITION BY moves.product_id, moves.currency, moves.is_up, leaders.site_id
+    ORDER BY UNIX_MICROS(moved_at) NULLS LAST
+    RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+  ) AS led_us
+FROM price_leaders__moves AS moves
+JOIN price_leaders__leaders AS leaders
+  ON leaders.product_id = moves.product_id
+  AND leaders.currency = moves.currency
+  AND leaders.is_up = moves.is_up
+WHERE
+  CAST(:hours AS BIGINT) > 336
+  AND (
+    :site_id IS NULL OR CAST(:site_id AS BIGINT) IN (moves.site_id, leaders.site_id)
+  );
 -- step: price_leaders__follows, kept
 SELECT
   leader_site_id,
@@ -253,21 +264,48 @@ SELECT
   product_id,
   moved_us,
   led_us
-FROM price_leaders__trials AS trials
-WHERE
-  is_follow;
--- step: price_leaders__by_chance
+FROM price_leaders__near_follows AS near_follows
+UNION ALL
 SELECT
   leader_site_id,
   follower_site_id,
-  SUM(share) AS chance_follows,
-  SUM(share * (
-    1 - share
+  product_id,
+  moved_us,
+  led_us
+FROM price_leaders__far_follows AS far_follows
+CROSS JOIN price_leaders__bounds AS bounds
+WHERE
+  leader_site_id <> follower_site_id AND moved_us - led_us <= hours_us;
+-- step: price_leaders__by_chance
+SELECT
+  leaders.site_id AS leader_site_id,
+  followers.site_id AS follower_site_id,
+  SUM(moved * LEAST(share, 1)) AS chance_follows,
+  SUM(moved * LEAST(share, 1) * (
+    1 - LEAST(share, 1)
   )) AS chance_variance
-FROM price_leaders__trials AS trials
+FROM price_leaders__leaders AS leaders
+JOIN (
+  SELECT
+    product_id,
+    currency,
+    is_up,
+    site_id,
+    COUNT(*) AS moved
+  FROM price_leaders__moves AS moves
+  GROUP BY
+    product_id,
+    currency,
+    is_up,
+    site_id
+) AS followers
+  ON followers.product_id = leaders.product_id
+  AND followers.currency = leaders.currency
+  AND followers.is_up = leaders.is_up
+  AND followers.site_id <> leaders.site_id
 GROUP BY
-  leader_site_id,
-  follower_site_id;
+  leaders.site_id,
+  followers.site_id;
 -- step: price_leaders__pairs
 SELECT
   leader_site_id,
