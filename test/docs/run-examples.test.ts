@@ -8,13 +8,13 @@ import { type Example, listExamples } from './list-examples.js';
 
 /** What can't run here; the parser takes all of it (commands.test.ts). */
 const NOT_HERE: [RegExp, string][] = [
-  [/ (explore|webhook|sandbox)\b(?! advance)/u, 'a server runs until it is stopped'],
+  [/ (explore|mcp|webhook|sandbox)\b(?! advance)/u, 'a server runs until it is stopped'],
   [/ demo\b/u, 'test/cli/demo.test.ts runs it, and it takes long'],
   [/ load postgres --execute/u, 'test/postgres runs it: it needs a server'],
   [/ restore\b| --remote /u, 'test/remote runs them: they need object storage'],
   [/ --publish-held/u, 'test/run/held.test.ts runs it: it needs a held batch'],
   [/ --openlineage https:/u, 'it sends to another machine'],
-  [/ (--fx|--product|--analysis|query)$/u, 'the page leaves out what follows'],
+  [/ (--fx|--product|--analysis|query|query --json)$/u, 'the page leaves out what follows'],
 ];
 
 let world: World;
@@ -44,11 +44,11 @@ beforeAll(async () => {
   expect(await run(['sync'])).toMatchObject({ code: 0 });
   await world.sandbox.advance({ hours: 2, changes: 30 });
   expect(await run(['sync'])).toMatchObject({ code: 0 });
-  const [[product = '', item = '', category = '', site = ''] = []] = await readLake(
+  const [[product = '', item = '', category = '', site = '', change = ''] = []] = await readLake(
     path.join(cwd, 'lake'),
     (
       glob,
-    ) => `SELECT product_id, item_id, category_slug, site_id FROM ${glob('items')} AS i JOIN ${glob('price_spread')} AS s
+    ) => `SELECT product_id, item_id, category_slug, site_id, (SELECT max(change_id) FROM ${glob('history')}) FROM ${glob('items')} AS i JOIN ${glob('price_spread')} AS s
       USING (product_id) WHERE category_slug IS NOT NULL AND s.currency = 'EUR' ORDER BY s.shops DESC, product_id, item_id LIMIT 1`,
   );
   expect(product).not.toBe('');
@@ -61,6 +61,8 @@ beforeAll(async () => {
     '/srv/www/prices.html': 'prices.html',
     '/var/lib/node_exporter/textfile/prices.prom': 'prices.prom',
     FILE: 'prices.prom',
+    ID: item,
+    '9500000000008416': change,
     NAME: 'price_leaders',
     '…': 'FROM sites',
     '41': '1',
@@ -84,6 +86,8 @@ beforeAll(async () => {
   const files = {
     'mine.csv': `product,price,currency,lowest\n${product},10,EUR,8\n`,
     'ecb.csv': 'date,currency,rate\n2020-01-01,PLN,4.2\n2020-01-01,USD,1.1\n',
+    'weights.csv': `category,weight\n${category},31.5\n`,
+    'coicop.csv': `child,parent\n${category},01.2.1\n`,
     'report.sql': sql,
     'question.sql': sql,
     'cheapest-brands.sql': `${sql} WHERE currency = getvariable('currency')`,
