@@ -1,8 +1,9 @@
 /** Offers of a source that is dead are stale, those of a source that is seen are fresh, whatever their rows say. */
-import { readFileSync } from 'node:fs';
+
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openLake } from '../../src/lake/lake.js';
 import { Database } from '../../src/sql/connection.js';
+import { readAnalysis } from '../../src/sql/model.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
 import { openStory, type Story } from '../front/story.js';
 import { testIo } from '../run/world.js';
@@ -205,6 +206,6 @@ test('changes of the feed move the data clock, and no check takes their times fo
   other.change(item, { price: 900 });
   const next = await other.run();
   expect(next.checks.find(({ name }) => name === 'seen_ahead')?.violations).toBe(0n);
-  const clock = readFileSync('pipelines/analysis/data_clock.sql', 'utf8');
+  const clock = readAnalysis('data_clock');
   expect(await other.read(`SELECT strftime(seen_day, '%d') FROM (${clock})`)).toEqual(['25']);
 });

@@ -51,6 +51,7 @@ describe('the pricelake command', () => {
     expect(analyses).toContainEqual({
       name: 'offers',
       question: expect.stringMatching(/^The listed offers of a product.*\.$/u),
+      variables: expect.arrayContaining([expect.objectContaining({ name: 'product' })]),
     });
     expect((await runHere(['query', '--analysis', 'ofers'])).stderr).toContain('Did you mean `offers`?');
   });
