@@ -151,7 +151,7 @@ export function countAhead({ exports, pages, changedItems, changes, hydration }:
  * (`bench/README.md`). Says nothing about another machine, or about a network.
  */
 export function countBenchSeconds(rows: bigint): number {
-  return 1.3 + Number(rows) / 65_000;
+  return 2 + Number(rows) / 52_000;
 }
 
 /** Undefined if the rate is unlimited. */

@@ -40,7 +40,7 @@ describe('pricelake plan', () => {
     expect(text).toMatch(/^export +1 +120 +current item count$/m);
     expect(text).toMatch(/^sample +10 +items to compare with the lake$/m);
     expect(text).toMatch(
-      /^Time: not known before a first run\. In the benchmarks, as many rows took about 1\.3s \(two cores, /m,
+      /^Time: not known before a first run\. In the benchmarks, as many rows took about 2\.0s \(two cores, /m,
     );
     expect(text).toContain('Overage: up to 1 block of 10,000 rows.');
     expect(text).toMatch(
