@@ -13,6 +13,7 @@ class LongestFirst extends BaseSequencer {
 /** Long stories of whole runs: `npm run test:long`, or `npx vitest run --mode long` and the file. All else leaves them out. */
 const LONG = [
   'test/apply/odd-times.test.ts',
+  'test/apply/stale-sources.test.ts',
   'test/cli/demo-again.test.ts',
   'test/cli/mcp/money.test.ts',
   'test/cli/query-source.test.ts',
@@ -21,6 +22,7 @@ const LONG = [
   'test/docs/run-examples.test.ts',
   'test/docs/skills.test.ts',
   'test/explore/moves.test.ts',
+  'test/front/attributes.test.ts',
   'test/front/differences.test.ts',
   'test/front/files.test.ts',
   'test/front/matches.test.ts',

@@ -39,7 +39,7 @@ test('plan says how long a run like the next one took, and for how many rows', a
 
   const first = { lake: path.join(world.folder, 'none') };
   expect(await tellTime(first)).toMatch(
-    /^Time: not known before a first run\. In the benchmarks, as many rows took about 1\.\ds /u,
+    /^Time: not known before a first run\. In the benchmarks, as many rows took about 2\.\ds /u,
   );
   world.sandbox.changeAccount({ limits: { ratePerSecond: 5 } });
   expect(await tellTime(first)).toMatch(
