@@ -34,7 +34,7 @@ export class PlainLake {
     return new PlainLake(db);
   }
 
-  /** What the rows of these questions take, one after the other. */
+  /** Asks questions one after the other, and times them. */
   async time(questions: readonly PlainQuestion[]): Promise<Took> {
     const took = { ms: 0, cpuMs: 0 };
     for (const { analysis, set } of questions) {

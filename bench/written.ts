@@ -1,8 +1,8 @@
-/** What a run writes: each file is an object that a remote gets, whole. */
+/** Counts the files that a run writes. A remote gets each of them whole, as an object. */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** What is at a path now. */
+/** Size of each file, and when it was written, by path. */
 type Files = ReadonlyMap<string, { bytes: number; at: number }>;
 
 /** The files of a lake, but for what runs leave to themselves. */

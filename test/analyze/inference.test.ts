@@ -1,4 +1,4 @@
-/** What analyses say about chance, where the truth is known: random worlds in which nothing depends on anything. */
+/** Analyses find no more than chance would in random worlds, in which nothing depends on anything. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setVariables } from '../../src/analyze/analysis.js';
 import type { Database } from '../../src/sql/connection.js';

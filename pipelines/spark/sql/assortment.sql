@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source d6619ca2998efba5.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source feae840a09de53dc.
 -- step: assortment__span
 SELECT
   CAST((

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source f521501a6e372e05.
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source aae0fac3d6add3e7.
 -- step: dynamics__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 49fb3bd76a13d38f.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 2e7e1a3e6c60b77c.
 -- step: law_of_one_price__span, kept
 SELECT
   last_day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source c3ad4d9aa7fa9546.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 71c3287fca9c7936.
 -- step: listing_lifetimes__span, kept
 SELECT
   seen_day AS last_day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source 7af9ee44f719202d.
+-- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source b8dc44c277407ca5.
 -- step: prior_price__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,
