@@ -44,7 +44,6 @@ const OF_KIND: Record<(typeof ENTRY_KINDS)[number], RunEntry> = {
   read: { type: 'hydrate.again', items: 1, calls: 1 },
   'hydrate.done': { type: 'hydrate.done', calls: 1 },
   compare: { type: 'facets', answer: '{}', calls: 1 },
-  merged: { type: 'merged', at: AT },
   tally: { type: 'tally', received: 1n, written: 1n, rejected: 0n, deduplicated: 0n },
   waived: { type: 'waived', at: AT, checks: ['a'] },
   held: { type: 'held', checks: ['a'] },

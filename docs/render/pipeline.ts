@@ -75,6 +75,12 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
     'UTC',
     'Where the days of analyses begin and end, such as Europe/Zagreb. See [Days where people live](../analyst/measure-prices.md#days-where-people-live).',
   ],
+  'engine.spark.submit': [
+    '',
+    'The program that submits to a Spark cluster, and its options; `[spark-submit]` unless it is named. See [Do the bulk on a cluster](../engineer/scale.md#do-the-bulk-on-a-cluster).',
+  ],
+  'engine.spark.worker': ['', 'The command that starts pricelake on the machines of the cluster: `[pricelake]`.'],
+  'engine.spark.leastRows': ['', 'Rows from which on a piece of work goes to the cluster: 5,000,000.'],
   'landing.keep': [
     '7d',
     'How long raw bytes of finished runs stay. See [The landing](../concepts/runs.md#the-landing).',

@@ -7,7 +7,6 @@ A file is a list of steps, a view each: `-- step: <view>`, and `-- step: <view>,
 Spark computes a view again wherever it is used. The last step is the result; `-- columns:` has its types."""
 
 import hashlib
-import json
 import pathlib
 import re
 import sys
@@ -150,27 +149,10 @@ def hash_source(text):
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def describe_tables():
-    """What merge.py writes, for a driver without PyYAML: Delta's words of a type, and Spark's."""
-    texts = {"type": "array", "elementType": "string", "containsNull": True}
-    kinds = {"BIGINT": "long", "VARCHAR": "string", "VARCHAR[]": texts, "TIMESTAMP WITH TIME ZONE": "timestamp"}
-    lines = []
-    for name in ("history", "stale_items", "sites", "rejects", "items"):
-        schema = yaml.safe_load((PIPELINES.parent / "schemas" / f"{name}.yaml").read_text("utf8"))
-        columns = [
-            {"name": one["name"], "type": kinds.get(one["type"], one["type"].lower()), "sql": spark_type(one["type"]),
-             "description": one["description"]}
-            for one in schema["columns"]
-        ]
-        table = {"table": name, "description": schema["description"], "partitionBy": schema["partitionBy"], "columns": columns}
-        lines.append(json.dumps(table, ensure_ascii=False) + "\n")
-    return "".join(lines)
-
-
 def main():
     stale = []
     made = {f"{name}.sql": generate(name, path) for name, path in QUERIES.items()}
-    for name, text in {**made, "tables.ndjson": describe_tables()}.items():
+    for name, text in made.items():
         file = HERE / "sql" / name
         if not file.exists() or file.read_text("utf8") != text:
             stale.append(file.name)

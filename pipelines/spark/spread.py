@@ -72,7 +72,7 @@ def remove(spark, folder):
 
 
 def read_optional(spark, path, columns):
-    """A table that merge.py does not write: until a run of pricelake makes it, it has no rows."""
+    """A table that a lake may lack: it has no rows then."""
     try:
         return spark.read.format("delta").load(path)
     except AnalysisException:

@@ -80,13 +80,9 @@ export interface Look {
 
 /**
  * Looks at the first records of a CSV file, and at further ones until every column that may hold an object has shown a
- * value. All values are texts, so no number has to be quoted.
+ * value. Returns the names of its columns.
  */
-export async function readCsvFile(
-  file: string,
-  readAt: string,
-  { observed, mapping, show }: Look,
-): Promise<LandedFile> {
+export async function observeCsv(file: string, { observed, mapping, show }: Look): Promise<string[]> {
   let columns: string[] | undefined;
   let holders = new Set<string>();
   let open = new Set<string>();
@@ -108,7 +104,7 @@ export async function readCsvFile(
     }
     if (++records >= SAMPLE_RECORDS && open.size === 0) break;
   }
-  return { path: file, layout: 'csv', marked: false, part: path.basename(file), readAt, columns: columns ?? [] };
+  return columns ?? [];
 }
 
 /** Makes the names unique as SQL compares them. A column without a name gets one from its position. */

@@ -1,21 +1,22 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
-import type { IsId } from '../formats/row-id.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
 import { bindModel } from '../sql/model.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { code } from '../sql/sql.js';
+import { isItemId, type Mapping } from '../tables/item-names.js';
 import { separateBadRows } from './bad-row-reader.js';
 import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from './landed.js';
+import { quoteFile } from './observe.js';
 import type { Shape } from './shape.js';
 
 /** A typed landed file: Parquet with the model's columns, and the rows that could not be read at all. */
 export interface TypedFile {
   typedPath: string;
   /** NDJSON of {"n", "raw", "reason", "id"}, if there are any; `id` is the item's, if it can be read. */
-  badPath?: string;
+  badPath?: string | undefined;
   /** The landed file, or the first of several. */
   part: string;
   origin: Origin;
@@ -41,25 +42,55 @@ export function isChangeOrigin(origin: Origin): origin is ChangeOrigin {
 
 /** A landed file to type. */
 export interface TypingSource {
-  /** The file as it came, for the bad-row reader. */
+  /** The file as it came. */
   path: string;
-  /** The file with quoted long numbers (observe.ts). */
-  landed: LandedFile;
+  /** When its rows were read, ISO 8601; empty for changes. */
+  readAt: string;
   /** Number of landed rows. Typing must give as many. */
   rows: number;
   /** True if all rows are of one website: they need no sorting by website. */
-  isOfOneSite?: boolean;
+  isOfOneSite?: boolean | undefined;
+  /** Names of the columns of CSV, in order, no two alike. */
+  columns?: string[] | undefined;
 }
 
+/** Landed files to type together. It is a value: another process can do it as well. */
 export interface TypingTask {
   origin: Origin;
-  sources: readonly [TypingSource, ...TypingSource[]];
+  sources: TypingSource[];
   /** The shape of all sources. Items need it. */
-  shape?: Shape;
-  /** Recognizes the field with the item's id; default `id`, and `item.id` for changes. */
-  isId?: IsId;
+  shape?: Shape | undefined;
+  /** Names fields of items that have others. */
+  mapping: Mapping;
   runId: string;
+}
+
+/** A source beside its file with quoted long numbers (observe.ts). */
+interface QuotedSource extends TypingSource {
+  landed: LandedFile;
+}
+
+/** A task that DuckDB can read, and the folder for what it types. */
+export interface QuotedTask extends TypingTask {
+  sources: [QuotedSource, ...QuotedSource[]];
   workFolder: string;
+}
+
+/** Quotes what DuckDB would round. Each step of that is a place to stop. */
+export async function quoteTask(db: Database, task: TypingTask, workFolder: string): Promise<QuotedTask> {
+  const sources: QuotedSource[] = [];
+  for (const source of task.sources) {
+    db.throwIfStopped();
+    const { path: file, readAt, columns } = source;
+    const landed = columns === undefined ? await quoteFile(file, readAt, workFolder) : asCsv(file, readAt, columns);
+    sources.push({ ...source, landed });
+  }
+  return { ...task, sources: sources as QuotedTask['sources'], workFolder };
+}
+
+/** All values of CSV are texts, so no number has to be quoted. */
+function asCsv(file: string, readAt: string, columns: readonly string[]): LandedFile {
+  return { path: file, layout: 'csv', marked: false, part: path.basename(file), readAt, columns };
 }
 
 /**
@@ -67,7 +98,7 @@ export interface TypingTask {
  * with places and reasons. Temporary files go.
  * @throws PricelakeError `contract` if the number of rows differs from the landed one
  */
-export async function typeFiles(db: Database, task: TypingTask): Promise<TypedFile[]> {
+export async function typeFiles(db: Database, task: QuotedTask): Promise<TypedFile[]> {
   const [first, ...others] = task.sources;
   const typed = await typeStrictly(db, task);
   if (typed !== undefined) {
@@ -84,11 +115,11 @@ export async function typeFiles(db: Database, task: TypingTask): Promise<TypedFi
   return files;
 }
 
-async function removeCopies(sources: readonly TypingSource[]): Promise<void> {
+async function removeCopies(sources: readonly QuotedSource[]): Promise<void> {
   for (const { path: source, landed } of sources) if (landed.path !== source) await rm(landed.path);
 }
 
-async function typeStrictly(db: Database, task: TypingTask): Promise<TypedFile | undefined> {
+async function typeStrictly(db: Database, task: QuotedTask): Promise<TypedFile | undefined> {
   const { sources, origin } = task;
   const { part } = sources[0].landed;
   const typedPath = path.join(task.workFolder, `${part}.parquet`);
@@ -116,7 +147,7 @@ export function isFaultOfRows(error: unknown): boolean {
   return error instanceof Error && /^(Invalid Input|Conversion) Error/.test(error.message);
 }
 
-async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource): Promise<TypedFile> {
+async function typeRowByRow(db: Database, task: QuotedTask, source: QuotedSource): Promise<TypedFile> {
   const { part, readAt, columns } = source.landed;
   const place = path.join(task.workFolder, part);
   const [typedPath, goodPath, badPath] = [`${place}.parquet`, `${place}.good`, `${place}.bad`];
@@ -126,7 +157,7 @@ async function typeRowByRow(db: Database, task: TypingTask, source: TypingSource
   const onRow = () => db.throwIfStopped();
   const separated = await separateBadRows({
     ...{ path: source.path, fields, goodPath, badPath, onRow, ...csv },
-    isId: task.isId ?? ((name) => name === 'id'),
+    isId: (name) => (isChangeOrigin(task.origin) ? name === 'id' : isItemId(name, task.mapping)),
   });
   const counts = await copyTyped(
     db,
@@ -151,7 +182,7 @@ const ROW_GROUP_ROWS = 8_192;
 
 async function copyTyped(
   db: Database,
-  task: TypingTask,
+  task: QuotedTask,
   landed: readonly LandedFile[],
   typedPath: string,
 ): Promise<{ rows: number; rejected: number }> {

@@ -1,16 +1,19 @@
 import type { Database } from '../sql/connection.js';
-import { type ItemValue, isItemId, type Mapping } from '../tables/item-names.js';
+import type { ItemValue, Mapping } from '../tables/item-names.js';
 import type { AnswerName, LookAtRow } from '../tables/table.js';
-import { isCsv, type Look, observeRows, quoteFile, readCsvFile } from './observe.js';
+import type { Workers } from '../workers/workers.js';
+import { isCsv, type Look, observeCsv, observeRows } from './observe.js';
 import { detectShape, listAbsent, type ObservedFields, observeRow } from './shape.js';
 import {
   type ChangeOrigin,
   type Origin,
+  quoteTask,
   type TypedFile,
   type TypingSource,
   type TypingTask,
   typeFiles,
 } from './type-file.js';
+import { typeElsewhere } from './typing-task.js';
 
 /** A landed file of items. */
 export interface LandedItems {
@@ -37,6 +40,16 @@ export interface ChangeFile {
 const BATCH_BYTES = 48 * 1024 * 1024;
 /** Landed bytes that may wait to be typed before `whenRoom` asks to wait. */
 const WAITING_BYTES = 1024 * 1024 * 1024;
+/** As much for a cluster, which types many batches at once. */
+const WAITING_ELSEWHERE_BYTES = 64 * WAITING_BYTES;
+
+/** The run whose files are typed. */
+interface TypingRun {
+  runId: string;
+  workFolder: string;
+  /** They type the batches of a run that has many rows. */
+  workers?: Workers | undefined;
+}
 
 /**
  * Types landed files in batches while more land: large batches side by side, small ones one by one. The shape that a file
@@ -44,7 +57,7 @@ const WAITING_BYTES = 1024 * 1024 * 1024;
  */
 export class TypingQueue {
   readonly #db: Database;
-  readonly #run: { runId: string; workFolder: string };
+  readonly #run: TypingRun;
   /** Applies to export rows only. */
   readonly #mapping: Mapping;
   readonly #look: LookAtRow;
@@ -56,6 +69,8 @@ export class TypingQueue {
   /** Chain of batches being looked at. */
   #prepared: Promise<unknown> = Promise.resolve();
   #waitingBytes = 0;
+  /** Rows of all files by now. */
+  #rows = 0n;
   #waiters: (() => void)[] = [];
   readonly #typed: Promise<TypedFile[]>[] = [];
   #faults: { error: unknown; paths: string[] }[] = [];
@@ -64,19 +79,14 @@ export class TypingQueue {
   #isLeft = false;
 
   /** @param look gets each row that is looked at before typing */
-  constructor(
-    db: Database,
-    run: { runId: string; workFolder: string },
-    mapping: Mapping = {},
-    look: LookAtRow = () => {},
-  ) {
+  constructor(db: Database, run: TypingRun, mapping: Mapping = {}, look: LookAtRow = () => {}) {
     this.#db = db;
     this.#run = run;
     this.#mapping = mapping;
     this.#look = look;
   }
 
-  /** Stops typing items: a later try of the run gets the same files, or another program has typed them. */
+  /** Stops typing items: a later try of the run gets the same files. */
   leaveItems(): void {
     this.#isLeft = true;
   }
@@ -89,16 +99,17 @@ export class TypingQueue {
     if (this.#isLeft || this.#added.has(landed.path)) return;
     this.#added.add(landed.path);
     this.#waitingBytes += landed.bytes;
+    this.#rows += BigInt(landed.rows);
     const [before] = this.#small;
     if (mayBecomeVoid || (before !== undefined && !areAlike(before, landed))) this.#closeBatch();
     this.#small.push(landed);
-    const bytes = this.#small.reduce((sum, file) => sum + file.bytes, 0);
-    if (mayBecomeVoid || bytes >= BATCH_BYTES) this.#closeBatch();
+    if (mayBecomeVoid || countBytes(this.#small) >= BATCH_BYTES) this.#closeBatch();
   }
 
   /** Resolves when few enough landed bytes wait to be typed. Await it before landing more. */
   async whenRoom(): Promise<void> {
-    while (this.#waitingBytes > WAITING_BYTES) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    const most = this.#workers() === undefined ? WAITING_BYTES : WAITING_ELSEWHERE_BYTES;
+    while (this.#waitingBytes > most) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
   /** Leaves these files out: their export has to be taken again. */
@@ -124,8 +135,11 @@ export class TypingQueue {
   /** Types a landed file of changes. */
   async typeChanges({ path, rows, origin }: ChangeFile): Promise<TypedFile> {
     await observeRows([{ path }], (row) => this.#look(CHANGE_ANSWERS[origin], row));
-    const landed = await quoteFile(path, '', this.#run.workFolder);
-    return this.#typeApart({ origin, sources: [{ path, landed, rows }], ...this.#run });
+    const { runId, workFolder, workers } = this.#run;
+    const task: TypingTask = { origin, sources: [{ path, readAt: '', rows }], mapping: {}, runId };
+    if (workers?.pays(BigInt(rows)) !== true) return this.#typeApart(task);
+    const [typed] = await typeElsewhere(workers, task, workFolder);
+    return typed as TypedFile;
   }
 
   /** Types a file of items apart from the queue: it is not among those that `finish` gives. */
@@ -134,8 +148,15 @@ export class TypingQueue {
   }
 
   async #typeApart(task: TypingTask): Promise<TypedFile> {
-    const [typed] = await this.#inTurn(() => typeFiles(this.#db, task));
+    const quoted = await quoteTask(this.#db, task, this.#run.workFolder);
+    const [typed] = await this.#inTurn(() => typeFiles(this.#db, quoted));
     return typed as TypedFile;
+  }
+
+  /** The workers, once the run has so many rows that they are of use. */
+  #workers(): Workers | undefined {
+    const { workers } = this.#run;
+    return workers?.pays(this.#rows) === true ? workers : undefined;
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -148,29 +169,41 @@ export class TypingQueue {
     if (this.#small.length === 0) return;
     const files = this.#small;
     this.#small = [];
-    // One by one, so that a batch knows the shape that earlier ones showed.
-    const prepared = this.#prepared.then(() => this.#prepare(files));
-    this.#prepared = prepared.catch(() => {});
-    this.#typed.push(this.#typeBatch(files, prepared));
+    this.#typed.push(this.#settle(files, this.#begin(files)));
+  }
+
+  /** One by one until they are looked at, so that a batch knows the shape that earlier ones showed. */
+  #begin(files: LandedItems[]): Promise<TypedFile[]> {
+    const { workFolder } = this.#run;
+    const workers = this.#workers();
+    const looked = this.#prepared.then(() => this.#prepare(files));
+    if (workers !== undefined) {
+      this.#prepared = looked.catch(() => {});
+      return looked.then((task) => typeElsewhere(workers, task, workFolder));
+    }
+    const quoted = looked.then((task) => quoteTask(this.#db, task, workFolder));
+    this.#prepared = quoted.catch(() => {});
+    return quoted.then((task) => {
+      this.#db.throwIfStopped();
+      const type = () => typeFiles(this.#db, task);
+      return countBytes(files) < BATCH_BYTES ? this.#inTurn(type) : this.#db.inLane(type);
+    });
   }
 
   /** A fault is kept for `finish`, which throws it unless the files are void. */
-  async #typeBatch(files: LandedItems[], prepared: Promise<TypingTask>): Promise<TypedFile[]> {
-    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  async #settle(files: LandedItems[], typing: Promise<TypedFile[]>): Promise<TypedFile[]> {
     try {
-      const task = await prepared;
-      this.#db.throwIfStopped();
-      const type = () => typeFiles(this.#db, task);
-      return await (bytes < BATCH_BYTES ? this.#inTurn(type) : this.#db.inLane(type));
+      return await typing;
     } catch (error) {
       this.#faults.push({ error, paths: files.map(({ path }) => path) });
       return [];
     } finally {
-      this.#waitingBytes -= bytes;
+      this.#waitingBytes -= countBytes(files);
       for (const wake of this.#waiters.splice(0)) wake();
     }
   }
 
+  /** Looks at the files, so that the task has their shape. */
   async #prepare(files: LandedItems[]): Promise<TypingTask> {
     const [first] = files as [LandedItems, ...LandedItems[]];
     const origin = originOf(first);
@@ -182,7 +215,6 @@ export class TypingQueue {
       mapping,
       show: (row, format) => this.#look(isExport ? '/export' : '/items', row, format),
     };
-    const { workFolder } = this.#run;
     const readsCsv = isCsv(first.path);
     if (!readsCsv) {
       await observeRows(files, (row) => {
@@ -194,14 +226,14 @@ export class TypingQueue {
     for (const file of files) {
       this.#db.throwIfStopped();
       const { path, readAt, rows, isOfOneSite = false } = file;
-      const landed = readsCsv ? await readCsvFile(path, readAt, look) : await quoteFile(path, readAt, workFolder);
-      sources.push({ path, landed, rows, isOfOneSite });
+      sources.push({ path, readAt, rows, isOfOneSite, ...(readsCsv ? { columns: await observeCsv(path, look) } : {}) });
     }
     const shape = detectShape(observed, readsCsv ? 'csv' : 'json', mapping);
-    const isId = (name: string) => isItemId(name, mapping);
-    return { origin, sources: sources as [TypingSource, ...TypingSource[]], shape, isId, ...this.#run };
+    return { origin, sources, shape, mapping, runId: this.#run.runId };
   }
 }
+
+const countBytes = (files: readonly LandedItems[]) => files.reduce((sum, file) => sum + file.bytes, 0);
 
 /** The answer that brings changes of an origin. */
 const CHANGE_ANSWERS = {

@@ -28,6 +28,8 @@ const SENTENCES: Record<string, (facts: Facts) => string> = {
   'lake.recovered': ({ table, files }) => `removed ${countOf(Number(files), 'file')} of ${table} that no version needs`,
   'schema.drift': ({ found }) =>
     `the answers differ from the API document in ${countOf((found as unknown[]).length, 'way')}; the check schema_drift lists them`,
+  'spark.done': ({ tasks, cpuSeconds, maxBytes }) =>
+    `Spark did ${countOf(Number(tasks), 'task')} in ${formatSeconds(Number(cpuSeconds))} of CPU time; the largest took ${formatCount(Math.ceil(Number(maxBytes) / 1e6))} MB`,
   'price_spells.preparing': ({ changes }) =>
     `Preparing the prices of the past from ${countOf(changes as bigint, 'change')}, once for each version of the lake`,
   attribution: ({ texts, metadata }) =>

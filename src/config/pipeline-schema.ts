@@ -6,6 +6,7 @@ import type { Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
 import { MAPPABLE_FIELDS } from '../tables/item-names.js';
 import { type DatasetSelection, RUN_MODES } from '../tables/table.js';
+import { commandLine, engine } from './engine-schema.js';
 import { attributeNames, mapping, shops, timeZone, wordLists } from './offer-schema.js';
 import { parseDuration, parseSize } from './units.js';
 import type { UserMatch } from './user-matches.js';
@@ -155,8 +156,6 @@ const datasets = z
   .refine((value) => value === 'all' || new Set(value).size === value.length, 'must name each dataset once')
   .transform((value): DatasetSelection => (value === 'all' ? value : [...value].sort((a, b) => (a < b ? -1 : 1))));
 
-const COMMAND = 'must be a list: the program, then its arguments';
-
 const ADDRESS = `\${NAME}, an environment variable that holds the address`;
 
 /** Variables are replaced when messages are sent, so addresses are checked then (readNotify). */
@@ -165,11 +164,7 @@ const receiver = mapping({
   teams: text(ADDRESS).optional(),
   url: text(ADDRESS).optional(),
   secret: text(`\${NAME}, an environment variable that holds the secret`).optional(),
-  command: z
-    .array(z.string(COMMAND).regex(/^[^\0]*$/, COMMAND), COMMAND)
-    .min(1, COMMAND)
-    .refine(([program]) => program !== '', COMMAND)
-    .optional(),
+  command: commandLine.optional(),
   staleAfter: duration.prefault('24h'),
 })
   .refine(
@@ -259,6 +254,7 @@ export const pipelineSchema = mapping({
     attributes: attributeNames,
     shops,
   }).prefault({}),
+  engine,
   landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
   checksFolder: place('a folder').optional(),
   checks: checkSettings.prefault({}),

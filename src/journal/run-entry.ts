@@ -77,8 +77,6 @@ export const runEntry = z.discriminatedUnion('type', [
   }),
   /** The row equation, settled before anything is published, because a later try finds some rows in place. */
   note('tally', { received: int64Text, written: int64Text, rejected: int64Text, deduplicated: int64Text }),
-  /** Another program has typed and committed the landed items (pipelines/spark/merge.py). */
-  note('merged', { at: z.string() }),
   note('held', { checks: z.array(z.string()) }),
   /** Gates that failed and that a person waived. */
   note('waived', { at: z.string(), checks: z.array(z.string()) }),

@@ -32,8 +32,6 @@ function keepLast<Type extends RunEntry['type']>(type: Type): Part<EntryOf<Type>
   return { start: undefined, step: (last, entry) => (entry.type === type ? (entry as EntryOf<Type>) : last) };
 }
 
-const MERGED: Part<boolean> = { start: false, step: (isMerged, entry) => isMerged || entry.type === 'merged' };
-
 const WAIVED: Part<readonly string[]> = {
   start: [],
   step: (waived, entry) => (entry.type === 'waived' ? [...waived, ...entry.checks] : waived),
@@ -60,8 +58,6 @@ const PARTS = {
   comparisons: COMPARISONS,
   /** The moment that dates what it finds. */
   moment: keepLast('normalize'),
-  /** True when another program has typed and committed its items. */
-  isMerged: MERGED,
   /** Gates that a person waived. */
   waived: WAIVED,
 };

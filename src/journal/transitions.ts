@@ -20,7 +20,6 @@ const KINDS = {
   ...ofKind('read', 'hydrate.export', 'hydrate.page', 'hydrate.again'),
   'hydrate.done': 'hydrate.done',
   ...ofKind('compare', 'facets', 'products.page', 'products.done', 'sample.page', 'sample.done'),
-  merged: 'merged',
   tally: 'tally',
   waived: 'waived',
   held: 'held',
@@ -40,11 +39,11 @@ export const RUN_TRANSITIONS: Record<RunStage, Transitions> = {
   none: { begin: 'begun' },
   begun: { ...stay('begun', 'note', 'land', 'compare'), ask: 'asked' },
   asked: { ...stay('asked', 'note', 'ask', 'land', 'compare'), datasets: 'landed' },
-  landed: { ...stay('landed', 'note', 'ask', 'land', 'read', 'compare', 'merged'), 'hydrate.done': 'complete' },
+  landed: { ...stay('landed', 'note', 'ask', 'land', 'read', 'compare'), 'hydrate.done': 'complete' },
   // A run that is done again from its kept bytes has waived gates here, before its tally.
-  complete: { ...stay('complete', 'note', 'ask', 'land', 'read', 'compare', 'merged', 'waived'), tally: 'settled' },
-  settled: { ...stay('settled', 'note', 'ask', 'land', 'compare', 'merged', 'waived'), held: 'held', end: 'ended' },
-  held: { ...stay('held', 'note', 'ask', 'land', 'compare', 'merged', 'waived', 'held'), end: 'ended' },
+  complete: { ...stay('complete', 'note', 'ask', 'land', 'read', 'compare', 'waived'), tally: 'settled' },
+  settled: { ...stay('settled', 'note', 'ask', 'land', 'compare', 'waived'), held: 'held', end: 'ended' },
+  held: { ...stay('held', 'note', 'ask', 'land', 'compare', 'waived', 'held'), end: 'ended' },
   ended: {},
 };
 

@@ -29,6 +29,8 @@ interface StagePlan {
   partitionBy: string[];
   texts: PartitionTexts;
   slices: string[];
+  /** The rows of all slices, at most; undefined where nothing is known. */
+  rows: bigint | undefined;
 }
 
 /** Divides the rows so that a COPY's memory does not grow with the number of rows and partitions. */
@@ -48,7 +50,8 @@ export async function planStage(
       : await planSlicesByRows(db, schema, parting, wanted, counts);
   const slices = predicates.map((predicate) => `SELECT * FROM (${parting.select}\n) WHERE ${predicate}`);
   const texts = hashPartitionTexts(schema, partitionBy, counts);
-  return { partitionBy, texts, slices: slices.length <= 1 ? [parting.select] : slices };
+  const rows = counts.length > 0 ? countRows(counts) : parting.maxRows;
+  return { partitionBy, texts, slices: slices.length <= 1 ? [parting.select] : slices, rows };
 }
 
 async function countPartitions(

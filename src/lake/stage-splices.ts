@@ -9,10 +9,11 @@ import type { StagedFile, TableName } from '../tables/table.js';
 import { sealDataFile } from './data-file.js';
 import { nameDataFile } from './file-name.js';
 import { readFooterStatistics } from './footer-statistics.js';
+import { writeFileOptions } from './slice.js';
 import type { GroupChange, Splice } from './splice.js';
 import { GROUP_ROWS } from './splice-candidates.js';
 import { type GroupPart, type ParquetFile, readParquet, writeSplicedFile } from './splice-file.js';
-import { planFolder, type WrittenFiles, writeFileOptions } from './stage.js';
+import { planFolder, type WrittenFiles } from './stage.js';
 import { writeStats } from './stats.js';
 
 interface SpliceStage {

@@ -1,39 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
-import { basename } from 'node:path';
-import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
 import pLimit from 'p-limit';
 import { PricelakeError } from '../io/errors.js';
 import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import type { Database } from '../sql/connection.js';
-import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { type Lake, privatePath } from '../tables/layout.js';
-import { LIST_ELEMENT_ID, loadTableSchema, type TableSchema } from '../tables/schemas.js';
-import type { StagedFile, TableName } from '../tables/table.js';
-import { sealDataFile } from './data-file.js';
+import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
+import type { StagedFile } from '../tables/table.js';
+import type { Workers } from '../workers/workers.js';
 import { explainMemory } from './faults.js';
-import { nameDataFile } from './file-name.js';
-import { addPartitionKeys, type PartitionTexts, partitionKey, readPartitionValues } from './partition-value.js';
-import { TARGET_BYTES } from './plan-compaction.js';
+import { type FileForm, type SliceForm, sealFile, writeSlice } from './slice.js';
+import { writeSlicesElsewhere } from './slice-task.js';
 import { type Parting, planStage } from './slices.js';
-import { GROUP_ROWS } from './splice-candidates.js';
-import { type ColumnStatistics, writeStats } from './stats.js';
 
-export interface Stage extends Parting {
-  table: TableName;
-  runId: string;
+export interface Stage extends Parting, FileForm {
   /** Columns to partition by; default: as schemas/<table>.yaml says. */
   partitionBy?: string[];
-  metadata?: Record<string, string>;
   inLanes?: boolean;
-  /** True to write a file also if there are no rows. */
-  keepsEmpty?: boolean;
-  /** Size at which a file of an unpartitioned table ends. */
-  targetBytes?: number;
+  /** Processes that write the slices where rows are many. */
+  elsewhere?: Elsewhere | undefined;
 }
 
-/** Level 1 gives files as small as DuckDB's default 3, for a third less CPU time. */
-const ZSTD_LEVEL = 1;
+/** Workers for the slices of a stage, and all that they need. */
+export interface Elsewhere {
+  workers: Workers;
+  /** Statements that make the relations of the select in another database. */
+  ship(): Promise<string[]>;
+  /** Rows that the select reads, about; default: those that it gives, where these are counted. */
+  rows?: bigint | undefined;
+}
+
 const CONCURRENCY = 8;
 
 /** Written files, and a promise of them with checksums when all are synced and checked. */
@@ -91,28 +87,25 @@ export function planFolder(lake: Lake, { table, runId }: Pick<Stage, 'table' | '
 
 async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wanted: string[], folder: string) {
   await mkdir(folder, { recursive: true });
-  const { partitionBy, texts, slices } = await planStage(db, schema, stage, wanted);
-  const columns = schema.columns.map(({ name }) => name);
+  const { partitionBy, texts, slices, rows } = await planStage(db, schema, stage, wanted);
+  const { table, runId, metadata, keepsEmpty, targetBytes, inLanes = false, elsewhere } = stage;
+  const form: SliceForm = { table, runId, metadata, keepsEmpty, targetBytes, partitionBy, texts, folder };
+  const muchRows = elsewhere?.rows ?? rows;
+  if (elsewhere !== undefined && muchRows !== undefined && elsewhere.workers.pays(muchRows)) {
+    const files = await writeSlicesElsewhere(elsewhere.workers, await elsewhere.ship(), form, slices);
+    return { files, sealing: files.map((file) => Promise.resolve(file)) };
+  }
   const limit = pLimit(CONCURRENCY);
   const files: StagedFile[] = [];
   const sealing: Promise<StagedFile>[] = [];
   const write = async (select: string) => {
-    const written = await db.rows(writeCopy(schema, stage, select, partitionBy, folder));
-    // The files' names need no sync: a commit renames them and syncs the folders they come to.
-    for (const row of written) {
-      const file = describeFile(schema, partitionBy, row, texts);
-      if (file.rows === 0n && stage.keepsEmpty !== true) {
-        await rm(file.stagedAt);
-        continue;
-      }
-      const { stagedAt, rows, bytes } = file;
-      const sealed = limit(async () => ({ ...file, sha256: await sealDataFile(stagedAt, { rows, bytes, columns }) }));
+    for (const file of await writeSlice(db, form, select)) {
+      const sealed = limit(() => sealFile(schema, file));
       sealed.catch(() => {}); // reported when all are
       files.push(file);
       sealing.push(sealed);
     }
   };
-  const { inLanes = false } = stage;
   try {
     await runSideBySide(inLanes ? slices.length : 1, slices, (slice) =>
       inLanes && slices.length > 1 ? db.inLane(() => write(slice)) : write(slice),
@@ -146,67 +139,4 @@ function checkPartitionColumns(schema: TableSchema, partitionBy: string[]): void
       `partitionBy "${name}" is not a column of ${schema.table} that files can be partitioned by (${names.join(', ')})`,
     );
   }
-}
-
-function writeCopy(schema: TableSchema, stage: Stage, select: string, partitionBy: string[], folder: string): string {
-  // DuckDB can't split the files of a partition by size.
-  const layout =
-    partitionBy.length > 0
-      ? `PARTITION_BY (${partitionBy.map((_, index) => partitionKey(index)).join(', ')}), WRITE_PARTITION_COLUMNS false`
-      : `FILE_SIZE_BYTES ${BigInt(stage.targetBytes ?? TARGET_BYTES)}, WRITE_EMPTY_FILE ${stage.keepsEmpty === true}`;
-  return `COPY (${addPartitionKeys(schema, partitionBy, select)}\n) TO ${quoteLiteral(folder)} (${writeFileOptions(stage, GROUP_ROWS)},
-    FIELD_IDS ${writeFieldIds(schema)}, APPEND true, FILENAME_PATTERN '{uuidv7}', ${layout}, RETURN_STATS true)`;
-}
-
-/** Ids of the columns. Parquet takes them, and table formats with ids need them. */
-function writeFieldIds({ columns }: TableSchema): string {
-  const ids = columns.map(({ name, type }, index) => {
-    const id = BigInt(index + 1);
-    const own = type === 'VARCHAR[]' ? `{__duckdb_field_id: ${id}, element: ${id + LIST_ELEMENT_ID}}` : String(id);
-    return `${quoteIdentifier(name)}: ${own}`;
-  });
-  return `{${ids.join(', ')}}`;
-}
-
-/** Options of a COPY of a data file: its form, and the key-value metadata that each file has. */
-export function writeFileOptions(
-  { table, runId, metadata }: Pick<Stage, 'table' | 'runId' | 'metadata'>,
-  groupRows: number,
-): string {
-  const all = { 'pricelake.table': table, 'pricelake.run_id': runId, ...metadata };
-  const pairs = Object.entries(all).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
-  return `FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL ${ZSTD_LEVEL}, ROW_GROUP_SIZE ${groupRows},
-    KV_METADATA {${pairs.join(', ')}}`;
-}
-
-/** One row of RETURN_STATS → the file. */
-function describeFile(
-  schema: TableSchema,
-  partitionBy: string[],
-  row: Record<string, DuckDBValue>,
-  texts: PartitionTexts,
-): StagedFile {
-  const stagedAt = String(row.filename);
-  const rows = BigInt(String(row.count));
-  const statistics = readStatistics(schema, readMap(row.column_statistics));
-  const partitionValues = readPartitionValues(schema, partitionBy, readMap(row.partition_keys), texts);
-  return {
-    stagedAt,
-    path: nameDataFile(partitionValues, basename(stagedAt)),
-    rows,
-    bytes: Number(row.file_size_bytes),
-    partitionValues,
-    stats: writeStats(schema, partitionBy, rows, statistics),
-    modifiedAt: Date.now(),
-  };
-}
-
-function readStatistics(schema: TableSchema, statistics: Map<string, DuckDBValue>): Map<string, ColumnStatistics> {
-  const read = (name: string) => readMap(statistics.get(quoteIdentifier(name)));
-  return new Map(schema.columns.map(({ name }) => [name, new Map([...read(name)].map(([k, v]) => [k, String(v)]))]));
-}
-
-function readMap(value: DuckDBValue | undefined): Map<string, DuckDBValue> {
-  if (!(value instanceof DuckDBMapValue)) return new Map();
-  return new Map(value.entries.map((entry) => [String(entry.key), entry.value]));
 }

@@ -91,7 +91,7 @@ export class RelationGraph {
       await this.ready(select);
       await this.db.run(`CREATE ${kind} ${quoteIdentifier(name)} AS ${select.text}`);
     };
-    return new Relation(name, begin(make()));
+    return new Relation(name, begin(make()), kind === 'VIEW' ? select : undefined);
   }
 
   #name(label: string): string {

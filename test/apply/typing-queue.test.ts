@@ -33,7 +33,7 @@ async function readTyped(paths: string[]): Promise<string[]> {
 
 const newTypingQueue = () => new TypingQueue(db, { runId: 'run', workFolder: folder });
 
-test('items that are left to another program are not typed', async () => {
+test('items that are left to a later try are not typed', async () => {
   const typing = newTypingQueue();
   typing.leaveItems();
   typing.addItems(await land([1], 1));

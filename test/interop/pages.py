@@ -13,9 +13,9 @@ HEADS = {
 pricelake and ends with the codes that are listed, one for each pipeline.""",
     "spark": """# Spark that was tried
 
-`npm run interop` writes this page. Spark on two cores of one machine (`local[2]`) runs the programs of `pipelines/spark`.
-Every row is compared with what pricelake makes of the same tables or landing. Landings are compared without the times at
-which rows were found. Items that `stale_items` leaves to the next run are compared after it.
+`npm run interop` writes this page. Spark on two cores of one machine (`local[2]`) runs `pipelines/spark/spread.py`, and
+does the bulk of runs with `engine.spark`. Every row is compared with what pricelake makes alone of the same tables or
+landing; landings without the times at which rows were found.
 [More than one machine](../engineer/scale.md) says what Spark is for.""",
     "object-storage": """# Object storage that was tried
 

@@ -71,11 +71,11 @@ lose_workers "$work/killed-spread.json"
 compare cluster-with-losses || failed=1
 wait "$killer" || failed=1
 echo "spread.py: $(cat "$work/killed-spread.json")"
-merge="$work/on-cluster/bin/spark-submit --master $(cat "$cluster/master") --driver-memory 2g --executor-memory 1g
+engine="$work/on-cluster/bin/spark-submit --master $(cat "$cluster/master") --driver-memory 2g --executor-memory 1g
   --conf spark.driver.host=127.0.0.1 --conf spark.task.maxFailures=20 --conf spark.sql.shuffle.partitions=3 $quiet"
-lose_workers "$work/killed-merge.json"
+lose_workers "$work/killed-engine.json"
 # shellcheck disable=SC2086
-npx tsx test/interop/try-merge.ts 3.5.9 at-once $merge || failed=1
+npx tsx test/interop/try-engine.ts 3.5.9 $engine || failed=1
 wait "$killer" || failed=1
-echo "merge.py: $(cat "$work/killed-merge.json")"
+echo "sync: $(cat "$work/killed-engine.json")"
 exit $failed

@@ -45,10 +45,8 @@ for version in ${*:-spark35 spark4}; do
   for world in hard ${SPARK_ITEMS:+given}; do
     spread "$world" || failed=1
   done
-  for way in at-once stopped; do
-    # shellcheck disable=SC2086
-    npx tsx test/interop/try-merge.ts "$number" "$way" "$work/$version/bin/spark-submit" $local || failed=1
-  done
+  # shellcheck disable=SC2086
+  npx tsx test/interop/try-engine.ts "$number" "$work/$version/bin/spark-submit" $local || failed=1
 done
 [ -z "$page" ] || { python3 "$here/pages.py" spark "$RESULTS" >"$page" && npx biome check --write "$page"; }
 exit $failed

@@ -23,7 +23,6 @@ const ENTRIES: [RunEntry, ...string[]][] = [
   [{ type: 'chosen', what: 'hydration', way: 'w', reason: 'x', calls: 1 }],
   [{ type: 'normalize', at: AT, serviceAt: null }],
   [{ type: 'tally', received: BIG, written: 1n, rejected: 2n, deduplicated: 3n }],
-  [{ type: 'merged', at: AT }],
   [{ type: 'held', checks: ['a'] }],
   [{ type: 'waived', at: AT, checks: ['a'] }],
   [{ type: 'end', at: AT }],

@@ -15,7 +15,8 @@ async function divide(items: string, { partItems = 30n } = {}): Promise<string[]
     const rows = graph.view('items', code(items));
     const plan = { folder, queries: ['SELECT product_id FROM items'], wholeItems: 50n, partItems };
     const parts = new ProductParts(graph, plan);
-    const tables = await parts.divide({ items: rows }, parts.count(await graph.count(rows)));
+    const whole = { rows, files: [], ofFiles: () => sql`${rows}` };
+    const tables = await parts.divide({ items: whole }, await graph.count(rows));
     return await Promise.all(tables.map((part) => readProducts(graph, part.items as Sql)));
   } finally {
     await db.close();

@@ -31,6 +31,8 @@ export interface Life {
   habits: Partial<Habits>;
   items: number;
   rounds: number;
+  /** Submits to a cluster, which does all it can of each run. */
+  submit?: readonly string[];
 }
 
 const EVENTS_A_ROUND = 12;
@@ -39,8 +41,8 @@ const HOUR = 3600n * SECOND;
 const DAY = 24n * HOUR;
 
 /** @throws Mismatch when the lake is not what the world is, or whatever a run throws */
-export async function liveThrough({ seed, habits, items, rounds }: Life): Promise<void> {
-  const simulation = await openSimulation({ seed, habits, items });
+export async function liveThrough({ rounds, ...life }: Life): Promise<void> {
+  const simulation = await openSimulation(life);
   try {
     await simulation.expectCopy(await run(simulation), false);
     for (let round = 1; round <= rounds; round++) {

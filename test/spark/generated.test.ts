@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, test } from 'vitest';
-import type { RunEntry } from '../../src/journal/run-entry.js';
-import { findNext, type RunStage } from '../../src/journal/transitions.js';
+import { describe, expect, it } from 'vitest';
 import { readAnalysis } from '../../src/sql/model.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
@@ -11,18 +9,6 @@ import { TABLE_NAMES } from '../../src/tables/table.js';
 const folder = new URL('../../pipelines/spark/', import.meta.url).pathname;
 const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 const files = readdirSync(join(folder, 'sql')).filter((file) => file.endsWith('.sql'));
-
-test('merge.py adds entries to the journal that a landed run allows, in this order', () => {
-  const listAdded = (text = '') => [...text.matchAll(/landing\.append\(\{"type": "([\w.]+)"/g)].map(([, type]) => type);
-  const settled = listAdded(read('merge.py').split('\ndef settle(')[1]?.split('\n\n\n')[0]);
-  const added = ['normalize', ...settled, 'merged'];
-  expect([...listAdded(read('merge.py'))].sort()).toEqual([...added].sort());
-  let stage: RunStage | undefined = 'landed';
-  for (const type of added) {
-    stage = findNext(stage as RunStage, { type } as Pick<RunEntry, 'type'>);
-    expect(stage, type).toBeDefined();
-  }
-});
 
 describe("Spark's queries", () => {
   it.each(files)('%s is made of the query that DuckDB runs', (file) => {
@@ -61,18 +47,5 @@ describe("Spark's queries", () => {
     const names = files.map((file) => file.replace('.sql', '')).filter((name) => name !== 'offer_prices');
     const run = rows.map(([version, name]) => `${version} ${name}`).sort();
     expect(run).toEqual([...versions].flatMap((version) => names.map((name) => `${version} ${name}`)).sort());
-  });
-
-  it('knows the tables that it writes by their schemas', () => {
-    const lines = read('sql/tables.ndjson').trim().split('\n');
-    for (const { table, description, partitionBy, columns } of lines.map((line) => JSON.parse(line))) {
-      const schema = loadTableSchema(table);
-      expect({ description, partitionBy }).toEqual({
-        description: schema.description,
-        partitionBy: schema.partitionBy,
-      });
-      const known = columns.map((column: { name: string; description: string }) => [column.name, column.description]);
-      expect(known).toEqual(schema.columns.map(({ name, description }) => [name, description]));
-    }
   });
 });

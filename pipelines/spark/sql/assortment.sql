@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source feae840a09de53dc.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 80132d1b974128e2.
 -- step: assortment__span
 SELECT
   CAST((

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source 34854b6bbe6b03a1.
+-- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source 49c9e5bb8d2dd00b.
 -- step: changes_by_day
 SELECT
   observed_date AS day,

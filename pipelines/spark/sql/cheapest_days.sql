@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 085e2811c1b6ab77.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 34eed0d7a5ce5e46.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since

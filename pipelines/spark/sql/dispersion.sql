@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source ff04fe8405b0798a.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 0ea7e71e65c37236.
 -- step: dispersion__shop_prices, kept
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source aae0fac3d6add3e7.
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source bcf7181e6c805167.
 -- step: dynamics__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 2e7e1a3e6c60b77c.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 7a2ff21c1c678556.
 -- step: law_of_one_price__span, kept
 SELECT
   last_day,

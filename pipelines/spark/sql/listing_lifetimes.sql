@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 71c3287fca9c7936.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 72e0275b957b88dc.
 -- step: listing_lifetimes__span, kept
 SELECT
   seen_day AS last_day,

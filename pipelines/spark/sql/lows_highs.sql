@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source c4f20819ea8caef3.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source cec79d20bd9a7919.
 -- step: lows_highs__now_us, kept
 SELECT
   seen_us AS until_us

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/matches.sql: change that one. Source c6c9cba3a2076366.
+-- Made by generate.py from pipelines/models/matches.sql: change that one. Source 63edc78532bac17b.
 -- columns: product_id STRING, match_id STRING, evidence STRING, item_id BIGINT, shops BIGINT, run_id STRING
 -- step: matches__members, kept
 SELECT

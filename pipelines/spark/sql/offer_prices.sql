@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source f079a47ed009b13b.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source bf4f95d757f7ce7e.
 -- step: offer_prices__past_offers
 SELECT
   item_id,

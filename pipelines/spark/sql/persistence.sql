@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source ecce9af061986887.
+-- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 5481ebd830612500.
 -- step: persistence__settings, kept
 SELECT
   CAST(SPLIT(COALESCE(CAST(:lags AS STRING), '1,7,14,30,60,90'), '[,]') AS ARRAY<INT>) AS lags,

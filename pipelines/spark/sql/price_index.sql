@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 5f4e4f47b4857378.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source cb31f9b14b973d92.
 -- step: price_index__settings, kept
 SELECT
   COALESCE(CAST(:period AS STRING), 'month') AS unit,

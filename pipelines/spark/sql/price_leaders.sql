@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 6356b28c85fa63c1.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source a118248f9e93c9d5.
 -- step: price_leaders__sellers, kept
 SELECT DISTINCT
   product_id,

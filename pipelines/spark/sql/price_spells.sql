@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source fe06d1b8fee10ebf.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 778023418f2fbbb2.
 -- step: price_spells__listings, kept
 SELECT
   item_id,

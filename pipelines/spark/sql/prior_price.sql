@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source b8dc44c277407ca5.
+-- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source a5e1cae24d399cca.
 -- step: prior_price__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 52e17db0bd9a2b4f.
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 90df213332248327.
 -- step: sales__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,

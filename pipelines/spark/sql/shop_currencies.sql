@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 187e7626f3f2a201.
+-- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source a62d8fa716e7f7fa.
 -- columns: site_id BIGINT, currency STRING, run_id STRING
 -- step: shop_currencies
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source f347f2be021f71b9.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 97abf406c73a060e.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source a44afa0cd11aa337.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source a5b6c67d76007eb3.
 -- step: shop_overlap__shop_prices, kept
 WITH known AS (
   SELECT DISTINCT

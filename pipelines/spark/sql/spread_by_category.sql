@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source 0a0147040f3be498.
+-- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source 4d067aede19a81bd.
 -- step: spread_by_category__trusted
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source dc1840aeb0df677b.
+-- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source 6666bf7f8fc34ae0.
 -- step: spread_by_day__known
 SELECT
   day,

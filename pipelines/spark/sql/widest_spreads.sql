@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 4b29aa40b2743b0d.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 5a321aae7e6b7aaf.
 -- step: widest_spreads__matching
 WITH known AS (
   SELECT DISTINCT

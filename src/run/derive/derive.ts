@@ -5,6 +5,7 @@ import type { Merge } from '../../apply/merge.js';
 import { settleAll } from '../../io/side-by-side.js';
 import { countRows } from '../../lake/slices.js';
 import { KEEP, replaceAll } from '../../lake/table-change.js';
+import type { TableRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, columnsOf, selectNamedColumns, sql } from '../../sql/sql.js';
@@ -46,7 +47,11 @@ export async function deriveTables(
   const products = derived.some(isFollowing) ? await findChangedProducts(graph, merge, flipped, next) : undefined;
   const few = products !== undefined && products.count * FEW_PRODUCTS <= countRows(tables.products.files);
   const queries = derived.flatMap(({ by, query }) => (by === 'product' ? [query] : []));
-  const parts = new ProductParts(graph, { folder: path.join(workFolder, 'products'), queries });
+  const parts = new ProductParts(graph, {
+    folder: path.join(workFolder, 'products'),
+    queries,
+    elsewhere: run.elsewhere,
+  });
   const readChanged = async ({ rows }: ChangedProducts) =>
     graph.table(
       'changed_items',
@@ -54,8 +59,9 @@ export async function deriveTables(
       FROM ${await next.rows('items')} SEMI JOIN ${rows} USING (product_id)`,
     );
   const items: Made = { isKept: true, ...(few && products.count > 0n ? { changed: await readChanged(products) } : {}) };
-  // Groups of whole tables hold much memory: one is made after the other.
-  const inTurn = pLimit(1);
+  // Groups of whole tables hold much memory: one is made after the other, unless workers have memory of their own.
+  const all = countRows((await next.table('items')).files);
+  const inTurn = pLimit(parts.workers(all) === undefined ? 1 : derived.length);
   const made = new Map<TableName, Promise<Made>>();
   const readMade = async (name: TableName): Promise<Made> => {
     if (name === 'items') return items;
@@ -141,9 +147,16 @@ async function remake(deriving: Deriving, parts: ProductParts): Promise<StagedTa
   const { run, staging, next, one } = deriving;
   const { graph, tables: stored, landing } = run;
   const { remove } = replaceAll(stored[one.table], undefined);
-  const tables = await readAll(next, one.reads);
-  const count = one.by === 'product' ? parts.count(await graph.count(await next.rows('items'))) : 1;
-  const divided: readonly PartTables[] = await parts.divide(tables, count);
+  const items = await graph.count(await next.rows('items'));
+  const tables = await readTables(next, one.reads);
+  const divided: readonly PartTables[] = one.by === 'product' ? await parts.divide(tables, items) : [asWhole(tables)];
   const selects = divided.map((part) => selectDerived(one, part, landing.runId));
-  return staging.stageParts(one.table, { remove }, selects, noteOrigin(deriving));
+  return staging.stageParts(one.table, { remove }, selects, noteOrigin(deriving), items);
 }
+
+async function readTables(next: NextLake, names: readonly TableName[]): Promise<Partial<Record<TableName, TableRows>>> {
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await next.table(name)] as const)));
+}
+
+const asWhole = (tables: Partial<Record<TableName, TableRows>>): PartTables =>
+  Object.fromEntries(Object.entries(tables).map(([name, { rows }]) => [name, sql`FROM ${rows}`]));

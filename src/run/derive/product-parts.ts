@@ -1,19 +1,24 @@
-import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { runSideBySide } from '../../io/side-by-side.js';
 import { explainSystemFault } from '../../lake/faults.js';
 import { MANY_FILES } from '../../lake/plan-compaction.js';
+import type { TableRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
-import { quoteList, quoteLiteral } from '../../sql/quote.js';
+import { quoteList } from '../../sql/quote.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
-import { ignoreMissing } from '../../tables/layout.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { TableName } from '../../tables/table.js';
+import type { Workers } from '../../workers/workers.js';
+import { divideElsewhere, dividePart, joinParts, type PartFiles } from './part-task.js';
 
 /** So many items are grouped by product at once: what groups hold can't all be spilled. */
 const WHOLE_ITEMS = 1_100_000n;
 /** If there are more, so many at a time. */
 const PART_ITEMS = 600_000n;
+
+/** As few for a worker, because many work at once. */
+const WORKER_ITEMS = 300_000n;
 
 /** The folder of parts, and their size. */
 export interface PartPlan {
@@ -22,7 +27,12 @@ export interface PartPlan {
   queries: readonly string[];
   wholeItems?: bigint;
   partItems?: bigint;
+  /** Processes that divide tables and work on parts, where items are many. */
+  elsewhere?: { workers: Workers; ship: (sql: Sql) => Promise<string[]> } | undefined;
 }
+
+/** The rows of a table, and of some of its files. */
+export type DividedTable = Pick<TableRows, 'rows' | 'files' | 'ofFiles'>;
 
 /** Tables by name, as the rows of a part of the products. */
 export type PartTables = Partial<Record<TableName, Sql>>;
@@ -34,60 +44,92 @@ export type PartTables = Partial<Record<TableName, Sql>>;
 export class ProductParts {
   readonly #graph: RelationGraph;
   readonly #plan: PartPlan;
-  readonly #written = new Map<Relation, Promise<string>>();
+  readonly #written = new Map<Relation, Promise<PartFiles>>();
 
   constructor(graph: RelationGraph, plan: PartPlan) {
     this.#graph = graph;
     this.#plan = plan;
   }
 
+  /** The workers, if so many items are worth the way to them. */
+  workers(items: bigint): PartPlan['elsewhere'] {
+    const { elsewhere } = this.#plan;
+    return elsewhere?.workers.pays(items) === true ? elsewhere : undefined;
+  }
+
   /** Counts the parts that so many items make. Few are one. */
   count(items: bigint): number {
     const { wholeItems = WHOLE_ITEMS, partItems = PART_ITEMS } = this.#plan;
-    if (items <= wholeItems) return 1;
     const divide = (size: bigint) => Number((items + size - 1n) / size);
+    if (this.workers(items) !== undefined) return Math.max(2, Math.min(divide(WORKER_ITEMS), MANY_FILES));
+    if (items <= wholeItems) return 1;
     // A part leaves a file in each table: of more small ones, the run would join them again.
     return Math.max(divide(wholeItems), Math.min(divide(partItems), MANY_FILES));
   }
 
-  /** The tables part by part. Those whose rows are not a product's own come whole. */
-  async divide(tables: Partial<Record<TableName, Relation>>, count: number): Promise<PartTables[]> {
+  /** The tables part by part, of so many items. Those whose rows are not a product's own come whole. */
+  async divide(tables: Partial<Record<TableName, DividedTable>>, items: bigint): Promise<PartTables[]> {
     const names = Object.keys(tables) as TableName[];
-    const parts = Array.from({ length: count }, (): PartTables => ({}));
+    const parts = Array.from({ length: this.count(items) }, (): PartTables => ({}));
     for (const name of names) {
-      const rows = tables[name] as Relation;
-      const isParted = count > 1 && isByProduct(name);
-      const folder = isParted ? await this.#write(name, rows, count) : '';
-      for (const [part, own] of parts.entries()) {
-        own[name] = isParted ? await readPart(rows, path.join(folder, `part=${part}`)) : sql`FROM ${rows}`;
-      }
+      const table = tables[name] as DividedTable;
+      const isParted = parts.length > 1 && isByProduct(name);
+      const files = isParted ? await this.#write(name, table, { count: parts.length, items }) : undefined;
+      for (const [part, own] of parts.entries()) own[name] = readPart(table.rows, files, part);
     }
     return parts;
   }
 
-  #write(table: TableName, rows: Relation, count: number): Promise<string> {
-    const before = this.#written.get(rows);
-    const folder = path.join(this.#plan.folder, table);
-    const written = before ?? this.#copy(table, rows, count, folder).then(() => folder);
-    this.#written.set(rows, written);
+  #write(table: TableName, rows: DividedTable, into: { count: number; items: bigint }): Promise<PartFiles> {
+    const written = this.#written.get(rows.rows) ?? this.#divide(table, rows, into);
+    this.#written.set(rows.rows, written);
     return written;
   }
 
-  async #copy(table: TableName, rows: Relation, count: number, folder: string): Promise<void> {
-    await mkdir(folder, { recursive: true });
-    const columns = selectNamedColumns(table, this.#plan.queries);
-    const select = sql`SELECT ${code(columns)}, hash(product_id) % ${count} AS part FROM ${rows} WHERE product_id IS NOT NULL`;
-    await this.#graph.ready(select);
-    const copy = `COPY (${select.text}) TO ${quoteLiteral(folder)} (FORMAT parquet, PARTITION_BY (part))`;
-    await explainSystemFault(folder, () => this.#graph.db.run(copy));
+  async #divide(
+    table: TableName,
+    divided: DividedTable,
+    { count, items }: { count: number; items: bigint },
+  ): Promise<PartFiles> {
+    const folder = path.join(this.#plan.folder, table);
+    const select = (source: Sql) =>
+      sql`SELECT ${code(selectNamedColumns(table, this.#plan.queries))}, hash(product_id) % ${count} AS part
+      FROM ${source} WHERE product_id IS NOT NULL`;
+    const elsewhere = this.workers(items);
+    if (elsewhere === undefined) {
+      const whole = select(sql`${divided.rows}`);
+      await this.#graph.ready(whole);
+      return explainSystemFault(folder, () => dividePart(this.#graph.db, { views: [], select: whole.text, folder }));
+    }
+    const pieces = groupBySize(divided.files).map((group) => select(divided.ofFiles(group)));
+    const parts = await runSideBySide(pieces.length, pieces, async (piece) =>
+      divideElsewhere(elsewhere.workers, { views: await elsewhere.ship(piece), select: piece.text, folder }),
+    );
+    return joinParts(parts);
   }
 }
 
-async function readPart(rows: Relation, folder: string): Promise<Sql> {
-  const names = await readdir(folder).catch(ignoreMissing);
-  if (names === undefined) return sql`SELECT * FROM ${rows} WHERE false`;
-  const files = names.map((name) => path.join(folder, name));
-  return code(`SELECT * FROM read_parquet(${quoteList(files)}, hive_partitioning = false)`);
+/** Files that have about as many rows as a worker takes. */
+function groupBySize<F extends { rows: bigint }>(files: readonly F[]): F[][] {
+  const groups: F[][] = [];
+  let rows = WORKER_ITEMS;
+  for (const file of files) {
+    if (rows >= WORKER_ITEMS) {
+      groups.push([]);
+      rows = 0n;
+    }
+    groups.at(-1)?.push(file);
+    rows += file.rows;
+  }
+  return groups;
+}
+
+/** @param files undefined where the table is not divided */
+function readPart(rows: Relation, files: PartFiles | undefined, part: number): Sql {
+  if (files === undefined) return sql`FROM ${rows}`;
+  const own = files.get(part);
+  if (own === undefined) return sql`SELECT * FROM ${rows} WHERE false`;
+  return code(`SELECT * FROM read_parquet(${quoteList(own)}, hive_partitioning = false)`);
 }
 
 /** True for tables whose rows of a product are its own. */

@@ -60,8 +60,6 @@ export interface LandedInput {
  * feed; or the feed alone. Segments of whole rows are typed while the rest downloads.
  */
 export async function landRun(run: Run): Promise<LandedInput> {
-  // Another program has typed and committed the items.
-  if (run.landing.journal.state.isMerged && run.standing.items === 'committed') run.typing.leaveItems();
   const planning = readAccountOfRun(run);
   const source = { ...run, journal: run.landing.journal, isAtWork: true };
   const planner = await RunPlanner.open(source, planning);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { type ApiClient, type ClientOptions, createClient } from '../../api/client.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
@@ -20,10 +21,14 @@ import { listLandedEvents } from '../../source/events.js';
 import { removeBackfill } from '../../source/land-histories.js';
 import type { Database } from '../../sql/connection.js';
 import { FEW_ROWS, RelationGraph } from '../../sql/graph.js';
+import { Shipments } from '../../sql/shipment.js';
+import type { Sql } from '../../sql/sql.js';
 import { findItemPath } from '../../tables/item-names.js';
 import { privatePath } from '../../tables/layout.js';
 import type { DatasetSelection } from '../../tables/table.js';
 import { removeEvents } from '../../webhook/event-files.js';
+import { SparkWorkers, type SparkWorld } from '../../workers/spark.js';
+import type { Workers } from '../../workers/workers.js';
 import { refuseOtherPartitions } from '../apply/items-layout.js';
 import { refuseNarrowing, showSelection } from './dataset-selection.js';
 import {
@@ -67,6 +72,8 @@ export interface Run {
   client: ApiClient;
   landing: Landing;
   typing: TypingQueue;
+  /** Processes on a cluster, where the pipeline has one, and what makes relations readable to them. */
+  elsewhere: { workers: Workers; ship: (sql: Sql) => Promise<string[]> } | undefined;
   /** Sees the rows of the run, and compares them with the API document. */
   drift: DriftWatch;
   workFolder: string;
@@ -143,7 +150,10 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const before = new LakeRows(graph, lake, tables, (table) => (table === 'items' ? FEW_ROWS : FEW_ROWS_BEFORE));
     const { mapping } = pipeline.source;
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
-    const typing = new TypingQueue(db, { runId, workFolder }, mapping, drift.look);
+    const workers = openWorkers(pipeline, { io, stop: stop.signal });
+    const shipments = new Shipments(graph, join(workFolder, 'shipped'));
+    const elsewhere = workers && { workers, ship: (sql: Sql) => shipments.ship(sql) };
+    const typing = new TypingQueue(db, { runId, workFolder, workers }, mapping, drift.look);
     const shared = { pipeline, caps, io, stop: stop.signal, lake, lock, session, db, graph, before, client };
     const standing = findStandings(tables, landing.runNumber, repairs);
     return {
@@ -151,6 +161,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
       selection,
       landing,
       typing,
+      elsewhere,
       drift,
       workFolder,
       memory,
@@ -167,6 +178,15 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     await client.close();
     throw error;
   }
+}
+
+/** Nothing of a cluster starts before the first task. */
+function openWorkers({ engine, lake, source }: Pipeline, world: Pick<SparkWorld, 'io' | 'stop'>): Workers | undefined {
+  if (engine.spark === undefined) return undefined;
+  return new SparkWorkers(
+    { ...engine.spark, secrets: [source.apiKey] },
+    { ...world, memory: lake.memory ?? MEMORY_LIMIT },
+  );
 }
 
 /** The run to continue. One that has asked for nothing yet starts over if the pipeline copies other datasets now. */
@@ -237,6 +257,7 @@ export function noteCalls({ client }: Pick<Run, 'client'>): EntryOf<'calls'> {
 /** Releases everything; the landing stays, so that an unfinished run can continue. */
 export async function closeRun(run: Run): Promise<void> {
   const { journal } = run.landing;
+  await run.elsewhere?.workers.close();
   await run.typing.finish().catch(() => {}); // nothing may use the database when it closes
   await run.session.close();
   // A try that ends early was mostly refused: the run's row says so, if a later try writes it.

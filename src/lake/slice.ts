@@ -1,0 +1,117 @@
+import { rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
+import type { Database } from '../sql/connection.js';
+import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
+import { LIST_ELEMENT_ID, loadTableSchema, type TableSchema } from '../tables/schemas.js';
+import type { StagedFile, TableName } from '../tables/table.js';
+import { sealDataFile } from './data-file.js';
+import { nameDataFile } from './file-name.js';
+import { addPartitionKeys, type PartitionTexts, partitionKey, readPartitionValues } from './partition-value.js';
+import { TARGET_BYTES } from './plan-compaction.js';
+import { GROUP_ROWS } from './splice-candidates.js';
+import { type ColumnStatistics, writeStats } from './stats.js';
+
+/** The form of a table's files. */
+export interface FileForm {
+  table: TableName;
+  runId: string;
+  metadata?: Record<string, string> | undefined;
+  /** True to write a file also if there are no rows. */
+  keepsEmpty?: boolean | undefined;
+  /** Size at which a file of an unpartitioned table ends. */
+  targetBytes?: number | undefined;
+}
+
+/** The form of the files of a slice, and where they go. */
+export interface SliceForm extends FileForm {
+  partitionBy: string[];
+  texts: PartitionTexts;
+  folder: string;
+}
+
+/** Level 1 gives files as small as DuckDB's default 3, for a third less CPU time. */
+const ZSTD_LEVEL = 1;
+
+/** Writes rows with the table's columns as files, which are still to be sealed. */
+export async function writeSlice(db: Database, form: SliceForm, select: string): Promise<StagedFile[]> {
+  const schema = loadTableSchema(form.table);
+  const files: StagedFile[] = [];
+  // The files' names need no sync: a commit renames them and syncs the folders they come to.
+  for (const row of await db.rows(writeCopy(schema, form, select))) {
+    const file = describeFile(schema, form, row);
+    if (file.rows > 0n || form.keepsEmpty === true) files.push(file);
+    else await rm(file.stagedAt);
+  }
+  return files;
+}
+
+/** Syncs a file, checks it, and gives it with its checksum. */
+export async function sealFile({ columns }: TableSchema, file: StagedFile): Promise<StagedFile> {
+  const { stagedAt, rows, bytes } = file;
+  const sha256 = await sealDataFile(stagedAt, { rows, bytes, columns: columns.map(({ name }) => name) });
+  return { ...file, sha256 };
+}
+
+function writeCopy(schema: TableSchema, form: SliceForm, select: string): string {
+  const { partitionBy, folder, targetBytes = TARGET_BYTES, keepsEmpty } = form;
+  // DuckDB can't split the files of a partition by size.
+  const layout =
+    partitionBy.length > 0
+      ? `PARTITION_BY (${partitionBy.map((_, index) => partitionKey(index)).join(', ')}), WRITE_PARTITION_COLUMNS false`
+      : `FILE_SIZE_BYTES ${BigInt(targetBytes)}, WRITE_EMPTY_FILE ${keepsEmpty === true}`;
+  return `COPY (${addPartitionKeys(schema, partitionBy, select)}\n) TO ${quoteLiteral(folder)} (${writeFileOptions(form, GROUP_ROWS)},
+    FIELD_IDS ${writeFieldIds(schema)}, APPEND true, FILENAME_PATTERN '{uuidv7}', ${layout}, RETURN_STATS true)`;
+}
+
+/** Ids of the columns. Parquet takes them, and table formats with ids need them. */
+function writeFieldIds({ columns }: TableSchema): string {
+  const ids = columns.map(({ name, type }, index) => {
+    const id = BigInt(index + 1);
+    const own = type === 'VARCHAR[]' ? `{__duckdb_field_id: ${id}, element: ${id + LIST_ELEMENT_ID}}` : String(id);
+    return `${quoteIdentifier(name)}: ${own}`;
+  });
+  return `{${ids.join(', ')}}`;
+}
+
+/** Options of a COPY of a data file: its form, and the key-value metadata that each file has. */
+export function writeFileOptions(
+  { table, runId, metadata }: Pick<FileForm, 'table' | 'runId' | 'metadata'>,
+  groupRows: number,
+): string {
+  const all = { 'pricelake.table': table, 'pricelake.run_id': runId, ...metadata };
+  const pairs = Object.entries(all).map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`);
+  return `FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL ${ZSTD_LEVEL}, ROW_GROUP_SIZE ${groupRows},
+    KV_METADATA {${pairs.join(', ')}}`;
+}
+
+/** One row of RETURN_STATS → the file. */
+function describeFile(
+  schema: TableSchema,
+  { partitionBy, texts }: SliceForm,
+  row: Record<string, DuckDBValue>,
+): StagedFile {
+  const stagedAt = String(row.filename);
+  const rows = BigInt(String(row.count));
+  const statistics = readStatistics(schema, readMap(row.column_statistics));
+  const partitionValues = readPartitionValues(schema, partitionBy, readMap(row.partition_keys), texts);
+  return {
+    stagedAt,
+    path: nameDataFile(partitionValues, basename(stagedAt)),
+    rows,
+    bytes: Number(row.file_size_bytes),
+    partitionValues,
+    stats: writeStats(schema, partitionBy, rows, statistics),
+    modifiedAt: Date.now(),
+  };
+}
+
+function readStatistics(schema: TableSchema, statistics: Map<string, DuckDBValue>): Map<string, ColumnStatistics> {
+  const read = (name: string) => readMap(statistics.get(quoteIdentifier(name)));
+  return new Map(schema.columns.map(({ name }) => [name, new Map([...read(name)].map(([k, v]) => [k, String(v)]))]));
+}
+
+function readMap(value: DuckDBValue | undefined): Map<string, DuckDBValue> {
+  if (!(value instanceof DuckDBMapValue)) return new Map();
+  return new Map(value.entries.map((entry) => [String(entry.key), entry.value]));
+}

@@ -1,0 +1,55 @@
+import { doTyping, TYPING } from '../apply/typing-task.js';
+import { explainDamage, explainSystemFault } from '../lake/faults.js';
+import { openSession } from '../lake/session.js';
+import { doSlice, SLICE } from '../lake/slice-task.js';
+import type { Database } from '../sql/connection.js';
+import { readRequest, type TaskKind, writeLastingError, writeResult } from '../workers/workers.js';
+import { dividePart, PART } from './derive/part-task.js';
+
+/** A kind of task with what does it, from JSON to the line of its answer. */
+type Work = (db: Database, task: unknown) => Promise<(began: number) => string>;
+
+function join<I, O>(kind: TaskKind<I, O>, work: (db: Database, task: I) => Promise<O>): [string, Work] {
+  const run: Work = async (db, task) => {
+    const result = await work(db, kind.input.parse(task));
+    return (began) => writeResult(kind, result, measureProcess(began));
+  };
+  return [kind.name, run];
+}
+
+const WORKS = new Map([join(TYPING, doTyping), join(SLICE, doSlice), join(PART, dividePart)]);
+
+/**
+ * Does a task of a run in a worker of a cluster, by the same functions as the run itself. Takes and gives a line.
+ * @throws what another try elsewhere may not bring again
+ */
+export async function doTask(line: string, signal: AbortSignal): Promise<string> {
+  const began = performance.now();
+  try {
+    const { kind, memory, task } = readRequest(line);
+    const work = WORKS.get(kind);
+    if (work === undefined) throw new Error(`there is no kind of task ${kind}`);
+    const session = await openSession({ hasModels: true, memoryLimit: memory, signal });
+    try {
+      // A Spark task has one core.
+      await session.db.run('SET threads = 1; SET preserve_insertion_order = false');
+      const write = await explainSystemFault('a worker', () => explainDamage('a worker', () => work(session.db, task)));
+      return write(began);
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    const lasting = writeLastingError(error);
+    if (lasting === undefined) throw error;
+    return lasting;
+  }
+}
+
+function measureProcess(began: number) {
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  return {
+    seconds: (performance.now() - began) / 1000,
+    cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,
+    maxBytes: maxRSS * 1024,
+  };
+}
