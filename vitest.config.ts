@@ -15,6 +15,7 @@ const LONG = [
   'test/apply/odd-times.test.ts',
   'test/apply/stale-sources.test.ts',
   'test/cli/demo-again.test.ts',
+  'test/cli/mcp/analyses.test.ts',
   'test/cli/mcp/money.test.ts',
   'test/cli/query-source.test.ts',
   'test/cli/results/outputs.test.ts',

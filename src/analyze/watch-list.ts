@@ -5,9 +5,9 @@ import type { Statements } from '../sql/connection.js';
 import { bindQuery, readAnalysis } from '../sql/model.js';
 import { quoteLiteral } from '../sql/quote.js';
 import { itself, Sql, sql } from '../sql/sql.js';
+import { readUserLines } from './user-table.js';
 
-const COLUMNS = ['product', 'price', 'currency', 'lowest', 'highest'] as const;
-const REQUIRED = ['product', 'price'];
+const COLUMNS = { columns: ['product', 'price'], optional: ['currency', 'lowest', 'highest'] };
 const HINT =
   'A price list is CSV with a header: product,price and optionally currency,lowest,highest; for example 4006381333931,12.99,EUR,9.99,14.99.';
 
@@ -119,7 +119,8 @@ export async function loadWatchList(
   const delimiter = await findDelimiter(list);
   const file = copy ?? list;
   if (copy !== undefined) await copyFile(list, copy);
-  await createLines(db, file, delimiter);
+  const read = { file, rows: 'the price list', ...COLUMNS, hint: HINT, delimiter, isAnyCase: true };
+  await readUserLines(db, { ...read, lines: 'watch_text' });
   // A file with semicolons between columns has decimal commas.
   const money = (name: string) => (delimiter === ';' ? `replace(trim(${name}), ',', '.')` : `trim(${name})`);
   const isMoney = (name: string) => String.raw`regexp_full_match(${money(name)}, '\d{1,14}(\.\d{1,4})?')`;
@@ -180,24 +181,4 @@ async function findDelimiter(file: string): Promise<string> {
     throw new PricelakeError('usage', `--list ${file}: can't read the file`, { hint: HINT }, { cause });
   }
   throw new PricelakeError('config', `${file}: the file is empty`, { hint: HINT });
-}
-
-/** Reads the lines as text, numbered as in an editor. Missing columns are null. */
-async function createLines(db: Statements, file: string, delimiter: string): Promise<void> {
-  try {
-    await db.run(`CREATE OR REPLACE TABLE watch_read AS
-      SELECT *, row_number() OVER () + 1 AS line
-      FROM read_csv(${quoteLiteral(file)}, header = true, all_varchar = true, delim = ${quoteLiteral(delimiter)}, quote = '"', normalize_names = true, parallel = false)`);
-  } catch (cause) {
-    const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
-    throw new PricelakeError('config', `${file}: can't read the price list: ${reason}`, { hint: HINT }, { cause });
-  }
-  const names = (await db.rows('DESCRIBE watch_read')).map(({ column_name }) => String(column_name));
-  const missing = REQUIRED.filter((name) => !names.includes(name));
-  if (missing.length > 0) {
-    throw new PricelakeError('config', `${file}:1: there is no column ${missing.join(', ')}`, { hint: HINT });
-  }
-  const columns = COLUMNS.map((name) => (names.includes(name) ? name : `NULL::VARCHAR AS ${name}`));
-  await db.run(`CREATE OR REPLACE TABLE watch_text AS SELECT line, ${columns.join(', ')} FROM watch_read`);
-  await db.run('DROP TABLE watch_read');
 }

@@ -280,7 +280,10 @@ export interface Pipeline extends Omit<PipelineValues, 'source' | 'webhook' | 'n
 type PipelineValues = z.output<typeof pipelineSchema>;
 
 /** Settings for commands that only read the lake. */
-export type ReadingSettings = Pick<PipelineValues, 'lake' | 'analysis' | 'budget' | 'checks' | 'checksFolder'>;
+export interface ReadingSettings
+  extends Pick<PipelineValues, 'lake' | 'analysis' | 'budget' | 'checks' | 'checksFolder'> {
+  source: Pick<PipelineValues['source'], 'mapping'>;
+}
 
 /** Settings for messages to people. */
 export type NotifySettings = Pick<PipelineValues, 'name' | 'notify'>;

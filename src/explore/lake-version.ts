@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { createSpellsView } from '../analyze/analysis.js';
+import { type Conversion, loadRates } from '../analyze/exchange-rates.js';
 import { makeScratchFolder } from '../io/scratch-folder.js';
 import type { Lake } from '../lake/lake.js';
 import { readPointer } from '../lake/pointer.js';
@@ -29,6 +30,8 @@ export interface VersionOptions {
   memory: string;
   /** Stops whatever is asked. */
   signal?: AbortSignal | undefined;
+  /** The user's exchange rates, as table `rates`. */
+  rates?: Conversion | undefined;
 }
 
 /** Variables of a session with their values. */
@@ -82,7 +85,7 @@ export class LakeVersion {
   }
 
   /** @throws PricelakeError `lake_invalid` if a table can't be read */
-  static async open(lake: Lake, { memory, signal }: VersionOptions): Promise<LakeVersion> {
+  static async open(lake: Lake, { memory, signal, rates }: VersionOptions): Promise<LakeVersion> {
     const scratch = await makeScratchFolder('explore');
     const stop = new AbortController();
     let db: Database | undefined;
@@ -97,6 +100,7 @@ export class LakeVersion {
       await db.run(RETURN_MEMORY);
       await createTableViews(db, lake);
       await createSpellsView(db);
+      if (rates !== undefined) await loadRates(db, rates.file);
       const pointer = await readPointer(lake);
       const credits = await db.rows(
         'SELECT DISTINCT attribution AS text FROM sites WHERE is_current AND attribution IS NOT NULL ORDER BY text',

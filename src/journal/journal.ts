@@ -15,6 +15,8 @@ export interface Fold<Entry, State> {
   refuse?: (state: State, entry: Entry) => string | undefined;
   /** Pure, and as cheap after a hundred thousand lines as after one. */
   step: (state: State, entry: Entry) => State;
+  /** The state without a damaged line of which nothing is missed; undefined if it may not be left out. */
+  skip?: (state: State, line: string) => State | undefined;
   /** True if each line ends with a checksum of all lines up to it. */
   isSealed: boolean;
   /** Advice for a damaged journal. */
@@ -162,8 +164,14 @@ async function readLines<Entry, State>(path: string, fold: Fold<Entry, State>) {
     const where = `${path}: line ${stands.lines + 1}`;
     const [tail = '', claimed] = SUM.exec(text) ?? [];
     const line = tail === '' ? text : `${text.slice(0, -tail.length)}}`;
-    const entry = readEntry(line, where, fold);
     const sum = addSum(stands.sum, line);
+    const entry = readEntry(line, where, fold);
+    if (entry instanceof PricelakeError) {
+      const state = fold.skip?.(stands.state, line);
+      if (state === undefined) throw entry;
+      stands = { ...stands, state, lines: stands.lines + 1, sum };
+      continue;
+    }
     if (claimed === undefined && fold.isSealed)
       throw new PricelakeError('lake_invalid', `${where} has no checksum`, { hint });
     if (claimed !== undefined && claimed !== sum) {
@@ -175,20 +183,25 @@ async function readLines<Entry, State>(path: string, fold: Fold<Entry, State>) {
   return { ...stands, size: bytes.length };
 }
 
-function readEntry<Entry, State>(line: string, where: string, { entry, advice }: Fold<Entry, State>): Entry {
+/** An entry, or why the line is none. */
+function readEntry<Entry, State>(
+  line: string,
+  where: string,
+  { entry, advice }: Fold<Entry, State>,
+): Entry | PricelakeError {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch (cause) {
-    throw new PricelakeError('lake_invalid', `${where} is damaged`, { hint: advice }, { cause });
+    return new PricelakeError('lake_invalid', `${where} is damaged`, { hint: advice }, { cause });
   }
   const read = entry.safeParse(value);
   if (read.success) return read.data;
   const wrong = read.error.issues.find(({ code }) => code === 'custom');
   if (wrong !== undefined) {
-    throw new PricelakeError('lake_invalid', `${where} is damaged: ${wrong.message}`, { hint: advice });
+    return new PricelakeError('lake_invalid', `${where} is damaged: ${wrong.message}`, { hint: advice });
   }
-  throw new PricelakeError(
+  return new PricelakeError(
     'lake_invalid',
     `${where} has something that this version doesn't know`,
     { hint: `If a newer version wrote it, continue with that version. If it is damaged: ${advice}` },

@@ -2,6 +2,7 @@ import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { makeFolder, syncFolder } from '../io/durable.js';
+import type { Io } from '../io/io.js';
 import { type Lake, privatePath, temporaryPath } from '../tables/layout.js';
 import type { RunsRow } from '../tables/rows.js';
 import { loadTableSchema } from '../tables/schemas.js';
@@ -87,20 +88,29 @@ export interface LakeMemory {
   /** Number of lines that no longer count, and of all lines. */
   superseded: number;
   lines: number;
+  /** Numbers of lines that are damaged and not missed. */
+  damaged: readonly number[];
 }
 
 const NOTHING: LakeMemory = {
   ...{ idleRuns: undefined, histories: undefined, plan: undefined, broken: new Map(), counts: undefined },
   probedAt: undefined,
   tries: [],
-  ...{ superseded: 0, lines: 0 },
+  ...{ superseded: 0, lines: 0, damaged: [] },
 };
+
+/** Beginnings of lines that the next run writes again. */
+const HINT = /^\{"type":"(?:counts|plan|probed|try)"/;
 
 /** Lines may be taken out by hand, so they have no checksums. */
 const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
   entry: memoryEntry,
   start: NOTHING,
   step: (memory, entry) => foldMemory({ ...memory, lines: memory.lines + 1 }, entry),
+  skip: ({ lines, superseded, damaged, ...rest }, line) => {
+    if (!HINT.test(line)) return undefined;
+    return { ...rest, lines: lines + 1, superseded: superseded + 1, damaged: [...damaged, lines + 1] };
+  },
   isSealed: false,
   advice:
     'Move it away. Table runs then lacks the runs that found nothing new since the last publication, and `status` the seconds of steps so far; with `source.history: items`, pricelake reads all histories again, one call each. Nothing else is lost.',
@@ -162,11 +172,13 @@ export function readMemory(lake: Lake): Promise<LakeMemory> {
 /** The file is not rewritten for fewer lines that no longer count. */
 const FEW_LINES = 200;
 
-/** Opens the memory under the lake's lock. Rewrites it if most of its lines no longer count. */
-export async function openMemory(lake: Lake): Promise<Memory> {
+/** Opens the memory under the lake's lock. Rewrites it if most of its lines no longer count, or some are damaged. */
+export async function openMemory(lake: Lake, io: Pick<Io, 'log'>): Promise<Memory> {
   const file = privatePath(lake, MEMORY_FILE);
   const memory = await readMemory(lake);
-  if (memory.superseded > Math.max(FEW_LINES, memory.lines / 2)) await compact(lake, file, memory);
+  const hasDamage = memory.damaged.length > 0;
+  if (hasDamage) io.log('warn', 'memory.damaged', { file, lines: memory.damaged.join(', ') });
+  if (hasDamage || memory.superseded > Math.max(FEW_LINES, memory.lines / 2)) await compact(lake, file, memory);
   return Journal.open(file, MEMORY_FOLD);
 }
 

@@ -9,7 +9,7 @@ import { quoteIdentifier } from '../sql/quote.js';
 import { itself } from '../sql/sql.js';
 import { ignoreMissing, privatePath } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
-import { createReplayedViews, type Proof, readApplied } from './proof.js';
+import { createReplayedViews, type Proof, type Report, readApplied } from './proof.js';
 
 /** Compares products in parts of about this many items, because DuckDB can't spill all that groups hold. */
 const PART_ITEMS = 1_500_000n;
@@ -80,7 +80,7 @@ export const countProof: Proof = {
   async prove(context, report) {
     const memory = (await readFile(privatePath(context.lake, FILE), 'utf8').catch(ignoreMissing)) ?? '';
     // Counts of other files are out of date, and no run uses them.
-    const kept = readKeptCounts(findCounts(memory), await loadChecks(), (table) =>
+    const kept = readKeptCounts(findCounts(memory, report), await loadChecks(), (table) =>
       context.tables.get(table)?.files.keys(),
     );
     await createReplayedViews(context, [
@@ -99,8 +99,14 @@ export const countProof: Proof = {
 };
 
 /** Reads the newest counts. A last line that was cut short tells nothing. */
-function findCounts(memory: string): string | undefined {
+function findCounts(memory: string, report: Report): string | undefined {
   const lines = memory.split('\n').slice(0, -1);
-  const told = lines.findLast((line) => line.startsWith('{"type":"counts"'));
-  return told && (JSON.parse(told) as { text?: string }).text;
+  const at = lines.findLastIndex((line) => line.startsWith('{"type":"counts"'));
+  try {
+    return at < 0 ? undefined : (JSON.parse(lines[at] as string) as { text?: string }).text;
+  } catch {
+    const what = `line ${at + 1} is damaged: the next run counts all rows, and writes it again`;
+    report({ file: `_pricelake/${FILE}`, what });
+    return undefined;
+  }
 }

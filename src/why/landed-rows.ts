@@ -5,11 +5,12 @@ import { findField } from '../formats/json-scan.js';
 import { readWholeLines } from '../formats/ndjson.js';
 import { findRowId, readCellId } from '../formats/row-id.js';
 import { type LandedRun, listSoundRuns } from '../journal/landings.js';
-import { findItemPath, isItemId } from '../tables/item-names.js';
+import { findItemPath, isItemId, type Mapping } from '../tables/item-names.js';
 import { ignoreMissing } from '../tables/layout.js';
 
 /** A row of a landed file that names an item. */
 export interface LandedRow {
+  itemId: bigint;
   runId: string;
   runNumber: bigint;
   /** Path in the lake's folder. */
@@ -23,6 +24,8 @@ export interface LandedRow {
   text: string;
   /** The raw text of a value, by the names of the API document; undefined if the row has none. */
   raw(path: string): string | undefined;
+  /** The value that the raw text means: that of a JSON string, or of a cell; null if there is none. */
+  says(path: string): string | null;
 }
 
 /** Rows of an item in the landings that are kept, in the order of runs, and runs whose landing can't be used. */
@@ -33,6 +36,13 @@ export interface LandedRows {
   damaged: string[];
 }
 
+export interface RowSearch {
+  ids: readonly bigint[];
+  /** Columns of export rows with names of their own. */
+  mapping: Mapping;
+  signal: AbortSignal;
+}
+
 const NEWLINE = 0x0a;
 /** Products have ids of their own. */
 const isOfItems = (name: string) => /\.(?:ndjson|csv)$/u.test(name) && !/^(?:journal|products)\b/u.test(name);
@@ -41,74 +51,120 @@ const isOfItems = (name: string) => /\.(?:ndjson|csv)$/u.test(name) && !/^(?:jou
 export async function findLandedRows(
   lakeRoot: string,
   published: bigint,
-  itemId: bigint,
-  signal: AbortSignal,
+  { ids, mapping, signal }: RowSearch,
 ): Promise<LandedRows> {
   const { runs, damaged } = await listSoundRuns(lakeRoot, published);
   const rows: LandedRow[] = [];
+  const wanted = ids.map(String);
   for (const run of runs) {
     const names = (await readdir(run.folder)).filter(isOfItems).sort();
     for (const name of names) {
       const read = name.endsWith('.csv') ? searchRecords : searchLines;
-      const found = await read(join(run.folder, name), String(itemId), signal).catch(ignoreMissing);
+      const search = { ids: wanted, reader: readNames(isExport(run, name) ? mapping : {}), signal };
+      const found = await read(join(run.folder, name), search).catch(ignoreMissing);
       rows.push(...(found ?? []).map((row) => placeRow(row, run, name)));
     }
   }
   return { rows, kept: new Set(runs.map(({ runId }) => runId)), damaged };
 }
 
-type FoundRow = Pick<LandedRow, 'line' | 'kind' | 'text' | 'raw'>;
+type FoundRow = Pick<LandedRow, 'itemId' | 'line' | 'kind' | 'text' | 'raw' | 'says'>;
 
-function placeRow(found: FoundRow, { runId, runNumber, state }: LandedRun, name: string): LandedRow {
+interface FileSearch {
+  ids: readonly string[];
+  reader: NameReader;
+  signal: AbortSignal;
+}
+
+/** Reads names of fields as the file has them. */
+interface NameReader {
+  isId(name: string): boolean;
+  /** True if a field of an item, or of the object `parent` in it, holds what the API document calls `path`. */
+  holds(path: string, name: string, parent?: string): boolean;
+}
+
+const readNames = (mapping: Mapping): NameReader => ({
+  isId: (name) => isItemId(name, mapping),
+  holds: (path, name, parent = '') => {
+    const isMapped = parent === '' && Object.values(mapping).includes(path);
+    return isMapped ? mapping[name] === path : findItemPath(parent, name, mapping) === path;
+  },
+});
+
+const findExport = ({ state }: LandedRun, name: string) =>
+  [...state.exports.attempts.values()].flat().find(({ segments }) => segments.some(({ file }) => file === name));
+
+/** `source.mapping` names columns of export rows only. */
+const isExport = (run: LandedRun, name: string): boolean => findExport(run, name) !== undefined;
+
+function placeRow(found: FoundRow, run: LandedRun, name: string): LandedRow {
+  const { runId, runNumber, state } = run;
   const pages = Object.values(state.pages).flatMap(({ files }) => files.get(name) ?? []);
-  const attempts = [...state.exports.attempts.values()].flat();
-  const exported = attempts.find(({ segments }) => segments.some(({ file }) => file === name));
-  const readAt = pages[0]?.readAt ?? exported?.readAt ?? (found.kind === 'change' ? state.feed.done?.at : undefined);
+  const feedReadAt = found.kind === 'change' ? state.feed.done?.at : undefined;
+  const readAt = pages[0]?.readAt ?? findExport(run, name)?.readAt ?? feedReadAt;
   return { ...found, runId, runNumber, file: `_pricelake/landing/${runId}/${name}`, readAt };
 }
 
-const isId = (name: string) => isItemId(name, {});
-
-/** Bytes are compared before a row is parsed: few of them name the item. */
-async function searchLines(file: string, id: string, signal: AbortSignal): Promise<FoundRow[]> {
+/** Bytes are compared before a row is parsed: few of them name an item. */
+async function searchLines(file: string, search: FileSearch): Promise<FoundRow[]> {
   const found: FoundRow[] = [];
   let line = 0;
   for await (const bytes of readWholeLines(file)) {
-    signal.throwIfAborted();
-    const isNamed = bytes.includes(id);
+    search.signal.throwIfAborted();
+    const named = search.ids.filter((id) => bytes.includes(id));
+    const read = (row: Buffer, at: number) => {
+      if (named.some((id) => row.includes(id))) found.push(...readLine(row, at, { ...search, ids: named }));
+    };
     let start = 0;
     for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
       line += 1;
-      if (isNamed) found.push(...readLine(bytes.subarray(start, end), id, line));
+      read(bytes.subarray(start, end), line);
       start = end + 1;
     }
-    if (start < bytes.length) found.push(...readLine(bytes.subarray(start), id, line + 1));
+    if (start < bytes.length) read(bytes.subarray(start), line + 1);
   }
   return found;
 }
 
-function readLine(bytes: Buffer, id: string, line: number): FoundRow[] {
-  if (!bytes.includes(id)) return [];
-  const isChange = findRowId(bytes, ['item'], (name) => name === 'id') === id;
-  if (!isChange && findRowId(bytes, [], isId) !== id) return [];
+function readLine(bytes: Buffer, line: number, { ids, reader }: FileSearch): FoundRow[] {
+  const ofChange = findRowId(bytes, ['item'], (name) => name === 'id');
+  const id = ofChange ?? findRowId(bytes, [], reader.isId);
+  if (id === null || !ids.includes(id)) return [];
   const row = Buffer.from(bytes);
-  const raw = isChange ? (path: string) => readChange(row, path) : (path: string) => readItem(row, path);
-  return [{ line, kind: isChange ? 'change' : 'read', text: row.toString('utf8'), raw }];
+  const raw = (path: string) => (ofChange === null ? readItem(row, path, reader) : readChange(row, path));
+  const says = (path: string) => readJsonText(raw(path));
+  return [
+    {
+      ...{ itemId: BigInt(id), line, text: row.toString('utf8'), raw, says },
+      kind: ofChange === null ? 'read' : 'change',
+    },
+  ];
+}
+
+/** The text of a JSON string; other JSON as it is, but null. */
+function readJsonText(raw: string | undefined): string | null {
+  if (raw === undefined || raw === 'null') return null;
+  if (!raw.startsWith('"')) return raw;
+  try {
+    return String(JSON.parse(raw));
+  } catch {
+    return raw;
+  }
 }
 
 const slice = (row: Buffer, found: { start: number; end: number } | undefined) =>
   found && row.toString('utf8', found.start, found.end);
 
 /** `site.name` of a nested object, or of a flat name in any spelling. */
-function readItem(row: Buffer, path: string): string | undefined {
-  const flat = findField(row, 0, (name) => findItemPath('', name, {}) === path);
+function readItem(row: Buffer, path: string, { holds }: NameReader): string | undefined {
+  const flat = findField(row, 0, (name) => holds(path, name));
   const [parent = '', leaf] = path.split('.');
   if (flat !== undefined || leaf === undefined) return slice(row, flat);
-  const outer = findField(row, 0, (name) => findItemPath('', name, {}) === parent);
+  const outer = findField(row, 0, (name) => holds(parent, name));
   if (outer === undefined || row[outer.start] !== '{'.charCodeAt(0)) return undefined;
   return slice(
     row,
-    findField(row, outer.start, (name) => findItemPath(parent, name, {}) === path),
+    findField(row, outer.start, (name) => holds(path, name, parent)),
   );
 }
 
@@ -125,20 +181,24 @@ function readChange(row: Buffer, path: string): string | undefined {
   return undefined;
 }
 
-async function searchRecords(file: string, id: string, signal: AbortSignal): Promise<FoundRow[]> {
+async function searchRecords(file: string, { ids, reader, signal }: FileSearch): Promise<FoundRow[]> {
   const found: FoundRow[] = [];
   let columns: readonly string[] | undefined;
   for await (const { bytes, line } of readCsvRecords(file)) {
     signal.throwIfAborted();
-    if (columns !== undefined && !bytes.includes(id)) continue;
+    if (columns !== undefined && !ids.some((id) => bytes.includes(id))) continue;
     const text = bytes.toString('utf8');
     const cells = parseCsvRecord(text) ?? [];
-    const names = columns ?? cells.map(String);
-    if (columns === undefined) columns = names;
-    else if (readCellId(cells, names, isId) === id) {
-      const raw = (path: string) => cells[names.findIndex((name) => findItemPath('', name, {}) === path)] ?? undefined;
-      found.push({ line, kind: 'read', text, raw });
+    if (columns === undefined) {
+      columns = cells.map(String);
+      continue;
     }
+    const names = columns;
+    const id = readCellId(cells, names, reader.isId);
+    if (id === null || !ids.includes(id)) continue;
+    const cell = (path: string) => cells[names.findIndex((name) => reader.holds(path, name))] ?? null;
+    const raw = (path: string) => cell(path) ?? undefined;
+    found.push({ itemId: BigInt(id), line, kind: 'read', text, raw, says: cell });
   }
   return found;
 }

@@ -1,7 +1,5 @@
-import type { DuckDBValue } from '@duckdb/node-api';
-import type { Statements } from '../sql/connection.js';
-import { valueToText } from '../sql/value-json.js';
 import { ITEM_VALUES, type ItemPath } from '../tables/item-names.js';
+import { type Row, toText } from './item-facts.js';
 import type { LandedRow } from './landed-rows.js';
 
 /** Somebody's word for a value: a change of the service, or a whole read of the item. */
@@ -21,17 +19,12 @@ export interface Assertion {
   raw: string | undefined;
 }
 
-type Row = Record<string, DuckDBValue>;
-
-const text = (value: DuckDBValue | undefined): string | null =>
-  value === null || value === undefined ? null : valueToText(value);
-
 /** Says what a change tells about a column; undefined if nothing. */
 type Tell = (row: Row) => string | null | undefined;
 const onKinds = (kinds: readonly string[], tell: Tell): Tell => {
   return (row) => (kinds.includes(String(row.kind)) ? tell(row) : undefined);
 };
-const observed: Tell = (row) => text(row.observed_at);
+const observed: Tell = (row) => toText(row.observed_at);
 const onPrice =
   (tell: Tell): Tell =>
   (row) =>
@@ -39,13 +32,13 @@ const onPrice =
 
 /** Columns that changes set (pipelines/models/apply.sql), where the raw change has them, and what they say. */
 const TOLD: Record<string, { path: string; tell: Tell }> = {
-  title: { path: 'changes.title', tell: (row) => (row.is_title_change === true ? text(row.title) : undefined) },
+  title: { path: 'changes.title', tell: (row) => (row.is_title_change === true ? toText(row.title) : undefined) },
   price: {
     path: 'price',
     tell: (row) =>
-      row.is_price_change === true || ['NEW', 'RELISTED'].includes(String(row.kind)) ? text(row.price) : undefined,
+      row.is_price_change === true || ['NEW', 'RELISTED'].includes(String(row.kind)) ? toText(row.price) : undefined,
   },
-  previous_price: { path: 'previousPrice', tell: onPrice((row) => text(row.previous_price)) },
+  previous_price: { path: 'previousPrice', tell: onPrice((row) => toText(row.previous_price)) },
   price_changed_at: { path: 'observedAt', tell: onPrice(observed) },
   removed_at: {
     path: 'observedAt',
@@ -65,19 +58,6 @@ const PATH_OF = new Map<string, ItemPath>(
 /** The field of the API document that a column of items holds; undefined for one that is computed. */
 export const pathOf = (column: string): ItemPath | undefined => PATH_OF.get(column);
 
-/** Every change of an item, oldest first, with whether it tells a price or a title. */
-export function readChanges(db: Statements, itemId: bigint): Promise<Row[]> {
-  // As macros.sql tells them, whose macros only runs have.
-  return db.rows(
-    `SELECT *,
-      previous_price IS NOT NULL OR coalesce(list_contains(json_keys(changes), 'price'), false) AS is_price_change,
-      coalesce(list_contains(json_keys(changes), 'title')
-        AND coalesce(changes->>'$.title[1]', '') = coalesce(title, ''), false) AS is_title_change
-    FROM history WHERE item_id = $1 ORDER BY observed_at, change_id`,
-    [itemId],
-  );
-}
-
 /** Words of changes about a column, oldest first. Differences that comparisons found have no landed bytes of their own. */
 export function listTold(column: string, changes: readonly Row[], landed: readonly LandedRow[]): Assertion[] {
   const told = TOLD[column];
@@ -91,14 +71,14 @@ export function listTold(column: string, changes: readonly Row[], landed: readon
 
 /** A change as an assertion, with the landed line of its run. */
 export function describeChange(row: Row, value: string | null, path: string, landed: readonly LandedRow[]): Assertion {
-  const id = text(row.change_id);
+  const id = toText(row.change_id);
   const runId = String(row.run_id);
-  const line = landed.find((one) => one.kind === 'change' && one.runId === runId && unquote(one.raw('id')) === id);
+  const line = landed.find((one) => one.kind === 'change' && one.runId === runId && one.says('id') === id);
   return {
     kind: 'change',
     value,
     runId,
-    observedAt: text(row.observed_at) ?? undefined,
+    observedAt: toText(row.observed_at) ?? undefined,
     readAt: line?.readAt,
     change: { id, kind: String(row.kind), origin: String(row.origin) },
     place: line && { file: line.file, line: line.line },
@@ -112,24 +92,10 @@ export function listRead(column: string, landed: readonly LandedRow[]): Assertio
   if (path === undefined) return [];
   return landed
     .filter(({ kind }) => kind === 'read')
-    .map(({ runId, readAt, file, line, raw }) => {
-      const found = raw(path);
-      return {
-        ...({ kind: 'read', value: found === undefined || found === 'null' ? null : unquote(found), runId } as const),
-        ...{ observedAt: undefined, readAt, change: undefined, place: { file, line }, raw: found },
-      };
-    });
-}
-
-/** The text of a JSON string; other JSON as it is. */
-export function unquote(raw: string | undefined): string | null {
-  if (raw === undefined) return null;
-  if (!raw.startsWith('"')) return raw;
-  try {
-    return String(JSON.parse(raw));
-  } catch {
-    return raw;
-  }
+    .map(({ runId, readAt, file, line, raw, says }) => ({
+      ...({ kind: 'read', value: says(path), runId } as const),
+      ...{ observedAt: undefined, readAt, change: undefined, place: { file, line }, raw: raw(path) },
+    }));
 }
 
 /** True for texts of one value: `10.50` and `10.5000`, a time with and without its zeros. */

@@ -151,6 +151,16 @@ describe('sync', () => {
     expect(deliveries.filter(({ headers }) => 'service-signature' in headers)).toHaveLength(1);
   });
 
+  test('tells a receiver once that the pipeline file and the command line both name', async () => {
+    const { deliveries, address } = await openReceiver();
+    await write('prices.yaml', PIPELINE + NOTIFY);
+    world.intercept = () => Promise.resolve(refuse(401));
+    const flags = ['--notify', 'url:ALERT_URL', '--notify', 'url:ALERT_URL:ALERT_SECRET'];
+    expect((await run(['sync', ...flags], address)).code).toBe(4);
+    expect(deliveries).toHaveLength(1);
+    expect(deliveries[0]?.headers['service-signature']).toMatch(/^t=/);
+  });
+
   test.each([
     [`slack:https://hooks.example/${TOKEN}`, '--notify is not a receiver'],
     ['slack:NOT_SET', '--notify slack:NOT_SET refers to a variable that is not set'],

@@ -47,7 +47,10 @@ test('a held batch: what holds it, what it has landed, what the plan left, and a
 });
 
 test('an export that keeps breaking off: how often, what it took, and when it is tried again', async () => {
-  const memory = openExportMemory(await openMemory(await openLake(world.lakePath, { create: false })), createFakeIo());
+  const memory = openExportMemory(
+    await openMemory(await openLake(world.lakePath, { create: false }), createFakeIo()),
+    createFakeIo(),
+  );
   for (let run = 0; run < 3; run++) await memory.note('all', { rows: 40n, reason: 'the connection closed early' });
   const { text, json } = await status();
   expect(text).toMatch(

@@ -81,6 +81,11 @@ test('--land-only lands and says so; the next sync continues', async () => {
   expect(landed.code).toBe(0);
   expect(readJsonLine(landed)).toMatchObject({ ok: true, landed: true, run_number: 1, lake: './lake' });
   expect(landed.stdout).not.toContain('published');
+  const status = async (...args: string[]) => runHere(['status', '--lake', './lake', ...args], { cwd });
+  expect(readJsonLine(await status('--json'))).toMatchObject({ open: { state: 'landed', step: 'apply' } });
+  expect((await status()).stdout).toMatch(
+    /^run 1 \(000001-\S+\) has landed .*; the tables are\s+unchanged, and the next sync continues it with step apply$/m,
+  );
   expect(readJsonLine(await resync())).toMatchObject({ ok: true, published: true, resumed: true, run_number: 1 });
 });
 

@@ -208,6 +208,8 @@ describe('watch', () => {
     ['gtin,price\n4006381333931,2', 'no column product', 2],
     ['product,price\n', 'has no products', 2],
     ['', 'empty', 2],
+    ['product,price,currency\r\n4006381333931,2,EUR\r\nb,3\r,EUR\r', 'bad.csv:3: a carriage return has no newline', 2],
+    ['product,price\n"4006381333931\r\n",2\nb,3\r', 'bad.csv:4: the line ends with a carriage return, unlike', 2],
   ])('refuses a list with the line and what is wrong: %j', async (text, message, exit) => {
     const file = await list('bad.csv', [text]);
     if (text === '') await writeFile(file, '');

@@ -1,6 +1,7 @@
 import { appendFile, mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { realIo } from '../../src/io/io.js';
 import {
   type IdleRun,
   listBrokenExports,
@@ -36,7 +37,7 @@ type Entry = Parameters<Memory['append']>[number];
 
 /** Entries of a run. */
 async function remember(...entries: Entry[]): Promise<void> {
-  const memory = await openMemory(lake);
+  const memory = await openMemory(lake, realIo);
   await memory.append(...entries);
   await memory.close();
 }
@@ -120,6 +121,24 @@ test('a line may be taken out by hand: an export is tried again at once', async 
   await writeFile(file, lines.filter((line) => !line.startsWith('{"type":"broken"')).join('\n'));
   expect(listBrokenExports(await readMemory(lake))).toEqual([]);
   expect(await listRuns()).toEqual(['run']);
+});
+
+test('a damaged line that runs write again is left out with a warning; any other one is an error that names it', async () => {
+  await remember(idle('run'), { type: 'counts', text: 'old' }, { type: 'counts', text: 'new' }, idle('next'));
+  const whole = await readFile(file, 'utf8');
+  const damage = (text: string) => writeFile(file, whole.replace(text, text.slice(0, -2)));
+  await damage('{"type":"counts","text":"new"}');
+  expect(await readMemory(lake)).toMatchObject({ counts: 'old', damaged: [3], lines: 4 });
+  expect(await listRuns()).toEqual(['run', 'next']);
+  const logged: unknown[] = [];
+  const memory = await openMemory(lake, { log: (...said) => void logged.push(said) });
+  await memory.close();
+  expect(logged).toEqual([['warn', 'memory.damaged', { file, lines: '3' }]]);
+  expect(await readMemory(lake)).toMatchObject({ counts: 'old', damaged: [], lines: 3 });
+  await writeFile(file, whole.replace('"run_id":"next"', '"run_id":next'));
+  await expect(readMemory(lake)).rejects.toMatchObject({ message: `${file}: line 4 is damaged` });
+  await writeFile(file, whole.replace('{"type":"counts","text":"new"}', '"type":"counts","text":"new"}'));
+  await expect(readMemory(lake)).rejects.toMatchObject({ message: `${file}: line 3 is damaged` });
 });
 
 test('the newest tries are remembered, with seconds of steps and faults, also when the file is written again', async () => {

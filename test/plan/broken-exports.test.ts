@@ -58,7 +58,7 @@ test.each<[string, PricelakeError | Error, boolean, boolean]>([
 
 /** The memory as the next process finds it. */
 async function open(lake: Lake, io: Io) {
-  const memory = await openMemory(lake);
+  const memory = await openMemory(lake, createFakeIo());
   onTestFinished(() => memory.close());
   return openExportMemory(memory, io);
 }

@@ -15,6 +15,8 @@ import { Database } from '../../src/sql/connection.js';
 import { type Column, loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
+import { runHere } from '../cli/pricelake.js';
+import { findFault } from '../cli/results/find-fault.js';
 import { openWorld, type World } from '../run/world.js';
 import { type Server, startServer } from './server.js';
 
@@ -184,6 +186,14 @@ test('a load that is killed in the middle leaves the copy as it was, and the nex
   await load();
   await expectEqual('after the kill');
   expect(await readRuns()).not.toBe(before);
+});
+
+test('--json prints what its schema says, after a load and where nothing is new', async () => {
+  for (const options of [['--full'], []]) {
+    const args = ['load', 'postgres', '--execute', '--schema', SCHEMA, '--lake', world.lakePath, ...options];
+    const { stdout, code } = await runHere([...args, '--json']);
+    expect([code, await findFault('load', stdout.trimEnd().split('\n').at(-1) ?? '')]).toEqual([0, undefined]);
+  }
 });
 
 async function waitFor(sql: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** Pages of a lake on object storage, on a machine without it. */
+/** Pages and tools over a lake on object storage, on a machine without it. */
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { watchOwnRemote } from '../../src/cli/actions/tell-copy.js';
@@ -7,6 +7,7 @@ import { openLake } from '../../src/lake/lake.js';
 import { readRemote } from '../../src/remote/cached-lake.js';
 import { syncPipeline } from '../../src/run/sync.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
+import { openClient } from '../cli/mcp/open-client.js';
 import { openContext } from '../cli/open-context.js';
 import { askAt, serve } from '../explore/explored.js';
 import { testIo } from '../run/world.js';
@@ -28,6 +29,28 @@ test('explore --remote shows a lake that this machine does not have', async () =
   expect(copy).toContain(`read from ${address}, and looked at again once a minute`);
   expect(copy).toMatch(/run 1 there, published <time[^>]*>[^<]*<\/time>. This machine has no copy of it/u);
   await served.close();
+});
+
+test('mcp --remote answers of a lake that this machine does not have, but never syncs it', async () => {
+  const { address, world } = remote;
+  const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = process.env;
+  const cache = path.join(world.folder, 'mcp-cache');
+  const env = { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, PRICELAKE_API_KEY: world.sandbox.keys.live };
+  const file = path.join(world.folder, 'mcp.yaml');
+  await remote.writePipeline('./nowhere', file);
+  const { call, refuse, close } = await openClient([file, '--remote', address, '--cache', cache], env);
+  const { value } = await call('query', { sql: 'SELECT count(*) AS n FROM items' });
+  expect(value).toMatchObject({ run: { number: '1' }, rows: [{ n: '60' }] });
+  expect((await call('status')).value).toMatchObject({ lake: address, runNumber: '1' });
+  expect((await call('checks', { fresh: true, select: ['items_key_unique'] })).value).toMatchObject({
+    checks: [{ passed: true }],
+  });
+  const item = String((await call('query', { sql: 'SELECT item_id FROM items LIMIT 1' })).value.rows[0]?.item_id);
+  expect((await call('why', { table: 'items', key: item, column: 'price' })).value).toMatchObject({
+    rows: [[{ how: 'read', note: expect.stringContaining('no longer kept here') }]],
+  });
+  expect((await refuse('plan')).message).toBe('this server reads a remote, which it cannot sync');
+  await close();
 });
 
 test('the copy says whether it is at the same run and versions as its remote', async () => {

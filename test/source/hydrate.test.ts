@@ -39,7 +39,7 @@ function startItems(changed: number[], visible: number[] = changed, breakAt = 0)
 
 /** A lake's memory of broken exports. */
 async function openRemembered(lake: Lake, io: Io) {
-  const memory = await openMemory(lake);
+  const memory = await openMemory(lake, createFakeIo());
   onTestFinished(() => memory.close());
   return openExportMemory(memory, io);
 }

@@ -22,7 +22,7 @@ interface Value {
 interface Told {
   rows: Value[][];
   others: Word[];
-  from: { price: string; isCounted: boolean }[];
+  from: { itemId: string; price: string; isCounted: boolean; behind?: Value }[];
 }
 
 const story = await openStory();
@@ -36,6 +36,14 @@ const beads = Array.from({ length: 8 }, (_, n) =>
   story.add({ brand: 'Bead', mpn: `B-${n}`, title: `Bead ${n}`, siteId: 44n, price: 10 + n }),
 );
 const jump = story.add({ brand: 'Jump', mpn: 'J-1', title: 'Jumping price', siteId: 44n, price: 5_000 });
+for (let n = 0; n < 12; n += 1)
+  story.add({
+    brand: 'Many',
+    mpn: 'M-1',
+    title: 'Many',
+    siteId: 11n + 11n * BigInt(n % 4),
+    price: n < 11 ? 6000 : 6300,
+  });
 await story.run();
 for (const [time, price] of [
   ['18 08:00', 500_000],
@@ -134,6 +142,42 @@ test('computed values name what they come from', async () => {
   const { rows, from } = await why('price_spread', 'acme-r1', 'trusted_min');
   expect(rows[0]?.[0]).toMatchObject({ how: 'computed', note: expect.stringContaining('price_spread.sql') });
   expect(from.map(({ price }) => Number(price))).toEqual([80, 100, 110]);
+});
+
+describe('a computed value leads on to what its listings say', () => {
+  const readBehind = async (...args: string[]) =>
+    (await why(...args)).from.map(
+      ({ behind }) => behind && [behind.column, behind.value, behind.how, behind.by?.runId],
+    );
+
+  test('a spread, to the prices and the lines that set them', async () => {
+    expect(await readBehind('price_spread', 'acme-r1', 'trusted_max')).toEqual([
+      ['price', '80.0000', 'change', run3],
+      ['price', '100.0000', 'read', run1],
+      ['price', '110.0000', 'read', run1],
+    ]);
+    const { from } = await why('price_spread', 'acme-r1', 'trusted_min');
+    const line = JSON.parse(await readLine(from[0]?.behind?.by as Word)) as Record<string, unknown>;
+    expect(line).toMatchObject({ price: 80, previousPrice: 105 });
+  });
+
+  test('a product, to the listing that has its title', async () => {
+    expect(await readBehind('products', 'acme-r1', 'brand')).toEqual(Array(3).fill(['brand', 'Acme', 'read', run1]));
+    const { stdout } = await runHere(['why', 'products', 'acme-r1', 'title', '--lake', lakePath]);
+    expect(stdout).toMatch(/from {5}item \d+, 80\.0000 EUR\n {13}title: a read of the item at .* line \d+\n/u);
+  });
+
+  test('an offer, to its price or its attributes', async () => {
+    expect(await readBehind('offers', moved, 'is_counted')).toEqual([['price', '80.0000', 'change', run3]]);
+    expect(await readBehind('offers', moved, 'condition')).toEqual([['attributes', '{}', 'read', run1]]);
+  });
+
+  test('of many listings, the first ten with the value come first', async () => {
+    const known = (await why('price_spread', 'many-m1', 'max')).from.map(({ behind }) => behind?.value);
+    expect(known).toHaveLength(12);
+    expect(known.filter((value) => value !== undefined)).toHaveLength(10);
+    expect(known.at(-1)).toBe('63.0000');
+  });
 });
 
 test('people read the same', async () => {

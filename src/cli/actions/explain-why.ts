@@ -13,9 +13,10 @@ const MOST_OTHERS = 20;
 /** @throws PricelakeError `usage` for a row or a column that the lake does not have */
 export async function explainWhy({ table, key, column, lake }: Arguments<typeof why>, context: CommandContext) {
   const { json, output, signal } = context;
-  const { lake: path } = await findTarget({ lake });
+  const { lake: path, settings } = await findTarget({ lake });
+  const mapping = settings?.source.mapping ?? {};
   const found = await readLake({ path, signal }, ({ db, lake: { root } }) =>
-    explainValue({ db, lakeRoot: root, signal }, { table, key, column }),
+    explainValue({ db, lakeRoot: root, mapping, signal }, { table, key, column }),
   );
   if (!json) await output.write(formatExplanation(found, output.columns));
   return { ...found };
@@ -37,12 +38,11 @@ function formatExplanation(
     .map((one, at) =>
       line(at === 0 ? 'also' : '', `${one.value ?? 'NULL'}: ${describeWord(one)}${describePlace(one)}`),
     );
-  const offers = from.map(({ itemId, price, currency, isCounted }, at) =>
-    line(
-      at === 0 ? 'from' : '',
-      `item ${itemId}, ${price ?? 'no price'} ${currency ?? ''}${isCounted ? '' : ', does not count'}`,
-    ),
-  );
+  const offers = from.flatMap(({ itemId, price, currency, isCounted, behind }, at) => {
+    const offer = `item ${itemId}, ${price ?? 'no price'} ${currency ?? ''}${isCounted ? '' : ', does not count'}`;
+    const steps = behind === undefined ? [] : describeBehind(behind);
+    return [line(at === 0 ? 'from' : '', offer), ...steps.map((text) => line('', `  ${text}`))];
+  });
   const broken = damaged.map((text) => line('damaged', text));
   return `${[...values, ...earlier, ...offers, ...broken].join('\n')}\n`;
 }
@@ -52,6 +52,11 @@ function describeValue({ how, by, note }: ExplainedValue): [string, string][] {
   const raw: [string, string][] = by?.raw === undefined ? [] : [['raw', cut(by.raw)]];
   const why: [string, string][] = note === undefined ? [] : [[how === 'computed' ? 'set by' : 'note', note]];
   return [...set, ...raw, ...why];
+}
+
+function describeBehind(value: ExplainedValue): string[] {
+  const [by, ...more] = describeValue(value).map(([, text]) => text);
+  return by === undefined ? [] : [`${value.column}: ${by}`, ...more];
 }
 
 const cut = (raw: string) => (raw.length > MOST_RAW ? `${raw.slice(0, MOST_RAW)}… (${raw.length} characters)` : raw);

@@ -73,7 +73,7 @@ export async function loadAdvice(): Promise<ReadonlyMap<string, Advice>> {
 }
 
 /** A remote is read through the cache, which keeps the data files of all tables. */
-async function openSource(path: string, remote: RemoteSource | undefined): Promise<LakeSource> {
+export async function openSource(path: string, remote: RemoteSource | undefined): Promise<LakeSource> {
   if (remote === undefined) return { lake: await openLake(path, { create: false }) };
   const { readRemote } = await import('../../remote/cached-lake.js');
   const bring = () =>

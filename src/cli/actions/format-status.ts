@@ -75,10 +75,12 @@ export function formatOpen({
   const rows = `${countOf(landed.exportRows, 'export row')}, ${countOf(landed.changes, 'change')}, ${countOf(landed.items, 'item')}`;
   const next = {
     held: '; change checks: in the pipeline file and sync, or sync --publish-held',
+    landed: `; the tables are unchanged, and the next sync continues it with step ${step}`,
     interrupted: `; the next sync continues it with step ${step}`,
     running: '',
   }[state];
-  return `run ${runNumber} (${runId}) is ${state}${why}, landed ${rows} in ${countOf(calls, 'call')}${next}`;
+  const done = state === 'landed' ? 'has landed' : `is ${state}${why}, landed`;
+  return `run ${runNumber} (${runId}) ${done} ${rows} in ${countOf(calls, 'call')}${next}`;
 }
 
 /** Why the newest try failed, and what to do. */

@@ -10,7 +10,7 @@ import { RelationGraph } from '../../sql/graph.js';
 import type { CheckResult, Severity } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { check } from '../commands/keep.js';
-import { findTarget } from '../find-target.js';
+import { findTarget, type RemoteSource } from '../find-target.js';
 import { RawJson } from '../json-text.js';
 import { hangText, wrapText } from '../output/display-width.js';
 import { layOutSample } from '../output/table.js';
@@ -38,14 +38,14 @@ export async function runCheckCommand(request: Arguments<typeof check>, context:
 
 /** Runs the checks over a lake. */
 export async function checkLake(
-  request: Arguments<typeof check>,
+  request: Arguments<typeof check> & { remote?: RemoteSource | undefined },
   { signal, io }: Pick<CommandContext, 'signal' | 'io'>,
 ) {
   const { lake, settings } = await findTarget(request);
   const all = await loadChecks(request.checks ?? settings?.checksFolder);
   const checks = selectChecks(all, request.select);
   const own = selectSettings(settings?.checks ?? {}, checks);
-  const results = await readLake({ path: lake, signal }, ({ db }) =>
+  const results = await readLake({ path: lake, remote: request.remote, signal }, ({ db }) =>
     runChecks(new RelationGraph(db), NAMED_TABLES, checks, own, undefined, io),
   );
   return { checks, results };

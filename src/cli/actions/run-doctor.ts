@@ -186,7 +186,8 @@ async function lookAtLake(path: string, { io }: CommandContext): Promise<Finding
     const found = `${published}; run ${open.runNumber} is held by ${open.checks.join(', ')}`;
     return warn('lake', found, '`pricelake help recover` explains what to do about a held batch.');
   }
-  const running = open === undefined ? '' : `; run ${open.runNumber} is ${open.state}`;
+  const running =
+    open === undefined ? '' : `; run ${open.runNumber} ${open.state === 'landed' ? 'has' : 'is'} ${open.state}`;
   const partial = await readPartial(lake);
   const elsewhere = partial === undefined ? '' : `; files that no run has needed here are only on ${partial.remote}`;
   return ok('lake', published + running + elsewhere);

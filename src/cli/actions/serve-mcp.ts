@@ -2,15 +2,15 @@ import type { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { QUESTION_MS } from '../../explore/question.js';
 import { Snapshots } from '../../explore/snapshots.js';
-import { openLake } from '../../lake/lake.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { mcp } from '../commands/mcp.js';
-import { findTarget } from '../find-target.js';
+import { chooseRemote, findTarget } from '../find-target.js';
 import type { Desk } from '../mcp/desk.js';
 import { createServer } from '../mcp/serve.js';
 import { serveHttp } from '../mcp/serve-http.js';
 import { SessionBudget } from '../mcp/session-budget.js';
 import { untilStopped } from '../run-command.js';
+import { openSource } from './explore-lake.js';
 import { DEFAULT_BUDGET } from './show-status.js';
 
 /** Serves until the client closes stdin, or a signal comes: both are how a server finishes its work. */
@@ -56,13 +56,16 @@ async function openHttp(
 }
 
 async function openDesk(request: Arguments<typeof mcp>, { io }: CommandContext, report: (error: unknown) => void) {
-  const { list, currency, ownSite, memory, timeout = QUESTION_MS } = request;
-  const { lake: path, settings } = await findTarget({ pipeline: request.pipeline, lake: request.lake });
-  const lake = await openLake(path, { create: false });
+  const { list, currency, ownSite, memory, timeout = QUESTION_MS, pipeline, fx, fxBase = 'EUR' } = request;
+  const { lake: path, settings } = await findTarget({ pipeline, lake: request.lake });
+  const remote = chooseRemote(request, io);
+  const source = await openSource(path, remote);
   const watched = list === undefined ? undefined : { list, currency, ownSite };
-  const snapshots = new Snapshots({ lake }, { memory, list: watched, report });
+  const rates = fx === undefined ? undefined : { file: fx, base: fxBase };
+  const snapshots = new Snapshots(source, { memory, list: watched, rates, report });
   const desk: Desk = {
-    ...{ path, lake, snapshots, io, now: io.now, most: timeout, pipeline: request.pipeline },
+    ...{ path, lake: source.lake, remote, snapshots, io, now: io.now, most: timeout, pipeline, rates },
+    mapping: settings?.source.mapping ?? {},
     monthly: settings?.budget ?? DEFAULT_BUDGET,
     allowSync: request.allowSync === true,
     session: new SessionBudget({

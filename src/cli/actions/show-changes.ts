@@ -17,7 +17,7 @@ export async function showChanges(request: Arguments<typeof changes>, context: C
     const statement = await db.connection.prepare(select);
     const result = await readStatement(statement, request.format);
     const relation = { db, from: `(${select})`, scratch };
-    const report = await writeResult({ ...result, credits, relation }, request, context);
-    return report && { ...report, table, versions: { from, to }, runs };
+    const facts = { table, versions: { from, to }, runs };
+    return writeResult({ ...result, credits, relation, facts }, request, context);
   });
 }

@@ -1,9 +1,12 @@
 import { sep } from 'node:path';
+import type { Conversion } from '../../analyze/exchange-rates.js';
 import type { Snapshot } from '../../explore/snapshot.js';
 import type { Snapshots } from '../../explore/snapshots.js';
 import type { Lake } from '../../lake/lake.js';
 import { explainLostFile } from '../../lake/lost-file.js';
 import type { Budget } from '../../plan/allowance.js';
+import type { Mapping } from '../../tables/item-names.js';
+import type { RemoteSource } from '../find-target.js';
 import type { CliIo } from '../terminal-io.js';
 import type { SessionBudget } from './session-budget.js';
 
@@ -12,6 +15,12 @@ export interface Desk {
   /** The folder of the lake on this machine. */
   path: string;
   lake: Lake;
+  /** The remote that is read instead of `path`, through a cache. */
+  remote: RemoteSource | undefined;
+  /** The user's exchange rates, as table `rates` of each snapshot. */
+  rates: Conversion | undefined;
+  /** Columns of export rows with names of their own. */
+  mapping: Mapping;
   snapshots: Snapshots;
   /** Longest time of one query, in milliseconds. */
   most: number;

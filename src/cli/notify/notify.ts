@@ -57,10 +57,13 @@ export async function notify(
   await keepNoticeMemory(file, memory, io);
 }
 
-/** By kind and place, because a file must not hold the address. */
+/** By kind and place, because a file must not hold the address. One that is named twice is told once. */
 function nameReceivers(receivers: readonly Receiver[]): [name: string, receiver: Receiver][] {
   const seen = new Map<string, number>();
-  return receivers.map((receiver) => {
+  const target = (one: Receiver) => JSON.stringify(one.kind === 'command' ? one.command : one.address);
+  const known = receivers.map(target);
+  const different = receivers.filter((one, at) => known.indexOf(target(one)) === at);
+  return different.map((receiver) => {
     const place = (seen.get(receiver.kind) ?? 0) + 1;
     seen.set(receiver.kind, place);
     return [`${receiver.kind} ${place}`, receiver];

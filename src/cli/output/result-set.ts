@@ -60,6 +60,8 @@ export interface ResultSet {
   relation?: ResultSql | undefined;
   /** JSON of the versions, settings and SQL that the rows are made of. */
   source?: string | undefined;
+  /** Members of the JSON line that say what the rows are about. */
+  facts?: Readonly<Record<string, unknown>>;
 }
 
 /** Makes names of columns unique (`id`, `id_1`). */

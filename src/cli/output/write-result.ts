@@ -37,13 +37,13 @@ export async function writeResult(
   const shown = forPeople !== undefined && isForEyes(request, context) ? selectColumns(whole, forPeople) : whole;
   const result = { ...shown, batches: stopOnAbort(shown.batches, signal) };
   if (json && file === undefined) return writeJsonLine(result, output);
-  const { credits } = result;
+  const { credits, facts } = result;
   const rows = await writeFormat(result, format, file, output);
   const isBeside = credits.length > 0 && file !== undefined && !CREDITED.includes(format);
   const metadata = isBeside ? await writeMetadata(file, format, result) : undefined;
   const isOnScreen = format === 'table' && file === undefined;
   if (credits.length > 0 && !isOnScreen) io.log('info', 'attribution', { texts: credits, metadata });
-  return { rows, file, format, attribution: credits, metadata };
+  return { rows, file, format, attribution: credits, metadata, ...facts };
 }
 
 export const isForEyes = ({ format = 'table' }: ResultRequest, { json }: CommandContext): boolean =>
@@ -76,7 +76,8 @@ async function* stopOnAbort(batches: ResultSet['batches'], signal: AbortSignal):
 /** Streams the line, so that a long result is never held whole. */
 async function writeJsonLine(result: ResultSet, output: Output): Promise<undefined> {
   const columns = result.columns.map(({ name, type }) => ({ name, type: String(type) }));
-  await output.write(`{"ok":true,"columns":${toJsonText(columns)},"rows":[`);
+  const head = toJsonText({ ok: true, ...result.facts, columns });
+  await output.write(`${head.slice(0, -1)},"rows":[`);
   const rows = await writeRows(result, output, ',');
   await output.write(`],"rowCount":${rows},"attribution":${toJsonText(result.credits)}}\n`);
 }

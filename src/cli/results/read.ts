@@ -9,7 +9,7 @@ const openRun = z.object({
   runId: z.string(),
   runNumber: int64,
   begunAt: z.string(),
-  state: z.enum(['running', 'held', 'interrupted']),
+  state: z.enum(['running', 'held', 'landed', 'interrupted']),
   step: z.string(),
   checks: z.array(z.string()),
   tries: z.number(),
@@ -101,15 +101,16 @@ const written = z.object({
 /** `spread`, `matches`, `query`: rows, here or in a file. */
 export const rowsResult = z.union([rows, written]);
 
-/** `changes`: also what they are counted from, if the rows are in a file. */
+const counted = {
+  table: z.string(),
+  versions: z.object({ from: int64, to: int64 }),
+  runs: z.array(z.string()),
+};
+
+/** `changes`: also what they are counted from. */
 export const changesResult = z.union([
-  rows,
-  z.object({
-    ...written.shape,
-    table: z.string(),
-    versions: z.object({ from: int64, to: int64 }),
-    runs: z.array(z.string()),
-  }),
+  z.object({ ...rows.shape, ...counted }),
+  z.object({ ...written.shape, ...counted }),
 ]);
 
 /** `watch`: the whole table, here or in a file. */

@@ -11,21 +11,19 @@ const word = z.object({
   raw: z.string().optional().describe('The text that the service sent'),
 });
 
+const value = z.object({
+  column: z.string(),
+  value: z.string().nullable(),
+  how: z.enum(['change', 'read', 'computed', 'unknown']),
+  by: word.optional(),
+  note: z.string().optional(),
+});
+
 /** `why`: how the values of a row came about. */
 export const whyResult = z.object({
   table: z.string(),
   key: z.string(),
-  rows: z.array(
-    z.array(
-      z.object({
-        column: z.string(),
-        value: z.string().nullable(),
-        how: z.enum(['change', 'read', 'computed', 'unknown']),
-        by: word.optional(),
-        note: z.string().optional(),
-      }),
-    ),
-  ),
+  rows: z.array(z.array(value)),
   others: z.array(word).describe('What else was said about the column, newest first'),
   from: z.array(
     z.object({
@@ -34,6 +32,7 @@ export const whyResult = z.object({
       price: z.string().nullable(),
       currency: z.string().nullable(),
       isCounted: z.boolean(),
+      behind: value.optional().describe('The value of the listing behind it, of the first ten listings'),
     }),
   ),
   damaged: z.array(z.string()),

@@ -1,4 +1,5 @@
 import { peekUnfinishedRun } from '../../journal/landings.js';
+import { readMemory } from '../../journal/memory.js';
 import { type AnyRun, sumLanded } from '../../journal/run-state.js';
 import type { RunStep } from '../../journal/tries.js';
 import type { Lake } from '../../lake/lake.js';
@@ -20,11 +21,15 @@ export async function inspectOpenRun(lake: Lake, isRunning: boolean) {
   if (open === undefined) return undefined;
   const { runId, runNumber, state } = open;
   const isHeld = state.stage === 'held';
+  const last = (await readMemory(lake)).tries.findLast((made) => made.runNumber === runNumber);
+  // `sync --land-only` ends without a fault before the run does.
+  const hasLanded = NEXT_STEP[state.stage] === 'apply' && last !== undefined && last.fault === undefined;
+  const rest = isHeld ? ('held' as const) : hasLanded ? ('landed' as const) : ('interrupted' as const);
   return {
     runId,
     runNumber,
     begunAt: state.begin.at,
-    state: isRunning ? ('running' as const) : isHeld ? ('held' as const) : ('interrupted' as const),
+    state: isRunning ? ('running' as const) : rest,
     /** The step with which the next try continues; a running one may be further. */
     step: NEXT_STEP[state.stage],
     /** Gate checks that hold the batch. */

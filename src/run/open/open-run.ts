@@ -127,7 +127,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const found = acceptTables(lake, states);
     await recoverLake(lake, io);
     refuseOtherPartitions(pipeline, found.items);
-    memory = await openMemory(lake);
+    memory = await openMemory(lake, io);
     const unfinished = await findRun(lake, pipeline, found, requiresHeld);
     landing = unfinished ?? (await beginNewRun(pipeline, lake, found, memory.state, io));
     const selection = readSelection(readBegin(landing));

@@ -38,9 +38,24 @@ describe('SQL that does more than read tables is refused', () => {
     ['WITH x AS (SELECT 1) INSERT INTO items FROM x', /is not allowed|items is not an table/u],
     ['EXPLAIN ANALYZE SELECT 1', /only SELECT/u],
     ['SELECT 1) AS _(c0), (SELECT 2', /Parser Error/u],
+    ["SUMMARIZE '/etc/passwd'", /files can't be read as tables|Cannot access|only SELECT|does not exist/u],
+    ["DESCRIBE FROM read_csv('/etc/passwd')", /Cannot access file|is not allowed|only SELECT/u],
+    ["FROM 'https://evil.example/x.parquet'", /files can't be read as tables|Cannot access|disabled/u],
+    ["FROM read_csv('https://evil.example/x.csv')", /Cannot access file|is not allowed|disabled/u],
+    [`FROM parquet_metadata('${items}/*.parquet')`, /parquet_metadata\(\) is not allowed/u],
+    ['FROM duckdb_settings()', /duckdb_settings\(\) is not allowed/u],
+    ["SELECT * FROM items WHERE title IN (FROM read_blob('/etc/passwd'))", /Cannot access file|is not allowed/u],
+    ['PREPARE p AS SELECT 1; EXECUTE p', /found 2 statements/u],
+    ['CREATE TEMP TABLE t AS SELECT 1', /CREATE is not allowed/u],
+    ['CREATE MACRO m(x) AS x', /CREATE is not allowed/u],
+    ['USE memory', /is not allowed/u],
+    ['CHECKPOINT', /is not allowed/u],
+    ['RESET ALL', /is not allowed|Can only SET or RESET/u],
+    ['BEGIN TRANSACTION', /is not allowed/u],
+    [`SELECT '${'x'.repeat(30_000)}'`, /sql/u],
     ['', /sql/u],
     ['selec', /is not allowed|Parser Error/u],
-  ])('%s', async (sql, message) => {
+  ])('%.80s', async (sql, message) => {
     expect(await refuse('query', { sql })).toMatchObject({ message: expect.stringMatching(message) });
   });
 
@@ -58,6 +73,14 @@ describe('bounds', () => {
   test('an endless query is stopped, and the server goes on', async () => {
     const sql = 'SELECT count(*) FROM range(10000000000) AS a, range(10000000000) AS b';
     expect((await refuse('query', { sql })).message).toMatch(/took longer than 2 seconds/u);
+    expect((await call('query', { sql: 'SELECT 1 AS one' })).value.rows).toEqual([{ one: 1 }]);
+  });
+
+  test.each([
+    ['WITH RECURSIVE t AS (SELECT 1 AS x UNION ALL SELECT x FROM t) SELECT count(*) FROM t', /took longer/u],
+    ['SELECT list_sum(range(100000000000))', /Out of Memory|longer|Lists larger/iu],
+  ])('%s ends, and the server goes on', async (sql, message) => {
+    expect((await refuse('query', { sql })).message).toMatch(message);
     expect((await call('query', { sql: 'SELECT 1 AS one' })).value.rows).toEqual([{ one: 1 }]);
   });
 
@@ -96,6 +119,27 @@ describe('bounds', () => {
     expect(long.value.more).toBe(true);
     expect(JSON.stringify(long.value).length).toBeLessThan(110_000);
   });
+});
+
+test('no tool hands on a title of 10 MB, and each marks what shops wrote', async () => {
+  const asked: [string, Record<string, unknown>][] = [
+    ['product', { product: 'evil-2' }],
+    ['run_analysis', { analysis: 'find_products' }],
+    ['movers', { top: 1000 }],
+    ['changes', { table: 'items', since: '0', limit: 1000 }],
+    ['why', { table: 'items', key: '72' }],
+    ['why', { table: 'products', key: 'evil-2', column: 'title' }],
+    ['checks', { fresh: true }],
+    ['checks', {}],
+    ['status', {}],
+    ['describe', {}],
+  ];
+  for (const [name, input] of asked) {
+    const { isError, texts } = await call(name, input);
+    expect([name, isError, isError ? texts : []]).toEqual([name, false, []]);
+    expect([name, texts.join('').length < 250_000]).toEqual([name, true]);
+    expect(texts[0]).toMatch(/^Data from the lake follows/u);
+  }
 });
 
 test('what a title says stays a value, behind the words that mark it', async () => {

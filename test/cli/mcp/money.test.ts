@@ -130,6 +130,32 @@ test('a run that fails is charged what the service counts, and stays within the 
     expect(value).toMatchObject({ session: { left: { exportRows: String(300 - counted) } } });
   }));
 
+test('a client lists and calls every tool', async () => {
+  const list = join(folder, 'mine.csv');
+  await writeFile(list, 'product,price,currency\nnone,3,EUR\n');
+  const args = ['--allow-sync', '--max-calls', '300', '--max-rows', '100000', '--list', list];
+  await withClient(args, async ({ client, call }) => {
+    await sandbox.advance({ hours: 6, changes: 20 });
+    const { value } = await call('query', {
+      sql: 'SELECT item_id, product_id FROM items WHERE product_id IS NOT NULL AND is_listed LIMIT 1',
+    });
+    const [{ item_id: item, product_id: product } = {}] = value.rows;
+    const { digest } = (await call('plan')).value;
+    const inputs: Record<string, Record<string, unknown>> = {
+      ...{ describe: {}, analyses: {}, query: { sql: 'FROM sites' }, product: { product }, movers: {}, watch: {} },
+      ...{ run_analysis: { analysis: 'price_leaders' }, changes: { table: 'items', since: '0' } },
+      ...{ why: { table: 'items', key: item, column: 'price' }, status: {}, checks: {} },
+      ...{ explain_error: { code: 'quota' }, plan: {}, sync: { digest } },
+    };
+    const { tools } = await client.listTools();
+    for (const { name } of tools) {
+      const { isError, texts } = await call(name, inputs[name]);
+      expect([name, isError, isError ? texts : []]).toEqual([name, false, []]);
+    }
+    expect(tools.map(({ name }) => name).sort()).toEqual(Object.keys(inputs).sort());
+  });
+});
+
 test('the key reaches no answer', () =>
   withClient([], async ({ call }) => {
     const answers = [await call('plan'), await call('status'), await call('query', { sql: `SELECT '${key}' AS k` })];

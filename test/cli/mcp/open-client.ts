@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { MAIN } from '../pricelake.js';
+import { LosslessNumber, parse } from 'lossless-json';
+import { MAIN, runHere } from '../pricelake.js';
 
 /** Members of an answer. */
 export type Told = Record<string, unknown> & { rows: Record<string, unknown>[] };
@@ -62,3 +63,22 @@ function readError(text: string): Record<string, unknown> {
     return { message: text };
   }
 }
+
+/** The JSON line of a command, with numbers as their texts. */
+export async function readTexts(args: string[]): Promise<Told> {
+  const { stdout, stderr } = await runHere(args);
+  const line = stdout.trimEnd().split('\n').at(-1) ?? '';
+  if (line === '') throw new Error(stderr);
+  return toTexts(parse(line)) as Told;
+}
+
+/** Numbers and texts alike, because the command line prints exact numbers as numbers. */
+export function toTexts(value: unknown): unknown {
+  if (value instanceof LosslessNumber || typeof value === 'number')
+    return String(Number(value)) === String(value) ? String(value) : trim(String(value));
+  if (typeof value === 'string') return /^-?\d+\.\d+$/u.test(value) ? trim(value) : value;
+  if (Array.isArray(value)) return value.map(toTexts);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toTexts(member)]));
+}
+const trim = (text: string) => text.replace(/\.?0+$/u, '');

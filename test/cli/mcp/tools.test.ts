@@ -1,12 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LosslessNumber, parse } from 'lossless-json';
 import { afterAll, describe, expect, test } from 'vitest';
 import { TOOLS } from '../../../src/cli/mcp/serve.js';
 import { tellMarket } from '../../explore/explored.js';
-import { runHere } from '../pricelake.js';
-import { openClient, type Told } from './open-client.js';
+import { openClient, readTexts, type Told, toTexts } from './open-client.js';
 
 const story = await tellMarket();
 const folder = await mkdtemp(join(tmpdir(), 'pricelake-mcp-'));
@@ -21,24 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The JSON line of a command, with numbers as their texts. */
-async function run(...args: string[]): Promise<Told> {
-  const { stdout, stderr } = await runHere([...args, '--json']);
-  const line = stdout.trimEnd().split('\n').at(-1) ?? '';
-  if (line === '') throw new Error(stderr);
-  return toTexts(parse(line)) as Told;
-}
-
-/** Numbers and texts alike, because the command line prints exact numbers as numbers. */
-function toTexts(value: unknown): unknown {
-  if (value instanceof LosslessNumber || typeof value === 'number')
-    return String(Number(value)) === String(value) ? String(value) : trim(String(value));
-  if (typeof value === 'string') return /^-?\d+\.\d+$/u.test(value) ? trim(value) : value;
-  if (Array.isArray(value)) return value.map(toTexts);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toTexts(member)]));
-}
-const trim = (text: string) => text.replace(/\.?0+$/u, '');
+const run = (...args: string[]) => readTexts([...args, '--json']);
 
 const ask = async (name: string, input: Record<string, unknown> = {}) => {
   const { isError, value, texts } = await call(name, input);
@@ -118,7 +99,7 @@ describe('figures equal those of the command line', () => {
   test('7. which items changed since run 2?', async () => {
     const told = await ask('changes', { table: 'items', since: '2' });
     const printed = await run('changes', 'items', '--since', '2', '--lake', lake);
-    expect(told.rows).toEqual(printed.rows);
+    for (const name of ['rows', 'table', 'versions', 'runs']) expect(told[name]).toEqual(printed[name]);
     expect(told).toMatchObject({ versions: { from: '1', to: '2' }, runs: [expect.stringMatching(/^000003-/u)] });
     expect(told.rows).toHaveLength(1);
   });
@@ -140,9 +121,15 @@ describe('figures equal those of the command line', () => {
     expect(told.rows).toEqual(printed.rows);
   });
 
-  test('10. which analyses are there?', async () => {
+  test('10. which analyses are there, with which variables?', async () => {
+    const named = ['name', 'type', 'about', 'default', 'isRequired'] as const;
     const short = ({ analyses }: Told) =>
-      (analyses as Record<string, unknown>[]).map(({ name, question }) => ({ name, question }));
+      (analyses as { name: string; question: string; variables: Record<string, unknown>[] }[]).map(
+        ({ name, question, variables }) => ({
+          ...{ name, question },
+          variables: variables.map((one) => Object.fromEntries(named.map((member) => [member, one[member]]))),
+        }),
+      );
     expect(short(await ask('analyses'))).toEqual(short(await run('query', '--analysis')));
   });
 });

@@ -1,14 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import { afterAll, describe, expect, test } from 'vitest';
 import { COMMANDS, nameOf } from '../../../src/cli/commands.js';
 import { RESULTS, SERVERS } from '../../../src/cli/results/results.js';
-import { packagePath } from '../../../src/io/package-path.js';
 import { startSandbox } from '../../../src/sandbox/start.js';
 import { serve } from '../../explore/explored.js';
+import { startS3, withCredentials } from '../../remote/s3-server.js';
 import { runHere, runPricelake } from '../pricelake.js';
+import { findFault } from './find-fault.js';
 
 const sandbox = await startSandbox({ items: 150, sites: 3, ratePerSecond: null });
 const folder = await mkdtemp(join(tmpdir(), 'pricelake-outputs-'));
@@ -19,15 +19,6 @@ afterAll(async () => {
   await sandbox.close();
   await rm(folder, { recursive: true });
 });
-
-const validators = new AjvJsonSchemaValidator();
-
-/** Says why a line is not what the schema of the command says; undefined if it is. */
-async function findFault(name: string, line: string): Promise<string | undefined> {
-  const schema = JSON.parse(await readFile(packagePath(`schemas/output/${name}.json`), 'utf8')) as never;
-  const { valid, errorMessage } = validators.getValidator(schema)(JSON.parse(line));
-  return valid ? undefined : errorMessage;
-}
 
 async function run(args: string[]): Promise<{ line: string; code: number | null }> {
   const { stdout, code } = await runHere([...args, '--json'], { env, cwd: folder });
@@ -57,6 +48,7 @@ test('every command that ends prints what its schema says, here and to a file', 
   await expectFits('sync', ['sync', '--land-only']);
   await expectFits('plan', ['plan']);
   await expectFits('status', ['status', 'prices.yaml']);
+  await expectFits('doctor', ['doctor']);
   await expectFits('sync', ['sync']);
   await expectFits('sync', ['sync']);
   await expectFits('status', ['status']);
@@ -91,6 +83,24 @@ test('every command that ends prints what its schema says, here and to a file', 
   await expectFits('demo', ['demo', '--items', '300', '--keep', 'kept']);
 });
 
+test('restore prints what its schema says, from an empty folder and from a whole one', async () => {
+  const s3 = await startS3();
+  const putBack = withCredentials();
+  const remote = `s3://bucket/prices?endpoint=${s3.endpoint}`;
+  const write = (file: string, path: string) =>
+    writeFile(
+      join(folder, file),
+      `source: {baseUrl: '${sandbox.baseUrl}', apiKey: '\${PRICELAKE_API_KEY}'}\nlake: {path: ${path}, remote: '${remote}'}\n`,
+    );
+  await write('one.yaml', './one');
+  await write('two.yaml', './two');
+  await expectFits('sync', ['sync', 'one.yaml']);
+  await expectFits('restore', ['restore', 'two.yaml']);
+  await expectFits('restore', ['restore', 'two.yaml']);
+  putBack();
+  await s3.close();
+});
+
 test.each([
   ['usage', ['query']],
   ['query', ['query', 'selec']],
@@ -108,6 +118,20 @@ describe('servers print where they listen', () => {
     await close();
   });
 
+  test('webhook', async () => {
+    await writeFile(join(folder, 'secret'), 'whsec_1\n');
+    const file = join(folder, 'hook.yaml');
+    const secret = join(folder, 'secret');
+    await writeFile(
+      file,
+      `source: {baseUrl: 'http://127.0.0.1:1', apiKey: '\${NO}'}\nlake: {path: ${lake}}\nwebhook: {secret: {file: ${secret}}}\n`,
+    );
+    const { stdout } = await runPricelake(['webhook', file, '--port', '0', '--json'], {
+      act: (child) => child.stdout?.once('data', () => child.kill('SIGTERM')),
+    });
+    expect(await findFault('webhook', stdout)).toBeUndefined();
+  });
+
   test('sandbox', async () => {
     const { stdout } = await runPricelake(['sandbox', '--items', '10', '--json'], {
       act: (child) => child.stdout?.once('data', () => child.kill('SIGTERM')),
@@ -121,13 +145,13 @@ test('a line that lacks a member, or has another, is found', async () => {
   expect(await findFault('init', '{"ok":true,"file":"x","lake":"y","more":1}')).toMatch(/additional/u);
 });
 
-test('every command has a schema, and was run above unless it needs another service', () => {
+test('every command has a schema, and was run above', () => {
   const names = COMMANDS.flatMap((command) => [
     command.spec.name,
     ...command.commands.map((inner) => `${nameOf(command)} ${nameOf(inner)}`),
   ]);
   // mcp speaks its protocol instead.
   expect(Object.keys(RESULTS).sort()).toEqual(names.filter((name) => name !== 'mcp').sort());
-  const ended = Object.keys(RESULTS).filter((name) => !SERVERS.includes(name) && name !== 'restore');
+  const ended = Object.keys(RESULTS).filter((name) => !SERVERS.includes(name));
   expect(ended.filter((name) => !seen.has(name.replace(' ', '-')))).toEqual([]);
 });

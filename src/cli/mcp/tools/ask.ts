@@ -50,10 +50,13 @@ export const analyses = declareTool({
 
 /** Values are bound as variables of the session, never as parts of the SQL. A typo is an error, not an empty result. */
 function askAnalysis(analysis: string, given: Record<string, string>, call: Call, bounds: Omit<RowsRequest, 'sql'>) {
+  const { rates } = call.desk;
   const variables = readVariables(analysis);
-  checkSet(analysis, variables, given);
+  const isOfRates = rates !== undefined && variables.some(({ name }) => name === 'base');
+  const wanted = isOfRates ? { base: rates.base, ...given } : given;
+  checkSet(analysis, variables, wanted);
   const choose = async (snapshot: Snapshot) => {
-    const set = await resolveKnown(snapshot.version.statements(), variables, given);
+    const set = await resolveKnown(snapshot.version.statements(), variables, wanted);
     return { ...bounds, sql: bindAnalysis(snapshot, { analysis, set }), set };
   };
   return answerRows(call, choose, true);

@@ -39,7 +39,8 @@ export const checks = declareTool({
     useSnapshot(call, async (snapshot) => {
       const { desk, signal } = call;
       const shipped = new Map((await loadChecks()).map((check) => [check.name, check]));
-      const target = { pipeline: desk.pipeline, lake: desk.path, failOn: 'gate', select } as const;
+      const { pipeline, path: lake, remote } = desk;
+      const target = { pipeline, lake, remote, failOn: 'gate', select } as const;
       const results = fresh
         ? (await checkLake(target, { signal, io: desk.io })).results.map(describeResult)
         : await readResults();

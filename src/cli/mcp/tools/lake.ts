@@ -76,5 +76,5 @@ export const status = declareTool({
   input: z.object({}),
   output: statusResult,
   run: async (_, { desk, signal }) =>
-    describeStatus(await gatherStatus({ path: desk.path, signal }, desk.monthly, desk.io)),
+    describeStatus(await gatherStatus({ path: desk.path, remote: desk.remote, signal }, desk.monthly, desk.io)),
 });

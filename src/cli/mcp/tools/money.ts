@@ -48,7 +48,13 @@ async function inTurn<T>(desk: Desk, work: () => Promise<T>): Promise<T> {
   return turn;
 }
 
-async function readState({ path }: Desk): Promise<LakeState> {
+/** @throws PricelakeError `usage` where a remote is read: its own machine syncs it */
+async function readState({ path, remote }: Desk): Promise<LakeState> {
+  if (remote !== undefined) {
+    throw new PricelakeError('usage', 'this server reads a remote, which it cannot sync', {
+      hint: 'A person can start one on the machine whose pipeline file names it.',
+    });
+  }
   const lake = await findLake(path);
   const { applied } = await readTable(lake, 'runs');
   const open = await peekUnfinishedRun(lake.root, applied.run ?? 0n);

@@ -20,7 +20,8 @@ export const why = declareTool({
   output: z.object({ ...aboutShape, ...whyResult.shape }),
   run: ({ table, key, column }, call) =>
     useSnapshot(call, async (snapshot) => {
-      const source = { db: snapshot.version.statements(), lakeRoot: call.desk.lake.root, signal: call.signal };
+      const { lake, mapping } = call.desk;
+      const source = { db: snapshot.version.statements(), lakeRoot: lake.root, mapping, signal: call.signal };
       const found = await explainValue(source, { table, key, column });
       const short = { ...found, others: found.others.slice(0, MOST_WORDS) };
       return { ...about(snapshot), ...(cutTexts(short) as typeof found) };

@@ -1,0 +1,103 @@
+import { type ItemFacts, type Row, toText } from './item-facts.js';
+import type { LandedRows } from './landed-rows.js';
+import { type Assertion, isSameValue, isTold, listRead, listTold } from './told-values.js';
+
+/** The origin of one value. */
+export interface ExplainedValue {
+  column: string;
+  /** As text; null if there is none. */
+  value: string | null;
+  how: 'change' | 'read' | 'computed' | 'unknown';
+  /** The word that set it; undefined if it is computed. */
+  by: Assertion | undefined;
+  /** In words: what it is computed from, or why more is not known. */
+  note: string | undefined;
+}
+
+/** Columns of items that pricelake computes, and from what. */
+const COMPUTED: Record<string, string> = {
+  gtin14: 'gtin, if its check digit is right',
+  product_id: 'gtin, else brand and mpn',
+  is_listed: 'removed_at and gone_at: true while both are null',
+  gone_at: 'a complete copy, or a read of the item, that lacked it',
+  extra: 'fields that the API document does not name',
+  read_at: 'our clock, when the row was last read whole',
+  change_id: 'the last change that was applied to the row after that',
+  run_id: 'the run that wrote the row',
+};
+
+export const compute = (column: string, row: Row, note: string): ExplainedValue => {
+  return { column, value: toText(row[column]), how: 'computed', by: undefined, note: `computed from ${note}` };
+};
+
+/** Explains a value of an item's row by its changes and its landed rows. */
+export function explainItem(column: string, { item, changes, landed }: ItemFacts): ExplainedValue {
+  if (column in COMPUTED) return compute(column, item, COMPUTED[column] as string);
+  const value = toText(item[column]);
+  const reads = listRead(column, landed.rows);
+  const base = findBase(item, reads);
+  const applied = toText(item.change_id);
+  // A change that came before the row was read whole is in the read.
+  const told = listTold(column, changes, landed.rows).filter(({ change }) => {
+    return applied !== null && change?.id != null && BigInt(change.id) <= BigInt(applied);
+  });
+  const last = told.filter((one) => isSameValue(one.value, value)).at(-1);
+  const isOfRead = base !== undefined && isSameValue(base.value, value);
+  if (isTold(column) && last !== undefined && isAfter(last, base, item, isOfRead)) {
+    return { column, value, how: 'change', by: last, note: noteMissing(last, landed) };
+  }
+  if (isOfRead) return { column, value, how: 'read', by: base, note: undefined };
+  if (base !== undefined) return explainDifferent(column, item, base);
+  const readAt = toText(item.read_at);
+  if (readAt === null) {
+    const note = 'the row comes only from the feed, and no change names this value';
+    return { column, value, how: 'unknown', by: undefined, note };
+  }
+  const also = last?.change?.id == null ? '' : `; change ${last.change.id} said the same`;
+  const note = `the row was read whole at ${readAt}, by a run whose landing is no longer kept here (landing.keep)${also}`;
+  return { column, value, how: 'read', by: undefined, note };
+}
+
+/** Other words about the column, newest first. */
+export function listOthers(column: string, { by }: ExplainedValue, { changes, landed }: ItemFacts): Assertion[] {
+  const isSame = (one: Assertion) =>
+    one.kind === by?.kind && one.change?.id === by.change?.id && one.place?.file === by.place?.file;
+  const at = (one: Assertion) => one.observedAt ?? one.readAt ?? '';
+  return [...listTold(column, changes, landed.rows), ...listRead(column, landed.rows)]
+    .filter((one) => !isSame(one))
+    .sort((a, b) => b.runId.localeCompare(a.runId) || at(b).localeCompare(at(a)));
+}
+
+/** True if a change came after the item was read whole. Without the bytes of the read, its time against the run's tells. */
+function isAfter(change: Assertion, base: Assertion | undefined, row: Row, isOfRead: boolean): boolean {
+  if (base !== undefined) return base.runId < change.runId || !isOfRead;
+  const readAt = toText(row.read_at);
+  return readAt === null || Date.parse(readAt) < beginOf(change.runId);
+}
+
+/** `000041-20261122T080000Z` → when the run began. */
+function beginOf(runId: string): number {
+  const [, day = '', time = ''] = /-(\d{8})T(\d{6})Z$/u.exec(runId) ?? [];
+  const dashed = day.replace(/(\d{4})(\d{2})/u, '$1-$2-');
+  return Date.parse(`${dashed}T${time.replaceAll(/(\d{2})(?=\d)/gu, '$1:')}Z`);
+}
+
+/** The landed bytes say something else: the value was typed, or a change set it whose words say no more. */
+function explainDifferent(column: string, row: Row, base: Assertion): ExplainedValue {
+  const value = toText(row[column]);
+  const note = `the landed text was cast exactly (pipelines/models/items.sql)${isTold(column) ? ', or a later change moved it' : ''}`;
+  return { column, value, how: 'read', by: base, note };
+}
+
+/** The read that made the row: the one of its time, else the last before its run. */
+function findBase(row: Row, reads: readonly Assertion[]): Assertion | undefined {
+  const readAt = Date.parse(toText(row.read_at) ?? '');
+  const ofTime = reads.filter((one) => Date.parse(one.readAt ?? '') === readAt);
+  return ofTime.at(-1) ?? reads.filter((one) => Date.parse(one.readAt ?? '') < readAt).at(-1);
+}
+
+export function noteMissing({ place, runId }: Assertion, { kept }: LandedRows): string | undefined {
+  if (place !== undefined) return undefined;
+  if (kept.has(runId)) return `the landing of run ${runId} has no line that names it`;
+  return `the landing of run ${runId} is no longer kept here (landing.keep)`;
+}
