@@ -60,7 +60,7 @@ export async function notify(
 /** By kind and place, because a file must not hold the address. One that is named twice is told once. */
 function nameReceivers(receivers: readonly Receiver[]): [name: string, receiver: Receiver][] {
   const seen = new Map<string, number>();
-  const target = (one: Receiver) => JSON.stringify(one.kind === 'command' ? one.command : one.address);
+  const target = (one: Receiver) => JSON.stringify([one.kind, one.kind === 'command' ? one.command : one.address]);
   const known = receivers.map(target);
   const different = receivers.filter((one, at) => known.indexOf(target(one)) === at);
   return different.map((receiver) => {
