@@ -7,13 +7,10 @@ import type { Database } from '../sql/connection.js';
 import { ignoreMissing, isBelow } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { type StagedFile, TABLE_NAMES } from '../tables/table.js';
-import { int64, mapOf, refuseAnswer, type TaskKind, type Workers } from '../workers/workers.js';
+import { int64, MOST_TASKS, mapOf, refuseAnswer, type TaskKind, type Workers } from '../workers/workers.js';
 import { explainMemory } from './faults.js';
 import { nameDataFile } from './file-name.js';
 import { type SliceForm, sealFile, writeSlice } from './slice.js';
-
-/** Slices that workers get at once. More of them wait for the first. */
-const MOST_TASKS = 512;
 
 interface SliceTask {
   /** Statements that make the relations of the select. */

@@ -5,6 +5,9 @@ import { PRICELAKE_VERSION } from '../io/package-path.js';
 /** The word behind the command that starts a worker: `pricelake __work`. */
 export const WORK_WORD = '__work';
 
+/** Tasks that workers get at once. More of them wait for the first. */
+export const MOST_TASKS = 512;
+
 /** A kind of work that another process can do. Both sides turn its values into JSON and back by these schemas. */
 export interface TaskKind<I, O> {
   readonly name: string;

@@ -56,7 +56,7 @@ while missed < 60:
         missed = missed + 1 if seen else 0
         stages = []
     for stage in stages:
-        place = stage["stageId"]
+        place = f"{application}/{stage['stageId']}"
         if place in seen or stage["numActiveTasks"] == 0:
             continue
         seen.add(place)

@@ -10,6 +10,7 @@ import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, columnsOf, selectNamedColumns, sql } from '../../sql/sql.js';
 import type { TableName } from '../../tables/table.js';
+import { MOST_TASKS } from '../../workers/workers.js';
 import type { Run } from '../open/open-run.js';
 import { type PartTables, ProductParts } from './product-parts.js';
 import {
@@ -61,7 +62,7 @@ export async function deriveTables(
   const items: Made = { isKept: true, ...(few && products.count > 0n ? { changed: await readChanged(products) } : {}) };
   // Groups of whole tables hold much memory: one is made after the other, unless workers have memory of their own.
   const all = countRows((await next.table('items')).files);
-  const inTurn = pLimit(parts.workers(all) === undefined ? 1 : derived.length);
+  const inTurn = pLimit(parts.workers(all) === undefined ? 1 : MOST_TASKS);
   const made = new Map<TableName, Promise<Made>>();
   const readMade = async (name: TableName): Promise<Made> => {
     if (name === 'items') return items;

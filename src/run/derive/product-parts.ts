@@ -9,7 +9,7 @@ import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { TableName } from '../../tables/table.js';
-import type { Workers } from '../../workers/workers.js';
+import { MOST_TASKS, type Workers } from '../../workers/workers.js';
 import { divideElsewhere, dividePart, joinParts, type PartFiles } from './part-task.js';
 
 /** So many items are grouped by product at once: what groups hold can't all be spilled. */
@@ -102,7 +102,7 @@ export class ProductParts {
       return explainSystemFault(folder, () => dividePart(this.#graph.db, { views: [], select: whole.text, folder }));
     }
     const pieces = groupBySize(divided.files).map((group) => select(divided.ofFiles(group)));
-    const parts = await runSideBySide(pieces.length, pieces, async (piece) =>
+    const parts = await runSideBySide(MOST_TASKS, pieces, async (piece) =>
       divideElsewhere(elsewhere.workers, { views: await elsewhere.ship(piece), select: piece.text, folder }),
     );
     return joinParts(parts);

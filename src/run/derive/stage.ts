@@ -10,6 +10,7 @@ import type { Relation } from '../../sql/relation.js';
 import { code, type Sql } from '../../sql/sql.js';
 import { tableRelation } from '../../sql/table-relation.js';
 import type { Applied, FileChange, StagedFile, TableName } from '../../tables/table.js';
+import { MOST_TASKS } from '../../workers/workers.js';
 import { chooseItemsLayout } from '../apply/items-layout.js';
 import type { Run } from '../open/open-run.js';
 
@@ -66,7 +67,7 @@ export class Staging {
     };
     const write = async (rows: Sql) => note(await this.#write(table, rows, { maxRows }, remove, reads));
     const isSent = reads !== undefined && this.#run.elsewhere?.workers.pays(reads) === true;
-    if (isSent && Array.isArray(parts)) await runSideBySide(parts.length, parts, write);
+    if (isSent && Array.isArray(parts)) await runSideBySide(MOST_TASKS, parts, write);
     else for await (const rows of maxRows === 0n ? [] : parts) await write(rows);
     if (splices.length > 0) note(await this.#splice(table, splices));
     io.log('debug', 'staged', { table, files: add.length });
