@@ -25,6 +25,17 @@ const LEADING_COMMENTS = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/u;
  * @throws PricelakeError `query` for several statements, and for any but SELECT and EXPLAIN of one.
  */
 export async function prepareSelect(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
+  const { statements, explains, read } = await parseReading(connection, sql);
+  const statement = await statements.prepare(0);
+  const wanted = explains ? StatementType.EXPLAIN : StatementType.SELECT;
+  // EXPLAIN ANALYZE runs the statement that it explains, which may be WITH … INSERT.
+  if (explains) await prepareSelect(connection, read);
+  if (statement.statementType !== wanted) throw refuse(StatementType[statement.statementType] ?? 'this statement');
+  return statement;
+}
+
+/** One statement that begins as one that reads. Nothing of it is bound. @throws PricelakeError `query` */
+export async function parseReading(connection: DuckDBConnection, sql: string) {
   const statements = await extractStatements(connection, sql);
   if (statements.count !== 1) {
     throw new PricelakeError('query', `found ${statements.count} statements, but only one SELECT can run at a time`);
@@ -33,12 +44,7 @@ export async function prepareSelect(connection: DuckDBConnection, sql: string): 
   const explains = EXPLAINING.test(sql.replace(LEADING_COMMENTS, ''));
   const read = sql.replace(LEADING_COMMENTS, '').replace(EXPLAINING, '').replace(LEADING_COMMENTS, '');
   if (!READING.test(read)) throw refuse(read);
-  const statement = await statements.prepare(0);
-  const wanted = explains ? StatementType.EXPLAIN : StatementType.SELECT;
-  // EXPLAIN ANALYZE runs the statement that it explains, which may be WITH … INSERT.
-  if (explains) await prepareSelect(connection, read);
-  if (statement.statementType !== wanted) throw refuse(StatementType[statement.statementType] ?? 'this statement');
-  return statement;
+  return { statements, explains, read };
 }
 
 function refuse(statement: string): PricelakeError {

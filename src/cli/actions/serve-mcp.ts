@@ -65,6 +65,7 @@ async function openDesk(request: Arguments<typeof mcp>, { io }: CommandContext, 
   const snapshots = new Snapshots(source, { memory, list: watched, rates, report });
   const desk: Desk = {
     ...{ path, lake: source.lake, remote, snapshots, io, now: io.now, most: timeout, pipeline, rates },
+    mostBytes: 2 * readBytes(memory),
     mapping: settings?.source.mapping ?? {},
     monthly: settings?.budget ?? DEFAULT_BUDGET,
     allowSync: request.allowSync === true,
@@ -75,4 +76,10 @@ async function openDesk(request: Arguments<typeof mcp>, { io }: CommandContext, 
     }),
   };
   return { desk, close: () => snapshots.close() };
+}
+
+/** `500MB` as bytes; nearly, of units such as MiB. */
+function readBytes(memory: string): number {
+  const [, count, unit = ''] = /^([\d.]+)\s*([KMGT])/iu.exec(memory) ?? [];
+  return Number(count) * 1000 ** ('KMGT'.indexOf(unit.toUpperCase()) + 1);
 }

@@ -2,11 +2,13 @@ import { type DuckDBConnection, type DuckDBType, DuckDBTypeId, type DuckDBValue 
 import * as z from 'zod';
 import { withVariables } from '../../explore/question.js';
 import type { Snapshot } from '../../explore/snapshot.js';
+import { PricelakeError } from '../../io/errors.js';
 import { quoteIdentifier } from '../../sql/quote.js';
-import { prepareSelect } from '../../sql/read-only-sql.js';
+import { parseReading, prepareSelect } from '../../sql/read-only-sql.js';
 import { type ExactJson, toExactJson } from '../exact-json.js';
 import { explainSqlError } from '../explain-sql-error.js';
 import { toReportValue } from '../output/report-rows.js';
+import type { Call } from './desk.js';
 
 /** Rows of one answer. */
 export const MOST_ROWS = 1000;
@@ -20,8 +22,8 @@ export interface RowsRequest {
   set?: Readonly<Record<string, string>> | undefined;
   limit?: number | undefined;
   offset?: number | undefined;
-  /** Runs before the query, and may refuse it. */
-  check?: (connection: DuckDBConnection) => Promise<void>;
+  /** Runs before the query, and may refuse it; false if it is no SELECT as far as can be seen. */
+  check?: (connection: DuckDBConnection, sql: string) => Promise<boolean>;
 }
 
 /** The members of an answer that has rows. */
@@ -47,23 +49,46 @@ export const boundsShape = {
 export async function selectRows(
   snapshot: Snapshot,
   { sql, set = {}, limit = ROWS, offset = 0, check }: RowsRequest,
-  { signal, most }: { signal: AbortSignal; most: number },
+  { signal: stop, desk: { most, mostBytes } }: Call,
 ): Promise<RowsAnswer> {
   const work = async (connection: DuckDBConnection) => {
     const plain = sql.replace(/[\s;]+$/u, '');
+    if ((await check?.(connection, plain)) === false) {
+      await parseReading(connection, plain);
+      throw new PricelakeError('query', 'only SELECT, FROM, WITH, VALUES, DESCRIBE and SUMMARIZE can run here', {
+        hint: 'Write PIVOT as an aggregate with FILTER.',
+      });
+    }
     const whole = await prepareSelect(connection, plain);
-    await check?.(connection);
     const types = Array.from({ length: whole.columnCount }, (_, at) => whole.columnType(at));
     const names = nameApart(types.map((_, at) => whole.columnName(at)));
     const part = `LIMIT ${limit + 1} OFFSET ${offset}`;
     const reader = await connection.runAndReadAll(`${cutTexts(plain, types)} ${part}`);
     return boundRows({ names, types }, reader.getRows(), limit);
   };
+  const watch = watchMemory(mostBytes);
   try {
-    return await withVariables(snapshot, set, signal, work, most);
+    return await withVariables(snapshot, set, AbortSignal.any([stop, watch.signal]), work, most);
   } catch (error) {
     throw explainSqlError(error);
+  } finally {
+    watch.end();
   }
+}
+
+const WATCH_MS = 50;
+
+/** Values under way are beside the limit of DuckDB's memory: a text that doubles with each row takes all that there is. */
+function watchMemory(mostBytes: number): { signal: AbortSignal; end(): void } {
+  const stop = new AbortController();
+  const begun = process.memoryUsage.rss();
+  const look = () => {
+    if (process.memoryUsage.rss() < begun + mostBytes) return;
+    const message = 'values under way took too much memory, and the query was stopped';
+    stop.abort(new PricelakeError('query', message, { hint: 'Query less at once, or shorter texts.' }));
+  };
+  const timer = setInterval(look, WATCH_MS).unref();
+  return { signal: stop.signal, end: () => clearInterval(timer) };
 }
 
 /** `id`, `id_1` for columns of the same name, as DuckDB itself does. */

@@ -44,8 +44,7 @@ type ChooseRows = (snapshot: Snapshot) => RowsRequest | Promise<RowsRequest>;
 export function answerRows(call: Call, request: RowsRequest | ChooseRows, hasPast = false) {
   return useSnapshot(call, async (snapshot) => {
     if (hasPast) await waitUntilWhole(snapshot, call);
-    const { desk, signal } = call;
     const wanted = typeof request === 'function' ? await request(snapshot) : request;
-    return { ...about(snapshot), ...(await selectRows(snapshot, wanted, { signal, most: desk.most })) };
+    return { ...about(snapshot), ...(await selectRows(snapshot, wanted, call)) };
   });
 }

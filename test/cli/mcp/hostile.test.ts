@@ -15,8 +15,8 @@ afterAll(close);
 describe('SQL that does more than read tables is refused', () => {
   const items = join(lake, 'items');
   test.each([
-    ["FROM read_text('/etc/passwd')", /Cannot access file/u],
-    ["SELECT (SELECT content FROM read_text('/etc/passwd'))", /Cannot access file/u],
+    ["FROM read_text('/etc/passwd')", /read_text\(\) is not allowed/u],
+    ["SELECT (SELECT content FROM read_text('/etc/passwd'))", /read_text\(\) is not allowed/u],
     [`FROM read_text('${items}/_delta_log/00000000000000000000.json')`, /read_text\(\) is not allowed/u],
     [`FROM read_parquet('${items}/*.parquet')`, /read_parquet\(\) is not allowed/u],
     [`FROM '${items}/*.parquet'`, /files can't be read as tables/u],
@@ -35,7 +35,7 @@ describe('SQL that does more than read tables is refused', () => {
     [`EXPORT DATABASE '${items}'`, /EXPORT is not allowed/u],
     ['DELETE FROM items', /DELETE is not allowed/u],
     ['SELECT 1; DROP VIEW items', /found 2 statements/u],
-    ['WITH x AS (SELECT 1) INSERT INTO items FROM x', /is not allowed|items is not an table/u],
+    ['WITH x AS (SELECT 1) INSERT INTO items FROM x', /only SELECT/u],
     ['EXPLAIN ANALYZE SELECT 1', /only SELECT/u],
     ['SELECT 1) AS _(c0), (SELECT 2', /Parser Error/u],
     ["SUMMARIZE '/etc/passwd'", /files can't be read as tables|Cannot access|only SELECT|does not exist/u],
@@ -45,6 +45,14 @@ describe('SQL that does more than read tables is refused', () => {
     [`FROM parquet_metadata('${items}/*.parquet')`, /parquet_metadata\(\) is not allowed/u],
     ['FROM duckdb_settings()', /duckdb_settings\(\) is not allowed/u],
     ["SELECT * FROM items WHERE title IN (FROM read_blob('/etc/passwd'))", /Cannot access file|is not allowed/u],
+    ["SELECT repeat('x', 4000000000)", /repeat\(\) is not allowed here, because/u],
+    ["SELECT lpad(title, 1000000000, 'y') FROM items", /lpad\(\) is not allowed here, because/u],
+    ["SELECT format('{:1000000000}', 1)", /format\(\) is not allowed here, because/u],
+    ["EXPLAIN SELECT repeat('x', 4000000000)", /only SELECT/u],
+    ["SUMMARIZE SELECT repeat('x', 4000000000)", /repeat\(\) is not allowed|only SELECT/u],
+    ['SELECT list_sum(range(1000000000))', /range\(\) is not allowed here, because/u],
+    ['SELECT len(list_resize([1], 500000000))', /list_resize\(\) is not allowed here, because/u],
+    ["SELECT replace(title, 'x', title) FROM items", /replace\(\) is not allowed here, because/u],
     ['PREPARE p AS SELECT 1; EXECUTE p', /found 2 statements/u],
     ['CREATE TEMP TABLE t AS SELECT 1', /CREATE is not allowed/u],
     ['CREATE MACRO m(x) AS x', /CREATE is not allowed/u],
@@ -55,7 +63,7 @@ describe('SQL that does more than read tables is refused', () => {
     [`SELECT '${'x'.repeat(30_000)}'`, /sql/u],
     ['', /sql/u],
     ['selec', /is not allowed|Parser Error/u],
-  ])('%.80s', async (sql, message) => {
+  ])('%s', async (sql, message) => {
     expect(await refuse('query', { sql })).toMatchObject({ message: expect.stringMatching(message) });
   });
 
@@ -78,7 +86,10 @@ describe('bounds', () => {
 
   test.each([
     ['WITH RECURSIVE t AS (SELECT 1 AS x UNION ALL SELECT x FROM t) SELECT count(*) FROM t', /took longer/u],
-    ['SELECT list_sum(range(100000000000))', /Out of Memory|longer|Lists larger/iu],
+    [
+      "WITH RECURSIVE t AS (SELECT 'xxxxxxxx' AS s UNION ALL SELECT s || s FROM t WHERE length(s) < 4000000000) SELECT count(*) FROM t",
+      /took too much memory|took longer|Out of Memory/u,
+    ],
   ])('%s ends, and the server goes on', async (sql, message) => {
     expect((await refuse('query', { sql })).message).toMatch(message);
     expect((await call('query', { sql: 'SELECT 1 AS one' })).value.rows).toEqual([{ one: 1 }]);
@@ -97,7 +108,7 @@ describe('bounds', () => {
   });
 
   test('one that needs too much memory fails clearly', async () => {
-    const sql = "SELECT list(repeat('x', 1000) || a.range) AS l FROM range(100000000) AS a";
+    const sql = `SELECT list('${'x'.repeat(1000)}' || a.range) AS l FROM range(100000000) AS a`;
     expect((await refuse('query', { sql })).message).toMatch(/Out of Memory|took longer/u);
   });
 
@@ -105,7 +116,7 @@ describe('bounds', () => {
     const { value, texts } = await call('query', { sql: 'SELECT title FROM items WHERE item_id = 72' });
     expect(value).toMatchObject({ cut: ['title'], rows: [{ title: `${'x'.repeat(2000)}…` }] });
     expect(texts.join('').length).toBeLessThan(5000);
-    const many = await call('query', { sql: 'SELECT repeat(title, 1) AS t FROM items, range(4) WHERE item_id = 72' });
+    const many = await call('query', { sql: 'SELECT title || range AS t FROM items, range(4) WHERE item_id = 72' });
     expect(many.value.rows).toHaveLength(4);
     const nested = await call('query', { sql: 'SELECT datasets FROM items WHERE item_id = 73' });
     expect(nested.value).toMatchObject({ cut: ['datasets'], rows: [{ datasets: '…' }] });
@@ -115,7 +126,7 @@ describe('bounds', () => {
     const { value } = await call('query', { sql: 'SELECT range AS n FROM range(5000)', limit: 1000, offset: 10 });
     expect([value.rows.length, value.rows[0], value.more]).toEqual([1000, { n: '10' }, true]);
     expect((await refuse('query', { sql: 'SELECT 1', limit: 100_000 })).message).toMatch(/limit/u);
-    const long = await call('query', { sql: "SELECT repeat('y', 1900) AS t FROM range(1000)", limit: 1000 });
+    const long = await call('query', { sql: `SELECT '${'y'.repeat(1900)}' AS t FROM range(1000)`, limit: 1000 });
     expect(long.value.more).toBe(true);
     expect(JSON.stringify(long.value).length).toBeLessThan(110_000);
   });

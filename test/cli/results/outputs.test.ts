@@ -129,7 +129,9 @@ describe('servers print where they listen', () => {
     const { stdout } = await runPricelake(['webhook', file, '--port', '0', '--json'], {
       act: (child) => child.stdout?.once('data', () => child.kill('SIGTERM')),
     });
-    expect(await findFault('webhook', stdout)).toBeUndefined();
+    const [line = '', stopped = ''] = stdout.split('\n');
+    expect(await findFault('webhook', line)).toBeUndefined();
+    expect(await findFault('error', stopped)).toBeUndefined();
   });
 
   test('sandbox', async () => {

@@ -91,8 +91,7 @@ export const query = declareTool({
     "Runs one SELECT in DuckDB's SQL over the tables that `describe` lists and view price_spells. Reads no files, changes nothing. Aggregate in SQL: answers have few rows.",
   input: z.object({ sql: z.string().min(1).max(20_000), ...boundsShape }),
   output: rowsOutput,
-  run: ({ sql, ...bounds }, call) =>
-    answerRows(call, { ...bounds, sql, check: (connection) => refuseFiles(connection, sql.replace(/[\s;]+$/u, '')) }),
+  run: ({ sql, ...bounds }, call) => answerRows(call, { ...bounds, sql, check: refuseFiles }),
 });
 
 const moverShape = {
@@ -135,9 +134,8 @@ export const product = declareTool({
       await waitUntilWhole(snapshot, call);
       const variables = readVariables('find_products');
       const set = await resolveKnown(snapshot.version.statements(), variables, toSet({ product: given, currency }));
-      const bounds = { signal: call.signal, most: call.desk.most };
       const select = (analysis: string) =>
-        selectRows(snapshot, { sql: bindAnalysis(snapshot, { analysis, set }), set, limit }, bounds);
+        selectRows(snapshot, { sql: bindAnalysis(snapshot, { analysis, set }), set, limit }, call);
       const [spreads, offers] = [await select('find_products'), await select('offers')];
       return { ...about(snapshot), spreads: spreads.rows, offers };
     }),

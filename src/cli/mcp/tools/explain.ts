@@ -57,7 +57,7 @@ export const checks = declareTool({
 
       async function readResults(): Promise<ReturnType<typeof describeResult>[]> {
         const sql = bindAnalysis(snapshot, { analysis: 'report_checks', set: {} });
-        const { rows } = await selectRows(snapshot, { sql, limit: MOST_ROWS }, { signal, most: desk.most });
+        const { rows } = await selectRows(snapshot, { sql, limit: MOST_ROWS }, call);
         return rows.map((read) => {
           const violations = BigInt(String(read.violations));
           const [name, description] = [String(read.name), String(read.description)];

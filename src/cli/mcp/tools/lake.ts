@@ -48,11 +48,10 @@ export const describe = declareTool({
   }),
   run: ({ tables: named = [] }, call) =>
     useSnapshot(call, async (snapshot) => {
-      const { desk, signal } = call;
-      const pointer = await readPointer(desk.lake);
+      const pointer = await readPointer(call.desk.lake);
       const read = async (analysis: string) => {
         const sql = bindAnalysis(snapshot, { analysis, set: {} });
-        return (await selectRows(snapshot, { sql, limit: 1 }, { signal, most: desk.most })).rows[0] ?? {};
+        return (await selectRows(snapshot, { sql, limit: 1 }, call)).rows[0] ?? {};
       };
       const tables = TABLE_NAMES.map((name) => {
         const { description, key, columns } = loadTableSchema(name);
