@@ -2,7 +2,8 @@
  * npm run bench:analysis [-- --items 1000000 --changes 3500000 --pairs 3] [--lake DIR] [--each]
  * What an analyst waits for, against plain DuckDB on the same Parquet: ratios of pairs measured in one run.
  * The lake is a copy of the sandbox, whose world moved for 90 days before, or one that is there. Prints Markdown.
- * With --each: every analysis of pipelines/analysis by `pricelake query`, on a lake that is made in SQL (bench/sql-lake.ts).
+ * With --each: every analysis of pipelines/analysis by `pricelake query`, on a lake that is made in SQL (bench/sql-lake.ts),
+ * or those that --only names.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
@@ -10,8 +11,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { listAnalyses } from '../src/analyze/analysis.js';
+import { readVariables } from '../src/analyze/variables.js';
 import { makeMovedLake } from './moved-lake.js';
-import { CLI, type Cost, measure, median } from './processes.js';
+import { CLI, type Cost, measure, median, readOutput } from './processes.js';
 import { makeSqlLake } from './sql-lake.js';
 
 const { values } = parseArgs({
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     pairs: { type: 'string', default: '3' },
     lake: { type: 'string' },
     each: { type: 'boolean', default: false },
+    only: { type: 'string' },
   },
 });
 
@@ -56,29 +59,56 @@ async function compare(what: string, [floor, ...more]: string[], ours: () => Pro
 
 const derive = (...args: string[]) => measure(script('./derive.mjs'), args);
 
-/** What the analyses need that read a variable without a default. */
-const NEEDED: Record<string, string[]> = {
-  law_of_one_price: ['--fx', path.join(WORK, 'rates.csv')],
-  offers: ['--set', 'product=4000000000007'],
-  daily_spreads: ['--set', 'product=4000000000007'],
-  offer_prices: ['--set', 'first_day=2026-11-01', '--set', 'last_day=2026-11-19'],
-};
+/** Rows of a query over the lake. */
+async function ask(query: string): Promise<string[][]> {
+  const text = await readOutput(process.execPath, [CLI, 'query', '--lake', LAKE, query, '--format', 'csv', '--quiet']);
+  return text
+    .trim()
+    .split(/\r?\n/u)
+    .slice(1)
+    .map((line) => line.split(','));
+}
+
+/** What analyses need that read a variable without a default, or files: values that the lake has. */
+async function findNeeded(): Promise<Record<string, string[]>> {
+  const [[product = ''] = []] = await ask('SELECT product_id FROM price_spread ORDER BY offers DESC, product_id LIMIT 1');
+  const [[first = '', last = ''] = []] = await ask(
+    'SELECT (max(observed_date) - 19)::VARCHAR, (max(observed_date) - 1)::VARCHAR FROM history',
+  );
+  const currencies = await ask("SELECT DISTINCT currency FROM items WHERE currency <> 'EUR' ORDER BY 1");
+  const categories = await ask('SELECT DISTINCT category_slug FROM items WHERE category_slug IS NOT NULL ORDER BY 1');
+  const rates = path.join(WORK, 'rates.csv');
+  const rateLines = currencies.flatMap(([one], k) => [`2020-01-01,${one},${4 + k}`, `${first},${one},${4.2 + k}`]);
+  await writeFile(rates, ['date,currency,rate', ...rateLines, ''].join('\n'));
+  const weights = path.join(WORK, 'weights.csv');
+  await writeFile(weights, ['category,weight', ...categories.map(([one], k) => `${one},${1 + (k % 7)}`), ''].join('\n'));
+  const [[shop = ''] = []] = await ask('SELECT site_id FROM offers GROUP BY ALL ORDER BY count(*) DESC, site_id LIMIT 1');
+  const known: Record<string, string> = { product, site_id: shop, first_day: first, last_day: last };
+  const required = (name: string) => readVariables(name).filter((one) => one.isRequired && one.name in known);
+  const files: Record<string, string[]> = { law_of_one_price: ['--fx', rates], weighted_index: ['--weights', weights] };
+  return Object.fromEntries(
+    listAnalyses().map((name) => [
+      name,
+      [...(files[name] ?? []), ...required(name).flatMap((one) => ['--set', `${one.name}=${known[one.name]}`])],
+    ]),
+  );
+}
 
 async function timeEach(): Promise<void> {
-  await writeFile(
-    path.join(WORK, 'rates.csv'),
-    'date,currency,rate\n2025-11-01,PLN,4.2\n2026-06-01,PLN,4.3\n2025-11-01,CZK,25\n2026-08-01,CZK,24.5\n',
-  );
+  const needed = await findNeeded();
+  // Spells are kept for each version of a lake: the first query makes them.
+  const spells = await measure(CLI, ['query', '--lake', LAKE, 'SELECT count(*) FROM price_spells', '--json']);
   console.log('| analysis | s | CPU s | peak memory | load |');
   console.log('| --- | --- | --- | --- | --- |');
-  for (const name of listAnalyses()) {
-    const { seconds, cpuSeconds, peakBytes } = await measure(CLI, [
-      ...['query', '--lake', LAKE, '--analysis', name, '--format', 'parquet', '--output', OUT],
-      ...(NEEDED[name] ?? []),
-    ]);
+  const print = (what: string, { seconds, cpuSeconds, peakBytes }: Cost) => {
     const memory = `${Math.round(peakBytes / 2 ** 20)} MB`;
-    const cells = [`\`${name}\``, seconds.toFixed(1), cpuSeconds.toFixed(1), memory, loadavg()[0]?.toFixed(1)];
-    console.log(`| ${cells.join(' | ')} |`);
+    console.log(`| ${what} | ${seconds.toFixed(1)} | ${cpuSeconds.toFixed(1)} | ${memory} | ${loadavg()[0]?.toFixed(1)} |`);
+  };
+  print('prices of the past, once for a version', spells);
+  const names = values.only === undefined ? listAnalyses() : values.only.split(',');
+  for (const name of names) {
+    const query = ['query', '--lake', LAKE, '--analysis', name, '--format', 'parquet', '--output', OUT];
+    print(`\`${name}\``, await measure(CLI, [...query, ...(needed[name] ?? [])]));
   }
 }
 

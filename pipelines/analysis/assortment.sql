@@ -1,6 +1,6 @@
--- What shops add to and remove from their range: one row per shop and week (starting on Monday, UTC). new, removed and
+-- What shops add to and remove from their range: one row per shop and week (starting on Monday). new, removed and
 -- relisted listings; listed: listings at the end of the week's last day; entry_pct (new and relisted) and exit_pct
--- (removed) are in percent of the listings at the end of the previous week.
+-- (removed) are in percent of the listings at the end of the previous week. time_zone: where days of the shop begin and end.
 -- Source: entry and exit rates as in Cavallo, Scraped Data and Sticky Prices, Review of Economics and Statistics 100
 -- (2018), and Consumer Price Index Manual (IMF and others, 2020), chapter 7.
 -- Exact: all counts. Percentages are doubles.
@@ -85,8 +85,10 @@ SELECT
   100 * (new + relisted) / nullif(listed_before, 0) AS entry_pct,
   100 * removed / nullif(listed_before, 0) AS exit_pct,
   is_first,
+  row_zones.time_zone,
   sites.attribution
 FROM figures
 LEFT JOIN sites ON sites.site_id = figures.site_id AND sites.is_current
+LEFT JOIN (FROM 'row_zones.sql') AS row_zones ON row_zones.site_id = figures.site_id
 WHERE figures.week >= first_week
 ORDER BY figures.site_id, figures.week

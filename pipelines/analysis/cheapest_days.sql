@@ -1,4 +1,4 @@
--- How often each shop was the cheapest: product-days (closed days only) with the lowest price at this shop (on a tie,
+-- How often each shop was the cheapest: product-days (closed UTC days only) with the lowest price at this shop (on a tie,
 -- the shop with the lowest site id), and its share of all product-days.
 -- Variables:
 -- · currency (currency): only prices in this currency
@@ -23,6 +23,7 @@ SELECT
   product_days,
   100 * product_days / sum(product_days) OVER () AS share_pct,
   won.products,
+  'UTC' AS time_zone,
   sites.attribution
 FROM won
 LEFT JOIN sites USING (site_id)

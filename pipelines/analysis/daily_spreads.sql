@@ -1,4 +1,5 @@
--- Daily price spreads of the products with the widest spreads today, or of one product.
+-- Daily price spreads of the products with the widest spreads today, or of one product, at the end of UTC days, as table
+-- price_spread_daily keeps them.
 -- Variables:
 -- · product (product): only this product, whatever its spread
 -- · since (day; default the last 30 closed days): first day
@@ -21,7 +22,8 @@ SELECT
   products.brand,
   daily.* EXCLUDE (day, product_id, run_id),
   cheapest.name AS cheapest_shop,
-  dearest.name AS dearest_shop
+  dearest.name AS dearest_shop,
+  'UTC' AS time_zone
 FROM price_spread_daily AS daily
 JOIN chosen USING (product_id, currency)
 JOIN span ON daily.day >= span.since

@@ -13,7 +13,7 @@ FROM (
   SELECT
     epoch_us(coalesce(
       max(last_seen_at) FILTER (
-        last_seen_at <= coalesce(read_at, last_seen_at) + INTERVAL 1 DAY
+        epoch_us(last_seen_at) <= epoch_us(coalesce(read_at, last_seen_at)) + 86400000000
         OR DATE '1970-01-01' + (epoch_us(last_seen_at) // 86400000000)::INTEGER <= written_day + 1
       ),
       max(last_seen_at)

@@ -4,7 +4,8 @@
 -- points (100 * ln(new / old)). complete_spells with their median and mean length in days; spells that began before the
 -- first known change (began_unknown), that are current, or that ended with the listing (cut_off) are counted, but left
 -- out of the lengths. synchronisation_pct: if a shop changes the price of a product in a week, the share of the
--- product's other shops that also do so in that week, averaged over changes.
+-- product's other shops that also do so in that week, averaged over changes. time_zone: where days of the
+-- row's shops begin and end.
 -- Source: Gorodnichenko, Sheremirov and Talavera, Price Setting in Online Markets: Does IT Click?, Journal of the
 -- European Economic Association 16 (2018); Nakamura and Steinsson, Five Facts about Prices, Quarterly Journal of
 -- Economics 123 (2008).
@@ -105,10 +106,12 @@ SELECT
   mean_days,
   coalesce(shared_changes, 0) AS shared_changes,
   synchronisation_pct,
+  row_zones.time_zone,
   sites.attribution
 FROM figures
 LEFT JOIN together
   ON together.category_slug IS NOT DISTINCT FROM figures.category_slug
   AND together.group_site_id IS NOT DISTINCT FROM figures.group_site_id AND together.currency = figures.currency
 LEFT JOIN sites ON sites.site_id = figures.group_site_id AND sites.is_current
+LEFT JOIN (FROM 'row_zones.sql') AS row_zones ON row_zones.site_id IS NOT DISTINCT FROM figures.group_site_id
 ORDER BY changes DESC, figures.category_slug, figures.group_site_id, figures.currency

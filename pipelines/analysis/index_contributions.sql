@@ -51,7 +51,7 @@ SELECT
   100 * (exp(move / moves.matched) - 1) AS own_change_pct,
   100 * move / totals.matched * CASE WHEN abs(totals.change) < 1e-12 THEN 1 ELSE (exp(totals.change) - 1) / totals.change END AS contribution,
   100 * (exp(totals.change) - 1) AS total_change_pct,
-  time_zone,
+  row_zones.time_zone,
   sites.attribution
 FROM moves
 JOIN totals ON totals.currency = moves.currency AND totals.period = moves.period
@@ -60,5 +60,7 @@ JOIN (
 ) AS groups ON groups.key = moves.key
 CROSS JOIN settings
 LEFT JOIN sites ON sites.site_id = groups.site_id
+LEFT JOIN (FROM 'row_zones.sql') AS row_zones
+  ON row_zones.site_id IS NOT DISTINCT FROM coalesce(groups.site_id, getvariable('site_id')::BIGINT)
 WHERE coalesce(sites.is_current, true)
 ORDER BY groups.currency, moves.period, abs(contribution) DESC, moves.key

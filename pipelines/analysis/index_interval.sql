@@ -115,7 +115,7 @@ SELECT
   100 * std_error AS std_error,
   100 * lower_level AS lower,
   100 * upper_level AS upper,
-  time_zone,
+  row_zones.time_zone,
   sites.attribution
 FROM figures
 JOIN known_periods ON known_periods.key = figures.key AND known_periods.period = figures.period
@@ -125,5 +125,7 @@ JOIN (
 ) AS groups ON groups.key = figures.key
 CROSS JOIN settings
 LEFT JOIN sites ON sites.site_id = groups.site_id
+LEFT JOIN (FROM 'row_zones.sql') AS row_zones
+  ON row_zones.site_id IS NOT DISTINCT FROM coalesce(groups.site_id, getvariable('site_id')::BIGINT)
 WHERE coalesce(sites.is_current, true)
 ORDER BY category_slug, groups.currency, groups.site_id, product_group, item_group, brand, dataset, region, period

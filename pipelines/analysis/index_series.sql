@@ -9,7 +9,8 @@
 -- · brand (brand): only this brand, ignoring case
 WITH relaunches AS (FROM 'relaunches.sql'),
 listings AS (
-  SELECT DISTINCT item_id, currency, product_id, site_id, category_slug
+  SELECT
+    item_id, currency, any_value(product_id) AS product_id, any_value(site_id) AS site_id, any_value(category_slug) AS category_slug
   FROM price_spells
   WHERE NOT is_suspect
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
@@ -17,6 +18,18 @@ listings AS (
     AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
     AND (getvariable('brand') IS NULL
       OR item_id IN (SELECT item_id FROM items WHERE lower(brand) = lower(getvariable('brand')::VARCHAR)))
+  GROUP BY item_id, currency
+),
+-- Spellings of a brand that differ in case alone are one: the most frequent of them.
+spellings AS (
+  SELECT folded, brand
+  FROM (
+    SELECT lower(brand) AS folded, brand, count(*) AS listings
+    FROM items
+    WHERE brand IS NOT NULL AND contains(coalesce(getvariable('by')::VARCHAR, 'category'), 'brand')
+    GROUP BY brand
+  )
+  QUALIFY row_number() OVER (PARTITION BY folded ORDER BY listings DESC, brand) = 1
 ),
 described AS (
   SELECT
@@ -36,7 +49,11 @@ described AS (
     region
   FROM listings
   LEFT JOIN (
-    SELECT item_id, brand FROM items WHERE contains(coalesce(getvariable('by')::VARCHAR, 'category'), 'brand')
+    SELECT item_id, spellings.brand
+    FROM (
+      SELECT item_id, lower(brand) AS folded FROM items WHERE contains(coalesce(getvariable('by')::VARCHAR, 'category'), 'brand')
+    ) AS named
+    JOIN spellings USING (folded)
   ) AS brands ON brands.item_id = listings.item_id
   LEFT JOIN (
     SELECT item_id, unnest(datasets) AS dataset
@@ -59,26 +76,22 @@ groups AS (
   FROM (
     SELECT DISTINCT category_slug, currency, site_id, product_group, item_group, brand, dataset, region FROM described
   )
+),
+members AS MATERIALIZED (
+  SELECT key, item_id, first_item_id, product_id, shop_id
+  FROM described
+  JOIN groups
+    ON groups.currency = described.currency AND groups.category_slug IS NOT DISTINCT FROM described.category_slug
+    AND groups.site_id IS NOT DISTINCT FROM described.site_id AND groups.brand IS NOT DISTINCT FROM described.brand
+    AND groups.product_group IS NOT DISTINCT FROM described.product_group
+    AND groups.item_group IS NOT DISTINCT FROM described.item_group
+    AND groups.dataset IS NOT DISTINCT FROM described.dataset AND groups.region IS NOT DISTINCT FROM described.region
+),
+numbers AS (
+  SELECT row_number() OVER (ORDER BY first_item_id, key) AS series, first_item_id, key
+  FROM (SELECT DISTINCT first_item_id, key FROM members)
 )
-SELECT
-  key,
-  first_item_id::HUGEINT * 1048576 + key AS series,
-  item_id,
-  first_item_id,
-  product_id,
-  shop_id,
-  groups.product_group,
-  groups.item_group,
-  groups.category_slug,
-  groups.currency,
-  groups.site_id,
-  groups.brand,
-  groups.dataset,
-  groups.region
-FROM described
-JOIN groups
-  ON groups.currency = described.currency AND groups.category_slug IS NOT DISTINCT FROM described.category_slug
-  AND groups.site_id IS NOT DISTINCT FROM described.site_id AND groups.brand IS NOT DISTINCT FROM described.brand
-  AND groups.product_group IS NOT DISTINCT FROM described.product_group
-  AND groups.item_group IS NOT DISTINCT FROM described.item_group
-  AND groups.dataset IS NOT DISTINCT FROM described.dataset AND groups.region IS NOT DISTINCT FROM described.region
+SELECT series, members.*, groups.* EXCLUDE (key)
+FROM members
+JOIN numbers USING (first_item_id, key)
+JOIN groups USING (key)

@@ -10,6 +10,5 @@ SELECT
   coalesce(
     getvariable('since')::DATE,
     CASE unit WHEN 'week' THEN until_day - 364 WHEN 'day' THEN until_day - 60 ELSE DATE '0001-01-01' END
-  ) AS since_day,
-  time_zone
+  ) AS since_day
 FROM (FROM 'data_clock.sql')

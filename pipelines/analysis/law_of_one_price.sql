@@ -13,7 +13,7 @@
 -- newest up to each week's end; if rates don't move, there is no pass_through. Taxes and shipping differ between
 -- countries. Suspect prices are left out (price_spells). The setting products limits the number of compared products:
 -- those with the lowest MD5 of their id, the same ones each time. all_products: number of products in two or more
--- currencies.
+-- currencies. time_zone: where the Sundays of the shops end.
 -- In plain DuckDB, first: CREATE TEMP TABLE rates AS SELECT date::DATE AS date, currency, rate::DECIMAL(28, 10) AS rate
 -- FROM 'rates.csv'; SET VARIABLE base = 'EUR'. With pricelake: query --analysis law_of_one_price --fx rates.csv
 -- --fx-base EUR
@@ -161,7 +161,8 @@ SELECT
   pass_windows,
   pass_through,
   CASE WHEN pass_windows > 2 THEN pass_through_error END AS pass_through_error,
-  (SELECT any_value(all_products) FROM compared) AS all_products
+  (SELECT any_value(all_products) FROM compared) AS all_products,
+  (SELECT time_zone FROM (FROM 'row_zones.sql') WHERE site_id IS NULL) AS time_zone
 FROM figures
 LEFT JOIN persistences USING (first_currency, second_currency)
 LEFT JOIN passes USING (first_currency, second_currency)

@@ -1,7 +1,8 @@
 -- How long listings last, by Kaplan and Meier: one row per age in days at which listings ended. survival: the share of
 -- listings still listed at that age; std_error: by Greenwood; at_risk: listings observed at that age; ended: listings
 -- that ended at it. A lifetime lasts from when the listing was first seen to its removal, including absences of up to
--- gap_days. Listings still listed on the last day are censored: they last at least that long.
+-- gap_days. Listings still listed on the last day are censored: they last at least that long. time_zone: where days
+-- of the shops begin and end.
 -- Source: Kaplan and Meier, Nonparametric Estimation from Incomplete Observations, Journal of the American Statistical
 -- Association 53 (1958); late entry: Klein and Moeschberger, Survival Analysis (2003), chapter 4.6.
 -- Exact: counts and ages in whole days. survival and std_error are doubles.
@@ -16,17 +17,24 @@
 WITH span AS (
   SELECT
     seen_day AS last_day,
-    (SELECT min(observed_date) FROM history) AS first_day,
+    (SELECT min(observed_at) FROM history) AS first_at,
     coalesce(getvariable('gap_days')::INTEGER, 7) AS gap_days
   FROM (FROM 'data_clock.sql')
 ),
 spells AS (
-  SELECT item_id, site_id, from_day, to_day, DATE '1970-01-01' + (epoch_us(ended_before) // 86400000000)::INTEGER AS day_before, gap_days
+  SELECT
+    item_id, site_id, from_day, to_day, time_zone, gap_days,
+    CASE
+      WHEN time_zone = 'UTC' THEN DATE '1970-01-01' + (epoch_us(ended_before) // 86400000000)::INTEGER
+      ELSE (ended_before AT TIME ZONE time_zone)::DATE
+    END AS day_before
   FROM price_spells, span
   WHERE getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT
 ),
 shops AS (
-  SELECT site_id, min(from_day) AS shop_day FROM spells GROUP BY site_id
+  SELECT site_id, shop_day, (first_at AT TIME ZONE time_zone)::DATE AS first_day
+  FROM (SELECT site_id, min(from_day) AS shop_day, any_value(time_zone) AS time_zone FROM spells GROUP BY site_id)
+  CROSS JOIN span
 ),
 first_lives AS (
   SELECT
@@ -81,8 +89,10 @@ SELECT
   ended,
   censored,
   product(1 - ended / at_risk) OVER so_far AS survival,
-  survival * sqrt(sum(ended / (at_risk * nullif(at_risk - ended, 0))) OVER so_far) AS std_error
+  survival * sqrt(sum(ended / (at_risk * nullif(at_risk - ended, 0))) OVER so_far) AS std_error,
+  row_zones.time_zone
 FROM at_ages
+JOIN (FROM 'row_zones.sql') AS row_zones ON row_zones.site_id IS NOT DISTINCT FROM getvariable('site_id')::BIGINT
 WHERE ended > 0
 WINDOW so_far AS (ORDER BY age)
 ORDER BY age

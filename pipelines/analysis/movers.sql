@@ -13,8 +13,9 @@
 -- are left out. Only current offers have packs, conditions and usual currencies, so removed listings are judged by
 -- their own prices alone.
 -- Variables:
--- · since (time; default a day before the service last saw any item): what moved since then
--- · since_run (run): instead, what changed after this run
+-- · since (time; default a day before the service last saw any item): what moved since then; without an offset, a time of
+--   the zone for all shops
+-- · since_run (run): instead, what changed after this run; 0 is before the first one
 -- · currency (currency): only prices in this currency
 -- · site_id (site): only this shop
 -- · kind (rise | fall | new | back | removed | gone): only moves of this kind
@@ -40,13 +41,18 @@ moment AS MATERIALIZED (
   SELECT
     CASE
       WHEN getvariable('since_run') IS NULL
-        THEN coalesce(getvariable('since')::TIMESTAMPTZ, (SELECT make_timestamptz(seen_us) FROM (FROM 'data_clock.sql')) - INTERVAL 24 HOURS)
+        THEN CASE
+          WHEN getvariable('since') IS NULL THEN make_timestamptz(seen_us) - INTERVAL 24 HOURS
+          WHEN regexp_matches(getvariable('since')::VARCHAR, '[T ].*(Z|[+-][0-9]{2}(:?[0-9]{2})?)$') THEN getvariable('since')::VARCHAR::TIMESTAMPTZ
+          ELSE timezone(time_zone, getvariable('since')::VARCHAR::TIMESTAMP)
+        END
       WHEN getvariable('since') IS NOT NULL THEN error('give since or since_run, not both')
+      WHEN getvariable('since_run')::BIGINT = 0 THEN TIMESTAMPTZ '1970-01-01 00:00:00Z'
       WHEN run_at IS NULL
         THEN error('since_run ' || getvariable('since_run') || ' is no run of this lake: the newest is ' || coalesce(run_number::VARCHAR, 'none'))
       ELSE run_at
     END AS since
-  FROM asked_run, newest_run
+  FROM asked_run, newest_run, (FROM 'data_clock.sql') AS clock
 ),
 lasting AS MATERIALIZED (
   SELECT item_id, product_id, site_id, currency, price, from_at, to_at, began, is_suspect, is_confirmed

@@ -7,10 +7,14 @@
 --   the listing had a price, the mean of its collection week, or the price at its end
 -- · collection_day (whole number from 1 to 28; default 15): the collection week of a month is the week with this day
 -- · drop_pct (number from 0): leave out the last price of a listing that ends, if it is so many percent below the one before
-WITH spans AS (
+WITH zone_numbers AS MATERIALIZED (
+  SELECT time_zone, row_number() OVER (ORDER BY time_zone) AS zone
+  FROM (SELECT DISTINCT time_zone FROM (FROM 'time_zones.sql'))
+),
+spans AS (
   SELECT
     series,
-    price_spells.time_zone,
+    zone,
     (price * 10000)::BIGINT AS units,
     epoch_us(from_at) AS from_us,
     coalesce(epoch_us(to_at), 9223372036854775807) AS to_us,
@@ -19,12 +23,13 @@ WITH spans AS (
     unit
   FROM price_spells
   JOIN (SELECT item_id, currency, series FROM series) AS series USING (item_id, currency)
+  JOIN zone_numbers USING (time_zone)
   CROSS JOIN settings
   WHERE NOT is_suspect AND from_day <= until_day AND coalesce(to_day >= since_day, true)
 ),
-numbered AS (
+numbered AS MATERIALIZED (
   SELECT
-    series, time_zone, units, from_us, to_us,
+    series, zone, units, from_us, to_us,
     CASE unit
       WHEN 'month' THEN year(first_day) * 12 + month(first_day) - 1
       WHEN 'week' THEN (first_day - DATE '1970-01-05')::BIGINT // 7
@@ -39,12 +44,12 @@ numbered AS (
   WHERE first_day <= last_day
 ),
 bounds AS (
-  SELECT time_zone, min(first_period) AS first_bound, max(last_period) AS last_bound FROM numbered GROUP BY time_zone
+  SELECT zone, min(first_period) AS first_bound, max(last_period) AS last_bound FROM numbered GROUP BY zone
 ),
 -- First and last day of what is looked at in a period: all of it, its collection week, or its last day.
 days AS (
   SELECT
-    time_zone,
+    zone,
     period,
     until_day,
     CASE unit
@@ -61,19 +66,19 @@ days AS (
       WHEN unit = 'month' AND coalesce(getvariable('price')::VARCHAR, 'mean') = 'week'
         THEN begins + coalesce(getvariable('collection_day')::INTEGER, 15) - 1
     END AS collected
-  FROM (SELECT time_zone, unnest(range(first_bound, last_bound + 1)) AS period FROM bounds)
+  FROM (SELECT zone, unnest(range(first_bound, last_bound + 1)) AS period FROM bounds)
   CROSS JOIN (SELECT unit, until_day FROM settings)
 ),
 -- Instants of local midnights. At the end of a period, it is the last microsecond before that counts.
 windows AS MATERIALIZED (
   SELECT
-    time_zone,
+    zone,
     period,
     CASE WHEN coalesce(getvariable('price')::VARCHAR, 'mean') = 'last' THEN end_us - 1 ELSE begin_us END AS begin_us,
     end_us
   FROM (
     SELECT
-      time_zone,
+      zone,
       period,
       CASE
         WHEN time_zone = 'UTC' THEN (begin_day - DATE '1970-01-01')::BIGINT * 86400000000
@@ -85,71 +90,91 @@ windows AS MATERIALIZED (
       END AS end_us
     FROM (
       SELECT
+        zone,
         time_zone,
         period,
         coalesce(collected - (isodow(collected) - 1)::INTEGER, begins) AS begin_day,
         least(coalesce(collected - (isodow(collected) - 8)::INTEGER, ends), until_day + 1) AS end_day
       FROM days
+      JOIN zone_numbers USING (zone)
     )
   )
   WHERE begin_us < end_us
 ),
+-- Only the first and the last period of a spell may have other prices as well: all between are its own. Prices of
+-- relaunched listings may overlap.
 parts AS (
-  SELECT series, period, units, least(to_us, end_us) - greatest(from_us, begin_us) AS us
+  SELECT numbered.series * 1048576 + windows.period AS place, units, least(to_us, end_us) - greatest(from_us, begin_us) AS us
   FROM (
-    SELECT series, time_zone, units, from_us, to_us, unnest(range(first_period, last_period + 1)) AS period FROM numbered
-  ) AS one
-  JOIN windows USING (time_zone, period)
+    SELECT
+      series, zone, units, from_us, to_us,
+      unnest(CASE
+        WHEN coalesce(getvariable('relaunches')::VARCHAR, 'none') <> 'none' THEN range(first_period, last_period + 1)
+        WHEN first_period = last_period THEN [first_period]
+        ELSE [first_period, last_period]
+      END) AS period
+    FROM numbered
+  ) AS numbered
+  JOIN windows ON windows.zone = numbered.zone AND windows.period = numbered.period
   WHERE to_us > begin_us AND from_us < end_us
 ),
 -- Exact until it is divided; an unchanged price stays as it is.
 means AS (
   SELECT
-    series,
-    period,
+    place,
     CASE
       WHEN min(units) = max(units) THEN min(units) / 10000
       ELSE sum(units::HUGEINT * us) / (10000 * sum(us))
     END AS price
   FROM parts
   WHERE coalesce(getvariable('price')::VARCHAR, 'mean') <> 'median'
-  GROUP BY series, period
+  GROUP BY place
 ),
 -- The lowest price that, with all lower ones, held for half of the time.
 medians AS (
-  SELECT series, period, min(units) / 10000 AS price
+  SELECT place, min(units) / 10000 AS price
   FROM (
     SELECT
-      series, period, units,
-      2 * sum(us) OVER (PARTITION BY series, period ORDER BY units) AS twice,
-      sum(us) OVER (PARTITION BY series, period) AS whole
+      place, units,
+      2 * sum(us) OVER (PARTITION BY place ORDER BY units) AS twice,
+      sum(us) OVER (PARTITION BY place) AS whole
     FROM parts
     WHERE coalesce(getvariable('price')::VARCHAR, 'mean') = 'median'
   )
   WHERE twice >= whole
-  GROUP BY series, period
+  GROUP BY place
 ),
-found AS (
-  FROM means
+priced AS (
+  SELECT place // 1048576 AS series, place % 1048576 AS period, round(ln(price) * 1e15)::BIGINT AS log_price
+  FROM (
+    FROM means
+    UNION ALL
+    FROM medians
+  )
   UNION ALL
-  FROM medians
+  SELECT series, unnest(range(first_period + 1, last_period)), log_price
+  FROM (
+    SELECT series, first_period, last_period, round(ln(units / 10000) * 1e15)::BIGINT AS log_price
+    FROM numbered
+    WHERE last_period > first_period + 1 AND coalesce(getvariable('relaunches')::VARCHAR, 'none') = 'none'
+  )
 ),
 -- Last prices of series that end before the newest period, far below the price before.
 dropped AS (
   SELECT series, period
   FROM (
     SELECT
-      series, period, price,
-      lag(price) OVER in_order AS price_before,
+      series, period, log_price,
+      lag(log_price) OVER in_order AS log_before,
       lead(period) OVER in_order AS next_period,
       max(period) OVER () AS newest_period
-    FROM found
+    FROM priced
     WHERE getvariable('drop_pct') IS NOT NULL
     WINDOW in_order AS (PARTITION BY series ORDER BY period)
   )
   WHERE next_period IS NULL AND period < newest_period
-    AND price <= price_before * (1 - getvariable('drop_pct')::DOUBLE / 100)
+    AND exp((log_price - log_before) / 1e15) <= 1 - getvariable('drop_pct')::DOUBLE / 100 + 1e-12
 )
-SELECT series, period::BIGINT AS period, round(ln(price) * 1e15)::BIGINT AS log_price
-FROM found
+SELECT series, period, log_price
+FROM priced
 ANTI JOIN dropped USING (series, period)

@@ -2,7 +2,7 @@
 -- prices of a product with their prices that many days later, over shops that sell it on both days, averaged over
 -- products and days; pairs: number of product-days. stay_pct: the share of shops with the lowest price of a product
 -- (ties count) that still have it that many days later; stay_listed_pct: the same among shops that still sell it then.
--- Only the lowest price of each shop at the end of the day (UTC) counts.
+-- Only the lowest price of each shop at the end of its day counts. time_zone: where days of the shops begin and end.
 -- Source: Lach, Existence and Persistence of Price Dispersion, Review of Economics and Statistics 84 (2002); Baye,
 -- Morgan and Scholten, Price Dispersion in the Small and in the Large, Journal of Industrial Economics 52 (2004).
 -- Exact: counts and ranks; ties share the mean of their ranks. Correlations and percentages are doubles.
@@ -151,7 +151,8 @@ SELECT
   still_listed,
   100 * still_lowest / nullif(still_listed, 0) AS stay_listed_pct,
   (SELECT count(*) FROM compared) AS products,
-  coalesce((SELECT any_value(all_products) FROM compared), 0) AS all_products
+  coalesce((SELECT any_value(all_products) FROM compared), 0) AS all_products,
+  (SELECT time_zone FROM (FROM 'row_zones.sql') WHERE site_id IS NULL) AS time_zone
 FROM stayed
 LEFT JOIN correlated USING (lag)
 ORDER BY lag

@@ -3,7 +3,7 @@
 -- against the first period only; geks_jevons: GEKS over matched Jevons in a rolling window, extended by a splice on the
 -- published index; tpd: time-product dummy, one regression over all periods; spliced_tpd: the same in windows as those of
 -- geks_jevons. items and shops: with a price; matched: items also in the period before, matched_pct in percent of the items
--- of both; imputed: items without a price that have one by the rule. time_zone: where periods begin and end.
+-- of both; imputed: items without a price that have one by the rule. time_zone: where days of the row's shops begin and end.
 -- Source: Consumer Price Index Manual (IMF and others, 2020), chapters 6, 8 and 10; Eurostat, Guide on Multilateral
 -- Methods in the HICP (2022); ONS, Consumer Prices Indices Technical Manual; mean splice: Diewert and Fox, Substitution
 -- Bias in Multilateral Methods for CPI Construction, Journal of Business and Economic Statistics 40 (2022); fbew: Lamboray,
@@ -35,15 +35,18 @@ bounds AS (
 -- Series with prices in the same periods are summed up before periods are compared: a pattern holds a bit a period, or the
 -- series itself where there are more periods than bits.
 series_patterns AS MATERIALIZED (
-  SELECT series, key, shop_id, first_period, pattern
+  SELECT series, key, shop_id, first_period, early, late
   FROM (
     SELECT
       series,
       min(period) AS first_period,
-      CASE
-        WHEN any_value(last_bound - first_bound) < 120 THEN sum(1::HUGEINT << least(period - first_bound, 120)::INTEGER)
+      CASE WHEN any_value(last_bound - first_bound) < 124
+        THEN coalesce(bit_or(CASE WHEN period - first_bound < 62 THEN 1::BIGINT << least(period - first_bound, 61)::INTEGER END), 0)
         ELSE series
-      END::HUGEINT AS pattern
+      END AS early,
+      CASE WHEN any_value(last_bound - first_bound) BETWEEN 62 AND 123
+        THEN bit_or(CASE WHEN period - first_bound >= 62 THEN 1::BIGINT << least(period - first_bound - 62, 61)::INTEGER END)
+      END AS late
     FROM period_prices
     CROSS JOIN bounds
     GROUP BY series
@@ -51,15 +54,16 @@ series_patterns AS MATERIALIZED (
   JOIN series_keys USING (series)
 ),
 patterns AS MATERIALIZED (
-  SELECT row_number() OVER (ORDER BY key, pattern) AS pattern_key, key, pattern, n
+  SELECT row_number() OVER (ORDER BY key, early, late) AS pattern_key, key, early, late, n
   FROM (
-    SELECT key, pattern, count(*) AS n FROM series_patterns GROUP BY key, pattern
+    SELECT key, early, coalesce(late, 0) AS late, count(*) AS n FROM series_patterns GROUP BY key, early, coalesce(late, 0)
   )
 ),
 pattern_series AS MATERIALIZED (
   SELECT series, pattern_key, shop_id
   FROM series_patterns
-  JOIN patterns USING (key, pattern)
+  JOIN patterns ON patterns.key = series_patterns.key AND patterns.early = series_patterns.early
+    AND patterns.late = coalesce(series_patterns.late, 0)
 ),
 first_periods AS (
   SELECT key, min(first_period) AS first_period FROM series_patterns GROUP BY key
@@ -221,7 +225,7 @@ SELECT
   100 * exp(geks.level) AS geks_jevons,
   100 * exp(whole_tpd.level) AS tpd,
   100 * exp(spliced_tpd.level) AS spliced_tpd,
-  time_zone,
+  row_zones.time_zone,
   sites.attribution
 FROM periods
 JOIN groups ON groups.key = periods.key
@@ -236,6 +240,8 @@ LEFT JOIN geks ON geks.key = periods.key AND geks.t = periods.t
 LEFT JOIN whole_tpd ON whole_tpd.key = periods.key AND whole_tpd.t = periods.t
 LEFT JOIN spliced_tpd ON spliced_tpd.key = periods.key AND spliced_tpd.t = periods.t
 LEFT JOIN sites ON sites.site_id = groups.site_id
+LEFT JOIN (FROM 'row_zones.sql') AS row_zones
+  ON row_zones.site_id IS NOT DISTINCT FROM coalesce(groups.site_id, getvariable('site_id')::BIGINT)
 WHERE coalesce(sites.is_current, true)
 WINDOW so_far AS (PARTITION BY periods.key ORDER BY periods.t)
 ORDER BY category_slug, groups.currency, groups.site_id, product_group, item_group, brand, dataset, region, period

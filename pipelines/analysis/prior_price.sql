@@ -2,7 +2,7 @@
 -- the cut. days_known: days of these with a known price of the listing; days_unlisted: days on which it is known not to
 -- have been listed; days_unknown: the rest, before the first known change. cut_pct: the cut from the price just before
 -- it; cut_from_lowest_pct: from lowest_before, negative if the new price is above it. earlier_cut_at: the previous cut,
--- if it was in these 30 days.
+-- if it was in these 30 days. time_zone: where days of the shop begin and end, by which since and until choose cuts.
 -- Source: Directive 98/6/EC, Article 6a (inserted by Directive (EU) 2019/2161): the prior price is the lowest one that
 -- the trader applied in a period of at least 30 days before the reduction; Court of Justice of the European Union,
 -- C-330/23 (Aldi Süd, 2024): an announced reduction is computed from that price.
@@ -104,8 +104,10 @@ SELECT
   (before_us - known_us - unknown_us) / 86400000000 AS days_unlisted,
   unknown_us / 86400000000 AS days_unknown,
   earlier_cut_at,
+  row_zones.time_zone,
   sites.attribution
 FROM parts
 JOIN (SELECT item_id, title FROM items) AS items USING (item_id)
 LEFT JOIN sites ON sites.site_id = parts.site_id AND sites.is_current
+LEFT JOIN (FROM 'row_zones.sql') AS row_zones ON row_zones.site_id = parts.site_id
 ORDER BY parts.from_us DESC, parts.item_id

@@ -2,7 +2,8 @@
 -- previous price or a higher one within some days; further cuts until then belong to the sale. Other cuts are lasting.
 -- A cut is undecided if fewer days have passed, or if the listing ended earlier. sales_pct: sales in percent of the
 -- decided cuts; returned_pct: sales that ended at exactly the previous price; depth: the lowest price of the sale in
--- percent below the previous price; days: its length; on_sale_pct: the share of listed time that was on sale.
+-- percent below the previous price; days: its length; on_sale_pct: the share of listed time that was on sale. time_zone: where
+-- days of the row's shops begin and end.
 -- Source: Nakamura and Steinsson, Five Facts about Prices, Quarterly Journal of Economics 123 (2008), sale filters for
 -- V-shaped cuts, asymmetric ones included.
 -- Exact: counts, prices and instants; percentages, means and medians are doubles.
@@ -37,15 +38,8 @@ spells AS MATERIALIZED (
     until_us,
     return_us
   FROM price_spells
-  CROSS JOIN (
-    SELECT
-      by_what,
-      return_days * 86400000000 AS return_us,
-      (since_day - DATE '1970-01-01')::BIGINT * 86400000000 AS since_us,
-      (until_day + 1 - DATE '1970-01-01')::BIGINT * 86400000000 AS until_us,
-      since_day - return_days AS first_day
-    FROM span
-  )
+  JOIN (FROM 'day_starts.sql') AS day_starts USING (time_zone)
+  CROSS JOIN (SELECT by_what, return_days * 86400000000 AS return_us, since_day - return_days AS first_day FROM span)
   WHERE NOT is_suspect AND epoch_us(from_at) < until_us AND coalesce(to_day >= first_day, true)
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
@@ -140,10 +134,12 @@ SELECT
   median_days,
   mean_days,
   100 * coalesce(sale_us, 0) / listed_us AS on_sale_pct,
+  row_zones.time_zone,
   sites.attribution
 FROM listed
 LEFT JOIN figures
   ON figures.category_slug IS NOT DISTINCT FROM listed.category_slug
   AND figures.site_id IS NOT DISTINCT FROM listed.site_id AND figures.currency = listed.currency
 LEFT JOIN sites ON sites.site_id = listed.site_id AND sites.is_current
+LEFT JOIN (FROM 'row_zones.sql') AS row_zones ON row_zones.site_id IS NOT DISTINCT FROM listed.site_id
 ORDER BY cuts DESC NULLS LAST, listed.category_slug, listed.site_id, listed.currency

@@ -7,7 +7,7 @@ WITH known AS MATERIALIZED (
   FROM (FROM 'spread_days.sql')
   WHERE currency IS NOT DISTINCT FROM getvariable('currency')
 )
-SELECT day, spreads, p25, median, p75
+SELECT day, spreads, p25, median, p75, 'UTC' AS time_zone
 FROM known
 WHERE day > (SELECT max(day) FROM price_spread_daily) - coalesce(getvariable('days')::INTEGER, 90)
 ORDER BY day

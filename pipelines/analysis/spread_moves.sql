@@ -8,7 +8,7 @@
 -- B) moved as well, in the same direction and as far. A moment after the last closed day means the day before it.
 -- Variables:
 -- · since (time; default a day before the last closed day): a moment before the last closed day
--- · since_run (run): instead, the end of this run
+-- · since_run (run): instead, the end of this run; 0 is the first closed day
 -- · min_points (number; default 5): least change in percentage points
 -- · kind (opened | closed): only moves of this kind
 -- · currency (currency): only prices in this currency
@@ -20,6 +20,7 @@ asked AS (
     last_day,
     least(
       coalesce(
+        CASE WHEN getvariable('since_run')::BIGINT = 0 THEN (SELECT min(day) FROM known) END,
         getvariable('since')::TIMESTAMPTZ::DATE,
         (
           SELECT max(coalesce(caught_up_at, finished_at))::DATE
@@ -72,6 +73,7 @@ SELECT
   highest,
   shops,
   first_day AS since_day,
+  'UTC' AS time_zone,
   count(*) OVER (PARTITION BY kind) AS of_kind
 FROM moved
 JOIN (SELECT product_id, title, category_slug FROM products) AS named USING (product_id)

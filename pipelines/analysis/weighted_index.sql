@@ -23,6 +23,12 @@
 -- · node (text): only this node
 WITH settings AS MATERIALIZED (FROM 'index_settings.sql'),
 indices AS MATERIALIZED (FROM 'price_index.sql'),
+-- Spellings of a brand that differ in case alone are one.
+shares AS MATERIALIZED (
+  SELECT kind, CASE kind WHEN 'brand' THEN lower(unit) ELSE unit END AS unit, period, sum(weight) AS weight
+  FROM weights
+  GROUP BY 1, 2, 3
+),
 levels AS MATERIALIZED (
   SELECT
     unit,
@@ -39,7 +45,7 @@ levels AS MATERIALIZED (
         WHEN 'category' THEN category_slug
         WHEN 'shop' THEN site_id::VARCHAR
         WHEN 'product' THEN product_id
-        WHEN 'brand' THEN brand
+        WHEN 'brand' THEN lower(brand)
         WHEN 'item' THEN item_id::VARCHAR
         WHEN 'region' THEN region
         WHEN 'dataset' THEN dataset
@@ -52,7 +58,7 @@ levels AS MATERIALIZED (
         ELSE geks_jevons
       END AS level
     FROM indices
-    CROSS JOIN (SELECT any_value(kind) AS kind FROM weights)
+    CROSS JOIN (SELECT any_value(kind) AS kind FROM shares)
   )
   CROSS JOIN (SELECT unit AS unit_of_time FROM settings)
   WHERE unit IS NOT NULL AND level IS NOT NULL
@@ -60,42 +66,42 @@ levels AS MATERIALIZED (
 -- Weights by period; those without one count in each.
 dated_weights AS (
   SELECT
-    weights.unit,
+    shares.unit,
     CASE settings.unit
       WHEN 'month' THEN year(period) * 12 + month(period) - 1
       WHEN 'week' THEN (period - DATE '1970-01-05')::BIGINT // 7
       WHEN 'day' THEN (period - DATE '1970-01-05')::BIGINT
     END AS period,
     sum(weight)::DOUBLE AS weight
-  FROM weights
+  FROM shares
   CROSS JOIN settings
   WHERE period IS NOT NULL
   GROUP BY 1, 2
 ),
 constant_weights AS (
-  SELECT unit, sum(weight)::DOUBLE AS weight FROM weights WHERE period IS NULL GROUP BY unit
+  SELECT unit, weight::DOUBLE AS weight FROM shares WHERE period IS NULL
 ),
 reference_weights AS (
   SELECT
     units.unit,
     CASE
       WHEN getvariable('weights_period') IS NOT NULL
-        THEN (SELECT sum(weight)::DOUBLE FROM weights WHERE weights.unit = units.unit AND period = getvariable('weights_period')::DATE)
+        THEN (SELECT sum(weight)::DOUBLE FROM shares WHERE shares.unit = units.unit AND period = getvariable('weights_period')::DATE)
       ELSE coalesce(constant_weights.weight, mean_weight)
     END AS weight
-  FROM (SELECT unit, avg(weight) FILTER (period IS NOT NULL)::DOUBLE AS mean_weight FROM weights GROUP BY unit) AS units
+  FROM (SELECT unit, avg(weight) FILTER (period IS NOT NULL)::DOUBLE AS mean_weight FROM shares GROUP BY unit) AS units
   LEFT JOIN constant_weights USING (unit)
 ),
 -- Units below each node, by way of all nodes between.
 ancestors AS (
   WITH RECURSIVE up AS (
-    SELECT DISTINCT unit, child, parent FROM tree JOIN weights ON unit = child
+    SELECT DISTINCT unit, child, parent FROM tree JOIN shares ON unit = CASE kind WHEN 'brand' THEN lower(child) ELSE child END
     UNION
     SELECT up.unit, tree.child, tree.parent FROM up JOIN tree ON tree.child = up.parent
   )
   SELECT DISTINCT unit, parent AS node FROM up
   UNION
-  SELECT DISTINCT unit, 'all' FROM weights
+  SELECT DISTINCT unit, 'all' FROM shares
 ),
 nodes AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY node, currency) AS key, node, currency
@@ -214,7 +220,7 @@ SELECT
   CASE WHEN periods.t = 1 THEN 100 ELSE 100 * exp(direct.change) END AS tornqvist,
   100 * exp(geks.level) AS geks_tornqvist,
   100 * moves.change / nullif(costs.cost_before, 0) AS contribution,
-  settings.time_zone
+  row_zones.time_zone
 FROM nodes
 JOIN periods USING (key)
 CROSS JOIN settings
@@ -226,5 +232,6 @@ LEFT JOIN costs ON costs.currency = nodes.currency AND costs.period = periods.pe
 LEFT JOIN covered ON covered.key = periods.key AND covered.t = periods.t
 LEFT JOIN whole ON whole.key = periods.key
 LEFT JOIN alls ON alls.currency = nodes.currency
+LEFT JOIN (FROM 'row_zones.sql') AS row_zones ON row_zones.site_id IS NOT DISTINCT FROM getvariable('site_id')::BIGINT
 WHERE getvariable('node') IS NULL OR node = getvariable('node')
 ORDER BY node <> 'all', node, nodes.currency, period

@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
-import { setVariables } from '../../src/analyze/analysis.js';
-import { readVariables } from '../../src/analyze/variables.js';
-import { readAnalysis } from '../../src/sql/model.js';
-import { openEmptyTables } from '../check/lake-world.js';
+import { openIndexWorld } from './index-world.js';
 
 /** What test/interop/price_index.py recorded of pyindexnum: item, month and cents, and indices of 1 in the first month. */
 const recorded = JSON.parse(readFileSync(new URL('./price-index.json', import.meta.url), 'utf8')) as {
@@ -16,53 +13,16 @@ const { indices } = recorded;
 const { items, months, cents, quantities } = recorded.panel;
 const panel = items.map((item, k) => [item, months[k], cents[k]] as [item: number, month: number, cents: number]);
 
-const db = await openEmptyTables();
-await db.run(
-  `CREATE TABLE panel AS SELECT (v->>0)::BIGINT AS item, (v->>1)::INTEGER AS month, (v->>2)::BIGINT AS cents
-   FROM (SELECT unnest(from_json($1, '["JSON"]')) AS v)`,
-  [JSON.stringify(panel)],
+const world = await openIndexWorld(
+  panel.map(([item, month, price], k) => [item, month, price * 100, quantities[k] ?? 0]),
 );
-await db.run(`CREATE TABLE price_spells AS
-  SELECT item AS item_id, 'p' || item AS product_id, item % 3 + 1 AS site_id, 'EUR' AS currency,
-    (cents * 0.01)::DECIMAL(18, 4) AS price,
-    -- A month's price stands from some day of it to the first of the next one.
-    (DATE '2025-01-01' + to_months(month))::DATE + (item % 9)::INTEGER AS from_day,
-    (DATE '2025-02-01' + to_months(month))::DATE AS to_day,
-    from_day::TIMESTAMP AT TIME ZONE 'UTC' AS from_at, to_day::TIMESTAMP AT TIME ZONE 'UTC' AS to_at,
-    false AS is_suspect, 'toys' AS category_slug, 'UTC' AS time_zone
-  FROM panel`);
-await db.run(`INSERT INTO items BY NAME SELECT DISTINCT item AS item_id, 'r1' AS run_id,
-  unnest(['toys', 'alone', 'rare']) AS category_slug, TIMESTAMPTZ '2026-04-30 12:00:00Z' AS last_seen_at FROM panel`);
-await db.run(
-  `INSERT INTO sites BY NAME SELECT range AS site_id, 'Shop ' || range AS name, true AS is_current FROM range(1, 4)`,
-);
+const { db } = world;
 afterAll(() => db.close());
 
-const UNSET = Object.fromEntries(readVariables('weighted_index').map(({ name }) => [name, null]));
-
-async function ask(variables: Record<string, string | null>) {
-  await setVariables(db, {
-    ...UNSET,
-    window_periods: String(window),
-    price: 'last',
-    ...variables,
-  });
-  return db.rows(readAnalysis('price_index'));
-}
-
-/** Turnover of each item and month; the amounts are exact. */
-await db.run(
-  `CREATE TABLE weights AS SELECT 'item' AS kind, (v->>0) AS unit, (DATE '2025-01-01' + to_months((v->>1)::INTEGER))::DATE AS period,
-    ((v->>2)::DECIMAL(28, 10) * 0.01)::DECIMAL(28, 10) AS weight
-   FROM (SELECT unnest(from_json($1, '["JSON"]')) AS v)`,
-  [JSON.stringify(panel.map(([item, month, price], k) => [item, month, price * (quantities[k] ?? 0)]))],
-);
-await db.run('CREATE TABLE tree (child VARCHAR, parent VARCHAR)');
-
-async function askWeighted(variables: Record<string, string | null>) {
-  await setVariables(db, { ...UNSET, price: 'last', by: 'item', window_periods: '99', ...variables });
-  return db.rows(readAnalysis('weighted_index'));
-}
+const ask = (variables: Record<string, string | null>) =>
+  world.ask('price_index', { window_periods: String(window), price: 'last', ...variables });
+const askWeighted = (variables: Record<string, string | null>) =>
+  world.ask('weighted_index', { price: 'last', by: 'item', window_periods: '99', ...variables });
 
 const column = (rows: Record<string, unknown>[], name: string) => rows.map((row) => Number(row[name]) / 100);
 const difference = (one: number[], two: number[] = []) =>
@@ -129,8 +89,7 @@ test.each(['movement', 'window', 'half', 'mean', 'fbew'])(
 );
 
 test('contributions of groups add up to the change of the whole', async () => {
-  await setVariables(db, { ...UNSET, by: 'shop', price: 'last' });
-  const rows = await db.rows(readAnalysis('index_contributions'));
+  const rows = await world.ask('index_contributions', { by: 'shop', price: 'last' });
   const months = [...new Set(panel.map(([, month]) => month))].sort((a, b) => a - b);
   const whole = chain(panel, months);
   for (const [k, month] of months.entries()) {
@@ -150,18 +109,9 @@ test('contributions of groups add up to the change of the whole', async () => {
 });
 
 test('an interval is that of the drawn products, and the same for the same seed', async () => {
-  const interval = async (set: Record<string, string> = {}) => {
-    await setVariables(db, {
-      ...UNSET,
-      replicates: null,
-      seed: null,
-      confidence: null,
-      by: 'all',
-      price: 'last',
-      ...set,
-    });
-    return db.rows(readAnalysis('index_interval'));
-  };
+  const unset = { replicates: null, seed: null, confidence: null };
+  const interval = (set: Record<string, string> = {}) =>
+    world.ask('index_interval', { ...unset, by: 'all', price: 'last', ...set });
   const rows = await interval();
   const [other, again, wide] = [
     await interval({ seed: 'two' }),
