@@ -71,7 +71,9 @@ async function ask(query: string): Promise<string[][]> {
 
 /** What analyses need that read a variable without a default, or files: values that the lake has. */
 async function findNeeded(): Promise<Record<string, string[]>> {
-  const [[product = ''] = []] = await ask('SELECT product_id FROM price_spread ORDER BY offers DESC, product_id LIMIT 1');
+  const [[product = ''] = []] = await ask(
+    'SELECT product_id FROM price_spread ORDER BY offers DESC, product_id LIMIT 1',
+  );
   const [[first = '', last = ''] = []] = await ask(
     'SELECT (max(observed_date) - 19)::VARCHAR, (max(observed_date) - 1)::VARCHAR FROM history',
   );
@@ -81,8 +83,13 @@ async function findNeeded(): Promise<Record<string, string[]>> {
   const rateLines = currencies.flatMap(([one], k) => [`2020-01-01,${one},${4 + k}`, `${first},${one},${4.2 + k}`]);
   await writeFile(rates, ['date,currency,rate', ...rateLines, ''].join('\n'));
   const weights = path.join(WORK, 'weights.csv');
-  await writeFile(weights, ['category,weight', ...categories.map(([one], k) => `${one},${1 + (k % 7)}`), ''].join('\n'));
-  const [[shop = ''] = []] = await ask('SELECT site_id FROM offers GROUP BY ALL ORDER BY count(*) DESC, site_id LIMIT 1');
+  await writeFile(
+    weights,
+    ['category,weight', ...categories.map(([one], k) => `${one},${1 + (k % 7)}`), ''].join('\n'),
+  );
+  const [[shop = ''] = []] = await ask(
+    'SELECT site_id FROM offers GROUP BY ALL ORDER BY count(*) DESC, site_id LIMIT 1',
+  );
   const known: Record<string, string> = { product, site_id: shop, first_day: first, last_day: last };
   const required = (name: string) => readVariables(name).filter((one) => one.isRequired && one.name in known);
   const files: Record<string, string[]> = { law_of_one_price: ['--fx', rates], weighted_index: ['--weights', weights] };
@@ -102,7 +109,9 @@ async function timeEach(): Promise<void> {
   console.log('| --- | --- | --- | --- | --- |');
   const print = (what: string, { seconds, cpuSeconds, peakBytes }: Cost) => {
     const memory = `${Math.round(peakBytes / 2 ** 20)} MB`;
-    console.log(`| ${what} | ${seconds.toFixed(1)} | ${cpuSeconds.toFixed(1)} | ${memory} | ${loadavg()[0]?.toFixed(1)} |`);
+    console.log(
+      `| ${what} | ${seconds.toFixed(1)} | ${cpuSeconds.toFixed(1)} | ${memory} | ${loadavg()[0]?.toFixed(1)} |`,
+    );
   };
   print('prices of the past, once for a version', spells);
   const names = values.only === undefined ? listAnalyses() : values.only.split(',');

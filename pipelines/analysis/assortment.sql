@@ -10,7 +10,8 @@
 -- Variables:
 -- · weeks (whole number from 1; default 13): how many weeks, up to the current one
 -- · site_id (site): only this shop
-WITH span AS (
+WITH row_zones AS (FROM 'row_zones.sql'),
+span AS (
   SELECT
     (last_day - DATE '1970-01-05')::BIGINT // 7 AS last_week,
     last_week - coalesce(getvariable('weeks')::BIGINT, 13) + 1 AS first_week,
@@ -89,6 +90,6 @@ SELECT
   sites.attribution
 FROM figures
 LEFT JOIN sites ON sites.site_id = figures.site_id AND sites.is_current
-LEFT JOIN (FROM 'row_zones.sql') AS row_zones ON row_zones.site_id = figures.site_id
+LEFT JOIN row_zones ON row_zones.site_id = figures.site_id
 WHERE figures.week >= first_week
 ORDER BY figures.site_id, figures.week

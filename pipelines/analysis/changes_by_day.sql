@@ -2,7 +2,8 @@
 -- begin and end.
 -- Variables:
 -- · days (whole number from 1; default 60): how many days
-WITH zones AS MATERIALIZED (FROM 'time_zones.sql'),
+WITH row_zones AS (FROM 'row_zones.sql'),
+zones AS MATERIALIZED (FROM 'time_zones.sql'),
 -- No day is farther than a day from that of UTC.
 recent AS (
   SELECT site_id, kind, observed_date, observed_at
@@ -25,6 +26,6 @@ counted AS MATERIALIZED (
 )
 SELECT day, kind, changes, time_zone
 FROM counted
-CROSS JOIN (SELECT time_zone FROM (FROM 'row_zones.sql') WHERE site_id IS NULL)
+CROSS JOIN (SELECT time_zone FROM row_zones WHERE site_id IS NULL)
 WHERE day > (SELECT max(day) FROM counted) - coalesce(getvariable('days')::INTEGER, 60)
 ORDER BY day, kind

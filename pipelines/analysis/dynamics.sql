@@ -18,7 +18,8 @@
 -- · currency (currency): only prices in this currency
 -- · since (day; default the last 90 closed days): first day
 -- · until (day; default the last closed day): last day
-WITH span AS (
+WITH row_zones AS (FROM 'row_zones.sql'),
+span AS (
   SELECT
     coalesce(getvariable('until')::DATE, last_day) AS until_day,
     coalesce(getvariable('since')::DATE, until_day - 89) AS since_day
@@ -113,5 +114,5 @@ LEFT JOIN together
   ON together.category_slug IS NOT DISTINCT FROM figures.category_slug
   AND together.group_site_id IS NOT DISTINCT FROM figures.group_site_id AND together.currency = figures.currency
 LEFT JOIN sites ON sites.site_id = figures.group_site_id AND sites.is_current
-LEFT JOIN (FROM 'row_zones.sql') AS row_zones ON row_zones.site_id IS NOT DISTINCT FROM figures.group_site_id
+LEFT JOIN row_zones ON row_zones.site_id IS NOT DISTINCT FROM figures.group_site_id
 ORDER BY changes DESC, figures.category_slug, figures.group_site_id, figures.currency

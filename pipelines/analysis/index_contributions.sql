@@ -7,7 +7,8 @@
 -- Exact: matched. Everything else is a double.
 -- Limits: each price has the same weight; weighted_index has contributions by your weights. An item of several datasets
 -- counts in each, also in the total. Suspect prices are left out (price_spells).
-WITH settings AS MATERIALIZED (FROM 'index_settings.sql'),
+WITH row_zones AS (FROM 'row_zones.sql'),
+settings AS MATERIALIZED (FROM 'index_settings.sql'),
 series AS MATERIALIZED (FROM 'index_series.sql'),
 period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
 grouped AS (
@@ -60,7 +61,7 @@ JOIN (
 ) AS groups ON groups.key = moves.key
 CROSS JOIN settings
 LEFT JOIN sites ON sites.site_id = groups.site_id
-LEFT JOIN (FROM 'row_zones.sql') AS row_zones
+LEFT JOIN row_zones
   ON row_zones.site_id IS NOT DISTINCT FROM coalesce(groups.site_id, getvariable('site_id')::BIGINT)
 WHERE coalesce(sites.is_current, true)
 ORDER BY groups.currency, moves.period, abs(contribution) DESC, moves.key

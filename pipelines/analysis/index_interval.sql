@@ -11,7 +11,8 @@
 -- · replicates (whole number from 20 to 2000; default 200): how many times products are drawn
 -- · seed (text; default 1): any text; another one gives other draws
 -- · confidence (number from 50 to 99.9; default 95): percent of the indices in the interval
-WITH settings AS MATERIALIZED (FROM 'index_settings.sql'),
+WITH row_zones AS (FROM 'row_zones.sql'),
+settings AS MATERIALIZED (FROM 'index_settings.sql'),
 series AS MATERIALIZED (FROM 'index_series.sql'),
 period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
 sizes AS (
@@ -125,7 +126,7 @@ JOIN (
 ) AS groups ON groups.key = figures.key
 CROSS JOIN settings
 LEFT JOIN sites ON sites.site_id = groups.site_id
-LEFT JOIN (FROM 'row_zones.sql') AS row_zones
+LEFT JOIN row_zones
   ON row_zones.site_id IS NOT DISTINCT FROM coalesce(groups.site_id, getvariable('site_id')::BIGINT)
 WHERE coalesce(sites.is_current, true)
 ORDER BY category_slug, groups.currency, groups.site_id, product_group, item_group, brand, dataset, region, period

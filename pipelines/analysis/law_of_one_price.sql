@@ -23,7 +23,8 @@
 -- · pass_weeks (whole number from 1; default 4): how many weeks a rate has to show up in prices
 -- · min_products (whole number; default 5): only pairs of currencies with this many products or more
 -- · products (whole number from 1; default 20000): how many products are compared
-WITH span AS (
+WITH row_zones AS (FROM 'row_zones.sql'),
+span AS (
   SELECT
     last_day,
     (last_day - DATE '1970-01-05')::BIGINT // 7 AS end_week,
@@ -162,7 +163,7 @@ SELECT
   pass_through,
   CASE WHEN pass_windows > 2 THEN pass_through_error END AS pass_through_error,
   (SELECT any_value(all_products) FROM compared) AS all_products,
-  (SELECT time_zone FROM (FROM 'row_zones.sql') WHERE site_id IS NULL) AS time_zone
+  (SELECT time_zone FROM row_zones WHERE site_id IS NULL) AS time_zone
 FROM figures
 LEFT JOIN persistences USING (first_currency, second_currency)
 LEFT JOIN passes USING (first_currency, second_currency)

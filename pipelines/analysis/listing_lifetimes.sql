@@ -14,7 +14,8 @@
 -- · gap_days (whole number; default 7): the longest absence that doesn't end a listing
 -- · with_first (true or false; default false): count listings of a shop's first day
 -- · site_id (site): only this shop
-WITH span AS (
+WITH row_zones AS (FROM 'row_zones.sql'),
+span AS (
   SELECT
     seen_day AS last_day,
     (SELECT min(observed_at) FROM history) AS first_at,
@@ -92,7 +93,7 @@ SELECT
   survival * sqrt(sum(ended / (at_risk * nullif(at_risk - ended, 0))) OVER so_far) AS std_error,
   row_zones.time_zone
 FROM at_ages
-JOIN (FROM 'row_zones.sql') AS row_zones ON row_zones.site_id IS NOT DISTINCT FROM getvariable('site_id')::BIGINT
+JOIN row_zones ON row_zones.site_id IS NOT DISTINCT FROM getvariable('site_id')::BIGINT
 WHERE ended > 0
 WINDOW so_far AS (ORDER BY age)
 ORDER BY age

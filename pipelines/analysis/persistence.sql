@@ -17,7 +17,8 @@
 -- · step (whole number from 1; default 28): days between first days
 -- · min_shops (whole number; default 3): only products in this many shops or more
 -- · products (whole number from 1; default 20000): how many products are compared
-WITH settings AS (
+WITH row_zones AS (FROM 'row_zones.sql'),
+settings AS (
   SELECT
     string_split(coalesce(getvariable('lags')::VARCHAR, '1,7,14,30,60,90'), ',')::INTEGER[] AS lags,
     coalesce(getvariable('days')::INTEGER, 4) AS days,
@@ -152,7 +153,7 @@ SELECT
   100 * still_lowest / nullif(still_listed, 0) AS stay_listed_pct,
   (SELECT count(*) FROM compared) AS products,
   coalesce((SELECT any_value(all_products) FROM compared), 0) AS all_products,
-  (SELECT time_zone FROM (FROM 'row_zones.sql') WHERE site_id IS NULL) AS time_zone
+  (SELECT time_zone FROM row_zones WHERE site_id IS NULL) AS time_zone
 FROM stayed
 LEFT JOIN correlated USING (lag)
 ORDER BY lag

@@ -20,7 +20,8 @@
 -- · impute (none | carry | overall; default none): the price of a listing that has none for a while: none, its last one,
 --   or its last one moved by the mean of the others
 -- · impute_periods (whole number from 1; default 2): for how many periods at most
-WITH settings AS MATERIALIZED (FROM 'index_settings.sql'),
+WITH row_zones AS (FROM 'row_zones.sql'),
+settings AS MATERIALIZED (FROM 'index_settings.sql'),
 series AS MATERIALIZED (FROM 'index_series.sql'),
 period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
 series_keys AS MATERIALIZED (
@@ -240,7 +241,7 @@ LEFT JOIN geks ON geks.key = periods.key AND geks.t = periods.t
 LEFT JOIN whole_tpd ON whole_tpd.key = periods.key AND whole_tpd.t = periods.t
 LEFT JOIN spliced_tpd ON spliced_tpd.key = periods.key AND spliced_tpd.t = periods.t
 LEFT JOIN sites ON sites.site_id = groups.site_id
-LEFT JOIN (FROM 'row_zones.sql') AS row_zones
+LEFT JOIN row_zones
   ON row_zones.site_id IS NOT DISTINCT FROM coalesce(groups.site_id, getvariable('site_id')::BIGINT)
 WHERE coalesce(sites.is_current, true)
 WINDOW so_far AS (PARTITION BY periods.key ORDER BY periods.t)

@@ -20,7 +20,8 @@
 -- · since (day; default the last 30 days): first day of cuts
 -- · until (day; default the last day that the lake knows): last day of cuts
 -- · top (whole number; default 100): number of rows, latest first
-WITH span AS (
+WITH row_zones AS (FROM 'row_zones.sql'),
+span AS (
   SELECT
     coalesce(getvariable('until')::DATE, last_day) AS until_day,
     coalesce(getvariable('since')::DATE, until_day - 29) AS since_day,
@@ -109,5 +110,5 @@ SELECT
 FROM parts
 JOIN (SELECT item_id, title FROM items) AS items USING (item_id)
 LEFT JOIN sites ON sites.site_id = parts.site_id AND sites.is_current
-LEFT JOIN (FROM 'row_zones.sql') AS row_zones ON row_zones.site_id = parts.site_id
+LEFT JOIN row_zones ON row_zones.site_id = parts.site_id
 ORDER BY parts.from_us DESC, parts.item_id

@@ -15,7 +15,8 @@
 -- · currency (currency): only prices in this currency
 -- · since (day; default the last 180 closed days): first day of cuts
 -- · until (day; default the last closed day): last day of cuts
-WITH span AS (
+WITH row_zones AS (FROM 'row_zones.sql'),
+span AS (
   SELECT
     coalesce(getvariable('until')::DATE, last_day) AS until_day,
     coalesce(getvariable('since')::DATE, until_day - 179) AS since_day,
@@ -23,6 +24,7 @@ WITH span AS (
     coalesce(getvariable('by')::VARCHAR, 'shop') AS by_what
   FROM (SELECT seen_day - 1 AS last_day FROM (FROM 'data_clock.sql'))
 ),
+day_starts AS (FROM 'day_starts.sql'),
 -- Instants as microseconds; current prices end with the span. Spells before the first relevant cut are not read.
 spells AS MATERIALIZED (
   SELECT
@@ -38,7 +40,7 @@ spells AS MATERIALIZED (
     until_us,
     return_us
   FROM price_spells
-  JOIN (FROM 'day_starts.sql') AS day_starts USING (time_zone)
+  JOIN day_starts USING (time_zone)
   CROSS JOIN (SELECT by_what, return_days * 86400000000 AS return_us, since_day - return_days AS first_day FROM span)
   WHERE NOT is_suspect AND epoch_us(from_at) < until_us AND coalesce(to_day >= first_day, true)
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
@@ -141,5 +143,5 @@ LEFT JOIN figures
   ON figures.category_slug IS NOT DISTINCT FROM listed.category_slug
   AND figures.site_id IS NOT DISTINCT FROM listed.site_id AND figures.currency = listed.currency
 LEFT JOIN sites ON sites.site_id = listed.site_id AND sites.is_current
-LEFT JOIN (FROM 'row_zones.sql') AS row_zones ON row_zones.site_id IS NOT DISTINCT FROM listed.site_id
+LEFT JOIN row_zones ON row_zones.site_id IS NOT DISTINCT FROM listed.site_id
 ORDER BY cuts DESC NULLS LAST, listed.category_slug, listed.site_id, listed.currency

@@ -21,7 +21,8 @@
 -- · weights_period (day; default the weights without a period, else the mean of all): the period whose weights young has
 -- · elementary (jevons | geks_jevons | tpd; default geks_jevons): the index of a unit
 -- · node (text): only this node
-WITH settings AS MATERIALIZED (FROM 'index_settings.sql'),
+WITH row_zones AS (FROM 'row_zones.sql'),
+settings AS MATERIALIZED (FROM 'index_settings.sql'),
 indices AS MATERIALIZED (FROM 'price_index.sql'),
 -- Spellings of a brand that differ in case alone are one.
 shares AS MATERIALIZED (
@@ -232,6 +233,6 @@ LEFT JOIN costs ON costs.currency = nodes.currency AND costs.period = periods.pe
 LEFT JOIN covered ON covered.key = periods.key AND covered.t = periods.t
 LEFT JOIN whole ON whole.key = periods.key
 LEFT JOIN alls ON alls.currency = nodes.currency
-LEFT JOIN (FROM 'row_zones.sql') AS row_zones ON row_zones.site_id IS NOT DISTINCT FROM getvariable('site_id')::BIGINT
+LEFT JOIN row_zones ON row_zones.site_id IS NOT DISTINCT FROM getvariable('site_id')::BIGINT
 WHERE getvariable('node') IS NULL OR node = getvariable('node')
 ORDER BY node <> 'all', node, nodes.currency, period

@@ -95,7 +95,11 @@ export const query = declareTool({
 });
 
 const moverShape = {
-  since: z.string().max(40).optional().describe('A time in UTC; default one day before the newest data'),
+  since: z
+    .string()
+    .max(40)
+    .optional()
+    .describe('A time such as 2026-11-20T08:00:00Z; default one day before the newest data'),
   since_run: z.int().min(0).optional().describe('Instead: what changed after this run'),
   currency: z.string().max(3).optional(),
   category: z.string().max(200).optional().describe('Slug or path; includes subcategories'),
