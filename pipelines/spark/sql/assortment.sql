@@ -1,4 +1,64 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 80132d1b974128e2.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 97065c72e1272fbe.
+-- step: assortment__zones, kept
+SELECT
+  CAST(NULL AS BIGINT) AS site_id,
+  COALESCE(CAST(:time_zone AS STRING), MIN(text), 'UTC') AS time_zone
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND site_id IS NULL
+UNION ALL
+SELECT
+  site_id,
+  text
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND NOT site_id IS NULL AND :time_zone IS NULL;
+-- step: assortment__sold, kept
+SELECT
+  site_id,
+  COALESCE(own_zones.time_zone, common_zone.time_zone) AS time_zone
+FROM (
+  SELECT DISTINCT
+    site_id
+  FROM items
+  WHERE
+    NOT site_id IS NULL
+) AS sellers
+LEFT JOIN (
+  SELECT
+    site_id,
+    time_zone
+  FROM assortment__zones AS zones
+  WHERE
+    NOT site_id IS NULL
+) AS own_zones
+  USING (site_id)
+CROSS JOIN (
+  SELECT
+    time_zone
+  FROM assortment__zones AS zones
+  WHERE
+    site_id IS NULL
+) AS common_zone;
+-- step: assortment__row_zones
+SELECT
+  site_id,
+  time_zone
+FROM assortment__sold AS sold
+UNION ALL
+SELECT
+  NULL,
+  COALESCE(
+    ARRAY_JOIN(ARRAY_SORT(COLLECT_LIST(DISTINCT time_zone)), ', '),
+    (
+      SELECT
+        time_zone
+      FROM assortment__zones AS zones
+      WHERE
+        site_id IS NULL
+    )
+  )
+FROM assortment__sold AS sold;
 -- step: assortment__span
 SELECT
   CAST((
@@ -27,7 +87,7 @@ FROM (
         UNIX_MICROS(
           COALESCE(
             MAX(last_seen_at) FILTER(WHERE
-              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY
+              UNIX_MICROS(last_seen_at) <= UNIX_MICROS(COALESCE(read_at, last_seen_at)) + 86400000000
               OR CAST('1970-01-01' AS DATE) + CAST((
                 UNIX_MICROS(last_seen_at) DIV 86400000000
               ) AS INT) <= written_day + 1),
@@ -198,10 +258,13 @@ SELECT
   ) / NULLIF(listed_before, 0) AS entry_pct,
   100 * removed / NULLIF(listed_before, 0) AS exit_pct,
   is_first,
+  row_zones.time_zone,
   sites.attribution
 FROM assortment__figures AS figures
 LEFT JOIN sites
   ON sites.site_id = figures.site_id AND sites.is_current
+LEFT JOIN assortment__row_zones AS row_zones
+  ON row_zones.site_id = figures.site_id
 WHERE
   figures.week >= first_week
 ORDER BY

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 34eed0d7a5ce5e46.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source c8820594b374e012.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since
@@ -101,6 +101,7 @@ SELECT
   product_days,
   100 * product_days / SUM(product_days) OVER () AS share_pct,
   won.products,
+  'UTC' AS time_zone,
   sites.attribution
 FROM cheapest_days__won AS won
 LEFT JOIN sites

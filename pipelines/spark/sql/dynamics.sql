@@ -1,4 +1,64 @@
--- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source bcf7181e6c805167.
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 96ba5acbd8e4deef.
+-- step: dynamics__zones, kept
+SELECT
+  CAST(NULL AS BIGINT) AS site_id,
+  COALESCE(CAST(:time_zone AS STRING), MIN(text), 'UTC') AS time_zone
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND site_id IS NULL
+UNION ALL
+SELECT
+  site_id,
+  text
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND NOT site_id IS NULL AND :time_zone IS NULL;
+-- step: dynamics__sold, kept
+SELECT
+  site_id,
+  COALESCE(own_zones.time_zone, common_zone.time_zone) AS time_zone
+FROM (
+  SELECT DISTINCT
+    site_id
+  FROM items
+  WHERE
+    NOT site_id IS NULL
+) AS sellers
+LEFT JOIN (
+  SELECT
+    site_id,
+    time_zone
+  FROM dynamics__zones AS zones
+  WHERE
+    NOT site_id IS NULL
+) AS own_zones
+  USING (site_id)
+CROSS JOIN (
+  SELECT
+    time_zone
+  FROM dynamics__zones AS zones
+  WHERE
+    site_id IS NULL
+) AS common_zone;
+-- step: dynamics__row_zones
+SELECT
+  site_id,
+  time_zone
+FROM dynamics__sold AS sold
+UNION ALL
+SELECT
+  NULL,
+  COALESCE(
+    ARRAY_JOIN(ARRAY_SORT(COLLECT_LIST(DISTINCT time_zone)), ', '),
+    (
+      SELECT
+        time_zone
+      FROM dynamics__zones AS zones
+      WHERE
+        site_id IS NULL
+    )
+  )
+FROM dynamics__sold AS sold;
 -- step: dynamics__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,
@@ -24,7 +84,7 @@ FROM (
         UNIX_MICROS(
           COALESCE(
             MAX(last_seen_at) FILTER(WHERE
-              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY
+              UNIX_MICROS(last_seen_at) <= UNIX_MICROS(COALESCE(read_at, last_seen_at)) + 86400000000
               OR CAST('1970-01-01' AS DATE) + CAST((
                 UNIX_MICROS(last_seen_at) DIV 86400000000
               ) AS INT) <= written_day + 1),
@@ -305,6 +365,7 @@ SELECT
   mean_days,
   COALESCE(shared_changes, 0) AS shared_changes,
   synchronisation_pct,
+  row_zones.time_zone,
   sites.attribution
 FROM dynamics__figures AS figures
 LEFT JOIN dynamics__together AS together
@@ -313,6 +374,8 @@ LEFT JOIN dynamics__together AS together
   AND together.currency = figures.currency
 LEFT JOIN sites
   ON sites.site_id = figures.group_site_id AND sites.is_current
+LEFT JOIN dynamics__row_zones AS row_zones
+  ON row_zones.site_id IS NOT DISTINCT FROM figures.group_site_id
 ORDER BY
   changes DESC,
   figures.category_slug NULLS LAST,

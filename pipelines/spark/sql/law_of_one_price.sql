@@ -1,4 +1,64 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 7a2ff21c1c678556.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source b13bb57ce8ac3a18.
+-- step: law_of_one_price__zones, kept
+SELECT
+  CAST(NULL AS BIGINT) AS site_id,
+  COALESCE(CAST(:time_zone AS STRING), MIN(text), 'UTC') AS time_zone
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND site_id IS NULL
+UNION ALL
+SELECT
+  site_id,
+  text
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND NOT site_id IS NULL AND :time_zone IS NULL;
+-- step: law_of_one_price__sold, kept
+SELECT
+  site_id,
+  COALESCE(own_zones.time_zone, common_zone.time_zone) AS time_zone
+FROM (
+  SELECT DISTINCT
+    site_id
+  FROM items
+  WHERE
+    NOT site_id IS NULL
+) AS sellers
+LEFT JOIN (
+  SELECT
+    site_id,
+    time_zone
+  FROM law_of_one_price__zones AS zones
+  WHERE
+    NOT site_id IS NULL
+) AS own_zones
+  USING (site_id)
+CROSS JOIN (
+  SELECT
+    time_zone
+  FROM law_of_one_price__zones AS zones
+  WHERE
+    site_id IS NULL
+) AS common_zone;
+-- step: law_of_one_price__row_zones
+SELECT
+  site_id,
+  time_zone
+FROM law_of_one_price__sold AS sold
+UNION ALL
+SELECT
+  NULL,
+  COALESCE(
+    ARRAY_JOIN(ARRAY_SORT(COLLECT_LIST(DISTINCT time_zone)), ', '),
+    (
+      SELECT
+        time_zone
+      FROM law_of_one_price__zones AS zones
+      WHERE
+        site_id IS NULL
+    )
+  )
+FROM law_of_one_price__sold AS sold;
 -- step: law_of_one_price__span, kept
 SELECT
   last_day,
@@ -28,7 +88,7 @@ FROM (
         UNIX_MICROS(
           COALESCE(
             MAX(last_seen_at) FILTER(WHERE
-              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY
+              UNIX_MICROS(last_seen_at) <= UNIX_MICROS(COALESCE(read_at, last_seen_at)) + 86400000000
               OR CAST('1970-01-01' AS DATE) + CAST((
                 UNIX_MICROS(last_seen_at) DIV 86400000000
               ) AS INT) <= written_day + 1),
@@ -398,7 +458,14 @@ SELECT
     SELECT
       ANY_VALUE(all_products) IGNORE NULLS
     FROM law_of_one_price__compared AS compared
-  ) AS all_products
+  ) AS all_products,
+  (
+    SELECT
+      time_zone
+    FROM law_of_one_price__row_zones AS row_zones
+    WHERE
+      site_id IS NULL
+  ) AS time_zone
 FROM law_of_one_price__figures AS figures
 LEFT JOIN law_of_one_price__persistences AS persistences
   USING (first_currency, second_currency)

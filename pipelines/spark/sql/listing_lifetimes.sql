@@ -1,12 +1,72 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 72e0275b957b88dc.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 67c249fe98b6ef97.
+-- step: listing_lifetimes__zones, kept
+SELECT
+  CAST(NULL AS BIGINT) AS site_id,
+  COALESCE(CAST(:time_zone AS STRING), MIN(text), 'UTC') AS time_zone
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND site_id IS NULL
+UNION ALL
+SELECT
+  site_id,
+  text
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND NOT site_id IS NULL AND :time_zone IS NULL;
+-- step: listing_lifetimes__sold, kept
+SELECT
+  site_id,
+  COALESCE(own_zones.time_zone, common_zone.time_zone) AS time_zone
+FROM (
+  SELECT DISTINCT
+    site_id
+  FROM items
+  WHERE
+    NOT site_id IS NULL
+) AS sellers
+LEFT JOIN (
+  SELECT
+    site_id,
+    time_zone
+  FROM listing_lifetimes__zones AS zones
+  WHERE
+    NOT site_id IS NULL
+) AS own_zones
+  USING (site_id)
+CROSS JOIN (
+  SELECT
+    time_zone
+  FROM listing_lifetimes__zones AS zones
+  WHERE
+    site_id IS NULL
+) AS common_zone;
+-- step: listing_lifetimes__row_zones
+SELECT
+  site_id,
+  time_zone
+FROM listing_lifetimes__sold AS sold
+UNION ALL
+SELECT
+  NULL,
+  COALESCE(
+    ARRAY_JOIN(ARRAY_SORT(COLLECT_LIST(DISTINCT time_zone)), ', '),
+    (
+      SELECT
+        time_zone
+      FROM listing_lifetimes__zones AS zones
+      WHERE
+        site_id IS NULL
+    )
+  )
+FROM listing_lifetimes__sold AS sold;
 -- step: listing_lifetimes__span, kept
 SELECT
   seen_day AS last_day,
   (
     SELECT
-      MIN(observed_date)
+      MIN(observed_at)
     FROM history
-  ) AS first_day,
+  ) AS first_at,
   COALESCE(CAST(:gap_days AS INT), 7) AS gap_days
 FROM (
   SELECT
@@ -26,7 +86,7 @@ FROM (
       UNIX_MICROS(
         COALESCE(
           MAX(last_seen_at) FILTER(WHERE
-            last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY
+            UNIX_MICROS(last_seen_at) <= UNIX_MICROS(COALESCE(read_at, last_seen_at)) + 86400000000
             OR CAST('1970-01-01' AS DATE) + CAST((
               UNIX_MICROS(last_seen_at) DIV 86400000000
             ) AS INT) <= written_day + 1),
@@ -69,20 +129,37 @@ SELECT
   site_id,
   from_day,
   to_day,
-  CAST('1970-01-01' AS DATE) + CAST((
-    UNIX_MICROS(ended_before) DIV 86400000000
-  ) AS INT) AS day_before,
-  gap_days
+  time_zone,
+  gap_days,
+  CASE
+    WHEN time_zone = 'UTC'
+    THEN CAST('1970-01-01' AS DATE) + CAST((
+      UNIX_MICROS(ended_before) DIV 86400000000
+    ) AS INT)
+    ELSE CAST((
+      FROM_UTC_TIMESTAMP(ended_before, time_zone)
+    ) AS DATE)
+  END AS day_before
 FROM price_spells, listing_lifetimes__span AS span
 WHERE
   :site_id IS NULL OR site_id = CAST(:site_id AS BIGINT);
 -- step: listing_lifetimes__shops
 SELECT
   site_id,
-  MIN(from_day) AS shop_day
-FROM listing_lifetimes__spells AS spells
-GROUP BY
-  site_id;
+  shop_day,
+  CAST((
+    FROM_UTC_TIMESTAMP(first_at, time_zone)
+  ) AS DATE) AS first_day
+FROM (
+  SELECT
+    site_id,
+    MIN(from_day) AS shop_day,
+    ANY_VALUE(time_zone) IGNORE NULLS AS time_zone
+  FROM listing_lifetimes__spells AS spells
+  GROUP BY
+    site_id
+)
+CROSS JOIN listing_lifetimes__span AS span;
 -- step: listing_lifetimes__first_lives
 SELECT
   item_id,
@@ -237,8 +314,11 @@ SELECT
   ) AS survival,
   survival * SQRT(SUM(ended / (
     at_risk * NULLIF(at_risk - ended, 0)
-  )) OVER so_far) AS std_error
+  )) OVER so_far) AS std_error,
+  row_zones.time_zone
 FROM listing_lifetimes__at_ages AS at_ages
+JOIN listing_lifetimes__row_zones AS row_zones
+  ON row_zones.site_id IS NOT DISTINCT FROM CAST(:site_id AS BIGINT)
 WHERE
   ended > 0
 WINDOW so_far AS (ORDER BY age NULLS LAST)

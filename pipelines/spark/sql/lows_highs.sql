@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source cec79d20bd9a7919.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source 72cc4858abca4513.
 -- step: lows_highs__now_us, kept
 SELECT
   seen_us AS until_us
@@ -20,7 +20,7 @@ FROM (
       UNIX_MICROS(
         COALESCE(
           MAX(last_seen_at) FILTER(WHERE
-            last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY
+            UNIX_MICROS(last_seen_at) <= UNIX_MICROS(COALESCE(read_at, last_seen_at)) + 86400000000
             OR CAST('1970-01-01' AS DATE) + CAST((
               UNIX_MICROS(last_seen_at) DIV 86400000000
             ) AS INT) <= written_day + 1),

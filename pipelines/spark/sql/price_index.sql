@@ -1,4 +1,64 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source cb31f9b14b973d92.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 5cfa2571dc78d793.
+-- step: price_index__zones, kept
+SELECT
+  CAST(NULL AS BIGINT) AS site_id,
+  COALESCE(CAST(:time_zone AS STRING), MIN(text), 'UTC') AS time_zone
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND site_id IS NULL
+UNION ALL
+SELECT
+  site_id,
+  text
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND NOT site_id IS NULL AND :time_zone IS NULL;
+-- step: price_index__sold, kept
+SELECT
+  site_id,
+  COALESCE(own_zones.time_zone, common_zone.time_zone) AS time_zone
+FROM (
+  SELECT DISTINCT
+    site_id
+  FROM items
+  WHERE
+    NOT site_id IS NULL
+) AS sellers
+LEFT JOIN (
+  SELECT
+    site_id,
+    time_zone
+  FROM price_index__zones AS zones
+  WHERE
+    NOT site_id IS NULL
+) AS own_zones
+  USING (site_id)
+CROSS JOIN (
+  SELECT
+    time_zone
+  FROM price_index__zones AS zones
+  WHERE
+    site_id IS NULL
+) AS common_zone;
+-- step: price_index__row_zones
+SELECT
+  site_id,
+  time_zone
+FROM price_index__sold AS sold
+UNION ALL
+SELECT
+  NULL,
+  COALESCE(
+    ARRAY_JOIN(ARRAY_SORT(COLLECT_LIST(DISTINCT time_zone)), ', '),
+    (
+      SELECT
+        time_zone
+      FROM price_index__zones AS zones
+      WHERE
+        site_id IS NULL
+    )
+  )
+FROM price_index__sold AS sold;
 -- step: price_index__settings, kept
 SELECT
   COALESCE(CAST(:period AS STRING), 'month') AS unit,
@@ -12,8 +72,7 @@ SELECT
       THEN until_day - 60
       ELSE CAST('0001-01-01' AS DATE)
     END
-  ) AS since_day,
-  time_zone
+  ) AS since_day
 FROM (
   SELECT
     seen_us,
@@ -32,7 +91,7 @@ FROM (
       UNIX_MICROS(
         COALESCE(
           MAX(last_seen_at) FILTER(WHERE
-            last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY
+            UNIX_MICROS(last_seen_at) <= UNIX_MICROS(COALESCE(read_at, last_seen_at)) + 86400000000
             OR CAST('1970-01-01' AS DATE) + CAST((
               UNIX_MICROS(last_seen_at) DIV 86400000000
             ) AS INT) <= written_day + 1),
@@ -362,12 +421,12 @@ WITH known AS (
   SELECT
     CAST(:category AS STRING)
 )
-SELECT DISTINCT
+SELECT
   item_id,
   currency,
-  product_id,
-  site_id,
-  category_slug
+  ANY_VALUE(product_id) IGNORE NULLS AS product_id,
+  ANY_VALUE(site_id) IGNORE NULLS AS site_id,
+  ANY_VALUE(category_slug) IGNORE NULLS AS category_slug
 FROM price_spells
 WHERE
   NOT is_suspect
@@ -404,7 +463,34 @@ WHERE
       WHERE
         LOWER(brand) = LOWER(CAST(:brand AS STRING))
     )
-  );
+  )
+GROUP BY
+  item_id,
+  currency;
+-- step: price_index__spellings
+SELECT
+  folded,
+  brand
+FROM (
+  SELECT
+    folded,
+    brand,
+    ROW_NUMBER() OVER (PARTITION BY folded ORDER BY listings DESC, brand NULLS LAST) AS _w
+  FROM (
+    SELECT
+      LOWER(brand) AS folded,
+      brand,
+      COUNT(*) AS listings
+    FROM items
+    WHERE
+      NOT brand IS NULL
+      AND CONTAINS(COALESCE(CAST(:by AS STRING), 'category'), 'brand')
+    GROUP BY
+      brand
+  )
+) AS _t
+WHERE
+  _w = 1;
 -- step: price_index__described, kept
 SELECT
   listings.item_id,
@@ -435,10 +521,17 @@ FROM price_index__listings_ AS listings
 LEFT JOIN (
   SELECT
     item_id,
-    brand
-  FROM items
-  WHERE
-    CONTAINS(COALESCE(CAST(:by AS STRING), 'category'), 'brand')
+    spellings.brand
+  FROM (
+    SELECT
+      item_id,
+      LOWER(brand) AS folded
+    FROM items
+    WHERE
+      CONTAINS(COALESCE(CAST(:by AS STRING), 'category'), 'brand')
+  ) AS named
+  JOIN price_index__spellings AS spellings
+    USING (folded)
 ) AS brands
   ON brands.item_id = listings.item_id
 LEFT JOIN (
@@ -461,7 +554,7 @@ LEFT JOIN (
   ON regions.site_id = listings.site_id
 LEFT JOIN price_index__relaunches AS relaunches
   ON relaunches.item_id = listings.item_id;
--- step: price_index__groups
+-- step: price_index__groups, kept
 SELECT
   ROW_NUMBER() OVER (
     ORDER BY category_slug NULLS LAST, currency NULLS LAST, site_id NULLS LAST, product_group NULLS LAST, item_group NULLS LAST, brand NULLS LAST, dataset NULLS LAST, region NULLS LAST
@@ -486,22 +579,13 @@ FROM (
     region
   FROM price_index__described AS described
 );
--- step: price_index__series, kept
+-- step: price_index__members, kept
 SELECT
   key,
-  CAST(first_item_id AS DECIMAL(38, 0)) * 1048576 + key AS series,
   item_id,
   first_item_id,
   product_id,
-  shop_id,
-  groups.product_group,
-  groups.item_group,
-  groups.category_slug,
-  groups.currency,
-  groups.site_id,
-  groups.brand,
-  groups.dataset,
-  groups.region
+  shop_id
 FROM price_index__described AS described
 JOIN price_index__groups AS groups
   ON groups.currency = described.currency
@@ -512,10 +596,65 @@ JOIN price_index__groups AS groups
   AND groups.item_group IS NOT DISTINCT FROM described.item_group
   AND groups.dataset IS NOT DISTINCT FROM described.dataset
   AND groups.region IS NOT DISTINCT FROM described.region;
+-- step: price_index__numbers
+SELECT
+  ROW_NUMBER() OVER (ORDER BY first_item_id NULLS LAST, key NULLS LAST) AS series,
+  first_item_id,
+  key
+FROM (
+  SELECT DISTINCT
+    first_item_id,
+    key
+  FROM price_index__members AS members
+);
+-- step: price_index__series, kept
+SELECT
+  series,
+  members.key,
+  members.item_id,
+  members.first_item_id,
+  members.product_id,
+  members.shop_id,
+  groups.category_slug,
+  groups.currency,
+  groups.site_id,
+  groups.product_group,
+  groups.item_group,
+  groups.brand,
+  groups.dataset,
+  groups.region
+FROM price_index__members AS members
+JOIN price_index__numbers AS numbers
+  USING (first_item_id, key)
+JOIN price_index__groups AS groups
+  USING (key);
+-- step: price_index__zone_numbers, kept
+SELECT
+  time_zone,
+  ROW_NUMBER() OVER (ORDER BY time_zone NULLS LAST) AS zone
+FROM (
+  SELECT DISTINCT
+    time_zone
+  FROM (
+    SELECT
+      CAST(NULL AS BIGINT) AS site_id,
+      COALESCE(CAST(:time_zone AS STRING), MIN(text), 'UTC') AS time_zone
+    FROM offer_rules
+    WHERE
+      rule = 'time zone' AND site_id IS NULL
+    UNION ALL
+    SELECT
+      site_id,
+      text
+    FROM offer_rules
+    WHERE
+      rule = 'time zone' AND NOT site_id IS NULL AND :time_zone IS NULL
+  )
+);
 -- step: price_index__spans
 SELECT
   series,
-  price_spells.time_zone,
+  zone,
   CAST((
     price * 10000
   ) AS BIGINT) AS units,
@@ -533,13 +672,15 @@ JOIN (
   FROM price_index__series AS series
 ) AS series
   USING (item_id, currency)
+JOIN price_index__zone_numbers AS zone_numbers
+  USING (time_zone)
 CROSS JOIN price_index__settings AS settings
 WHERE
   NOT is_suspect AND from_day <= until_day AND COALESCE(to_day >= since_day, TRUE);
 -- step: price_index__numbered, kept
 SELECT
   series,
-  time_zone,
+  zone,
   units,
   from_us,
   to_us,
@@ -572,15 +713,15 @@ WHERE
   first_day <= last_day;
 -- step: price_index__bounds
 SELECT
-  time_zone,
+  zone,
   MIN(first_period) AS first_bound,
   MAX(last_period) AS last_bound
 FROM price_index__numbered AS numbered
 GROUP BY
-  time_zone;
+  zone;
 -- step: price_index__days
 SELECT
-  time_zone,
+  zone,
   period,
   until_day,
   CASE unit
@@ -627,7 +768,7 @@ SELECT
   END AS collected
 FROM (
   SELECT
-    time_zone,
+    zone,
     EXPLODE(
       IF(
         first_bound > (
@@ -649,7 +790,7 @@ CROSS JOIN (
 );
 -- step: price_index__windows
 SELECT
-  time_zone,
+  zone,
   period,
   CASE
     WHEN COALESCE(CAST(:price AS STRING), 'mean') = 'last'
@@ -659,7 +800,7 @@ SELECT
   end_us
 FROM (
   SELECT
-    time_zone,
+    zone,
     period,
     CASE
       WHEN time_zone = 'UTC'
@@ -677,6 +818,7 @@ FROM (
     END AS end_us
   FROM (
     SELECT
+      zone,
       time_zone,
       period,
       COALESCE(collected - CAST((
@@ -689,44 +831,50 @@ FROM (
         until_day + 1
       ) AS end_day
     FROM price_index__days AS days
+    JOIN price_index__zone_numbers AS zone_numbers
+      USING (zone)
   )
 )
 WHERE
   begin_us < end_us;
 -- step: price_index__parts, kept
 SELECT
-  series,
-  period,
+  numbered.series * 1048576 + windows.period AS place,
   units,
   LEAST(to_us, end_us) - GREATEST(from_us, begin_us) AS us
 FROM (
   SELECT
     series,
-    time_zone,
+    zone,
     units,
     from_us,
     to_us,
     EXPLODE(
-      IF(
-        first_period > (
-          last_period + 1 - 1
-        ),
-        ARRAY(),
-        SEQUENCE(first_period, (
-          last_period + 1 - 1
-        ))
-      )
+      CASE
+        WHEN COALESCE(CAST(:relaunches AS STRING), 'none') <> 'none'
+        THEN IF(
+          first_period > (
+            last_period + 1 - 1
+          ),
+          ARRAY(),
+          SEQUENCE(first_period, (
+            last_period + 1 - 1
+          ))
+        )
+        WHEN first_period = last_period
+        THEN ARRAY(first_period)
+        ELSE ARRAY(first_period, last_period)
+      END
     ) AS period
   FROM price_index__numbered AS numbered
-) AS one
+) AS numbered
 JOIN price_index__windows AS windows
-  USING (time_zone, period)
+  ON windows.zone = numbered.zone AND windows.period = numbered.period
 WHERE
   to_us > begin_us AND from_us < end_us;
 -- step: price_index__means
 SELECT
-  series,
-  period,
+  place,
   CASE
     WHEN MIN(units) = MAX(units)
     THEN MIN(units) / 10000
@@ -742,20 +890,17 @@ FROM price_index__parts AS parts
 WHERE
   COALESCE(CAST(:price AS STRING), 'mean') <> 'median'
 GROUP BY
-  series,
-  period;
+  place;
 -- step: price_index__medians
 SELECT
-  series,
-  period,
+  place,
   MIN(units) / 10000 AS price
 FROM (
   SELECT
-    series,
-    period,
+    place,
     units,
-    2 * SUM(us) OVER (PARTITION BY series, period ORDER BY units NULLS LAST) AS twice,
-    SUM(us) OVER (PARTITION BY series, period) AS whole
+    2 * SUM(us) OVER (PARTITION BY place ORDER BY units NULLS LAST) AS twice,
+    SUM(us) OVER (PARTITION BY place) AS whole
   FROM price_index__parts AS parts
   WHERE
     COALESCE(CAST(:price AS STRING), 'mean') = 'median'
@@ -763,20 +908,49 @@ FROM (
 WHERE
   twice >= whole
 GROUP BY
-  series,
-  period;
--- step: price_index__found, kept
+  place;
+-- step: price_index__priced, kept
 SELECT
-  series,
-  period,
-  price
-FROM price_index__means AS means
+  place DIV 1048576 AS series,
+  place % 1048576 AS period,
+  CAST(ROUND(LN(price) * 1e15) AS BIGINT) AS log_price
+FROM (
+  SELECT
+    place,
+    price
+  FROM price_index__means AS means
+  UNION ALL
+  SELECT
+    place,
+    price
+  FROM price_index__medians AS medians
+)
 UNION ALL
 SELECT
   series,
-  period,
-  price
-FROM price_index__medians AS medians;
+  EXPLODE(
+    IF(
+      (
+        last_period - 1
+      ) < first_period + 1,
+      ARRAY(),
+      SEQUENCE(first_period + 1, (
+        last_period - 1
+      ))
+    )
+  ),
+  log_price
+FROM (
+  SELECT
+    series,
+    first_period,
+    last_period,
+    CAST(ROUND(LN(units / 10000) * 1e15) AS BIGINT) AS log_price
+  FROM price_index__numbered AS numbered
+  WHERE
+    last_period > first_period + 1
+    AND COALESCE(CAST(:relaunches AS STRING), 'none') = 'none'
+);
 -- step: price_index__dropped
 SELECT
   series,
@@ -785,11 +959,11 @@ FROM (
   SELECT
     series,
     period,
-    price,
-    LAG(price) OVER in_order AS price_before,
+    log_price,
+    LAG(log_price) OVER in_order AS log_before,
     LEAD(period) OVER in_order AS next_period,
     MAX(period) OVER () AS newest_period
-  FROM price_index__found AS found
+  FROM price_index__priced AS priced
   WHERE
     NOT :drop_pct IS NULL
   WINDOW in_order AS (PARTITION BY series ORDER BY period NULLS LAST)
@@ -797,15 +971,15 @@ FROM (
 WHERE
   next_period IS NULL
   AND period < newest_period
-  AND price <= price_before * (
-    1 - CAST(:drop_pct AS DOUBLE) / 100
-  );
+  AND EXP((
+    log_price - log_before
+  ) / 1e15) <= 1 - CAST(:drop_pct AS DOUBLE) / 100 + 1e-12;
 -- step: price_index__period_prices, kept
 SELECT
   series,
-  CAST(period AS BIGINT) AS period,
-  CAST(ROUND(LN(price) * 1e15) AS BIGINT) AS log_price
-FROM price_index__found AS found
+  period,
+  log_price
+FROM price_index__priced AS priced
 ANTI JOIN price_index__dropped AS dropped
   USING (series, period);
 -- step: price_index__series_keys
@@ -839,20 +1013,41 @@ SELECT
   key,
   shop_id,
   first_period,
-  pattern
+  early,
+  late
 FROM (
   SELECT
     series,
     MIN(period) AS first_period,
-    CAST(CASE
-      WHEN ANY_VALUE(last_bound - first_bound) IGNORE NULLS < 120
-      THEN SUM(
-        (
-          CAST(SHIFTLEFT(CAST(1 AS BIGINT), LEAST(CAST(LEAST(period - first_bound, 120) AS INT), 60)) AS DECIMAL(19, 0)) * CAST(SHIFTLEFT(CAST(1 AS BIGINT), GREATEST(CAST(LEAST(period - first_bound, 120) AS INT) - 60, 0)) AS DECIMAL(19, 0))
-        )
+    CASE
+      WHEN ANY_VALUE(last_bound - first_bound) IGNORE NULLS < 124
+      THEN COALESCE(
+        BIT_OR(
+          CASE
+            WHEN period - first_bound < 62
+            THEN (
+              CAST(SHIFTLEFT(CAST(1 AS BIGINT), LEAST(CAST(LEAST(period - first_bound, 61) AS INT), 60)) AS DECIMAL(19, 0)) * CAST(SHIFTLEFT(CAST(1 AS BIGINT), GREATEST(CAST(LEAST(period - first_bound, 61) AS INT) - 60, 0)) AS DECIMAL(19, 0))
+            )
+          END
+        ),
+        0
       )
       ELSE series
-    END AS DECIMAL(38, 0)) AS pattern
+    END AS early,
+    CASE
+      WHEN ANY_VALUE(last_bound - first_bound) IGNORE NULLS BETWEEN 62 AND 123
+      THEN BIT_OR(
+        CASE
+          WHEN period - first_bound >= 62
+          THEN (
+            CAST(SHIFTLEFT(CAST(1 AS BIGINT), LEAST(CAST(LEAST(period - first_bound - 62, 61) AS INT), 60)) AS DECIMAL(19, 0)) * CAST(SHIFTLEFT(
+              CAST(1 AS BIGINT),
+              GREATEST(CAST(LEAST(period - first_bound - 62, 61) AS INT) - 60, 0)
+            ) AS DECIMAL(19, 0))
+          )
+        END
+      )
+    END AS late
   FROM price_index__period_prices AS period_prices
   CROSS JOIN price_index__bounds_ AS bounds
   GROUP BY
@@ -862,19 +1057,22 @@ JOIN price_index__series_keys AS series_keys
   USING (series);
 -- step: price_index__patterns, kept
 SELECT
-  ROW_NUMBER() OVER (ORDER BY key NULLS LAST, pattern NULLS LAST) AS pattern_key,
+  ROW_NUMBER() OVER (ORDER BY key NULLS LAST, early NULLS LAST, late NULLS LAST) AS pattern_key,
   key,
-  pattern,
+  early,
+  late,
   n
 FROM (
   SELECT
     key,
-    pattern,
+    early,
+    COALESCE(late, 0) AS late,
     COUNT(*) AS n
   FROM price_index__series_patterns AS series_patterns
   GROUP BY
     key,
-    pattern
+    early,
+    COALESCE(late, 0)
 );
 -- step: price_index__pattern_series, kept
 SELECT
@@ -883,7 +1081,9 @@ SELECT
   shop_id
 FROM price_index__series_patterns AS series_patterns
 JOIN price_index__patterns AS patterns
-  USING (key, pattern);
+  ON patterns.key = series_patterns.key
+  AND patterns.early = series_patterns.early
+  AND patterns.late = COALESCE(series_patterns.late, 0);
 -- step: price_index__first_periods, kept
 SELECT
   key,
@@ -2128,7 +2328,7 @@ SELECT
   100 * EXP(geks.level) AS geks_jevons,
   100 * EXP(whole_tpd.level) AS tpd,
   100 * EXP(spliced_tpd.level) AS spliced_tpd,
-  time_zone,
+  row_zones.time_zone,
   sites.attribution
 FROM price_index__periods AS periods
 JOIN price_index__groups_ AS groups
@@ -2154,6 +2354,8 @@ LEFT JOIN price_index__spliced_tpd AS spliced_tpd
   ON spliced_tpd.key = periods.key AND spliced_tpd.t = periods.t
 LEFT JOIN sites
   ON sites.site_id = groups.site_id
+LEFT JOIN price_index__row_zones AS row_zones
+  ON row_zones.site_id IS NOT DISTINCT FROM COALESCE(groups.site_id, CAST(:site_id AS BIGINT))
 WHERE
   COALESCE(sites.is_current, TRUE)
 WINDOW so_far AS (PARTITION BY periods.key ORDER BY periods.t NULLS LAST)

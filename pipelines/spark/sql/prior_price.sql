@@ -1,4 +1,64 @@
--- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source a5e1cae24d399cca.
+-- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source e2d9a7a25e13eae7.
+-- step: prior_price__zones, kept
+SELECT
+  CAST(NULL AS BIGINT) AS site_id,
+  COALESCE(CAST(:time_zone AS STRING), MIN(text), 'UTC') AS time_zone
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND site_id IS NULL
+UNION ALL
+SELECT
+  site_id,
+  text
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND NOT site_id IS NULL AND :time_zone IS NULL;
+-- step: prior_price__sold, kept
+SELECT
+  site_id,
+  COALESCE(own_zones.time_zone, common_zone.time_zone) AS time_zone
+FROM (
+  SELECT DISTINCT
+    site_id
+  FROM items
+  WHERE
+    NOT site_id IS NULL
+) AS sellers
+LEFT JOIN (
+  SELECT
+    site_id,
+    time_zone
+  FROM prior_price__zones AS zones
+  WHERE
+    NOT site_id IS NULL
+) AS own_zones
+  USING (site_id)
+CROSS JOIN (
+  SELECT
+    time_zone
+  FROM prior_price__zones AS zones
+  WHERE
+    site_id IS NULL
+) AS common_zone;
+-- step: prior_price__row_zones
+SELECT
+  site_id,
+  time_zone
+FROM prior_price__sold AS sold
+UNION ALL
+SELECT
+  NULL,
+  COALESCE(
+    ARRAY_JOIN(ARRAY_SORT(COLLECT_LIST(DISTINCT time_zone)), ', '),
+    (
+      SELECT
+        time_zone
+      FROM prior_price__zones AS zones
+      WHERE
+        site_id IS NULL
+    )
+  )
+FROM prior_price__sold AS sold;
 -- step: prior_price__span
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,
@@ -25,7 +85,7 @@ FROM (
         UNIX_MICROS(
           COALESCE(
             MAX(last_seen_at) FILTER(WHERE
-              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY
+              UNIX_MICROS(last_seen_at) <= UNIX_MICROS(COALESCE(read_at, last_seen_at)) + 86400000000
               OR CAST('1970-01-01' AS DATE) + CAST((
                 UNIX_MICROS(last_seen_at) DIV 86400000000
               ) AS INT) <= written_day + 1),
@@ -301,6 +361,7 @@ SELECT
   ) / 86400000000 AS days_unlisted,
   unknown_us / 86400000000 AS days_unknown,
   earlier_cut_at,
+  row_zones.time_zone,
   sites.attribution
 FROM prior_price__parts AS parts
 JOIN (
@@ -312,6 +373,8 @@ JOIN (
   USING (item_id)
 LEFT JOIN sites
   ON sites.site_id = parts.site_id AND sites.is_current
+LEFT JOIN prior_price__row_zones AS row_zones
+  ON row_zones.site_id = parts.site_id
 ORDER BY
   parts.from_us DESC,
   parts.item_id NULLS LAST;

@@ -1,5 +1,65 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 90df213332248327.
--- step: sales__span
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source adc33cfc626cf12a.
+-- step: sales__zones, kept
+SELECT
+  CAST(NULL AS BIGINT) AS site_id,
+  COALESCE(CAST(:time_zone AS STRING), MIN(text), 'UTC') AS time_zone
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND site_id IS NULL
+UNION ALL
+SELECT
+  site_id,
+  text
+FROM offer_rules
+WHERE
+  rule = 'time zone' AND NOT site_id IS NULL AND :time_zone IS NULL;
+-- step: sales__sold, kept
+SELECT
+  site_id,
+  COALESCE(own_zones.time_zone, common_zone.time_zone) AS time_zone
+FROM (
+  SELECT DISTINCT
+    site_id
+  FROM items
+  WHERE
+    NOT site_id IS NULL
+) AS sellers
+LEFT JOIN (
+  SELECT
+    site_id,
+    time_zone
+  FROM sales__zones AS zones
+  WHERE
+    NOT site_id IS NULL
+) AS own_zones
+  USING (site_id)
+CROSS JOIN (
+  SELECT
+    time_zone
+  FROM sales__zones AS zones
+  WHERE
+    site_id IS NULL
+) AS common_zone;
+-- step: sales__row_zones
+SELECT
+  site_id,
+  time_zone
+FROM sales__sold AS sold
+UNION ALL
+SELECT
+  NULL,
+  COALESCE(
+    ARRAY_JOIN(ARRAY_SORT(COLLECT_LIST(DISTINCT time_zone)), ', '),
+    (
+      SELECT
+        time_zone
+      FROM sales__zones AS zones
+      WHERE
+        site_id IS NULL
+    )
+  )
+FROM sales__sold AS sold;
+-- step: sales__span, kept
 SELECT
   COALESCE(CAST(:until AS DATE), last_day) AS until_day,
   COALESCE(CAST(:since AS DATE), until_day - 179) AS since_day,
@@ -26,7 +86,7 @@ FROM (
         UNIX_MICROS(
           COALESCE(
             MAX(last_seen_at) FILTER(WHERE
-              last_seen_at <= COALESCE(read_at, last_seen_at) + INTERVAL '1' DAY
+              UNIX_MICROS(last_seen_at) <= UNIX_MICROS(COALESCE(read_at, last_seen_at)) + 86400000000
               OR CAST('1970-01-01' AS DATE) + CAST((
                 UNIX_MICROS(last_seen_at) DIV 86400000000
               ) AS INT) <= written_day + 1),
@@ -63,6 +123,48 @@ FROM (
         site_id IS NULL
     )
   )
+);
+-- step: sales__day_starts
+SELECT
+  time_zone,
+  CASE
+    WHEN time_zone = 'UTC'
+    THEN CAST((
+      since_day - CAST('1970-01-01' AS DATE)
+    ) AS BIGINT) * 86400000000
+    ELSE UNIX_MICROS(TO_UTC_TIMESTAMP(CAST(since_day AS TIMESTAMP_NTZ), time_zone))
+  END AS since_us,
+  CASE
+    WHEN time_zone = 'UTC'
+    THEN CAST((
+      end_day - CAST('1970-01-01' AS DATE)
+    ) AS BIGINT) * 86400000000
+    ELSE UNIX_MICROS(TO_UTC_TIMESTAMP(CAST(end_day AS TIMESTAMP_NTZ), time_zone))
+  END AS until_us
+FROM (
+  SELECT DISTINCT
+    time_zone
+  FROM (
+    SELECT
+      CAST(NULL AS BIGINT) AS site_id,
+      COALESCE(CAST(:time_zone AS STRING), MIN(text), 'UTC') AS time_zone
+    FROM offer_rules
+    WHERE
+      rule = 'time zone' AND site_id IS NULL
+    UNION ALL
+    SELECT
+      site_id,
+      text
+    FROM offer_rules
+    WHERE
+      rule = 'time zone' AND NOT site_id IS NULL AND :time_zone IS NULL
+  )
+)
+CROSS JOIN (
+  SELECT
+    since_day,
+    until_day + 1 AS end_day
+  FROM sales__span AS span
 );
 -- step: sales__spells, kept
 WITH known AS (
@@ -131,16 +233,12 @@ SELECT
   until_us,
   return_us
 FROM price_spells
+JOIN sales__day_starts AS day_starts
+  USING (time_zone)
 CROSS JOIN (
   SELECT
     by_what,
     return_days * 86400000000 AS return_us,
-    CAST((
-      since_day - CAST('1970-01-01' AS DATE)
-    ) AS BIGINT) * 86400000000 AS since_us,
-    CAST((
-      until_day + 1 - CAST('1970-01-01' AS DATE)
-    ) AS BIGINT) * 86400000000 AS until_us,
     since_day - return_days AS first_day
   FROM sales__span AS span
 )
@@ -374,6 +472,7 @@ SELECT
   median_days,
   mean_days,
   100 * COALESCE(sale_us, 0) / listed_us AS on_sale_pct,
+  row_zones.time_zone,
   sites.attribution
 FROM sales__listed AS listed
 LEFT JOIN sales__figures AS figures
@@ -382,6 +481,8 @@ LEFT JOIN sales__figures AS figures
   AND figures.currency = listed.currency
 LEFT JOIN sites
   ON sites.site_id = listed.site_id AND sites.is_current
+LEFT JOIN sales__row_zones AS row_zones
+  ON row_zones.site_id IS NOT DISTINCT FROM listed.site_id
 ORDER BY
   cuts DESC,
   listed.category_slug NULLS LAST,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source 6666bf7f8fc34ae0.
+-- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source ec6771f84c8b65b7.
 -- step: spread_by_day__known
 SELECT
   day,
@@ -107,7 +107,8 @@ SELECT
   spreads,
   p25,
   median,
-  p75
+  p75,
+  'UTC' AS time_zone
 FROM spread_by_day__known AS known
 WHERE
   day > (
