@@ -98,8 +98,8 @@ describe('analyses of pages', () => {
     };
     const days = await read(world, 'spread_by_day', { days: 2n });
     expect(days).toEqual([
-      { day: '2026-11-18', spreads: 1n, p25: 7, median: 7, p75: 7 },
-      { day: '2026-11-19', spreads: 5n, p25: 20, median: 30, p75: 40 },
+      { day: '2026-11-18', spreads: 1n, p25: 7, median: 7, p75: 7, time_zone: 'UTC' },
+      { day: '2026-11-19', spreads: 5n, p25: 20, median: 30, p75: 40, time_zone: 'UTC' },
     ]);
   });
 
