@@ -1,4 +1,5 @@
 import { doTyping, TYPING } from '../apply/typing-task.js';
+import { makeScratchFolder } from '../io/scratch-folder.js';
 import { explainDamage, explainSystemFault } from '../lake/faults.js';
 import { openSession } from '../lake/session.js';
 import { doSlice, SLICE } from '../lake/slice-task.js';
@@ -29,7 +30,9 @@ export async function doTask(line: string, signal: AbortSignal): Promise<string>
     const { kind, memory, task } = readRequest(line);
     const work = WORKS.get(kind);
     if (work === undefined) throw new Error(`there is no kind of task ${kind}`);
-    const session = await openSession({ hasModels: true, memoryLimit: memory, signal });
+    // Of a worker that was killed, the next one on its machine removes the folder.
+    const workFolder = await makeScratchFolder('work');
+    const session = await openSession({ hasModels: true, memoryLimit: memory, signal, workFolder });
     try {
       // A Spark task has one core.
       await session.db.run('SET threads = 1; SET preserve_insertion_order = false');

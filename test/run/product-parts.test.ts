@@ -4,6 +4,7 @@ import { ProductParts } from '../../src/run/derive/product-parts.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { code, type Sql, sql } from '../../src/sql/sql.js';
+import type { Workers } from '../../src/workers/workers.js';
 import { makeFolder } from '../journal/folder.js';
 
 /** Products and their items in each part that is made of the items of a SELECT. */
@@ -45,6 +46,18 @@ test('there are no more parts than a table may have small files, unless they wou
   const items = (count: number) => `SELECT i AS item_id, CAST(i AS VARCHAR) AS product_id FROM range(${count}) AS t(i)`;
   expect(await divide(items(100), { partItems: 3n })).toHaveLength(16);
   expect(await divide(items(1000), { partItems: 30n })).toHaveLength(20);
+});
+
+test('a table without files has no rows in any part that workers make', async () => {
+  const db = await Database.open();
+  const graph = new RelationGraph(db);
+  const workers: Workers = { pays: () => true, do: () => expect.unreachable(), close: async () => {} };
+  const elsewhere = { workers, ship: async () => [] };
+  const parts = new ProductParts(graph, { folder: await makeFolder(), queries: ['product_id'], elsewhere });
+  const rows = graph.empty('items', 'items');
+  const divided = await parts.divide({ items: { rows, files: [], ofFiles: () => sql`${rows}` } }, 0n);
+  expect(await Promise.all(divided.map(({ items }) => graph.count(items as Sql)))).toEqual([0n, 0n]);
+  await db.close();
 });
 
 test('few items are grouped at once', async () => {
