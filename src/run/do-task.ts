@@ -30,7 +30,7 @@ export async function doTask(line: string, signal: AbortSignal): Promise<string>
     const { kind, memory, task } = readRequest(line);
     const work = WORKS.get(kind);
     if (work === undefined) throw new Error(`there is no kind of task ${kind}`);
-    // Of a worker that was killed, the next one on its machine removes the folder.
+    // The next worker on this machine removes the folder of one that was killed.
     const workFolder = await makeScratchFolder('work');
     const session = await openSession({ hasModels: true, memoryLimit: memory, signal, workFolder });
     try {
