@@ -2,9 +2,11 @@ import { sep } from 'node:path';
 import type { Conversion } from '../../analyze/exchange-rates.js';
 import type { Snapshot } from '../../explore/snapshot.js';
 import type { Snapshots } from '../../explore/snapshots.js';
+import { PricelakeError } from '../../io/errors.js';
 import type { Lake } from '../../lake/lake.js';
 import { explainLostFile } from '../../lake/lost-file.js';
 import type { Budget } from '../../plan/allowance.js';
+import { readAnalysis } from '../../sql/model.js';
 import type { Mapping } from '../../tables/item-names.js';
 import type { RemoteSource } from '../find-target.js';
 import type { CliIo } from '../terminal-io.js';
@@ -52,13 +54,32 @@ export function useSnapshot<T>({ desk }: Call, work: (snapshot: Snapshot) => Pro
   });
 }
 
-/** Waits until rows of the past are prepared, but no longer than a query may take. */
+const PAST = new Set(['product_listings', 'product_history', 'listing_stock', 'spread_days']);
+
+/** True if a query, or an analysis within it, reads rows that take long to make. */
+export const readsPast = (sql: string): boolean =>
+  (sql.replaceAll(/--[^\n]*/gu, '').match(/\w+/gu) ?? []).some((word) => {
+    const name = word.toLowerCase();
+    return name === 'price_spells' || PAST.has(name);
+  });
+
+/** As `readsPast`, of an analysis with those that it runs. */
+export const isOfPast = (analysis: string): boolean => readsPast(readAnalysis(analysis, PAST));
+
+/**
+ * Waits until rows of the past are prepared, but no longer than a query may take: without them, it would take longer.
+ * @throws PricelakeError `query` if they are not ready by then
+ */
 export async function waitUntilWhole(snapshot: Snapshot, { desk, signal }: Call): Promise<void> {
   if (snapshot.isWhole) return;
   const late = new Promise<void>((resolve) => setTimeout(resolve, desk.most).unref());
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   await Promise.race([snapshot.whole, late, stopped]);
   signal.throwIfAborted();
+  if (snapshot.isWhole) return;
+  throw new PricelakeError('query', 'the prices of the past are being prepared, once for each run', {
+    hint: 'Ask again in a minute. What reads present prices alone is answered at once.',
+  });
 }
 
 /** The folder, without a path of the machine. */

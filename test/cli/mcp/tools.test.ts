@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { isOfPast, readsPast } from '../../../src/cli/mcp/desk.js';
 import { TOOLS } from '../../../src/cli/mcp/serve.js';
 import { tellMarket } from '../../explore/explored.js';
 import { openClient, readTexts, type Told, toTexts } from './open-client.js';
@@ -132,6 +133,15 @@ describe('figures equal those of the command line', () => {
       );
     expect(short(await ask('analyses'))).toEqual(short(await run('query', '--analysis')));
   });
+});
+
+test('only what reads the past waits until that is prepared', () => {
+  const told = (names: string[]) => names.map((name) => [name, isOfPast(name)]);
+  const present = ['widest_spreads', 'find_products', 'spread_summary', 'spread_histogram', 'dispersion'];
+  expect(told(present)).toEqual(present.map((name) => [name, false]));
+  const past = ['movers', 'price_leaders', 'lows_highs', 'spread_moves', 'spread_by_day', 'price_index'];
+  expect(told(past)).toEqual(past.map((name) => [name, true]));
+  expect([readsPast('FROM Price_Spells -- now'), readsPast('FROM items -- price_spells')]).toEqual([true, false]);
 });
 
 test('why leads to the same bytes as the command line', async () => {

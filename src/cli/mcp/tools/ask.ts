@@ -5,7 +5,7 @@ import { checkSet, describeType, readAbout, readVariables } from '../../../analy
 import { bindAnalysis } from '../../../explore/question.js';
 import type { Snapshot } from '../../../explore/snapshot.js';
 import { readAnalysis } from '../../../sql/model.js';
-import { type Call, useSnapshot, waitUntilWhole } from '../desk.js';
+import { type Call, isOfPast, readsPast, useSnapshot } from '../desk.js';
 import { refuseFiles } from '../refuse-files.js';
 import { boundsShape, MOST_ROWS, type RowsRequest, selectRows } from '../rows.js';
 import { about, aboutShape, answerRows, declareTool, rowsOutput } from '../tool.js';
@@ -59,7 +59,7 @@ function askAnalysis(analysis: string, given: Record<string, string>, call: Call
     const set = await resolveKnown(snapshot.version.statements(), variables, wanted);
     return { ...bounds, sql: bindAnalysis(snapshot, { analysis, set }), set };
   };
-  return answerRows(call, choose, true);
+  return answerRows(call, choose, isOfPast(analysis));
 }
 
 /** Variables by their names; those without a value are not set. */
@@ -91,7 +91,7 @@ export const query = declareTool({
     "Runs one SELECT in DuckDB's SQL over the tables that `describe` lists and view price_spells. Reads no files, changes nothing. Aggregate in SQL: answers have few rows.",
   input: z.object({ sql: z.string().min(1).max(20_000), ...boundsShape }),
   output: rowsOutput,
-  run: ({ sql, ...bounds }, call) => answerRows(call, { ...bounds, sql, check: refuseFiles }),
+  run: ({ sql, ...bounds }, call) => answerRows(call, { ...bounds, sql, check: refuseFiles }, readsPast(sql)),
 });
 
 const moverShape = {
@@ -135,7 +135,6 @@ export const product = declareTool({
   }),
   run: ({ product: given, currency, limit }, call) =>
     useSnapshot(call, async (snapshot) => {
-      await waitUntilWhole(snapshot, call);
       const variables = readVariables('find_products');
       const set = await resolveKnown(snapshot.version.statements(), variables, toSet({ product: given, currency }));
       const select = (analysis: string) =>

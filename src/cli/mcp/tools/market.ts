@@ -57,11 +57,6 @@ export const watch = declareTool({
             hint: 'A person can start it with --list mine.csv.',
           });
         }
-        if (!list.isMade) {
-          throw new PricelakeError('query', 'the list is still being compared with the prices of the past', {
-            hint: 'Ask again in a minute.',
-          });
-        }
         const own = { own_site: String(list.options.ownSite ?? '') };
         const set = show === 'suggest' ? { ...own, suggest_by, suggest_minus } : show === 'compliance' ? own : {};
         return { ...bounds, sql: bindAnalysis(snapshot, { analysis: QUESTIONS[show], set }), set };
