@@ -73,8 +73,6 @@ const attributeValues = mapping({ 'in stock': values, 'out of stock': values, 'o
 /** Which attributes of offers tell what. A meaning without names is told by none. */
 export const attributeNames = mapping({ ...NAMES_BY_MEANING, values: attributeValues }).prefault({});
 
-export type AttributeNames = z.output<typeof attributeNames>;
-
 const ZONE = 'must be a time zone such as Europe/Zagreb';
 
 /** Place whose days analyses count. */
