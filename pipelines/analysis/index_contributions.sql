@@ -22,11 +22,17 @@ known_periods AS (
   SELECT currency, period, lag(period) OVER (PARTITION BY currency ORDER BY period) AS period_before
   FROM (SELECT DISTINCT currency, period FROM priced)
 ),
+-- With the period before found first, DuckDB joins nothing by periods alone.
+wanted AS MATERIALIZED (
+  SELECT series, key, currency, period, log_price, period_before
+  FROM priced
+  JOIN known_periods USING (currency, period)
+  WHERE period_before IS NOT NULL
+),
 moves AS (
   SELECT now.key, now.currency, now.period, count(*) AS matched, sum(now.log_price - before.log_price) / 1e15 AS move
-  FROM priced AS now
-  JOIN known_periods ON known_periods.currency = now.currency AND known_periods.period = now.period
-  JOIN priced AS before ON before.series = now.series AND before.period = period_before
+  FROM wanted AS now
+  JOIN period_prices AS before ON before.series = now.series AND before.period = period_before
   GROUP BY now.key, now.currency, now.period
 ),
 totals AS (

@@ -39,33 +39,59 @@ known_periods AS MATERIALIZED (
   SELECT key, period, lag(period) OVER (PARTITION BY key ORDER BY period) AS period_before, items
   FROM (SELECT key, period, count(*) AS items FROM priced GROUP BY key, period)
 ),
+-- With the period before found first, DuckDB joins nothing by periods alone.
+wanted AS MATERIALIZED (
+  SELECT series, key, cluster, period, log_price, period_before
+  FROM priced
+  JOIN (SELECT key, period, period_before FROM known_periods) AS known USING (key, period)
+  WHERE period_before IS NOT NULL
+),
 moves AS MATERIALIZED (
   SELECT now.key, now.cluster, now.period, count(*) AS matched, sum(now.log_price - before.log_price) / 1e15 AS move
-  FROM priced AS now
-  JOIN known_periods ON known_periods.key = now.key AND known_periods.period = now.period
-  JOIN priced AS before ON before.series = now.series AND before.period = period_before
+  FROM wanted AS now
+  JOIN period_prices AS before ON before.series = now.series AND before.period = period_before
   GROUP BY now.key, now.cluster, now.period
 ),
--- How often each cluster is drawn; replicate 0 has each once.
-draws AS MATERIALIZED (
-  SELECT
-    key,
-    replicate,
-    1 + (md5_number_lower(coalesce(getvariable('seed')::VARCHAR, '1') || ' ' || replicate || ' ' || draw) % size::UBIGINT)::BIGINT AS cluster,
-    count(*) AS times
+-- How often each cluster is drawn, in the order of clusters: the same for all groups with so many. Replicate 0 has each once.
+drawn AS (
+  SELECT size, replicate, cluster, count(*) AS times
   FROM (
-    SELECT key, size, unnest(range(1, size + 1)) AS draw FROM sizes
+    SELECT
+      size,
+      replicate,
+      1 + (md5_number_lower(coalesce(getvariable('seed')::VARCHAR, '1') || ' ' || replicate || ' ' || draw) % size::UBIGINT)::BIGINT AS cluster
+    FROM (SELECT DISTINCT size, unnest(range(1, size + 1)) AS draw FROM sizes)
+    CROSS JOIN (SELECT unnest(range(1, coalesce(getvariable('replicates')::BIGINT, 200) + 1)) AS replicate)
   )
-  CROSS JOIN (SELECT unnest(range(1, coalesce(getvariable('replicates')::BIGINT, 200) + 1)) AS replicate)
-  GROUP BY ALL
+  GROUP BY size, replicate, cluster
+),
+draws AS MATERIALIZED (
+  SELECT size, replicate, list(coalesce(times, 0)::DOUBLE ORDER BY cluster) AS times
+  FROM (
+    SELECT size, unnest(range(1, size + 1)) AS cluster, replicate
+    FROM (SELECT DISTINCT size FROM sizes)
+    CROSS JOIN (SELECT unnest(range(1, coalesce(getvariable('replicates')::BIGINT, 200) + 1)) AS replicate)
+  )
+  LEFT JOIN drawn USING (size, replicate, cluster)
+  GROUP BY size, replicate
   UNION ALL
-  SELECT key, 0, unnest(range(1, size + 1)), 1 FROM sizes
+  SELECT DISTINCT size, 0, [1::DOUBLE FOR one IN range(size)] FROM sizes
+),
+-- What all clusters of a group add in a period, in the same order.
+moved AS (
+  SELECT key, size, period, list(coalesce(matched, 0)::DOUBLE ORDER BY cluster) AS matched, list(coalesce(move, 0) ORDER BY cluster) AS move
+  FROM (
+    SELECT key, size, period, unnest(range(1, size + 1)) AS cluster
+    FROM (SELECT DISTINCT key, period FROM moves)
+    JOIN sizes USING (key)
+  )
+  LEFT JOIN moves USING (key, period, cluster)
+  GROUP BY key, size, period
 ),
 steps AS (
-  SELECT key, replicate, period, sum(times * move) / sum(times * matched) AS change
+  SELECT key, replicate, period, list_dot_product(times, move) / nullif(list_dot_product(times, matched), 0) AS change
   FROM draws
-  JOIN moves USING (key, cluster)
-  GROUP BY key, replicate, period
+  JOIN moved USING (size)
 ),
 -- A replicate without a price in both periods has no index from there on.
 levels AS (
@@ -79,7 +105,7 @@ levels AS (
   FROM (
     SELECT key, replicate, known_periods.period
     FROM known_periods
-    JOIN (SELECT DISTINCT key, replicate FROM draws) AS replicates USING (key)
+    CROSS JOIN (SELECT DISTINCT replicate FROM draws)
   )
   LEFT JOIN steps USING (key, replicate, period)
   WINDOW so_far AS (PARTITION BY key, replicate ORDER BY period)

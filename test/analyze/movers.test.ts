@@ -174,6 +174,27 @@ describe.each([1, 2, 3])('movers (world %i)', async (seed) => {
     },
   );
 
+  it('since run 0, before the first one, are all listings that are there, as new ones', async () => {
+    const found = await ask(db, 'movers', { ...all, since_run: '0' });
+    const before = await ask(db, 'movers', { ...all, since: '1990-01-01' });
+    expect(found.map(({ item_id }) => item_id)).toEqual(before.map(({ item_id }) => item_id));
+    expect(found.length).toBeGreaterThan(10);
+    expect([...new Set(found.map(({ kind }) => kind))].sort()).toEqual(['new']);
+  });
+
+  it('take a time without an offset as one of the time zone for all shops', async () => {
+    const noon = SEEN_AT - 3 * DAY;
+    const local = timeOf(noon + 5.75 * 3_600_000_000).slice(0, 16);
+    const zone = { ...all, time_zone: 'Asia/Kathmandu' };
+    expect(await ask(db, 'movers', { ...zone, since: local })).toEqual(
+      await ask(db, 'movers', { ...all, since: timeOf(noon) }),
+    );
+    expect((await ask(db, 'movers', { ...zone, since: timeOf(noon) }))[0]?.since).toBe(noon);
+    expect((await ask(db, 'movers', { ...zone, since: timeOf(noon).slice(0, 10) }))[0]?.since).toBe(
+      noon - (noon % DAY) - 5.75 * 3_600_000_000,
+    );
+  });
+
   it('are the largest of each kind, and of one currency, category or shop, with the places among all', async () => {
     const since = timeOf(130 * DAY);
     const rows = await ask(db, 'movers', { ...all, since });

@@ -309,6 +309,47 @@ test('an index is made by brand, dataset and region, of which an item may have s
   await db.run('DELETE FROM offer_rules');
 });
 
+test('spellings of a brand that differ in case alone are one, under the most frequent of them', async () => {
+  const told = (first: string, last: string) => [
+    { at: '2026-01-01 00:00:00Z', price: first },
+    { at: '2026-02-01 00:00:00Z', price: last },
+  ];
+  await list(80, 'brands', told('10', '20'), { brand: "'AKTIVNÍ'" });
+  await list(81, 'brands', told('10', '20'), { brand: "'Aktivní'" });
+  await list(82, 'brands', told('10', '10'), { brand: "'Aktivní'" });
+  await list(83, 'brands', told('10', '10'), { brand: "'Aktivni'" });
+  await list(84, 'brands', told('10', '10'));
+  await setVariables(db, { ...UNSET, category: 'brands', until: '2026-02-28', by: 'brand' });
+  const rows = await db.rows(readAnalysis('price_index'));
+  expect(rows.map(({ brand, items, jevons }) => [brand, items, Math.round(Number(jevons))])).toEqual([
+    ['Aktivni', 1n, 100],
+    ['Aktivni', 1n, 100],
+    ['Aktivní', 3n, 100],
+    ['Aktivní', 3n, Math.round(100 * 2 ** (2 / 3))],
+    [null, 1n, 100],
+    [null, 1n, 100],
+  ]);
+});
+
+test('relaunched listings that overlap for more than a period count as one, with the mean of their prices', async () => {
+  const address = "'https://shop.example/coffee'";
+  const more = { url: address, title: 'NULL' };
+  await list(
+    90,
+    'overlap',
+    [
+      { at: '2026-01-01 00:00:00Z', price: '10' },
+      { at: '2026-03-21 00:00:00Z', price: null },
+    ],
+    { ...more, product_id: "'c1'" },
+  );
+  await list(91, 'overlap', [{ at: '2026-01-21 00:00:00Z', price: '20' }], { ...more, product_id: "'c2'" });
+  const set = { until: '2026-04-30', relaunches: 'url', overlap_days: '90' };
+  // 31 days of 10 and 11 of 20; 28 of each; 20 of 10 and 31 of 20; 20 alone.
+  const means = [(10 * 31 + 20 * 11) / 42, 15, (10 * 20 + 20 * 31) / 51, 20];
+  expect(await levels('overlap', set)).toEqual(ratio(...means));
+});
+
 test('one listing in one shop has an index, and a listing seen once one row', async () => {
   await list(70, 'single', [{ at: '2026-04-30 20:00:00Z', price: '5' }]);
   expect(await index('single')).toEqual([['2026-04-01', 100]]);

@@ -81,13 +81,14 @@ describe('the pricelake command', () => {
   });
 
   it.each([
-    [72, 'title, grade, median, shops, left out'],
+    [72, 'grade, median, shops, left out'],
     [100, 'left out'],
-  ])('keeps the shops of both prices on a terminal of %i columns', async (columns, leftOut) => {
+  ])('keeps the title and the shops of both prices on a terminal of %i columns', async (columns, leftOut) => {
     const { stdout } = await runHere(['spread', '--lake', lake, '--top', '1'], { columns });
     const [heading = '', , row = ''] = stdout.split('\n');
     expect([heading, row].map(measureWidth).every((width) => width <= columns)).toBe(true);
-    expect(heading).toMatch(/ min +min at +max +max at +spread %/u);
+    expect(heading).toMatch(/ title .* min +min at +max +max at +spread %/u);
+    expect(row).toMatch(/^4006381333931 +Kettle/u);
     expect(stdout).toContain(`\n… columns that do not fit: ${leftOut}\n`);
   });
 

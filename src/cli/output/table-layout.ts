@@ -10,7 +10,7 @@ const GAP = '  ';
 /** Ids and dates, whose cells are one word, keep so much: a GTIN stays whole. */
 const LEAST_WORD = 14;
 /** Texts of several words keep so much. */
-const LEAST_TEXT = 12;
+const LEAST_TEXT = 8;
 /** First strong isolate and its end: with them, right-to-left text in a cell does not reorder its neighbours. */
 const ISOLATE = ['\u2068', '\u2069'] as const;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
