@@ -4,9 +4,7 @@
 -- Variables:
 -- · category (category): only this category and those below it: a slug, a path or a name
 WITH known AS (
-  SELECT DISTINCT category_slug AS slug, category_name AS name, category_path AS path
-  FROM items
-  WHERE category_slug IS NOT NULL AND getvariable('category') IS NOT NULL
+  SELECT slug, name, path FROM (FROM 'category_names.sql') WHERE getvariable('category') IS NOT NULL
 ),
 separators AS (
   SELECT mode(regexp_extract(left(path, length(path) - length(name)), '[^\p{L}\p{N}]+$')) AS separator

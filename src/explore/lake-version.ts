@@ -72,6 +72,7 @@ export class LakeVersion {
   readonly #stop: AbortController;
   readonly #sessions = new WeakMap<DuckDBConnection, SessionState>();
   #keeping: Promise<void> | undefined;
+  #movesFailedAt: number | undefined;
   #schemas = 0;
   #holders = 0;
   #closed: Promise<void> | undefined;
@@ -183,11 +184,19 @@ export class LakeVersion {
     return this.#keeping;
   }
 
+  /** When what has moved could not be kept, by the clock of `performance`; the rest may be kept later. */
+  get movesFailedAt(): number | undefined {
+    return this.#movesFailedAt;
+  }
+
   /** Keeps what has moved, for pages that ask for it often. */
   keepMoves(): Promise<void> {
+    this.#movesFailedAt = undefined;
     const kept = this.#keepMoves();
     const ended = kept
-      .catch(() => {})
+      .catch(() => {
+        this.#movesFailedAt = performance.now();
+      })
       .then(() => {
         this.#keeping = undefined;
       });

@@ -3,11 +3,13 @@ import { readAnalysis } from '../sql/model.js';
 
 const CURRENCY = "currency = getvariable('currency')";
 const KIND = "kind = getvariable('kind')";
+const SITE = "site_id = getvariable('site_id')::BIGINT";
 
 /** Analyses of what has moved since a moment, with the variables that choose among their rows. */
 const MOVES: Readonly<Record<string, Set>> = {
-  movers: { currency: CURRENCY, kind: KIND, site_id: "site_id = getvariable('site_id')::BIGINT" },
+  movers: { currency: CURRENCY, kind: KIND, site_id: SITE },
   spread_moves: { currency: CURRENCY, kind: KIND },
+  stock_moves: { currency: CURRENCY, kind: KIND, site_id: SITE },
 };
 const MOMENT = ['since', 'since_run'];
 /** More rows of a kind are read from the analysis itself. */

@@ -11,7 +11,7 @@ const DAILY_ROWS = 2_000_000;
 const SOON_MS = 1000;
 
 /** Queries of a row or few. */
-const SMALL = ['data_clock', 'run_clocks'];
+const SMALL = ['data_clock', 'run_clocks', 'category_names'];
 
 /** Rows that those of prices and stock are made of. */
 const PAST = ['product_listings', 'product_history'];

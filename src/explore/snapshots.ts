@@ -56,9 +56,11 @@ export class Snapshots {
     if (performance.now() - this.#refreshedAt > refreshMs) this.#refresh().catch(report);
     const marks = await this.#readMarks(this.#list);
     const isNew = marks.lake !== this.#marks.lake || marks.list !== this.#marks.list;
-    if (isNew || this.#current === undefined || this.#isToRetry(this.#current)) {
+    if (isNew || this.#current === undefined || this.#isToRetry(this.#current.failedAt)) {
       this.#opening ??= this.#open(marks, this.#list);
       if (this.#current !== undefined) this.#opening.catch(report);
+    } else if (this.#isToRetry(this.#current.version.movesFailedAt)) {
+      this.#keepMoves(this.#current);
     }
     const snapshot = this.#current ?? (await this.#opening);
     if (snapshot === undefined) throw new TypeError('no snapshot was opened');
@@ -104,7 +106,7 @@ export class Snapshots {
     }
   }
 
-  #isToRetry({ failedAt }: Snapshot): boolean {
+  #isToRetry(failedAt: number | undefined): boolean {
     return failedAt !== undefined && performance.now() - failedAt >= (this.#options.retryMs ?? RETRY_MS);
   }
 
@@ -115,14 +117,15 @@ export class Snapshots {
       return current.withList(list);
     const next = await Snapshot.open(this.#source.lake, { ...this.#options, list });
     // After the list, because both take much memory.
-    const made = next.whole.catch(() => {});
-    made
-      .then(() => next.version.keepMoves())
-      .catch((error: unknown) => {
-        // Pages show why rows could not be prepared.
-        if (!next.version.isClosed && next.failedAt === undefined) this.#options.report(error);
-      });
+    next.whole.catch(() => {}).then(() => this.#keepMoves(next));
     return next;
+  }
+
+  #keepMoves(snapshot: Snapshot): void {
+    snapshot.version.keepMoves().catch((error: unknown) => {
+      // Pages show why rows could not be prepared.
+      if (!snapshot.version.isClosed && snapshot.failedAt === undefined) this.#options.report(error);
+    });
   }
 
   #refresh(): Promise<void> {

@@ -109,6 +109,9 @@ async function fill(db: Database, listings: readonly Listing[], seed: number): P
   await db.run(`INSERT INTO items (item_id, product_id, site_id, attributes, first_seen_at, last_seen_at, is_listed, removed_at)
     VALUES ${items.join(', ')}`);
   await db.run(`INSERT INTO history (change_id, item_id, kind, observed_at, changes) VALUES ${history.join(', ')}`);
+  const sold = listings.filter((one) => stateAt([one], END - 1) === 'in stock');
+  const offers = sold.map(({ itemId, product, site }) => `(${itemId}, '${product}', ${site}, 'in stock')`);
+  await db.run(`INSERT INTO offers (item_id, product_id, site_id, availability) VALUES ${offers.join(', ')}`);
   await db.run(`UPDATE items SET read_at = last_seen_at, run_id = '000001-20260101T000000Z'`);
   await db.run(`INSERT INTO offer_rules (rule, site_id, meaning, text) VALUES ('attribute', NULL, 'availability', 'stock'),
     ('attribute', ${NESTED}, 'availability', 'offers.stock'), ('attribute', ${UNMAPPED}, 'availability', '')`);
@@ -194,6 +197,24 @@ const inHours = (row: Plain): Plain => ({
   ...{ alone_times: Number(row.alone_times), alone_hours: hours(row.alone_days) },
 });
 
+/** Listings whose state at an hour and now are two ends of a move, hour by hour. */
+function moveSlowly(listings: readonly Listing[], since: number): Plain[] {
+  return listings.flatMap((listing) => {
+    const states = Array.from({ length: END }, (_, hour) => stateAt([listing], hour));
+    const [before, now] = [states[since], states[END - 1]];
+    const isOut = now === 'out of stock' && (before === 'in stock' || before === 'on order');
+    const isBack = now === 'in stock' && before === 'out of stock';
+    if (!isOut && !isBack) return [];
+    const others = states.findLastIndex((state) => state !== undefined && state !== now);
+    const sellers = listings.filter((one) => one.product === listing.product && one.site !== listing.site);
+    const sites = sellers.filter((one) => stateAt([one], END - 1) === 'in stock').map(({ site }) => site);
+    return {
+      ...{ kind: isOut ? 'out' : 'back', item_id: listing.itemId, moved: states.indexOf(now, others) },
+      in_stock_shops: new Set(sites).size,
+    };
+  });
+}
+
 const inOrder = (rows: readonly Plain[]) =>
   [...rows].sort(
     (a, b) => String(a.product_id).localeCompare(String(b.product_id)) || Number(a.site_id) - Number(b.site_id),
@@ -225,7 +246,7 @@ describe.each([1, 2, 3, 4])('availability of world %i', (seed) => {
   });
 
   test('tells the same over stretches that are made before, and who has run out since a moment', async () => {
-    await db.run(`CREATE TABLE listing_stock AS ${readAnalysis('listing_stock')}`);
+    await db.run(`CREATE OR REPLACE TABLE listing_stock AS ${readAnalysis('listing_stock')}`);
     const prepared = new Set(['listing_stock']);
     const all = await ask(db, 'availability', { top: '1000' });
     expect(await ask(db, 'availability', { top: '1000' }, prepared)).toEqual(all);
@@ -242,5 +263,29 @@ describe.each([1, 2, 3, 4])('availability of world %i', (seed) => {
       counts.add(later.length);
     }
     expect(counts.size).toBeGreaterThan(1);
+  });
+
+  test('stock_moves tells whose state at a moment and now differ, and since when', async () => {
+    await db.run(`CREATE OR REPLACE TABLE listing_stock AS ${readAnalysis('listing_stock')}`);
+    const prepared = new Set(['listing_stock']);
+    let rows = 0;
+    for (let hour = 0; hour < END; hour += 90) {
+      const since = new Date((START + hour * HOUR) / 1000).toISOString();
+      const expected = moveSlowly(listings, hour);
+      const told = await ask(db, 'stock_moves', { since });
+      const figures = told.map(({ kind, item_id, moved_at, in_stock_shops }) => ({
+        ...{ kind, item_id: Number(item_id), moved: Number(moved_at) / HOUR, in_stock_shops: Number(in_stock_shops) },
+      }));
+      expected.sort(
+        (one, other) => Number(other.moved) - Number(one.moved) || Number(one.item_id) - Number(other.item_id),
+      );
+      expect(figures).toEqual(['out', 'back'].flatMap((kind) => expected.filter((row) => row.kind === kind)));
+      expect(await ask(db, 'stock_moves', { since }, prepared)).toEqual(told);
+      const sold = told.filter((row) => row.kind === 'back' && Number(row.site_id) === 2);
+      const chosen = await ask(db, 'stock_moves', { since, site_id: '2', kind: 'back' }, prepared);
+      expect(chosen).toEqual(sold.map((row) => ({ ...row, of_kind: BigInt(sold.length) })));
+      rows += told.length;
+    }
+    expect(rows).toBeGreaterThan(10);
   });
 });

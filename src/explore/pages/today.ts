@@ -1,11 +1,11 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { formatCount } from '../../formats/count.js';
 import { type Content, html } from '../../formats/html.js';
-import { onlyIn } from '../edition.js';
 import { formatPercent, moment } from '../format.js';
 import { describeMoment } from '../moves.js';
 import {
   changeAddress,
+  type Figure,
   type Page,
   type PageRequest,
   renderChoice,
@@ -37,6 +37,9 @@ const KINDS = {
   removed: 'Removed',
   gone: 'Gone',
 } as const;
+
+/** Kinds of stock_moves.sql with their words. */
+const STOCK_KINDS = { out: 'Out of stock', back: 'Back in stock' } as const;
 
 export const MOVES: readonly (string | ShownColumn)[] = [
   'title',
@@ -82,7 +85,12 @@ export async function todayPage(request: PageRequest): Promise<Page> {
     set: { currency, top: String(ROWS), ...begin },
     limit: 2 * ROWS,
   };
-  const [past, opened] = await Promise.all([askPast(request, moves), askPast(request, spreadMoves)]);
+  const stockMoves: Question = { analysis: 'stock_moves', set: { currency, top: '1', ...begin }, limit: 2 };
+  const [past, opened, stocked] = await Promise.all([
+    askPast(request, moves),
+    askPast(request, spreadMoves),
+    askPast(request, stockMoves),
+  ]);
   const list =
     snapshot.list?.isMade === true
       ? readFirst(await ask({ analysis: 'watched_summary', set: {}, limit: 1 }))
@@ -103,8 +111,7 @@ ${renderFilters('/', [
   ),
   renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], currency),
 ])}
-${past.answer === undefined ? past.render({ caption: '' }) : renderMoves(past.answer, moves)}
-${linkStockOuts(past.answer)}
+${past.answer === undefined ? past.render({ caption: '' }) : renderMoves(past.answer, moves, listStockFigures(stocked.answer, stockMoves))}
 ${renderSection(
   'Spreads that opened or closed',
   opened.answer === undefined ? opened.render({ caption: '' }) : renderSpreadMoves(opened.answer, spreadMoves),
@@ -156,21 +163,23 @@ function chooseMoment(since: string, run: bigint | undefined, newest: DuckDBValu
 }
 
 /** Counts the rows of each kind. Each number leads to its list. */
-function renderKinds(answer: Answer, question: Question, kinds: Readonly<Record<string, string>>): Content {
+function listKinds(answer: Answer, question: Question, kinds: Readonly<Record<string, string>>): Figure[] {
   const totals = countKinds(answer);
-  return renderFigures(
-    Object.entries(kinds).map(([kind, name]) => {
-      const total = totals.get(kind) ?? 0n;
-      const list = analysisAddress({ analysis: question.analysis, set: { ...question.set, kind, top: '1000' } });
-      return { name, value: total === 0n ? '0' : html`<a href="${list}">${formatCount(total)}</a>` };
-    }),
-  );
+  return Object.entries(kinds).map(([kind, name]) => {
+    const total = totals.get(kind) ?? 0n;
+    const list = analysisAddress({ analysis: question.analysis, set: { ...question.set, kind, top: '1000' } });
+    return { name, value: total === 0n ? '0' : html`<a href="${list}">${formatCount(total)}</a>` };
+  });
 }
+
+/** None where nothing is known, or nothing moved. */
+const listStockFigures = (answer: Answer | undefined, question: Question): Figure[] =>
+  answer === undefined || answer.rows.length === 0 ? [] : listKinds(answer, question, STOCK_KINDS);
 
 const countKinds = (answer: Answer): Map<string, bigint> =>
   new Map(readAll(answer).map((read) => [String(read('kind')), toBigInt(read('of_kind'))]));
 
-function renderMoves(answer: Answer, question: Question): Content {
+function renderMoves(answer: Answer, question: Question, more: readonly Figure[]): Content {
   const totals = countKinds(answer);
   const kindAt = answer.columns.findIndex(({ name }) => name === 'kind');
   const parts = Object.entries(KINDS)
@@ -182,21 +191,13 @@ function renderMoves(answer: Answer, question: Question): Content {
       const caption = `The largest of ${formatCount(totals.get(kind) ?? 0n)}`;
       return renderSection(name, renderAnswer({ ...answer, rows, hasMore: false }, own, { caption, columns }));
     });
-  return html`${renderKinds(answer, question, KINDS)}${parts.length === 0 ? html`<p class="soft">No price or listing of a product moved.</p>` : parts}`;
-}
-
-/** Leads to the shops that ran out of stock since the moment of the movers: finding them takes seconds in a large lake. */
-function linkStockOuts(movers: Answer | undefined): Content {
-  const since = movers && toDate(readFirst(movers)('since'));
-  if (since === undefined) return '';
-  const list = analysisAddress({ analysis: 'availability', set: { out_after: since.toISOString(), top: '1000' } });
-  return onlyIn('served', html`<p><a href="${list}">Shops that ran out of stock since then</a></p>`);
+  return html`${renderFigures([...listKinds(answer, question, KINDS), ...more])}${parts.length === 0 ? html`<p class="soft">No price or listing of a product moved.</p>` : parts}`;
 }
 
 const SPREAD_KINDS = { opened: 'Opened', closed: 'Closed' };
 
 const renderSpreadMoves = (answer: Answer, question: Question): Content =>
-  html`${renderKinds(answer, question, SPREAD_KINDS)}${renderAnswer(answer, question, {
+  html`${renderFigures(listKinds(answer, question, SPREAD_KINDS))}${renderAnswer(answer, question, {
     caption: 'By five percentage points or more, between two closed days; the largest change first',
     columns: [
       'title',

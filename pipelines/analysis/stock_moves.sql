@@ -1,0 +1,99 @@
+-- Which listings have run out of stock or come back since a given time: one row per listing of a product, the latest first.
+-- kind: out: it was in stock or on order, and is out of stock now; back: it was out of stock, and is in stock now. moved_at:
+-- when its present state began. in_stock_shops: other shops that have the product in stock now. of_kind: number of rows of
+-- the kind, including those beyond top. Times without stock, with their lengths, are in availability.
+-- Source: a definition of this project. Availability comes from attributes that the pipeline file maps
+-- (docs/concepts/attributes.md), with the past that availability knows.
+-- Exact: prices, times and counts.
+-- Limits: only the two ends are compared. A listing that is not listed at one of them, or whose availability is not known
+-- there, has no row; movers tells which listings came and went.
+-- Variables:
+-- · currency (currency): only listings in this currency
+-- · site_id (site): only this shop
+-- · kind (out | back): only moves of this kind
+-- · top (whole number; default 100): number of rows of each kind
+WITH moment AS MATERIALIZED (FROM 'asked_moment.sql'),
+-- Stretches of time that reach into the time since; without those that have lasted all of it, these are few.
+stretches AS MATERIALIZED (
+  SELECT item_id, product_id, site_id, state, from_us, to_us, now_us, epoch_us(since) AS since_us
+  FROM (FROM 'listing_stock.sql') AS stock, moment
+  WHERE to_us > epoch_us(since) AND NOT (from_us <= epoch_us(since) AND to_us = now_us)
+    AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
+    AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+    AND (getvariable('out_after') IS NULL OR out_us > epoch_us(getvariable('out_after')::TIMESTAMPTZ))
+),
+ends AS (
+  SELECT
+    item_id,
+    any_value(product_id) AS product_id,
+    any_value(site_id) AS site_id,
+    any_value(state) FILTER (from_us <= since_us) AS state_before,
+    any_value(state) FILTER (to_us = now_us) AS state,
+    max(to_us) FILTER (state <> 'out of stock') AS other_than_out_us,
+    max(to_us) FILTER (state <> 'in stock') AS other_than_in_us
+  FROM stretches
+  GROUP BY item_id
+),
+moved AS MATERIALIZED (
+  SELECT item_id, product_id, site_id, 'out' AS kind, other_than_out_us AS ended_us
+  FROM ends
+  WHERE state = 'out of stock' AND state_before IN ('in stock', 'on order')
+  UNION ALL
+  SELECT item_id, product_id, site_id, 'back', other_than_in_us
+  FROM ends
+  WHERE state = 'in stock' AND state_before = 'out of stock'
+),
+begun AS (
+  SELECT item_id, min(from_us) AS moved_us
+  FROM stretches
+  JOIN moved USING (item_id)
+  WHERE from_us >= ended_us
+  GROUP BY item_id
+),
+-- Unnested from a list, DuckDB takes them for few, and keeps them in memory instead of the rows that are looked through.
+moved_products AS MATERIALIZED (
+  SELECT unnest(ids) AS product_id FROM (SELECT list(DISTINCT product_id) AS ids FROM moved)
+),
+listings AS MATERIALIZED (
+  SELECT item_id, title, price, currency, category_slug, url
+  FROM (FROM 'product_listings.sql')
+  SEMI JOIN moved_products USING (product_id)
+),
+chosen AS MATERIALIZED (
+  SELECT moved.* EXCLUDE (ended_us), moved_us, title, price, currency, category_slug, url, count(*) OVER (PARTITION BY kind) AS of_kind
+  FROM moved
+  JOIN begun USING (item_id)
+  JOIN listings USING (item_id)
+  WHERE (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+    AND (getvariable('kind') IS NULL OR kind = getvariable('kind'))
+    AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
+  QUALIFY row_number() OVER (PARTITION BY kind ORDER BY moved_us DESC, item_id) <= coalesce(getvariable('top')::BIGINT, 100)
+),
+having_it AS (
+  SELECT product_id, list(DISTINCT site_id) AS sites
+  FROM offers
+  SEMI JOIN moved_products USING (product_id)
+  WHERE availability = 'in stock'
+  GROUP BY product_id
+)
+SELECT
+  kind,
+  item_id,
+  product_id,
+  chosen.title,
+  category_slug,
+  chosen.site_id,
+  coalesce(sites.name, chosen.site_id::VARCHAR) AS shop,
+  price,
+  currency,
+  coalesce(len(list_filter(having_it.sites, lambda site: site <> chosen.site_id)), 0) AS in_stock_shops,
+  make_timestamptz(moved_us) AS moved_at,
+  since,
+  of_kind,
+  chosen.url,
+  sites.attribution
+FROM chosen
+CROSS JOIN moment
+LEFT JOIN having_it USING (product_id)
+LEFT JOIN sites ON sites.site_id = chosen.site_id AND sites.is_current
+ORDER BY list_position(['out', 'back'], kind), moved_us DESC, item_id
