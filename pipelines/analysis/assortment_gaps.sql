@@ -28,7 +28,7 @@ own AS (
   JOIN asked ON listings.site_id = own_site_id
   GROUP BY product_id
 ),
-sold AS (
+sold AS NOT MATERIALIZED (
   SELECT product_id, currency, site_id, item_id, CASE WHEN is_counted THEN price END AS price
   FROM offers
   CROSS JOIN asked

@@ -97,15 +97,17 @@ export class Prepared {
     for (const part of matched) {
       const ofPart = (table: string) => sql`${itself(table)} WHERE ${part}`;
       await this.#add('prepared_offers', ofPart('offers'), 'product_id');
+      await this.#add('prepared_products', ofPart('products'), 'product_id');
       const cards = bindQuery(readAnalysis('product_cards'), {
         product_prices: ofPart('product_prices'),
-        products: ofPart('products'),
+        products: ofPart('prepared_products'),
         price_spread: ofPart('price_spread'),
         offers: ofPart('prepared_offers'),
       });
       await this.#add('product_cards', cards, 'product_id');
     }
-    await this.#db.run('CREATE OR REPLACE VIEW offers AS FROM prepared_offers');
+    for (const table of ['offers', 'products'])
+      await this.#db.run(`CREATE OR REPLACE VIEW ${table} AS FROM prepared_${table}`);
     this.#names.add('product_cards');
   }
 

@@ -148,6 +148,11 @@ export class Database {
     });
   }
 
+  /** Threads of a statement outside of lanes. */
+  get threads(): number {
+    return this.#threads;
+  }
+
   /** Sets the threads of later statements. */
   useThreads(threads: number): Promise<void> {
     this.#threads = threads;

@@ -42,7 +42,8 @@ test('kept moves are those of the analyses, for each moment, kind, currency and 
       { kind: 'opened', top: '1000' },
       { currency: 'XXX' },
     ];
-    const asked = [...both.flatMap((set) => [['movers', set] as const, ['spread_moves', set] as const]), ...own];
+    const analyses = ['movers', 'spread_moves', 'stock_moves'] as const;
+    const asked = [...both.flatMap((set) => analyses.map((analysis) => [analysis, set] as const)), ...own];
     for (const [analysis, set] of asked) {
       const question: Question = { analysis, set: { top: '8', ...moment, ...set }, limit: 5_000 };
       expect(kept.version.moves.find(analysis, question.set)).toBeDefined();

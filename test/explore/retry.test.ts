@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { startExplorer } from '../../src/explore/explorer.js';
+import { Snapshots } from '../../src/explore/snapshots.js';
 import { openLake } from '../../src/lake/lake.js';
 import { listPublishedFiles } from '../front/published-files.js';
 import type { Story } from '../front/story.js';
@@ -52,4 +53,29 @@ test('rows that could not be prepared are prepared again after a pause', async (
   expect(performance.now() - begin).toBeGreaterThan(pause / 2);
   expect(await page(product)).toContain('Rádio Nôtre 7');
   await explorer.close();
+});
+
+test('what has moved is kept after a pause if that failed, over the rows that are prepared', async () => {
+  story = await tellMarket();
+  // Rows of prices are prepared without those of runs; what moved since a run needs them.
+  const files = listPublishedFiles(story.lakePath).get('runs') ?? [];
+  const kept = await Promise.all(files.map(async (file) => [file, await readFile(file)] as const));
+  for (const [file, bytes] of kept) await writeFile(file, spoil(bytes));
+  const failures: unknown[] = [];
+  const lake = await openLake(story.lakePath, { create: false });
+  const snapshots = new Snapshots({ lake }, { memory: '400MB', retryMs: 100, report: (error) => failures.push(error) });
+  await snapshots.renew();
+  const find = () =>
+    snapshots.use(
+      async ({ version }) => [version, version.moves.find('movers', { since_run: '2', top: '8' })] as const,
+    );
+  const [version, missing] = await find();
+  expect(missing).toBeUndefined();
+  await vi.waitFor(() => expect(failures).not.toEqual([]), { timeout: 20_000, interval: 50 });
+  expect(version.prepared.isReady).toBe(true);
+  for (const [file, bytes] of kept) await writeFile(file, bytes);
+  const same = { timeout: 20_000, interval: 50 };
+  await vi.waitFor(async () => expect((await find())[1]).toContain('movers_since_run'), same);
+  expect((await find())[0]).toBe(version);
+  await snapshots.close();
 });

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 0ea7e71e65c37236.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 640cc09b7088fa90.
 -- step: dispersion__shop_prices, kept
 SELECT
   product_id,
@@ -31,13 +31,21 @@ HAVING
   COUNT(*) >= GREATEST(2, COALESCE(CAST(:min_shops AS BIGINT), 2));
 -- step: dispersion__chosen, kept
 WITH known AS (
-  SELECT DISTINCT
-    category_slug AS slug,
-    category_name AS name,
-    category_path AS path
-  FROM items
+  SELECT
+    slug,
+    name,
+    path
+  FROM (
+    SELECT DISTINCT
+      category_slug AS slug,
+      category_name AS name,
+      category_path AS path
+    FROM items
+    WHERE
+      NOT category_slug IS NULL
+  )
   WHERE
-    NOT category_slug IS NULL AND NOT :category IS NULL
+    NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(

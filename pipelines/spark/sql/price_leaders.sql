@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source a118248f9e93c9d5.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source e0258c603ba850ab.
 -- step: price_leaders__sellers, kept
 SELECT DISTINCT
   product_id,
@@ -88,13 +88,21 @@ FROM (
 );
 -- step: price_leaders__moves, kept
 WITH known AS (
-  SELECT DISTINCT
-    category_slug AS slug,
-    category_name AS name,
-    category_path AS path
-  FROM items
+  SELECT
+    slug,
+    name,
+    path
+  FROM (
+    SELECT DISTINCT
+      category_slug AS slug,
+      category_name AS name,
+      category_path AS path
+    FROM items
+    WHERE
+      NOT category_slug IS NULL
+  )
   WHERE
-    NOT category_slug IS NULL AND NOT :category IS NULL
+    NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 97abf406c73a060e.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source cb664ea965e5d2d2.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,
@@ -21,13 +21,21 @@ GROUP BY
   site_id;
 -- step: shop_index_by_category__compared
 WITH known AS (
-  SELECT DISTINCT
-    category_slug AS slug,
-    category_name AS name,
-    category_path AS path
-  FROM items
+  SELECT
+    slug,
+    name,
+    path
+  FROM (
+    SELECT DISTINCT
+      category_slug AS slug,
+      category_name AS name,
+      category_path AS path
+    FROM items
+    WHERE
+      NOT category_slug IS NULL
+  )
   WHERE
-    NOT category_slug IS NULL AND NOT :category IS NULL
+    NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(

@@ -1,13 +1,21 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source a5b6c67d76007eb3.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 87d6771efc5d8a2d.
 -- step: shop_overlap__shop_prices, kept
 WITH known AS (
-  SELECT DISTINCT
-    category_slug AS slug,
-    category_name AS name,
-    category_path AS path
-  FROM items
+  SELECT
+    slug,
+    name,
+    path
+  FROM (
+    SELECT DISTINCT
+      category_slug AS slug,
+      category_name AS name,
+      category_path AS path
+    FROM items
+    WHERE
+      NOT category_slug IS NULL
+  )
   WHERE
-    NOT category_slug IS NULL AND NOT :category IS NULL
+    NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(

@@ -1,13 +1,21 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 5a321aae7e6b7aaf.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 7c80c7e5173bbf8d.
 -- step: widest_spreads__matching
 WITH known AS (
-  SELECT DISTINCT
-    category_slug AS slug,
-    category_name AS name,
-    category_path AS path
-  FROM items
+  SELECT
+    slug,
+    name,
+    path
+  FROM (
+    SELECT DISTINCT
+      category_slug AS slug,
+      category_name AS name,
+      category_path AS path
+    FROM items
+    WHERE
+      NOT category_slug IS NULL
+  )
   WHERE
-    NOT category_slug IS NULL AND NOT :category IS NULL
+    NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(
