@@ -1,17 +1,25 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source c8820594b374e012.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 6e722682847b202f.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since
 FROM price_spread_daily;
 -- step: cheapest_days__won
 WITH known AS (
-  SELECT DISTINCT
-    category_slug AS slug,
-    category_name AS name,
-    category_path AS path
-  FROM items
+  SELECT
+    slug,
+    name,
+    path
+  FROM (
+    SELECT DISTINCT
+      category_slug AS slug,
+      category_name AS name,
+      category_path AS path
+    FROM items
+    WHERE
+      NOT category_slug IS NULL
+  )
   WHERE
-    NOT category_slug IS NULL AND NOT :category IS NULL
+    NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(

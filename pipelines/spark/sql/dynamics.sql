@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 96ba5acbd8e4deef.
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 07d1bd1688423c18.
 -- step: dynamics__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -124,13 +124,21 @@ FROM (
 );
 -- step: dynamics__spells, kept
 WITH known AS (
-  SELECT DISTINCT
-    category_slug AS slug,
-    category_name AS name,
-    category_path AS path
-  FROM items
+  SELECT
+    slug,
+    name,
+    path
+  FROM (
+    SELECT DISTINCT
+      category_slug AS slug,
+      category_name AS name,
+      category_path AS path
+    FROM items
+    WHERE
+      NOT category_slug IS NULL
+  )
   WHERE
-    NOT category_slug IS NULL AND NOT :category IS NULL
+    NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source b13bb57ce8ac3a18.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 1278a4a4652c3b7f.
 -- step: law_of_one_price__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -169,13 +169,21 @@ SELECT
 FROM law_of_one_price__sundays AS sundays;
 -- step: law_of_one_price__spells, kept
 WITH known AS (
-  SELECT DISTINCT
-    category_slug AS slug,
-    category_name AS name,
-    category_path AS path
-  FROM items
+  SELECT
+    slug,
+    name,
+    path
+  FROM (
+    SELECT DISTINCT
+      category_slug AS slug,
+      category_name AS name,
+      category_path AS path
+    FROM items
+    WHERE
+      NOT category_slug IS NULL
+  )
   WHERE
-    NOT category_slug IS NULL AND NOT :category IS NULL
+    NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(

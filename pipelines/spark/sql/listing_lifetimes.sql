@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 67c249fe98b6ef97.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source d375ece8968e02ff.
 -- step: listing_lifetimes__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -176,13 +176,21 @@ GROUP BY
   site_id;
 -- step: listing_lifetimes__lives, kept
 WITH known AS (
-  SELECT DISTINCT
-    category_slug AS slug,
-    category_name AS name,
-    category_path AS path
-  FROM items
+  SELECT
+    slug,
+    name,
+    path
+  FROM (
+    SELECT DISTINCT
+      category_slug AS slug,
+      category_name AS name,
+      category_path AS path
+    FROM items
+    WHERE
+      NOT category_slug IS NULL
+  )
   WHERE
-    NOT category_slug IS NULL AND NOT :category IS NULL
+    NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source 72cc4858abca4513.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source f5437a3807f8f506.
 -- step: lows_highs__now_us, kept
 SELECT
   seen_us AS until_us
@@ -59,13 +59,21 @@ FROM (
 );
 -- step: lows_highs__current_prices, kept
 WITH known AS (
-  SELECT DISTINCT
-    category_slug AS slug,
-    category_name AS name,
-    category_path AS path
-  FROM items
+  SELECT
+    slug,
+    name,
+    path
+  FROM (
+    SELECT DISTINCT
+      category_slug AS slug,
+      category_name AS name,
+      category_path AS path
+    FROM items
+    WHERE
+      NOT category_slug IS NULL
+  )
   WHERE
-    NOT category_slug IS NULL AND NOT :category IS NULL
+    NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 3303ae767e74701c.
+-- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source fc3d1d672fc238d0.
 -- step: persistence__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -157,13 +157,21 @@ SELECT
 FROM persistence__day_pairs AS day_pairs;
 -- step: persistence__spells, kept
 WITH known AS (
-  SELECT DISTINCT
-    category_slug AS slug,
-    category_name AS name,
-    category_path AS path
-  FROM items
+  SELECT
+    slug,
+    name,
+    path
+  FROM (
+    SELECT DISTINCT
+      category_slug AS slug,
+      category_name AS name,
+      category_path AS path
+    FROM items
+    WHERE
+      NOT category_slug IS NULL
+  )
   WHERE
-    NOT category_slug IS NULL AND NOT :category IS NULL
+    NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 5cfa2571dc78d793.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source f277bb0fdebebaa8.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -369,13 +369,21 @@ LEFT JOIN price_index__eight_times AS two
   ON two.item_id = one.before_id;
 -- step: price_index__listings_
 WITH known AS (
-  SELECT DISTINCT
-    category_slug AS slug,
-    category_name AS name,
-    category_path AS path
-  FROM items
+  SELECT
+    slug,
+    name,
+    path
+  FROM (
+    SELECT DISTINCT
+      category_slug AS slug,
+      category_name AS name,
+      category_path AS path
+    FROM items
+    WHERE
+      NOT category_slug IS NULL
+  )
   WHERE
-    NOT category_slug IS NULL AND NOT :category IS NULL
+    NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(

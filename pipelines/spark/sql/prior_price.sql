@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source e2d9a7a25e13eae7.
+-- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source f3631908aa740ddc.
 -- step: prior_price__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -125,13 +125,21 @@ FROM (
 );
 -- step: prior_price__chosen, kept
 WITH known AS (
-  SELECT DISTINCT
-    category_slug AS slug,
-    category_name AS name,
-    category_path AS path
-  FROM items
+  SELECT
+    slug,
+    name,
+    path
+  FROM (
+    SELECT DISTINCT
+      category_slug AS slug,
+      category_name AS name,
+      category_path AS path
+    FROM items
+    WHERE
+      NOT category_slug IS NULL
+  )
   WHERE
-    NOT category_slug IS NULL AND NOT :category IS NULL
+    NOT :category IS NULL
 ), separators AS (
   SELECT
     MODE(
