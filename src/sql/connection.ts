@@ -148,7 +148,7 @@ export class Database {
     });
   }
 
-  /** Threads of a statement outside of lanes. */
+  /** Threads of a statement while no lane is open. */
   get threads(): number {
     return this.#threads;
   }
