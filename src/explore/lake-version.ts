@@ -121,7 +121,7 @@ export class LakeVersion {
     }
   }
 
-  /** While rows are prepared: that takes a third less work, because idle threads spin. */
+  /** While rows are prepared: that takes less work, because idle threads spin. */
   async #useOneThread(): Promise<void> {
     const threads = this.#db.threads;
     await this.#db.useThreads(1);
