@@ -56,6 +56,7 @@ export class Job {
     let submission: Submission | undefined;
     try {
       await new Promise<void>((ready, fail) => server.once('error', fail).listen(path, ready));
+      ending.throwIfAborted();
       submission = new Submission([...submit, ...program], secrets);
       const connected = new Promise<Socket>((resolve) => server.once('connection', resolve));
       const stopped = new Promise<never>((_, reject) => {

@@ -35,6 +35,14 @@ test('does a task and ends, though its stdin stays open', async () => {
   expect(answer.usage).toMatchObject({ cpuSeconds: expect.any(Number), maxBytes: expect.any(Number) });
 });
 
+test('reads a task whole that holds what Unicode calls the end of a line', async () => {
+  const { folder, line } = await divide("SELECT 7 AS product_id, 3 AS part, 'one\u2028two\u2029three' AS title");
+  expect(line).toContain('\u2028');
+  const worker = startWorker();
+  worker.stdin.write(`${line}\n`);
+  expect(JSON.parse(await text(worker.stdout))).toMatchObject({ result: [[3, [expect.stringContaining(folder)]]] });
+});
+
 test('ends in the middle of a task that nobody waits for any more', async () => {
   const { line } = await divide('SELECT count(*) AS n, 1 AS part FROM range(1000000000000000) AS a(i) WHERE i % 7 = 8');
   const worker = startWorker();

@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { PART } from '../../src/run/derive/part-task.js';
+import { SparkWorkers } from '../../src/workers/spark.js';
+import { makeFolder } from '../journal/folder.js';
+import { testIo } from '../run/world.js';
+import { stubEngine } from './cluster.js';
+
+test('a run that is stopped while its cluster begins to start waits for nothing, and starts nothing', async () => {
+  const folder = await makeFolder();
+  const notes = path.join(folder, 'notes');
+  const { spark } = stubEngine('--play', 'late', '--note', notes);
+  const stop = new AbortController();
+  const workers = new SparkWorkers({ ...spark, secrets: [] }, { io: testIo, stop: stop.signal, memory: '200MB' });
+  const asked = workers.do(PART, { views: [], select: 'SELECT 1 AS part', folder });
+  stop.abort(new Error('the user stopped it'));
+  await expect(asked).rejects.toThrow('the user stopped it');
+  await workers.close();
+  expect(existsSync(notes)).toBe(false);
+});
