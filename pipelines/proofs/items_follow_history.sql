@@ -19,7 +19,8 @@ faults AS (
   SELECT item_id,
     CASE
       WHEN is_unknown THEN 'change ' || change_id || ' is not in history'
-      WHEN changed_item IS DISTINCT FROM item_id THEN 'change ' || change_id || ' is of item ' || coalesce(changed_item, 0)
+      -- A change may have come without its item first, which history keeps.
+      WHEN changed_item <> item_id THEN 'change ' || change_id || ' is of item ' || changed_item
       -- A rejected change came later, or at the same time.
       WHEN item_id IN (SELECT item_id FROM rejected_changes) THEN NULL
       -- A whole row that was read since may show more than the change.
