@@ -8,6 +8,7 @@ const PLAIN = new Set(['unnest', 'generate_series', 'range', 'json_each', 'json_
 const GROWING = new Set([
   ...['repeat', 'lpad', 'rpad', 'printf', 'format', 'bitstring'],
   ...['range', 'generate_series', 'list_resize', 'array_resize'],
+  ...['list_reduce', 'array_reduce', 'reduce'],
 ]);
 /** They grow if the new text is long. */
 const REPLACING = new Set(['replace', 'regexp_replace']);

@@ -52,6 +52,10 @@ describe('SQL that does more than read tables is refused', () => {
     ["SUMMARIZE SELECT repeat('x', 4000000000)", /repeat\(\) is not allowed|only SELECT/u],
     ['SELECT list_sum(range(1000000000))', /range\(\) is not allowed here, because/u],
     ['SELECT len(list_resize([1], 500000000))', /list_resize\(\) is not allowed here, because/u],
+    [
+      `SELECT length(reduce([${"'x', ".repeat(40)}'x'], lambda a, b: a || b || a))`,
+      /reduce\(\) is not allowed here, because/u,
+    ],
     ["SELECT replace(title, 'x', title) FROM items", /replace\(\) is not allowed here, because/u],
     ['PREPARE p AS SELECT 1; EXECUTE p', /found 2 statements/u],
     ['CREATE TEMP TABLE t AS SELECT 1', /CREATE is not allowed/u],
