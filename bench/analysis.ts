@@ -90,7 +90,15 @@ async function findNeeded(): Promise<Record<string, string[]>> {
   const [[shop = ''] = []] = await ask(
     'SELECT site_id FROM offers GROUP BY ALL ORDER BY count(*) DESC, site_id LIMIT 1',
   );
-  const known: Record<string, string> = { product, own_site: shop, site_id: shop, first_day: first, last_day: last };
+  const known: Record<string, string> = {
+    product,
+    own_site: shop,
+    site_id: shop,
+    first_day: first,
+    last_day: last,
+    product_ids: product,
+    currencies: 'EUR',
+  };
   const required = (name: string) => readVariables(name).filter((one) => one.isRequired && one.name in known);
   const files: Record<string, string[]> = { law_of_one_price: ['--fx', rates], weighted_index: ['--weights', weights] };
   return Object.fromEntries(

@@ -57,7 +57,8 @@ export async function readUserLines(
       SELECT row_number() OVER () + 1 AS line, *
       FROM read_csv(${quoteLiteral(file)}, header = true, all_varchar = true, delim = ${quoteLiteral(delimiter)}, quote = '"', normalize_names = ${isAnyCase}, parallel = false)`);
   } catch (cause) {
-    const wrong = await findLineEndFault(file);
+    // A file that can't be read has no such line; DuckDB's own reason says why.
+    const wrong = await findLineEndFault(file).catch(() => undefined);
     if (wrong !== undefined) throw new PricelakeError('config', `${file}:${wrong}`, { hint }, { cause });
     const [reason = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
     throw new PricelakeError('config', `${file}: can't read ${rows}: ${reason}`, { hint }, { cause });

@@ -41,7 +41,7 @@ nav a { display: block; padding: .5rem 0; text-decoration: none; }
 nav a:hover { text-decoration: underline; }
 section { padding: 2.75rem 0 0; scroll-margin-top: 1rem; }
 
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: 1.25rem 1.5rem; margin: 0 0 1.75rem; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 1.25rem 1.5rem; margin: 0 0 1.75rem; }
 .figures div { display: flex; flex-direction: column; }
 .figures dt { color: var(--soft); font-size: .875rem; }
 .figures dd { margin: 0; font-size: 1.1875rem; font-weight: 600; line-height: 1.35; }

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source f277bb0fdebebaa8.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 62f64da9f35aff21.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
