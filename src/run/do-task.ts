@@ -1,6 +1,7 @@
+import { hostname } from 'node:os';
 import { doTyping, TYPING } from '../apply/typing-task.js';
 import { makeScratchFolder } from '../io/scratch-folder.js';
-import { explainDamage, explainSystemFault } from '../lake/faults.js';
+import { explainDamage, explainMemory, explainSystemFault } from '../lake/faults.js';
 import { openSession } from '../lake/session.js';
 import { doSlice, SLICE } from '../lake/slice-task.js';
 import type { Database } from '../sql/connection.js';
@@ -36,8 +37,9 @@ export async function doTask(line: string, signal: AbortSignal): Promise<string>
     try {
       // A Spark task has one core.
       await session.db.run('SET threads = 1; SET preserve_insertion_order = false');
-      const write = await explainSystemFault('a worker', () => explainDamage('a worker', () => work(session.db, task)));
-      return write(began);
+      const where = `a worker on ${hostname()}`;
+      const run = () => explainMemory(where, () => work(session.db, task));
+      return (await explainSystemFault(where, () => explainDamage(where, run)))(began);
     } finally {
       await session.close();
     }

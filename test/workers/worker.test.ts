@@ -64,3 +64,11 @@ test('tells an error that would come again, and leaves others to Spark', async (
   broken.stdin.write('{"kind":"no"}\n');
   expect((await once(broken, 'exit'))[0]).toBe(1);
 });
+
+test('tells that DuckDB needs more memory, which it would anywhere', async () => {
+  const worker = startWorker();
+  worker.stdin.write(`${(await divide('SELECT 1 AS part, list(i) AS ids FROM range(100000000) AS a(i)')).line}\n`);
+  expect(JSON.parse(await text(worker.stdout))).toMatchObject({
+    error: { code: 'out_of_memory', hint: expect.stringContaining('Raise lake.memory') },
+  });
+});
