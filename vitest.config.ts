@@ -12,6 +12,7 @@ class LongestFirst extends BaseSequencer {
 
 /** Long stories of whole runs: `npm run test:long`, or `npx vitest run --mode long` and the file. All else leaves them out. */
 const LONG = [
+  'test/analyze/matches.test.ts',
   'test/apply/odd-times.test.ts',
   'test/apply/stale-sources.test.ts',
   'test/cli/demo-again.test.ts',
@@ -24,12 +25,15 @@ const LONG = [
   'test/docs/run-examples.test.ts',
   'test/docs/skills.test.ts',
   'test/explore/moves.test.ts',
+  'test/explore/report-sections.test.ts',
+  'test/explore/retry.test.ts',
   'test/front/attributes.test.ts',
   'test/front/differences.test.ts',
   'test/front/files.test.ts',
   'test/front/matches.test.ts',
   'test/front/rebuild.test.ts',
   'test/front/sources.test.ts',
+  'test/front/told.test.ts',
   'test/remote/empty-disk.test.ts',
   'test/remote/explore.test.ts',
   'test/remote/hostile-bucket.test.ts',
@@ -72,6 +76,7 @@ const LONG = [
   'test/run/unsure-items.test.ts',
   'test/run/webhook.test.ts',
   'test/sandbox/readings-sync.test.ts',
+  'test/sandbox/readings.test.ts',
   'test/sim/edge-cases.test.ts',
   'test/sim/lagging-service.test.ts',
   'test/sim/loaded-machine.test.ts',

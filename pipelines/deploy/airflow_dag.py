@@ -71,7 +71,8 @@ def sync_lakes():
     @task(retries=3, retry_delay=timedelta(minutes=1), outlets=[LAKES])
     def sync(pipeline: str, params: dict | None = None) -> dict:
         engine = (params or {}).get("engine", "")
-        return run_pricelake("sync", pipeline, "--deadline", "14m", *(["--engine", engine] if engine else []))
+        options = ["--engine", engine] if engine else []
+        return run_pricelake("sync", pipeline, "--deadline", "14m", *options)
 
     sync.expand(pipeline=PIPELINES)
 
