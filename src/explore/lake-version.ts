@@ -108,6 +108,8 @@ export class LakeVersion {
         'SELECT DISTINCT attribution AS text FROM sites WHERE is_current AND attribution IS NOT NULL ORDER BY text',
       );
       const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
+      // A query can't set it, because it is one SELECT.
+      await db.run("SET allowed_configs = ['threads']");
       await lockDown(db, [...folders, scratch]);
       return new LakeVersion(db, scratch, stop, {
         run: pointer && { number: pointer.runNumber, id: pointer.runId, at: pointer.at },

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { expect, test, vi } from 'vitest';
+import { LakeVersion } from '../../src/explore/lake-version.js';
 import { withVariables } from '../../src/explore/question.js';
 import { Snapshot } from '../../src/explore/snapshot.js';
 import { openLake } from '../../src/lake/lake.js';
@@ -22,5 +24,24 @@ test('the time of a question begins when it has a session: a report asks hundred
     'this took longer than 0.1 seconds and was stopped',
   );
   await snapshot.close();
+  await story.close();
+});
+
+test('rows are prepared on one thread; questions then have all of them', async () => {
+  const story = await tellMarket();
+  const { create } = DuckDBInstance;
+  const spied = vi.spyOn(DuckDBInstance, 'create').mockImplementation((place, options) => {
+    return create.call(DuckDBInstance, place, { ...options, threads: '3' });
+  });
+  const version = await LakeVersion.open(await openLake(story.lakePath, { create: false }), { memory: '400MB' });
+  spied.mockRestore();
+  version.hold();
+  const db = version.statements();
+  const readThreads = async () => (await db.row("SELECT current_setting('threads') AS threads"))?.threads;
+  await expect.poll(readThreads, { interval: 1 }).toBe(1n);
+  await version.prepared.all;
+  await expect.poll(readThreads, { interval: 1 }).toBe(3n);
+  await expect(db.run("SET memory_limit = '9GB'")).rejects.toThrow('the configuration has been locked');
+  await version.release();
   await story.close();
 });
