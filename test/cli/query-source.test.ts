@@ -68,7 +68,7 @@ test('--explain-source tells versions, settings, files and SQL instead of rows',
       .update(await readFile(weights))
       .digest('hex'),
   });
-  expect(source.sql).toContain('WITH settings AS MATERIALIZED');
+  expect(source.sql).toContain('settings AS MATERIALIZED');
   const past = JSON.parse((await query(...args, '--json', '--as-of', '2')).stdout).source;
   expect(past.run).toBe(2);
   expect(past.versions.items).toBeLessThan(source.versions.items);
