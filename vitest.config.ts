@@ -18,6 +18,7 @@ const LONG = [
   'test/cli/demo-again.test.ts',
   'test/cli/mcp/analyses.test.ts',
   'test/cli/mcp/money.test.ts',
+  'test/cli/notify.test.ts',
   'test/cli/query-source.test.ts',
   'test/cli/results/outputs.test.ts',
   'test/cli/stop-sync.test.ts',
@@ -77,6 +78,7 @@ const LONG = [
   'test/run/webhook.test.ts',
   'test/sandbox/readings-sync.test.ts',
   'test/sandbox/readings.test.ts',
+  'test/sandbox/webhooks.test.ts',
   'test/sim/edge-cases.test.ts',
   'test/sim/lagging-service.test.ts',
   'test/sim/loaded-machine.test.ts',
@@ -86,6 +88,7 @@ const LONG = [
   'test/source/account-changes.test.ts',
   'test/source/budget.test.ts',
   'test/source/item-histories.test.ts',
+  'test/source/probes.test.ts',
   'test/verify/prove-landing.test.ts',
   'test/verify/published-files.test.ts',
 ];
