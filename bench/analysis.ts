@@ -69,7 +69,7 @@ async function ask(query: string): Promise<string[][]> {
     .map((line) => line.split(','));
 }
 
-/** What analyses need that read a variable without a default, or files: values that the lake has. */
+/** Values of the lake, and files, for the variables that have no default. */
 async function findNeeded(): Promise<Record<string, string[]>> {
   const [[product = ''] = []] = await ask(
     'SELECT product_id FROM price_spread ORDER BY offers DESC, product_id LIMIT 1',

@@ -109,8 +109,12 @@ export function runSelect(
 ): Promise<Answer> {
   return withVariables(snapshot, set, signal, async (connection) => {
     const statement = await prepareSelect(connection, sql);
-    const reader = await statement.streamAndReadUntil(limit + 1);
-    return toAnswer(reader, limit);
+    try {
+      return toAnswer(await statement.streamAndReadUntil(limit + 1), limit);
+    } finally {
+      statement.destroySync(); // it holds all that it has computed until it is collected
+      if (!signal.aborted) await connection.run('SELECT 1').catch(() => {}); // so does a stream that has not ended
+    }
   });
 }
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** What a run reads to make price_spread_daily: its first line says UTC. */
+/** A run reads it to make price_spread_daily, and its first line says UTC. */
 const OF_RUNS = ['offer_prices'];
 
 async function ask(name: string, set: Record<string, string> = {}) {

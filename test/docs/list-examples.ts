@@ -99,7 +99,7 @@ function readDeployed(file: string, text: string): Example[] {
 /** `["pricelake", "sync", …]`, and `run_pricelake("sync", …)`, a function of the DAG; not where others come in or are left out. */
 const PYTHON_CALL = /(?:\["pricelake", |\brun_pricelake\()("(?:(?!\.\.\.)[^\])])+)[\])]/gu;
 
-/** What has no quotes in Python is a variable: the pipeline file. Options behind a star may be none. */
+/** A word without quotes is a variable in Python: the pipeline file. A list behind a star is left out, because it may be empty. */
 function readList(list: string): Example {
   const words = list.split(/,\s*/u).map((word) => word.trim());
   const args = words.filter((word) => !word.startsWith('*')).map((word) => word.replaceAll(/^"(.*)"$/gu, '$1'));

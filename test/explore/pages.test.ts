@@ -271,6 +271,21 @@ test('more rows than a page shows are said to be more', async () => {
   expect(readTable(page, /rows? in/u)).toHaveLength(1000);
 });
 
+test('a page gives back the memory of its question, though it does not show all of the rows', async () => {
+  const ask = (sql: string) => explored.page(`/sql?sql=${encodeURIComponent(sql)}`);
+  const readUsed = async () => {
+    const page = await ask('SELECT (sum(memory_usage_bytes) // 1000000)::INTEGER AS mb FROM duckdb_memory()');
+    return Number(readTable(page, /rows? in/u)[0]?.[0]);
+  };
+  const before = await readUsed();
+  for (let time = 0; time < 2; time++) {
+    const page = await ask(`WITH kept AS MATERIALIZED (SELECT range AS x, hash(range)::VARCHAR AS y FROM range(1000000))
+      SELECT x, y, z FROM kept JOIN (SELECT x + 1 AS x, y AS z FROM kept) USING (x)`);
+    expect(page).toContain('the first 1,000 rows are shown');
+  }
+  expect((await readUsed()) - before).toBeLessThan(50);
+});
+
 test('a page leaves the lake as it is', async () => {
   const list = async () => {
     const names = await readdir(explored.story.lakePath, { recursive: true });

@@ -32,7 +32,7 @@ function compare(mine: Record<string, string[]>, its: Record<string, string[]>):
   }
 }
 
-/** What speaks against a lake; that the landed bytes are not those that came is known. */
+/** Findings of `verify`, except that the landed bytes are not those that came: these were changed here. */
 async function prove(path: string): Promise<void> {
   const db = await Database.open({ threads: 2 });
   const lake = await openLake(path, { create: false });

@@ -93,8 +93,12 @@ export async function openSource(path: string, remote: RemoteSource | undefined)
 const writeRows: WriteRows = async ({ connection, sql, credits, scratch }, format, take) => {
   const relation = { db: readsFrom(connection), from: `(${sql}\n)`, scratch };
   const statement = await connection.prepare(format === 'parquet' ? `FROM (${sql}\n) LIMIT 0` : sql);
-  const result = { ...toResultSet(await statement.stream(), [...credits]), relation };
-  await writeFormat(result, format, undefined, { columns: undefined, write: take });
+  try {
+    const result = { ...toResultSet(await statement.stream(), [...credits]), relation };
+    await writeFormat(result, format, undefined, { columns: undefined, write: take });
+  } finally {
+    statement.destroySync(); // it holds all that it has computed until it is collected
+  }
 };
 
 const readsFrom = (connection: DuckDBConnection) => ({
