@@ -16,6 +16,10 @@ beforeAll(async () => {
   story.add({ ...COFFEE, siteId: 11n, price: 900, attributes: { stock: 'InStock', shipping: 5, regular: 11 } });
   const museum = story.add({ ...COFFEE, siteId: 22n, price: 1000, attributes: { stock: 'InStock', shipping: 0 } });
   const market = story.add({ ...COFFEE, siteId: 33n, price: 800, attributes: {} });
+  const tea = { gtin: '4006381333948', currency: 'EUR', siteId: 11n };
+  story.add({ ...tea, title: 'Tea, 2 boxes', price: 700 });
+  story.add({ ...tea, title: 'Tea', price: 400 });
+  story.add({ ...tea, siteId: 22n, title: 'Tea', price: 500 });
   await story.run();
   story.at('03 00:00');
   story.change(museum, { attributes: { stock: 'SoldOut', shipping: 0 } });
@@ -111,6 +115,12 @@ test('the chart breaks where a shop did not list it, and is dashed while it had 
   const outs = await explored.page('/analyses/stock_outs.csv?product=4006381333931');
   expect(outs).toMatch(/^\d+,22,Museum,2026-11-03T00:00:\d\S*Z,2026-11-06T00:00:\d\S*Z,true,/mu);
   expect(outs.trimEnd().split('\r\n')).toHaveLength(2);
+});
+
+test('offers of one shop have numbers in the chart, the cheapest first', async () => {
+  const page = await explored.page('/products/4006381333948?days=all');
+  const names = [...page.matchAll(/class="name"[^>]*>([^<]*)/gu)].map(([, name]) => name);
+  expect(names).toEqual(['Kiosk 1', 'Museum', 'Kiosk 2']);
 });
 
 test('changes are told in words, and a change that is only a price tells no other values', async () => {

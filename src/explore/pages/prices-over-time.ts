@@ -126,17 +126,29 @@ function drawSpells(answer: Answer, outs: readonly Out[], currency: string, span
   const begin = Math.min(...drawn.map(({ from }) => from.getTime()));
   const start = span === 'all' ? begin : end - Number(span) * DAY_MS;
   const from = new Date(Math.min(start, end - DAY_MS));
-  const items = [...new Set(drawn.map(({ item }) => item))];
-  const lines = items.slice(0, MOST_LINES).map((item) => {
+  const offers = nameOffers(drawn);
+  const lines = [...offers].slice(0, MOST_LINES).map(([item, name]) => {
     const own = drawn.filter((one) => one.item === item);
     const runs = own.map((one) => ({ ...one, from: one.from < from ? from : one.from }));
-    return { name: own[0]?.name ?? item, runs, outs: outs.filter((out) => out.item === item) };
+    return { name, runs, outs: outs.filter((out) => out.item === item) };
   });
   const prices = drawn.map(({ price }) => price);
   const range = `${formatMoney(Math.min(...prices).toFixed(4))} to ${formatMoney(Math.max(...prices).toFixed(4))} ${currency}`;
-  const left = items.length - lines.length;
+  const left = offers.size - lines.length;
   const label = `Prices of ${countOf(lines.length, 'offer')} over time, ${range}. The table below has the figures.`;
   return html`<figure class="chart large">${drawPriceLines(lines, { from, to: new Date(end) }, label)}<figcaption>Prices in ${currency}, ${range}${left > 0 ? `; ${countOf(left, 'offer')} not drawn` : ''}${answer.hasMore ? `; the first ${formatCount(answer.rows.length)} prices` : ''}. A line breaks where the shop did not list it${lines.some((line) => line.outs.length > 0) ? ', and is dashed while it had none in stock' : ''}.</figcaption></figure>`;
+}
+
+/** Listings with the names of their shops. Those of one shop have numbers, in the order of the prices. */
+function nameOffers(spells: readonly Spell[]): Map<string, string> {
+  const shops = [...new Map(spells.map(({ item, name }) => [item, name]))];
+  const ofShop = (name: string) => shops.filter(([, other]) => other === name).map(([item]) => item);
+  return new Map(
+    shops.map(([item, name]) => {
+      const items = ofShop(name);
+      return [item, items.length > 1 ? `${name} ${items.indexOf(item) + 1}` : name];
+    }),
+  );
 }
 
 function toSpell(read: ReadValue): Spell {
