@@ -126,7 +126,7 @@ export class Prepared {
       const offers = sql`${itself('offers')} WHERE ${part}`;
       await this.#addSpells(bindQuery(readAnalysis('price_spells'), { items: listings, history, offers }));
     }
-    for (const part of listed.matched) {
+    for (const part of matched) {
       const ofPart = (table: string) => sql`${itself(table)} WHERE ${part}`;
       const stock = bindQuery(readAnalysis('listing_stock', new Set([...SMALL, ...PAST])), {
         items: ofPart('items'),
