@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { Database } from '../sql/connection.js';
 import { ITEM_VALUE_NAMES } from '../tables/item-names.js';
 import { isBelow } from '../tables/layout.js';
-import { mapOf, refuseAnswer, setOf, type TaskKind, type Workers } from '../workers/workers.js';
+import { mapOf, setOf, type TaskKind, type Workers } from '../workers/workers.js';
 import { CHANGE_ORIGINS, quoteTask, type TypedFile, type TypingTask, typeFiles } from './type-file.js';
 
 const origin = z.enum(['export', 'page', 'reread', ...CHANGE_ORIGINS]);
@@ -63,19 +63,26 @@ export const TYPING: TaskKind<SentTask, TypedFile[]> = {
 /** Does a task of this kind: in a worker. */
 export async function doTyping(db: Database, { task, folder }: SentTask): Promise<TypedFile[]> {
   const own = join(folder, randomUUID());
-  await mkdir(own, { recursive: true });
+  await mkdir(own);
   return typeFiles(db, await quoteTask(db, task, own));
 }
 
 /** Has workers type landed files, with the functions that type them here. */
 export async function typeElsewhere(workers: Workers, task: TypingTask, workFolder: string): Promise<TypedFile[]> {
   const folder = join(workFolder, 'typed');
-  const files = await workers.do(TYPING, { task, folder });
+  await mkdir(folder, { recursive: true });
+  return workers.do(TYPING, { task, folder }, async (files) => refuseTyped(files, task, folder));
+}
+
+/** Says why these can't be the typed rows of the task's files. */
+function refuseTyped(files: readonly TypedFile[], { sources }: TypingTask, folder: string): string | undefined {
   const paths = files.flatMap(({ typedPath, badPath = typedPath }) => [typedPath, badPath]);
-  const isOf = (names: readonly string[]) => [...names].sort().join('\n');
-  const isWhole = isOf(files.flatMap(({ sources }) => sources)) === isOf(task.sources.map(({ path }) => path));
-  const rows = files.reduce((sum, file) => sum + file.rows, 0);
-  const isCounted = rows === task.sources.reduce((sum, one) => sum + one.rows, 0);
-  if (!isWhole || !isCounted || !paths.every((path) => isBelow(folder, path))) throw refuseAnswer(TYPING, paths.join());
-  return files;
+  const stray = paths.find((path) => !isBelow(folder, path));
+  if (stray !== undefined) return `${stray} is not in ${folder}`;
+  const nameAll = (names: readonly string[]) => [...names].sort().join('\n');
+  const isWhole = nameAll(files.flatMap((file) => file.sources)) === nameAll(sources.map(({ path }) => path));
+  if (!isWhole) return 'it is of other files';
+  const count = (list: readonly { rows: number }[]) => list.reduce((sum, { rows }) => sum + rows, 0);
+  const [typed, landed] = [count(files), count(sources)];
+  return typed === landed ? undefined : `it has ${typed} rows, and ${landed} landed`;
 }

@@ -17,6 +17,12 @@ export async function makeScratchFolder(kind: string, parent = tmpdir()): Promis
   return mkdtemp(join(parent, `${prefix}${process.pid}-`));
 }
 
+/** Removes a folder in which a process may still write for a moment that nobody waits for. */
+export function removeBusyFolder(path: string): Promise<void> {
+  // A file that comes in between makes `rm` try again, within six seconds.
+  return rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+}
+
 /** A folder of another user stays. */
 async function removeFolder(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch((error: unknown) => {

@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import { removeBusyFolder } from '../io/scratch-folder.js';
 import { ignoreMissing, type Lake, privatePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import { deleteFiles, findExpiredFiles } from './delete-files.js';
@@ -37,5 +38,5 @@ export async function recoverLake(lake: Lake, io: Io): Promise<void> {
 
 async function clearFolder(folder: string): Promise<void> {
   const names = (await readdir(folder).catch(ignoreMissing)) ?? [];
-  for (const name of names) await rm(join(folder, name), { recursive: true, force: true });
+  for (const name of names) await removeBusyFolder(join(folder, name));
 }

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { removeBusyFolder } from '../io/scratch-folder.js';
 import { Database } from '../sql/connection.js';
 import { createMacros } from '../sql/model.js';
 
@@ -34,7 +35,7 @@ export async function openSession(options: SessionOptions = {}): Promise<Session
   let db: Database | undefined;
   const close = async () => {
     await db?.close();
-    await rm(workFolder, { recursive: true, force: true });
+    await removeBusyFolder(workFolder);
   };
   try {
     db = await Database.open({ sessions, tempDirectory: path.join(workFolder, 'spill'), ...limit, ...stop });
@@ -48,7 +49,7 @@ export async function openSession(options: SessionOptions = {}): Promise<Session
 
 async function makeWorkFolder(folder: string | undefined): Promise<string> {
   if (folder === undefined) return mkdtemp(path.join(tmpdir(), 'pricelake-'));
-  await rm(folder, { recursive: true, force: true });
+  await removeBusyFolder(folder);
   await mkdir(folder, { recursive: true });
   return folder;
 }

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as z from 'zod';
 import { runSideBySide } from '../io/side-by-side.js';
 import type { Database } from '../sql/connection.js';
-import { ignoreMissing, isBelow } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { type StagedFile, TABLE_NAMES } from '../tables/table.js';
-import { int64, MOST_TASKS, mapOf, refuseAnswer, type TaskKind, type Workers } from '../workers/workers.js';
+import { int64, MOST_TASKS, mapOf, type TaskKind, type Workers } from '../workers/workers.js';
 import { explainMemory } from './faults.js';
 import { nameDataFile } from './file-name.js';
+import { refuseFiles } from './refuse-files.js';
 import { type SliceForm, sealFile, writeSlice } from './slice.js';
+import type { Slice } from './slices.js';
 
 interface SliceTask {
   /** Statements that make the relations of the select. */
@@ -51,7 +52,7 @@ export const SLICE: TaskKind<SliceTask, StagedFile[]> = {
 /** Does a task of this kind: in a worker. Its files are synced and checked. */
 export async function doSlice(db: Database, { views, select, form }: SliceTask): Promise<StagedFile[]> {
   const folder = join(form.folder, randomUUID());
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder);
   return explainMemory(`${form.table}: writing the rows`, async () => {
     for (const view of views) await db.run(view);
     const files = await writeSlice(db, { ...form, folder }, select);
@@ -65,20 +66,22 @@ export async function writeSlicesElsewhere(
   workers: Workers,
   views: string[],
   form: SliceForm,
-  slices: readonly string[],
+  slices: readonly Slice[],
 ): Promise<StagedFile[]> {
-  const written = await runSideBySide(MOST_TASKS, slices, async (select) => {
-    const files = await workers.do(SLICE, { views, select, form });
-    for (const file of files) await checkFile(form, file);
-    return files;
-  });
+  const written = await runSideBySide(MOST_TASKS, slices, ({ select, rows }) =>
+    workers.do(SLICE, { views, select, form }, (files) => refuseSlice(files, { folder: form.folder, rows })),
+  );
   return written.flat();
 }
 
 /** A commit names only what this machine sees as the worker has told it. */
-async function checkFile({ folder }: SliceForm, file: StagedFile): Promise<void> {
-  const { stagedAt, bytes, path, partitionValues } = file;
-  const isOurs = isBelow(folder, stagedAt) && path === nameDataFile(partitionValues, basename(stagedAt));
-  const found = isOurs ? await stat(stagedAt).catch(ignoreMissing) : undefined;
-  if (found?.size !== bytes) throw refuseAnswer(SLICE, `${stagedAt}, ${bytes} bytes`);
+async function refuseSlice(files: readonly StagedFile[], known: { folder: string; rows: bigint | undefined }) {
+  const odd = files.find(
+    ({ path, partitionValues, stagedAt }) => path !== nameDataFile(partitionValues, basename(stagedAt)),
+  );
+  if (odd !== undefined) return `${odd.stagedAt} comes to ${odd.path}`;
+  return refuseFiles(
+    files.map(({ stagedAt, rows, bytes }) => ({ path: stagedAt, rows, bytes })),
+    known,
+  );
 }

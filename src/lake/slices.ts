@@ -25,10 +25,16 @@ export interface Parting {
   mostPartitions?: (rows: bigint) => number;
 }
 
+/** Rows that one COPY writes, and their number where it was counted. */
+export interface Slice {
+  select: string;
+  rows: bigint | undefined;
+}
+
 interface StagePlan {
   partitionBy: string[];
   texts: PartitionTexts;
-  slices: string[];
+  slices: Slice[];
   /** The rows of all slices, at most; undefined where nothing is known. */
   rows: bigint | undefined;
 }
@@ -44,14 +50,20 @@ export async function planStage(
   const most = parting.mostPartitions?.(countRows(counts)) ?? Number.POSITIVE_INFINITY;
   const isParted = counts.length <= most;
   const partitionBy = isParted ? [...wanted] : [];
-  const predicates =
+  const planned =
     isParted && counts.length > SLICE_PARTITIONS
       ? planSlices(findColumns(schema, wanted), counts, { rows: BigInt(SLICE_ROWS), values: SLICE_PARTITIONS })
       : await planSlicesByRows(db, schema, parting, wanted, counts);
-  const slices = predicates.map((predicate) => `SELECT * FROM (${parting.select}\n) WHERE ${predicate}`);
   const texts = hashPartitionTexts(schema, partitionBy, counts);
-  const rows = counts.length > 0 ? countRows(counts) : parting.maxRows;
-  return { partitionBy, texts, slices: slices.length <= 1 ? [parting.select] : slices, rows };
+  const counted = counts.length > 0 ? countRows(counts) : undefined;
+  const slices =
+    planned.length <= 1
+      ? [{ select: parting.select, rows: counted }]
+      : planned.map(({ predicate, rows }) => ({
+          select: `SELECT * FROM (${parting.select}\n) WHERE ${predicate}`,
+          rows,
+        }));
+  return { partitionBy, texts, slices, rows: counted ?? parting.maxRows };
 }
 
 async function countPartitions(
@@ -72,7 +84,7 @@ async function planSlicesByRows(
   { select, maxRows, sliceBy }: Parting,
   partitionBy: readonly string[],
   counts: ValueCount[],
-): Promise<string[]> {
+): Promise<PlannedSlice[]> {
   const column = sliceBy ?? partitionBy[0];
   if (column === undefined || isAtMost(maxRows, SLICE_ROWS)) return [];
   const columns = findColumns(schema, [column]);
@@ -112,13 +124,21 @@ export async function countValues(
 
 export const countRows = (counts: readonly { rows: bigint }[]) => counts.reduce((sum, { rows }) => sum + rows, 0n);
 
-/** Predicates that divide the counted rows into slices of neighbouring values, in order. */
+interface PlannedSlice {
+  predicate: string;
+  rows: bigint;
+}
+
+/** Divides the counted rows into slices of neighbouring values, in order. */
 export function planSlices(
   columns: readonly Column[],
   counts: readonly ValueCount[],
   limits: { rows: bigint; values: number },
-): string[] {
-  return groupValues(counts, limits).map((group) => writePredicate(columns, group));
+): PlannedSlice[] {
+  return groupValues(counts, limits).map((group) => ({
+    predicate: writePredicate(columns, group),
+    rows: countRows(group),
+  }));
 }
 
 /**

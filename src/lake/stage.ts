@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import { PricelakeError } from '../io/errors.js';
+import { removeBusyFolder } from '../io/scratch-folder.js';
 import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import type { Database } from '../sql/connection.js';
 import { type Lake, privatePath } from '../tables/layout.js';
@@ -78,7 +79,7 @@ export function planFolder(lake: Lake, { table, runId }: Pick<Stage, 'table' | '
       try {
         return await explainMemory(`${table}: writing the rows`, work);
       } catch (error) {
-        await rm(folder, { recursive: true, force: true });
+        await removeBusyFolder(folder);
         throw error;
       }
     },
@@ -107,8 +108,8 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wante
     }
   };
   try {
-    await runSideBySide(inLanes ? slices.length : 1, slices, (slice) =>
-      inLanes && slices.length > 1 ? db.inLane(() => write(slice)) : write(slice),
+    await runSideBySide(inLanes ? slices.length : 1, slices, ({ select }) =>
+      inLanes && slices.length > 1 ? db.inLane(() => write(select)) : write(select),
     );
   } catch (error) {
     await Promise.allSettled(sealing);

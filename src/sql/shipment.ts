@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RelationGraph } from './graph.js';
-import { quoteIdentifier, quoteLiteral } from './quote.js';
+import { escapeGlob, quoteIdentifier, quoteLiteral } from './quote.js';
 import type { Relation } from './relation.js';
 import type { Sql } from './sql.js';
 
@@ -44,7 +44,7 @@ export class Shipments {
   async #write({ name }: Relation): Promise<string> {
     const { db } = this.#graph;
     await mkdir(this.#folder, { recursive: true });
-    const file = quoteLiteral(join(this.#folder, `${name}.parquet`));
+    const file = join(this.#folder, `${name}.parquet`);
     const columns = await db.rows(`DESCRIBE ${quoteIdentifier(name)}`);
     const [sent, read] = [[], []] as [string[], string[]];
     for (const { column_name, column_type } of columns) {
@@ -54,8 +54,11 @@ export class Shipments {
       sent.push(KEPT.test(type) ? column : `CAST(${column} AS VARCHAR) AS ${column}`);
       read.push(`CAST(${column} AS ${type}) AS ${column}`);
     }
-    await db.run(`COPY (SELECT ${sent.join(', ')} FROM ${quoteIdentifier(name)}) TO ${file} (FORMAT parquet)`);
-    return `CREATE VIEW ${quoteIdentifier(name)} AS SELECT ${read.join(', ')} FROM read_parquet(${file})`;
+    await db.run(
+      `COPY (SELECT ${sent.join(', ')} FROM ${quoteIdentifier(name)}) TO ${quoteLiteral(file)} (FORMAT parquet)`,
+    );
+    const rows = `read_parquet(${quoteLiteral(escapeGlob(file))})`;
+    return `CREATE VIEW ${quoteIdentifier(name)} AS SELECT ${read.join(', ')} FROM ${rows}`;
   }
 }
 

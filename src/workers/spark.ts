@@ -1,9 +1,20 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as z from 'zod';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { Job, type Submitted } from './job.js';
 import { RETRY_HINT } from './submission.js';
-import { readAnswer, type TaskKind, type Usage, type Workers, writeRequest } from './workers.js';
+import {
+  readAnswer,
+  refuseResult,
+  type SharedPlace,
+  type TaskKind,
+  type Usage,
+  type Workers,
+  writeRequest,
+} from './workers.js';
 
 export interface SparkSettings extends Submitted {
   /** Rows from which on a piece of a run goes to the cluster. */
@@ -16,6 +27,8 @@ export interface SparkWorld {
   stop: AbortSignal;
   /** DuckDB's limit in each worker. */
   memory: number | string;
+  /** The lake's folder, and the run's folder within it. Workers see both under these paths. */
+  lake: { root: string; workFolder: string };
 }
 
 /** A line of the program on the driver: the worker's answer, or why Spark gave up. */
@@ -43,7 +56,9 @@ export class SparkWorkers implements Workers {
   readonly #total = { tasks: 0, cpuSeconds: 0, maxBytes: 0 };
   #last = 0;
   #job: Promise<Job> | undefined;
+  #place: Promise<SharedPlace> | undefined;
   readonly #ending = new AbortController();
+  #closing: Promise<void> | undefined;
   #watch: NodeJS.Timeout | undefined;
 
   constructor(settings: SparkSettings, world: SparkWorld) {
@@ -53,25 +68,46 @@ export class SparkWorkers implements Workers {
   }
 
   pays(rows: bigint): boolean {
-    return rows >= BigInt(this.#settings.leastRows);
+    return this.#closing === undefined && rows >= BigInt(this.#settings.leastRows);
   }
 
-  async do<I, O>(kind: TaskKind<I, O>, task: I): Promise<O> {
+  async do<I, O>(kind: TaskKind<I, O>, task: I, refuse: (result: O) => Promise<string | undefined>): Promise<O> {
     this.#world.stop.throwIfAborted();
-    const text = await this.#ask(writeRequest(kind, task, this.#world.memory));
-    const { result, usage } = readAnswer(kind, text);
-    this.#count(usage);
-    return result;
+    try {
+      this.#place ??= this.#mark();
+      const text = await this.#ask(writeRequest(kind, task, { memory: this.#world.memory, place: await this.#place }));
+      const { result, usage } = readAnswer(kind, text);
+      this.#count(usage);
+      const why = await refuse(result);
+      if (why !== undefined) throw refuseResult(kind.name, why);
+      return result;
+    } catch (error) {
+      // An answer of the service that breaks its contract may be void by now. Anything else ends the run.
+      if (!(error instanceof PricelakeError && error.code === 'contract')) this.#fail(error);
+      throw error;
+    }
   }
 
-  async close(): Promise<void> {
+  /** Writes the file by which workers see that the lake's folder is the same there. */
+  async #mark(): Promise<SharedPlace> {
+    const { root, workFolder } = this.#world.lake;
+    const mark = join(workFolder, `mark-${randomUUID()}`);
+    await writeFile(mark, '');
+    return { folder: root, mark };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     clearInterval(this.#watch);
     // Tasks that nobody waits for any more: their run has failed.
     if (this.#waiting.size > 0) this.#fail(new Error('the run has ended'));
     const job = await this.#job?.catch(() => undefined);
     await job?.close(this.#ending.signal.aborted);
     if (this.#total.tasks > 0) this.#world.io.log('info', 'spark.done', this.#total);
-    this.#total.tasks = 0;
   }
 
   #count({ cpuSeconds, maxBytes }: Usage): void {
@@ -113,7 +149,7 @@ export class SparkWorkers implements Workers {
     else waiting?.fail(explainFault(found.fault));
   }
 
-  /** The first error is that of all tasks. */
+  /** The first error is that of all tasks, and ends the program with whatever it has under way. */
   #fail(error: unknown): void {
     this.#ending.abort(error);
     for (const { fail } of this.#waiting.values()) fail(this.#ending.signal.reason);

@@ -22,10 +22,11 @@ export interface Workers {
   /**
    * Does a task and gives its result. A task may run more than once, so each attempt writes files of its own, and only
    * those count that the result names.
+   * @param refuse says in a few words why a result can't be that of the task, or undefined if it can
    * @throws PricelakeError the task's own error, or `unavailable` when the workers fail
    */
-  do<I, O>(kind: TaskKind<I, O>, task: I): Promise<O>;
-  /** Ends them, whatever they do. */
+  do<I, O>(kind: TaskKind<I, O>, task: I, refuse: (result: O) => Promise<string | undefined>): Promise<O>;
+  /** Ends them, whatever they do. From then on no work pays. */
   close(): Promise<void>;
 }
 
@@ -49,10 +50,15 @@ export const setOf = <V extends z.ZodType>(value: V) =>
     encode: (set) => [...set] as z.output<V>[],
   });
 
+/** The folder that both sides see, and a file in it with a name that no other folder has. */
+const place = z.strictObject({ folder: z.string(), mark: z.string() });
+export type SharedPlace = z.infer<typeof place>;
+
 /** The line that a worker reads. All that it needs beside is in the package and in the lake. */
 const request = z.strictObject({
   version: z.string(),
   kind: z.string(),
+  place,
   /** DuckDB's limit, as the session takes it. */
   memory: z.union([z.number(), z.string()]),
   task: z.unknown(),
@@ -77,8 +83,12 @@ const answer = z.union([
   }),
 ]);
 
-export function writeRequest<I, O>({ name, input }: TaskKind<I, O>, task: I, memory: number | string): string {
-  const whole: TaskRequest = { version: PRICELAKE_VERSION, kind: name, memory, task: z.encode(input, task) };
+export function writeRequest<I, O>(
+  { name, input }: TaskKind<I, O>,
+  task: I,
+  { memory, place }: Pick<TaskRequest, 'memory' | 'place'>,
+): string {
+  const whole: TaskRequest = { version: PRICELAKE_VERSION, kind: name, place, memory, task: z.encode(input, task) };
   return JSON.stringify(whole);
 }
 
@@ -117,16 +127,22 @@ export function readAnswer<I, O>({ name, output }: TaskKind<I, O>, line: string)
     throw new PricelakeError(code, message, hint === undefined ? {} : { hint });
   } catch (cause) {
     if (cause instanceof PricelakeError) throw cause;
-    throw refuseAnswer({ name }, line, cause);
+    throw refuseAnswer(name, line, cause);
   }
 }
 
 /** For an answer that no worker of ours gives. */
-export function refuseAnswer({ name }: Pick<TaskKind<never, never>, 'name'>, text: string, cause?: unknown) {
+function refuseAnswer(name: string, text: string, cause?: unknown) {
   return new PricelakeError(
     'unavailable',
     `a worker answered a task (${name}) with ${JSON.stringify(text.slice(0, 200))}`,
     { hint: 'Check engine.spark.worker in the pipeline file, or run the same command with --engine local.' },
     { cause },
   );
+}
+
+/** For a result that can't be right. */
+export function refuseResult(name: string, why: string) {
+  const hint = 'Nothing was published. Run the same command again, or with --engine local.';
+  return new PricelakeError('unavailable', `a worker's result of a task (${name}) can't be right: ${why}`, { hint });
 }

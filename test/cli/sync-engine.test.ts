@@ -1,12 +1,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of pipeline files look like this
 /** `sync` with engine.spark: a stand-in for Spark fails in every way that Spark can, and the next run continues. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openWorld, readItems, readTruth } from '../run/world.js';
-import { stubEngine } from '../workers/cluster.js';
+import { OTHER_VIEW, stubEngine } from '../workers/cluster.js';
 import { type Outcome, readJsonLine, runPricelake } from './pricelake.js';
 
 const world = await openWorld({ items: 60, sites: 2, pastDays: 2 });
@@ -50,11 +51,17 @@ test.each([
   ['ends in the middle', ['--play', 'die'], 'ended with exit code 1 before the work was done'],
   ['says something that is no result', ['--play', 'talk'], 'sent something else than results'],
   ['gives a task up', ['--play', 'give up'], 'Spark gave a task up'],
-  ['names files that are not of the run', ['--play', 'stray'], 'a worker answered a task'],
+  ['names files that are not of the run', ['--play', 'stray'], "a worker's result of a task"],
+  [
+    'loses a row of a part',
+    ['--once', '--play', 'drop part'],
+    /task \(part\) can't be right: it has \d+ rows, and the/,
+  ],
+  ['loses a row of a slice', ['--once', '--play', 'drop slice'], /task \(slice\) can't be right: it has \d+ rows, and/],
 ])('a cluster that %s ends the run with 75, and the next one continues', async (_, options, message) => {
   const outcome = await sync(stubEngine(...options));
   expect(tell(outcome)).toMatchObject({ exit: 75, error: { code: 'unavailable' } });
-  expect(outcome.stderr).toContain(message);
+  expect(outcome.stderr).toMatch(message);
   if (options.includes('die')) expect(outcome.stderr).toContain('the master is gone');
   await expectContinued();
 });
@@ -64,6 +71,27 @@ test('a worker that prints something else ends the run with 75', async () => {
   const outcome = await sync({ spark: { ...spark, worker: ['echo'] } });
   expect(tell(outcome)).toMatchObject({ exit: 75, error: { code: 'unavailable' } });
   expect(outcome.stderr).toContain('a worker answered a task');
+});
+
+test.each([
+  ['no folder', 'nowhere', 'does not see the folder'],
+  ['another folder', 'other', 'has another folder as'],
+])('a machine that has %s under the path of the lake is named, and makes none', async (_, name, message) => {
+  const there = path.join(world.folder, name);
+  await mkdir(path.join(world.folder, 'other'), { recursive: true });
+  const { spark } = stubEngine();
+  const here = path.join(world.folder, `engine-${folders + 1}`, 'lake');
+  const worker = [process.execPath, OTHER_VIEW, here, there, ...spark.worker];
+  const outcome = await sync({ spark: { ...spark, worker } });
+  expect(tell(outcome)).toMatchObject({ exit: 2, error: { code: 'config' } });
+  expect(outcome.stderr).toContain(`${hostname()}, a machine of the cluster, ${message} ${there}`);
+  expect(existsSync(there) ? readdirSync(there) : 'none').toEqual(name === 'other' ? [] : 'none');
+  await expectContinued();
+});
+
+test('an error of one task ends the others, which would run on', async () => {
+  expect(tell(await sync(stubEngine('--once', '--play', 'fill up')))).toMatchObject({ error: { code: 'disk_full' } });
+  await expectContinued();
 });
 
 test('workers that are lost cost time only', async () => {

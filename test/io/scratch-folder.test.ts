@@ -1,9 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeScratchFolder } from '../../src/io/scratch-folder.js';
+import { makeScratchFolder, removeBusyFolder } from '../../src/io/scratch-folder.js';
 
 it('a process removes the folders of its kind that killed ones left, and no others, and nobody else may enter its own', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'pricelake-test-'));
@@ -22,4 +23,15 @@ it('a process removes the folders of its kind that killed ones left, and no othe
   expect((await readdir(parent)).sort()).toEqual([...kept, basename(own), basename(next)].sort());
   expect((await stat(own)).mode & 0o777).toBe(0o700);
   await rm(parent, { recursive: true });
+});
+
+it('a folder is removed in which a process still writes', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pricelake-test-'));
+  const write = `const { writeFileSync } = require('node:fs');
+    for (const end = Date.now() + 400; Date.now() < end; ) writeFileSync('${folder}/' + Math.random(), '');`;
+  const writer = spawn(process.execPath, ['-e', write], { stdio: 'ignore' });
+  while ((await readdir(folder)).length < 100);
+  await removeBusyFolder(folder);
+  await expect(stat(folder)).rejects.toThrow('ENOENT');
+  if (writer.exitCode === null) await once(writer, 'exit');
 });

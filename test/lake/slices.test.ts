@@ -34,12 +34,14 @@ const column = (name: string, type: Column['type']): Column => ({ name, type, nu
 /** The slices of a select, and how many rows each has. */
 async function slice(select: string, columns: Column[], limits = { rows: 150_000n, values: 64 }) {
   const db = await openDatabase();
-  const predicates = planSlices(columns, await countValues(db, select, columns), limits);
+  const planned = planSlices(columns, await countValues(db, select, columns), limits);
+  const predicates = planned.map(({ predicate }) => predicate);
   const counts = [];
   for (const predicate of predicates) {
     const [row] = await db.rows(`SELECT count(*)::INTEGER AS n FROM (${select}) WHERE ${predicate}`);
     counts.push(row?.n);
   }
+  expect(planned.map(({ rows }) => Number(rows))).toEqual(counts);
   return { predicates, counts };
 }
 

@@ -16,7 +16,7 @@ async function divide(items: string, { partItems = 30n } = {}): Promise<string[]
     const rows = graph.view('items', code(items));
     const plan = { folder, queries: ['SELECT product_id FROM items'], wholeItems: 50n, partItems };
     const parts = new ProductParts(graph, plan);
-    const whole = { rows, files: [], ofFiles: () => sql`${rows}` };
+    const whole = { table: 'items' as const, rows, files: [], ofFiles: () => sql`${rows}` };
     const tables = await parts.divide({ items: whole }, await graph.count(rows));
     return await Promise.all(tables.map((part) => readProducts(graph, part.items as Sql)));
   } finally {
@@ -55,7 +55,10 @@ test('a table without files has no rows in any part that workers make', async ()
   const elsewhere = { workers, ship: async () => [] };
   const parts = new ProductParts(graph, { folder: await makeFolder(), queries: ['product_id'], elsewhere });
   const rows = graph.empty('items', 'items');
-  const divided = await parts.divide({ items: { rows, files: [], ofFiles: () => sql`${rows}` } }, 0n);
+  const divided = await parts.divide(
+    { items: { table: 'items' as const, rows, files: [], ofFiles: () => sql`${rows}` } },
+    0n,
+  );
   expect(await Promise.all(divided.map(({ items }) => graph.count(items as Sql)))).toEqual([0n, 0n]);
   await db.close();
 });

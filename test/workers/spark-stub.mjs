@@ -6,7 +6,8 @@
  *
  * --once does all tasks in this process, which takes a tenth of the time. --note writes all that it was given to a file.
  * --play: `hang` never answers, `die` ends at the second task, `talk` sends something else, `late` never connects,
- * `lose` kills each worker at its first try, `stray` answers with files elsewhere, `give up` says what Spark would.
+ * `lose` kills each worker at its first try, `stray` answers with files elsewhere, `give up` says what Spark would,
+ * `drop KIND` leaves a row of each task of that kind out, `fill up` answers the second slice that it has no room, others never.
  */
 import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
@@ -68,10 +69,26 @@ let running = 0;
 let tasks = 0;
 const waiting = [];
 
+const NO_ROOM = JSON.stringify({ error: { code: 'disk_full', message: 'no space left on the disk' } });
+let slices = 0;
+
+/** The task, or one that leaves its first row out. */
+function alter(task) {
+  const request = JSON.parse(task);
+  if (options.play !== `drop ${request.kind}`) return task;
+  const select = `FROM (${request.task.select}) OFFSET 1`;
+  return JSON.stringify({ ...request, task: { ...request.task, select } });
+}
+
 async function run({ id, task }) {
   if (options.play === 'give up') return give({ id, fault: 'Job aborted due to stage failure' });
+  if (options.play === 'fill up' && JSON.parse(task).kind === 'slice') {
+    slices += 1;
+    if (slices === 2) give({ id, answer: NO_ROOM });
+    return;
+  }
   try {
-    const answer = await tryOften(task);
+    const answer = await tryOften(alter(task));
     give({ id, answer: options.play === 'stray' ? answer.replaceAll('/_pricelake/', '/elsewhere/') : answer });
   } catch (error) {
     give({ id, fault: String(error) });

@@ -12,8 +12,9 @@ test('a run that is stopped while its cluster begins to start waits for nothing,
   const notes = path.join(folder, 'notes');
   const { spark } = stubEngine('--play', 'late', '--note', notes);
   const stop = new AbortController();
-  const workers = new SparkWorkers({ ...spark, secrets: [] }, { io: testIo, stop: stop.signal, memory: '200MB' });
-  const asked = workers.do(PART, { views: [], select: 'SELECT 1 AS part', folder });
+  const lake = { root: folder, workFolder: folder };
+  const workers = new SparkWorkers({ ...spark, secrets: [] }, { io: testIo, stop: stop.signal, memory: '200MB', lake });
+  const asked = workers.do(PART, { views: [], select: 'SELECT 1 AS part', folder }, async () => undefined);
   stop.abort(new Error('the user stopped it'));
   await expect(asked).rejects.toThrow('the user stopped it');
   await workers.close();

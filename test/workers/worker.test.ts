@@ -1,6 +1,7 @@
 /** The process that does a task on a machine of a cluster: `pricelake __work`. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -22,16 +23,20 @@ function startWorker() {
 }
 
 const divide = async (select: string) => {
-  const folder = path.join(await makeFolder(), 'parts');
-  return { folder, line: writeRequest(PART, { views: [], select, folder }, '200MB') };
+  const folder = await makeFolder();
+  const place = { folder, mark: path.join(folder, 'mark') };
+  await writeFile(place.mark, '');
+  return { folder, line: writeRequest(PART, { views: [], select, folder }, { memory: '200MB', place }) };
 };
 
 test('does a task and ends, though its stdin stays open', async () => {
   const { folder, line } = await divide('SELECT 7 AS product_id, 3 AS part');
   const worker = startWorker();
   worker.stdin.write(`${line}\n`);
-  const answer = JSON.parse(await text(worker.stdout)) as { result: [number, string[]][]; usage: object };
-  expect(answer.result).toEqual([[3, [expect.stringContaining(folder)]]]);
+  const answer = JSON.parse(await text(worker.stdout)) as { result: object[]; usage: object };
+  expect(answer.result).toEqual([
+    { part: 3, rows: '1', path: expect.stringContaining(folder), bytes: expect.any(Number) },
+  ]);
   expect(answer.usage).toMatchObject({ cpuSeconds: expect.any(Number), maxBytes: expect.any(Number) });
 });
 
@@ -40,7 +45,9 @@ test('reads a task whole that holds what Unicode calls the end of a line', async
   expect(line).toContain('\u2028');
   const worker = startWorker();
   worker.stdin.write(`${line}\n`);
-  expect(JSON.parse(await text(worker.stdout))).toMatchObject({ result: [[3, [expect.stringContaining(folder)]]] });
+  expect(JSON.parse(await text(worker.stdout))).toMatchObject({
+    result: [{ part: 3, path: expect.stringContaining(folder) }],
+  });
 });
 
 test('ends in the middle of a task that nobody waits for any more', async () => {

@@ -150,7 +150,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const before = new LakeRows(graph, lake, tables, (table) => (table === 'items' ? FEW_ROWS : FEW_ROWS_BEFORE));
     const { mapping } = pipeline.source;
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
-    const workers = openWorkers(pipeline, { io, stop: stop.signal });
+    const workers = openWorkers(pipeline, { io, stop: stop.signal, lake: { root: lake.root, workFolder } });
     const shipments = new Shipments(graph, join(workFolder, 'shipped'));
     const elsewhere = workers && { workers, ship: (sql: Sql) => shipments.ship(sql) };
     const typing = new TypingQueue(db, { runId, workFolder, workers }, mapping, drift.look);
@@ -181,7 +181,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
 }
 
 /** Nothing of a cluster starts before the first task. */
-function openWorkers({ engine, lake, source }: Pipeline, world: Pick<SparkWorld, 'io' | 'stop'>): Workers | undefined {
+function openWorkers({ engine, lake, source }: Pipeline, world: Omit<SparkWorld, 'memory'>): Workers | undefined {
   if (engine.spark === undefined) return undefined;
   return new SparkWorkers(
     { ...engine.spark, secrets: [source.apiKey] },
