@@ -18,25 +18,39 @@ export interface DailySources {
 }
 
 /** Runs of days of offers in a part, so that its figures take less than 200 MB of memory. */
-const PART_RUNS = 300_000n;
+export const PART_RUNS = 300_000n;
 
-/** Selects rows of price_spread_daily (schemas/price_spread_daily.yaml), one part of the products after another. */
+/** The query of `selectOfferPrices`. */
+export const readOfferPrices = () => readAnalysis('offer_prices');
+
+/** Selects what the offers cost in these days. An offer's rows follow from its own item and history. */
+export function selectOfferPrices({ items, history }: Omit<DailySources, 'sites'>, days: DayRange): Sql {
+  return bindQuery(readOfferPrices(), { items, history }, writeDays(days));
+}
+
+/** Selects rows of price_spread_daily (schemas/price_spread_daily.yaml) for products, from all that their offers cost. */
+export function selectSpreads(offer_prices: Sql, sites: Source, { runId, ...days }: DayRange & { runId: string }): Sql {
+  const values = { ...writeDays(days), run_id: writeTyped('VARCHAR', runId) };
+  return bindQuery(readAnalysis('price_spread_daily'), { offer_prices, sites }, values);
+}
+
+/** Selects rows of price_spread_daily, one part of the products after another. */
 export async function* selectDailySpreads(
   graph: RelationGraph,
   { items, history, sites }: DailySources,
-  { first, last, runId }: DayRange & { runId: string },
+  { runId, ...days }: DayRange & { runId: string },
   partRuns = PART_RUNS,
 ): AsyncGenerator<Sql> {
-  const [first_day, last_day] = [first, last].map((day) => `CAST(${quoteLiteral(day)} AS DATE)`) as [string, string];
-  const prices = bindQuery(readAnalysis('offer_prices'), { items, history }, { first_day, last_day });
-  const all = graph.table('offer_prices', prices);
-  const query = readAnalysis('price_spread_daily');
+  const all = graph.table('offer_prices', selectOfferPrices({ items, history }, days));
   for (const predicate of await planParts(graph, all, partRuns)) {
-    const offer_prices = sql`FROM ${all} WHERE ${code(predicate)}`;
-    const values = { first_day, last_day, run_id: writeTyped('VARCHAR', runId) };
-    yield bindQuery(query, { offer_prices, sites }, values);
+    yield selectSpreads(sql`FROM ${all} WHERE ${code(predicate)}`, sites, { ...days, runId });
   }
   await graph.drop(all);
+}
+
+function writeDays({ first, last }: DayRange): { first_day: string; last_day: string } {
+  const write = (day: string) => `CAST(${quoteLiteral(day)} AS DATE)`;
+  return { first_day: write(first), last_day: write(last) };
 }
 
 /** Divides the products into ranges with about equally many runs of days. Gives their predicates. */

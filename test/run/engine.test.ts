@@ -30,12 +30,14 @@ describe('a first copy whose bulk a cluster does', () => {
       const here = await readRows(world.lakePath);
       expect(here.rejects?.length).toBeGreaterThan(1);
       expect(here.offers?.length).toBeGreaterThan(100);
+      expect(here.price_spread_daily?.length).toBeGreaterThan(100);
       world.renew(landed);
       const notes = path.join(world.folder, `${format}.notes`);
       world.pipeline.engine = stubEngine('--note', notes);
       await world.sync();
       expect(await readRows(world.lakePath)).toEqual(here);
-      expect(countTasks(notes)).toMatchObject({ part: 2, slice: expect.any(Number), type: expect.any(Number) });
+      // Items and offers by product; items and history by item, and two parts of what offers cost.
+      expect(countTasks(notes)).toMatchObject({ part: 6, slice: expect.any(Number), type: expect.any(Number) });
     },
   );
 });

@@ -140,7 +140,7 @@ async function runDaily(changes: Known[], { now, before = -DAY, days = 90, produ
     before: new LakeRows(graph, lake, tables, () => 0n),
     pipeline: { analysis: { daily: days }, lake: { targetFileSize: undefined } },
   } as unknown as Run;
-  const next = { rows: async (table: string) => named(table) };
+  const next = { rows: async (table: string) => named(table), table: () => expect.unreachable() };
   const itemsBefore = before < 0 ? undefined : named('items_before');
   const staged = await stageDays(run, new Date((START + now) / 1000), itemsBefore, {
     next,

@@ -1,15 +1,18 @@
-import { selectDailySpreads } from '../../analyze/daily-spread.js';
+import path from 'node:path';
+import { type DayRange, selectDailySpreads } from '../../analyze/daily-spread.js';
 import { isEmptyFile } from '../../lake/data-file.js';
+import { countRows } from '../../lake/slices.js';
 import { KEEP, replaceAll, replaceRows, type TableChange } from '../../lake/table-change.js';
 import type { Relation } from '../../sql/relation.js';
 import { columnsOf, join, type Sql, sql } from '../../sql/sql.js';
 import type { Applied, DataFile, TableState } from '../../tables/table.js';
 import { DAY_MS } from '../apply/service-time.js';
 import type { Run } from '../open/open-run.js';
+import { selectDaysElsewhere } from './days-elsewhere.js';
 import type { NextLake, StagedTable, Staging } from './stage.js';
 
 /** The parts of a run that days need. */
-export type DaysRun = Pick<Run, 'graph' | 'before' | 'tables' | 'landing' | 'standing'> & {
+export type DaysRun = Pick<Run, 'graph' | 'before' | 'tables' | 'landing' | 'standing' | 'elsewhere' | 'workFolder'> & {
   pipeline: { analysis: Pick<Run['pipeline']['analysis'], 'daily'> };
 };
 
@@ -35,7 +38,7 @@ export async function stageDays(
   run: DaysRun,
   now: Date,
   itemsBefore: Relation | undefined,
-  { next, staging }: { next: Pick<NextLake, 'rows'>; staging: Staging },
+  { next, staging }: { next: Pick<NextLake, 'rows' | 'table'>; staging: Staging },
 ): Promise<StagedTable> {
   if (run.standing[TABLE] === 'committed') return staging.keep(TABLE);
   const table = run.tables[TABLE];
@@ -54,36 +57,49 @@ export async function stageDays(
   const first = await findFirstDay(run, sources, kept, closed - BigInt(days) + 1n);
   const hasNew = first !== undefined && first <= closed;
   const marks: Partial<Applied> = hasNew ? { day: closed, ...(kept === 0n ? { firstDay: first } : {}) } : {};
-  const staged = await staging.stageParts(
-    TABLE,
-    redone,
-    listParts(run, sources, redone, hasNew ? [first, closed] : undefined),
-    marks,
-  );
+  const range = hasNew ? { first: formatDay(first), last: formatDay(closed) } : undefined;
+  const elsewhere = range && (await selectElsewhere(run, next, range));
+  const parts = elsewhere?.parts ?? (range && selectDays(run, sources, range));
+  const staged = await staging.stageParts(TABLE, redone, joinParts(redone, parts), marks, elsewhere?.reads);
   const { change } = staged;
   const isSame = change !== undefined && change.add.length + change.remove.length + Object.keys(marks).length === 0;
   return isSame ? staging.keep(TABLE) : staged;
 }
 
-async function* listParts(
-  run: DaysRun,
-  sources: DaySources,
-  redone: TableChange,
-  days: readonly [bigint, bigint] | undefined,
-): AsyncGenerator<Sql> {
-  if (redone.rows !== undefined) yield redone.rows;
-  if (days === undefined) return;
-  const [first, last] = days;
-  yield* selectDays(run, sources, formatDay(first), formatDay(last));
+function joinParts({ rows }: TableChange, parts: Sql[] | AsyncIterable<Sql> = []): Sql[] | AsyncIterable<Sql> {
+  const redone = rows === undefined ? [] : [rows];
+  if (Array.isArray(parts)) return [...redone, ...parts];
+  return (async function* () {
+    yield* redone;
+    yield* parts;
+  })();
 }
 
 function selectDays(
   { graph, landing }: DaysRun,
   sources: Omit<DaySources, 'items'> & { items: Relation | Sql },
-  first: string,
-  last: string,
+  days: DayRange,
 ) {
-  return selectDailySpreads(graph, sources, { first, last, runId: landing.runId });
+  return selectDailySpreads(graph, sources, { ...days, runId: landing.runId });
+}
+
+/** The new days in parts that workers make, where items and history are worth the way; undefined where they aren't. */
+async function selectElsewhere(
+  { graph, elsewhere, landing, workFolder }: DaysRun,
+  next: Pick<NextLake, 'rows' | 'table'>,
+  days: DayRange,
+): Promise<{ parts: Sql[]; reads: bigint } | undefined> {
+  if (elsewhere === undefined) return undefined;
+  const tables = {
+    items: await next.table('items'),
+    history: await next.table('history'),
+    sites: await next.rows('sites'),
+  };
+  const reads = countRows([...tables.items.files, ...tables.history.files]);
+  if (!elsewhere.workers.pays(reads)) return undefined;
+  const folder = path.join(workFolder, 'days');
+  const parts = await selectDaysElsewhere(graph, elsewhere, tables, { ...days, folder, runId: landing.runId });
+  return { parts, reads };
 }
 
 /** The first day to be added: behind those kept, or as far as history and `daily` reach. */
@@ -217,7 +233,7 @@ async function remakeDays(
   const values = columnsOf(TABLE, ['run_id']);
   const items = sql`SELECT * FROM ${sources.items} SEMI JOIN ${products} USING (product_id)`;
   const parts: Relation[] = [];
-  for await (const rows of selectDays(run, { ...sources, items }, first, last)) {
+  for await (const rows of selectDays(run, { ...sources, items }, { first, last })) {
     const part = graph.table(
       'remade_days',
       sql`SELECT ${values} FROM (${rows}) JOIN ${products} USING (product_id) WHERE day >= from_day`,
