@@ -23,98 +23,105 @@ WITH runs AS MATERIALIZED (
     AND (getvariable('out_after') IS NULL OR out_us > epoch_us(getvariable('out_after')::TIMESTAMPTZ))
 ),
 span AS (SELECT DISTINCT known_us, now_us FROM runs),
+numbers AS MATERIALIZED (SELECT product_id, row_number() OVER () AS product FROM (SELECT DISTINCT product_id FROM runs)),
+-- The best state that a listing has is the shop's. All rows below are as many as these, however many shops a product has.
+listing_states AS MATERIALIZED (
+  SELECT product, site_id, from_us, to_us, list_position(['in stock', 'unknown', 'on order', 'out of stock'], state) AS state
+  FROM runs
+  JOIN numbers USING (product_id)
+),
 points AS (
-  SELECT product_id, from_us AS at_us FROM runs
+  SELECT product, site_id, from_us AS at_us FROM listing_states
   UNION
-  SELECT product_id, to_us FROM runs
+  SELECT product, site_id, to_us FROM listing_states
 ),
 spans AS (
-  SELECT product_id, at_us AS from_us, lead(at_us) OVER (PARTITION BY product_id ORDER BY at_us) AS to_us FROM points
+  SELECT product, site_id, at_us AS from_us, lead(at_us) OVER (PARTITION BY product, site_id ORDER BY at_us) AS to_us FROM points
 ),
 shop_states AS (
-  SELECT
-    product_id,
-    site_id,
-    spans.from_us,
-    spans.to_us,
-    CASE
-      WHEN bool_or(state = 'in stock') THEN 'in stock'
-      WHEN bool_or(state = 'unknown') THEN 'unknown'
-      WHEN bool_or(state = 'on order') THEN 'on order'
-      ELSE 'out of stock'
-    END AS state
+  SELECT product, site_id, spans.from_us, spans.to_us, min(state) AS state
   FROM spans
-  JOIN runs USING (product_id)
-  WHERE runs.from_us <= spans.from_us AND runs.to_us >= spans.to_us
-  GROUP BY product_id, site_id, spans.from_us, spans.to_us
-),
-marked AS (
-  SELECT
-    *,
-    state = 'in stock'
-      AND count(*) FILTER (state IN ('in stock', 'unknown')) OVER (PARTITION BY product_id, from_us) = 1
-      AND count(*) OVER (PARTITION BY product_id, from_us) > 1 AS is_alone
-  FROM shop_states
+  JOIN listing_states AS listings USING (product, site_id)
+  WHERE listings.from_us <= spans.from_us AND listings.to_us >= spans.to_us
+  GROUP BY product, site_id, spans.from_us, spans.to_us
 ),
 parted AS (
   SELECT
     *,
-    lag(to_us) OVER in_order IS DISTINCT FROM from_us OR lag(state) OVER in_order <> state AS is_other_state,
-    lag(to_us) OVER in_order IS DISTINCT FROM from_us OR lag(is_alone) OVER in_order <> is_alone AS is_other_alone
-  FROM marked
-  WINDOW in_order AS (PARTITION BY product_id, site_id ORDER BY from_us)
+    lag(to_us) OVER in_order IS DISTINCT FROM from_us OR lag(state) OVER in_order <> state AS is_other
+  FROM shop_states
+  WINDOW in_order AS (PARTITION BY product, site_id ORDER BY from_us)
 ),
-numbered AS MATERIALIZED (
+-- Stretches of time in one state.
+stretches AS MATERIALIZED (
+  SELECT product, site_id, state, min(from_us) AS from_us, max(to_us) AS to_us
+  FROM (
+    SELECT *, count(*) FILTER (is_other) OVER (PARTITION BY product, site_id ORDER BY from_us) AS run FROM parted
+  )
+  GROUP BY product, site_id, state, run
+),
+-- Shops that list a product, and those of them that may have it, from each moment on.
+events AS (
+  SELECT product, at_us, sum(listed) AS listed, sum(maybe) AS maybe
+  FROM (
+    SELECT product, from_us AS at_us, 1 AS listed, (state <= 2)::INTEGER AS maybe FROM stretches
+    UNION ALL
+    SELECT product, to_us, -1, -(state <= 2)::INTEGER FROM stretches
+  )
+  GROUP BY product, at_us
+),
+counted AS (
   SELECT
-    *,
-    count(*) FILTER (is_other_state) OVER in_order AS state_run,
-    count(*) FILTER (is_other_alone) OVER in_order AS alone_run
-  FROM parted
-  WINDOW in_order AS (PARTITION BY product_id, site_id ORDER BY from_us)
+    product,
+    at_us AS from_us,
+    lead(at_us) OVER in_order AS to_us,
+    sum(listed) OVER in_order AS listed,
+    sum(maybe) OVER in_order AS maybe
+  FROM events
+  WINDOW in_order AS (PARTITION BY product ORDER BY at_us)
 ),
-outs AS (
-  SELECT product_id, site_id, min(from_us) AS from_us, max(to_us) AS to_us
-  FROM numbered
-  WHERE state = 'out of stock'
-  GROUP BY product_id, site_id, state_run
+alone AS (
+  SELECT product, site_id, counted.from_us, counted.to_us
+  FROM counted
+  JOIN stretches USING (product)
+  WHERE maybe = 1 AND listed > 1
+    AND state = 1 AND stretches.from_us <= counted.from_us AND stretches.to_us >= counted.to_us
 ),
-out_figures AS (
-  SELECT
-    product_id,
-    site_id,
-    count(*) AS stock_outs,
-    sum(to_us - from_us) AS out_us,
-    max(to_us - from_us) AS longest_us,
-    max(from_us) FILTER (to_us = now_us) AS since_us,
-    bool_or(from_us > known_us) FILTER (to_us = now_us) AS is_since_known
-  FROM outs, span
-  GROUP BY product_id, site_id
+alone_figures AS (
+  SELECT product, site_id, count(*) FILTER (before_us IS DISTINCT FROM from_us) AS alone_times, sum(to_us - from_us) AS alone_us
+  FROM (SELECT *, lag(to_us) OVER (PARTITION BY product, site_id ORDER BY from_us) AS before_us FROM alone)
+  GROUP BY product, site_id
 ),
 shop_figures AS (
   SELECT
-    product_id,
+    product,
     site_id,
-    sum(to_us - from_us) FILTER (state <> 'unknown') AS known_us,
-    count(DISTINCT alone_run) FILTER (is_alone) AS alone_times,
-    sum(to_us - from_us) FILTER (is_alone) AS alone_us
-  FROM numbered
-  GROUP BY product_id, site_id
+    sum(to_us - from_us) FILTER (state <> 2) AS known_us,
+    count(*) FILTER (state = 4) AS stock_outs,
+    sum(to_us - from_us) FILTER (state = 4) AS out_us,
+    max(to_us - from_us) FILTER (state = 4) AS longest_us,
+    max(from_us) FILTER (state = 4 AND to_us = now_us) AS since_us,
+    bool_or(from_us > span.known_us) FILTER (state = 4 AND to_us = now_us) AS is_since_known
+  FROM stretches, span
+  WHERE getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT
+  GROUP BY product, site_id
 ),
 chosen AS MATERIALIZED (
   SELECT
     product_id,
     site_id,
     known_us / 86400e6 AS known_days,
-    coalesce(stock_outs, 0) AS stock_outs,
+    stock_outs,
     coalesce(out_us, 0) / 86400e6 AS out_days,
     longest_us / 86400e6 AS longest_out_days,
     make_timestamptz(since_us) AS out_since,
     is_since_known AS out_since_known,
-    alone_times,
+    coalesce(alone_times, 0) AS alone_times,
     coalesce(alone_us, 0) / 86400e6 AS alone_days
   FROM shop_figures
-  LEFT JOIN out_figures USING (product_id, site_id)
-  WHERE known_us > 0 AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
+  JOIN numbers USING (product)
+  LEFT JOIN alone_figures USING (product, site_id)
+  WHERE known_us > 0
     AND (getvariable('out_after') IS NULL OR since_us > epoch_us(getvariable('out_after')::TIMESTAMPTZ))
   ORDER BY out_days DESC, product_id, site_id
   LIMIT coalesce(getvariable('top')::BIGINT, 100)
