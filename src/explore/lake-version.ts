@@ -73,6 +73,9 @@ export class LakeVersion {
   readonly #sessions = new WeakMap<DuckDBConnection, SessionState>();
   #keeping: Promise<void> | undefined;
   #movesFailedAt: number | undefined;
+  readonly #threads: number;
+  /** Works on one thread that have not ended. */
+  #works = 0;
   #schemas = 0;
   #holders = 0;
   #closed: Promise<void> | undefined;
@@ -82,8 +85,9 @@ export class LakeVersion {
     this.#stop = stop;
     this.scratch = scratch;
     this.facts = facts;
+    this.#threads = db.threads;
     this.prepared = new Prepared(this.statements());
-    this.#useOneThread().catch(() => {}); // it was closed
+    this.#onOneThread(() => this.prepared.all).catch(() => {}); // each question that needs its rows gets the error
   }
 
   /** @throws PricelakeError `lake_invalid` if a table can't be read */
@@ -123,12 +127,17 @@ export class LakeVersion {
     }
   }
 
-  /** While rows are prepared: that takes less work, because idle threads spin. */
-  async #useOneThread(): Promise<void> {
-    const threads = this.#db.threads;
-    await this.#db.useThreads(1);
-    await this.prepared.all.catch(() => {});
-    await this.#db.useThreads(threads);
+  /** Work beside pages takes less time and memory on one thread: idle threads spin, and each holds rows of its own. */
+  async #onOneThread(work: () => Promise<void>): Promise<void> {
+    const useThreads = () => this.#db.useThreads(this.#works > 0 ? 1 : this.#threads);
+    this.#works += 1;
+    await useThreads();
+    try {
+      await work();
+    } finally {
+      this.#works -= 1;
+      await useThreads();
+    }
   }
 
   /**
@@ -203,7 +212,7 @@ export class LakeVersion {
   /** Keeps what has moved, for pages that ask for it often. */
   keepMoves(): Promise<void> {
     this.#movesFailedAt = undefined;
-    const kept = this.#keepMoves();
+    const kept = this.#onOneThread(() => this.#keepMoves());
     const ended = kept
       .catch(() => {
         this.#movesFailedAt = performance.now();
