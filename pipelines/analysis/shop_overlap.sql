@@ -11,7 +11,7 @@
 -- Variables:
 -- · currency (currency): only prices in this currency
 -- · min_products (whole number; default 5): only pairs with this many shared products or more
--- · site_id (site): only pairs with this shop
+-- · site_id (site): only pairs with this shop, which comes first
 -- · top (whole number; default 100): number of rows
 WITH shop_prices AS (
   -- Of the offers of a shop, one counts.
@@ -31,31 +31,23 @@ ranges AS (
 asked_prices AS (
   SELECT * FROM shop_prices WHERE getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT
 ),
-asked_pairs AS (
-  SELECT one.product_id, one.currency, one.site_id, one.price, two.site_id AS other_id, two.price AS other_price
-  FROM asked_prices AS one
-  JOIN shop_prices AS two ON two.product_id = one.product_id AND two.currency = one.currency
-  WHERE CASE WHEN getvariable('site_id') IS NULL THEN two.site_id > one.site_id ELSE two.site_id <> one.site_id END
-),
 pairs AS (
   SELECT
-    first_site_id,
-    second_site_id,
-    currency,
+    first.site_id AS first_site_id,
+    second.site_id AS second_site_id,
+    first.currency,
     count(*) AS products,
-    count(*) FILTER (first_price < second_price) AS cheaper,
-    count(*) FILTER (first_price = second_price) AS same,
-    count(*) FILTER (first_price > second_price) AS more_expensive,
-    100 * exp(avg(ln(first_price::DOUBLE) - ln(second_price::DOUBLE))) AS price_level
-  FROM (
-    SELECT
-      currency,
-      least(site_id, other_id) AS first_site_id,
-      greatest(site_id, other_id) AS second_site_id,
-      CASE WHEN site_id < other_id THEN price ELSE other_price END AS first_price,
-      CASE WHEN site_id < other_id THEN other_price ELSE price END AS second_price
-    FROM asked_pairs
-  )
+    count(*) FILTER (first.price < second.price) AS cheaper,
+    count(*) FILTER (first.price = second.price) AS same,
+    count(*) FILTER (first.price > second.price) AS more_expensive,
+    100 * exp(avg(ln(first.price::DOUBLE) - ln(second.price::DOUBLE))) AS price_level
+  FROM asked_prices AS first
+  JOIN shop_prices AS second ON second.product_id = first.product_id AND second.currency = first.currency
+  WHERE
+    CASE
+      WHEN getvariable('site_id') IS NULL THEN second.site_id > first.site_id
+      ELSE second.site_id <> first.site_id
+    END
   GROUP BY ALL
   HAVING count(*) >= coalesce(getvariable('min_products')::BIGINT, 5)
 )

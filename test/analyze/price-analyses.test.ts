@@ -403,7 +403,16 @@ test('lows_highs', async () => {
 });
 
 test('shop_overlap', async () => {
-  const rows = await ask('shop_overlap', { min_products: '1', top: '999' });
+  const all = await ask('shop_overlap', { min_products: '1', top: '999' });
+  // A shop with others before and after it.
+  const site = String(
+    all.find(({ second_site_id }) => all.some((row) => row.first_site_id === second_site_id))?.second_site_id,
+  );
+  const ofSite = await ask('shop_overlap', { min_products: '1', top: '999', site_id: site });
+  expect(new Set(ofSite.map((row) => String(row.first_site_id)))).toEqual(new Set([site]));
+  const isOfSite = (row: (typeof all)[number]) => [row.first_site_id, row.second_site_id].map(String).includes(site);
+  expect(ofSite).toHaveLength(all.filter(isOfSite).length);
+  const rows = [...all, ...ofSite];
   const ranges = (siteId: number, currency: string) => {
     const own = groupBy(
       world.filter(

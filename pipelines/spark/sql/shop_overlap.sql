@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 87d6771efc5d8a2d.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 577c858f9ae6146c.
 -- step: shop_overlap__shop_prices, kept
 WITH known AS (
   SELECT
@@ -115,45 +115,28 @@ SELECT
 FROM shop_overlap__shop_prices AS shop_prices
 WHERE
   :site_id IS NULL OR site_id = CAST(:site_id AS BIGINT);
--- step: shop_overlap__asked_pairs
+-- step: shop_overlap__pairs
 SELECT
-  one.product_id,
-  one.currency,
-  one.site_id,
-  one.price,
-  two.site_id AS other_id,
-  two.price AS other_price
-FROM shop_overlap__asked_prices AS one
-JOIN shop_overlap__shop_prices AS two
-  ON two.product_id = one.product_id AND two.currency = one.currency
+  first.site_id AS first_site_id,
+  second.site_id AS second_site_id,
+  first.currency,
+  COUNT(*) AS products,
+  COUNT(*) FILTER(WHERE
+    first.price < second.price) AS cheaper,
+  COUNT(*) FILTER(WHERE
+    first.price = second.price) AS same,
+  COUNT(*) FILTER(WHERE
+    first.price > second.price) AS more_expensive,
+  100 * EXP(AVG(LN(CAST(first.price AS DOUBLE)) - LN(CAST(second.price AS DOUBLE)))) AS price_level
+FROM shop_overlap__asked_prices AS first
+JOIN shop_overlap__shop_prices AS second
+  ON second.product_id = first.product_id AND second.currency = first.currency
 WHERE
   CASE
     WHEN :site_id IS NULL
-    THEN two.site_id > one.site_id
-    ELSE two.site_id <> one.site_id
-  END;
--- step: shop_overlap__pairs
-SELECT
-  first_site_id,
-  second_site_id,
-  currency,
-  COUNT(*) AS products,
-  COUNT(*) FILTER(WHERE
-    first_price < second_price) AS cheaper,
-  COUNT(*) FILTER(WHERE
-    first_price = second_price) AS same,
-  COUNT(*) FILTER(WHERE
-    first_price > second_price) AS more_expensive,
-  100 * EXP(AVG(LN(CAST(first_price AS DOUBLE)) - LN(CAST(second_price AS DOUBLE)))) AS price_level
-FROM (
-  SELECT
-    currency,
-    LEAST(site_id, other_id) AS first_site_id,
-    GREATEST(site_id, other_id) AS second_site_id,
-    CASE WHEN site_id < other_id THEN price ELSE other_price END AS first_price,
-    CASE WHEN site_id < other_id THEN other_price ELSE price END AS second_price
-  FROM shop_overlap__asked_pairs AS asked_pairs
-)
+    THEN second.site_id > first.site_id
+    ELSE second.site_id <> first.site_id
+  END
 GROUP BY ALL
 HAVING
   COUNT(*) >= COALESCE(CAST(:min_products AS BIGINT), 5);
