@@ -60,7 +60,7 @@ export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: R
   if (value instanceof DuckDBDecimalValue)
     return html`<span class="money">${formatMoney(showAmount(name, value))}</span>`;
   if (value instanceof DuckDBTimestampTZValue) return showMoment(value);
-  if (value instanceof DuckDBDateValue) return value.toString();
+  if (value instanceof DuckDBDateValue) return html`<span class="whole">${value.toString()}</span>`;
   if (value instanceof DuckDBListValue)
     return foreign(value.items.map((item) => (item === null ? '–' : valueToText(item))).join(', '), 240);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

@@ -5,6 +5,7 @@ import { valueToText } from '../sql/value-json.js';
 import { type CellColumn, isNumeric, type ReadCell, showCell, toLabel } from './cells.js';
 import { describeCommand } from './command.js';
 import { onlyIn } from './edition.js';
+import { foreign } from './format.js';
 import { type Answer, listVariables, type Question } from './question.js';
 
 export interface ShownColumn {
@@ -16,7 +17,7 @@ export interface ShownColumn {
 
 export interface TableView {
   caption: Content;
-  /** All columns without it. A column that the answer lacks is left out. */
+  /** Without it, all columns with a value. A column that the answer lacks is left out. */
   columns?: readonly (string | ShownColumn)[];
   /** The address of the page in another order; without it, columns can't be sorted. */
   sortAddress?: (by: string, isDescending: boolean) => string;
@@ -30,18 +31,29 @@ export interface TableView {
 export function renderAnswer(answer: Answer, question: Question, view: TableView): Html {
   if (answer.rows.length === 0) return html`<p class="soft">${view.empty ?? 'No rows.'}</p>${renderTools(question)}`;
   return html`${renderTable(answer, view, question)}
-${answer.hasMore ? (view.more ?? renderMore(answer)) : ''}${renderTools(question)}`;
+${view.columns === undefined ? nameEmpty(answer) : ''}${answer.hasMore ? (view.more ?? renderMore(answer)) : ''}${renderTools(question)}`;
 }
 
 const renderMore = ({ rows }: Answer): Html =>
   html`<p class="soft">The first ${formatCount(rows.length)} rows; the files have all.</p>`;
+
+/** Columns that a table leaves out. */
+function nameEmpty(answer: Answer): Content {
+  const empty = answer.columns.filter(({ name }) => isEmpty(answer, name)).map(({ name }) => toLabel(name));
+  return empty.length === 0 ? '' : html`<p class="soft">Without a value: ${foreign(empty.join(', '), 1000)}.</p>`;
+}
+
+function isEmpty({ columns, rows }: Answer, name: string): boolean {
+  const at = columns.findIndex((column) => column.name === name);
+  return rows.every((row) => row[at] === null);
+}
 
 /** The rows of an answer as a table with all columns. */
 export const renderRows = (answer: Answer, caption: string): Html => renderTable(answer, { caption });
 
 /** The first column heads the rows. */
 function renderTable(answer: Answer, view: TableView, question?: Question): Html {
-  const shown = chooseColumns(answer, view);
+  const shown = chooseColumns(answer, view, question !== undefined);
   const position = new Map(answer.columns.map(({ name }, k) => [name, k]));
   const renderRow = (row: readonly DuckDBValue[]) => {
     const read: ReadCell = (name) => row[position.get(name) ?? -1];
@@ -72,17 +84,15 @@ interface Drawn {
 const nameOf = (one: string | ShownColumn) => (typeof one === 'string' ? one : one.name);
 const firstName = ({ columns: [first] = [] }: TableView) => (first === undefined ? undefined : nameOf(first));
 
-/** Chosen columns without a value say nothing, so they are left out; the first one heads the rows. */
-function chooseColumns({ columns, rows }: Answer, view: TableView): Drawn[] {
-  const isEmpty = (name: string) => {
-    const at = columns.findIndex((column) => column.name === name);
-    return rows.every((row) => row[at] === null) && name !== firstName(view);
-  };
+/** Columns without a value say nothing, so a question's are left out; the first one heads the rows. */
+function chooseColumns(answer: Answer, view: TableView, isQuestion: boolean): Drawn[] {
+  const { columns } = answer;
+  const first = firstName(view);
   const wanted = view.columns ?? columns.map(({ name }) => name);
   return wanted.flatMap((one) => {
     const { name, label, show } = typeof one === 'string' ? ({ name: one } as ShownColumn) : one;
     const column = columns.find((other) => other.name === name);
-    if (column === undefined || (view.columns !== undefined && isEmpty(name))) return [];
+    if (column === undefined || (isQuestion && name !== first && isEmpty(answer, name))) return [];
     return [
       {
         column,

@@ -87,6 +87,17 @@ test.each([
   expect(readTable(await explored.page(`/products?${filter}`), FOUND)).toHaveLength(count);
 });
 
+test('the table of an analysis names the columns that it leaves out, because none of its rows has a value', async () => {
+  const page = await explored.page('/analyses/price_index');
+  expect(page).toMatch(/<p class="soft">Without a value: <bdi>Category slug, Site id, [^<]*Region, [^<]*<\/bdi>\.<\/p>/u);
+  expect(page).not.toContain('data-name="category_slug"');
+  expect(page).toContain('data-name="geks_jevons"');
+  const grouped = await explored.page('/analyses/price_index?by=site');
+  expect(grouped).toContain('data-name="site_id"');
+  const asked = await explored.page(`/sql?sql=${encodeURIComponent('SELECT 1 AS one, NULL AS none')}`);
+  expect(asked).toContain('data-name="none"');
+});
+
 test('rows come in the order that the address asks for, page by page', async () => {
   const first = readTable(await explored.page('/products?sort=title'), FOUND);
   expect(first).toHaveLength(50);
