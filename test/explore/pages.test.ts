@@ -92,7 +92,7 @@ test('the table of an analysis names the columns that it leaves out, because non
   expect(page).toMatch(/<p class="soft">Without a value: <bdi>Category slug, Site id, [^<]*Region, [^<]*<\/bdi>\.<\/p>/u);
   expect(page).not.toContain('data-name="category_slug"');
   expect(page).toContain('data-name="geks_jevons"');
-  const grouped = await explored.page('/analyses/price_index?by=site');
+  const grouped = await explored.page('/analyses/price_index?by=shop');
   expect(grouped).toContain('data-name="site_id"');
   const asked = await explored.page(`/sql?sql=${encodeURIComponent('SELECT 1 AS one, NULL AS none')}`);
   expect(asked).toContain('data-name="none"');
