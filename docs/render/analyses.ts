@@ -4,7 +4,7 @@ import { describeType, readVariables, type Variable } from '../../src/analyze/va
 import { renderTable } from '../../src/deliver/markdown.js';
 import { packagePath } from '../../src/io/package-path.js';
 
-/** Tests in test/analyze hold these: recorded values of other programs, and programs of their own. */
+/** Tests in test/analyze hold these: recorded values of other programs, and formulas written out. */
 const REFERENCES = [
   ['Jevons, chained and against the first month', 'pyindexnum 0.4.0', '3e-16'],
   ['GEKS-Jevons and its splices (movement, window, half, mean)', 'pyindexnum 0.4.0', '8e-16'],
@@ -13,7 +13,11 @@ const REFERENCES = [
   ['fbew of GEKS-Jevons, TPD and GEKS-Törnqvist', 'pyindexnum 0.4.0, linked by hand', '3e-15'],
   ['GEKS-Jevons, GEKS-Törnqvist', 'PriceIndexCalc2 0.8.0', '2e-15'],
   ['carried prices', 'pyindexnum 0.4.0, test panel', '< 1e-9'],
-  ['overall mean imputation, contributions', 'own programs, test panel', '< 1e-9'],
+  ['Laspeyres, Young, Törnqvist and GEKS-Törnqvist over indices of shops', 'formulas, test panel', '< 1e-9'],
+  ['Young and contributions along a tree', 'formulas, test panel', '< 1e-9'],
+  ['overall mean imputation, contributions of groups', 'formulas, test panel', '< 1e-9'],
+  ['price of a period: mean, median, collection week, last; drop_pct', 'sums over spells, seeded listings', '< 1e-9'],
+  ['bootstrap: level, std_error, lower and upper', 'the same draws by own program, test panel', '< 1e-9'],
 ];
 
 /** `docs/reference/analyses.md`. */

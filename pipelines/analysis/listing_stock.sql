@@ -7,7 +7,8 @@
 -- Variables:
 -- · product (product): only this product
 -- · site_id (site): only this shop
--- · out_after (time): only products that are out of stock now, and were not yet at this time
+-- · out_after (time): only products that are out of stock now, and were not yet at this time; without an offset,
+--   a time in UTC
 WITH mapped_sites AS (
   SELECT DISTINCT site_id
   FROM (FROM 'product_listings.sql')

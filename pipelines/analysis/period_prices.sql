@@ -53,6 +53,7 @@ days AS (
   SELECT
     zone,
     period,
+    since_day,
     until_day,
     CASE unit
       WHEN 'month' THEN make_date((period // 12)::INTEGER, (period % 12)::INTEGER + 1, 1)
@@ -69,7 +70,7 @@ days AS (
         THEN begins + coalesce(getvariable('collection_day')::INTEGER, 15) - 1
     END AS collected
   FROM (SELECT zone, unnest(range(first_bound, last_bound + 1)) AS period FROM bounds)
-  CROSS JOIN (SELECT unit, until_day FROM settings)
+  CROSS JOIN (SELECT unit, since_day, until_day FROM settings)
 ),
 -- Instants of local midnights. At the end of a period, it is the last microsecond before that counts.
 windows AS MATERIALIZED (
@@ -95,7 +96,7 @@ windows AS MATERIALIZED (
         zone,
         time_zone,
         period,
-        coalesce(collected - (isodow(collected) - 1)::INTEGER, begins) AS begin_day,
+        greatest(coalesce(collected - (isodow(collected) - 1)::INTEGER, begins), since_day) AS begin_day,
         least(coalesce(collected - (isodow(collected) - 8)::INTEGER, ends), until_day + 1) AS end_day
       FROM days
       JOIN zone_numbers USING (zone)

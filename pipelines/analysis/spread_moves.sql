@@ -7,7 +7,8 @@
 -- Limits: what makes an offer doubtful is not known of past days, so a row needs that today's trusted spread (grades A and
 -- B) moved as well, in the same direction and as far. A moment after the last closed day means the day before it.
 -- Variables:
--- · since (time; default a day before the last closed day): a moment before the last closed day
+-- · since (time; default a day before the last closed day): a moment before the last closed day;
+--   without an offset, in UTC
 -- · since_run (run): instead, the end of this run; 0 is the first closed day
 -- · min_points (number; default 5): least change in percentage points
 -- · kind (opened | closed): only moves of this kind

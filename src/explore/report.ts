@@ -24,7 +24,7 @@ import { Snapshot, type SnapshotOptions } from './snapshot.js';
 import { PAGE_STYLE } from './style.js';
 import { type ReadValue, readAll, readFirst, toText } from './values.js';
 
-/** Begins the time of which the report tells what moved: a run, or a time in UTC. */
+/** Begins the time of which the report tells what moved: a run (0 is before the first one), or a time in UTC. */
 export type Since = { run: bigint } | { time: string };
 
 export interface ReportOptions extends Omit<SnapshotOptions, 'signal'> {
@@ -138,7 +138,7 @@ async function writePages(snapshot: Snapshot, options: ReportOptions): Promise<R
 }
 
 async function requireSince(snapshot: Snapshot, since: Since | undefined): Promise<void> {
-  if (since === undefined || !('run' in since)) return;
+  if (since === undefined || !('run' in since) || since.run === 0n) return;
   const known = await snapshot.rows('SELECT 1 FROM runs WHERE run_number = $1', [since.run]);
   if (known.length > 0) return;
   throw new PricelakeError('usage', `--since ${since.run}: the lake has no such run`);

@@ -216,7 +216,7 @@ export const why = declareCommand({
 });
 
 const MOMENT: Form<Since> = {
-  what: 'a run such as 41, or a time in UTC such as 2026-11-20 or 2026-11-20T08:00:00Z',
+  what: 'a run such as 41 (0 is before the first), or a time in UTC such as 2026-11-20 or 2026-11-20T08:00:00Z',
   parse: (typed) => {
     if (/^\d{1,9}$/u.test(typed)) return { run: BigInt(typed) };
     const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/u.test(typed) && !Number.isNaN(Date.parse(typed));
@@ -284,7 +284,7 @@ export const report = declareCommand({
     ownSite: value(SITE_ID, "site_id of your own shop; adds products that others sell and you don't", {
       completes: 'shops',
     }),
-    since: value(MOMENT, 'Show price moves since this run or time; default: in the day before the newest data'),
+    since: value(MOMENT, 'Show price moves since this run or time; 0 means from the beginning; default: in the day before the newest data'),
   },
   examples: [
     ['pricelake report', 'Write pricelake-report.html about ./lake'],

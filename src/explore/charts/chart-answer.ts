@@ -35,7 +35,15 @@ export const hasChart = (analysis: string): boolean => analysis in CHARTS;
 export async function chartAnswer(analysis: string, answer: Answer): Promise<Content> {
   const [title, draw] = CHARTS[analysis] ?? [];
   const drawn = answer.rows.length === 0 || answer.hasMore ? undefined : await draw?.(readAll(answer));
-  return drawn === undefined ? '' : html`<figure class="chart"><figcaption>${title}</figcaption>${drawn}</figure>`;
+  if (drawn === undefined) return '';
+  return html`<figure class="chart"><figcaption>${title}${nameZones(answer)}</figcaption>${drawn}</figure>`;
+}
+
+/** Where the days of the rows begin and end, if they have days. */
+function nameZones(answer: Answer): Content {
+  const at = answer.columns.findIndex(({ name }) => name === 'time_zone');
+  const zones = new Set(at < 0 ? [] : answer.rows.map((row) => String(row[at])));
+  return zones.size === 0 ? '' : html` (days of ${foreign([...zones].join(', '))})`;
 }
 
 function drawHistogram(rows: readonly ReadValue[]): Promise<Html> {

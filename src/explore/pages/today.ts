@@ -106,7 +106,7 @@ ${renderFilters('/', [
   renderChoice(
     'since',
     'Since',
-    [...SINCE, ...(SINCE.some(({ value }) => value === since) ? [] : [{ value: since, label: since }])],
+    [...SINCE, ...(SINCE.some(({ value }) => value === since) ? [] : [{ value: since, label: nameSince(since) }])],
     since,
   ),
   renderChoice('currency', 'Currency', [{ value: '', label: 'any' }, ...currencies], currency),
@@ -155,6 +155,9 @@ function readSince(given: string): string {
   return isMoment || SINCE.some(({ value }) => value === given) ? given : 'run';
 }
 
+const nameSince = (since: string) =>
+  since === '0' ? 'the beginning' : /^\d+$/u.test(since) ? `run ${since}` : since;
+
 /** Variables of movers.sql. */
 function chooseMoment(since: string, run: bigint | undefined, newest: DuckDBValue): Record<string, string> {
   if (/^\d+$/u.test(since)) return { since_run: since };
@@ -198,7 +201,7 @@ const SPREAD_KINDS = { opened: 'Opened', closed: 'Closed' };
 
 const renderSpreadMoves = (answer: Answer, question: Question): Content =>
   html`${renderFigures(listKinds(answer, question, SPREAD_KINDS))}${renderAnswer(answer, question, {
-    caption: 'By five percentage points or more, between two closed days; the largest change first',
+    caption: 'By five percentage points or more, between the ends of two closed UTC days; the largest change first',
     columns: [
       'title',
       'kind',
