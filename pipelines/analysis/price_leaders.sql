@@ -16,108 +16,89 @@
 WITH sellers AS (
   SELECT DISTINCT product_id, site_id FROM (FROM 'product_listings.sql')
 ),
-moved AS (
-  SELECT *, log10(price::DOUBLE / previous_price::DOUBLE) AS tens
-  FROM (
-    SELECT product_id, site_id, coalesce(currency, listing_currency) AS currency, kind, observed_at, price, previous_price
-    FROM (FROM 'product_history.sql')
-    WHERE price <> previous_price AND price > 0 AND previous_price > 0
-      AND (
-        getvariable('site_id') IS NULL
-        OR product_id IN (SELECT product_id FROM sellers WHERE site_id = getvariable('site_id')::BIGINT)
-      )
-  )
+-- Numbers in place of texts, for products that several shops sell.
+numbered AS MATERIALIZED (
+  SELECT product_id, row_number() OVER (ORDER BY product_id) AS product
+  FROM (SELECT product_id FROM sellers GROUP BY product_id HAVING count(*) > 1)
 ),
-moves AS (
-  SELECT DISTINCT
-    product_id,
-    currency,
-    site_id,
-    observed_at AS moved_at,
-    price > previous_price AS is_up
-  FROM moved
-  WHERE kind <> 'REMOVED'
-    AND NOT (abs(tens - round(tens)) <= 0.2 AND abs(round(tens)) BETWEEN 1 AND 3)
-    AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+moved AS MATERIALIZED (
+  SELECT product, site_id, coalesce(currency, listing_currency) AS currency, price > previous_price AS is_up, epoch_us(observed_at) AS moved_us
+  FROM (
+    SELECT *, log10(price::DOUBLE / previous_price::DOUBLE) AS tens
+    FROM (
+      SELECT product_id, site_id, currency, listing_currency, observed_at, price, previous_price
+      FROM (FROM 'product_history.sql')
+      WHERE price <> previous_price AND price > 0 AND previous_price > 0 AND kind <> 'REMOVED'
+    )
+  )
+  LEFT JOIN numbered USING (product_id)
+  WHERE NOT (abs(tens - round(tens)) <= 0.2 AND abs(round(tens)) BETWEEN 1 AND 3)
+    AND (getvariable('currency') IS NULL OR coalesce(currency, listing_currency) = getvariable('currency'))
+    AND (
+      getvariable('site_id') IS NULL
+      OR product_id IN (SELECT product_id FROM sellers WHERE site_id = getvariable('site_id')::BIGINT)
+    )
     AND (
       getvariable('category') IS NULL
       OR product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
     )
 ),
 bounds AS (
-  SELECT min(epoch_us(moved_at)) AS first_us, max(epoch_us(moved_at)) AS last_us, coalesce(getvariable('hours')::BIGINT, 72) * 3600000000 AS hours_us
-  FROM moves
+  SELECT min(moved_us) AS first_us, max(moved_us) AS last_us, coalesce(getvariable('hours')::BIGINT, 72) * 3600000000 AS hours_us
+  FROM moved
+),
+-- Moves of a product in a currency, all up or all down, go one way, and may follow one another. A currency that is not known
+-- has the number 0. Of moves of a shop at one instant, the last one stands for all.
+moves AS MATERIALIZED (
+  SELECT *
+  FROM (
+    SELECT way, site_id, moved_us, lead(moved_us) OVER (PARTITION BY way, site_id ORDER BY moved_us) AS next_us
+    FROM (
+      SELECT (product::BIGINT * 1000000 + coalesce(currency_number, 0)) * 2 + is_up::INTEGER AS way, site_id, moved_us
+      FROM moved
+      LEFT JOIN (
+        SELECT currency, row_number() OVER (ORDER BY currency) AS currency_number FROM (SELECT DISTINCT currency FROM moved)
+      ) AS currencies USING (currency)
+      WHERE product IS NOT NULL
+    )
+  )
+  WHERE coalesce(next_us > moved_us, true)
 ),
 -- Shops that moved a product up or down, and the share of the known time in which a move at any instant would have followed
 -- theirs.
-leaders AS (
-  SELECT product_id, currency, is_up, site_id, sum(least(hours_us, next_us - moved_us)) / any_value(last_us - first_us) AS share
-  FROM (
-    SELECT
-      product_id, currency, is_up, site_id,
-      epoch_us(moved_at) AS moved_us,
-      lead(epoch_us(moved_at), 1, last_us) OVER (PARTITION BY product_id, currency, is_up, site_id ORDER BY moved_at) AS next_us,
-      hours_us, first_us, last_us
-    FROM moves
-    CROSS JOIN bounds
-  )
-  GROUP BY product_id, currency, is_up, site_id
-),
--- Each move of a follower with the last move of a leader before it: for few hours, pairs of moves so near are few; for
--- many, every move looks back to the last one of each leader.
-near_follows AS (
+leaders AS MATERIALIZED (
   SELECT
-    later.product_id, later.currency, later.is_up,
+    way, site_id, count(*) AS moved,
+    sum(least(hours_us, coalesce(next_us, last_us) - moved_us)) / any_value(last_us - first_us) AS share
+  FROM moves
+  CROSS JOIN bounds
+  GROUP BY way, site_id
+),
+-- Each move of a follower with the last move of a leader before it: the one whose next move is not before it.
+follows AS MATERIALIZED (
+  SELECT
     first.site_id AS leader_site_id,
     later.site_id AS follower_site_id,
-    epoch_us(later.moved_at) AS moved_us,
-    max(epoch_us(first.moved_at)) AS led_us
+    later.way // 2000000 AS product,
+    later.moved_us,
+    first.moved_us AS led_us
   FROM moves AS later
-  JOIN moves AS first
-    ON first.product_id = later.product_id AND first.currency = later.currency AND first.is_up = later.is_up
-    AND first.site_id <> later.site_id
-    AND first.moved_at < later.moved_at
-    AND first.moved_at >= later.moved_at - to_hours(coalesce(getvariable('hours'), 72)::INTEGER)
-  WHERE coalesce(getvariable('hours')::BIGINT, 72) <= 336
-    AND (getvariable('site_id') IS NULL OR getvariable('site_id')::BIGINT IN (first.site_id, later.site_id))
-  GROUP BY ALL
-),
-far_follows AS (
-  SELECT
-    moves.product_id, moves.currency, moves.is_up,
-    leaders.site_id AS leader_site_id,
-    moves.site_id AS follower_site_id,
-    epoch_us(moved_at) AS moved_us,
-    max(CASE WHEN moves.site_id = leaders.site_id THEN epoch_us(moved_at) END) OVER (
-      PARTITION BY moves.product_id, moves.currency, moves.is_up, leaders.site_id
-      ORDER BY epoch_us(moved_at) RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS led_us
-  FROM moves
-  JOIN leaders
-    ON leaders.product_id = moves.product_id AND leaders.currency = moves.currency AND leaders.is_up = moves.is_up
-  WHERE getvariable('hours')::BIGINT > 336
-    AND (getvariable('site_id') IS NULL OR getvariable('site_id')::BIGINT IN (moves.site_id, leaders.site_id))
-),
-follows AS (
-  SELECT leader_site_id, follower_site_id, product_id, moved_us, led_us FROM near_follows
-  UNION ALL
-  SELECT leader_site_id, follower_site_id, product_id, moved_us, led_us
-  FROM far_follows
   CROSS JOIN bounds
-  WHERE leader_site_id <> follower_site_id AND moved_us - led_us <= hours_us
+  JOIN moves AS first
+    ON first.way = later.way AND first.site_id <> later.site_id AND first.moved_us < later.moved_us
+    AND first.moved_us >= later.moved_us - hours_us AND coalesce(first.next_us >= later.moved_us, true)
+  WHERE later.way // 2 % 1000000 > 0
+    AND (getvariable('site_id') IS NULL OR getvariable('site_id')::BIGINT IN (first.site_id, later.site_id))
 ),
 by_chance AS (
   SELECT
     leaders.site_id AS leader_site_id,
     followers.site_id AS follower_site_id,
-    sum(moved * least(share, 1)) AS chance_follows,
-    sum(moved * least(share, 1) * (1 - least(share, 1))) AS chance_variance
+    sum(followers.moved * least(leaders.share, 1)) AS chance_follows,
+    sum(followers.moved * least(leaders.share, 1) * (1 - least(leaders.share, 1))) AS chance_variance
   FROM leaders
-  JOIN (
-    SELECT product_id, currency, is_up, site_id, count(*) AS moved FROM moves GROUP BY product_id, currency, is_up, site_id
-  ) AS followers
-    ON followers.product_id = leaders.product_id AND followers.currency = leaders.currency AND followers.is_up = leaders.is_up
-    AND followers.site_id <> leaders.site_id
+  JOIN leaders AS followers ON followers.way = leaders.way AND followers.site_id <> leaders.site_id
+  WHERE leaders.way // 2 % 1000000 > 0
   GROUP BY leaders.site_id, followers.site_id
 ),
 pairs AS (
@@ -125,18 +106,19 @@ pairs AS (
     leader_site_id,
     follower_site_id,
     count(*) AS follows,
-    count(DISTINCT product_id) AS products,
-    count(DISTINCT (product_id, led_us)) AS followed_moves,
+    count(DISTINCT product) AS products,
+    count(DISTINCT (product, led_us)) AS followed_moves,
     median(moved_us - led_us) / 3600000000 AS median_lag_hours
   FROM follows
   GROUP BY ALL
   HAVING count(*) >= coalesce(getvariable('min_follows')::BIGINT, 5)
 ),
 chances AS (
-  SELECT moves.site_id AS leader_site_id, sellers.site_id AS follower_site_id, count(*) AS leader_moves
-  FROM moves
-  JOIN sellers ON sellers.product_id = moves.product_id AND sellers.site_id <> moves.site_id
-  WHERE getvariable('site_id') IS NULL OR getvariable('site_id')::BIGINT IN (moves.site_id, sellers.site_id)
+  SELECT led.site_id AS leader_site_id, sold.site_id AS follower_site_id, sum(moved)::BIGINT AS leader_moves
+  FROM (SELECT way // 2000000 AS product, site_id, sum(moved) AS moved FROM leaders GROUP BY 1, site_id) AS led
+  JOIN (SELECT product, site_id FROM sellers JOIN numbered USING (product_id)) AS sold
+    ON sold.product = led.product AND sold.site_id <> led.site_id
+  WHERE getvariable('site_id') IS NULL OR getvariable('site_id')::BIGINT IN (led.site_id, sold.site_id)
   GROUP BY ALL
 )
 SELECT

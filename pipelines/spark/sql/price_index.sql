@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 62f64da9f35aff21.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 9266145f4225e9d6.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -731,6 +731,7 @@ GROUP BY
 SELECT
   zone,
   period,
+  since_day,
   until_day,
   CASE unit
     WHEN 'month'
@@ -793,6 +794,7 @@ FROM (
 CROSS JOIN (
   SELECT
     unit,
+    since_day,
     until_day
   FROM price_index__settings AS settings
 );
@@ -829,9 +831,12 @@ FROM (
       zone,
       time_zone,
       period,
-      COALESCE(collected - CAST((
-        ((DAYOFWEEK(collected) % 7) + 1) - 1
-      ) AS INT), begins) AS begin_day,
+      GREATEST(
+        COALESCE(collected - CAST((
+          ((DAYOFWEEK(collected) % 7) + 1) - 1
+        ) AS INT), begins),
+        since_day
+      ) AS begin_day,
       LEAST(
         COALESCE(collected - CAST((
           ((DAYOFWEEK(collected) % 7) + 1) - 8

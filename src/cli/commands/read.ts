@@ -284,7 +284,10 @@ export const report = declareCommand({
     ownSite: value(SITE_ID, "site_id of your own shop; adds products that others sell and you don't", {
       completes: 'shops',
     }),
-    since: value(MOMENT, 'Show price moves since this run or time; 0 means from the beginning; default: in the day before the newest data'),
+    since: value(
+      MOMENT,
+      'Show price moves since this run or time; 0 means from the beginning; default: in the day before the newest data',
+    ),
   },
   examples: [
     ['pricelake report', 'Write pricelake-report.html about ./lake'],

@@ -39,7 +39,7 @@ export async function chartAnswer(analysis: string, answer: Answer): Promise<Con
   return html`<figure class="chart"><figcaption>${title}${nameZones(answer)}</figcaption>${drawn}</figure>`;
 }
 
-/** Where the days of the rows begin and end, if they have days. */
+/** Names the time zones of rows that have days. */
 function nameZones(answer: Answer): Content {
   const at = answer.columns.findIndex(({ name }) => name === 'time_zone');
   const zones = new Set(at < 0 ? [] : answer.rows.map((row) => String(row[at])));

@@ -155,8 +155,7 @@ function readSince(given: string): string {
   return isMoment || SINCE.some(({ value }) => value === given) ? given : 'run';
 }
 
-const nameSince = (since: string) =>
-  since === '0' ? 'the beginning' : /^\d+$/u.test(since) ? `run ${since}` : since;
+const nameSince = (since: string) => (since === '0' ? 'the beginning' : /^\d+$/u.test(since) ? `run ${since}` : since);
 
 /** Variables of movers.sql. */
 function chooseMoment(since: string, run: bigint | undefined, newest: DuckDBValue): Record<string, string> {
