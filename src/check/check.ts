@@ -70,7 +70,7 @@ export function findReadTables(sql: string): TableName[] {
 const NOT_ITS_OWN = /^(Out of Memory|IO|INTERRUPT|INTERNAL|FATAL|HTTP|Permission) Error/u;
 
 /** Adds file and line to an error of the check's SQL. Other errors (out of memory, a damaged file) pass through. */
-export function explainCheckError({ file }: Check, cause: unknown): unknown {
+export function explainCheckError({ file }: Pick<Check, 'file'>, cause: unknown): unknown {
   const text = cause instanceof Error ? cause.message.replace('Failed to extract statements: ', '') : '';
   if (cause instanceof PricelakeError) return cause;
   // DuckDB's binding says only this for a text without a statement.

@@ -9,6 +9,7 @@ import {
   type DuckDBType,
   VARCHAR,
 } from '@duckdb/node-api';
+import type { Database } from '../sql/connection.js';
 import type { RelationGraph } from '../sql/graph.js';
 import { bindQuery, type Source } from '../sql/model.js';
 import type { Relation } from '../sql/relation.js';
@@ -48,18 +49,34 @@ export const NAMED_TABLES: CheckedTables = { tables: {}, runId: undefined };
 /** Counts the violating rows, and keeps the first ones by their columns from left to right, the same each time. */
 export async function countRows(
   graph: RelationGraph,
-  { check, values }: ConfiguredCheck,
+  configured: ConfiguredCheck,
   checked: CheckedTables,
   keep = SAMPLE_ROWS,
 ): Promise<Violations> {
-  const bound = bindCheck(check.sql, checked);
+  const bound = bindCheck(configured.check.sql, checked);
   await graph.ready(bound);
+  return countBound(graph.db, bound.text, configured, keep);
+}
+
+/** A check whose SQL has its tables. */
+export interface BoundCheck {
+  check: Pick<Check, 'parameters' | 'file'>;
+  values: ConfiguredCheck['values'];
+}
+
+/** As `countRows`, over the tables that the SQL names. */
+export async function countBound(
+  db: Database,
+  select: string,
+  { check, values }: BoundCheck,
+  keep = SAMPLE_ROWS,
+): Promise<Violations> {
   const startedAt = performance.now();
   // On the check's own line, so that an error names the line of its file. No column has the name of the row.
-  const text = `SELECT count(*), min("a violating row", ${keep}) FROM (${bound.text}) AS "a violating row"`;
+  const text = `SELECT count(*), min("a violating row", ${keep}) FROM (${select}) AS "a violating row"`;
   try {
     const { bound: given, types } = bindParameters(check, values);
-    const found = await graph.db.stream(text, readFound, given, types);
+    const found = await db.stream(text, readFound, given, types);
     return { ...found, seconds: (performance.now() - startedAt) / 1000 };
   } catch (cause) {
     throw explainCheckError(check, cause);
@@ -98,7 +115,7 @@ function cutSemicolon(text: string): string {
   return text.replaceAll(LEXEMES, (found) => (found === ';' ? ' ' : found));
 }
 
-function bindParameters(check: Check, values: ConfiguredCheck['values']) {
+function bindParameters(check: BoundCheck['check'], values: ConfiguredCheck['values']) {
   if (check.parameters.length === 0) return {};
   const types = Object.fromEntries(check.parameters.map(({ name, type }) => [name, DUCKDB_TYPES[type]]));
   const bound = Object.fromEntries(check.parameters.map(({ name }) => [name, values[name] ?? null]));

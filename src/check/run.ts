@@ -1,6 +1,6 @@
 import { PricelakeError } from '../io/errors.js';
 import { type Io, realIo } from '../io/io.js';
-import { settleAll } from '../io/side-by-side.js';
+import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import type { RelationGraph } from '../sql/graph.js';
 import type { CheckResult, Severity } from '../tables/table.js';
 import type { Check, CheckSettings } from './check.js';
@@ -17,6 +17,16 @@ export interface RunScope {
   changed: ChangedItems | undefined;
   /** Tables whose rows the run changes. */
   changedTables: ReadonlySet<string>;
+  /** Processes that count, if there are any. */
+  elsewhere?: CountElsewhere | undefined;
+}
+
+/** Processes that count violations, each of a check. */
+export interface CountElsewhere {
+  /** True for a check that reads so many rows that it is worth the way there. */
+  takes(check: Check): boolean;
+  /** Undefined if the check does not run there: its SQL may read what only this machine has. */
+  count(configured: ConfiguredCheck, checked: CheckedTables): Promise<Violations | undefined>;
 }
 
 /**
@@ -44,10 +54,14 @@ export async function runChecks(
       done,
     });
   const count = async (some: readonly ConfiguredCheck[], known = NONE_KNOWN) => {
-    for (const configured of some) {
+    const countOne = async (configured: ConfiguredCheck) => {
       report(false);
-      outcomes.set(configured, await runCheck(graph, checked, configured, known, run?.kept));
-    }
+      outcomes.set(configured, await runCheck(graph, checked, configured, known, run));
+    };
+    const isSent = ({ check }: ConfiguredCheck) => !known.has(check.name) && run?.elsewhere?.takes(check) === true;
+    const sent = some.filter(isSent);
+    const here = some.filter((one) => !isSent(one));
+    await settleAll([runSideBySide(Math.max(1, sent.length), sent, countOne), runSideBySide(1, here, countOne)]);
   };
   const isLocal = ({ check }: ConfiguredCheck) => check.scope !== undefined || check.withinRun !== undefined;
   const [known] = await settleAll([
@@ -80,13 +94,14 @@ async function runCheck(
   checked: CheckedTables,
   configured: ConfiguredCheck,
   known: ReadonlyMap<string, Violations>,
-  kept: KeptCounts | undefined,
+  { kept, elsewhere }: Partial<RunScope> = {},
 ): Promise<CheckResult> {
   const { severity, check } = configured;
   const { name, description } = check;
   const startedAt = performance.now();
   const counted = async () => {
-    const violations = known.get(name) ?? (await countRows(graph, configured, checked));
+    const sent = known.has(name) || elsewhere?.takes(check) !== true ? undefined : elsewhere.count(configured, checked);
+    const violations = known.get(name) ?? (await sent) ?? (await countRows(graph, configured, checked));
     kept?.note(configured, violations);
     return violations;
   };

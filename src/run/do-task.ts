@@ -10,6 +10,7 @@ import type { Database } from '../sql/connection.js';
 import { ignoreMissing } from '../tables/layout.js';
 import { readRequest, type SharedPlace, type TaskKind, writeLastingError, writeResult } from '../workers/workers.js';
 import { dividePart, PART } from './derive/part-task.js';
+import { CHECK, countCheck } from './prove/check-task.js';
 
 /** A kind of task with what does it, from JSON to the line of its answer. */
 type Work = (db: Database, task: unknown) => Promise<(began: number) => string>;
@@ -22,7 +23,7 @@ function join<I, O>(kind: TaskKind<I, O>, work: (db: Database, task: I) => Promi
   return [kind.name, run];
 }
 
-const WORKS = new Map([join(TYPING, doTyping), join(SLICE, doSlice), join(PART, dividePart)]);
+const WORKS = new Map([join(TYPING, doTyping), join(SLICE, doSlice), join(PART, dividePart), join(CHECK, countCheck)]);
 
 /**
  * Does a task of a run in a worker of a cluster, by the same functions as the run itself. Takes and gives a line.

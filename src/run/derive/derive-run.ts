@@ -58,8 +58,6 @@ async function stageTables(
     deriveBeside(run, landed, applied, next, { metadata, deriving }),
   );
   deriving.done();
-  // No later step has work for a cluster. It takes seconds to end: `closeRun` waits for that.
-  run.elsewhere?.workers.close().catch(() => {});
   return { next: next.with(...derived), attributions, compared };
 }
 
