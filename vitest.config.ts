@@ -91,6 +91,7 @@ const LONG = [
   'test/source/probes.test.ts',
   'test/verify/prove-landing.test.ts',
   'test/verify/published-files.test.ts',
+  'test/workers/remote-exchange.test.ts',
 ];
 
 const NEEDS_MORE = ['test/interop/**', 'test/browser/**', 'test/postgres/**'];

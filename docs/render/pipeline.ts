@@ -80,6 +80,10 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
     'The program that submits to a Spark cluster, and its options; `[spark-submit]` unless it is named. See [Do the bulk on a cluster](../engineer/scale.md#do-the-bulk-on-a-cluster).',
   ],
   'engine.spark.worker': ['', 'The command that starts pricelake on the machines of the cluster: `[pricelake]`.'],
+  'engine.spark.exchange': [
+    'folder',
+    '`folder`, or `remote` if the machines of the cluster do not see `lake.path`. See [How files travel](../../pipelines/spark/README.md#how-files-travel).',
+  ],
   'engine.spark.leastRows': ['', 'Rows from which on a piece of work goes to the cluster: 5,000,000.'],
   'landing.keep': [
     '7d',

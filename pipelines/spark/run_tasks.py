@@ -24,9 +24,12 @@ STOP_SECONDS = 15
 
 def work(command, task):
     """On a machine of the cluster: does one task. Raises if the worker ended without an answer, so that Spark tries again."""
+    # Spark's own disk has room, and Spark empties it when the executor ends.
+    disks = os.environ.get("SPARK_LOCAL_DIRS", "")
+    environment = {**os.environ, **({"TMPDIR": disks.split(",")[0]} if disks else {})}
     with tempfile.TemporaryFile() as errors:
         # Its stdin stays open: where this process is killed, the worker sees its end, and ends too.
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=environment)
         try:
             try:
                 process.stdin.write(task.encode() + b"\n")

@@ -1,9 +1,8 @@
 /** Rows that could not be typed, and the items that they are of. */
 
 import type { RelationGraph } from '../sql/graph.js';
-import { quoteList, quoteLiteral } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
-import { code, type Sql, sql } from '../sql/sql.js';
+import { code, join, readFiles, type Sql, sql } from '../sql/sql.js';
 import { CHANGE_ORIGINS, isChangeOrigin, type TypedFile } from './type-file.js';
 
 /** Rows of table `rejects`, with place, reason and raw text; undefined if there are none. */
@@ -46,20 +45,20 @@ export function readRejectedRows(graph: RelationGraph, files: readonly TypedFile
 /** All that is known of rejected rows; undefined if there are none. */
 function selectRejected(files: readonly TypedFile[]): Sql | undefined {
   const parts = files.filter(({ rejected }) => rejected > 0).flatMap(selectRejectedOf);
-  return parts.length === 0 ? undefined : code(parts.join(' UNION ALL '));
+  return parts.length === 0 ? undefined : join(parts, ' UNION ALL ');
 }
 
-function selectRejectedOf({ origin, part, typedPath, badPath }: TypedFile): string[] {
-  const place = `SELECT ${quoteLiteral(origin)} AS origin, ${quoteLiteral(part)} AS part`;
+function selectRejectedOf({ origin, part, typedPath, badPath }: TypedFile): Sql[] {
+  const place = sql`SELECT ${origin} AS origin, ${part} AS part`;
   const told = isChangeOrigin(origin)
-    ? 'change_id, kind, observed_at'
-    : 'NULL::BIGINT AS change_id, NULL::VARCHAR AS kind, last_changed_at AS observed_at';
-  const typed = `${place}, line_number, reject_reason AS reason, raw, item_id, ${told}
-    FROM read_parquet(${quoteList([typedPath])}) WHERE reject_reason IS NOT NULL`;
+    ? code('change_id, kind, observed_at')
+    : code('NULL::BIGINT AS change_id, NULL::VARCHAR AS kind, last_changed_at AS observed_at');
+  const typed = sql`${place}, line_number, reject_reason AS reason, raw, item_id, ${told}
+    FROM ${readFiles('read_parquet', [typedPath])} WHERE reject_reason IS NOT NULL`;
   if (badPath === undefined) return [typed];
-  const bad = `${place}, n, reason, raw, exact_bigint(id), NULL, NULL, NULL
-    FROM read_json(${quoteList([badPath])}, format = 'newline_delimited',
-      columns = {n: 'BIGINT', raw: 'VARCHAR', reason: 'VARCHAR', id: 'VARCHAR'})`;
+  const columns = "columns = {n: 'BIGINT', raw: 'VARCHAR', reason: 'VARCHAR', id: 'VARCHAR'}";
+  const bad = sql`${place}, n, reason, raw, exact_bigint(id), NULL, NULL, NULL
+    FROM ${readFiles('read_json', [badPath], ["format = 'newline_delimited'", columns])}`;
   return [typed, bad];
 }
 

@@ -1,7 +1,7 @@
 import type { RelationGraph } from '../sql/graph.js';
-import { quoteIdentifier, quoteList } from '../sql/quote.js';
+import { quoteIdentifier } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
-import { code, columnsOf, type Sql, sql } from '../sql/sql.js';
+import { code, columnsOf, readFiles, type Sql, sql } from '../sql/sql.js';
 import type { ItemValue } from '../tables/item-names.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { Origin, TypedFile } from './type-file.js';
@@ -25,8 +25,9 @@ export const countTyped = (files: readonly TypedFile[]) => files.reduce((sum, { 
 
 /** The typed rows without a reject reason, each with its place: `filename` and `file_row_number`. */
 export function goodRows(files: readonly TypedFile[]): Sql {
-  const paths = code(quoteList(files.map((file) => file.typedPath)));
-  return sql`(SELECT * FROM read_parquet(${paths}, filename = true, file_row_number = true) WHERE reject_reason IS NULL)`;
+  const paths = files.map((file) => file.typedPath);
+  const rows = readFiles('read_parquet', paths, ['file_row_number = true'], { hasNames: true });
+  return sql`(SELECT * FROM ${rows} WHERE reject_reason IS NULL)`;
 }
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import type { Database } from '../sql/connection.js';
 import { ITEM_VALUE_NAMES } from '../tables/item-names.js';
-import { isBelow } from '../tables/layout.js';
+import type { TaskPaths } from '../workers/task-paths.js';
 import { mapOf, setOf, type TaskKind, type Workers } from '../workers/workers.js';
 import { CHANGE_ORIGINS, quoteTask, type TypedFile, type TypingTask, typeFiles } from './type-file.js';
 
@@ -20,23 +20,25 @@ const shape = z.strictObject({
   objects: setOf(z.string()),
 });
 
-const source = z.strictObject({
-  path: z.string(),
-  readAt: z.string(),
-  rows: count,
-  isOfOneSite: z.boolean().optional(),
-  columns: z.array(z.string()).optional(),
-});
+const source = ({ file }: TaskPaths) =>
+  z.strictObject({
+    path: file,
+    readAt: z.string(),
+    rows: count,
+    isOfOneSite: z.boolean().optional(),
+    columns: z.array(z.string()).optional(),
+  });
 
-const typed = z.strictObject({
-  typedPath: z.string(),
-  badPath: z.string().optional(),
-  part: z.string(),
-  origin,
-  rows: count,
-  rejected: count,
-  sources: z.array(z.string()),
-});
+const typed = ({ file, path }: TaskPaths) =>
+  z.strictObject({
+    typedPath: file,
+    badPath: file.optional(),
+    part: z.string(),
+    origin,
+    rows: count,
+    rejected: count,
+    sources: z.array(path),
+  });
 
 /** A task, and the folder in which each attempt makes one of its own. */
 interface SentTask {
@@ -47,17 +49,18 @@ interface SentTask {
 /** Typing of landed files by a worker. */
 export const TYPING: TaskKind<SentTask, TypedFile[]> = {
   name: 'type',
-  input: z.strictObject({
-    task: z.strictObject({
-      origin,
-      sources: z.array(source).min(1),
-      shape: shape.optional(),
-      mapping: z.record(z.string(), z.string()),
-      runId: z.string(),
+  input: (paths) =>
+    z.strictObject({
+      task: z.strictObject({
+        origin,
+        sources: z.array(source(paths)).min(1),
+        shape: shape.optional(),
+        mapping: z.record(z.string(), z.string()),
+        runId: z.string(),
+      }),
+      folder: paths.folder,
     }),
-    folder: z.string(),
-  }),
-  output: z.array(typed),
+  output: (paths) => z.array(typed(paths)),
 };
 
 /** Does a task of this kind: in a worker. */
@@ -71,14 +74,11 @@ export async function doTyping(db: Database, { task, folder }: SentTask): Promis
 export async function typeElsewhere(workers: Workers, task: TypingTask, workFolder: string): Promise<TypedFile[]> {
   const folder = join(workFolder, 'typed');
   await mkdir(folder, { recursive: true });
-  return workers.do(TYPING, { task, folder }, async (files) => refuseTyped(files, task, folder));
+  return workers.do(TYPING, { task, folder }, async (files) => refuseTyped(files, task));
 }
 
 /** Says why these can't be the typed rows of the task's files. */
-function refuseTyped(files: readonly TypedFile[], { sources }: TypingTask, folder: string): string | undefined {
-  const paths = files.flatMap(({ typedPath, badPath = typedPath }) => [typedPath, badPath]);
-  const stray = paths.find((path) => !isBelow(folder, path));
-  if (stray !== undefined) return `${stray} is not in ${folder}`;
+function refuseTyped(files: readonly TypedFile[], { sources }: TypingTask): string | undefined {
   const nameAll = (names: readonly string[]) => [...names].sort().join('\n');
   const isWhole = nameAll(files.flatMap((file) => file.sources)) === nameAll(sources.map(({ path }) => path));
   if (!isWhole) return 'it is of other files';

@@ -11,9 +11,13 @@ export const commandLine = z
 
 const ROWS = 'must be a whole number of rows';
 
+/** How files come to workers and back: by the folder of the lake, which they see as well, or by its remote. */
+const EXCHANGES = ['folder', 'remote'] as const;
+
 const spark = mapping({
   submit: commandLine.default(['spark-submit']),
   worker: commandLine.default(['pricelake']),
+  exchange: z.enum(EXCHANGES, `must be one of ${EXCHANGES.join(', ')}`).default('folder'),
   leastRows: z.number(ROWS).int(ROWS).nonnegative(ROWS).default(5_000_000),
 });
 

@@ -262,6 +262,9 @@ export const pipelineSchema = mapping({
     secret: z.union([webhookSecret, z.array(webhookSecret).min(1, WEBHOOK_SECRET)], WEBHOOK_SECRET),
   }).optional(),
   notify: z.array(receiver, RECEIVERS).max(10, RECEIVERS).default([]),
+}).refine(({ engine, lake }) => engine.spark?.exchange !== 'remote' || lake.remote !== undefined, {
+  message: 'must be folder if lake.remote is not set: files reach workers by that remote',
+  path: ['engine', 'spark', 'exchange'],
 });
 
 /** The key itself, from a variable, or its file. */

@@ -4,49 +4,52 @@ import { basename, join } from 'node:path';
 import * as z from 'zod';
 import { runSideBySide } from '../io/side-by-side.js';
 import type { Database } from '../sql/connection.js';
+import { sqlOf } from '../sql/shipment.js';
+import type { Sql } from '../sql/sql.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { type StagedFile, TABLE_NAMES } from '../tables/table.js';
-import { int64, MOST_TASKS, mapOf, type TaskKind, type Workers } from '../workers/workers.js';
+import type { TaskPaths } from '../workers/task-paths.js';
+import { int64, MOST_TASKS, mapOf, refuseRows, type TaskKind, type Workers } from '../workers/workers.js';
 import { explainMemory } from './faults.js';
 import { nameDataFile } from './file-name.js';
-import { refuseFiles } from './refuse-files.js';
-import { type SliceForm, sealFile, writeSlice } from './slice.js';
-import type { Slice } from './slices.js';
+import { checkColumns, type SliceForm, sealFile, writeSlice } from './slice.js';
 
 interface SliceTask {
   /** Statements that make the relations of the select. */
-  views: string[];
-  select: string;
+  views: Sql[];
+  select: Sql;
   form: SliceForm;
 }
 
-const form = z.strictObject({
-  table: z.enum(TABLE_NAMES),
-  runId: z.string(),
-  metadata: z.record(z.string(), z.string()).optional(),
-  keepsEmpty: z.boolean().optional(),
-  targetBytes: z.number().optional(),
-  partitionBy: z.array(z.string()),
-  texts: mapOf(z.string(), z.string()),
-  folder: z.string(),
-});
+const form = ({ folder }: TaskPaths) =>
+  z.strictObject({
+    table: z.enum(TABLE_NAMES),
+    runId: z.string(),
+    metadata: z.record(z.string(), z.string()).optional(),
+    keepsEmpty: z.boolean().optional(),
+    targetBytes: z.number().optional(),
+    partitionBy: z.array(z.string()),
+    texts: mapOf(z.string(), z.string()),
+    folder,
+  });
 
-const stagedFile = z.strictObject({
-  path: z.string(),
-  rows: int64,
-  bytes: z.number().int().nonnegative(),
-  partitionValues: z.record(z.string(), z.string().nullable()),
-  stats: z.string(),
-  modifiedAt: z.number(),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  stagedAt: z.string(),
-});
+const stagedFile = ({ file }: TaskPaths) =>
+  z.strictObject({
+    path: z.string(),
+    rows: int64,
+    bytes: z.number().int().nonnegative(),
+    partitionValues: z.record(z.string(), z.string().nullable()),
+    stats: z.string(),
+    modifiedAt: z.number(),
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    stagedAt: file,
+  });
 
 /** Writing of a slice of a table by a worker. */
 export const SLICE: TaskKind<SliceTask, StagedFile[]> = {
   name: 'slice',
-  input: z.strictObject({ views: z.array(z.string()), select: z.string(), form }),
-  output: z.array(stagedFile),
+  input: (paths) => z.strictObject({ views: z.array(sqlOf(paths)), select: sqlOf(paths), form: form(paths) }),
+  output: (paths) => z.array(stagedFile(paths)),
 };
 
 /** Does a task of this kind: in a worker. Its files are synced and checked. */
@@ -54,9 +57,10 @@ export async function doSlice(db: Database, { views, select, form }: SliceTask):
   const folder = join(form.folder, randomUUID());
   await mkdir(folder);
   return explainMemory(`${form.table}: writing the rows`, async () => {
-    for (const view of views) await db.run(view);
-    const files = await writeSlice(db, { ...form, folder }, select);
+    for (const { text } of views) await db.run(text);
     const schema = loadTableSchema(form.table);
+    await checkColumns(db, schema, select.text);
+    const files = await writeSlice(db, { ...form, folder }, select.text);
     return runSideBySide(1, files, (file) => sealFile(schema, file));
   });
 }
@@ -64,24 +68,20 @@ export async function doSlice(db: Database, { views, select, form }: SliceTask):
 /** Has workers write the slices of a table, with the function that writes them here. */
 export async function writeSlicesElsewhere(
   workers: Workers,
-  views: string[],
+  views: Sql[],
   form: SliceForm,
-  slices: readonly Slice[],
+  slices: readonly { select: Sql; rows: bigint | undefined }[],
 ): Promise<StagedFile[]> {
   const written = await runSideBySide(MOST_TASKS, slices, ({ select, rows }) =>
-    workers.do(SLICE, { views, select, form }, (files) => refuseSlice(files, { folder: form.folder, rows })),
+    workers.do(SLICE, { views, select, form }, async (files) => refuseSlice(files, rows)),
   );
   return written.flat();
 }
 
-/** A commit names only what this machine sees as the worker has told it. */
-async function refuseSlice(files: readonly StagedFile[], known: { folder: string; rows: bigint | undefined }) {
+function refuseSlice(files: readonly StagedFile[], rows: bigint | undefined): string | undefined {
   const odd = files.find(
     ({ path, partitionValues, stagedAt }) => path !== nameDataFile(partitionValues, basename(stagedAt)),
   );
   if (odd !== undefined) return `${odd.stagedAt} comes to ${odd.path}`;
-  return refuseFiles(
-    files.map(({ stagedAt, rows, bytes }) => ({ path: stagedAt, rows, bytes })),
-    known,
-  );
+  return refuseRows(files, rows);
 }

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
+import { PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { LIST_ELEMENT_ID, loadTableSchema, type TableSchema } from '../tables/schemas.js';
@@ -32,6 +33,18 @@ export interface SliceForm extends FileForm {
 
 /** Level 1 gives files as small as DuckDB's default 3, for a third less CPU time. */
 const ZSTD_LEVEL = 1;
+
+/** Requires the contract's names, types and order. */
+export async function checkColumns(db: Database, schema: TableSchema, select: string): Promise<void> {
+  const described = await db.rows(`DESCRIBE (${select}\n)`);
+  const found = described.map(({ column_name, column_type }) => `${column_name} ${column_type}`);
+  const wanted = schema.columns.map(({ name, type }) => `${name} ${type}`);
+  const odd = [...found.keys(), ...wanted.keys()].find((index) => found[index] !== wanted[index]);
+  if (odd === undefined) return;
+  const [is, due] = [found[odd] ?? 'nothing', wanted[odd] ?? 'nothing'];
+  const what = `column ${odd + 1} of the select is ${is}; schemas/${schema.table}.yaml says ${due}`;
+  throw new PricelakeError('lake_invalid', `${schema.table}: ${what}`);
+}
 
 /** Writes rows with the table's columns as files, which are still to be sealed. */
 export async function writeSlice(db: Database, form: SliceForm, select: string): Promise<StagedFile[]> {

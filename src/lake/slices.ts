@@ -1,5 +1,6 @@
 import type { Database } from '../sql/connection.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
+import { code, type Sql, sql } from '../sql/sql.js';
 import type { Column, TableSchema } from '../tables/schemas.js';
 import { hashPartitionTexts, type PartitionTexts } from './partition-value.js';
 
@@ -26,8 +27,9 @@ export interface Parting {
 }
 
 /** Rows that one COPY writes, and their number where it was counted. */
-export interface Slice {
-  select: string;
+interface Slice {
+  /** Undefined for all rows. */
+  predicate: string | undefined;
   rows: bigint | undefined;
 }
 
@@ -56,15 +58,13 @@ export async function planStage(
       : await planSlicesByRows(db, schema, parting, wanted, counts);
   const texts = hashPartitionTexts(schema, partitionBy, counts);
   const counted = counts.length > 0 ? countRows(counts) : undefined;
-  const slices =
-    planned.length <= 1
-      ? [{ select: parting.select, rows: counted }]
-      : planned.map(({ predicate, rows }) => ({
-          select: `SELECT * FROM (${parting.select}\n) WHERE ${predicate}`,
-          rows,
-        }));
+  const slices = planned.length <= 1 ? [{ predicate: undefined, rows: counted }] : planned;
   return { partitionBy, texts, slices, rows: counted ?? parting.maxRows };
 }
+
+/** The rows of a slice. */
+export const narrow = (select: Sql, predicate: string | undefined): Sql =>
+  predicate === undefined ? select : sql`SELECT * FROM (${select}\n) WHERE ${code(predicate)}`;
 
 async function countPartitions(
   db: Database,

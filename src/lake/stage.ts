@@ -5,14 +5,15 @@ import { PricelakeError } from '../io/errors.js';
 import { removeBusyFolder } from '../io/scratch-folder.js';
 import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import type { Database } from '../sql/connection.js';
+import { code, type Sql } from '../sql/sql.js';
 import { type Lake, privatePath } from '../tables/layout.js';
 import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
 import type { StagedFile } from '../tables/table.js';
 import type { Workers } from '../workers/workers.js';
 import { explainMemory } from './faults.js';
-import { type FileForm, type SliceForm, sealFile, writeSlice } from './slice.js';
+import { checkColumns, type FileForm, type SliceForm, sealFile, writeSlice } from './slice.js';
 import { writeSlicesElsewhere } from './slice-task.js';
-import { type Parting, planStage } from './slices.js';
+import { narrow, type Parting, planStage } from './slices.js';
 
 export interface Stage extends Parting, FileForm {
   /** Columns to partition by; default: as schemas/<table>.yaml says. */
@@ -25,8 +26,10 @@ export interface Stage extends Parting, FileForm {
 /** Workers for the slices of a stage, and all that they need. */
 export interface Elsewhere {
   workers: Workers;
+  /** The stage's select. */
+  select: Sql;
   /** Statements that make the relations of the select in another database. */
-  ship(): Promise<string[]>;
+  ship(): Promise<Sql[]>;
   /** Rows that the select reads, about; default: those that it gives, where these are counted. */
   rows?: bigint | undefined;
 }
@@ -55,7 +58,6 @@ export async function stageTable(db: Database, lake: Lake, stage: Stage): Promis
 export async function beginStage(db: Database, lake: Lake, stage: Stage): Promise<WrittenFiles> {
   const schema = loadTableSchema(stage.table);
   const partitionBy = stage.partitionBy ?? schema.partitionBy;
-  await checkColumns(db, schema, stage.select);
   checkPartitionColumns(schema, partitionBy);
   const { folder, within } = planFolder(lake, stage);
   const { files, sealing } = await within(() => writeFiles(db, schema, stage, partitionBy, folder));
@@ -88,19 +90,24 @@ export function planFolder(lake: Lake, { table, runId }: Pick<Stage, 'table' | '
 
 async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wanted: string[], folder: string) {
   await mkdir(folder, { recursive: true });
+  // Files that only workers have can't be looked at here.
+  const isSent = stage.elsewhere?.rows !== undefined && stage.elsewhere.workers.pays(stage.elsewhere.rows);
+  if (!isSent) await checkColumns(db, schema, stage.select);
   const { partitionBy, texts, slices, rows } = await planStage(db, schema, stage, wanted);
   const { table, runId, metadata, keepsEmpty, targetBytes, inLanes = false, elsewhere } = stage;
   const form: SliceForm = { table, runId, metadata, keepsEmpty, targetBytes, partitionBy, texts, folder };
   const muchRows = elsewhere?.rows ?? rows;
   if (elsewhere !== undefined && muchRows !== undefined && elsewhere.workers.pays(muchRows)) {
-    const files = await writeSlicesElsewhere(elsewhere.workers, await elsewhere.ship(), form, slices);
+    const sent = slices.map(({ predicate, rows }) => ({ select: narrow(elsewhere.select, predicate), rows }));
+    const files = await writeSlicesElsewhere(elsewhere.workers, await elsewhere.ship(), form, sent);
     return { files, sealing: files.map((file) => Promise.resolve(file)) };
   }
+  const select = code(stage.select);
   const limit = pLimit(CONCURRENCY);
   const files: StagedFile[] = [];
   const sealing: Promise<StagedFile>[] = [];
-  const write = async (select: string) => {
-    for (const file of await writeSlice(db, form, select)) {
+  const write = async (predicate: string | undefined) => {
+    for (const file of await writeSlice(db, form, narrow(select, predicate).text)) {
       const sealed = limit(() => sealFile(schema, file));
       sealed.catch(() => {}); // reported when all are
       files.push(file);
@@ -108,26 +115,14 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wante
     }
   };
   try {
-    await runSideBySide(inLanes ? slices.length : 1, slices, ({ select }) =>
-      inLanes && slices.length > 1 ? db.inLane(() => write(select)) : write(select),
+    await runSideBySide(inLanes ? slices.length : 1, slices, ({ predicate }) =>
+      inLanes && slices.length > 1 ? db.inLane(() => write(predicate)) : write(predicate),
     );
   } catch (error) {
     await Promise.allSettled(sealing);
     throw error;
   }
   return { files, sealing };
-}
-
-/** Requires the contract's names, types and order. */
-async function checkColumns(db: Database, schema: TableSchema, select: string): Promise<void> {
-  const described = await db.rows(`DESCRIBE (${select}\n)`);
-  const found = described.map(({ column_name, column_type }) => `${column_name} ${column_type}`);
-  const wanted = schema.columns.map(({ name, type }) => `${name} ${type}`);
-  const odd = [...found.keys(), ...wanted.keys()].find((index) => found[index] !== wanted[index]);
-  if (odd === undefined) return;
-  const [is, due] = [found[odd] ?? 'nothing', wanted[odd] ?? 'nothing'];
-  const what = `column ${odd + 1} of the select is ${is}; schemas/${schema.table}.yaml says ${due}`;
-  throw new PricelakeError('lake_invalid', `${schema.table}: ${what}`);
 }
 
 function checkPartitionColumns(schema: TableSchema, partitionBy: string[]): void {

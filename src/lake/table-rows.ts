@@ -2,7 +2,7 @@ import type { RelationGraph } from '../sql/graph.js';
 import { quoteLiteral } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
 import { code, join, type Sql, sql } from '../sql/sql.js';
-import { tableRelation, toRelationFile } from '../sql/table-relation.js';
+import { relateFiles, toRelationFile } from '../sql/table-relation.js';
 import { type Lake, tablePath } from '../tables/layout.js';
 import type { DataFile, StagedFile, TableName, TableState } from '../tables/table.js';
 import { requireFiles } from './partial.js';
@@ -120,7 +120,7 @@ function readFiles(lake: Lake, { table, hasOlderFiles }: Version, files: readonl
   const relations = files.map((file) =>
     'stagedAt' in file ? file.stagedAt : toRelationFile(file, placeOf(lake, table, file)),
   );
-  return code(tableRelation(table, relations, { hasOlderFiles, places }));
+  return relateFiles(table, relations, { hasOlderFiles, places });
 }
 
 /** True for few rows in files of our own, because the log counts only these for sure. */

@@ -18,7 +18,7 @@ const MIRRORED = ['landing', 'backfill'].map((name) => `${PRIVATE_FOLDER}/${name
 export class LandingMirror {
   readonly #ends: Ends;
   /** Size and time of each sent file. Those of an earlier process are sent again: they may have been cut since. */
-  readonly #sent = new Map<string, string>();
+  readonly #sent = new Map<string, { state: string; done: Promise<void> }>();
   #sending: Promise<void> = Promise.resolve();
 
   constructor(ends: Ends) {
@@ -58,22 +58,39 @@ export class LandingMirror {
     if (journal === undefined) return [];
     const whole = journal.subarray(0, journal.lastIndexOf('\n') + 1);
     const files = (await listFilesBelow(folder)).filter((path) => path !== join(folder, JOURNAL));
-    const sent = await runSideBySide(FILES, files, (path) => this.#sendFile(path));
-    const keys = sent.filter((key) => key !== undefined);
+    const sent = await runSideBySide(FILES, files, async (path) => {
+      const bytes = await this.sendFile(path).catch(ignoreMissing);
+      return bytes === undefined ? [] : [this.#keyOf(path)];
+    });
+    const keys = sent.flat();
     const key = this.#keyOf(join(folder, JOURNAL));
-    if (this.#sent.get(key) !== String(whole.length)) await this.#ends.store.write(key, whole);
-    this.#sent.set(key, String(whole.length));
+    await this.#sendOnce(key, String(whole.length), () => this.#ends.store.write(key, whole));
     return [...keys, key];
   }
 
-  async #sendFile(path: string): Promise<string | undefined> {
-    const info = await stat(path).catch(ignoreMissing);
-    if (info === undefined) return undefined;
+  /** Sends a file unless it has been sent, or is on its way. @returns the bytes that this call sent */
+  async sendFile(path: string): Promise<number> {
+    const { size, mtimeMs } = await stat(path);
     const key = this.#keyOf(path);
-    const state = `${info.size} ${info.mtimeMs}`;
-    if (this.#sent.get(key) !== state) await this.#ends.store.upload(key, path, info.size);
-    this.#sent.set(key, state);
-    return key;
+    const isNew = await this.#sendOnce(key, `${size} ${mtimeMs}`, () => this.#ends.store.upload(key, path, size));
+    return isNew ? size : 0;
+  }
+
+  async #sendOnce(key: string, state: string, send: () => Promise<void>): Promise<boolean> {
+    const before = this.#sent.get(key);
+    if (before?.state === state) {
+      await before.done;
+      return false;
+    }
+    const done = send();
+    this.#sent.set(key, { state, done });
+    try {
+      await done;
+    } catch (error) {
+      this.#sent.delete(key);
+      throw error;
+    }
+    return true;
   }
 
   /** Removes journals first, because a landing without one counts as none. */

@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
 import { parseRemoteUrl, REMOTE_URL } from '../formats/remote-url.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
@@ -9,12 +10,14 @@ import { markPartial, readPartial, refusePartial, unmarkPartial } from '../lake/
 import { finishSwap } from '../lake/swap-lake.js';
 import { ignoreMissing, PRIVATE_FOLDER, privatePath, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
+import type { Exchange } from '../workers/exchange.js';
 import { LandingMirror } from './landing-mirror.js';
 import { type CopyNote, type Lease, makeNote, readNote, takeLease, writeNote } from './lease.js';
 import { type ObjectStore, refuseUnconditional } from './object-store.js';
 import { type Ends, listTables, MARKER, sendSmallFiles } from './remote-table.js';
 import { type Fetched, fetchDataFiles, fetchTables, restoreLake } from './restore.js';
 import { expireRemote, sendTables } from './send-tables.js';
+import { EXCHANGE_PREFIX, removeBelow, StoreExchange } from './store-exchange.js';
 
 const MIRROR_MS = 60_000;
 
@@ -69,6 +72,8 @@ export class Remote {
   readonly #landing: LandingMirror;
   /** The logs that were sent. While the lease is held, the remote has no others. */
   #sentLogs: string | undefined;
+  /** Sizes of the data files of tables, by the tables' folders, as they were when an exchange first asked. */
+  readonly #stored = new Map<string, Promise<Map<string, number>>>();
 
   constructor(ends: Ends, lease: Lease) {
     this.#ends = ends;
@@ -82,6 +87,8 @@ export class Remote {
     const lock = await lockLake(lake, io);
     try {
       await finishSwap(lake);
+      // What a run that was killed left for its workers.
+      await removeBelow(store, EXCHANGE_PREFIX);
       const now = { ...note, generation: this.#lease.generation };
       if (this.#lease.inLine || (await store.read(MARKER)) === undefined) {
         await writeNote(lake, now);
@@ -117,6 +124,35 @@ export class Remote {
 
   /** Fetches missing data files among these. */
   bring: NonNullable<Lake['bring']> = async (table, files) => void (await fetchDataFiles(this.#ends, table, files));
+
+  /** Opens a way for files to workers that see neither this folder nor each other's. @param url the remote's own address */
+  openExchange = (url: string): Exchange => {
+    const { store, lake, stop } = this.#ends;
+    const session = randomUUID();
+    return new StoreExchange({
+      store,
+      root: lake.root,
+      stop,
+      address: { kind: 'remote', home: lake.root, url, session },
+      sendMirrored: (name, path) => this.#sendMirrored(name, path),
+      // If this fails, the next run removes what is left.
+      close: () =>
+        removeBelow(store, `${EXCHANGE_PREFIX}${session}/`).catch((error) => this.#warn('remote.exchange_left', error)),
+    });
+  };
+
+  /** Sends a data file, or a file that has landed, unless it is on the remote. @returns the bytes that were sent */
+  async #sendMirrored(name: string, path: string): Promise<number> {
+    if (name.startsWith(`${PRIVATE_FOLDER}/`)) return this.#landing.sendFile(path);
+    const { store } = this.#ends;
+    const folder = name.slice(0, name.indexOf('/') + 1);
+    const listing = this.#stored.get(folder) ?? listSizes(store, folder);
+    this.#stored.set(folder, listing);
+    const { size } = await stat(path);
+    if ((await listing).get(name) === size) return 0;
+    await store.upload(name, path, size);
+    return size;
+  }
 
   /** Fetches all missing data files, so that the folder has the whole lake. */
   async bringAll(): Promise<Fetched> {
@@ -158,6 +194,10 @@ export class Remote {
   #warn(event: string, error: unknown): void {
     this.#ends.io.log('warn', event, { reason: error instanceof Error ? error.message : String(error) });
   }
+}
+
+async function listSizes(store: ObjectStore, prefix: string): Promise<Map<string, number>> {
+  return new Map((await store.list(prefix)).map(({ key, bytes }) => [key, bytes]));
 }
 
 /** One text that changes with any file of the tables' logs. */

@@ -1,24 +1,32 @@
-import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import * as z from 'zod';
 import { doTyping, TYPING } from '../apply/typing-task.js';
-import { PricelakeError } from '../io/errors.js';
 import { makeScratchFolder } from '../io/scratch-folder.js';
 import { explainDamage, explainMemory, explainSystemFault } from '../lake/faults.js';
 import { openSession } from '../lake/session.js';
 import { doSlice, SLICE } from '../lake/slice-task.js';
+import { joinExchange } from '../remote/join-exchange.js';
 import type { Database } from '../sql/connection.js';
-import { ignoreMissing } from '../tables/layout.js';
-import { readRequest, type SharedPlace, type TaskKind, writeLastingError, writeResult } from '../workers/workers.js';
+import type { Exchange, ExchangeAddress } from '../workers/exchange.js';
+import { TaskPaths } from '../workers/task-paths.js';
+import { readRequest, type TaskKind, type TaskRequest, writeLastingError, writeResult } from '../workers/workers.js';
 import { dividePart, PART } from './derive/part-task.js';
 import { CHECK, countCheck } from './prove/check-task.js';
 
-/** A kind of task with what does it, from JSON to the line of its answer. */
-type Work = (db: Database, task: unknown) => Promise<(began: number) => string>;
+/** Does a kind of task, from the request to the line of its answer. */
+type Work = (db: Database, request: TaskRequest, exchange: Exchange, began: number) => Promise<string>;
 
 function join<I, O>(kind: TaskKind<I, O>, work: (db: Database, task: I) => Promise<O>): [string, Work] {
-  const run: Work = async (db, task) => {
-    const result = await work(db, kind.input.parse(task));
-    return (began) => writeResult(kind, result, measureProcess(began));
+  const run: Work = async (db, { files, task }, exchange, began) => {
+    await exchange.get(files);
+    const asked = new TaskPaths(exchange.roots);
+    const value = kind.input(asked).parse(task);
+    await exchange.makeFolders(asked.folders);
+    const result = await work(db, value);
+    const paths = new TaskPaths(exchange.roots);
+    const encoded = z.encode(kind.output(paths), result);
+    const written = await exchange.put([...paths.files, ...paths.left]);
+    return writeResult(encoded, written, { ...measureProcess(began), ...exchange.traffic });
   };
   return [kind.name, run];
 }
@@ -32,19 +40,21 @@ const WORKS = new Map([join(TYPING, doTyping), join(SLICE, doSlice), join(PART, 
 export async function doTask(line: string, signal: AbortSignal): Promise<string> {
   const began = performance.now();
   try {
-    const { kind, memory, place, task } = readRequest(line);
-    const work = WORKS.get(kind);
-    if (work === undefined) throw new Error(`there is no kind of task ${kind}`);
-    await requirePlace(place);
+    const request = readRequest(line);
+    const work = WORKS.get(request.kind);
+    if (work === undefined) throw new Error(`there is no kind of task ${request.kind}`);
     // The next worker on this machine removes the folder of one that was killed.
     const workFolder = await makeScratchFolder('work');
-    const session = await openSession({ hasModels: true, memoryLimit: memory, signal, workFolder });
+    const session = await openSession({ hasModels: true, memoryLimit: request.memory, signal, workFolder });
     try {
       // A Spark task has one core.
       await session.db.run('SET threads = 1; SET preserve_insertion_order = false');
       const where = `a worker on ${hostname()}`;
-      const run = () => explainMemory(where, () => work(session.db, task));
-      return (await explainSystemFault(where, () => explainDamage(where, run)))(began);
+      const run = () =>
+        explainMemory(where, () =>
+          within(request.exchange, workFolder, (exchange) => work(session.db, request, exchange, began)),
+        );
+      return await explainSystemFault(where, () => explainDamage(where, run));
     } finally {
       await session.close();
     }
@@ -55,16 +65,13 @@ export async function doTask(line: string, signal: AbortSignal): Promise<string>
   }
 }
 
-/** @throws PricelakeError `config` where this machine has no such folder, or another one than the run */
-async function requirePlace({ folder, mark }: SharedPlace): Promise<void> {
-  const sees = async (path: string) => (await stat(path).catch(ignoreMissing)) !== undefined;
-  if (await sees(mark)) return;
-  const what = (await sees(folder))
-    ? `has another folder as ${folder} than the run`
-    : `does not see the folder ${folder}`;
-  throw new PricelakeError('config', `${hostname()}, a machine of the cluster, ${what}`, {
-    hint: "Mount the lake's folder under the same path on every machine of the cluster.",
-  });
+async function within<T>(address: ExchangeAddress, folder: string, work: (exchange: Exchange) => Promise<T>) {
+  const exchange = await joinExchange(address, folder);
+  try {
+    return await work(exchange);
+  } finally {
+    await exchange.close();
+  }
 }
 
 function measureProcess(began: number) {

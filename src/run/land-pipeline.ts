@@ -46,7 +46,13 @@ export function landPipeline(
     withRemote(pipeline.lake, io, signal, async (remote, stop) => {
       const { step, remember } = timeTry(io);
       const run = await step('open', () =>
-        openRun(pipeline, deadline.limitIo(io), { signal: stop, caps, connect, bring: remote?.bring }),
+        openRun(pipeline, deadline.limitIo(io), {
+          signal: stop,
+          caps,
+          connect,
+          bring: remote?.bring,
+          openExchange: remote?.openExchange,
+        }),
       );
       const land = async (): Promise<LandReport> => {
         run.typing.leaveItems();

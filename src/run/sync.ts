@@ -104,7 +104,13 @@ async function runSteps(
     ? { connect: () => createOfflineClient('--publish-held'), requiresHeld: true }
     : { connect };
   const run = await step('open', () =>
-    openRun(pipeline, deadline.limitIo(io), { signal, caps, bring: remote?.bring, ...opening }),
+    openRun(pipeline, deadline.limitIo(io), {
+      signal,
+      caps,
+      bring: remote?.bring,
+      openExchange: remote?.openExchange,
+      ...opening,
+    }),
   );
   const pause = () => {
     run.stop.throwIfAborted();

@@ -1,6 +1,8 @@
+import type { Piece } from './file-read.js';
+
 /** The SQL of a view, as any other process can run it. */
 interface ViewSql {
-  readonly text: string;
+  readonly pieces: readonly Piece[];
   readonly reads: ReadonlySet<Relation>;
 }
 

@@ -1,16 +1,24 @@
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
+import { type FileRead, type Piece, writeFileRead } from './file-read.js';
 import { quoteIdentifier, quoteLiteral } from './quote.js';
 import { Relation } from './relation.js';
 
-/** Text of SQL, and the relations that it reads. */
+/** Text of SQL, with the files and the relations that it reads. */
 export class Sql {
-  readonly text: string;
+  readonly pieces: readonly Piece[];
   readonly reads: ReadonlySet<Relation>;
+  #text: string | undefined;
 
-  constructor(text: string, reads: Iterable<Relation> = []) {
-    this.text = text;
+  constructor(pieces: string | readonly Piece[], reads: Iterable<Relation> = []) {
+    this.pieces = typeof pieces === 'string' ? [pieces] : pieces;
     this.reads = new Set(reads);
+  }
+
+  /** The text for DuckDB in this process. */
+  get text(): string {
+    this.#text ??= this.pieces.map((piece) => (typeof piece === 'string' ? piece : writeFileRead(piece))).join('');
+    return this.#text;
   }
 }
 
@@ -21,11 +29,21 @@ export type Part = Sql | Relation | Literal;
 /** SQL with relations, other SQL and values in its gaps. A string in a gap is a value; use `code` for SQL. */
 export function sql(texts: TemplateStringsArray, ...parts: readonly Part[]): Sql {
   const written = parts.map(writePart);
-  const text = texts.map((before, index) => before + (written[index]?.text ?? '')).join('');
   return new Sql(
-    text,
+    joinTexts(texts.flatMap((before, index) => [before, ...(written[index]?.pieces ?? [])])),
     written.flatMap(({ reads }) => [...reads]),
   );
+}
+
+/** Joins neighbouring texts: most SQL is one. */
+function joinTexts(pieces: readonly Piece[]): Piece[] {
+  const joined: Piece[] = [];
+  for (const piece of pieces) {
+    const last = joined.at(-1);
+    if (typeof piece === 'string' && typeof last === 'string') joined[joined.length - 1] = last + piece;
+    else joined.push(piece);
+  }
+  return joined;
 }
 
 function writePart(part: Part): Sql {
@@ -34,8 +52,18 @@ function writePart(part: Part): Sql {
   return new Sql(writeLiteral(part));
 }
 
-/** Text that is SQL already: names from schemas, quoted paths and predicates. */
+/** Text that is SQL already: names from schemas, quoted values and predicates. */
 export const code = (text: string) => new Sql(text);
+
+/** Rows of files. Only files that are read so can be read in another process. */
+export function readFiles(
+  reader: FileRead['reader'],
+  files: readonly string[],
+  options: readonly string[] = [],
+  { hasNames = false } = {},
+): Sql {
+  return new Sql([{ reader, files, options, hasNames }]);
+}
 
 /** The session's own view or table of this name, even in a query that shows other rows under it. */
 export const itself = (name: string): Sql => code(`FROM main.${quoteIdentifier(name)}`);
@@ -43,7 +71,7 @@ export const itself = (name: string): Sql => code(`FROM main.${quoteIdentifier(n
 /** The parts with a separator between them. */
 export function join(parts: readonly Sql[], separator: string): Sql {
   return new Sql(
-    parts.map(({ text }) => text).join(separator),
+    joinTexts(parts.flatMap(({ pieces }, index) => (index === 0 ? pieces : [separator, ...pieces]))),
     parts.flatMap(({ reads }) => [...reads]),
   );
 }

@@ -1,6 +1,7 @@
 import { type Column, loadTableSchema } from '../tables/schemas.js';
 import type { DataFile, TableName } from '../tables/table.js';
-import { escapeGlob, quoteIdentifier, quoteLiteral } from './quote.js';
+import { quoteIdentifier, quoteLiteral } from './quote.js';
+import { code, join, readFiles, type Sql, sql } from './sql.js';
 
 export interface ColumnType {
   name: string;
@@ -32,31 +33,29 @@ export interface RelationOptions {
  * that a file lacks is null. Partition values come from the file, or from the log if another program wrote it, but never
  * from folder names.
  */
-export function tableRelation(table: TableName, files: readonly RelationFile[], options: RelationOptions = {}): string {
-  if (files.length === 0) return `(${writeEmptySelect(table)})`;
+export function relateFiles(table: TableName, files: readonly RelationFile[], options: RelationOptions = {}): Sql {
+  if (files.length === 0) return code(`(${writeEmptySelect(table)})`);
   const whole = files.filter((file) => typeof file === 'string');
   const others = files.filter((file) => typeof file !== 'string');
-  if (others.length === 0) return readFiles(table, whole, options);
+  if (others.length === 0) return readTable(table, whole, options);
   const parts = groupByColumns(others).map((group) => selectWithPartitions(table, group, options));
-  if (whole.length > 0) parts.unshift(`SELECT * FROM ${readFiles(table, whole, options)}`);
-  return `(${parts.join('\n  UNION ALL ')})`;
+  if (whole.length > 0) parts.unshift(sql`SELECT * FROM ${readTable(table, whole, options)}`);
+  return sql`(${join(parts, '\n  UNION ALL ')})`;
 }
 
-function readFiles(
-  table: TableName,
-  paths: string[],
-  { places = false, hasOlderFiles = true }: RelationOptions,
-): string {
+/** As a text for this process. */
+export const tableRelation = (...[table, files, options]: Parameters<typeof relateFiles>): string =>
+  relateFiles(table, files, options).text;
+
+function readTable(table: TableName, paths: string[], { places = false, hasOlderFiles = true }: RelationOptions): Sql {
   const parameters = [
-    `[${paths.map((path) => quoteLiteral(escapeGlob(path))).join(',\n  ')}]`,
     'hive_partitioning = false',
     ...(hasOlderFiles ? [`\n  schema = ${writeReadSchema(table)}`] : []),
-    ...(places ? ['filename = true'] : []),
     ...(places && !hasOlderFiles ? ['file_row_number = true'] : []),
   ];
-  const rows = `read_parquet(${parameters.join(', ')})`;
+  const rows = readFiles('read_parquet', paths, parameters, { hasNames: places });
   // DuckDB does not number rows where it is told their columns.
-  return places && hasOlderFiles ? `(SELECT *, CAST(NULL AS BIGINT) AS file_row_number FROM ${rows})` : rows;
+  return places && hasOlderFiles ? sql`(SELECT *, CAST(NULL AS BIGINT) AS file_row_number FROM ${rows})` : rows;
 }
 
 /** Files whose partition values are in the log. */
@@ -69,10 +68,10 @@ function groupByColumns(files: LoggedFile[]): LoggedFile[][] {
 }
 
 /** Reads all files at once and joins their values: a read for each partition would cost buffers for each. */
-function selectWithPartitions(table: TableName, files: LoggedFile[], { places = false }: RelationOptions): string {
+function selectWithPartitions(table: TableName, files: LoggedFile[], { places = false }: RelationOptions): Sql {
   const columns = loadTableSchema(table).columns.filter(({ name }) => name in (files[0]?.partitionValues ?? {}));
   const paths = files.map(({ path }) => path);
-  const rows = readFiles(table, paths, { places: true, hasOlderFiles: true });
+  const rows = readTable(table, paths, { places: true, hasOlderFiles: true });
   const values = files.map(({ path, partitionValues }) => {
     const texts = columns.map((column) => writeText(column, partitionValues[column.name]));
     return `(${[quoteLiteral(pathInTable(table, path)), ...texts].join(', ')})`;
@@ -81,10 +80,10 @@ function selectWithPartitions(table: TableName, files: LoggedFile[], { places = 
   const replaced = columns.map(
     ({ name, type }, index) => `CAST(logged.value_${index} AS ${type}) AS ${quoteIdentifier(name)}`,
   );
-  return `SELECT stored.*${places ? '' : ' EXCLUDE (filename, file_row_number)'} REPLACE (${replaced.join(', ')})
+  return sql`SELECT stored.*${code(places ? '' : ' EXCLUDE (filename, file_row_number)')} REPLACE (${code(replaced.join(', '))})
     FROM ${rows} AS stored
-    JOIN (VALUES ${values.join(',\n      ')}) AS logged(path, ${names.join(', ')})
-      ON string_split('/' || stored.filename, ${quoteLiteral(`/${table}/`)})[-1] = logged.path`;
+    JOIN (VALUES ${code(values.join(',\n      '))}) AS logged(path, ${code(names.join(', '))})
+      ON string_split('/' || stored.filename, ${`/${table}/`})[-1] = logged.path`;
 }
 
 /** DuckDB names a file by its absolute path, even if it got a relative one. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { basename, isAbsolute, join, normalize, sep } from 'node:path';
+import { basename, join } from 'node:path';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
 import type { DataFile, TableName } from './table.js';
@@ -18,11 +18,6 @@ export const PRIVATE_FOLDER = '_pricelake';
 
 /** The greatest log entry that is read: a text of JavaScript has room for it, and for no more than twice as much. */
 export const MAX_LOG_BYTES = 256 * 1024 * 1024;
-
-/** True for the path of something within a folder. */
-export function isBelow(folder: string, path: string): boolean {
-  return isAbsolute(path) && normalize(path) === path && path.startsWith(`${folder}${sep}`);
-}
 
 /** `<lake>/_pricelake/<parts>`. */
 export function privatePath(lake: Lake, ...parts: string[]): string {

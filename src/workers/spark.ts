@@ -1,15 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import * as z from 'zod';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import type { Exchange } from './exchange.js';
 import { Job, type Submitted } from './job.js';
 import { RETRY_HINT } from './submission.js';
+import { TaskPaths } from './task-paths.js';
 import {
+  encodeTask,
   readAnswer,
   refuseResult,
-  type SharedPlace,
   type TaskKind,
   type Usage,
   type Workers,
@@ -27,8 +26,8 @@ export interface SparkWorld {
   stop: AbortSignal;
   /** DuckDB's limit in each worker. */
   memory: number | string;
-  /** The lake's folder, and the run's folder within it. Workers see both under these paths. */
-  lake: { root: string; workFolder: string };
+  /** Opens this end of the way that files take, when the first task comes. */
+  openExchange: () => Exchange;
 }
 
 /** A line of the program on the driver: the worker's answer, or why Spark gave up. */
@@ -53,10 +52,10 @@ export class SparkWorkers implements Workers {
   readonly #settings: SparkSettings;
   readonly #world: SparkWorld;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #total = { tasks: 0, cpuSeconds: 0, maxBytes: 0 };
+  readonly #total = { tasks: 0, cpuSeconds: 0, maxBytes: 0, sentBytes: 0, gotBytes: 0 };
   #last = 0;
   #job: Promise<Job> | undefined;
-  #place: Promise<SharedPlace> | undefined;
+  #exchange: Exchange | undefined;
   readonly #ending = new AbortController();
   #closing: Promise<void> | undefined;
   #watch: NodeJS.Timeout | undefined;
@@ -74,10 +73,19 @@ export class SparkWorkers implements Workers {
   async do<I, O>(kind: TaskKind<I, O>, task: I, refuse: (result: O) => Promise<string | undefined>): Promise<O> {
     this.#world.stop.throwIfAborted();
     try {
-      this.#place ??= this.#mark();
-      const text = await this.#ask(writeRequest(kind, task, { memory: this.#world.memory, place: await this.#place }));
-      const { result, usage } = readAnswer(kind, text);
-      this.#count(usage);
+      this.#exchange ??= this.#world.openExchange();
+      const exchange = this.#exchange;
+      const asked = new TaskPaths(exchange.roots);
+      const encoded = encodeTask(kind, task, asked);
+      const [address, files] = [await exchange.address(), await exchange.put(asked.files)];
+      const text = await this.#ask(
+        writeRequest(kind, encoded, { memory: this.#world.memory, exchange: address, files }),
+      );
+      const answer = readAnswer(kind, text, asked);
+      this.#count(kind.name, answer.usage);
+      const { result } = answer;
+      await exchange.get(answer.files);
+      await exchange.leave(answer.left);
       const why = await refuse(result);
       if (why !== undefined) throw refuseResult(kind.name, why);
       return result;
@@ -86,14 +94,6 @@ export class SparkWorkers implements Workers {
       if (!(error instanceof PricelakeError && error.code === 'contract')) this.#fail(error);
       throw error;
     }
-  }
-
-  /** Writes the file by which workers see that the lake's folder is the same there. */
-  async #mark(): Promise<SharedPlace> {
-    const { root, workFolder } = this.#world.lake;
-    const mark = join(workFolder, `mark-${randomUUID()}`);
-    await writeFile(mark, '');
-    return { folder: root, mark };
   }
 
   close(): Promise<void> {
@@ -107,13 +107,15 @@ export class SparkWorkers implements Workers {
     if (this.#waiting.size > 0) this.#fail(new Error('the run has ended'));
     const job = await this.#job?.catch(() => undefined);
     await job?.close(this.#ending.signal.aborted);
+    await this.#exchange?.close();
     if (this.#total.tasks > 0) this.#world.io.log('info', 'spark.done', this.#total);
   }
 
-  #count({ cpuSeconds, maxBytes }: Usage): void {
+  #count(task: string, usage: Usage): void {
+    this.#world.io.log('debug', 'spark.task', { task, ...usage });
     this.#total.tasks += 1;
-    this.#total.cpuSeconds += cpuSeconds;
-    this.#total.maxBytes = Math.max(this.#total.maxBytes, maxBytes);
+    this.#total.maxBytes = Math.max(this.#total.maxBytes, usage.maxBytes);
+    for (const key of ['cpuSeconds', 'sentBytes', 'gotBytes'] as const) this.#total[key] += usage[key];
   }
 
   #ask(task: string): Promise<string> {

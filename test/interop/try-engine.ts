@@ -3,7 +3,7 @@ import { openLake } from '../../src/lake/lake.js';
 import { Database } from '../../src/sql/connection.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
 import { openWorld, testIo, type World } from '../run/world.js';
-import { MAIN } from '../workers/cluster.js';
+import { makeEngine } from '../workers/cluster.js';
 import { landHardRows, readRows } from '../workers/hard-copy.js';
 
 /**
@@ -49,7 +49,7 @@ async function syncBoth(world: World, format: 'ndjson' | 'csv'): Promise<number>
   await world.sync();
   const here = await readRows(world.lakePath);
   world.renew(landed);
-  world.pipeline.engine = { spark: { submit, worker: [process.execPath, MAIN], leastRows: 0 } };
+  world.pipeline.engine = makeEngine(submit);
   await world.sync();
   compare(here, await readRows(world.lakePath));
   await world.sandbox.advance({ hours: 2, changes: 40 });

@@ -1,9 +1,13 @@
+import { mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import * as z from 'zod';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
-import { Shipments } from '../../src/sql/shipment.js';
-import { code, type Sql, sql } from '../../src/sql/sql.js';
+import { quoteLiteral } from '../../src/sql/quote.js';
+import { Shipments, sqlOf } from '../../src/sql/shipment.js';
+import { code, readFiles, type Sql, sql } from '../../src/sql/sql.js';
+import { TaskPaths } from '../../src/workers/task-paths.js';
 import { makeFolder } from '../journal/folder.js';
 
 /** Rows and types of SQL, here and in a database that only has what was shipped. */
@@ -13,7 +17,7 @@ async function readTwice(make: (graph: RelationGraph) => Sql) {
     const graph = new RelationGraph(here);
     const select = make(graph);
     const shipments = new Shipments(graph, path.join(await makeFolder(), 'shipped'));
-    for (const statement of await shipments.ship(select)) await there.run(statement);
+    for (const statement of await shipments.ship(select)) await there.run(statement.text);
     const read = async (db: Database) => {
       const result = await db.read(select.text);
       return [result.columnTypes().map(String), result.getRows().map((row) => row.map(String))];
@@ -49,6 +53,40 @@ test('values of every kind that a run has keep type and value', async () => {
   );
   expect(here[0]).toContain('HUGEINT');
   expect(there).toEqual(here);
+});
+
+test('where the files are elsewhere, the rows are the same, and so are the names of their files', async () => {
+  const [home, root] = [path.join(await makeFolder(), "here's [it]"), path.join(await makeFolder(), 'there')];
+  await mkdir(path.join(home, 'a'), { recursive: true });
+  const [here, there] = [await Database.open(), await Database.open()];
+  try {
+    const file = path.join(home, 'a', 'rows.parquet');
+    await here.run(
+      `COPY (SELECT i, '${home.replaceAll("'", "''")}/a' AS text FROM range(3) AS t(i)) TO ${quoteLiteral(file)}`,
+    );
+    const graph = new RelationGraph(here);
+    const rows = graph.view(
+      'rows',
+      sql`SELECT * FROM ${readFiles('read_parquet', [file], ['file_row_number = true'], { hasNames: true })}`,
+    );
+    const select = sql`SELECT *, text = ${path.join(home, 'a')} AS is_same FROM ${rows} WHERE filename = ${file} ORDER BY i`;
+    const shipped = [...(await new Shipments(graph, path.join(home, 'shipped')).ship(select)), select];
+    const sent = new TaskPaths({ home, root: home });
+    const texts = JSON.stringify(shipped.map((one) => z.encode(sqlOf(sent), one)));
+    expect([...sent.files]).toEqual([file]);
+    await rename(home, root);
+    const came = new TaskPaths({ home, root });
+    const statements = (JSON.parse(texts) as never[]).map((one) => z.decode(sqlOf(came), one));
+    expect([...came.files]).toEqual([path.join(root, 'a', 'rows.parquet')]);
+    for (const { text } of statements.slice(0, -1)) await there.run(text);
+    const found = await there.rows(statements.at(-1)?.text ?? '');
+    expect(found.map(({ i, filename, is_same }) => [i, filename, is_same])).toEqual(
+      [0n, 1n, 2n].map((i) => [i, file, true]),
+    );
+  } finally {
+    await here.close();
+    await there.close();
+  }
 });
 
 test('a type that would not come back as it is, is refused', async () => {

@@ -2,15 +2,16 @@
  * Stands for spark-submit and pipelines/spark/run_tasks.py: it takes tasks by the same socket, and does each as Spark does, in a
  * process of the worker's command, with more tries for one that fails.
  *
- *     node spark-stub.mjs [--once] [--note FILE] [--play PART] SCRIPT SOCKET COMMAND…
+ *     node spark-stub.mjs [--once] [--note FILE] [--play PART] [--env FILE] SCRIPT SOCKET COMMAND…
  *
+ * --env: JSON of what the machines of the cluster have in their environment.
  * --once does all tasks in this process, which takes a tenth of the time. --note writes all that it was given to a file.
  * --play: `hang` never answers, `die` ends at the second task, `talk` sends something else, `late` never connects,
  * `lose` kills each worker at its first try, `stray` answers with files elsewhere, `give up` says what Spark would,
  * `drop KIND` leaves a row of each task of that kind out, `fill up` answers the second slice that it has no room, others never.
  */
 import { spawn } from 'node:child_process';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
@@ -18,7 +19,7 @@ import { parseArgs } from 'node:util';
 const at = process.argv.findIndex((word) => word.endsWith('run_tasks.py'));
 const { values: options } = parseArgs({
   args: process.argv.slice(2, at),
-  options: { once: { type: 'boolean' }, note: { type: 'string' }, play: { type: 'string' } },
+  options: { once: { type: 'boolean' }, note: { type: 'string' }, play: { type: 'string' }, env: { type: 'string' } },
 });
 const [socket, ...command] = process.argv.slice(at + 1);
 const TRIES = 4;
@@ -63,6 +64,7 @@ async function tryOften(task) {
 
 const link = options.play === 'late' ? undefined : createConnection(socket);
 note({ pid: process.pid, arguments: process.argv, environment: process.env });
+if (options.env !== undefined) Object.assign(process.env, JSON.parse(readFileSync(options.env, 'utf8')));
 const give = (answer) => link.write(`${JSON.stringify(answer)}\n`);
 /** At most two at once, as on a small cluster. */
 let running = 0;
@@ -76,7 +78,7 @@ let slices = 0;
 function alter(task) {
   const request = JSON.parse(task);
   if (options.play !== `drop ${request.kind}`) return task;
-  const select = `FROM (${request.task.select}) OFFSET 1`;
+  const select = ['FROM (', ...request.task.select, ') OFFSET 1'];
   return JSON.stringify({ ...request, task: { ...request.task, select } });
 }
 
@@ -89,7 +91,7 @@ async function run({ id, task }) {
   }
   try {
     const answer = await tryOften(alter(task));
-    give({ id, answer: options.play === 'stray' ? answer.replaceAll('/_pricelake/', '/elsewhere/') : answer });
+    give({ id, answer: options.play === 'stray' ? answer.replaceAll('"_pricelake/', '"elsewhere/') : answer });
   } catch (error) {
     give({ id, fault: String(error) });
   }

@@ -1,15 +1,15 @@
 /** The process that does a task on a machine of a cluster: `pricelake __work`. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { PART } from '../../src/run/derive/part-task.js';
-import { writeRequest } from '../../src/workers/workers.js';
+import { code } from '../../src/sql/sql.js';
 import { makeFolder } from '../journal/folder.js';
-import { MAIN } from './cluster.js';
+import { MAIN, writeTask } from './cluster.js';
 
 const children: ChildProcessWithoutNullStreams[] = [];
 afterEach(() => {
@@ -23,30 +23,30 @@ function startWorker() {
 }
 
 const divide = async (select: string) => {
-  const folder = await makeFolder();
-  const place = { folder, mark: path.join(folder, 'mark') };
-  await writeFile(place.mark, '');
-  return { folder, line: writeRequest(PART, { views: [], select, folder }, { memory: '200MB', place }) };
+  const root = await makeFolder();
+  const folder = path.join(root, 'parts');
+  await mkdir(folder);
+  return { line: await writeTask(PART, { views: [], select: code(select), folder }, root) };
 };
 
 test('does a task and ends, though its stdin stays open', async () => {
-  const { folder, line } = await divide('SELECT 7 AS product_id, 3 AS part');
+  const { line } = await divide('SELECT 7 AS product_id, 3 AS part');
   const worker = startWorker();
   worker.stdin.write(`${line}\n`);
   const answer = JSON.parse(await text(worker.stdout)) as { result: object[]; usage: object };
   expect(answer.result).toEqual([
-    { part: 3, rows: '1', path: expect.stringContaining(folder), bytes: expect.any(Number) },
+    { part: 3, rows: '1', path: expect.stringMatching(/^parts\/.*\.parquet$/), bytes: expect.any(Number) },
   ]);
   expect(answer.usage).toMatchObject({ cpuSeconds: expect.any(Number), maxBytes: expect.any(Number) });
 });
 
 test('reads a task whole that holds what Unicode calls the end of a line', async () => {
-  const { folder, line } = await divide("SELECT 7 AS product_id, 3 AS part, 'one\u2028two\u2029three' AS title");
+  const { line } = await divide("SELECT 7 AS product_id, 3 AS part, 'one\u2028two\u2029three' AS title");
   expect(line).toContain('\u2028');
   const worker = startWorker();
   worker.stdin.write(`${line}\n`);
   expect(JSON.parse(await text(worker.stdout))).toMatchObject({
-    result: [{ part: 3, path: expect.stringContaining(folder) }],
+    result: [{ part: 3, path: expect.stringMatching(/^parts\/.*\.parquet$/) }],
   });
 });
 

@@ -2,15 +2,14 @@ import { mkdir } from 'node:fs/promises';
 import { runSideBySide } from '../../io/side-by-side.js';
 import type { TableRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
-import { escapeGlob, quoteList } from '../../sql/quote.js';
-import { code, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
-import { MOST_TASKS, type Workers } from '../../workers/workers.js';
-import { PART, type PartFile, refuseParts } from './part-task.js';
+import { code, readFiles, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
+import { MOST_TASKS, refuseRows, type Workers } from '../../workers/workers.js';
+import { PART, type PartFile } from './part-task.js';
 
 /** Workers, and what makes relations readable to them. */
 export interface Elsewhere {
   workers: Workers;
-  ship: (sql: Sql) => Promise<string[]>;
+  ship: (sql: Sql) => Promise<Sql[]>;
 }
 
 /** The rows of a table, and of some of its files. */
@@ -62,8 +61,8 @@ export async function divideRows(
 ): Promise<PartFile[]> {
   await mkdir(folder, { recursive: true });
   const divided = await runSideBySide(MOST_TASKS, pieces, async ({ select, count }) => {
-    const task = { views: await ship(select), select: select.text, folder };
-    return workers.do(PART, task, (files) => refuseParts(files, { folder, count }));
+    const task = { views: await ship(select), select, folder };
+    return workers.do(PART, task, async (files) => refuseRows(files, await count?.()));
   });
   return divided.flat();
 }
@@ -85,6 +84,6 @@ export function groupBySize<F extends { rows: bigint }>(list: readonly F[], limi
 
 /** The rows of files that a division wrote. */
 export function readParts(files: readonly PartFile[]): Sql {
-  const paths = files.map(({ path }) => escapeGlob(path));
-  return code(`SELECT * FROM read_parquet(${quoteList(paths)}, hive_partitioning = false)`);
+  const paths = files.map(({ path }) => path);
+  return sql`SELECT * FROM ${readFiles('read_parquet', paths, ['hive_partitioning = false'])}`;
 }

@@ -95,7 +95,7 @@ export class ProductParts {
     const whole = selectParts(table, sql`${table.rows}`, division);
     await this.#graph.ready(whole);
     await mkdir(folder, { recursive: true });
-    return explainSystemFault(folder, () => dividePart(this.#graph.db, { views: [], select: whole.text, folder }));
+    return explainSystemFault(folder, () => dividePart(this.#graph.db, { views: [], select: whole, folder }));
   }
 }
 

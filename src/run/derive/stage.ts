@@ -7,8 +7,8 @@ import type { TableChange } from '../../lake/table-change.js';
 import type { TableRows } from '../../lake/table-rows.js';
 import { FEW_ROWS } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
-import { code, type Sql } from '../../sql/sql.js';
-import { tableRelation } from '../../sql/table-relation.js';
+import { type Sql, sql } from '../../sql/sql.js';
+import { relateFiles } from '../../sql/table-relation.js';
 import type { Applied, FileChange, StagedFile, TableName } from '../../tables/table.js';
 import { MOST_TASKS } from '../../workers/workers.js';
 import { chooseItemsLayout } from '../apply/items-layout.js';
@@ -117,7 +117,7 @@ export class Staging {
         : {};
     const { runId } = landing;
     const targetBytes = pipeline.lake.targetFileSize;
-    const elsewhere = sent && { workers: sent.workers, ship: () => sent.ship(rows), rows: reads };
+    const elsewhere = sent && { workers: sent.workers, select: rows, ship: () => sent.ship(rows), rows: reads };
     const stage = {
       table,
       runId,
@@ -169,12 +169,10 @@ export class NextLake {
   /** The rows of a table that the run adds, as far as it stages them. */
   added(name: TableName): Sql {
     const files = this.#staged.get(name)?.change?.add ?? [];
-    return code(
-      `SELECT * FROM ${tableRelation(
-        name,
-        files.map(({ stagedAt }) => stagedAt),
-      )}`,
-    );
+    return sql`SELECT * FROM ${relateFiles(
+      name,
+      files.map(({ stagedAt }) => stagedAt),
+    )}`;
   }
 
   /** The changes to commit. Their files are synced and checked. */

@@ -27,6 +27,7 @@ import { findItemPath } from '../../tables/item-names.js';
 import { privatePath } from '../../tables/layout.js';
 import type { DatasetSelection } from '../../tables/table.js';
 import { removeEvents } from '../../webhook/event-files.js';
+import { type Exchange, FolderExchange } from '../../workers/exchange.js';
 import { SparkWorkers, type SparkWorld } from '../../workers/spark.js';
 import type { Workers } from '../../workers/workers.js';
 import { refuseOtherPartitions } from '../apply/items-layout.js';
@@ -73,7 +74,7 @@ export interface Run {
   landing: Landing;
   typing: TypingQueue;
   /** Processes on a cluster, where the pipeline has one, and what makes relations readable to them. */
-  elsewhere: { workers: Workers; ship: (sql: Sql) => Promise<string[]> } | undefined;
+  elsewhere: { workers: Workers; ship: (sql: Sql) => Promise<Sql[]> } | undefined;
   /** Sees the rows of the run, and compares them with the API document. */
   drift: DriftWatch;
   workFolder: string;
@@ -97,6 +98,8 @@ export interface OpenOptions {
   caps?: RunCaps;
   /** Fetches data files that are on the lake's remote only. */
   bring?: Lake['bring'];
+  /** Opens a way for files to workers and back, by the lake's remote. */
+  openExchange?: ((url: string) => Exchange) | undefined;
 }
 
 /**
@@ -105,7 +108,7 @@ export interface OpenOptions {
  */
 export async function openRun(pipeline: Pipeline, world: Io, options: OpenOptions = {}): Promise<Run> {
   const { baseUrl, apiKey } = pipeline.source;
-  const { signal, connect = createClient, requiresHeld = false, caps = {}, bring } = options;
+  const { signal, connect = createClient, requiresHeld = false, caps = {}, bring, openExchange } = options;
   const stop = new AbortController();
   // Every wait of the run ends when it has to stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
@@ -150,7 +153,10 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const before = new LakeRows(graph, lake, tables, (table) => (table === 'items' ? FEW_ROWS : FEW_ROWS_BEFORE));
     const { mapping } = pipeline.source;
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
-    const workers = openWorkers(pipeline, { io, stop: stop.signal, lake: { root: lake.root, workFolder } });
+    const workers = openWorkers(pipeline, {
+      ...{ io, stop: stop.signal },
+      openExchange: () => chooseExchange(pipeline, openExchange) ?? new FolderExchange(lake.root, workFolder),
+    });
     const shipments = new Shipments(graph, join(workFolder, 'shipped'));
     const elsewhere = workers && { workers, ship: (sql: Sql) => shipments.ship(sql) };
     const typing = new TypingQueue(db, { runId, workFolder, workers }, mapping, drift.look);
@@ -187,6 +193,13 @@ function openWorkers({ engine, lake, source }: Pipeline, world: Omit<SparkWorld,
     { ...engine.spark, secrets: [source.apiKey] },
     { ...world, memory: lake.memory ?? MEMORY_LIMIT },
   );
+}
+
+/** The way of files to workers by the lake's remote, where the pipeline names it. */
+function chooseExchange({ engine, lake }: Pipeline, open: OpenOptions['openExchange']): Exchange | undefined {
+  if (engine.spark?.exchange !== 'remote') return undefined;
+  if (lake.remote === undefined || open === undefined) throw new Error('engine.spark.exchange: no remote is held');
+  return open(lake.remote);
 }
 
 /** The run to continue. One that has asked for nothing yet starts over if the pipeline copies other datasets now. */

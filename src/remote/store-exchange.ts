@@ -1,0 +1,168 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { PricelakeError } from '../io/errors.js';
+import { runSideBySide } from '../io/side-by-side.js';
+import { PRIVATE_FOLDER } from '../tables/layout.js';
+import type { Exchange, ExchangeAddress, TaskFile } from '../workers/exchange.js';
+import { type Roots, TaskPaths } from '../workers/task-paths.js';
+import type { ObjectStore } from './object-store.js';
+import { CHANGED_HINT } from './s3-fault.js';
+
+/** Objects of runs at work. Those of a run that was killed go when the next one holds the remote. */
+export const EXCHANGE_PREFIX = `${PRIVATE_FOLDER}/exchange/`;
+
+/** Files that travel at a time, each way. */
+const FILES = 4;
+/** The slowest transfer that is waited for: this many milliseconds, and a second for so many bytes. */
+const PATIENCE_MS = 120_000;
+const BYTES_PER_SECOND = 200_000;
+
+/** A file with its checksum. */
+export type SummedFile = TaskFile & { sha256: string };
+
+interface Ends {
+  store: ObjectStore;
+  address: ExchangeAddress & { kind: 'remote' };
+  root: string;
+  /** Sends a file that has its own object on the remote, unless it is there. Workers have none. */
+  sendMirrored?: ((name: string, path: string) => Promise<number>) | undefined;
+  /** Brings a file to a path; default: by a download. */
+  bring?: ((file: SummedFile, path: string, download: Download) => Promise<void>) | undefined;
+  /** No further file is sent or fetched once it is aborted. */
+  stop?: AbortSignal | undefined;
+  close: () => Promise<void>;
+}
+
+/** Downloads a file to a new path, and checks it. */
+export type Download = (file: SummedFile, path: string) => Promise<void>;
+
+/** Files travel by the lake's remote. Data files of tables and what has landed are read from there as they are. */
+export class StoreExchange implements Exchange {
+  readonly roots: Roots;
+  readonly traffic = { sentBytes: 0, gotBytes: 0 };
+  readonly #ends: Ends;
+  readonly #paths: TaskPaths;
+  /** Files that are on the store, by their paths here. */
+  readonly #known = new Map<string, Promise<TaskFile>>();
+
+  constructor(ends: Ends) {
+    this.#ends = ends;
+    this.roots = { home: ends.address.home, root: ends.root };
+    this.#paths = new TaskPaths(this.roots);
+  }
+
+  async address(): Promise<ExchangeAddress> {
+    return this.#ends.address;
+  }
+
+  async makeFolders(paths: Iterable<string>): Promise<void> {
+    for (const path of paths) await mkdir(path, { recursive: true });
+  }
+
+  put(paths: Iterable<string>): Promise<TaskFile[]> {
+    return runSideBySide(FILES, [...paths], (path) => {
+      const known = this.#known.get(path) ?? this.#send(path);
+      this.#known.set(path, known);
+      return known;
+    });
+  }
+
+  async get(files: readonly TaskFile[]): Promise<void> {
+    const bring = this.#ends.bring ?? ((file, path, download) => download(file, path));
+    await runSideBySide(FILES, files, async (file) => {
+      this.#ends.stop?.throwIfAborted();
+      const path = this.#paths.locate(file.name);
+      await mkdir(dirname(path), { recursive: true });
+      await bring(requireSum(file), path, this.#download);
+      await this.leave([file]);
+    });
+  }
+
+  async leave(files: readonly TaskFile[]): Promise<void> {
+    for (const file of files) this.#known.set(this.#paths.locate(file.name), Promise.resolve(file));
+  }
+
+  close(): Promise<void> {
+    return this.#ends.close();
+  }
+
+  async #send(path: string): Promise<TaskFile> {
+    const { store, sendMirrored, stop } = this.#ends;
+    stop?.throwIfAborted();
+    const name = this.#paths.name(path);
+    const { size: bytes } = await stat(path);
+    const sha256 = await hashFile(path);
+    const key = this.#keyOf(name);
+    await limitTime(store, key, bytes, async () => {
+      if (key === name && sendMirrored !== undefined) this.traffic.sentBytes += await sendMirrored(name, path);
+      else {
+        await store.upload(key, path, bytes);
+        this.traffic.sentBytes += bytes;
+      }
+    });
+    return { name, bytes, sha256 };
+  }
+
+  #download: Download = async ({ name, bytes, sha256 }, path) => {
+    const { store } = this.#ends;
+    const key = this.#keyOf(name);
+    const temporary = `${path}.${randomUUID()}`;
+    try {
+      const found = await limitTime(store, key, bytes, () => store.download(key, temporary, bytes));
+      this.traffic.gotBytes += bytes;
+      if (found !== sha256) {
+        const what = `${store.url}/${key}: has SHA-256 ${found}, but its writer said ${sha256}`;
+        throw new PricelakeError('lake_invalid', what, { hint: CHANGED_HINT });
+      }
+      await rename(temporary, path);
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  };
+
+  /** Files of tables and of the landing are on the remote under their names; all others are of this exchange. */
+  #keyOf(name: string): string {
+    return isMirrored(name) ? name : `${EXCHANGE_PREFIX}${this.#ends.address.session}/${name}`;
+  }
+}
+
+const MIRRORED = ['landing', 'backfill'].map((folder) => `${PRIVATE_FOLDER}/${folder}/`);
+
+/** True for files that the remote has, or gets, under their own names. */
+function isMirrored(name: string): boolean {
+  return !name.startsWith(`${PRIVATE_FOLDER}/`) || MIRRORED.some((folder) => name.startsWith(folder));
+}
+
+export async function removeBelow(store: ObjectStore, prefix: string): Promise<void> {
+  await store.remove((await store.list(prefix)).map(({ key }) => key));
+}
+
+function requireSum({ sha256, ...file }: TaskFile): SummedFile {
+  if (sha256 === undefined) throw new Error(`${file.name} came without a checksum`);
+  return { ...file, sha256 };
+}
+
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  return hash.digest('hex');
+}
+
+/** @throws PricelakeError `unavailable` for a transfer that takes too long */
+async function limitTime<T>(store: ObjectStore, key: string, bytes: number, work: () => Promise<T>): Promise<T> {
+  const ms = PATIENCE_MS + (bytes / BYTES_PER_SECOND) * 1000;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const fail = () =>
+      reject(new PricelakeError('unavailable', `${store.url}/${key}: not done in ${ms / 1000} seconds`));
+    timer = setTimeout(fail, ms).unref();
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
