@@ -11,7 +11,7 @@ export const commandLine = z
 
 const ROWS = 'must be a whole number of rows';
 
-/** How files come to workers and back: by the folder of the lake, which they see as well, or by its remote. */
+/** Files come to workers and back by the folder of the lake, which they see as well, or by its remote. */
 const EXCHANGES = ['folder', 'remote'] as const;
 
 const spark = mapping({

@@ -87,7 +87,7 @@ export class Remote {
     const lock = await lockLake(lake, io);
     try {
       await finishSwap(lake);
-      // What a run that was killed left for its workers.
+      // A run that was killed left these for its workers.
       await removeBelow(store, EXCHANGE_PREFIX);
       const now = { ...note, generation: this.#lease.generation };
       if (this.#lease.inLine || (await store.read(MARKER)) === undefined) {

@@ -11,7 +11,7 @@ export const taskFile = z.strictObject({
   /** Below the lake's folder. No file changes under its name. */
   name: z.string(),
   bytes: z.number().int().nonnegative(),
-  /** Where its bytes travel. */
+  /** Undefined in a shared folder, where no bytes travel. */
   sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
@@ -20,7 +20,7 @@ export const taskFile = z.strictObject({
 /** A file as the other side is told of it. */
 export type TaskFile = z.infer<typeof taskFile>;
 
-/** How files come to a worker and back, as a value that a task carries. It holds no secret. */
+/** The way of files to a worker and back, as a value that a task carries. It holds no secret. */
 export const exchangeAddress = z.discriminatedUnion('kind', [
   /** `mark` is a file in the folder with a name that no other folder has. */
   z.strictObject({ kind: z.literal('folder'), home: z.string(), mark: z.string() }),

@@ -102,7 +102,7 @@ const answer = z.union([
   }),
 ]);
 
-/** What a worker gets with a task. */
+/** Things that a worker gets with a task. */
 interface TaskWorld {
   memory: number | string;
   exchange: ExchangeAddress;
