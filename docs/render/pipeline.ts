@@ -81,8 +81,8 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   ],
   'engine.spark.worker': ['', 'The command that starts pricelake on the machines of the cluster: `[pricelake]`.'],
   'engine.spark.exchange': [
-    'folder',
-    '`folder`, or `remote` if the machines of the cluster do not see `lake.path`. See [How files travel](../../pipelines/spark/README.md#how-files-travel).',
+    '',
+    '`folder`, or `remote` if the machines of the cluster do not see `lake.path`; `folder` unless it is named. See [How files travel](../../pipelines/spark/README.md#how-files-travel).',
   ],
   'engine.spark.leastRows': ['', 'Rows from which on a piece of work goes to the cluster: 5,000,000.'],
   'landing.keep': [

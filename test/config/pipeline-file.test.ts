@@ -95,7 +95,7 @@ describe('a pipeline file', () => {
   test('names a cluster, with the rest by default', async () => {
     const { engine } = await read(`${SOURCE}${LAKE}engine: {spark: {submit: [spark-submit, --master, yarn]}}\n`);
     const submit = ['spark-submit', '--master', 'yarn'];
-    expect(engine).toEqual({ spark: { submit, worker: ['pricelake'], leastRows: 5_000_000 } });
+    expect(engine).toEqual({ spark: { submit, worker: ['pricelake'], exchange: 'folder', leastRows: 5_000_000 } });
   });
 
   test('with a remote keeps superseded files for a day, for those who read a version there', async () => {
@@ -348,6 +348,9 @@ const AFTER = {
     '6:18: engine.spark.submit is text; it must be a list: the program, then its arguments',
   'engine: {spark: {worker: [""]}}':
     '6:18: engine.spark.worker is a list; it must be a list: the program, then its arguments',
+  'engine: {spark: {exchange: nfs}}': '6:18: engine.spark.exchange is text; it must be one of folder, remote',
+  'engine: {spark: {exchange: remote}}':
+    '6:18: engine.spark.exchange is text; it must be folder if lake.remote is not set: files reach workers by that remote',
   'engine: {spark: {leastRows: 1.5}}': '6:18: engine.spark.leastRows is a number; it must be a whole number of rows',
   'landing: {keep: 7}': '6:11: landing.keep is a number; it must be a duration such as 12h, 7d, 2w or 0',
   'landing: {keep: 7 days}': '6:11: landing.keep is text; it must be a duration such as 12h, 7d, 2w or 0',
