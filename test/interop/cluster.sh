@@ -1,13 +1,17 @@
 #!/bin/sh
 # Spark's own cluster on loopback, a master and three workers, each a process with a core: `cluster.sh start FOLDER PORT SPARK`
 # returns when all three are there, and FOLDER/master holds the master's address; `cluster.sh worker FOLDER` adds one worker,
-# `cluster.sh stop FOLDER` ends what it started. SPARK is the folder of PySpark (PyPI), which has Spark's classes.
+# `cluster.sh stop FOLDER` ends what it started. Each worker has a disk of its own, and no worker sees the folder $HIDDEN. SPARK is the folder of PySpark (PyPI), which has Spark's classes.
 set -eu
 folder=$2
 
 start_worker() {
   port=$(cat "$folder/port") spark=$(cat "$folder/spark") name=$(cat /proc/sys/kernel/random/uuid)
-  SPARK_HOME=$spark nohup "$spark/bin/spark-class" org.apache.spark.deploy.worker.Worker --host 127.0.0.1 --cores 1 --memory 2g \
+  mkdir -p "$folder/disk-$name"
+  # A mount that only the worker and its children have is before the folder.
+  hide='[ -z "$1" ] || mount -t tmpfs none "$1"; shift; exec "$@"'
+  SPARK_HOME=$spark SPARK_LOCAL_DIRS=$folder/disk-$name nohup unshare --mount sh -ec "$hide" sh "${HIDDEN:-}" "$spark/bin/spark-class" \
+    org.apache.spark.deploy.worker.Worker --host 127.0.0.1 --cores 1 --memory 2g \
     --work-dir "$folder/work" "$(cat "$folder/master")" >"$folder/worker-$name.log" 2>&1 &
   echo $! >>"$folder/pids"
   echo $! >>"$folder/workers"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs pipelines/spark on a cluster of three workers (cluster.sh), with tables on object storage (ceph.sh; Debian: apt-get
 # install radosgw ceph-mon ceph-osd), and compares all rows with DuckDB's; then again, while a worker is killed in each
-# EVERY-th stage (default 5): spark-cluster.sh [EVERY]. Spark is from PyPI and Maven Central; needs Java 17.
+# EVERY-th stage (default 5): spark-cluster.sh [EVERY]. Then `sync` on this cluster: by a shared folder, and by object
+# storage, with a cluster that does not see the lakes. Spark is from PyPI and Maven Central; needs Java 17, and root to hide a folder.
 set -eu
 . "$(dirname "$0")/setup.sh"
 every=${1:-5} cluster=$work/cluster ceph=$work/cluster-storage port=$((20000 + $$ % 20000))
@@ -71,6 +72,8 @@ lose_workers "$work/killed-spread.json"
 compare cluster-with-losses || failed=1
 wait "$killer" || failed=1
 echo "spread.py: $(cat "$work/killed-spread.json")"
+spark=$("$PYSPARK_PYTHON" -c 'import pyspark, pathlib; print(pathlib.Path(pyspark.__file__).parent)')
+store="http://127.0.0.1:$((port + 10))"
 engine="$work/on-cluster/bin/spark-submit --master $(cat "$cluster/master") --driver-memory 2g --executor-memory 1g
   --conf spark.driver.host=127.0.0.1 --conf spark.task.maxFailures=20 --conf spark.sql.shuffle.partitions=3 $quiet"
 lose_workers "$work/killed-engine.json"
@@ -78,4 +81,21 @@ lose_workers "$work/killed-engine.json"
 npx tsx test/interop/try-engine.ts 3.5.9 $engine || failed=1
 wait "$killer" || failed=1
 echo "sync: $(cat "$work/killed-engine.json")"
+
+# Machines that share nothing but the storage.
+"$here/cluster.sh" stop "$cluster"
+rm -rf "$cluster" "$work/lakes"
+mkdir "$work/lakes"
+export HIDDEN="$work/lakes"
+port=$((port + 20))
+"$here/cluster.sh" start "$cluster" "$port" "$spark"
+engine="$work/on-cluster/bin/spark-submit --master $(cat "$cluster/master") --driver-memory 1g --executor-memory 1g
+  --conf spark.driver.host=127.0.0.1 --conf spark.task.maxFailures=20 $quiet"
+# shellcheck disable=SC2086
+npx tsx test/interop/try-remote.ts "$store" "$work/lakes" life $engine || failed=1
+lose_workers "$work/killed-remote.json"
+# shellcheck disable=SC2086
+npx tsx test/interop/try-remote.ts "$store" "$work/lakes" losses $engine || failed=1
+wait "$killer" || failed=1
+echo "sync by object storage: $(cat "$work/killed-remote.json")"
 exit $failed
