@@ -4,14 +4,16 @@ import { type BoundCheck, bindCheck, countBound, type Violations } from '../../c
 import type { CountElsewhere } from '../../check/run.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
+import { sqlOf } from '../../sql/shipment.js';
+import type { Sql } from '../../sql/sql.js';
 import type { TableName } from '../../tables/table.js';
 import { int64, type TaskKind } from '../../workers/workers.js';
 import type { Elsewhere } from '../derive/divide.js';
 
 interface CheckTask extends BoundCheck {
   /** Statements that make the relations of the select. */
-  views: string[];
-  select: string;
+  views: Sql[];
+  select: Sql;
 }
 
 const value = z.union([z.string(), z.number()]);
@@ -25,16 +27,18 @@ const parameter = z.strictObject({
 /** The count of a check by a worker; a fault is why its SQL does not run there. */
 export const CHECK: TaskKind<CheckTask, Violations | { fault: string }> = {
   name: 'check',
-  input: z.strictObject({
-    views: z.array(z.string()),
-    select: z.string(),
-    check: z.strictObject({ parameters: z.array(parameter), file: z.string() }),
-    values: z.record(z.string(), value),
-  }),
-  output: z.union([
-    z.strictObject({ violations: int64, rows: z.array(z.string()), seconds: z.number() }),
-    z.strictObject({ fault: z.string() }),
-  ]),
+  input: (paths) =>
+    z.strictObject({
+      views: z.array(sqlOf(paths)),
+      select: sqlOf(paths),
+      check: z.strictObject({ parameters: z.array(parameter), file: z.string() }),
+      values: z.record(z.string(), value),
+    }),
+  output: () =>
+    z.union([
+      z.strictObject({ violations: int64, rows: z.array(z.string()), seconds: z.number() }),
+      z.strictObject({ fault: z.string() }),
+    ]),
 };
 
 /** Does a task of this kind: in a worker. */
@@ -42,9 +46,9 @@ export async function countCheck(
   db: Database,
   { views, select, ...check }: CheckTask,
 ): Promise<Violations | { fault: string }> {
-  for (const view of views) await db.run(view);
+  for (const { text } of views) await db.run(text);
   try {
-    return await countBound(db, select, check);
+    return await countBound(db, select.text, check);
   } catch (error) {
     if (error instanceof PricelakeError && error.code === 'config') return { fault: error.message };
     throw error;
@@ -62,7 +66,7 @@ export function countChecksElsewhere(
     async count({ check, values }, checked) {
       const bound = bindCheck(check.sql, checked);
       const { parameters, file } = check;
-      const task = { views: await ship(bound), select: bound.text, check: { parameters, file }, values };
+      const task = { views: await ship(bound), select: bound, check: { parameters, file }, values };
       const counted = await workers.do(CHECK, task, async () => undefined);
       return 'fault' in counted ? undefined : counted;
     },
