@@ -20,6 +20,7 @@ const LONG = [
   'test/cli/mcp/money.test.ts',
   'test/cli/notify.test.ts',
   'test/cli/query-source.test.ts',
+  'test/cli/query-spark.test.ts',
   'test/cli/results/outputs.test.ts',
   'test/cli/stop-sync.test.ts',
   'test/cli/sync-engine.test.ts',

@@ -77,7 +77,7 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   ],
   'engine.spark.submit': [
     '',
-    'The program that submits to a Spark cluster, and its options; `[spark-submit]` unless it is named. See [Do the bulk on a cluster](../engineer/scale.md#do-the-bulk-on-a-cluster).',
+    'The program that submits to a Spark cluster, and its options; `[spark-submit]` unless it is named. See [From one machine to a cluster](../engineer/scale.md#from-one-machine-to-a-cluster).',
   ],
   'engine.spark.worker': ['', 'The command that starts pricelake on the machines of the cluster: `[pricelake]`.'],
   'engine.spark.exchange': [

@@ -25,10 +25,9 @@ years AS (
 rolling AS (
   SELECT key, greatest(1, t - width + 1) AS first_t, t AS last_t
   FROM (
-    SELECT
-      key, t, coalesce(getvariable('window_periods')::BIGINT, 25) AS width,
-      max(CASE WHEN t <= width THEN t END) OVER (PARTITION BY key) AS first_end
+    SELECT key, t, width, max(CASE WHEN t <= width THEN t END) OVER (PARTITION BY key) AS first_end
     FROM periods
+    CROSS JOIN (SELECT coalesce(getvariable('window_periods')::BIGINT, 25) AS width)
   )
   WHERE t >= first_end
 ),

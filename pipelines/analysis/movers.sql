@@ -118,7 +118,8 @@ moved AS (
   WHERE is_right
 ),
 chosen AS MATERIALIZED (
-  SELECT moved.*, category_slug, price - price_before AS change, 100 * change::DOUBLE / price_before::DOUBLE AS change_pct,
+  SELECT moved.*, category_slug, price - price_before AS change,
+    100 * (price - price_before)::DOUBLE / price_before::DOUBLE AS change_pct,
     count(*) OVER (PARTITION BY kind) AS of_kind
   FROM moved
   JOIN (SELECT item_id, category_slug FROM listings) AS listings USING (item_id)

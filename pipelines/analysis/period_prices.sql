@@ -17,7 +17,7 @@ spans AS (
   SELECT
     series,
     zone,
-    (price * 10000)::BIGINT AS units,
+    (price::DECIMAL(22, 4) * 10000)::BIGINT AS units,
     epoch_us(from_at) AS from_us,
     coalesce(epoch_us(to_at), 9223372036854775807) AS to_us,
     greatest(from_day, since_day) AS first_day,

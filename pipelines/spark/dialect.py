@@ -34,16 +34,44 @@ TEXTS = [
     # len() counts a list, length() a text.
     (r"\blen\(", "array_size("),
     # The instant at which a place has a time.
-    (r"\btimezone\((\w+), (\w+)::TIMESTAMP\)", r"to_utc_timestamp(\2::TIMESTAMP, \1)"),
+    (r"\btimezone\((\w+), ([\w(']+\)?(?:::VARCHAR)?)::TIMESTAMP\)", r"to_utc_timestamp(\2::TIMESTAMP, \1)"),
+    (r"\bmake_timestamptz\(", "timestamp_micros("),
+    (r"\berror\(", "raise_error("),
+    # A text has no places.
+    (r"\bword\[1\]", "left(word, 1)"),
+    # Spark has no recursion: spread.py names all nodes above each child.
+    (r"WITH RECURSIVE up AS \(\n([^\n]*)\n *UNION\n[^\n]*\n *\)", r"WITH up AS (\1)"),
     # No instant is later.
     (r"TIMESTAMPTZ 'infinity'", "TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'"),
     # The path of a name that is data.
-    (r"'\$\.\"' \|\| (.*?) \|\| '\"'", r"'$[''' || \1 || ''']'"),
+    (r"'(\$)?\.\"(\w+\.)?' \|\| (.*?) \|\| '\"'", r"'\1[''\2' || \3 || ''']'"),
+    (r"(array_to_string\(.*?), '\"\.\"'\)", r"\1, '''][''')"),
+    (r"json_type\((\w+), (\w+\.\w+)\) = 'ARRAY'", r"starts_with(json_extract_string(\1, \2), '[')"),
+    # A number stands for a value, which Spark takes as it is.
+    (r"SELECT (\w+), row_number\(\) OVER \(\) AS (\w+)", r"SELECT \1, \1 AS \2"),
+    # A pair is of columns.
+    (r"IN \(SELECT \((\w+, \w+)\) FROM", r"IN (SELECT \1 FROM"),
     (r"replace\(name, '\.', '\"\.\"'\)", "replace(name, '.', '''][''')"),
     (r"'\[\"VARCHAR\"\]'", "'ARRAY<STRING>'"),
     # The sum of bigints is a wider number in DuckDB.
     (r"\bsum\(((?:change\.)?(?:units|log_price))\)", r"sum(\1::HUGEINT)"),
+    (r"\bsum\((now\.log_price - before\.log_price)\)", r"sum((\1)::HUGEINT)"),
 ]
+
+
+def read_lists_as_rows(query):
+    """DuckDB takes rows of a list for few, where Spark would gather all of them on one machine: SELECT DISTINCT instead."""
+    for select in list(query.find_all(exp.Select)):
+        clause = select.args.get("from_")
+        inner = clause.this.this if clause and isinstance(clause.this, exp.Subquery) else None
+        if len(select.expressions) != 1 or not isinstance(inner, exp.Select) or len(inner.expressions) != 1:
+            continue
+        outer, values = select.expressions[0], inner.expressions[0].unalias()
+        distinct = values.find(exp.Distinct) if isinstance(values, exp.ArrayAgg) else None
+        if distinct and isinstance(outer.unalias(), (exp.Explode, exp.Unnest)):
+            select.set("expressions", [exp.alias_(distinct.expressions[0].copy(), outer.alias)])
+            select.set("distinct", exp.Distinct())
+            select.set("from_", inner.args["from_"])
 
 
 def rewrite_text(text):
@@ -77,14 +105,37 @@ def rewrite_aggregates(node):
         values = node.copy()
         values.set("this", exp.Anonymous(this="collect_list", expressions=node.this.expressions))
         return spark("aggregate($v, 1D, (product, one) -> product * one)", v=values)
-    if isinstance(node, exp.ArrayAgg) and isinstance(node.this, exp.Order):
+    chosen = isinstance(node, exp.Filter) and isinstance(node.this, exp.ArrayAgg)
+    listed = node.this if chosen else node
+    if isinstance(listed, exp.ArrayAgg) and isinstance(listed.this, exp.Order) and (chosen or not isinstance(node.parent, exp.Filter)):
         # Spark's lists have no order of their own, and leave nulls out.
-        values = "transform(array_sort(collect_list(named_struct('at', $at, 'value', $v))), one -> one.value)"
-        return spark(values, v=node.this.this, at=node.this.expressions[0].this)
+        values = "transform(array_sort(collect_list(named_struct('at', $at, 'value', $v)) FILTER (WHERE $c)), one -> one.value)"
+        condition = node.expression.this if chosen else exp.true()
+        return spark(values if chosen else values.replace(" FILTER (WHERE $c)", ""), v=listed.this.this, at=listed.this.expressions[0].this, c=condition)
+    if isinstance(node, exp.Filter) and isinstance(node.this, (exp.AnyValue, exp.IgnoreNulls)):
+        # Spark takes no filter behind IGNORE NULLS.
+        value = node.this.find(exp.AnyValue).this
+        return exp.AnyValue(this=exp.Case(ifs=[exp.If(this=node.expression.this, true=value)]))
     if isinstance(node, exp.Filter) and isinstance(node.this, exp.Filter):
         both = exp.and_(node.this.expression.this, node.expression.this)
         return exp.Filter(this=node.this.this, expression=exp.Where(this=both))
     return node
+
+
+def rewrite_windows(node):
+    """Spark counts places as int, and takes no filter in a window."""
+    if not isinstance(node, exp.Window):
+        return node
+    if isinstance(node.this, (exp.RowNumber, exp.Rank, exp.DenseRank)) and not isinstance(node.parent, exp.Cast):
+        return exp.cast(node.copy(), "bigint")
+    if not isinstance(node.this, exp.Filter):
+        return node
+    chosen, condition = node.copy(), node.this.expression.this.copy()
+    call = node.this.this.copy()
+    value = exp.Literal.number(1) if isinstance(call.this, exp.Star) else call.this.copy()
+    call.set("this", exp.Case(ifs=[exp.If(this=condition, true=value)]))
+    chosen.set("this", call)
+    return chosen
 
 
 def rewrite_quantiles(node):
@@ -150,6 +201,8 @@ def rewrite_lists(node):
     name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
     if isinstance(node, exp.Bracket) and len(node.expressions) == 1:
         place = node.expressions[0]
+        if isinstance(place, exp.Slice) and place.this:  # [2:] is all but the first
+            return spark("slice($v, 2, array_size($v))", v=node.this)
         if isinstance(place, exp.Slice):  # [:-2] is all but the last
             return spark("slice($v, 1, array_size($v) - 1)", v=node.this)
         if isinstance(place, exp.Neg):
@@ -223,10 +276,7 @@ def rewrite_numbers(node):
         # DuckDB divides numbers of 128 bits as doubles.
         return exp.Div(this=exp.cast(exp.paren(node.this), "double"), expression=exp.cast(exp.paren(node.expression), "double"))
     if isinstance(node, exp.BitwiseLeftShift):
-        # Of a 1, by up to 120 places: a number that Spark shifts has 64.
-        text = """(CAST(shiftleft(1L, least($k, 60)) AS DECIMAL(19, 0))
-          * CAST(shiftleft(1L, greatest($k - 60, 0)) AS DECIMAL(19, 0)))"""
-        return spark(text, k=node.expression)
+        return exp.Anonymous(this="shiftleft", expressions=[node.this, node.expression])
     if isinstance(node, exp.Log) and node.expression is not None:
         return exp.Anonymous(this="log10", expressions=[node.expression])
     if isinstance(node, exp.Cast) and isinstance(node.this, exp.Round) and node.this.args.get("decimals") is not None:
@@ -259,6 +309,8 @@ def rewrite_words(node):
             return exp.Array(expressions=read)
     if isinstance(node, (exp.RegexpExtract, exp.RegexpLike)) or name == "regexp_matches":
         return rewrite_pattern(node)
+    if isinstance(node, (exp.RegexpExtractAll, exp.RegexpReplace)):
+        return rewrite_repeated_pattern(node)
     if isinstance(node, exp.Format) or name == "format":
         return rewrite_format([node.this, *node.expressions] if not name else node.expressions)
     if name == "json_valid":
@@ -275,10 +327,24 @@ def rewrite_words(node):
     return node
 
 
+def write_pattern(pattern):
+    """RE2 folds case in any script, and $ is the end alone."""
+    return exp.Literal.string(pattern.name.replace("(?i:", "(?iu:").replace("$", "\\z"))
+
+
+def rewrite_repeated_pattern(node):
+    """Spark gives the first group of each match, not the whole; it replaces each match, DuckDB with 'g' alone."""
+    text, pattern = node.this, write_pattern(node.expression)
+    if isinstance(node, exp.RegexpExtractAll):
+        return exp.Anonymous(this="regexp_extract_all", expressions=[text, pattern, exp.Literal.number(0)])
+    flags = node.args.get("modifiers")
+    assert (flags and flags.name == "g") or "^" in pattern.name or "\\z" in pattern.name, node.sql()
+    return exp.Anonymous(this="regexp_replace", expressions=[text, pattern, node.args["replacement"]])
+
+
 def rewrite_pattern(node):
-    """RE2 folds case in any script, and $ is the end alone; groups with names become a struct."""
-    text, pattern = node.this, node.expression
-    pattern = exp.Literal.string(pattern.name.replace("(?i:", "(?iu:").replace("$", "\\z"))
+    """Groups with names become a struct."""
+    text, pattern = node.this, write_pattern(node.expression)
     if isinstance(node, exp.RegexpLike):
         return exp.RegexpLike(this=text, expression=pattern)
     group = node.args.get("position") or node.args.get("group")
@@ -328,6 +394,7 @@ def rewrite_structs(node):
 
 
 REWRITES = [
+    rewrite_windows,
     rewrite_floors,
     rewrite_quantiles,
     rewrite_discrete_quantiles,

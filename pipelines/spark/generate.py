@@ -15,14 +15,14 @@ import yaml
 from sqlglot import exp, parse_one
 
 from columns import columns_of
-from dialect import Source, Target, rewrite, rewrite_text
+from dialect import Source, Target, read_lists_as_rows, rewrite, rewrite_text
 
 HERE = pathlib.Path(__file__).resolve().parent
 PIPELINES = HERE.parent
 # Those of pipelines/analysis that need no rewrite of their own.
-ANALYSES = """assortment changes_by_day cheapest_days dispersion dynamics law_of_one_price listing_lifetimes lows_highs persistence
-  price_index price_leaders price_spells prior_price sales shop_index_by_category shop_overlap spread_by_category
-  spread_by_day spread_histogram spread_summary widest_spreads""".split()
+ANALYSES = """assortment changes_by_day cheapest_days dispersion dynamics law_of_one_price listing_lifetimes
+  lows_highs persistence price_index price_leaders price_spells prior_price sales shop_index_by_category shop_overlap
+  spread_by_category spread_by_day spread_histogram spread_summary widest_spreads""".split()
 # Result → the file that DuckDB runs.
 QUERIES = {
     "products": "models/products.sql",
@@ -36,6 +36,8 @@ QUERIES = {
     **{name: f"analysis/{name}.sql" for name in ANALYSES},
 }
 VIEWS = {
+    "weights": ["kind", "unit", "period", "weight"],
+    "tree": ["child", "parent"],
     "rates": ["date", "currency", "rate"],
     "offer_prices": ["product_id", "currency", "item_id", "site_id", "price", "from_day", "to_day"],
     "price_spells": """item_id product_id site_id currency price from_at to_at from_day to_day began ended ended_before price_before
@@ -71,7 +73,7 @@ class Steps:
     """The parts of a query, each behind those that it reads."""
 
     def __init__(self, name, tables):
-        self.name, self.known, self.steps, self.taken = name, dict(tables), [], set()
+        self.name, self.known, self.steps, self.taken, self.lifted = name, dict(tables), [], set(), {}
 
     def add(self, query, scope, name):
         """Adds a query's own parts, then the query. `scope`: the names that it may use → steps."""
@@ -83,6 +85,8 @@ class Steps:
             scope[part.alias] = inner
         query.set("with_", None)
         lift_joins(query)
+        read_lists_as_rows(query)
+        self.lift_parts(query, scope)
         for table in list(query.find_all(exp.Table)):
             if table.name in scope:
                 table.replace(exp.alias_(exp.to_table(scope[table.name]), table.alias_or_name, table=True))
@@ -90,6 +94,25 @@ class Steps:
         name_groups(query)
         write_windows_out(query)
         self.steps.append((name, rewrite(query)))
+
+    def lift_parts(self, query, scope):
+        """Makes steps of the queries in FROM and IN that have parts of their own; one of several that are alike."""
+        for one in list(query.find_all(exp.Subquery)):
+            inner = one.this
+            while isinstance(inner, (exp.Subquery, exp.Paren)):
+                inner = inner.this
+            is_source = isinstance(one.parent, (exp.From, exp.Join))
+            if not (is_source or isinstance(one.parent, exp.In)) or not inner.args.get("with_") or one.root() is not query.root():
+                continue
+            key = inner.sql(), *scope.items()
+            if key not in self.lifted:
+                self.lifted[key] = self.find_name(f"{self.name}__{one.alias or 'part'}")
+                self.add(inner.pop(), scope, self.lifted[key])
+            name = self.lifted[key]
+            if is_source:
+                one.replace(exp.alias_(exp.to_table(name), one.alias or name, table=True))
+            else:
+                one.set("this", exp.select(*self.known[name]).from_(name))
 
     def find_name(self, wanted):
         if wanted in self.taken:

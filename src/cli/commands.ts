@@ -4,7 +4,8 @@ import { changes, load, manifest, schema } from './commands/deliver.js';
 import { check, compact, rebuild, restore, status, verify } from './commands/keep.js';
 import { matches } from './commands/matches.js';
 import { mcp } from './commands/mcp.js';
-import { explore, query, report, spread, watch, why } from './commands/read.js';
+import { query } from './commands/query.js';
+import { explore, report, spread, watch, why } from './commands/read.js';
 import { demo, sandbox, sandboxAdvance } from './commands/sandbox.js';
 import { completion, help } from './commands/shell.js';
 

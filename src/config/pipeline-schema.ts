@@ -284,7 +284,7 @@ type PipelineValues = z.output<typeof pipelineSchema>;
 
 /** Settings for commands that only read the lake. */
 export interface ReadingSettings
-  extends Pick<PipelineValues, 'lake' | 'analysis' | 'budget' | 'checks' | 'checksFolder'> {
+  extends Pick<PipelineValues, 'lake' | 'analysis' | 'budget' | 'checks' | 'checksFolder' | 'engine'> {
   source: Pick<PipelineValues['source'], 'mapping'>;
 }
 

@@ -6,6 +6,7 @@ import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { prepareSelect } from '../sql/read-only-sql.js';
 import { Sql } from '../sql/sql.js';
 import type { Snapshot } from './snapshot.js';
+import { explainTooLarge, LATE } from './too-large.js';
 
 /** An analysis with its variables, and the part of its rows that is wanted. */
 export interface Question {
@@ -59,10 +60,14 @@ export async function ask(snapshot: Snapshot, question: Question, signal: AbortS
   return answer;
 }
 
-function askAfresh(snapshot: Snapshot, question: Question, signal: AbortSignal): Promise<Answer> {
+async function askAfresh(snapshot: Snapshot, question: Question, signal: AbortSignal): Promise<Answer> {
   const { order, offset = 0, limit, set } = question;
   const query = sortQuery(bindAnalysis(snapshot, question), order);
-  return runSelect(snapshot, `${query} LIMIT ${limit + 1} OFFSET ${offset}`, { set, limit, signal });
+  try {
+    return await runSelect(snapshot, `${query} LIMIT ${limit + 1} OFFSET ${offset}`, { set, limit, signal });
+  } catch (error) {
+    throw explainTooLarge(error, question.analysis);
+  }
 }
 
 /** Rows in the reader's order, which comes before the query's own one: to sort all rows twice takes seconds. */
@@ -140,7 +145,7 @@ export function withVariables<T>(
       throw new PricelakeError(
         'query',
         message,
-        { hint: 'Query less at once, or use `pricelake query`.' },
+        { hint: 'Query less at once, or use `pricelake query`.', [LATE]: true },
         { cause: error },
       );
     } finally {

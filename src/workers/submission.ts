@@ -21,12 +21,17 @@ const LAST_WORDS_MS = 1_000;
 export class Submission {
   /** Rejects when the process has ended, whatever the reason. */
   readonly ended: Promise<never>;
+  /** Resolves when the process has ended with exit code 0; else rejects as `ended` does. */
+  readonly done: Promise<void>;
   readonly #child: ChildProcess;
   readonly #exited: Promise<void>;
   #tail = '';
 
-  /** @param secrets texts that no variable of its environment may hold */
-  constructor([program = '', ...args]: readonly string[], secrets: readonly string[]) {
+  /**
+   * @param secrets texts that no variable of its environment may hold
+   * @param hint what to do if it ends too early
+   */
+  constructor([program = '', ...args]: readonly string[], secrets: readonly string[], hint = RETRY_HINT) {
     const environment = Object.fromEntries(
       Object.entries(process.env).filter(
         ([name, value]) => PASSED.test(name) && !secrets.some((secret) => value?.includes(secret)),
@@ -45,15 +50,16 @@ export class Submission {
       this.#child.once('error', (cause: NodeJS.ErrnoException) => {
         const why = cause.code === 'ENOENT' ? 'there is no such program' : cause.message;
         const what = `engine.spark.submit: ${program} can't be started: ${why}`;
-        const hint = 'Install Spark on this machine, or name its spark-submit in the pipeline file.';
-        reject(new PricelakeError('config', what, { hint }, { cause }));
+        const install = 'Install Spark on this machine, or name its spark-submit in the pipeline file.';
+        reject(new PricelakeError('config', what, { hint: install }, { cause }));
         exited();
       });
       const end = (code: number | null, signal: NodeJS.Signals | null) => {
         const how = code === null ? `by ${signal}` : `with exit code ${code}`;
         reject(
           new PricelakeError('unavailable', `${program} ended ${how} before the work was done`, {
-            hint: RETRY_HINT,
+            hint,
+            exitCode: code,
             ...(this.#tail === '' ? {} : { excerpt: this.#tail.split('\n').slice(-TAIL_LINES).join('\n').trim() }),
           }),
         );
@@ -66,7 +72,10 @@ export class Submission {
         this.#child.once('close', end);
       });
     });
-    this.ended.catch(() => {}); // whoever waits gets it
+    this.done = this.ended.catch((error: PricelakeError) => {
+      if (error.facts.exitCode !== 0) throw error;
+    });
+    for (const one of [this.ended, this.done]) one.catch(() => {}); // whoever waits gets it
   }
 
   kill(signal: 'SIGTERM' | 'SIGKILL'): void {

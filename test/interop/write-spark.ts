@@ -3,8 +3,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { setVariables } from '../../src/analyze/analysis.js';
 import { selectDailySpreads } from '../../src/analyze/daily-spread.js';
 import { prepareConversion } from '../../src/analyze/exchange-rates.js';
+import { loadTree, loadWeights } from '../../src/analyze/weights.js';
 import { openLake } from '../../src/lake/lake.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
@@ -27,12 +29,19 @@ if (folder === undefined) throw new Error('usage: write-spark.ts <folder> [items
 /** Days of price_spread_daily; the days before them hold changes, too. */
 const DAYS = { first: '2026-11-10', last: '2026-11-19' };
 /** Of the analyses: lags, steps and periods that the days of the worlds have. */
-const VARIABLES = { lags: '1,3,7', step: '2', pass_weeks: '1', period: 'week', window_periods: '4' };
+const VARIABLES = {
+  ...{ lags: '1,3,7', step: '2', pass_weeks: '1', period: 'week', window_periods: '4', relaunches: 'any', top: '400' },
+  own_site: '9223372036854775801',
+};
 /** Of a euro in dollars, by day. */
 const RATES = Array.from({ length: 50 }, (_, day) => {
   const date = new Date(Date.UTC(2026, 9, 1 + day)).toISOString().slice(0, 10);
   return `${date},USD,${(1.1 + Math.sin(day / 5) / 20).toFixed(6)}\n`;
 });
+/** Of categories, by periods and without, and what is above them. */
+const WEIGHTS =
+  'category,weight,period\nname-0,1.5,\nname-1,2,2026-10-26\nname-1,3,2026-11-09\nname-2,0.25,\nname-3,0,\nother,4,\n';
+const TREE = 'child,parent\nname-0,A\nname-1,A\nA,B\nB,C\nname-2,C\nother,D\n';
 const IN = {
   prices: `[0.0001, 0.0149, 0.015, 0.25, 0.99, 1, 1.2345, 2.5, 3.33, 4.05, 7.77, 9.9999, 12.25, 99.99, 100.005, 1234, 9999.99,
     12345.6789, 999999999.9999, 10000000000, 99999999999999.9999, 0, -1.5, NULL]::DECIMAL(18, 4)[]`,
@@ -41,7 +50,10 @@ const IN = {
   titles: `['6 x 0,5 l Water', 'Brašno 1.000 g', 'Kafa 40.000 g', 'Čaj 50 mg', 'Phone 5G', 'МАСЛО 200 Г', 'Milk 1L', 'Milk 1000ml', 'Soap 10 kom', 'Rope 2,5 M',
     'Cable 1.5 m x 3', 'Sirup 12 fl. oz', 'Chips 0.15 kg (2x)', '🛒 3 St', 'Tuna 3x80g', 'Pièce 12 pièces', '750 ML', '', NULL, 'no size', '1.234.567,5 g', 'Tee 7 lb']`,
   attributes: `['{"quantity":1.50,"unit":"kg"}', '{"quantity":"0,75","unit":"L"}', '{"quantity":5}', '{"unit":"g"}', '{"size":"500 g","x":1}', '{"netWeight":"1 kg"}',
-    '{"quantity":null,"unit":null}', '{"quantity":"5d","unit":"kg"}', '{}', NULL, '{"quantity":1e3,"unit":"g"}', '{"quantity":{"a":1},"unit":"m"}', '{"packSize":6,"volume":"33 cl"}', '[1]']`,
+    '{"quantity":null,"unit":null}', '{"quantity":"5d","unit":"kg"}', '{}', NULL, '{"quantity":1e3,"unit":"g"}', '{"quantity":{"a":1},"unit":"m"}', '{"packSize":6,"volume":"33 cl"}', '[1]',
+    '{"stock":"In stock","oldPrice":"12.50"}', '{"stock":"Nije na zalihi","oldPrice":999999}', '{"stock":true,"oldPrice":"1.000,00"}', '{"stock":["yes","no"]}',
+    '{"stock":"0 kom","x":{"stock":"no"}}', '{"stock":{"status":"BackOrder"}}', '{"stock":"Épuisé"}', '{"x":{"stock":"5 Stück"},"oldPrice":20}']`,
+  urls: `['https://www.shop.example/p/', 'http://shop.example/p/', 'HTTPS://WWW.Shop.example/p/?id=']`,
 };
 const pick = (list: string, salt: number) => `(${list})[1 + (hash(i, ${salt}) % len(${list}))::INTEGER]`;
 const some = (salt: number, of: number) => `hash(i, ${salt}) % ${of} = 0`;
@@ -69,7 +81,11 @@ const ITEMS = {
   first_seen_at: `CASE WHEN NOT ${some(17, 9)} THEN ${at(18, 60)} END`,
   last_seen_at: at(19, 20),
   removed_at: `CASE WHEN ${some(20, 8)} THEN ${at(21, 15)} END`,
-  is_listed: `NOT ${some(20, 8)}`,
+  gone_at: `CASE WHEN ${some(22, 25)} THEN ${at(23, 10)} END`,
+  is_listed: `NOT ${some(20, 8)} AND NOT ${some(22, 25)}`,
+  url: `${pick(IN.urls, 24)} || i % 90 || CASE WHEN ${some(25, 4)} THEN '/#top' WHEN ${some(25, 5)} THEN '?a=' || i ELSE '' END`,
+  datasets: `CASE WHEN ${some(26, 3)} THEN ['a', 'b'] WHEN ${some(26, 2)} THEN ['b'] END`,
+  source_id: `(hash(i, 27) % 2)::BIGINT`,
   read_at: "TIMESTAMPTZ '2026-11-20 00:00:00+00'",
   run_id: "'r1'",
 };
@@ -89,8 +105,10 @@ const HISTORY = {
   price: `CASE WHEN ${some(34, 9)} THEN NULL ELSE ${near} END`,
   previous_price: `CASE WHEN ${some(35, 3)} THEN NULL ELSE ${near} + 1 END`,
   currency: pick(IN.currencies, 36),
-  changes: `CASE hash(i, 37) % 5 WHEN 0 THEN '{"price":[null,' || ${near} || ']}' WHEN 1 THEN '{"price": [null, "x"]}'
-    WHEN 2 THEN '{"currency":["USD","EUR"],"price":[1.5,2]}' WHEN 3 THEN NULL ELSE '{"price":[null,1e2],"a":{"price":[1]}}' END`,
+  changes: `CASE hash(i, 37) % 9 WHEN 0 THEN '{"price":[null,' || ${near} || ']}' WHEN 1 THEN '{"price": [null, "x"]}'
+    WHEN 2 THEN '{"currency":["USD","EUR"],"price":[1.5,2]}' WHEN 3 THEN NULL
+    WHEN 5 THEN '{"stock":["In stock","Nije na zalihi"]}' WHEN 6 THEN '{"attributes.stock":["sold out","in stock"],"oldPrice":["9.99","15.00"]}'
+    WHEN 7 THEN '{"attributes":[{"stock":"available"},{"x":{"stock":"no"}}],"attributes.oldPrice":[null,12]}' WHEN 8 THEN '{"stock":["backorder",null],"oldPrice":["20","x"]}' ELSE '{"price":[null,1e2],"a":{"price":[1]}}' END`,
   origin: pick(`['feed', 'feed', 'diff']`, 38),
   run_id: "'r1'",
 };
@@ -104,10 +122,33 @@ const SITES = {
   run_id: "'r1'",
 };
 
+const OFFER_RULES = select(
+  'offer_rules',
+  { rule: 'rule', site_id: '9223372036854775800 + site', meaning: 'meaning', text: 'text', run_id: "'r1'" },
+  `(VALUES ('attribute', NULL, 'availability', 'stock'), ('attribute', 2, 'availability', 'x.stock'), ('attribute', NULL, 'regular price', 'oldPrice'),
+    ('value', NULL, 'on order', 'Épuisé'), ('value', 3, 'in stock', 'Épuisé'), ('time zone', NULL, '', 'Europe/Zagreb'),
+    ('time zone', 4, '', 'America/New_York'), ('region', 1, '', 'North'), ('region', 2, '', 'South')) AS r(rule, site, meaning, text)`,
+);
+const SOURCES = {
+  site_id: '9223372036854775800 + i // 2',
+  source_id: 'i % 2',
+  last_seen_at: `CASE WHEN i % 5 > 0 THEN ${at(40, 20)} END`,
+  read_at: "TIMESTAMPTZ '2026-11-20 00:00:00+00'",
+  read_by: "['export', 'feed'][1 + i % 2]",
+  clock_at: "TIMESTAMPTZ '2026-11-20 00:00:00.000001+00'",
+  stale_after: `CASE WHEN i % 3 > 0 THEN 86400 * i + 1 END`,
+  is_stale: 'i % 4 = 0',
+  run_id: "'r1'",
+};
+const RUNS = { run_number: '1', run_id: "'r1'", finished_at: "TIMESTAMPTZ '2026-11-20 00:00:00+00'" };
+
 await writeWorld('hard', {
   items: select('items', ITEMS, 'range(3000) AS r(i)'),
   history: select('history', HISTORY, 'range(6000) AS r(i)'),
   sites: select('sites', SITES, 'range(7) AS r(i)'),
+  sources: select('sources', SOURCES, 'range(14) AS r(i)'),
+  offer_rules: OFFER_RULES,
+  runs: select('runs', RUNS),
   user_matches: select('user_matches', USER_MATCHES, '(FROM range(40, 500) AS r(i) WHERE i % 10 IN (1, 2, 5))'),
 });
 if (given !== undefined) {
@@ -119,6 +160,7 @@ if (given !== undefined) {
   await writeWorld('given', {
     items: select('items', givenItems(text), source),
     history: select('history', {}, 'range(0) AS r(i)'),
+    runs: select('runs', RUNS),
     sites: select(
       'sites',
       { ...SITES, site_id: 'i', name: 'name', attribution: 'attribution' },
@@ -175,9 +217,12 @@ async function writeWorld(world: string, tables: Partial<Record<TableName, strin
   await expectRows(db, target, 'price_spread_daily');
   await db.run(`CREATE VIEW price_spells AS ${readAnalysis('price_spells')}`);
   for (const [name, value] of Object.entries(VARIABLES)) await db.run(`SET VARIABLE ${name} = ${quoteLiteral(value)}`);
-  const file = join(target, 'rates.csv');
-  await writeFile(file, `date,currency,rate\n${RATES.join('')}`);
-  await prepareConversion(db, { file, base: 'EUR' });
+  const texts = { rates: `date,currency,rate\n${RATES.join('')}`, weights: WEIGHTS, tree: TREE };
+  const file = (name: keyof typeof texts) => join(target, `${name}.csv`);
+  for (const [name, text] of Object.entries(texts)) await writeFile(join(target, `${name}.csv`), text);
+  await prepareConversion(db, { file: file('rates'), base: 'EUR' });
+  await setVariables(db, { by: await loadWeights(db, file('weights')) });
+  await loadTree(db, file('tree'));
   for (const name of analysesOfSpark()) {
     await db.run(
       `COPY (${readAnalysis(name)}) TO ${quoteLiteral(join(target, 'expected', `${name}.parquet`))} (FORMAT parquet)`,

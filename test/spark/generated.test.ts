@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listAnalyses } from '../../src/analyze/analysis.js';
+import { isOnSpark, NOT_ON_SPARK, requireOnSpark } from '../../src/analyze/on-spark.js';
 import { readAnalysis } from '../../src/sql/model.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { TABLE_NAMES } from '../../src/tables/table.js';
@@ -35,12 +36,13 @@ describe("Spark's queries", () => {
     },
   );
 
-  it('are of all analyses but those that the README names', () => {
-    const [, named = ''] = /These analyses have no file in `sql\/`: (.*?)\. Run them/.exec(read('README.md')) ?? [];
-    const names = [...named.matchAll(/`(\w+)`/g)].map(([, name]) => String(name));
+  it('are of all analyses but those that say why, and these are refused', () => {
     // Two are of table offers: the one that makes it has its file there.
-    const missing = listAnalyses().filter((name) => !files.includes(`${name}.sql`) && name !== 'judged_offers');
-    expect(names).toEqual([...missing, 'offers'].sort());
+    const missing = listAnalyses().filter((name) => !isOnSpark(name) && name !== 'judged_offers');
+    expect(Object.keys(NOT_ON_SPARK).sort()).toEqual(missing.sort());
+    for (const name of missing) expect(() => requireOnSpark(name)).toThrow(NOT_ON_SPARK[name]);
+    const [, named = ''] = /These analyses have no file in `sql\/`: (.*?)\. Run them/.exec(read('README.md')) ?? [];
+    expect([...named.matchAll(/`(\w+)`/g)].map(([, name]) => String(name))).toEqual(missing.sort());
   });
 
   it('have all been run: the page of Spark has each of them on every version', () => {

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 97065c72e1272fbe.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 9a2edf55ad526763.
 -- step: assortment__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -78,7 +78,7 @@ FROM (
           seen_us DIV 86400000000
         ) AS INT)
         ELSE CAST((
-          FROM_UTC_TIMESTAMP(MAKE_TIMESTAMPTZ(seen_us), time_zone)
+          FROM_UTC_TIMESTAMP(TIMESTAMP_MICROS(seen_us), time_zone)
         ) AS DATE)
       END AS seen_day,
       time_zone

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source 544f702ea3851c0e.
+-- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source f872e64294c16202.
 -- step: changes_by_day__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

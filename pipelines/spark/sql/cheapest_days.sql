@@ -1,70 +1,83 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 6e722682847b202f.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 02334399d7fd74a5.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since
 FROM price_spread_daily;
--- step: cheapest_days__won
-WITH known AS (
+-- step: cheapest_days__known, kept
+SELECT
+  slug,
+  name,
+  path
+FROM (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL
+)
+WHERE
+  NOT :category IS NULL;
+-- step: cheapest_days__separators
+SELECT
+  MODE(
+    REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+  ) AS separator
+FROM cheapest_days__known AS known
+WHERE
+  ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name);
+-- step: cheapest_days__named, kept
+SELECT
+  slug,
+  path
+FROM (
   SELECT
     slug,
-    name,
-    path
-  FROM (
-    SELECT DISTINCT
-      category_slug AS slug,
-      category_name AS name,
-      category_path AS path
-    FROM items
-    WHERE
-      NOT category_slug IS NULL
-  )
-  WHERE
-    NOT :category IS NULL
-), separators AS (
-  SELECT
-    MODE(
-      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
-    ) AS separator
-  FROM known
-  WHERE
-    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
-), named AS (
-  SELECT
-    slug,
-    path
+    path,
+    place,
+    MIN(place) OVER () AS _w
   FROM (
     SELECT
       slug,
       path,
-      place,
-      MIN(place) OVER () AS _w
-    FROM (
-      SELECT
-        slug,
-        path,
-        CASE
-          WHEN slug = :category
-          THEN 1
-          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
-          THEN 2
-          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
-          THEN 3
-        END AS place
-      FROM known
-    )
-    WHERE
-      NOT place IS NULL
-  ) AS _t
+      CASE
+        WHEN slug = :category
+        THEN 1
+        WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+        THEN 2
+        WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+        THEN 3
+      END AS place
+    FROM cheapest_days__known AS known
+  )
   WHERE
-    place = _w
-), chosen AS (
-  SELECT
-    path
-  FROM named
-  UNION
-  SELECT
-    CAST(:category AS STRING)
-)
+    NOT place IS NULL
+) AS _t
+WHERE
+  place = _w;
+-- step: cheapest_days__chosen
+SELECT
+  path
+FROM cheapest_days__named AS named
+UNION
+SELECT
+  CAST(:category AS STRING);
+-- step: cheapest_days__part
+SELECT
+  slug
+FROM cheapest_days__named AS named
+UNION
+SELECT
+  slug
+FROM cheapest_days__known AS known, cheapest_days__chosen AS chosen, cheapest_days__separators AS separators
+WHERE
+  LOWER(known.path) = LOWER(chosen.path)
+  OR (
+    separator <> ''
+    AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+  );
+-- step: cheapest_days__won
 SELECT
   cheapest_site_id AS site_id,
   COUNT(*) AS product_days,
@@ -86,17 +99,7 @@ WHERE
         category_slug IN (
           SELECT
             slug
-          FROM named
-          UNION
-          SELECT
-            slug
-          FROM known, chosen, separators
-          WHERE
-            LOWER(known.path) = LOWER(chosen.path)
-            OR (
-              separator <> ''
-              AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
-            )
+          FROM cheapest_days__part
         )
     )
   )

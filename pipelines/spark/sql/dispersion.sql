@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 640cc09b7088fa90.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source c89186166b6423a3.
 -- step: dispersion__shop_prices, kept
 SELECT
   product_id,
@@ -29,68 +29,81 @@ GROUP BY
   currency
 HAVING
   COUNT(*) >= GREATEST(2, COALESCE(CAST(:min_shops AS BIGINT), 2));
--- step: dispersion__chosen, kept
-WITH known AS (
+-- step: dispersion__known, kept
+SELECT
+  slug,
+  name,
+  path
+FROM (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL
+)
+WHERE
+  NOT :category IS NULL;
+-- step: dispersion__separators
+SELECT
+  MODE(
+    REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+  ) AS separator
+FROM dispersion__known AS known
+WHERE
+  ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name);
+-- step: dispersion__named, kept
+SELECT
+  slug,
+  path
+FROM (
   SELECT
     slug,
-    name,
-    path
-  FROM (
-    SELECT DISTINCT
-      category_slug AS slug,
-      category_name AS name,
-      category_path AS path
-    FROM items
-    WHERE
-      NOT category_slug IS NULL
-  )
-  WHERE
-    NOT :category IS NULL
-), separators AS (
-  SELECT
-    MODE(
-      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
-    ) AS separator
-  FROM known
-  WHERE
-    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
-), named AS (
-  SELECT
-    slug,
-    path
+    path,
+    place,
+    MIN(place) OVER () AS _w
   FROM (
     SELECT
       slug,
       path,
-      place,
-      MIN(place) OVER () AS _w
-    FROM (
-      SELECT
-        slug,
-        path,
-        CASE
-          WHEN slug = :category
-          THEN 1
-          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
-          THEN 2
-          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
-          THEN 3
-        END AS place
-      FROM known
-    )
-    WHERE
-      NOT place IS NULL
-  ) AS _t
+      CASE
+        WHEN slug = :category
+        THEN 1
+        WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+        THEN 2
+        WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+        THEN 3
+      END AS place
+    FROM dispersion__known AS known
+  )
   WHERE
-    place = _w
-), chosen AS (
-  SELECT
-    path
-  FROM named
-  UNION
-  SELECT
-    CAST(:category AS STRING)
-)
+    NOT place IS NULL
+) AS _t
+WHERE
+  place = _w;
+-- step: dispersion__chosen_
+SELECT
+  path
+FROM dispersion__named AS named
+UNION
+SELECT
+  CAST(:category AS STRING);
+-- step: dispersion__part
+SELECT
+  slug
+FROM dispersion__named AS named
+UNION
+SELECT
+  slug
+FROM dispersion__known AS known, dispersion__chosen_ AS chosen, dispersion__separators AS separators
+WHERE
+  LOWER(known.path) = LOWER(chosen.path)
+  OR (
+    separator <> ''
+    AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+  );
+-- step: dispersion__chosen, kept
 SELECT
   figures.product_id,
   products.title,
@@ -110,17 +123,7 @@ WHERE
   OR products.category_slug IN (
     SELECT
       slug
-    FROM named
-    UNION
-    SELECT
-      slug
-    FROM known, chosen, separators
-    WHERE
-      LOWER(known.path) = LOWER(chosen.path)
-      OR (
-        separator <> ''
-        AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
-      )
+    FROM dispersion__part
   )
 ORDER BY
   cv_pct DESC,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 1278a4a4652c3b7f.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source a48fa46105c58e79.
 -- step: law_of_one_price__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -79,7 +79,7 @@ FROM (
           seen_us DIV 86400000000
         ) AS INT)
         ELSE CAST((
-          FROM_UTC_TIMESTAMP(MAKE_TIMESTAMPTZ(seen_us), time_zone)
+          FROM_UTC_TIMESTAMP(TIMESTAMP_MICROS(seen_us), time_zone)
         ) AS DATE)
       END AS seen_day,
       time_zone
@@ -167,68 +167,81 @@ SELECT
   CAST(:base AS STRING),
   0
 FROM law_of_one_price__sundays AS sundays;
--- step: law_of_one_price__spells, kept
-WITH known AS (
+-- step: law_of_one_price__known, kept
+SELECT
+  slug,
+  name,
+  path
+FROM (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL
+)
+WHERE
+  NOT :category IS NULL;
+-- step: law_of_one_price__separators
+SELECT
+  MODE(
+    REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+  ) AS separator
+FROM law_of_one_price__known AS known
+WHERE
+  ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name);
+-- step: law_of_one_price__named, kept
+SELECT
+  slug,
+  path
+FROM (
   SELECT
     slug,
-    name,
-    path
-  FROM (
-    SELECT DISTINCT
-      category_slug AS slug,
-      category_name AS name,
-      category_path AS path
-    FROM items
-    WHERE
-      NOT category_slug IS NULL
-  )
-  WHERE
-    NOT :category IS NULL
-), separators AS (
-  SELECT
-    MODE(
-      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
-    ) AS separator
-  FROM known
-  WHERE
-    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
-), named AS (
-  SELECT
-    slug,
-    path
+    path,
+    place,
+    MIN(place) OVER () AS _w
   FROM (
     SELECT
       slug,
       path,
-      place,
-      MIN(place) OVER () AS _w
-    FROM (
-      SELECT
-        slug,
-        path,
-        CASE
-          WHEN slug = :category
-          THEN 1
-          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
-          THEN 2
-          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
-          THEN 3
-        END AS place
-      FROM known
-    )
-    WHERE
-      NOT place IS NULL
-  ) AS _t
+      CASE
+        WHEN slug = :category
+        THEN 1
+        WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+        THEN 2
+        WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+        THEN 3
+      END AS place
+    FROM law_of_one_price__known AS known
+  )
   WHERE
-    place = _w
-), chosen AS (
-  SELECT
-    path
-  FROM named
-  UNION
-  SELECT
-    CAST(:category AS STRING)
-)
+    NOT place IS NULL
+) AS _t
+WHERE
+  place = _w;
+-- step: law_of_one_price__chosen
+SELECT
+  path
+FROM law_of_one_price__named AS named
+UNION
+SELECT
+  CAST(:category AS STRING);
+-- step: law_of_one_price__part
+SELECT
+  slug
+FROM law_of_one_price__named AS named
+UNION
+SELECT
+  slug
+FROM law_of_one_price__known AS known, law_of_one_price__chosen AS chosen, law_of_one_price__separators AS separators
+WHERE
+  LOWER(known.path) = LOWER(chosen.path)
+  OR (
+    separator <> ''
+    AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+  );
+-- step: law_of_one_price__spells, kept
 SELECT
   product_id,
   currency,
@@ -264,17 +277,7 @@ WHERE
         category_slug IN (
           SELECT
             slug
-          FROM named
-          UNION
-          SELECT
-            slug
-          FROM known, chosen, separators
-          WHERE
-            LOWER(known.path) = LOWER(chosen.path)
-            OR (
-              separator <> ''
-              AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
-            )
+          FROM law_of_one_price__part
         )
     )
   );

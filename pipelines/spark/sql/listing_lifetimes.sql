@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source d375ece8968e02ff.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 09d8e6c19b9c1e84.
 -- step: listing_lifetimes__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -77,7 +77,7 @@ FROM (
         seen_us DIV 86400000000
       ) AS INT)
       ELSE CAST((
-        FROM_UTC_TIMESTAMP(MAKE_TIMESTAMPTZ(seen_us), time_zone)
+        FROM_UTC_TIMESTAMP(TIMESTAMP_MICROS(seen_us), time_zone)
       ) AS DATE)
     END AS seen_day,
     time_zone
@@ -174,68 +174,81 @@ FROM listing_lifetimes__spells AS spells
 GROUP BY
   item_id,
   site_id;
--- step: listing_lifetimes__lives, kept
-WITH known AS (
+-- step: listing_lifetimes__known, kept
+SELECT
+  slug,
+  name,
+  path
+FROM (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL
+)
+WHERE
+  NOT :category IS NULL;
+-- step: listing_lifetimes__separators
+SELECT
+  MODE(
+    REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+  ) AS separator
+FROM listing_lifetimes__known AS known
+WHERE
+  ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name);
+-- step: listing_lifetimes__named, kept
+SELECT
+  slug,
+  path
+FROM (
   SELECT
     slug,
-    name,
-    path
-  FROM (
-    SELECT DISTINCT
-      category_slug AS slug,
-      category_name AS name,
-      category_path AS path
-    FROM items
-    WHERE
-      NOT category_slug IS NULL
-  )
-  WHERE
-    NOT :category IS NULL
-), separators AS (
-  SELECT
-    MODE(
-      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
-    ) AS separator
-  FROM known
-  WHERE
-    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
-), named AS (
-  SELECT
-    slug,
-    path
+    path,
+    place,
+    MIN(place) OVER () AS _w
   FROM (
     SELECT
       slug,
       path,
-      place,
-      MIN(place) OVER () AS _w
-    FROM (
-      SELECT
-        slug,
-        path,
-        CASE
-          WHEN slug = :category
-          THEN 1
-          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
-          THEN 2
-          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
-          THEN 3
-        END AS place
-      FROM known
-    )
-    WHERE
-      NOT place IS NULL
-  ) AS _t
+      CASE
+        WHEN slug = :category
+        THEN 1
+        WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+        THEN 2
+        WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+        THEN 3
+      END AS place
+    FROM listing_lifetimes__known AS known
+  )
   WHERE
-    place = _w
-), chosen AS (
-  SELECT
-    path
-  FROM named
-  UNION
-  SELECT
-    CAST(:category AS STRING)
-)
+    NOT place IS NULL
+) AS _t
+WHERE
+  place = _w;
+-- step: listing_lifetimes__chosen
+SELECT
+  path
+FROM listing_lifetimes__named AS named
+UNION
+SELECT
+  CAST(:category AS STRING);
+-- step: listing_lifetimes__part
+SELECT
+  slug
+FROM listing_lifetimes__named AS named
+UNION
+SELECT
+  slug
+FROM listing_lifetimes__known AS known, listing_lifetimes__chosen AS chosen, listing_lifetimes__separators AS separators
+WHERE
+  LOWER(known.path) = LOWER(chosen.path)
+  OR (
+    separator <> ''
+    AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+  );
+-- step: listing_lifetimes__lives, kept
 SELECT
   GREATEST(0, DATEDIFF(DAY, born_day, first_day)) AS entry_age,
   DATEDIFF(DAY, born_day, COALESCE(end_day, last_day)) AS exit_age,
@@ -261,17 +274,7 @@ WHERE
         category_slug IN (
           SELECT
             slug
-          FROM named
-          UNION
-          SELECT
-            slug
-          FROM known, chosen, separators
-          WHERE
-            LOWER(known.path) = LOWER(chosen.path)
-            OR (
-              separator <> ''
-              AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
-            )
+          FROM listing_lifetimes__part
         )
     )
   );

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source f5437a3807f8f506.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source f558090c8b998582.
 -- step: lows_highs__now_us, kept
 SELECT
   seen_us AS until_us
@@ -11,7 +11,7 @@ FROM (
         seen_us DIV 86400000000
       ) AS INT)
       ELSE CAST((
-        FROM_UTC_TIMESTAMP(MAKE_TIMESTAMPTZ(seen_us), time_zone)
+        FROM_UTC_TIMESTAMP(TIMESTAMP_MICROS(seen_us), time_zone)
       ) AS DATE)
     END AS seen_day,
     time_zone
@@ -57,68 +57,81 @@ FROM (
       site_id IS NULL
   )
 );
--- step: lows_highs__current_prices, kept
-WITH known AS (
+-- step: lows_highs__known, kept
+SELECT
+  slug,
+  name,
+  path
+FROM (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL
+)
+WHERE
+  NOT :category IS NULL;
+-- step: lows_highs__separators
+SELECT
+  MODE(
+    REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+  ) AS separator
+FROM lows_highs__known AS known
+WHERE
+  ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name);
+-- step: lows_highs__named, kept
+SELECT
+  slug,
+  path
+FROM (
   SELECT
     slug,
-    name,
-    path
-  FROM (
-    SELECT DISTINCT
-      category_slug AS slug,
-      category_name AS name,
-      category_path AS path
-    FROM items
-    WHERE
-      NOT category_slug IS NULL
-  )
-  WHERE
-    NOT :category IS NULL
-), separators AS (
-  SELECT
-    MODE(
-      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
-    ) AS separator
-  FROM known
-  WHERE
-    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
-), named AS (
-  SELECT
-    slug,
-    path
+    path,
+    place,
+    MIN(place) OVER () AS _w
   FROM (
     SELECT
       slug,
       path,
-      place,
-      MIN(place) OVER () AS _w
-    FROM (
-      SELECT
-        slug,
-        path,
-        CASE
-          WHEN slug = :category
-          THEN 1
-          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
-          THEN 2
-          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
-          THEN 3
-        END AS place
-      FROM known
-    )
-    WHERE
-      NOT place IS NULL
-  ) AS _t
+      CASE
+        WHEN slug = :category
+        THEN 1
+        WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+        THEN 2
+        WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+        THEN 3
+      END AS place
+    FROM lows_highs__known AS known
+  )
   WHERE
-    place = _w
-), chosen AS (
-  SELECT
-    path
-  FROM named
-  UNION
-  SELECT
-    CAST(:category AS STRING)
-)
+    NOT place IS NULL
+) AS _t
+WHERE
+  place = _w;
+-- step: lows_highs__chosen
+SELECT
+  path
+FROM lows_highs__named AS named
+UNION
+SELECT
+  CAST(:category AS STRING);
+-- step: lows_highs__part
+SELECT
+  slug
+FROM lows_highs__named AS named
+UNION
+SELECT
+  slug
+FROM lows_highs__known AS known, lows_highs__chosen AS chosen, lows_highs__separators AS separators
+WHERE
+  LOWER(known.path) = LOWER(chosen.path)
+  OR (
+    separator <> ''
+    AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+  );
+-- step: lows_highs__current_prices, kept
 SELECT
   item_id,
   product_id,
@@ -147,17 +160,7 @@ WHERE
     OR category_slug IN (
       SELECT
         slug
-      FROM named
-      UNION
-      SELECT
-        slug
-      FROM known, chosen, separators
-      WHERE
-        LOWER(known.path) = LOWER(chosen.path)
-        OR (
-          separator <> ''
-          AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
-        )
+      FROM lows_highs__part
     )
   )
   AND NOT item_id IN (
@@ -183,7 +186,7 @@ JOIN lows_highs__current_prices AS current_prices
 CROSS JOIN lows_highs__now_us AS now_us
 WHERE
   price_spells.currency = current_prices.currency AND NOT is_suspect;
--- step: lows_highs__known
+-- step: lows_highs__known_
 SELECT
   item_id,
   currency,
@@ -202,11 +205,11 @@ FROM lows_highs__spells AS spells
 GROUP BY
   item_id,
   currency;
--- step: lows_highs__chosen
+-- step: lows_highs__chosen_
 SELECT
   item_id,
   currency
-FROM lows_highs__known AS known
+FROM lows_highs__known_ AS known
 JOIN lows_highs__current_prices AS current_prices
   USING (item_id, currency)
 ORDER BY
@@ -250,7 +253,7 @@ SELECT
     price < price_now), 0) / NULLIF(SUM(to_us - GREATEST(from_us, since_us)), 0) AS lower_pct,
   BOOL_AND(NOT began IS NULL) AS is_whole
 FROM lows_highs__spells AS spells
-SEMI JOIN lows_highs__chosen AS chosen
+SEMI JOIN lows_highs__chosen_ AS chosen
   USING (item_id, currency)
 JOIN lows_highs__ranges AS ranges
   ON to_us > since_us OR stands

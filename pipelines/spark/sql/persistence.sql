@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source fc3d1d672fc238d0.
+-- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source a2a28d52959eb97e.
 -- step: persistence__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -78,7 +78,7 @@ FROM (
           seen_us DIV 86400000000
         ) AS INT)
         ELSE CAST((
-          FROM_UTC_TIMESTAMP(MAKE_TIMESTAMPTZ(seen_us), time_zone)
+          FROM_UTC_TIMESTAMP(TIMESTAMP_MICROS(seen_us), time_zone)
         ) AS DATE)
       END AS seen_day,
       time_zone
@@ -155,68 +155,81 @@ UNION
 SELECT
   later_day
 FROM persistence__day_pairs AS day_pairs;
--- step: persistence__spells, kept
-WITH known AS (
+-- step: persistence__known, kept
+SELECT
+  slug,
+  name,
+  path
+FROM (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL
+)
+WHERE
+  NOT :category IS NULL;
+-- step: persistence__separators
+SELECT
+  MODE(
+    REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+  ) AS separator
+FROM persistence__known AS known
+WHERE
+  ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name);
+-- step: persistence__named, kept
+SELECT
+  slug,
+  path
+FROM (
   SELECT
     slug,
-    name,
-    path
-  FROM (
-    SELECT DISTINCT
-      category_slug AS slug,
-      category_name AS name,
-      category_path AS path
-    FROM items
-    WHERE
-      NOT category_slug IS NULL
-  )
-  WHERE
-    NOT :category IS NULL
-), separators AS (
-  SELECT
-    MODE(
-      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
-    ) AS separator
-  FROM known
-  WHERE
-    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
-), named AS (
-  SELECT
-    slug,
-    path
+    path,
+    place,
+    MIN(place) OVER () AS _w
   FROM (
     SELECT
       slug,
       path,
-      place,
-      MIN(place) OVER () AS _w
-    FROM (
-      SELECT
-        slug,
-        path,
-        CASE
-          WHEN slug = :category
-          THEN 1
-          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
-          THEN 2
-          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
-          THEN 3
-        END AS place
-      FROM known
-    )
-    WHERE
-      NOT place IS NULL
-  ) AS _t
+      CASE
+        WHEN slug = :category
+        THEN 1
+        WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+        THEN 2
+        WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+        THEN 3
+      END AS place
+    FROM persistence__known AS known
+  )
   WHERE
-    place = _w
-), chosen AS (
-  SELECT
-    path
-  FROM named
-  UNION
-  SELECT
-    CAST(:category AS STRING)
-)
+    NOT place IS NULL
+) AS _t
+WHERE
+  place = _w;
+-- step: persistence__chosen
+SELECT
+  path
+FROM persistence__named AS named
+UNION
+SELECT
+  CAST(:category AS STRING);
+-- step: persistence__part
+SELECT
+  slug
+FROM persistence__named AS named
+UNION
+SELECT
+  slug
+FROM persistence__known AS known, persistence__chosen AS chosen, persistence__separators AS separators
+WHERE
+  LOWER(known.path) = LOWER(chosen.path)
+  OR (
+    separator <> ''
+    AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+  );
+-- step: persistence__spells, kept
 SELECT
   product_id,
   currency,
@@ -249,17 +262,7 @@ WHERE
         category_slug IN (
           SELECT
             slug
-          FROM named
-          UNION
-          SELECT
-            slug
-          FROM known, chosen, separators
-          WHERE
-            LOWER(known.path) = LOWER(chosen.path)
-            OR (
-              separator <> ''
-              AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
-            )
+          FROM persistence__part
         )
     )
   );
@@ -283,7 +286,7 @@ ORDER BY
   product_id NULLS LAST,
   currency NULLS LAST
 LIMIT CAST(COALESCE(CAST(:products AS BIGINT), 20000) AS INT);
--- step: persistence__chosen
+-- step: persistence__chosen_
 SELECT
   product_id,
   currency,
@@ -301,7 +304,7 @@ SELECT
   day,
   site_id,
   MIN(price) AS price
-FROM persistence__chosen AS chosen
+FROM persistence__chosen_ AS chosen
 JOIN persistence__wanted_days AS wanted_days
   ON from_day <= day AND (
     to_day IS NULL OR to_day > day

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 9266145f4225e9d6.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source eaa816f2284bd018.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -82,7 +82,7 @@ FROM (
         seen_us DIV 86400000000
       ) AS INT)
       ELSE CAST((
-        FROM_UTC_TIMESTAMP(MAKE_TIMESTAMPTZ(seen_us), time_zone)
+        FROM_UTC_TIMESTAMP(TIMESTAMP_MICROS(seen_us), time_zone)
       ) AS DATE)
     END AS seen_day,
     time_zone
@@ -200,7 +200,7 @@ SELECT
           '[\\p{L}]+|[0-9]+',
           0
         ),
-        word -> CASE WHEN GET(word, 0) BETWEEN '0' AND '9' THEN word ELSE LEFT(word, 4) END
+        word -> CASE WHEN LEFT(word, 1) BETWEEN '0' AND '9' THEN word ELSE LEFT(word, 4) END
       )
     )
   ) AS stems
@@ -227,7 +227,7 @@ SELECT
   ended_us,
   is_new,
   'url',
-  REGEXP_REPLACE(REGEXP_REPLACE(url, '^(?i:https?://)?(?i:www\\.)?', ''), '/?(#.*)?$', '')
+  REGEXP_REPLACE(REGEXP_REPLACE(url, '^(?iu:https?://)?(?iu:www\\.)?', ''), '/?(#.*)?\\z', '')
 FROM price_index__ended_or_new AS ended_or_new
 WHERE
   NOT url IS NULL
@@ -367,68 +367,81 @@ SELECT
 FROM price_index__eight_times AS one
 LEFT JOIN price_index__eight_times AS two
   ON two.item_id = one.before_id;
--- step: price_index__listings_
-WITH known AS (
+-- step: price_index__known, kept
+SELECT
+  slug,
+  name,
+  path
+FROM (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL
+)
+WHERE
+  NOT :category IS NULL;
+-- step: price_index__separators
+SELECT
+  MODE(
+    REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+  ) AS separator
+FROM price_index__known AS known
+WHERE
+  ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name);
+-- step: price_index__named, kept
+SELECT
+  slug,
+  path
+FROM (
   SELECT
     slug,
-    name,
-    path
-  FROM (
-    SELECT DISTINCT
-      category_slug AS slug,
-      category_name AS name,
-      category_path AS path
-    FROM items
-    WHERE
-      NOT category_slug IS NULL
-  )
-  WHERE
-    NOT :category IS NULL
-), separators AS (
-  SELECT
-    MODE(
-      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
-    ) AS separator
-  FROM known
-  WHERE
-    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
-), named AS (
-  SELECT
-    slug,
-    path
+    path,
+    place,
+    MIN(place) OVER () AS _w
   FROM (
     SELECT
       slug,
       path,
-      place,
-      MIN(place) OVER () AS _w
-    FROM (
-      SELECT
-        slug,
-        path,
-        CASE
-          WHEN slug = :category
-          THEN 1
-          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
-          THEN 2
-          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
-          THEN 3
-        END AS place
-      FROM known
-    )
-    WHERE
-      NOT place IS NULL
-  ) AS _t
+      CASE
+        WHEN slug = :category
+        THEN 1
+        WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+        THEN 2
+        WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+        THEN 3
+      END AS place
+    FROM price_index__known AS known
+  )
   WHERE
-    place = _w
-), chosen AS (
-  SELECT
-    path
-  FROM named
-  UNION
-  SELECT
-    CAST(:category AS STRING)
-)
+    NOT place IS NULL
+) AS _t
+WHERE
+  place = _w;
+-- step: price_index__chosen
+SELECT
+  path
+FROM price_index__named AS named
+UNION
+SELECT
+  CAST(:category AS STRING);
+-- step: price_index__part
+SELECT
+  slug
+FROM price_index__named AS named
+UNION
+SELECT
+  slug
+FROM price_index__known AS known, price_index__chosen AS chosen, price_index__separators AS separators
+WHERE
+  LOWER(known.path) = LOWER(chosen.path)
+  OR (
+    separator <> ''
+    AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+  );
+-- step: price_index__listings_
 SELECT
   item_id,
   currency,
@@ -449,17 +462,7 @@ WHERE
     OR category_slug IN (
       SELECT
         slug
-      FROM named
-      UNION
-      SELECT
-        slug
-      FROM known, chosen, separators
-      WHERE
-        LOWER(known.path) = LOWER(chosen.path)
-        OR (
-          separator <> ''
-          AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
-        )
+      FROM price_index__part
     )
   )
   AND (
@@ -498,7 +501,7 @@ FROM (
   )
 ) AS _t
 WHERE
-  _w = 1;
+  CAST(_w AS BIGINT) = 1;
 -- step: price_index__described, kept
 SELECT
   listings.item_id,
@@ -564,9 +567,9 @@ LEFT JOIN price_index__relaunches AS relaunches
   ON relaunches.item_id = listings.item_id;
 -- step: price_index__groups, kept
 SELECT
-  ROW_NUMBER() OVER (
+  CAST(ROW_NUMBER() OVER (
     ORDER BY category_slug NULLS LAST, currency NULLS LAST, site_id NULLS LAST, product_group NULLS LAST, item_group NULLS LAST, brand NULLS LAST, dataset NULLS LAST, region NULLS LAST
-  ) AS key,
+  ) AS BIGINT) AS key,
   category_slug,
   currency,
   site_id,
@@ -606,7 +609,7 @@ JOIN price_index__groups AS groups
   AND groups.region IS NOT DISTINCT FROM described.region;
 -- step: price_index__numbers
 SELECT
-  ROW_NUMBER() OVER (ORDER BY first_item_id NULLS LAST, key NULLS LAST) AS series,
+  CAST(ROW_NUMBER() OVER (ORDER BY first_item_id NULLS LAST, key NULLS LAST) AS BIGINT) AS series,
   first_item_id,
   key
 FROM (
@@ -639,7 +642,7 @@ JOIN price_index__groups AS groups
 -- step: price_index__zone_numbers, kept
 SELECT
   time_zone,
-  ROW_NUMBER() OVER (ORDER BY time_zone NULLS LAST) AS zone
+  CAST(ROW_NUMBER() OVER (ORDER BY time_zone NULLS LAST) AS BIGINT) AS zone
 FROM (
   SELECT DISTINCT
     time_zone
@@ -664,7 +667,7 @@ SELECT
   series,
   zone,
   CAST((
-    price * 10000
+    CAST(price AS DECIMAL(22, 4)) * 10000
   ) AS BIGINT) AS units,
   UNIX_MICROS(from_at) AS from_us,
   COALESCE(UNIX_MICROS(to_at), 9223372036854775807) AS to_us,
@@ -731,7 +734,6 @@ GROUP BY
 SELECT
   zone,
   period,
-  since_day,
   until_day,
   CASE unit
     WHEN 'month'
@@ -794,7 +796,6 @@ FROM (
 CROSS JOIN (
   SELECT
     unit,
-    since_day,
     until_day
   FROM price_index__settings AS settings
 );
@@ -831,12 +832,9 @@ FROM (
       zone,
       time_zone,
       period,
-      GREATEST(
-        COALESCE(collected - CAST((
-          ((DAYOFWEEK(collected) % 7) + 1) - 1
-        ) AS INT), begins),
-        since_day
-      ) AS begin_day,
+      COALESCE(collected - CAST((
+        ((DAYOFWEEK(collected) % 7) + 1) - 1
+      ) AS INT), begins) AS begin_day,
       LEAST(
         COALESCE(collected - CAST((
           ((DAYOFWEEK(collected) % 7) + 1) - 8
@@ -1038,9 +1036,7 @@ FROM (
         BIT_OR(
           CASE
             WHEN period - first_bound < 62
-            THEN (
-              CAST(SHIFTLEFT(CAST(1 AS BIGINT), LEAST(CAST(LEAST(period - first_bound, 61) AS INT), 60)) AS DECIMAL(19, 0)) * CAST(SHIFTLEFT(CAST(1 AS BIGINT), GREATEST(CAST(LEAST(period - first_bound, 61) AS INT) - 60, 0)) AS DECIMAL(19, 0))
-            )
+            THEN SHIFTLEFT(CAST(1 AS BIGINT), CAST(LEAST(period - first_bound, 61) AS INT))
           END
         ),
         0
@@ -1052,12 +1048,7 @@ FROM (
       THEN BIT_OR(
         CASE
           WHEN period - first_bound >= 62
-          THEN (
-            CAST(SHIFTLEFT(CAST(1 AS BIGINT), LEAST(CAST(LEAST(period - first_bound - 62, 61) AS INT), 60)) AS DECIMAL(19, 0)) * CAST(SHIFTLEFT(
-              CAST(1 AS BIGINT),
-              GREATEST(CAST(LEAST(period - first_bound - 62, 61) AS INT) - 60, 0)
-            ) AS DECIMAL(19, 0))
-          )
+          THEN SHIFTLEFT(CAST(1 AS BIGINT), CAST(LEAST(period - first_bound - 62, 61) AS INT))
         END
       )
     END AS late
@@ -1070,7 +1061,7 @@ JOIN price_index__series_keys AS series_keys
   USING (series);
 -- step: price_index__patterns, kept
 SELECT
-  ROW_NUMBER() OVER (ORDER BY key NULLS LAST, early NULLS LAST, late NULLS LAST) AS pattern_key,
+  CAST(ROW_NUMBER() OVER (ORDER BY key NULLS LAST, early NULLS LAST, late NULLS LAST) AS BIGINT) AS pattern_key,
   key,
   early,
   late,
@@ -1287,11 +1278,11 @@ FROM (
                   'value',
                   ARRAY(CAST(returned.n AS DOUBLE), CAST(last_places.place AS DOUBLE))
                 )
-              )
+              ) FILTER(WHERE
+                NOT last_t IS NULL)
             ),
             one -> one.value
-          ) FILTER(WHERE
-            NOT last_t IS NULL),
+          ),
           ARRAY()
         )
       ),
@@ -1310,7 +1301,7 @@ FROM (
     SELECT
       key,
       t AS last_t,
-      ROW_NUMBER() OVER (PARTITION BY key ORDER BY t NULLS LAST) AS place
+      CAST(ROW_NUMBER() OVER (PARTITION BY key ORDER BY t NULLS LAST) AS BIGINT) AS place
     FROM price_index__periods AS periods
   ) AS last_places
     USING (key, last_t)
@@ -1332,7 +1323,7 @@ JOIN (
   SELECT
     key,
     t,
-    ROW_NUMBER() OVER (PARTITION BY key ORDER BY t NULLS LAST) AS place
+    CAST(ROW_NUMBER() OVER (PARTITION BY key ORDER BY t NULLS LAST) AS BIGINT) AS place
   FROM price_index__periods AS periods
 ) AS places
   USING (key);
@@ -1459,9 +1450,13 @@ FROM (
   SELECT
     key,
     t,
-    COALESCE(CAST(:window_periods AS BIGINT), 25) AS width,
+    width,
     MAX(CASE WHEN t <= width THEN t END) OVER (PARTITION BY key) AS first_end
   FROM price_index__periods AS periods
+  CROSS JOIN (
+    SELECT
+      COALESCE(CAST(:window_periods AS BIGINT), 25) AS width
+  )
 )
 WHERE
   t >= first_end;
@@ -1747,7 +1742,7 @@ SELECT
   key,
   last_t,
   t,
-  DENSE_RANK() OVER (PARTITION BY key, last_t ORDER BY t NULLS LAST) AS place,
+  CAST(DENSE_RANK() OVER (PARTITION BY key, last_t ORDER BY t NULLS LAST) AS BIGINT) AS place,
   CAST(SUM(n) AS BIGINT) AS n,
   SUM((
     m * total - all_total
@@ -1953,7 +1948,7 @@ SELECT
   key,
   last_t,
   t,
-  DENSE_RANK() OVER (PARTITION BY key, last_t ORDER BY t NULLS LAST) AS place,
+  CAST(DENSE_RANK() OVER (PARTITION BY key, last_t ORDER BY t NULLS LAST) AS BIGINT) AS place,
   CAST(SUM(n) AS BIGINT) AS n,
   SUM((
     m * total - all_total
@@ -2334,7 +2329,7 @@ SELECT
   ) AS matched_pct,
   COALESCE(imputed, 0) AS imputed,
   CASE
-    WHEN COUNT(step.change) OVER so_far = ROW_NUMBER() OVER so_far - 1
+    WHEN COUNT(step.change) OVER so_far = CAST(ROW_NUMBER() OVER so_far AS BIGINT) - 1
     THEN 100 * EXP(COALESCE(SUM(step.change) OVER so_far, 0))
   END AS jevons,
   CASE WHEN periods.t = 1 THEN 100 ELSE 100 * EXP(direct.change) END AS jevons_direct,

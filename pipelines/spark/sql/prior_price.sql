@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source f3631908aa740ddc.
+-- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source 75829beb32e891b6.
 -- step: prior_price__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -76,7 +76,7 @@ FROM (
           seen_us DIV 86400000000
         ) AS INT)
         ELSE CAST((
-          FROM_UTC_TIMESTAMP(MAKE_TIMESTAMPTZ(seen_us), time_zone)
+          FROM_UTC_TIMESTAMP(TIMESTAMP_MICROS(seen_us), time_zone)
         ) AS DATE)
       END AS seen_day,
       time_zone
@@ -123,68 +123,81 @@ FROM (
     )
   )
 );
--- step: prior_price__chosen, kept
-WITH known AS (
+-- step: prior_price__known, kept
+SELECT
+  slug,
+  name,
+  path
+FROM (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL
+)
+WHERE
+  NOT :category IS NULL;
+-- step: prior_price__separators
+SELECT
+  MODE(
+    REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+  ) AS separator
+FROM prior_price__known AS known
+WHERE
+  ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name);
+-- step: prior_price__named, kept
+SELECT
+  slug,
+  path
+FROM (
   SELECT
     slug,
-    name,
-    path
-  FROM (
-    SELECT DISTINCT
-      category_slug AS slug,
-      category_name AS name,
-      category_path AS path
-    FROM items
-    WHERE
-      NOT category_slug IS NULL
-  )
-  WHERE
-    NOT :category IS NULL
-), separators AS (
-  SELECT
-    MODE(
-      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
-    ) AS separator
-  FROM known
-  WHERE
-    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
-), named AS (
-  SELECT
-    slug,
-    path
+    path,
+    place,
+    MIN(place) OVER () AS _w
   FROM (
     SELECT
       slug,
       path,
-      place,
-      MIN(place) OVER () AS _w
-    FROM (
-      SELECT
-        slug,
-        path,
-        CASE
-          WHEN slug = :category
-          THEN 1
-          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
-          THEN 2
-          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
-          THEN 3
-        END AS place
-      FROM known
-    )
-    WHERE
-      NOT place IS NULL
-  ) AS _t
+      CASE
+        WHEN slug = :category
+        THEN 1
+        WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+        THEN 2
+        WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+        THEN 3
+      END AS place
+    FROM prior_price__known AS known
+  )
   WHERE
-    place = _w
-), chosen AS (
-  SELECT
-    path
-  FROM named
-  UNION
-  SELECT
-    CAST(:category AS STRING)
-)
+    NOT place IS NULL
+) AS _t
+WHERE
+  place = _w;
+-- step: prior_price__chosen_
+SELECT
+  path
+FROM prior_price__named AS named
+UNION
+SELECT
+  CAST(:category AS STRING);
+-- step: prior_price__part
+SELECT
+  slug
+FROM prior_price__named AS named
+UNION
+SELECT
+  slug
+FROM prior_price__known AS known, prior_price__chosen_ AS chosen, prior_price__separators AS separators
+WHERE
+  LOWER(known.path) = LOWER(chosen.path)
+  OR (
+    separator <> ''
+    AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+  );
+-- step: prior_price__chosen, kept
 SELECT
   item_id,
   product_id,
@@ -219,17 +232,7 @@ WHERE
     OR category_slug IN (
       SELECT
         slug
-      FROM named
-      UNION
-      SELECT
-        slug
-      FROM known, chosen, separators
-      WHERE
-        LOWER(known.path) = LOWER(chosen.path)
-        OR (
-          separator <> ''
-          AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
-        )
+      FROM prior_price__part
     )
   );
 -- step: prior_price__cuts, kept

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source b1030537f0cf2333.
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 70ed271f1a8ad358.
 -- step: sales__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -77,7 +77,7 @@ FROM (
           seen_us DIV 86400000000
         ) AS INT)
         ELSE CAST((
-          FROM_UTC_TIMESTAMP(MAKE_TIMESTAMPTZ(seen_us), time_zone)
+          FROM_UTC_TIMESTAMP(TIMESTAMP_MICROS(seen_us), time_zone)
         ) AS DATE)
       END AS seen_day,
       time_zone
@@ -166,68 +166,81 @@ CROSS JOIN (
     until_day + 1 AS end_day
   FROM sales__span AS span
 );
--- step: sales__spells, kept
-WITH known AS (
+-- step: sales__known, kept
+SELECT
+  slug,
+  name,
+  path
+FROM (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL
+)
+WHERE
+  NOT :category IS NULL;
+-- step: sales__separators
+SELECT
+  MODE(
+    REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+  ) AS separator
+FROM sales__known AS known
+WHERE
+  ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name);
+-- step: sales__named, kept
+SELECT
+  slug,
+  path
+FROM (
   SELECT
     slug,
-    name,
-    path
-  FROM (
-    SELECT DISTINCT
-      category_slug AS slug,
-      category_name AS name,
-      category_path AS path
-    FROM items
-    WHERE
-      NOT category_slug IS NULL
-  )
-  WHERE
-    NOT :category IS NULL
-), separators AS (
-  SELECT
-    MODE(
-      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
-    ) AS separator
-  FROM known
-  WHERE
-    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
-), named AS (
-  SELECT
-    slug,
-    path
+    path,
+    place,
+    MIN(place) OVER () AS _w
   FROM (
     SELECT
       slug,
       path,
-      place,
-      MIN(place) OVER () AS _w
-    FROM (
-      SELECT
-        slug,
-        path,
-        CASE
-          WHEN slug = :category
-          THEN 1
-          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
-          THEN 2
-          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
-          THEN 3
-        END AS place
-      FROM known
-    )
-    WHERE
-      NOT place IS NULL
-  ) AS _t
+      CASE
+        WHEN slug = :category
+        THEN 1
+        WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+        THEN 2
+        WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+        THEN 3
+      END AS place
+    FROM sales__known AS known
+  )
   WHERE
-    place = _w
-), chosen AS (
-  SELECT
-    path
-  FROM named
-  UNION
-  SELECT
-    CAST(:category AS STRING)
-)
+    NOT place IS NULL
+) AS _t
+WHERE
+  place = _w;
+-- step: sales__chosen
+SELECT
+  path
+FROM sales__named AS named
+UNION
+SELECT
+  CAST(:category AS STRING);
+-- step: sales__part
+SELECT
+  slug
+FROM sales__named AS named
+UNION
+SELECT
+  slug
+FROM sales__known AS known, sales__chosen AS chosen, sales__separators AS separators
+WHERE
+  LOWER(known.path) = LOWER(chosen.path)
+  OR (
+    separator <> ''
+    AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+  );
+-- step: sales__spells, kept
 SELECT
   item_id,
   currency,
@@ -258,21 +271,10 @@ WHERE
     :currency IS NULL OR currency = :currency
   )
   AND (
-    :category IS NULL
-    OR category_slug IN (
+    :category IS NULL OR category_slug IN (
       SELECT
         slug
-      FROM named
-      UNION
-      SELECT
-        slug
-      FROM known, chosen, separators
-      WHERE
-        LOWER(known.path) = LOWER(chosen.path)
-        OR (
-          separator <> ''
-          AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
-        )
+      FROM sales__part
     )
   );
 -- step: sales__all_cuts, kept

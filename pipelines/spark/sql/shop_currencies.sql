@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source a62d8fa716e7f7fa.
+-- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 15f8886c3402271c.
 -- columns: site_id BIGINT, currency STRING, run_id STRING
 -- step: shop_currencies
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source cb664ea965e5d2d2.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 729781fbb9a4e913.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,
@@ -19,68 +19,81 @@ GROUP BY
   product_id,
   currency,
   site_id;
--- step: shop_index_by_category__compared
-WITH known AS (
+-- step: shop_index_by_category__known, kept
+SELECT
+  slug,
+  name,
+  path
+FROM (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL
+)
+WHERE
+  NOT :category IS NULL;
+-- step: shop_index_by_category__separators
+SELECT
+  MODE(
+    REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+  ) AS separator
+FROM shop_index_by_category__known AS known
+WHERE
+  ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name);
+-- step: shop_index_by_category__named, kept
+SELECT
+  slug,
+  path
+FROM (
   SELECT
     slug,
-    name,
-    path
-  FROM (
-    SELECT DISTINCT
-      category_slug AS slug,
-      category_name AS name,
-      category_path AS path
-    FROM items
-    WHERE
-      NOT category_slug IS NULL
-  )
-  WHERE
-    NOT :category IS NULL
-), separators AS (
-  SELECT
-    MODE(
-      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
-    ) AS separator
-  FROM known
-  WHERE
-    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
-), named AS (
-  SELECT
-    slug,
-    path
+    path,
+    place,
+    MIN(place) OVER () AS _w
   FROM (
     SELECT
       slug,
       path,
-      place,
-      MIN(place) OVER () AS _w
-    FROM (
-      SELECT
-        slug,
-        path,
-        CASE
-          WHEN slug = :category
-          THEN 1
-          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
-          THEN 2
-          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
-          THEN 3
-        END AS place
-      FROM known
-    )
-    WHERE
-      NOT place IS NULL
-  ) AS _t
+      CASE
+        WHEN slug = :category
+        THEN 1
+        WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+        THEN 2
+        WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+        THEN 3
+      END AS place
+    FROM shop_index_by_category__known AS known
+  )
   WHERE
-    place = _w
-), chosen AS (
-  SELECT
-    path
-  FROM named
-  UNION
-  SELECT
-    CAST(:category AS STRING)
-)
+    NOT place IS NULL
+) AS _t
+WHERE
+  place = _w;
+-- step: shop_index_by_category__chosen
+SELECT
+  path
+FROM shop_index_by_category__named AS named
+UNION
+SELECT
+  CAST(:category AS STRING);
+-- step: shop_index_by_category__part
+SELECT
+  slug
+FROM shop_index_by_category__named AS named
+UNION
+SELECT
+  slug
+FROM shop_index_by_category__known AS known, shop_index_by_category__chosen AS chosen, shop_index_by_category__separators AS separators
+WHERE
+  LOWER(known.path) = LOWER(chosen.path)
+  OR (
+    separator <> ''
+    AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+  );
+-- step: shop_index_by_category__compared
 SELECT
   lowest.site_id,
   products.category_slug,
@@ -99,17 +112,7 @@ WHERE
     OR products.category_slug IN (
       SELECT
         slug
-      FROM named
-      UNION
-      SELECT
-        slug
-      FROM known, chosen, separators
-      WHERE
-        LOWER(known.path) = LOWER(chosen.path)
-        OR (
-          separator <> ''
-          AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
-        )
+      FROM shop_index_by_category__part
     )
   );
 -- step: shop_index_by_category__figures

@@ -1,66 +1,79 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 577c858f9ae6146c.
--- step: shop_overlap__shop_prices, kept
-WITH known AS (
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source c707cb14ff2a57a9.
+-- step: shop_overlap__known, kept
+SELECT
+  slug,
+  name,
+  path
+FROM (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL
+)
+WHERE
+  NOT :category IS NULL;
+-- step: shop_overlap__separators
+SELECT
+  MODE(
+    REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+  ) AS separator
+FROM shop_overlap__known AS known
+WHERE
+  ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name);
+-- step: shop_overlap__named, kept
+SELECT
+  slug,
+  path
+FROM (
   SELECT
     slug,
-    name,
-    path
-  FROM (
-    SELECT DISTINCT
-      category_slug AS slug,
-      category_name AS name,
-      category_path AS path
-    FROM items
-    WHERE
-      NOT category_slug IS NULL
-  )
-  WHERE
-    NOT :category IS NULL
-), separators AS (
-  SELECT
-    MODE(
-      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
-    ) AS separator
-  FROM known
-  WHERE
-    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
-), named AS (
-  SELECT
-    slug,
-    path
+    path,
+    place,
+    MIN(place) OVER () AS _w
   FROM (
     SELECT
       slug,
       path,
-      place,
-      MIN(place) OVER () AS _w
-    FROM (
-      SELECT
-        slug,
-        path,
-        CASE
-          WHEN slug = :category
-          THEN 1
-          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
-          THEN 2
-          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
-          THEN 3
-        END AS place
-      FROM known
-    )
-    WHERE
-      NOT place IS NULL
-  ) AS _t
+      CASE
+        WHEN slug = :category
+        THEN 1
+        WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+        THEN 2
+        WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+        THEN 3
+      END AS place
+    FROM shop_overlap__known AS known
+  )
   WHERE
-    place = _w
-), chosen AS (
-  SELECT
-    path
-  FROM named
-  UNION
-  SELECT
-    CAST(:category AS STRING)
-)
+    NOT place IS NULL
+) AS _t
+WHERE
+  place = _w;
+-- step: shop_overlap__chosen
+SELECT
+  path
+FROM shop_overlap__named AS named
+UNION
+SELECT
+  CAST(:category AS STRING);
+-- step: shop_overlap__part
+SELECT
+  slug
+FROM shop_overlap__named AS named
+UNION
+SELECT
+  slug
+FROM shop_overlap__known AS known, shop_overlap__chosen AS chosen, shop_overlap__separators AS separators
+WHERE
+  LOWER(known.path) = LOWER(chosen.path)
+  OR (
+    separator <> ''
+    AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+  );
+-- step: shop_overlap__shop_prices, kept
 SELECT
   product_id,
   currency,
@@ -83,17 +96,7 @@ WHERE
         category_slug IN (
           SELECT
             slug
-          FROM named
-          UNION
-          SELECT
-            slug
-          FROM known, chosen, separators
-          WHERE
-            LOWER(known.path) = LOWER(chosen.path)
-            OR (
-              separator <> ''
-              AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
-            )
+          FROM shop_overlap__part
         )
     )
   );

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source ec6771f84c8b65b7.
+-- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source 735172616981b233.
 -- step: spread_by_day__known
 SELECT
   day,

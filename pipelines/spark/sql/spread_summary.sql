@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 22b43a3cc7c2935d.
+-- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 1a1cc891055dcc7d.
 -- step: spread_summary__selected, kept
 SELECT
   product_id,

@@ -1,66 +1,79 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 7c80c7e5173bbf8d.
--- step: widest_spreads__matching
-WITH known AS (
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source f5687f31f2114868.
+-- step: widest_spreads__known, kept
+SELECT
+  slug,
+  name,
+  path
+FROM (
+  SELECT DISTINCT
+    category_slug AS slug,
+    category_name AS name,
+    category_path AS path
+  FROM items
+  WHERE
+    NOT category_slug IS NULL
+)
+WHERE
+  NOT :category IS NULL;
+-- step: widest_spreads__separators
+SELECT
+  MODE(
+    REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
+  ) AS separator
+FROM widest_spreads__known AS known
+WHERE
+  ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name);
+-- step: widest_spreads__named, kept
+SELECT
+  slug,
+  path
+FROM (
   SELECT
     slug,
-    name,
-    path
-  FROM (
-    SELECT DISTINCT
-      category_slug AS slug,
-      category_name AS name,
-      category_path AS path
-    FROM items
-    WHERE
-      NOT category_slug IS NULL
-  )
-  WHERE
-    NOT :category IS NULL
-), separators AS (
-  SELECT
-    MODE(
-      REGEXP_EXTRACT(LEFT(path, LENGTH(path) - LENGTH(name)), '[^\\p{L}\\p{N}]+\\z', 0)
-    ) AS separator
-  FROM known
-  WHERE
-    ENDSWITH(path, name) AND LENGTH(path) > LENGTH(name)
-), named AS (
-  SELECT
-    slug,
-    path
+    path,
+    place,
+    MIN(place) OVER () AS _w
   FROM (
     SELECT
       slug,
       path,
-      place,
-      MIN(place) OVER () AS _w
-    FROM (
-      SELECT
-        slug,
-        path,
-        CASE
-          WHEN slug = :category
-          THEN 1
-          WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
-          THEN 2
-          WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
-          THEN 3
-        END AS place
-      FROM known
-    )
-    WHERE
-      NOT place IS NULL
-  ) AS _t
+      CASE
+        WHEN slug = :category
+        THEN 1
+        WHEN LOWER(path) = LOWER(CAST(:category AS STRING))
+        THEN 2
+        WHEN LOWER(name) = LOWER(CAST(:category AS STRING))
+        THEN 3
+      END AS place
+    FROM widest_spreads__known AS known
+  )
   WHERE
-    place = _w
-), chosen AS (
-  SELECT
-    path
-  FROM named
-  UNION
-  SELECT
-    CAST(:category AS STRING)
-)
+    NOT place IS NULL
+) AS _t
+WHERE
+  place = _w;
+-- step: widest_spreads__chosen_
+SELECT
+  path
+FROM widest_spreads__named AS named
+UNION
+SELECT
+  CAST(:category AS STRING);
+-- step: widest_spreads__part
+SELECT
+  slug
+FROM widest_spreads__named AS named
+UNION
+SELECT
+  slug
+FROM widest_spreads__known AS known, widest_spreads__chosen_ AS chosen, widest_spreads__separators AS separators
+WHERE
+  LOWER(known.path) = LOWER(chosen.path)
+  OR (
+    separator <> ''
+    AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
+  );
+-- step: widest_spreads__matching
 SELECT
   spread.product_id,
   spread.currency,
@@ -116,17 +129,7 @@ WHERE
     OR products.category_slug IN (
       SELECT
         slug
-      FROM named
-      UNION
-      SELECT
-        slug
-      FROM known, chosen, separators
-      WHERE
-        LOWER(known.path) = LOWER(chosen.path)
-        OR (
-          separator <> ''
-          AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
-        )
+      FROM widest_spreads__part
     )
   )
   AND (
@@ -193,9 +196,9 @@ SELECT
   products.category_slug,
   products.category_name,
   products.category_path,
-  ROW_NUMBER() OVER (
+  CAST(ROW_NUMBER() OVER (
     ORDER BY trusted_spread_pct DESC, spread_pct DESC, product_id NULLS LAST, currency NULLS LAST
-  ) AS place
+  ) AS BIGINT) AS place
 FROM price_spread AS spread
 JOIN widest_spreads__first AS first
   USING (product_id, currency)
@@ -241,7 +244,7 @@ FROM (
     availability = 'in stock'
 ) AS _t
 WHERE
-  _w = 1;
+  CAST(_w AS BIGINT) = 1;
 -- step: widest_spreads__delivered
 SELECT
   product_id,
@@ -272,7 +275,7 @@ FROM (
     NOT delivered_price IS NULL
 ) AS _t
 WHERE
-  _w = 1;
+  CAST(_w AS BIGINT) = 1;
 -- step: widest_spreads
 SELECT
   product_id,

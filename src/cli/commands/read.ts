@@ -1,8 +1,6 @@
-import { listAnalyses } from '../../analyze/analysis.js';
 import type { Grade } from '../../analyze/spread-selection.js';
 import type { SuggestRule } from '../../analyze/watch-list.js';
 import type { Since } from '../../explore/report.js';
-import { TABLE_NAMES } from '../../tables/table.js';
 import type { ExplainedTable } from '../../why/explain-value.js';
 import { declareCommand } from '../command.js';
 import { NOTIFY } from '../notify/receivers.js';
@@ -130,71 +128,6 @@ export const watch = declareCommand({
 By default, watch ignores prices that look wrong (is_counted of table offers), so they raise no alarm: column left_out says which, and why.
 --suggest stays within lowest and highest, uses only prices that count, and gives its reason in words. --compliance and --suggest save nothing for the next run.
 If semicolons separate the columns, prices have a decimal comma. A product that nobody sells is not an error: column reason says why no offer was found.
-${CREDITS_NOTE}`,
-});
-
-const VARIABLE: Form<readonly [name: string, value: string]> = {
-  what: 'of the form name=value',
-  parse: (typed) => {
-    const [, name, given = ''] = /^([a-z_]\w*)=(.*)$/su.exec(typed) ?? [];
-    return name === undefined ? undefined : [name, given];
-  },
-  placeholder: 'NAME=VALUE',
-};
-
-export const query = declareCommand({
-  name: 'query',
-  describe: 'Query the lake with SQL, read-only',
-  arguments: { sql: text("One SELECT in DuckDB's SQL; if you leave it out on a terminal, a prompt opens") },
-  options: {
-    lake: LAKE,
-    ...REMOTE,
-    file: file('Read the SQL from this file'),
-    analysis: choice(
-      listAnalyses,
-      'Run this query from pipelines/analysis instead; without a name, list them with their questions and variables',
-      { isBare: true },
-    ),
-    set: repeated(
-      value(VARIABLE, "Set a variable (name=value) that the SQL reads with getvariable('name'); can be repeated", {
-        completes: 'variables',
-      }),
-    ),
-    ...RATES,
-    fx: file('Exchange rates to query as table rates: a CSV file with date,currency,rate'),
-    asOf: whole('Answer from the tables as they were after this run', { from: 1, excludes: ['remote'] }),
-    explainSource: flag('Show the lake versions, settings and SQL that the result is made of, instead of its rows'),
-    weights: file(
-      'Weights to query as table weights: a CSV file with category (or shop, product, item …), weight and period',
-    ),
-    tree: file('Tree above the units of --weights, such as COICOP: a CSV file with child,parent', { needs: 'weights' }),
-    ...RESULT,
-    memory: value(MEMORY, 'Memory for DuckDB before it spills to disk', { default: '2GB' }),
-  },
-  examples: [
-    ['pricelake query "SELECT site_name, count(*) FROM items GROUP BY ALL"', 'Listings per shop'],
-    [
-      'pricelake query "FROM history" --format arrow --output history.arrows',
-      'All changes with their types, for pandas or Polars',
-    ],
-    ['pricelake query --file report.sql --format csv', 'A query from a file'],
-    ['pricelake query --remote s3://prices/production "FROM sites"', 'On a machine without the lake'],
-    ['pricelake query --as-of 41 --analysis price_index', 'As the lake was after run 41'],
-    ['pricelake query --analysis', 'List the analyses with their questions and variables'],
-    ['pricelake query --analysis price_leaders --set hours=24', 'Which shops change their prices first'],
-    [
-      'pricelake query --analysis weighted_index --weights weights.csv --tree coicop.csv',
-      'A price index with your weights',
-    ],
-    [
-      'pricelake query --analysis law_of_one_price --fx ecb.csv',
-      'Price gaps between currencies, with your own exchange rates',
-    ],
-  ],
-  notes: `Tables: ${TABLE_NAMES.join(', ')}. View price_spells: every price of every listing, with its start and end.
-The prompt keeps its history in ~/.local/state/pricelake/query-history.
-Numbers are exact in every format: JSON writes int64 and decimals as plain numbers with all their digits (use a parser that keeps them); Arrow and Parquet use Int64 and Decimal128. CSV output is not protected against spreadsheet formulas.
-Parquet and Arrow hold what --explain-source shows in their metadata, as source.
 ${CREDITS_NOTE}`,
 });
 
