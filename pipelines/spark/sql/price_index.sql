@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source eaa816f2284bd018.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source a3c51de66d0d6ba9.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -734,6 +734,7 @@ GROUP BY
 SELECT
   zone,
   period,
+  since_day,
   until_day,
   CASE unit
     WHEN 'month'
@@ -796,6 +797,7 @@ FROM (
 CROSS JOIN (
   SELECT
     unit,
+    since_day,
     until_day
   FROM price_index__settings AS settings
 );
@@ -832,9 +834,12 @@ FROM (
       zone,
       time_zone,
       period,
-      COALESCE(collected - CAST((
-        ((DAYOFWEEK(collected) % 7) + 1) - 1
-      ) AS INT), begins) AS begin_day,
+      GREATEST(
+        COALESCE(collected - CAST((
+          ((DAYOFWEEK(collected) % 7) + 1) - 1
+        ) AS INT), begins),
+        since_day
+      ) AS begin_day,
       LEAST(
         COALESCE(collected - CAST((
           ((DAYOFWEEK(collected) % 7) + 1) - 8

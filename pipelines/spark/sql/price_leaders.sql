@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source baa75b3841382b8a.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 296bcc09d2bb8e9e.
 -- step: price_leaders__sellers, kept
 SELECT DISTINCT
   product_id,
@@ -24,67 +24,18 @@ FROM (
   WHERE
     NOT product_id IS NULL
 );
--- step: price_leaders__moved
+-- step: price_leaders__numbered, kept
 SELECT
   product_id,
-  site_id,
-  currency,
-  kind,
-  observed_at,
-  price,
-  previous_price,
-  LOG10(CAST(price AS DOUBLE) / CAST(previous_price AS DOUBLE)) AS tens
+  CAST(ROW_NUMBER() OVER (ORDER BY product_id NULLS LAST) AS BIGINT) AS product
 FROM (
   SELECT
-    product_id,
-    site_id,
-    COALESCE(currency, listing_currency) AS currency,
-    kind,
-    observed_at,
-    price,
-    previous_price
-  FROM (
-    SELECT
-      own.product_id,
-      own.site_id,
-      history.item_id,
-      change_id,
-      observed_at,
-      kind,
-      previous_price,
-      price,
-      history.currency,
-      own.listing_currency,
-      changes,
-      origin,
-      history.run_id
-    FROM history
-    JOIN (
-      SELECT
-        item_id,
-        product_id,
-        site_id,
-        currency AS listing_currency
-      FROM items
-      WHERE
-        NOT product_id IS NULL
-    ) AS own
-      USING (item_id)
-  )
-  WHERE
-    price <> previous_price
-    AND price > 0
-    AND previous_price > 0
-    AND (
-      :site_id IS NULL
-      OR product_id IN (
-        SELECT
-          product_id
-        FROM price_leaders__sellers AS sellers
-        WHERE
-          site_id = CAST(:site_id AS BIGINT)
-      )
-    )
+    product_id
+  FROM price_leaders__sellers AS sellers
+  GROUP BY
+    product_id
+  HAVING
+    COUNT(*) > 1
 );
 -- step: price_leaders__known, kept
 SELECT
@@ -160,21 +111,82 @@ WHERE
     separator <> ''
     AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
   );
--- step: price_leaders__moves, kept
-SELECT DISTINCT
-  product_id,
-  currency,
+-- step: price_leaders__moved, kept
+SELECT
+  product,
   site_id,
-  observed_at AS moved_at,
-  price > previous_price AS is_up
-FROM price_leaders__moved AS moved
+  COALESCE(currency, listing_currency) AS currency,
+  price > previous_price AS is_up,
+  UNIX_MICROS(observed_at) AS moved_us
+FROM (
+  SELECT
+    product_id,
+    site_id,
+    currency,
+    listing_currency,
+    observed_at,
+    price,
+    previous_price,
+    LOG10(CAST(price AS DOUBLE) / CAST(previous_price AS DOUBLE)) AS tens
+  FROM (
+    SELECT
+      product_id,
+      site_id,
+      currency,
+      listing_currency,
+      observed_at,
+      price,
+      previous_price
+    FROM (
+      SELECT
+        own.product_id,
+        own.site_id,
+        history.item_id,
+        change_id,
+        observed_at,
+        kind,
+        previous_price,
+        price,
+        history.currency,
+        own.listing_currency,
+        changes,
+        origin,
+        history.run_id
+      FROM history
+      JOIN (
+        SELECT
+          item_id,
+          product_id,
+          site_id,
+          currency AS listing_currency
+        FROM items
+        WHERE
+          NOT product_id IS NULL
+      ) AS own
+        USING (item_id)
+    )
+    WHERE
+      price <> previous_price AND price > 0 AND previous_price > 0 AND kind <> 'REMOVED'
+  )
+)
+LEFT JOIN price_leaders__numbered AS numbered
+  USING (product_id)
 WHERE
-  kind <> 'REMOVED'
-  AND NOT (
+  NOT (
     ABS(tens - ROUND(tens)) <= 0.2 AND ABS(ROUND(tens)) BETWEEN 1 AND 3
   )
   AND (
-    :currency IS NULL OR currency = :currency
+    :currency IS NULL OR COALESCE(currency, listing_currency) = :currency
+  )
+  AND (
+    :site_id IS NULL
+    OR product_id IN (
+      SELECT
+        product_id
+      FROM price_leaders__sellers AS sellers
+      WHERE
+        site_id = CAST(:site_id AS BIGINT)
+    )
   )
   AND (
     :category IS NULL
@@ -192,128 +204,91 @@ WHERE
   );
 -- step: price_leaders__bounds, kept
 SELECT
-  MIN(UNIX_MICROS(moved_at)) AS first_us,
-  MAX(UNIX_MICROS(moved_at)) AS last_us,
+  MIN(moved_us) AS first_us,
+  MAX(moved_us) AS last_us,
   COALESCE(CAST(:hours AS BIGINT), 72) * 3600000000 AS hours_us
-FROM price_leaders__moves AS moves;
--- step: price_leaders__leaders, kept
+FROM price_leaders__moved AS moved;
+-- step: price_leaders__moves, kept
 SELECT
-  product_id,
-  currency,
-  is_up,
+  way,
   site_id,
-  SUM(LEAST(hours_us, next_us - moved_us)) / ANY_VALUE(last_us - first_us) IGNORE NULLS AS share
+  moved_us,
+  next_us
 FROM (
   SELECT
-    product_id,
-    currency,
-    is_up,
+    way,
     site_id,
-    UNIX_MICROS(moved_at) AS moved_us,
-    LEAD(UNIX_MICROS(moved_at), 1, last_us) OVER (PARTITION BY product_id, currency, is_up, site_id ORDER BY moved_at NULLS LAST) AS next_us,
-    hours_us,
-    first_us,
-    last_us
-  FROM price_leaders__moves AS moves
-  CROSS JOIN price_leaders__bounds AS bounds
-)
-GROUP BY
-  product_id,
-  currency,
-  is_up,
-  site_id;
--- step: price_leaders__near_follows
-SELECT
-  later.product_id,
-  later.currency,
-  later.is_up,
-  first.site_id AS leader_site_id,
-  later.site_id AS follower_site_id,
-  UNIX_MICROS(later.moved_at) AS moved_us,
-  MAX(UNIX_MICROS(first.moved_at)) AS led_us
-FROM price_leaders__moves AS later
-JOIN price_leaders__moves AS first
-  ON first.product_id = later.product_id
-  AND first.currency = later.currency
-  AND first.is_up = later.is_up
-  AND first.site_id <> later.site_id
-  AND first.moved_at < later.moved_at
-  AND first.moved_at >= later.moved_at - MAKE_DT_INTERVAL(0, CAST(COALESCE(:hours, 72) AS INT))
-WHERE
-  COALESCE(CAST(:hours AS BIGINT), 72) <= 336
-  AND (
-    :site_id IS NULL OR CAST(:site_id AS BIGINT) IN (first.site_id, later.site_id)
+    moved_us,
+    LEAD(moved_us) OVER (PARTITION BY way, site_id ORDER BY moved_us NULLS LAST) AS next_us
+  FROM (
+    SELECT
+      (
+        CAST(product AS BIGINT) * 1000000 + COALESCE(currency_number, 0)
+      ) * 2 + CAST(is_up AS INT) AS way,
+      site_id,
+      moved_us
+    FROM price_leaders__moved AS moved
+    LEFT JOIN (
+      SELECT
+        currency,
+        CAST(ROW_NUMBER() OVER (ORDER BY currency NULLS LAST) AS BIGINT) AS currency_number
+      FROM (
+        SELECT DISTINCT
+          currency
+        FROM price_leaders__moved AS moved
+      )
+    ) AS currencies
+      USING (currency)
+    WHERE
+      NOT product IS NULL
   )
-GROUP BY ALL;
--- step: price_leaders__far_follows
-SELECT
-  moves.product_id,
-  moves.currency,
-  moves.is_up,
-  leaders.site_id AS leader_site_id,
-  moves.site_id AS follower_site_id,
-  UNIX_MICROS(moved_at) AS moved_us,
-  MAX(CASE WHEN moves.site_id = leaders.site_id THEN UNIX_MICROS(moved_at) END) OVER (
-    PARTITION BY moves.product_id, moves.currency, moves.is_up, leaders.site_id
-    ORDER BY UNIX_MICROS(moved_at) NULLS LAST
-    RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-  ) AS led_us
-FROM price_leaders__moves AS moves
-JOIN price_leaders__leaders AS leaders
-  ON leaders.product_id = moves.product_id
-  AND leaders.currency = moves.currency
-  AND leaders.is_up = moves.is_up
+)
 WHERE
-  CAST(:hours AS BIGINT) > 336
-  AND (
-    :site_id IS NULL OR CAST(:site_id AS BIGINT) IN (moves.site_id, leaders.site_id)
-  );
+  COALESCE(next_us > moved_us, TRUE);
+-- step: price_leaders__leaders, kept
+SELECT
+  way,
+  site_id,
+  COUNT(*) AS moved,
+  SUM(LEAST(hours_us, COALESCE(next_us, last_us) - moved_us)) / ANY_VALUE(last_us - first_us) IGNORE NULLS AS share
+FROM price_leaders__moves AS moves
+CROSS JOIN price_leaders__bounds AS bounds
+GROUP BY
+  way,
+  site_id;
 -- step: price_leaders__follows, kept
 SELECT
-  leader_site_id,
-  follower_site_id,
-  product_id,
-  moved_us,
-  led_us
-FROM price_leaders__near_follows AS near_follows
-UNION ALL
-SELECT
-  leader_site_id,
-  follower_site_id,
-  product_id,
-  moved_us,
-  led_us
-FROM price_leaders__far_follows AS far_follows
+  first.site_id AS leader_site_id,
+  later.site_id AS follower_site_id,
+  later.way DIV 2000000 AS product,
+  later.moved_us,
+  first.moved_us AS led_us
+FROM price_leaders__moves AS later
 CROSS JOIN price_leaders__bounds AS bounds
+JOIN price_leaders__moves AS first
+  ON first.way = later.way
+  AND first.site_id <> later.site_id
+  AND first.moved_us < later.moved_us
+  AND first.moved_us >= later.moved_us - hours_us
+  AND COALESCE(first.next_us >= later.moved_us, TRUE)
 WHERE
-  leader_site_id <> follower_site_id AND moved_us - led_us <= hours_us;
+  later.way DIV 2 % 1000000 > 0
+  AND (
+    :site_id IS NULL OR CAST(:site_id AS BIGINT) IN (first.site_id, later.site_id)
+  );
 -- step: price_leaders__by_chance
 SELECT
   leaders.site_id AS leader_site_id,
   followers.site_id AS follower_site_id,
-  SUM(moved * LEAST(share, 1)) AS chance_follows,
-  SUM(moved * LEAST(share, 1) * (
-    1 - LEAST(share, 1)
+  SUM(followers.moved * LEAST(leaders.share, 1)) AS chance_follows,
+  SUM(followers.moved * LEAST(leaders.share, 1) * (
+    1 - LEAST(leaders.share, 1)
   )) AS chance_variance
 FROM price_leaders__leaders AS leaders
-JOIN (
-  SELECT
-    product_id,
-    currency,
-    is_up,
-    site_id,
-    COUNT(*) AS moved
-  FROM price_leaders__moves AS moves
-  GROUP BY
-    product_id,
-    currency,
-    is_up,
-    site_id
-) AS followers
-  ON followers.product_id = leaders.product_id
-  AND followers.currency = leaders.currency
-  AND followers.is_up = leaders.is_up
-  AND followers.site_id <> leaders.site_id
+JOIN price_leaders__leaders AS followers
+  ON followers.way = leaders.way AND followers.site_id <> leaders.site_id
+WHERE
+  leaders.way DIV 2 % 1000000 > 0
 GROUP BY
   leaders.site_id,
   followers.site_id;
@@ -322,8 +297,8 @@ SELECT
   leader_site_id,
   follower_site_id,
   COUNT(*) AS follows,
-  COUNT(DISTINCT product_id) AS products,
-  COUNT(DISTINCT (product_id, led_us)) AS followed_moves,
+  COUNT(DISTINCT product) AS products,
+  COUNT(DISTINCT (product, led_us)) AS followed_moves,
   MEDIAN(moved_us - led_us) / 3600000000 AS median_lag_hours
 FROM price_leaders__follows AS follows
 GROUP BY ALL
@@ -331,14 +306,30 @@ HAVING
   COUNT(*) >= COALESCE(CAST(:min_follows AS BIGINT), 5);
 -- step: price_leaders__chances
 SELECT
-  moves.site_id AS leader_site_id,
-  sellers.site_id AS follower_site_id,
-  COUNT(*) AS leader_moves
-FROM price_leaders__moves AS moves
-JOIN price_leaders__sellers AS sellers
-  ON sellers.product_id = moves.product_id AND sellers.site_id <> moves.site_id
+  led.site_id AS leader_site_id,
+  sold.site_id AS follower_site_id,
+  CAST(SUM(moved) AS BIGINT) AS leader_moves
+FROM (
+  SELECT
+    way DIV 2000000 AS product,
+    site_id,
+    SUM(moved) AS moved
+  FROM price_leaders__leaders AS leaders
+  GROUP BY
+    1,
+    site_id
+) AS led
+JOIN (
+  SELECT
+    product,
+    site_id
+  FROM price_leaders__sellers AS sellers
+  JOIN price_leaders__numbered AS numbered
+    USING (product_id)
+) AS sold
+  ON sold.product = led.product AND sold.site_id <> led.site_id
 WHERE
-  :site_id IS NULL OR CAST(:site_id AS BIGINT) IN (moves.site_id, sellers.site_id)
+  :site_id IS NULL OR CAST(:site_id AS BIGINT) IN (led.site_id, sold.site_id)
 GROUP BY ALL;
 -- step: price_leaders
 SELECT
