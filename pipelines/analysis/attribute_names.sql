@@ -13,44 +13,56 @@ WITH listed AS (
   WHERE is_listed AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
 ),
 outer_values AS (
-  SELECT item_id, site_id, one.key AS name, one.type, one.value
-  FROM listed, json_each(coalesce(attributes, '{}')) AS one
+  SELECT item_id, site_id, one.key AS name, one.value
+  FROM (SELECT item_id, site_id, unnest(map_entries(json_transform(attributes, '"MAP(VARCHAR, JSON)"'))) AS one FROM listed)
 ),
-named AS (
-  FROM outer_values
-  UNION ALL
-  SELECT item_id, site_id, name || '.' || one.key, one.type, one.value
-  FROM (FROM outer_values WHERE type = 'OBJECT') AS objects, json_each(objects.value) AS one
+inner_values AS (
+  SELECT item_id, site_id, name || '.' || one.key AS name, one.value
+  FROM (
+    SELECT item_id, site_id, name, unnest(map_entries(json_transform(value, '"MAP(VARCHAR, JSON)"'))) AS one
+    FROM outer_values
+    WHERE starts_with(value::VARCHAR, '{')
+  )
+),
+named AS MATERIALIZED (
+  SELECT item_id, site_id, name, json_type(value) AS type, CASE WHEN type <> 'OBJECT' THEN left(value->>'$', 40) END AS text
+  FROM (
+    FROM outer_values
+    UNION ALL
+    FROM inner_values
+  )
+  WHERE type <> 'NULL'
 ),
 counted AS (
-  SELECT name, type, left(value->>'$', 40) AS text, count(*) AS items FROM named WHERE type <> 'NULL' GROUP BY ALL
-),
-ranked AS (
-  SELECT *, row_number() OVER (PARTITION BY name ORDER BY items DESC, text) AS place FROM counted WHERE type <> 'OBJECT'
+  SELECT name, text, count(*) AS items FROM named WHERE type <> 'OBJECT' GROUP BY name, type, text
 ),
 shown AS (
   SELECT
     name,
     count(DISTINCT text) AS distinct_values,
-    list(text || ' (' || items || ')' ORDER BY place) FILTER (place <= coalesce(getvariable('examples')::BIGINT, 5)) AS examples
-  FROM ranked
+    min({'order': -items, 'text': text}, greatest(coalesce(getvariable('examples')::BIGINT, 5), 1)) AS first_values
+  FROM counted
+  GROUP BY name
+),
+spread AS (
+  SELECT name, count(DISTINCT site_id) AS shops, list(DISTINCT type) AS types
+  FROM (SELECT DISTINCT name, site_id, type FROM named)
   GROUP BY name
 )
 SELECT
   name,
-  count(DISTINCT item_id) AS items,
-  100 * count(DISTINCT item_id)::DOUBLE / (SELECT count(*) FROM listed) AS share_pct,
-  count(DISTINCT site_id) AS shops,
-  list_sort(list(DISTINCT lower(CASE
+  items,
+  100 * items::DOUBLE / (SELECT count(*) FROM listed) AS share_pct,
+  shops,
+  list_sort(list_distinct([lower(CASE
     WHEN type IN ('UBIGINT', 'BIGINT', 'DOUBLE', 'HUGEINT') THEN 'number'
     WHEN type = 'VARCHAR' THEN 'text'
     WHEN type = 'ARRAY' THEN 'list'
-    ELSE type END))) AS types,
-  coalesce(any_value(distinct_values), 0) AS distinct_values,
-  coalesce(any_value(examples), []) AS examples
-FROM named
+    ELSE type END) FOR type IN types])) AS types,
+  coalesce(distinct_values, 0) AS distinct_values,
+  coalesce([one.text || ' (' || -one.order || ')' FOR one IN first_values[:coalesce(getvariable('examples')::BIGINT, 5)]], []) AS examples
+FROM (SELECT name, count(DISTINCT item_id) AS items FROM named GROUP BY name)
+JOIN spread USING (name)
 LEFT JOIN shown USING (name)
-WHERE type <> 'NULL'
-GROUP BY name
 ORDER BY items DESC, name
 LIMIT coalesce(getvariable('top')::BIGINT, 100)

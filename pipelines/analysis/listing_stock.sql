@@ -89,6 +89,7 @@ listings AS MATERIALIZED (
   WHERE product_id IN (FROM asked)
     AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
 ),
+-- Changes that list, or may tell one of the attributes: a text with an escaped character may hold any name.
 told AS MATERIALIZED (
   SELECT
     item_id,
@@ -99,7 +100,13 @@ told AS MATERIALIZED (
     row_number() OVER (PARTITION BY item_id ORDER BY observed_at, change_id NULLS LAST, kind) AS nth
   FROM (FROM 'product_history.sql')
   SEMI JOIN listings USING (item_id)
-  WHERE (kind IN ('REMOVED', 'RELISTED') OR changes IS NOT NULL)
+  LEFT JOIN (SELECT site_id, list(DISTINCT string_split(name, '.')[1]) AS roots FROM names GROUP BY site_id) AS own
+    USING (site_id)
+  WHERE (
+      kind IN ('REMOVED', 'RELISTED')
+      OR contains(changes, '\') OR contains(changes, '"attributes"')
+      OR len(list_filter(roots, lambda root: contains(changes, root))) > 0
+    )
     AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
 ),
 changed AS (
@@ -116,45 +123,54 @@ changed AS (
   WHERE place.pair IS NOT NULL AND json_type(changes, place.pair) = 'ARRAY'
   GROUP BY item_id, nth, name
 ),
-moments AS (
-  SELECT item_id, 0 AS nth, seen_us AS at_us, 'NEW' AS kind FROM listings
-  UNION ALL
-  SELECT item_id, nth, at_us, kind
-  FROM told
-  WHERE kind IN ('REMOVED', 'RELISTED') OR (item_id, nth) IN (SELECT (item_id, nth) FROM changed)
+-- Of a listing without such a change, each attribute has the same value at all moments: that of moment 0.
+moments AS MATERIALIZED (
+  SELECT item_id, nth, at_us, kind, CASE WHEN is_changed THEN nth ELSE 0 END AS value_nth
+  FROM (
+    SELECT item_id, 0 AS nth, seen_us AS at_us, 'NEW' AS kind FROM listings
+    UNION ALL
+    SELECT item_id, nth, at_us, kind
+    FROM told
+    WHERE kind IN ('REMOVED', 'RELISTED') OR (item_id, nth) IN (SELECT (item_id, nth) FROM changed)
+  )
+  LEFT JOIN (SELECT DISTINCT item_id, true AS is_changed FROM changed) AS changed_items USING (item_id)
 ),
 -- The value of each attribute after each moment: that of the last change, or before the first one its old value.
 filled AS (
   SELECT
-    item_id,
-    listings.site_id,
-    nth,
-    name,
-    attributes,
+    moments.item_id,
+    site_id,
+    moments.nth,
+    named.name,
     last_value(CASE WHEN changed.nth IS NOT NULL THEN {'value': new_value} END IGNORE NULLS) OVER (
-      PARTITION BY item_id, name ORDER BY moments.nth) AS latest,
+      PARTITION BY moments.item_id, named.name ORDER BY moments.nth) AS latest,
     first_value(CASE WHEN changed.nth IS NOT NULL THEN {'value': old_value} END IGNORE NULLS) OVER (
-      PARTITION BY item_id, name ORDER BY moments.nth ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS earliest
+      PARTITION BY moments.item_id, named.name ORDER BY moments.nth ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS earliest
   FROM moments
-  JOIN listings USING (item_id)
-  JOIN names ON names.site_id = listings.site_id
-  LEFT JOIN changed USING (item_id, nth, name)
+  JOIN (SELECT DISTINCT item_id, name FROM changed) AS named ON named.item_id = moments.item_id
+  JOIN listings ON listings.item_id = moments.item_id
+  LEFT JOIN changed ON changed.item_id = moments.item_id AND changed.nth = moments.nth AND changed.name = named.name
 ),
-read_values AS (
+present AS (
   SELECT
     item_id,
     site_id,
-    nth,
     name,
-    CASE
-      WHEN latest IS NOT NULL THEN latest.value
-      WHEN earliest IS NOT NULL THEN earliest.value
-      ELSE coalesce(
-        json_extract_string(attributes, '$."' || name || '"'),
-        CASE WHEN contains(name, '.') THEN json_extract_string(attributes, '$."' || replace(name, '.', '"."') || '"') END
-      )
-    END AS value
+    coalesce(
+      json_extract_string(attributes, '$."' || name || '"'),
+      CASE WHEN contains(name, '.') THEN json_extract_string(attributes, '$."' || replace(name, '.', '"."') || '"') END
+    ) AS value
+  FROM listings
+  JOIN names USING (site_id)
+),
+read_values AS (
+  SELECT item_id, site_id, nth, name, CASE WHEN latest IS NOT NULL THEN latest.value ELSE earliest.value END AS value
   FROM filled
+  UNION ALL
+  SELECT present.item_id, site_id, value_nth AS nth, name, value
+  FROM present
+  ANTI JOIN changed USING (item_id, name)
+  JOIN (SELECT DISTINCT item_id, value_nth FROM moments) AS at_moments USING (item_id)
 ),
 fields AS (FROM 'attribute_fields.sql'),
 attribute_texts AS (SELECT item_id, site_id, nth, name, unnest(texts) AS text FROM fields),
@@ -167,18 +183,18 @@ states AS (
 -- Stretches of time of each listing.
 sequenced AS (
   SELECT
-    item_id,
+    moments.item_id,
     product_id,
     site_id,
     at_us AS from_us,
-    lead(at_us) OVER (PARTITION BY item_id ORDER BY nth) AS next_us,
+    lead(at_us) OVER (PARTITION BY moments.item_id ORDER BY moments.nth) AS next_us,
     ended_us,
     last_value(CASE WHEN kind IN ('NEW', 'REMOVED', 'RELISTED') THEN kind END IGNORE NULLS) OVER (
-      PARTITION BY item_id ORDER BY nth) AS listing,
+      PARTITION BY moments.item_id ORDER BY moments.nth) AS listing,
     coalesce(availability, 'unknown') AS state
   FROM moments
-  JOIN listings USING (item_id)
-  LEFT JOIN states USING (item_id, nth)
+  JOIN listings ON listings.item_id = moments.item_id
+  LEFT JOIN states ON states.item_id = moments.item_id AND states.nth = value_nth
 )
 SELECT
   product_id,
