@@ -1,6 +1,8 @@
 /**
  * npm run bench:cluster -- --submit 'spark-submit --master spark://HOST:7077' [--items 1000000 --past-days 333 --memory 400MB]
- * First copies of one world with its past, on this machine alone and by a Spark cluster on it. Prints Markdown. CPU seconds
+ * [--remote 's3://bucket/prefix?endpoint=…']
+ * First copies of one world with its past, on this machine alone, by a Spark cluster on it, and by one that gets files by the
+ * remote alone. Prints Markdown. CPU seconds
  * are those of the whole machine without the sandbox's, so that Java's count; nothing else may run meanwhile.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -19,17 +21,18 @@ const { values } = parseArgs({
     'past-days': { type: 'string', default: '333' },
     memory: { type: 'string', default: '400MB' },
     submit: { type: 'string' },
+    remote: { type: 'string' },
   },
 });
 if (values.submit === undefined) throw new Error('--submit is missing: the command that submits to the cluster');
 
 const WORK = await mkdtemp(path.join(tmpdir(), 'pricelake-cluster-'));
 
-const describePipeline = (lake: string, engine: object) => `name: bench
+const describePipeline = (lake: string, engine: object, remote: string | undefined) => `name: bench
 source:
   baseUrl: \${PRICELAKE_BASE_URL}
   apiKey: \${PRICELAKE_API_KEY}
-lake: { path: ${lake}, memory: ${values.memory} }
+lake: { path: ${lake}, memory: ${values.memory}${remote === undefined ? '' : `, remote: "${remote}"`} }
 landing: { keep: 0 }
 engine: ${JSON.stringify(engine)}
 `;
@@ -39,16 +42,18 @@ interface Used {
   tasks: number;
   cpuSeconds: number;
   maxBytes: number;
+  sentBytes: number;
+  gotBytes: number;
 }
 
 /** CPU seconds that all processes of the machine have used. */
 const readMachine = () =>
   cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0) / 1000;
 
-async function copy(sandbox: BenchSandbox, name: string, engine: object): Promise<void> {
+async function copy(sandbox: BenchSandbox, name: string, engine: object, remote?: string): Promise<void> {
   const lake = path.join(WORK, name);
   const file = path.join(WORK, `${name}.yaml`);
-  await writeFile(file, describePipeline(lake, engine));
+  await writeFile(file, describePipeline(lake, engine, remote));
   const read = async () => readMachine() - ((await sandbox.readCpuSeconds()) ?? 0);
   const before = await read();
   const { seconds, cpuSeconds, peakBytes, stderr } = await sync(sandbox, file, { PRICELAKE_DEBUG: '1' });
@@ -58,6 +63,7 @@ async function copy(sandbox: BenchSandbox, name: string, engine: object): Promis
   const cells = [
     ...[name, seconds, all, cpuSeconds, peakBytes / 2 ** 20],
     ...[used?.tasks ?? '', used?.cpuSeconds ?? '', used === undefined ? '' : used.maxBytes / 2 ** 20],
+    ...[used === undefined ? '' : used.gotBytes / 1e6, used === undefined ? '' : used.sentBytes / 1e6],
     ...Object.values(await countRows(lake)),
   ];
   console.log(
@@ -87,6 +93,8 @@ const COLUMNS = [
   'tasks',
   'CPU s of tasks',
   'peak MB of a task',
+  'MB that tasks got',
+  'MB that they sent',
 ];
 const TABLES = ['items', 'history', 'offers', 'price_spread_daily'];
 
@@ -96,6 +104,8 @@ try {
   await copy(sandbox, 'alone', {});
   const spark = { submit: values.submit.split(' '), worker: [process.execPath, CLI], leastRows: 0 };
   await copy(sandbox, 'cluster', { spark });
+  if (values.remote !== undefined)
+    await copy(sandbox, 'by-remote', { spark: { ...spark, exchange: 'remote' } }, values.remote);
 } finally {
   await sandbox.stop();
   await rm(WORK, { recursive: true, force: true });
