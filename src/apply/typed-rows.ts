@@ -1,3 +1,4 @@
+import { groupBySize } from '../lake/slices.js';
 import type { RelationGraph } from '../sql/graph.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
@@ -19,6 +20,8 @@ export interface ItemReads {
   /** Every typed row, with its part and its website's credit. */
   typed: Relation;
   tally: Tally;
+  /** The rows in groups of about so many, each for use after FROM; undefined where the lake fills values in. */
+  inPieces: ((rows: bigint) => Sql[]) | undefined;
 }
 
 export const countTyped = (files: readonly TypedFile[]) => files.reduce((sum, { rows }) => sum + BigInt(rows), 0n);
@@ -36,16 +39,26 @@ export function goodRows(files: readonly TypedFile[]): Sql {
  */
 export function leaveOutRepeated(
   graph: RelationGraph,
-  { rows, key, order }: { rows: Sql | Relation; key: string; order: string },
+  keyed: { rows: Sql | Relation; key: string; order: string },
 ): Sql {
-  const repeated = graph.table(
+  return leaveOut(keyed.rows, findRepeated(graph, keyed));
+}
+
+/** The places of the rows that repeat another one. */
+function findRepeated(
+  graph: RelationGraph,
+  { rows, key, order }: { rows: Sql | Relation; key: string; order: string },
+): Relation {
+  return graph.table(
     'repeated',
     sql`SELECT filename, file_row_number FROM ${rows}
     SEMI JOIN (SELECT ${code(key)} FROM ${rows} GROUP BY ${code(key)} HAVING count(*) > 1) USING (${code(key)})
     QUALIFY row_number() OVER (PARTITION BY ${code(key)} ORDER BY ${code(order)}) > 1`,
   );
-  return sql`${rows} ANTI JOIN ${repeated} USING (filename, file_row_number)`;
 }
+
+const leaveOut = (rows: Sql | Relation, places: Relation) =>
+  sql`${rows} ANTI JOIN ${places} USING (filename, file_row_number)`;
 
 export async function countRepeated(graph: RelationGraph, rows: Sql | Relation, key: string): Promise<Tally> {
   const row = await graph.row(
@@ -108,16 +121,21 @@ export class ItemReader {
     if (own.length === 0) return noReads(graph, label);
     const count = countTyped(own);
     const names = sql`dataset_names(datasets, ${this.#datasetPattern})`;
-    const good = sql`SELECT * REPLACE (${names} AS datasets) FROM ${goodRows(own)}`;
-    const typed = graph.rowsOf(`typed_${label}`, good, count);
+    const read = (files: readonly TypedFile[]) => sql`SELECT * REPLACE (${names} AS datasets) FROM ${goodRows(files)}`;
+    const typed = graph.rowsOf(`typed_${label}`, read(own), count);
     const tally = await countRepeated(graph, typed, 'item_id');
     const order = 'last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, read_at DESC, part DESC';
-    const newest =
-      tally.repeated === 0n ? sql`${typed}` : leaveOutRepeated(graph, { rows: typed, key: 'item_id', order });
-    const rows = sql`SELECT ${columnsOf('items')} FROM ${newest}`;
+    const repeated = tally.repeated > 0n ? findRepeated(graph, { rows: typed, key: 'item_id', order }) : undefined;
+    const takeNewest = (rows: Sql) =>
+      sql`SELECT ${columnsOf('items')} FROM ${repeated === undefined ? rows : leaveOut(rows, repeated)}`;
+    const rows = takeNewest(sql`${typed}`);
     const hasWork = tally.repeated > 0n || absent !== undefined;
     const select = absent === undefined ? rows : keepAbsent(rows, absent);
-    return { rows: hasWork ? graph.rowsOf(label, select, count) : graph.view(label, select), typed, tally };
+    const inPieces = (size: bigint) => groupBySize(own, size).map((files) => sql`(${takeNewest(sql`(${read(files)})`)})`);
+    return {
+      rows: hasWork ? graph.rowsOf(label, select, count) : graph.view(label, select),
+      ...{ typed, tally, inPieces: absent === undefined ? inPieces : undefined },
+    };
   }
 }
 
@@ -128,6 +146,7 @@ export function noReads(graph: RelationGraph, label: string): ItemReads {
     rows: graph.empty(label, 'items'),
     typed: graph.empty(`typed_${label}`, [...columns, ...TYPED_COLUMNS]),
     tally: { typed: 0n, repeated: 0n },
+    inPieces: () => [],
   };
 }
 

@@ -164,6 +164,21 @@ export function groupValues(counts: readonly ValueCount[], limits: { rows: bigin
   return groups;
 }
 
+/** Groups neighbours that have about so many rows together. */
+export function groupBySize<F extends { rows: bigint | number }>(list: readonly F[], limit: bigint): F[][] {
+  const groups: F[][] = [];
+  let rows = limit;
+  for (const one of list) {
+    if (rows >= limit) {
+      groups.push([]);
+      rows = 0n;
+    }
+    groups.at(-1)?.push(one);
+    rows += BigInt(one.rows);
+  }
+  return groups;
+}
+
 const divideUp = (a: bigint, b: bigint) => (a + b - 1n) / b;
 
 /** A range, so that row groups outside it are skipped by their statistics. */

@@ -10,7 +10,7 @@ import type { Database } from '../sql/connection.js';
 import type { Exchange, ExchangeAddress } from '../workers/exchange.js';
 import { TaskPaths } from '../workers/task-paths.js';
 import { readRequest, type TaskKind, type TaskRequest, writeLastingError, writeResult } from '../workers/workers.js';
-import { dividePart, PART } from './derive/part-task.js';
+import { dividePart, PART, ROWS } from './derive/part-task.js';
 import { CHECK, countCheck } from './prove/check-task.js';
 
 /** Does a kind of task, from the request to the line of its answer. */
@@ -31,7 +31,13 @@ function join<I, O>(kind: TaskKind<I, O>, work: (db: Database, task: I) => Promi
   return [kind.name, run];
 }
 
-const WORKS = new Map([join(TYPING, doTyping), join(SLICE, doSlice), join(PART, dividePart), join(CHECK, countCheck)]);
+const WORKS = new Map([
+  join(TYPING, doTyping),
+  join(SLICE, doSlice),
+  join(PART, dividePart),
+  join(ROWS, dividePart),
+  join(CHECK, countCheck),
+]);
 
 /**
  * Does a task of a run in a worker of a cluster, by the same functions as the run itself. Takes and gives a line.

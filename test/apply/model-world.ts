@@ -183,7 +183,7 @@ async function playWorld(graph: RelationGraph, world: ModelWorld): Promise<Playe
   const common = { base_items: base, pending_changes: pending };
   const needs = { ...common, doubted_items: none, rejected_items: none, stale_items: stale };
   const needed = graph.model('needs', needs, { ...values, feed_skew: null });
-  const reads = (rows: Relation) => ({ rows, typed: rows, tally: { typed: 0n, repeated: 0n } });
+  const reads = (rows: Relation) => ({ rows, typed: rows, tally: { typed: 0n, repeated: 0n }, inPieces: undefined });
   const [exported, runs] = [graph.empty('exported_items', 'items'), load('runs', 'runs', skews)];
   const evidence = { pending, history, runs, exported: reads(exported), reread: reads(reread) };
   const skew = await measureFeedSkew(graph, evidence);

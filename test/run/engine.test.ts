@@ -1,11 +1,12 @@
 /** Runs whose bulk a cluster does, beside runs that do all here. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { landPipeline } from '../../src/run/land-pipeline.js';
 import type { CheckResult } from '../../src/tables/table.js';
 import { stubEngine } from '../workers/cluster.js';
 import { landHardRows, readRows } from '../workers/hard-copy.js';
-import { openWorld } from './world.js';
+import { type Intercept, openWorld, testIo } from './world.js';
 
 const world = await openWorld({ items: 400, sites: 5, pastDays: 4, checks: 'all' });
 afterAll(() => world.close());
@@ -67,4 +68,38 @@ describe('a first copy whose bulk a cluster does', () => {
       });
     },
   );
+});
+
+/** A complete copy that lacks an item, and has another title of one. */
+const alterCopy: Intercept = async (request, next) => {
+  const answer = await next(request);
+  if (!request.url.includes('/export')) return answer;
+  const [first = '', ...others] = (await answer.text()).split('\n').filter((line) => line !== '');
+  const lines = [first.replace('"title":"', '"title":"another '), ...others.slice(1)];
+  const headers = new Headers(answer.headers);
+  headers.set('x-export-rows', String(lines.length));
+  return new Response(`${lines.join('\n')}\n`, { headers });
+};
+
+test('a complete copy is compared there with the lake as it is here', async () => {
+  await world.sync();
+  await world.sandbox.advance({ hours: 2, changes: 40 });
+  world.pipeline.source.mode = 'snapshot';
+  world.intercept = alterCopy;
+  await landPipeline(world.pipeline, testIo);
+  const landed = `${world.lakePath}-landed`;
+  cpSync(world.lakePath, landed, { recursive: true });
+  const { row } = await world.sync();
+  expect(row).toMatchObject({ mode: 'snapshot', gone: 1n, differences: 1n });
+  const here = await readRows(world.lakePath);
+  world.renew(landed);
+  world.pipeline.source.mode = 'snapshot';
+  const notes = path.join(world.folder, 'again.notes');
+  world.pipeline.engine = stubEngine('--once', '--note', notes);
+  const { gone, differences, difference_columns } = (await world.sync()).row;
+  expect({ gone, differences, difference_columns }).toEqual({
+    ...{ gone: 1n, differences: 1n, difference_columns: row.difference_columns },
+  });
+  expect(await readRows(world.lakePath)).toEqual(here);
+  expect(countTasks(notes)).toMatchObject({ rows: 2 });
 });

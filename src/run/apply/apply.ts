@@ -33,6 +33,7 @@ import { loadTableSchema } from '../../tables/schemas.js';
 import type { DatasetNames } from '../land/establish-listing.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
+import { compareElsewhere } from './compare-elsewhere.js';
 import { hasTooManySites } from './items-layout.js';
 import type { Moment } from './service-time.js';
 
@@ -101,6 +102,7 @@ export async function compareRun(
       added: landed.added.flatMap((id) => names.byId.get(id) ?? []),
       isReadWhole: countTyped(itemFiles) === exported.tally.typed,
     },
+    () => compareElsewhere(run, base, exported, skew),
   );
   // Another program changed the rows, not the shop: history must not say so.
   const isRepaired = Object.keys(run.repairs).length > 0;
@@ -114,11 +116,8 @@ export async function compareRun(
   const needed = await findNeeds(
     graph,
     {
-      base_items: baseRows.rows,
-      doubted_items: compared.doubted,
-      pending_changes: pending,
-      rejected_items: rejected.items,
-      stale_items: lake.stale_items,
+      ...{ base_items: baseRows.rows, doubted_items: compared.doubted, pending_changes: pending },
+      ...{ rejected_items: rejected.items, stale_items: lake.stale_items },
     },
     { feed_skew: skew.us, read_at: moment.at, run_id: landing.runId, watermark: watermark ?? null },
   );

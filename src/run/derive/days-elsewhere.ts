@@ -7,24 +7,13 @@ import {
   selectSpreads,
 } from '../../analyze/daily-spread.js';
 import { settleAll } from '../../io/side-by-side.js';
-import { countRows } from '../../lake/slices.js';
+import { countRows, groupBySize } from '../../lake/slices.js';
 import type { TableRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
-import {
-  type Division,
-  divideRows,
-  divideTable,
-  type Elsewhere,
-  groupBySize,
-  readParts,
-  WORKER_ROWS,
-} from './divide.js';
+import { countParts, type Division, divideRows, divideTable, type Elsewhere, filesOf, readParts } from './divide.js';
 import type { PartFile } from './part-task.js';
-
-/** Parts that rows go to at most: a worker holds a megabyte for each. */
-const MOST_PARTS = 128;
 
 /** The tables that days follow from, as the lake would have them. */
 export interface DayTables {
@@ -44,7 +33,7 @@ export async function selectDaysElsewhere(
   { folder, runId, ...days }: DayRange & { folder: string; runId: string },
 ): Promise<Sql[]> {
   const rows = countRows(items.files) + countRows(history.files);
-  const count = Math.min(Math.max(2, Number(rows / WORKER_ROWS)), MOST_PARTS);
+  const count = countParts(rows);
   const numbers = Array.from({ length: count }, (_, part) => part);
   const divide = (table: TableRows) => {
     const own = path.join(folder, table.table);
@@ -53,9 +42,9 @@ export async function selectDaysElsewhere(
   };
   const [offers, changes] = await settleAll([divide(items), divide(history)]);
   const pieces = numbers.flatMap((part) => {
-    const own = offers.filter((file) => file.part === part);
+    const own = filesOf(offers, part);
     if (own.length === 0) return [];
-    const told = changes.filter((file) => file.part === part);
+    const told = filesOf(changes, part);
     const past = told.length === 0 ? sql`SELECT * FROM ${history.rows} WHERE false` : readParts(told);
     const prices = selectOfferPrices({ items: readParts(own), history: past }, days);
     return [{ select: sql`SELECT *, hash(product_id) % ${count} AS part FROM (${prices})` }];
@@ -69,7 +58,7 @@ export async function selectDaysElsewhere(
 /** The files of each part that has rows, and how many rows these are. */
 function listParts(files: readonly PartFile[], numbers: readonly number[]) {
   return numbers
-    .map((part) => files.filter((file) => file.part === part))
+    .map((part) => filesOf(files, part))
     .filter((own) => own.length > 0)
     .map((own) => ({ files: own, rows: countRows(own) }));
 }

@@ -1,8 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { runSideBySide } from '../../io/side-by-side.js';
+import { groupBySize } from '../../lake/slices.js';
 import type { TableRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { code, readFiles, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
+import type { TableName } from '../../tables/table.js';
 import { MOST_TASKS, refuseRows, type Workers } from '../../workers/workers.js';
 import { PART, type PartFile } from './part-task.js';
 
@@ -18,6 +20,9 @@ export type DividedTable = Pick<TableRows, 'table' | 'rows' | 'files' | 'ofFiles
 /** Rows that a worker takes at once. */
 export const WORKER_ROWS = 300_000n;
 
+/** Parts that rows go to at most: a worker holds a megabyte for each. */
+const MOST_PARTS = 128;
+
 /** Into which parts rows go, and where their files are written. */
 export interface Division {
   /** A part has all rows with a value of this column; rows without one are in none. */
@@ -29,8 +34,8 @@ export interface Division {
 }
 
 /** Selects rows with the number of their part. */
-export function selectParts(table: DividedTable, source: Sql, { key, count, queries }: Division): Sql {
-  const columns = code(selectNamedColumns(table.table, queries));
+export function selectParts(table: TableName, source: Sql, { key, count, queries }: Division): Sql {
+  const columns = code(selectNamedColumns(table, queries));
   return sql`SELECT ${columns}, hash(${code(key)}) % ${count} AS part FROM ${source} WHERE ${code(key)} IS NOT NULL`;
 }
 
@@ -41,9 +46,19 @@ export function divideTable(
   table: DividedTable,
   division: Division,
 ): Promise<PartFile[]> {
+  const sources = groupBySize(table.files, WORKER_ROWS).map((files) => table.ofFiles(files));
+  return divideSources(graph, elsewhere, { table: table.table, sources }, division);
+}
+
+/** Has workers divide rows of a table, each source by one. */
+export function divideSources(
+  graph: RelationGraph,
+  elsewhere: Elsewhere,
+  { table, sources }: { table: TableName; sources: readonly Sql[] },
+  division: Division,
+): Promise<PartFile[]> {
   const { key, folder } = division;
-  const pieces = groupBySize(table.files, WORKER_ROWS).map((files) => {
-    const source = table.ofFiles(files);
+  const pieces = sources.map((source) => {
     const count = async () => {
       const row = await graph.row(sql`SELECT count(${code(key)}) AS n FROM ${source}`);
       return row?.n as bigint;
@@ -53,34 +68,28 @@ export function divideTable(
   return divideRows(elsewhere, pieces, folder);
 }
 
-/** Has workers divide rows by their column `part`. `count` tells how many a piece has, where the run can know it. */
+/**
+ * Has workers divide rows by their column `part`. `count` tells how many a piece has, where the run can know it.
+ * @param kind says who reads the files: other workers, or the run
+ */
 export async function divideRows(
   { workers, ship }: Elsewhere,
   pieces: readonly { select: Sql; count?: () => Promise<bigint> }[],
   folder: string,
+  kind: typeof PART = PART,
 ): Promise<PartFile[]> {
   await mkdir(folder, { recursive: true });
   const divided = await runSideBySide(MOST_TASKS, pieces, async ({ select, count }) => {
     const task = { views: await ship(select), select, folder };
-    return workers.do(PART, task, async (files) => refuseRows(files, await count?.()));
+    return workers.do(kind, task, async (files) => refuseRows(files, await count?.()));
   });
   return divided.flat();
 }
 
-/** Groups neighbours that have about so many rows together. */
-export function groupBySize<F extends { rows: bigint }>(list: readonly F[], limit: bigint): F[][] {
-  const groups: F[][] = [];
-  let rows = limit;
-  for (const one of list) {
-    if (rows >= limit) {
-      groups.push([]);
-      rows = 0n;
-    }
-    groups.at(-1)?.push(one);
-    rows += one.rows;
-  }
-  return groups;
-}
+/** Parts that so many rows make, if a worker takes each. */
+export const countParts = (rows: bigint) => Math.min(Math.max(2, Number(rows / WORKER_ROWS)), MOST_PARTS);
+
+export const filesOf = (files: readonly PartFile[], part: number) => files.filter((file) => file.part === part);
 
 /** The rows of files that a division wrote. */
 export function readParts(files: readonly PartFile[]): Sql {

@@ -34,6 +34,13 @@ export const PART: TaskKind<PartTask, PartFile[]> = {
   output: ({ leftFile }) => z.array(z.strictObject({ part: count, path: leftFile, rows: int64, bytes: count })),
 };
 
+/** The same, of files that the run itself reads. */
+export const ROWS: typeof PART = {
+  ...PART,
+  name: 'rows',
+  output: ({ file }) => z.array(z.strictObject({ part: count, path: file, rows: int64, bytes: count })),
+};
+
 /** Writes the rows of each part to files of its own. */
 export async function dividePart(db: Database, { views, select, folder }: PartTask): Promise<PartFile[]> {
   const own = path.join(folder, randomUUID());

@@ -12,6 +12,7 @@ import {
   type Division,
   divideTable,
   type Elsewhere,
+  filesOf,
   readParts,
   selectParts,
   WORKER_ROWS,
@@ -92,7 +93,7 @@ export class ProductParts {
     const division: Division = { key: 'product_id', count, queries: this.#plan.queries, folder };
     const elsewhere = this.workers(items);
     if (elsewhere !== undefined) return divideTable(this.#graph, elsewhere, table, division);
-    const whole = selectParts(table, sql`${table.rows}`, division);
+    const whole = selectParts(table.table, sql`${table.rows}`, division);
     await this.#graph.ready(whole);
     await mkdir(folder, { recursive: true });
     return explainSystemFault(folder, () => dividePart(this.#graph.db, { views: [], select: whole, folder }));
@@ -102,7 +103,7 @@ export class ProductParts {
 /** @param files undefined where the table is not divided */
 function readPart(rows: Relation, files: readonly PartFile[] | undefined, part: number): Sql {
   if (files === undefined) return sql`FROM ${rows}`;
-  const own = files.filter((file) => file.part === part);
+  const own = filesOf(files, part);
   return own.length === 0 ? sql`SELECT * FROM ${rows} WHERE false` : readParts(own);
 }
 
