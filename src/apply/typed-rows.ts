@@ -131,7 +131,8 @@ export class ItemReader {
     const rows = takeNewest(sql`${typed}`);
     const hasWork = tally.repeated > 0n || absent !== undefined;
     const select = absent === undefined ? rows : keepAbsent(rows, absent);
-    const inPieces = (size: bigint) => groupBySize(own, size).map((files) => sql`(${takeNewest(sql`(${read(files)})`)})`);
+    const inPieces = (size: bigint) =>
+      groupBySize(own, size).map((files) => sql`(${takeNewest(sql`(${read(files)})`)})`);
     return {
       rows: hasWork ? graph.rowsOf(label, select, count) : graph.view(label, select),
       ...{ typed, tally, inPieces: absent === undefined ? inPieces : undefined },

@@ -89,7 +89,9 @@ test.each([
 
 test('the table of an analysis names the columns that it leaves out, because none of its rows has a value', async () => {
   const page = await explored.page('/analyses/price_index');
-  expect(page).toMatch(/<p class="soft">Without a value: <bdi>Category slug, Site id, [^<]*Region, [^<]*<\/bdi>\.<\/p>/u);
+  expect(page).toMatch(
+    /<p class="soft">Without a value: <bdi>Category slug, Site id, [^<]*Region, [^<]*<\/bdi>\.<\/p>/u,
+  );
   expect(page).not.toContain('data-name="category_slug"');
   expect(page).toContain('data-name="geks_jevons"');
   const grouped = await explored.page('/analyses/price_index?by=shop');

@@ -23,7 +23,16 @@ export const TABLES = [
   ...['shop_currencies', 'offers', 'price_spread', 'matches', 'price_spread_daily'],
 ];
 /** Times of the run itself, which another run of the same landing has not. */
-export const DATED = ['valid_from', 'valid_to', 'rejected_at', 'first_read_at', 'read_at', 'clock_at', 'since', 'gone_at'];
+export const DATED = [
+  'valid_from',
+  'valid_to',
+  'rejected_at',
+  'first_read_at',
+  'read_at',
+  'clock_at',
+  'since',
+  'gone_at',
+];
 
 /** Every row, with the names of its columns in the files' order. */
 export async function readRows(lakePath: string): Promise<Record<string, string[]>> {
