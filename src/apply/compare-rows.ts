@@ -66,7 +66,7 @@ const DIFFERENCE_COLUMNS = [
   { name: 'differences', type: 'VARCHAR[]' },
 ];
 
-/** What workers found of a complete copy; undefined where there is nothing. */
+/** Findings of workers about a complete copy; undefined where there are none. */
 export interface ComparedElsewhere {
   /** As the model `compare` gives it. */
   different: Relation | undefined;
