@@ -78,7 +78,7 @@ groups AS (
   )
 ),
 members AS MATERIALIZED (
-  SELECT key, item_id, first_item_id, product_id, shop_id
+  SELECT dense_rank() OVER (ORDER BY first_item_id, key) AS series, key, item_id, first_item_id, product_id, shop_id
   FROM described
   JOIN groups
     ON groups.currency = described.currency AND groups.category_slug IS NOT DISTINCT FROM described.category_slug
@@ -86,12 +86,7 @@ members AS MATERIALIZED (
     AND groups.product_group IS NOT DISTINCT FROM described.product_group
     AND groups.item_group IS NOT DISTINCT FROM described.item_group
     AND groups.dataset IS NOT DISTINCT FROM described.dataset AND groups.region IS NOT DISTINCT FROM described.region
-),
-numbers AS (
-  SELECT row_number() OVER (ORDER BY first_item_id, key) AS series, first_item_id, key
-  FROM (SELECT DISTINCT first_item_id, key FROM members)
 )
-SELECT series, members.*, groups.* EXCLUDE (key)
+SELECT series, members.* EXCLUDE (series), groups.* EXCLUDE (key)
 FROM members
-JOIN numbers USING (first_item_id, key)
 JOIN groups USING (key)

@@ -17,7 +17,8 @@ spans AS (
   SELECT
     series,
     zone,
-    (price::DECIMAL(22, 4) * 10000)::BIGINT AS units,
+    -- The wider product costs ten times as much.
+    CASE WHEN abs(price) < 10000000000 THEN (price * 10000)::BIGINT ELSE (price::DECIMAL(23, 4) * 10000)::BIGINT END AS units,
     epoch_us(from_at) AS from_us,
     coalesce(epoch_us(to_at), 9223372036854775807) AS to_us,
     greatest(from_day, since_day) AS first_day,

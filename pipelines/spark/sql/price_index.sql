@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source a3c51de66d0d6ba9.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 393113a790f445ab.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -590,8 +590,9 @@ FROM (
     region
   FROM price_index__described AS described
 );
--- step: price_index__members, kept
+-- step: price_index__members
 SELECT
+  CAST(DENSE_RANK() OVER (ORDER BY first_item_id NULLS LAST, key NULLS LAST) AS BIGINT) AS series,
   key,
   item_id,
   first_item_id,
@@ -607,17 +608,6 @@ JOIN price_index__groups AS groups
   AND groups.item_group IS NOT DISTINCT FROM described.item_group
   AND groups.dataset IS NOT DISTINCT FROM described.dataset
   AND groups.region IS NOT DISTINCT FROM described.region;
--- step: price_index__numbers
-SELECT
-  CAST(ROW_NUMBER() OVER (ORDER BY first_item_id NULLS LAST, key NULLS LAST) AS BIGINT) AS series,
-  first_item_id,
-  key
-FROM (
-  SELECT DISTINCT
-    first_item_id,
-    key
-  FROM price_index__members AS members
-);
 -- step: price_index__series, kept
 SELECT
   series,
@@ -635,8 +625,6 @@ SELECT
   groups.dataset,
   groups.region
 FROM price_index__members AS members
-JOIN price_index__numbers AS numbers
-  USING (first_item_id, key)
 JOIN price_index__groups AS groups
   USING (key);
 -- step: price_index__zone_numbers, kept
@@ -666,9 +654,15 @@ FROM (
 SELECT
   series,
   zone,
-  CAST((
-    CAST(price AS DECIMAL(22, 4)) * 10000
-  ) AS BIGINT) AS units,
+  CASE
+    WHEN ABS(price) < 10000000000
+    THEN CAST((
+      price * 10000
+    ) AS BIGINT)
+    ELSE CAST((
+      CAST(price AS DECIMAL(23, 4)) * 10000
+    ) AS BIGINT)
+  END AS units,
   UNIX_MICROS(from_at) AS from_us,
   COALESCE(UNIX_MICROS(to_at), 9223372036854775807) AS to_us,
   GREATEST(from_day, since_day) AS first_day,
