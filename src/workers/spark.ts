@@ -59,6 +59,8 @@ export class SparkWorkers implements Workers {
   readonly #ending = new AbortController();
   #closing: Promise<void> | undefined;
   #watch: NodeJS.Timeout | undefined;
+  /** Tasks that have not ended. */
+  readonly #doing = new Set<Promise<unknown>>();
 
   constructor(settings: SparkSettings, world: SparkWorld) {
     this.#settings = settings;
@@ -71,6 +73,16 @@ export class SparkWorkers implements Workers {
   }
 
   async do<I, O>(kind: TaskKind<I, O>, task: I, refuse: (result: O) => Promise<string | undefined>): Promise<O> {
+    const done = this.#do(kind, task, refuse);
+    this.#doing.add(done);
+    try {
+      return await done;
+    } finally {
+      this.#doing.delete(done);
+    }
+  }
+
+  async #do<I, O>(kind: TaskKind<I, O>, task: I, refuse: (result: O) => Promise<string | undefined>): Promise<O> {
     this.#world.stop.throwIfAborted();
     try {
       this.#exchange ??= this.#world.openExchange();
@@ -103,10 +115,11 @@ export class SparkWorkers implements Workers {
 
   async #close(): Promise<void> {
     clearInterval(this.#watch);
-    // Tasks that nobody waits for any more: their run has failed.
-    if (this.#waiting.size > 0) this.#fail(new Error('the run has ended'));
+    // Nobody waits for what is under way: the run has failed. A task whose files are still being sent must not begin.
+    if (this.#doing.size > 0) this.#fail(new Error('the run has ended'));
     const job = await this.#job?.catch(() => undefined);
     await job?.close(this.#ending.signal.aborted);
+    await Promise.allSettled(this.#doing);
     await this.#exchange?.close();
     if (this.#total.tasks > 0) this.#world.io.log('info', 'spark.done', this.#total);
   }
