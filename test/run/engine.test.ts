@@ -28,11 +28,14 @@ const OWN_CHECKS = {
   broken: 'SELECT CAST(pipeline AS INTEGER) AS number FROM runs',
 };
 
-/** Checks of the user: one with a parameter, and one that runs nowhere. */
+/** Checks of the user: one with a parameter, one that runs nowhere, and one that reads a file of this machine. */
 function addChecks(): void {
   const folder = path.join(world.folder, 'checks');
-  mkdirSync(folder, { recursive: true });
-  for (const [name, text] of Object.entries(OWN_CHECKS)) {
+  const list = path.join(world.folder, 'only-here', 'list.csv');
+  for (const one of [folder, path.dirname(list)]) mkdirSync(one, { recursive: true });
+  writeFileSync(list, 'currency\nEUR\n');
+  const listed = `SELECT item_id, currency FROM items SEMI JOIN read_csv('${list}') USING (currency)`;
+  for (const [name, text] of Object.entries({ ...OWN_CHECKS, listed })) {
     const parameter = text.includes('$most') ? '-- parameter: most DOUBLE default 100: highest price\n' : '';
     const head = `-- name: ${name}\n-- severity: warn\n-- description: Of the user.\n-- next: nothing\n${parameter}`;
     writeFileSync(path.join(folder, `${name}.sql`), head + text);
@@ -58,7 +61,7 @@ describe('a first copy whose bulk a cluster does', () => {
       world.renew(landed);
       const notes = path.join(world.folder, `${format}.notes`);
       addChecks();
-      world.pipeline.engine = stubEngine('--once', '--note', notes);
+      world.pipeline.engine = stubEngine('--once', '--play', 'hide', '--note', notes);
       const there = await world.sync();
       expect(tellChecks(there.checks)).toEqual(tellChecks(checks));
       expect(await readRows(world.lakePath)).toEqual(here);

@@ -50,8 +50,9 @@ export async function countCheck(
   try {
     return await countBound(db, select.text, check);
   } catch (error) {
-    if (error instanceof PricelakeError && error.code === 'config') return { fault: error.message };
-    throw error;
+    if (error instanceof PricelakeError && error.code !== 'config') throw error;
+    // Also files of the user, which only the run's machine may have. There, the check runs or says why it doesn't.
+    return { fault: error instanceof Error ? error.message : String(error) };
   }
 }
 
