@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import pLimit from 'p-limit';
 import { PricelakeError } from '../io/errors.js';
 import { runSideBySide } from '../io/side-by-side.js';
 import { PRIVATE_FOLDER } from '../tables/layout.js';
@@ -14,7 +15,7 @@ import { CHANGED_HINT } from './s3-fault.js';
 /** Objects of runs at work. Those of a run that was killed go when the next one holds the remote. */
 export const EXCHANGE_PREFIX = `${PRIVATE_FOLDER}/exchange/`;
 
-/** Files that travel at a time, each way. */
+/** Files that travel at a time, each way, for all tasks together: what is in memory is that of so many. */
 const FILES = 4;
 /** The slowest transfer that is waited for: this many milliseconds, and a second for so many bytes. */
 const PATIENCE_MS = 120_000;
@@ -47,6 +48,9 @@ export class StoreExchange implements Exchange {
   readonly #paths: TaskPaths;
   /** Files that are on the store, by their paths here. */
   readonly #known = new Map<string, Promise<TaskFile>>();
+  readonly #sending = pLimit(FILES);
+  readonly #getting = pLimit(FILES);
+  #isClosed = false;
 
   constructor(ends: Ends) {
     this.#ends = ends;
@@ -64,7 +68,7 @@ export class StoreExchange implements Exchange {
 
   put(paths: Iterable<string>): Promise<TaskFile[]> {
     return runSideBySide(FILES, [...paths], (path) => {
-      const known = this.#known.get(path) ?? this.#send(path);
+      const known = this.#known.get(path) ?? this.#sending(() => this.#send(path));
       this.#known.set(path, known);
       return known;
     });
@@ -72,26 +76,35 @@ export class StoreExchange implements Exchange {
 
   async get(files: readonly TaskFile[]): Promise<void> {
     const bring = this.#ends.bring ?? ((file, path, download) => download(file, path));
-    await runSideBySide(FILES, files, async (file) => {
-      this.#ends.stop?.throwIfAborted();
+    const getOne = async (file: TaskFile) => {
+      this.#throwIfEnded();
       const path = this.#paths.locate(file.name);
       await mkdir(dirname(path), { recursive: true });
       await bring(requireSum(file), path, this.#download);
       await this.leave([file]);
-    });
+    };
+    await runSideBySide(FILES, files, (file) => this.#getting(() => getOne(file)));
   }
 
   async leave(files: readonly TaskFile[]): Promise<void> {
     for (const file of files) this.#known.set(this.#paths.locate(file.name), Promise.resolve(file));
   }
 
-  close(): Promise<void> {
-    return this.#ends.close();
+  /** Sends nothing more, and waits for files on their way, which would stay on the store. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#known.values());
+    await this.#ends.close();
+  }
+
+  #throwIfEnded(): void {
+    this.#ends.stop?.throwIfAborted();
+    if (this.#isClosed) throw new Error('the exchange is closed');
   }
 
   async #send(path: string): Promise<TaskFile> {
-    const { store, sendMirrored, stop } = this.#ends;
-    stop?.throwIfAborted();
+    const { store, sendMirrored } = this.#ends;
+    this.#throwIfEnded();
     const name = this.#paths.name(path);
     const { size: bytes } = await stat(path);
     const sha256 = await hashFile(path);

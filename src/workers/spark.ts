@@ -119,8 +119,8 @@ export class SparkWorkers implements Workers {
     if (this.#doing.size > 0) this.#fail(new Error('the run has ended'));
     const job = await this.#job?.catch(() => undefined);
     await job?.close(this.#ending.signal.aborted);
-    await Promise.allSettled(this.#doing);
     await this.#exchange?.close();
+    await Promise.allSettled(this.#doing);
     if (this.#total.tasks > 0) this.#world.io.log('info', 'spark.done', this.#total);
   }
 
