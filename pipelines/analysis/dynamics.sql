@@ -59,28 +59,52 @@ figures AS (
   FROM spells
   GROUP BY category_slug, group_site_id, currency
 ),
--- Weeks from Monday on, by shop and product.
-changed AS (
-  SELECT DISTINCT category_slug, group_site_id, product_id, currency, site_id, (from_day - DATE '1970-01-05')::BIGINT // 7 AS week
+-- Products that several shops sell.
+pairs AS MATERIALIZED (
+  SELECT row_number() OVER () AS pair, product_id, currency
   FROM spells
-  WHERE old_price <> price AND product_id IS NOT NULL
+  WHERE product_id IS NOT NULL
+  GROUP BY product_id, currency
+  HAVING min(site_id) <> max(site_id)
 ),
-sellers AS (
-  SELECT product_id, currency, week, count(DISTINCT site_id) AS sellers
-  FROM (SELECT DISTINCT product_id, currency, week FROM changed)
-  JOIN spells USING (product_id, currency)
-  WHERE (from_day - DATE '1970-01-05')::BIGINT // 7 <= week
-    AND (to_day IS NULL OR (to_day - DATE '1970-01-05')::BIGINT // 7 >= week)
-  GROUP BY product_id, currency, week
+-- Weeks from Monday on.
+shared_spells AS MATERIALIZED (
+  SELECT
+    pair, site_id, category_slug, group_site_id, currency,
+    (greatest(from_day, since_day) - DATE '1970-01-05')::BIGINT // 7 AS first_week,
+    (least(coalesce(to_day, until_day), until_day) - DATE '1970-01-05')::BIGINT // 7 AS last_week,
+    old_price <> price AS is_change
+  FROM spells
+  JOIN pairs USING (product_id, currency)
+),
+changed AS MATERIALIZED (
+  SELECT DISTINCT category_slug, group_site_id, currency, pair, site_id, first_week AS week FROM shared_spells WHERE is_change
+),
+-- Weeks in which a shop sold a product, as bits of words of 62 weeks.
+sold AS (
+  SELECT
+    pair, site_id, word,
+    bit_or(((1::BIGINT << (least(last_week, word * 62 + 61) - greatest(first_week, word * 62) + 1)::INTEGER) - 1)
+      << (greatest(first_week, word * 62) - word * 62)::INTEGER) AS weeks
+  FROM (
+    SELECT pair, site_id, first_week, last_week, unnest(range(first_week // 62, last_week // 62 + 1)) AS word FROM shared_spells
+  )
+  GROUP BY pair, site_id, word
 ),
 movers AS (
-  SELECT product_id, currency, week, count(DISTINCT site_id) AS movers FROM changed GROUP BY product_id, currency, week
+  SELECT pair, week, week // 62 AS word, count(DISTINCT site_id) AS movers FROM changed GROUP BY pair, week
+),
+sellers AS (
+  SELECT pair, week, any_value(movers) AS movers, count(*) AS sellers
+  FROM movers
+  JOIN sold USING (pair, word)
+  WHERE weeks & (1::BIGINT << (week % 62)::INTEGER) > 0
+  GROUP BY pair, week
 ),
 together AS (
   SELECT category_slug, group_site_id, currency, count(*) AS shared_changes, avg(100 * (movers - 1) / (sellers - 1)) AS synchronisation_pct
   FROM changed
-  JOIN movers USING (product_id, currency, week)
-  JOIN sellers USING (product_id, currency, week)
+  JOIN sellers USING (pair, week)
   WHERE sellers > 1
   GROUP BY category_slug, group_site_id, currency
 )
