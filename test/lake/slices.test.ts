@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countValues, groupValues, planSlices } from '../../src/lake/slices.js';
+import { countValues, groupBySize, groupValues, planSlices } from '../../src/lake/slices.js';
 import type { Column } from '../../src/tables/schemas.js';
 import { openDatabase } from './fixture.js';
 
@@ -27,6 +27,16 @@ test('two lanes have about as many rows each to write', () => {
 test('a group has no more values than a COPY has partitions, however few rows they have', () => {
   expect(groupsOf({ rows: 10n, values: 2 }, 1n, 1n, 1n, 1n, 1n)).toEqual([[0, 1], [2, 3], [4]]);
   expect(groupsOf({ rows: 10n, values: 2 }, 9n, 1n, 1n)).toEqual([[0], [1, 2]]);
+});
+
+test('neighbours of known sizes are together until they have about so many rows', () => {
+  const sizes = (limit: bigint, ...rows: number[]) =>
+    groupBySize(
+      rows.map((count) => ({ rows: count })),
+      limit,
+    ).map((group) => group.map((one) => one.rows));
+  expect(sizes(10n)).toEqual([]);
+  expect(sizes(10n, 4, 5, 3, 9, 1, 0)).toEqual([[4, 5, 3], [9, 1], [0]]);
 });
 
 const column = (name: string, type: Column['type']): Column => ({ name, type, nullable: true, description: '' });

@@ -63,6 +63,13 @@ test('a table without files has no rows in any part that workers make', async ()
   await db.close();
 });
 
+test('a part for a worker never has more items than fit into its memory', async () => {
+  const workers: Workers = { pays: () => true, do: () => expect.unreachable(), close: async () => {} };
+  const plan = { folder: '/nowhere', queries: [], wholeItems: 50n, elsewhere: { workers, ship: async () => [] } };
+  const parts = new ProductParts({} as RelationGraph, plan);
+  expect([0n, 1_000n, 10_000n].map((items) => parts.count(items))).toEqual([2, 20, 200]);
+});
+
 test('few items are grouped at once', async () => {
   expect(await divide("SELECT 1 AS item_id, 'a' AS product_id")).toEqual([['a 1']]);
 });
