@@ -69,14 +69,20 @@ def make_tables(spark, options):
         steps = make_table(spark, table, variables)
         if table in wanted:
             spark.table(table).write.mode("overwrite").parquet(f"{options.to}/{table}")
-            print(f"{table}: {spark.read.parquet(f'{options.to}/{table}').count()} rows")
-            spark.read.parquet(f"{options.to}/{table}").createOrReplaceTempView(table)
+            rows = read_back(spark, f"{options.to}/{table}")
+            print(f"{table}: {rows.count()} rows")
+            rows.createOrReplaceTempView(table)
             # What was kept is freed once no view names it.
             for step in steps:
                 spark.catalog.dropTempView(step)
     if options.copy_to:
         path, files = find_path(spark, f"{options.to}/{wanted[-1]}")
         files.copyToLocalFile(False, path, find_path(spark, f"file://{options.copy_to}")[0], True)
+
+
+def read_back(spark, folder):
+    """The rows of a folder that this program wrote: its name is no pattern, whatever brackets it has."""
+    return spark.read.parquet(re.sub(r"([\\*?\[\]{}])", r"\\\1", folder))
 
 
 def find_path(spark, folder):
