@@ -7,9 +7,10 @@ import { listLog } from '../lake/delta-log.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { lockLake } from '../lake/lock.js';
 import { markPartial, readPartial, refusePartial, unmarkPartial } from '../lake/partial.js';
+import { readTable } from '../lake/read.js';
 import { finishSwap } from '../lake/swap-lake.js';
 import { ignoreMissing, PRIVATE_FOLDER, privatePath, tablePath } from '../tables/layout.js';
-import { TABLE_NAMES } from '../tables/table.js';
+import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { Exchange } from '../workers/exchange.js';
 import { LandingMirror } from './landing-mirror.js';
 import { type CopyNote, type Lease, makeNote, readNote, takeLease, writeNote } from './lease.js';
@@ -17,7 +18,7 @@ import { type ObjectStore, refuseUnconditional } from './object-store.js';
 import { type Ends, listTables, MARKER, sendSmallFiles } from './remote-table.js';
 import { type Fetched, fetchDataFiles, fetchTables, restoreLake } from './restore.js';
 import { expireRemote, sendTables } from './send-tables.js';
-import { EXCHANGE_PREFIX, removeBelow, StoreExchange } from './store-exchange.js';
+import { EXCHANGE_PREFIX, type Mirrored, removeBelow, StoreExchange } from './store-exchange.js';
 
 const MIRROR_MS = 60_000;
 
@@ -72,8 +73,8 @@ export class Remote {
   readonly #landing: LandingMirror;
   /** The logs that were sent. While the lease is held, the remote has no others. */
   #sentLogs: string | undefined;
-  /** Sizes of the data files of tables, by the tables' folders, as they were when an exchange first asked. */
-  readonly #stored = new Map<string, Promise<Map<string, number>>>();
+  /** The data files of tables as they were when an exchange first asked. */
+  readonly #stored = new Map<TableName, Promise<StoredFiles>>();
 
   constructor(ends: Ends, lease: Lease) {
     this.#ends = ends;
@@ -141,17 +142,18 @@ export class Remote {
     });
   };
 
-  /** Sends a data file, or a file that has landed, unless it is on the remote. @returns the bytes that were sent */
-  async #sendMirrored(name: string, path: string): Promise<number> {
-    if (name.startsWith(`${PRIVATE_FOLDER}/`)) return this.#landing.sendFile(path);
-    const { store } = this.#ends;
-    const folder = name.slice(0, name.indexOf('/') + 1);
-    const listing = this.#stored.get(folder) ?? listSizes(store, folder);
-    this.#stored.set(folder, listing);
+  /** Sends a data file, or a file that has landed, unless it is on the remote. */
+  async #sendMirrored(name: string, path: string): Promise<Mirrored> {
+    if (name.startsWith(`${PRIVATE_FOLDER}/`)) return { sentBytes: await this.#landing.sendFile(path) };
+    const table = TABLE_NAMES.find((one) => name.startsWith(`${one}/`));
+    if (table === undefined) throw new Error(`${name} is no file of a table`);
+    const listing = this.#stored.get(table) ?? listStored(this.#ends, table);
+    this.#stored.set(table, listing);
+    const { sizes, sums } = await listing;
     const { size } = await stat(path);
-    if ((await listing).get(name) === size) return 0;
-    await store.upload(name, path, size);
-    return size;
+    const isThere = sizes.get(name) === size;
+    if (!isThere) await this.#ends.store.upload(name, path, size);
+    return { sentBytes: isThere ? 0 : size, sha256: sums.get(name) };
   }
 
   /** Fetches all missing data files, so that the folder has the whole lake. */
@@ -196,8 +198,18 @@ export class Remote {
   }
 }
 
-async function listSizes(store: ObjectStore, prefix: string): Promise<Map<string, number>> {
-  return new Map((await store.list(prefix)).map(({ key, bytes }) => [key, bytes]));
+/** Sizes of the objects of a table, and checksums of the files that its log names, by their names in the lake. */
+interface StoredFiles {
+  sizes: Map<string, number>;
+  sums: Map<string, string | undefined>;
+}
+
+async function listStored({ store, lake }: Ends, table: TableName): Promise<StoredFiles> {
+  const [objects, { files }] = await Promise.all([store.list(`${table}/`), readTable(lake, table)]);
+  return {
+    sizes: new Map(objects.map(({ key, bytes }) => [key, bytes])),
+    sums: new Map(files.map(({ path, sha256 }) => [`${table}/${path}`, sha256])),
+  };
 }
 
 /** One text that changes with any file of the tables' logs. */

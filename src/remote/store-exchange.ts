@@ -24,12 +24,20 @@ const BYTES_PER_SECOND = 200_000;
 /** A file with its checksum. */
 export type SummedFile = TaskFile & { sha256: string };
 
+/** A file that is on the remote under its own name. */
+export interface Mirrored {
+  /** Bytes that were sent now. */
+  sentBytes: number;
+  /** As the log of its table has it. */
+  sha256?: string | undefined;
+}
+
 interface Ends {
   store: ObjectStore;
   address: ExchangeAddress & { kind: 'remote' };
   root: string;
   /** Sends a file that has its own object on the remote, unless it is there. Workers have none. */
-  sendMirrored?: ((name: string, path: string) => Promise<number>) | undefined;
+  sendMirrored?: ((name: string, path: string) => Promise<Mirrored>) | undefined;
   /** Brings a file to a path; default: by a download. */
   bring?: ((file: SummedFile, path: string, download: Download) => Promise<void>) | undefined;
   /** No further file is sent or fetched once it is aborted. */
@@ -107,16 +115,14 @@ export class StoreExchange implements Exchange {
     this.#throwIfEnded();
     const name = this.#paths.name(path);
     const { size: bytes } = await stat(path);
-    const sha256 = await hashFile(path);
     const key = this.#keyOf(name);
-    await limitTime(store, key, bytes, async () => {
-      if (key === name && sendMirrored !== undefined) this.traffic.sentBytes += await sendMirrored(name, path);
-      else {
-        await store.upload(key, path, bytes);
-        this.traffic.sentBytes += bytes;
-      }
+    const { sentBytes, sha256 } = await limitTime(store, key, bytes, async (): Promise<Mirrored> => {
+      if (key === name && sendMirrored !== undefined) return sendMirrored(name, path);
+      await store.upload(key, path, bytes);
+      return { sentBytes: bytes };
     });
-    return { name, bytes, sha256 };
+    this.traffic.sentBytes += sentBytes;
+    return { name, bytes, sha256: sha256 ?? (await hashFile(path)) };
   }
 
   #download: Download = async ({ name, bytes, sha256 }, path) => {
