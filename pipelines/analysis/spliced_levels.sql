@@ -42,5 +42,7 @@ spliced AS (
   FROM windows
   GROUP BY key
 )
-SELECT key, unnest(range(1, len(levels) + 1)) AS t, unnest(levels) AS level
-FROM spliced
+SELECT key, one.t AS t, one.level AS level
+FROM (
+  SELECT key, unnest(list_transform(levels, lambda level, place: {'t': place, 'level': level})) AS one FROM spliced
+)

@@ -115,7 +115,8 @@ def rewrite_aggregates(node):
     if isinstance(node, exp.Filter) and isinstance(node.this, (exp.AnyValue, exp.IgnoreNulls)):
         # Spark takes no filter behind IGNORE NULLS.
         value = node.this.find(exp.AnyValue).this
-        return exp.AnyValue(this=exp.Case(ifs=[exp.If(this=node.expression.this, true=value)]))
+        chosen = exp.Case(ifs=[exp.If(this=node.expression.this, true=value)])
+        return exp.IgnoreNulls(this=exp.AnyValue(this=chosen))
     if isinstance(node, exp.Filter) and isinstance(node.this, exp.Filter):
         both = exp.and_(node.this.expression.this, node.expression.this)
         return exp.Filter(this=node.this.this, expression=exp.Where(this=both))

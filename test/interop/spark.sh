@@ -12,8 +12,8 @@ export RESULTS="$work/spark.ndjson"
 rm -rf "$RESULTS" "$work/spark-data"
 
 # On two cores of this machine, as it would be on a cluster.
-local='--master local[2] --driver-memory 3g --conf spark.log.level=ERROR --conf spark.ui.enabled=false
-  --conf spark.ui.showConsoleProgress=false --conf spark.sql.shuffle.partitions=2'
+quiet='--conf spark.log.level=ERROR --conf spark.ui.showConsoleProgress=false --conf spark.sql.shuffle.partitions=2'
+local="--master local[2] --driver-memory 3g --conf spark.ui.enabled=false $quiet"
 
 # Whatever has a query; offers of each day are only read by others.
 tables=$(cd pipelines/spark/sql && ls -- *.sql | sed 's/\.sql$//' | grep -v '^offer_prices$' | paste -sd, -)
@@ -48,6 +48,8 @@ for version in ${*:-spark35 spark4}; do
   done
   # shellcheck disable=SC2086
   npx tsx test/interop/try-engine.ts "$number" "$work/$version/bin/spark-submit" $local || failed=1
+  # shellcheck disable=SC2086
+  [ $version != spark35 ] || npx tsx test/interop/try-guide.ts "$number" "$work/$version/bin" --driver-memory 2g --executor-memory 1g $quiet || failed=1
 done
 [ -z "$page" ] || { python3 "$here/pages.py" spark "$RESULTS" >"$page" && npx biome check --write "$page"; }
 exit $failed

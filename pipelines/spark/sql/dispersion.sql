@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source c89186166b6423a3.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 42519c7699979cbb.
 -- step: dispersion__shop_prices, kept
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source b54491411405bbff.
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 798c0e4a6d5af592.
 -- step: dynamics__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -273,119 +273,58 @@ GROUP BY
   category_slug,
   group_site_id,
   currency;
--- step: dynamics__pairs
-SELECT
-  NAMED_STRUCT('product_id', product_id, 'currency', currency) AS pair,
-  product_id,
-  currency
-FROM dynamics__spells AS spells
-WHERE
-  NOT product_id IS NULL
-GROUP BY
-  product_id,
-  currency
-HAVING
-  MIN(site_id) <> MAX(site_id);
--- step: dynamics__shared_spells, kept
-SELECT
-  pair,
-  site_id,
-  category_slug,
-  group_site_id,
-  currency,
-  CAST((
-    GREATEST(from_day, since_day) - CAST('1970-01-05' AS DATE)
-  ) AS BIGINT) DIV 7 AS first_week,
-  CAST((
-    LEAST(COALESCE(to_day, until_day), until_day) - CAST('1970-01-05' AS DATE)
-  ) AS BIGINT) DIV 7 AS last_week,
-  old_price <> price AS is_change
-FROM dynamics__spells AS spells
-JOIN dynamics__pairs AS pairs
-  USING (product_id, currency);
 -- step: dynamics__changed, kept
 SELECT DISTINCT
   category_slug,
   group_site_id,
+  product_id,
   currency,
-  pair,
   site_id,
-  first_week AS week
-FROM dynamics__shared_spells AS shared_spells
+  CAST((
+    from_day - CAST('1970-01-05' AS DATE)
+  ) AS BIGINT) DIV 7 AS week
+FROM dynamics__spells AS spells
 WHERE
-  is_change;
--- step: dynamics__sold_
+  old_price <> price AND NOT product_id IS NULL;
+-- step: dynamics__sellers
 SELECT
-  pair,
-  site_id,
-  word,
-  BIT_OR(
-    SHIFTLEFT(
-      (
-        (
-          SHIFTLEFT(
-            CAST(1 AS BIGINT),
-            CAST((
-              LEAST(last_week, word * 62 + 61) - GREATEST(first_week, word * 62) + 1
-            ) AS INT)
-          )
-        ) - 1
-      ),
-      CAST((
-        GREATEST(first_week, word * 62) - word * 62
-      ) AS INT)
-    )
-  ) AS weeks
+  product_id,
+  currency,
+  week,
+  COUNT(DISTINCT site_id) AS sellers
 FROM (
-  SELECT
-    pair,
-    site_id,
-    first_week,
-    last_week,
-    EXPLODE(
-      IF(
-        (
-          last_week DIV 62 + 1 - 1
-        ) < first_week DIV 62,
-        ARRAY(),
-        SEQUENCE(first_week DIV 62, (
-          last_week DIV 62 + 1 - 1
-        ))
-      )
-    ) AS word
-  FROM dynamics__shared_spells AS shared_spells
+  SELECT DISTINCT
+    product_id,
+    currency,
+    week
+  FROM dynamics__changed AS changed
 )
+JOIN dynamics__spells AS spells
+  USING (product_id, currency)
+WHERE
+  CAST((
+    from_day - CAST('1970-01-05' AS DATE)
+  ) AS BIGINT) DIV 7 <= week
+  AND (
+    to_day IS NULL
+    OR CAST((
+      to_day - CAST('1970-01-05' AS DATE)
+    ) AS BIGINT) DIV 7 >= week
+  )
 GROUP BY
-  pair,
-  site_id,
-  word;
+  product_id,
+  currency,
+  week;
 -- step: dynamics__movers
 SELECT
-  pair,
+  product_id,
+  currency,
   week,
-  week DIV 62 AS word,
   COUNT(DISTINCT site_id) AS movers
 FROM dynamics__changed AS changed
 GROUP BY
-  pair,
-  week;
--- step: dynamics__sellers
-SELECT
-  pair,
-  week,
-  ANY_VALUE(movers) IGNORE NULLS AS movers,
-  COUNT(*) AS sellers
-FROM dynamics__movers AS movers
-JOIN dynamics__sold_ AS sold
-  USING (pair, word)
-WHERE
-  weeks & (
-    SHIFTLEFT(CAST(1 AS BIGINT), CAST((
-      week % 62
-    ) AS INT))
-  ) > 0
-GROUP BY
-  pair,
+  product_id,
+  currency,
   week;
 -- step: dynamics__together
 SELECT
@@ -399,8 +338,10 @@ SELECT
     sellers - 1
   )) AS synchronisation_pct
 FROM dynamics__changed AS changed
+JOIN dynamics__movers AS movers
+  USING (product_id, currency, week)
 JOIN dynamics__sellers AS sellers
-  USING (pair, week)
+  USING (product_id, currency, week)
 WHERE
   sellers > 1
 GROUP BY

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source a48fa46105c58e79.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source fab3ee1e9a6bd880.
 -- step: law_of_one_price__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

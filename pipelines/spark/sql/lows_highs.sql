@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source f558090c8b998582.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source f63534e23d73d5b9.
 -- step: lows_highs__now_us, kept
 SELECT
   seen_us AS until_us

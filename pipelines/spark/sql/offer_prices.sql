@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source ef351bce6433d088.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 539d7fd284a50459.
 -- step: offer_prices__past_offers
 SELECT
   item_id,

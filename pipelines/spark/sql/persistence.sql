@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source a2a28d52959eb97e.
+-- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 0dc13c7743936cc2.
 -- step: persistence__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 393113a790f445ab.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 8b423a17a4add967.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -1675,19 +1675,18 @@ GROUP BY
 -- step: price_index__levels
 SELECT
   key,
-  EXPLODE(
-    IF(
-      (
-        ARRAY_SIZE(levels) + 1 - 1
-      ) < 1,
-      ARRAY(),
-      SEQUENCE(1, (
-        ARRAY_SIZE(levels) + 1 - 1
-      ))
-    )
-  ) AS t,
-  EXPLODE(levels) AS level
-FROM price_index__spliced AS spliced;
+  one.t AS t,
+  one.level AS level
+FROM (
+  SELECT
+    key,
+    EXPLODE(
+      TRANSFORM(levels, (level, place) -> NAMED_STRUCT('t', (
+        place + 1
+      ), 'level', level))
+    ) AS one
+  FROM price_index__spliced AS spliced
+);
 -- step: price_index__geks
 SELECT
   key,
@@ -2270,19 +2269,18 @@ GROUP BY
 -- step: price_index__levels__
 SELECT
   key,
-  EXPLODE(
-    IF(
-      (
-        ARRAY_SIZE(levels) + 1 - 1
-      ) < 1,
-      ARRAY(),
-      SEQUENCE(1, (
-        ARRAY_SIZE(levels) + 1 - 1
-      ))
-    )
-  ) AS t,
-  EXPLODE(levels) AS level
-FROM price_index__spliced_ AS spliced;
+  one.t AS t,
+  one.level AS level
+FROM (
+  SELECT
+    key,
+    EXPLODE(
+      TRANSFORM(levels, (level, place) -> NAMED_STRUCT('t', (
+        place + 1
+      ), 'level', level))
+    ) AS one
+  FROM price_index__spliced_ AS spliced
+);
 -- step: price_index__spliced_tpd
 SELECT
   key,

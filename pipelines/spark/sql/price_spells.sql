@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 4c9f2c5835388bbd.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source c8448475b781965d.
 -- step: price_spells__listings, kept
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source 75829beb32e891b6.
+-- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source 0f45c4fa4e8d3f95.
 -- step: prior_price__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

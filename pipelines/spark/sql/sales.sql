@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 70ed271f1a8ad358.
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source a122a012fa99c8b6.
 -- step: sales__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

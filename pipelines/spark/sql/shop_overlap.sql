@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source c707cb14ff2a57a9.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 9f5f5fff46a8f029.
 -- step: shop_overlap__known, kept
 SELECT
   slug,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source e6115989d578d56b.
+-- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source f63dee5f66cebb1e.
 -- step: spread_by_category__trusted
 SELECT
   product_id,

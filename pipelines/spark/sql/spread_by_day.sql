@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source 735172616981b233.
+-- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source effc4d2453b5230e.
 -- step: spread_by_day__known
 SELECT
   day,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 1a1cc891055dcc7d.
+-- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 5bb7332ed37b80ce.
 -- step: spread_summary__selected, kept
 SELECT
   product_id,

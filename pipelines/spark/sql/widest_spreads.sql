@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source f5687f31f2114868.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 3df0fde8083a495c.
 -- step: widest_spreads__known, kept
 SELECT
   slug,
