@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 798c0e4a6d5af592.
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 65573c6ed7e89ae1.
 -- step: dynamics__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -273,58 +273,119 @@ GROUP BY
   category_slug,
   group_site_id,
   currency;
+-- step: dynamics__pairs
+SELECT
+  NAMED_STRUCT('product_id', product_id, 'currency', currency) AS pair,
+  product_id,
+  currency
+FROM dynamics__spells AS spells
+WHERE
+  NOT product_id IS NULL
+GROUP BY
+  product_id,
+  currency
+HAVING
+  MIN(site_id) <> MAX(site_id);
+-- step: dynamics__shared_spells, kept
+SELECT
+  pair,
+  site_id,
+  category_slug,
+  group_site_id,
+  currency,
+  CAST((
+    GREATEST(from_day, since_day) - CAST('1970-01-05' AS DATE)
+  ) AS BIGINT) DIV 7 AS first_week,
+  CAST((
+    LEAST(COALESCE(to_day, until_day), until_day) - CAST('1970-01-05' AS DATE)
+  ) AS BIGINT) DIV 7 AS last_week,
+  old_price <> price AS is_change
+FROM dynamics__spells AS spells
+JOIN dynamics__pairs AS pairs
+  USING (product_id, currency);
 -- step: dynamics__changed, kept
 SELECT DISTINCT
   category_slug,
   group_site_id,
-  product_id,
   currency,
+  pair,
   site_id,
-  CAST((
-    from_day - CAST('1970-01-05' AS DATE)
-  ) AS BIGINT) DIV 7 AS week
-FROM dynamics__spells AS spells
+  first_week AS week
+FROM dynamics__shared_spells AS shared_spells
 WHERE
-  old_price <> price AND NOT product_id IS NULL;
--- step: dynamics__sellers
+  is_change;
+-- step: dynamics__sold_
 SELECT
-  product_id,
-  currency,
-  week,
-  COUNT(DISTINCT site_id) AS sellers
+  pair,
+  site_id,
+  word,
+  BIT_OR(
+    SHIFTLEFT(
+      (
+        (
+          SHIFTLEFT(
+            CAST(1 AS BIGINT),
+            CAST((
+              LEAST(last_week, word * 62 + 61) - GREATEST(first_week, word * 62) + 1
+            ) AS INT)
+          )
+        ) - 1
+      ),
+      CAST((
+        GREATEST(first_week, word * 62) - word * 62
+      ) AS INT)
+    )
+  ) AS weeks
 FROM (
-  SELECT DISTINCT
-    product_id,
-    currency,
-    week
-  FROM dynamics__changed AS changed
+  SELECT
+    pair,
+    site_id,
+    first_week,
+    last_week,
+    EXPLODE(
+      IF(
+        (
+          last_week DIV 62 + 1 - 1
+        ) < first_week DIV 62,
+        ARRAY(),
+        SEQUENCE(first_week DIV 62, (
+          last_week DIV 62 + 1 - 1
+        ))
+      )
+    ) AS word
+  FROM dynamics__shared_spells AS shared_spells
 )
-JOIN dynamics__spells AS spells
-  USING (product_id, currency)
-WHERE
-  CAST((
-    from_day - CAST('1970-01-05' AS DATE)
-  ) AS BIGINT) DIV 7 <= week
-  AND (
-    to_day IS NULL
-    OR CAST((
-      to_day - CAST('1970-01-05' AS DATE)
-    ) AS BIGINT) DIV 7 >= week
-  )
 GROUP BY
-  product_id,
-  currency,
-  week;
+  pair,
+  site_id,
+  word;
 -- step: dynamics__movers
 SELECT
-  product_id,
-  currency,
+  pair,
   week,
+  week DIV 62 AS word,
   COUNT(DISTINCT site_id) AS movers
 FROM dynamics__changed AS changed
 GROUP BY
-  product_id,
-  currency,
+  pair,
+  week;
+-- step: dynamics__sellers
+SELECT
+  pair,
+  week,
+  ANY_VALUE(movers) IGNORE NULLS AS movers,
+  COUNT(*) AS sellers
+FROM dynamics__movers AS movers
+JOIN dynamics__sold_ AS sold
+  USING (pair, word)
+WHERE
+  weeks & (
+    SHIFTLEFT(CAST(1 AS BIGINT), CAST((
+      week % 62
+    ) AS INT))
+  ) > 0
+GROUP BY
+  pair,
   week;
 -- step: dynamics__together
 SELECT
@@ -338,10 +399,8 @@ SELECT
     sellers - 1
   )) AS synchronisation_pct
 FROM dynamics__changed AS changed
-JOIN dynamics__movers AS movers
-  USING (product_id, currency, week)
 JOIN dynamics__sellers AS sellers
-  USING (product_id, currency, week)
+  USING (pair, week)
 WHERE
   sellers > 1
 GROUP BY
