@@ -8,7 +8,7 @@ import { PricelakeError } from '../io/errors.js';
 import { packagePath } from '../io/package-path.js';
 import { makeScratchFolder } from '../io/scratch-folder.js';
 import type { Database } from '../sql/connection.js';
-import { quoteIdentifier, quoteList, quoteLiteral } from '../sql/quote.js';
+import { escapeGlob, quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { privatePath } from '../tables/layout.js';
 import { Submission } from '../workers/submission.js';
 import type { QuerySource } from './explain-source.js';
@@ -166,8 +166,7 @@ async function readAnswer(
   statement: DuckDBPreparedStatement,
 ): Promise<SparkAnswer> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.parquet')).sort();
-  const [first] = names;
-  if (first === undefined) {
+  if (names.length === 0) {
     throw new PricelakeError('unavailable', 'Spark has ended, but there is no answer on this machine', {
       hint: 'Submit in client mode, which is the default of spark-submit: --deploy-mode cluster has its driver elsewhere.',
     });
@@ -176,13 +175,13 @@ async function readAnswer(
     const name = quoteIdentifier(statement.columnName(at));
     return `CAST(${name} AS ${statement.columnType(at)}) AS ${name}`;
   });
-  const files = quoteList(names.map((name) => join(folder, name)));
+  const files = names.map((name) => quoteLiteral(escapeGlob(join(folder, name))));
   const facts = await db.rows(
-    `SELECT decode(value) AS version FROM parquet_kv_metadata(${quoteLiteral(join(folder, first))})
+    `SELECT decode(value) AS version FROM parquet_kv_metadata(${files[0]})
      WHERE decode(key) = 'org.apache.spark.version'`,
   );
   return {
-    from: `(SELECT ${columns.join(', ')} FROM read_parquet(${files}))`,
+    from: `(SELECT ${columns.join(', ')} FROM read_parquet([${files.join(', ')}]))`,
     spark: String(facts[0]?.version ?? 'unknown'),
   };
 }

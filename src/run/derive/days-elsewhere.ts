@@ -40,12 +40,13 @@ export async function selectDaysElsewhere(
     const division: Division = { key: 'item_id', count, queries: [readOfferPrices()], folder: own };
     return divideTable(graph, elsewhere, table, division);
   };
+  const none = graph.empty('no_history', 'history');
   const [offers, changes] = await settleAll([divide(items), divide(history)]);
   const pieces = numbers.flatMap((part) => {
     const own = filesOf(offers, part);
     if (own.length === 0) return [];
     const told = filesOf(changes, part);
-    const past = told.length === 0 ? sql`SELECT * FROM ${history.rows} WHERE false` : readParts(told);
+    const past = told.length === 0 ? sql`FROM ${none}` : readParts(told);
     const prices = selectOfferPrices({ items: readParts(own), history: past }, days);
     return [{ select: sql`SELECT *, hash(product_id) % ${count} AS part FROM (${prices})` }];
   });
