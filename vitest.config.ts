@@ -12,7 +12,9 @@ class LongestFirst extends BaseSequencer {
 
 /** Long stories of whole runs: `npm run test:long`, or `npx vitest run --mode long` and the file. All else leaves them out. */
 const LONG = [
+  'test/analyze/availability.test.ts',
   'test/analyze/matches.test.ts',
+  'test/apply/lagging-rows.test.ts',
   'test/apply/odd-times.test.ts',
   'test/apply/stale-sources.test.ts',
   'test/cli/demo-again.test.ts',
@@ -26,6 +28,7 @@ const LONG = [
   'test/cli/sync-engine.test.ts',
   'test/docs/run-examples.test.ts',
   'test/docs/skills.test.ts',
+  'test/explore/follow.test.ts',
   'test/explore/moves.test.ts',
   'test/explore/report-sections.test.ts',
   'test/explore/retry.test.ts',
@@ -36,6 +39,7 @@ const LONG = [
   'test/front/rebuild.test.ts',
   'test/front/sources.test.ts',
   'test/front/told.test.ts',
+  'test/lake/splice.test.ts',
   'test/remote/empty-disk.test.ts',
   'test/remote/explore.test.ts',
   'test/remote/hostile-bucket.test.ts',
@@ -77,9 +81,11 @@ const LONG = [
   'test/run/stage-daily.test.ts',
   'test/run/unsure-items.test.ts',
   'test/run/webhook.test.ts',
+  'test/sandbox/export.test.ts',
   'test/sandbox/readings-sync.test.ts',
   'test/sandbox/readings.test.ts',
   'test/sandbox/webhooks.test.ts',
+  'test/sandbox/world.test.ts',
   'test/sim/edge-cases.test.ts',
   'test/sim/lagging-service.test.ts',
   'test/sim/loaded-machine.test.ts',
