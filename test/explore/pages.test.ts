@@ -62,6 +62,8 @@ test('Today says what moved since the run before, and each number leads to its l
 
 test('nothing moved since a day ago, because the service last looked later', async () => {
   expect(await explored.page('/?since=week')).toContain('Rádio Nôtre 7');
+  expect(await explored.page('/?since=0')).toContain('the beginning</option>');
+  expect(await explored.page('/?since=1')).toContain('run 1</option>');
 });
 
 test.each([
