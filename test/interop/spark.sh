@@ -25,7 +25,7 @@ spread() {
   "$work/$version/bin/spark-submit" $local --packages "$package" pipelines/spark/spread.py \
     --lake "$work/spark-data/$1/lake" --to "$work/spark-data/made [x]" --tables "$tables" \
     --first-day 2026-11-10 --last-day 2026-11-19 --set lags=1,3,7 --set step=2 --set pass_weeks=1 \
-    --set period=week --set window_periods=4 --set relaunches=any --set top=400 --set own_site=9223372036854775801 --set by=category \
+    --set period=week --set window_periods=4 --set relaunches=any --set top=400 --set own_site="$(cat "$work/spark-data/$1/own_site")" --set by=category \
     --fx "$work/spark-data/$1/rates.csv" --weights "$work/spark-data/$1/weights.csv" --tree "$work/spark-data/$1/tree.csv" 2>"$work/$version.log" || { tail -40 "$work/$version.log" && return 1; }
   "$work/compare/bin/python" "$here/read_spark.py" "$work/spark-data/$1/expected" "$work/spark-data/made [x]" "$number" "$1"
 }

@@ -30,8 +30,13 @@ if (folder === undefined) throw new Error('usage: write-spark.ts <folder> [items
 const DAYS = { first: '2026-11-10', last: '2026-11-19' };
 /** Of the analyses: lags, steps and periods that the days of the worlds have. */
 const VARIABLES = {
-  ...{ lags: '1,3,7', step: '2', pass_weeks: '1', period: 'week', window_periods: '4', relaunches: 'any', top: '400' },
-  own_site: '9223372036854775801',
+  lags: '1,3,7',
+  step: '2',
+  pass_weeks: '1',
+  period: 'week',
+  window_periods: '4',
+  relaunches: 'any',
+  top: '400',
 };
 /** Of a euro in dollars, by day. */
 const RATES = Array.from({ length: 50 }, (_, day) => {
@@ -216,7 +221,10 @@ async function writeWorld(world: string, tables: Partial<Record<TableName, strin
     await db.run(`INSERT INTO price_spread_daily BY NAME ${text}`);
   await expectRows(db, target, 'price_spread_daily');
   await db.run(`CREATE VIEW price_spells AS ${readAnalysis('price_spells')}`);
-  for (const [name, value] of Object.entries(VARIABLES)) await db.run(`SET VARIABLE ${name} = ${quoteLiteral(value)}`);
+  const own = await db.row('SELECT site_id FROM sites ORDER BY site_id LIMIT 1 OFFSET 1');
+  const variables = { ...VARIABLES, own_site: String(own?.site_id) };
+  await writeFile(join(target, 'own_site'), variables.own_site);
+  for (const [name, value] of Object.entries(variables)) await db.run(`SET VARIABLE ${name} = ${quoteLiteral(value)}`);
   const texts = { rates: `date,currency,rate\n${RATES.join('')}`, weights: WEIGHTS, tree: TREE };
   const file = (name: keyof typeof texts) => join(target, `${name}.csv`);
   for (const [name, text] of Object.entries(texts)) await writeFile(join(target, `${name}.csv`), text);
