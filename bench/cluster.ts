@@ -2,8 +2,8 @@
  * npm run bench:cluster -- --submit 'spark-submit --master spark://HOST:7077' [--items 1000000 --past-days 333 --memory 400MB]
  * [--remote 's3://bucket/prefix?endpoint=…']
  * First copies of one world with its past, on this machine alone, by a Spark cluster on it, and by one that gets files by the
- * remote alone. Prints Markdown. CPU seconds
- * are those of the whole machine without the sandbox's, so that Java's count; nothing else may run meanwhile.
+ * remote alone. Prints Markdown. CPU seconds are those of the whole machine without the sandbox's, so that Java's count;
+ * nothing else may run meanwhile.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
@@ -17,7 +17,6 @@ import { type BenchSandbox, CLI, startSandbox, sync } from './processes.js';
 const { values } = parseArgs({
   options: {
     items: { type: 'string', default: '1000000' },
-    // Of so many items, five times as many changes.
     'past-days': { type: 'string', default: '333' },
     memory: { type: 'string', default: '400MB' },
     submit: { type: 'string' },
@@ -37,7 +36,7 @@ landing: { keep: 0 }
 engine: ${JSON.stringify(engine)}
 `;
 
-/** What `sync` says of the cluster. */
+/** The cluster's share of the work, from the log of `sync`. */
 interface Used {
   tasks: number;
   cpuSeconds: number;

@@ -43,7 +43,7 @@ const RATES = Array.from({ length: 50 }, (_, day) => {
   const date = new Date(Date.UTC(2026, 9, 1 + day)).toISOString().slice(0, 10);
   return `${date},USD,${(1.1 + Math.sin(day / 5) / 20).toFixed(6)}\n`;
 });
-/** Of categories, by periods and without, and what is above them. */
+/** Weights of categories, some of a period only, and a tree above them. */
 const WEIGHTS =
   'category,weight,period\nname-0,1.5,\nname-1,2,2026-10-26\nname-1,3,2026-11-09\nname-2,0.25,\nname-3,0,\nother,4,\n';
 const TREE = 'child,parent\nname-0,A\nname-1,A\nA,B\nB,C\nname-2,C\nother,D\n';
