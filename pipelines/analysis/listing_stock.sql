@@ -123,7 +123,7 @@ changed AS (
   WHERE place.pair IS NOT NULL AND json_type(changes, place.pair) = 'ARRAY'
   GROUP BY item_id, nth, name
 ),
--- Of a listing without such a change, each attribute has the same value at all moments: that of moment 0.
+-- A listing without such a change has the same values at all moments: those of moment 0.
 moments AS MATERIALIZED (
   SELECT item_id, nth, at_us, kind, CASE WHEN is_changed THEN nth ELSE 0 END AS value_nth
   FROM (

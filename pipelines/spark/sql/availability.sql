@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source 82d3f1e138a35d04.
+-- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source 06fc7a2c000351e7.
 -- step: availability__mapped_sites
 SELECT DISTINCT
   site_id

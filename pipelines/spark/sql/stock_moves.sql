@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/stock_moves.sql: change that one. Source 3661656adc7a60ff.
+-- Made by generate.py from pipelines/analysis/stock_moves.sql: change that one. Source 7119e8704acc59c7.
 -- step: stock_moves__newest_run
 SELECT
   MAX(run_number) AS run_number
