@@ -96,8 +96,8 @@ async function findNeeded(): Promise<Record<string, string[]>> {
     site_id: shop,
     first_day: first,
     last_day: last,
-    product_ids: product,
-    currencies: 'EUR',
+    product_ids: JSON.stringify([product]),
+    currencies: JSON.stringify(['EUR']),
   };
   const required = (name: string) => readVariables(name).filter((one) => one.isRequired && one.name in known);
   const files: Record<string, string[]> = { law_of_one_price: ['--fx', rates], weighted_index: ['--weights', weights] };
