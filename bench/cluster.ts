@@ -1,9 +1,9 @@
 /**
  * npm run bench:cluster -- --submit 'spark-submit --master spark://HOST:7077' [--items 1000000 --past-days 333 --memory 400MB]
- * [--remote 's3://bucket/prefix?endpoint=…']
+ * [--changes 5000000] [--remote 's3://bucket/prefix?endpoint=…']
  * First copies of one world with its past, on this machine alone, by a Spark cluster on it, and by one that gets files by the
- * remote alone. Prints Markdown. CPU seconds are those of the whole machine without the sandbox's, so that Java's count;
- * nothing else may run meanwhile.
+ * remote alone; then runs that bring so many changes, as many a day as there are items. Prints Markdown. CPU seconds are those
+ * of the whole machine without the sandbox's, so that Java's count; nothing else may run meanwhile.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
@@ -18,6 +18,7 @@ const { values } = parseArgs({
   options: {
     items: { type: 'string', default: '1000000' },
     'past-days': { type: 'string', default: '333' },
+    changes: { type: 'string', default: '0' },
     memory: { type: 'string', default: '400MB' },
     submit: { type: 'string' },
     remote: { type: 'string' },
@@ -49,7 +50,15 @@ interface Used {
 const readMachine = () =>
   cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0) / 1000;
 
-async function copy(sandbox: BenchSandbox, name: string, engine: object, remote?: string): Promise<void> {
+/** A way to run: alone, by a cluster, or by a cluster that shares the remote alone. */
+interface Way {
+  name: string;
+  engine: object;
+  remote?: string;
+}
+
+/** Brings the lake of a way up to date, and prints what that took. */
+async function measure(sandbox: BenchSandbox, what: string, { name, engine, remote }: Way): Promise<void> {
   const lake = path.join(WORK, name);
   const file = path.join(WORK, `${name}.yaml`);
   await writeFile(file, describePipeline(lake, engine, remote));
@@ -60,7 +69,7 @@ async function copy(sandbox: BenchSandbox, name: string, engine: object, remote?
   const events = stderr.split('\n').filter((line) => line.startsWith('{'));
   const used = events.map((line) => JSON.parse(line)).find(({ event }) => event === 'spark.done') as Used | undefined;
   const cells = [
-    ...[name, seconds, all, cpuSeconds, peakBytes / 2 ** 20],
+    ...[`${what}, ${name}`, seconds, all, cpuSeconds, peakBytes / 2 ** 20],
     ...[used?.tasks ?? '', used?.cpuSeconds ?? '', used === undefined ? '' : used.maxBytes / 2 ** 20],
     ...[used === undefined ? '' : used.gotBytes / 1e6, used === undefined ? '' : used.sentBytes / 1e6],
     ...Object.values(await countRows(lake)),
@@ -68,7 +77,6 @@ async function copy(sandbox: BenchSandbox, name: string, engine: object, remote?
   console.log(
     `| ${cells.map((cell) => (typeof cell === 'number' ? Math.round(cell).toLocaleString('en') : cell)).join(' | ')} |`,
   );
-  await rm(lake, { recursive: true });
 }
 
 async function countRows(root: string): Promise<Record<string, number>> {
@@ -97,14 +105,22 @@ const COLUMNS = [
 ];
 const TABLES = ['items', 'history', 'offers', 'price_spread_daily'];
 
-const sandbox = await startSandbox(Number(values.items), ['--plan', 'unlimited', '--past-days', values['past-days']]);
+const items = Number(values.items);
+const changes = Number(values.changes);
+const spark = { submit: values.submit.split(' '), worker: [process.execPath, CLI], leastRows: 0 };
+const ways: Way[] = [
+  { name: 'alone', engine: {} },
+  { name: 'cluster', engine: { spark } },
+  ...(values.remote === undefined
+    ? []
+    : [{ name: 'remote', engine: { spark: { ...spark, exchange: 'remote' } }, remote: values.remote }]),
+];
+const sandbox = await startSandbox(items, ['--plan', 'unlimited', '--past-days', values['past-days']]);
 try {
   console.log(`| ${[...COLUMNS, ...TABLES].join(' | ')} |\n|${' --- |'.repeat(COLUMNS.length + TABLES.length)}`);
-  await copy(sandbox, 'alone', {});
-  const spark = { submit: values.submit.split(' '), worker: [process.execPath, CLI], leastRows: 0 };
-  await copy(sandbox, 'cluster', { spark });
-  if (values.remote !== undefined)
-    await copy(sandbox, 'by-remote', { spark: { ...spark, exchange: 'remote' } }, values.remote);
+  for (const way of ways) await measure(sandbox, 'first copy', way);
+  for (let left = changes; left > 0; left -= items) await sandbox.advance(Math.min(left, items), 24);
+  if (changes > 0) for (const way of ways) await measure(sandbox, `${changes.toLocaleString('en')} changes`, way);
 } finally {
   await sandbox.stop();
   await rm(WORK, { recursive: true, force: true });
