@@ -26,6 +26,8 @@ export class Submission {
   readonly #child: ChildProcess;
   readonly #exited: Promise<void>;
   #tail = '';
+  /** Its number may be another process's by now. */
+  #isOver = false;
 
   /**
    * @param secrets texts that no variable of its environment may hold
@@ -67,6 +69,7 @@ export class Submission {
       };
       this.#child.once('exit', (code, signal) => {
         this.kill('SIGKILL'); // what it left
+        this.#isOver = true;
         // Its last words are still on their way. Something that it started may keep the pipe open for ever.
         setTimeout(end, LAST_WORDS_MS, code, signal).unref();
         this.#child.once('close', end);
@@ -80,7 +83,7 @@ export class Submission {
 
   kill(signal: 'SIGTERM' | 'SIGKILL'): void {
     const { pid } = this.#child;
-    if (pid === undefined) return;
+    if (pid === undefined || this.#isOver) return;
     try {
       process.kill(-pid, signal);
     } catch {
