@@ -49,19 +49,35 @@ export interface JudgedSources {
   reread: ItemReads;
 }
 
+/** When and how reads are judged. */
+export interface JudgingFacts {
+  at: string;
+  skew: FeedSkew;
+}
+
 export async function judgeReads(
   graph: RelationGraph,
-  { rejected, reread, ...sources }: JudgedSources,
-  { at, skew }: { at: string; skew: FeedSkew },
+  sources: JudgedSources,
+  facts: JudgingFacts,
 ): Promise<JudgedReads> {
-  const judged = graph.model(
-    'judged_reads',
-    { ...sources, rejected_items: rejected.items, rejected_rows: rejected.rows, reread_items: reread.rows },
-    { ...describeSkew(skew), read_at: at },
-  );
-  const select = sql`SELECT r.* REPLACE (j.change_id AS change_id), j.reason IS NULL AS is_current
-    FROM ${reread.rows} AS r JOIN ${judged} AS j USING (item_id) WHERE NOT j.is_rejected`;
+  const { needs, values } = describeJudging(sources, facts);
+  const judged = graph.model('judged_reads', needs, values);
+  const select = selectTaken(sql`${needs.reread_items}`, sql`${judged}`);
   return { judged, taken: graph.rowsOf('taken_reads', select, await graph.count(judged)) };
+}
+
+/** The relations and values of the model `judged_reads`. */
+export function describeJudging({ rejected, reread, ...sources }: JudgedSources, { at, skew }: JudgingFacts) {
+  return {
+    needs: { ...sources, rejected_items: rejected.items, rejected_rows: rejected.rows, reread_items: reread.rows },
+    values: { ...describeSkew(skew), read_at: at },
+  };
+}
+
+/** The reads that become rows of items, by both of these for use after FROM. */
+export function selectTaken(reread: Sql, judged: Sql): Sql {
+  return sql`SELECT r.* REPLACE (j.change_id AS change_id), j.reason IS NULL AS is_current
+    FROM ${reread} AS r JOIN ${judged} AS j USING (item_id) WHERE NOT j.is_rejected`;
 }
 
 /** Needed items whose read shows too little. */

@@ -1,9 +1,11 @@
 import { append, KEEP, replaceAll, replaceRows, type TableChange } from '../lake/table-change.js';
 import type { TableRows } from '../lake/table-rows.js';
 import { FEW_ROWS, type RelationGraph } from '../sql/graph.js';
-import { asRows, type Needs, type Source, type Values } from '../sql/model.js';
+import { asRows, bindModel, type Needs, type Values } from '../sql/model.js';
 import type { Relation } from '../sql/relation.js';
 import { columnsOf, join, type Sql, sql } from '../sql/sql.js';
+import type { ColumnType } from '../sql/table-relation.js';
+import { loadTableSchema } from '../tables/schemas.js';
 import type { DataFile } from '../tables/table.js';
 import type { FeedSkew } from './feed-skew.js';
 
@@ -38,6 +40,8 @@ export interface TouchedItems {
 /** Rows, before the run, of all items that may change. */
 export interface BaseRows {
   rows: Relation;
+  /** The rows of all items, where the lake has none yet and only those that may change were read. */
+  all?: Relation;
   /** The items and their places, if these were looked up. */
   places?: Relation;
   /** Few rows, with their places. */
@@ -57,12 +61,51 @@ export async function readBase(graph: RelationGraph, base: MergeBase, touched: T
 }
 
 /** A condition over items. */
-function selectTouched({ pending, different, stale, doubted, rejected, renamed }: TouchedItems): Sql {
-  const ids = [different, stale, doubted, rejected].map((items) => sql`UNION SELECT item_id FROM ${items}`);
-  const condition = sql`item_id IN (SELECT item_id FROM ${pending} WHERE item_id IS NOT NULL ${join(ids, ' ')})`;
+function selectTouched(touched: TouchedItems, ids: Sql = selectIds(touched)): Sql {
+  const condition = sql`item_id IN (${ids})`;
+  const { renamed } = touched;
   if (renamed === undefined) return condition;
   return sql`${condition} OR site_id IN (SELECT site_id FROM ${renamed.sites})
     OR list_has_any(datasets, (SELECT list(former) FROM ${renamed.datasets}))`;
+}
+
+function selectIds({ pending, different, stale, doubted, rejected }: TouchedItems): Sql {
+  const others = [different, stale, doubted, rejected].map((items) => sql`UNION SELECT item_id FROM ${items}`);
+  return sql`SELECT item_id FROM ${pending} WHERE item_id IS NOT NULL ${join(others, ' ')}`;
+}
+
+/** The columns of `selectBasePieces`: a row, and the file that holds it where the lake does. */
+export const BASE_PIECE_COLUMNS: readonly ColumnType[] = [
+  ...loadTableSchema('items').columns,
+  { name: 'place', type: 'VARCHAR' },
+];
+
+/** As `readBase`, in pieces that read some of the files each. @param exported groups of whole rows, for use after FROM */
+export function selectBasePieces(
+  graph: RelationGraph,
+  base: MergeBase,
+  touched: TouchedItems,
+  {
+    exported,
+    stored,
+  }: { exported: () => readonly Sql[]; stored: (files: readonly DataFile[]) => readonly DataFile[][] },
+): Sql[] {
+  const ids = sql`SELECT item_id FROM ${graph.table('touched_items', selectIds(touched))}`;
+  const condition = selectTouched(touched, ids);
+  const columns = columnsOf('items');
+  const { different } = touched;
+  const select = (rows: Sql) => sql`SELECT ${columns}, CAST(NULL AS VARCHAR) AS place FROM ${rows}`;
+  if (base.kind === 'first') return exported().map((rows) => sql`${select(rows)} WHERE ${condition}`);
+  const { before } = base;
+  const old = stored(before.files).map(
+    (files) =>
+      sql`SELECT ${columns}, filename AS place FROM ${before.ofFiles(files, { places: true })} WHERE ${condition}`,
+  );
+  if (base.kind === 'lake') return old;
+  return [
+    ...exported().map((rows) => sql`${select(rows)} SEMI JOIN ${different} USING (item_id)`),
+    ...old.map((rows) => sql`SELECT * FROM (${rows}) ANTI JOIN ${different} USING (item_id)`),
+  ];
 }
 
 /** Keeps few rows in memory, because each statement over files opens every column of each file again. */
@@ -99,16 +142,21 @@ export interface Merge {
   changed: bigint | undefined;
 }
 
-/** Applies pending changes and whole reads to the merge base (model apply). `gone` counts the missing items. */
+/** Selects the rows that changes and whole reads make of the base (model apply), and those of the missing items. */
+export function selectMerged(needs: Needs<'apply'>, values: Values<'apply'>): Sql {
+  return sql`WITH applied AS MATERIALIZED (${bindModel('apply', needs, values)})
+    SELECT * FROM applied
+    UNION ALL BY NAME
+    SELECT * FROM ${asRows(needs.missing_items)} ANTI JOIN applied USING (item_id)`;
+}
+
+/** The change of table items. @param merged the rows that `selectMerged` gives */
 export async function mergeItems(
   graph: RelationGraph,
   base: MergeBase,
-  { rows, places, stored }: BaseRows,
-  needs: Omit<Needs<'apply'>, 'base_items'>,
-  { gone, ...values }: Values<'apply'> & { gone: bigint },
+  { rows, all = rows, places, stored }: BaseRows,
+  merged: Relation,
 ): Promise<Merge> {
-  const applied = graph.model('apply', { ...needs, base_items: rows }, values);
-  const merged = gone === 0n ? applied : addMissing(graph, applied, needs.missing_items);
   const changed = await graph.count(merged);
   const columns = columnsOf('items');
   const added = sql`SELECT ${columns} FROM ${merged}`;
@@ -116,8 +164,8 @@ export async function mergeItems(
   const withOthers = (all: Relation) =>
     sql`SELECT ${columns} FROM ${all} ANTI JOIN ${merged} USING (item_id) UNION ALL ${added}`;
   if (base.kind === 'first') {
-    const all = changed === 0n ? sql`SELECT ${columns} FROM ${rows}` : withOthers(rows);
-    return { change: append(all), merged, before: none, changed: undefined };
+    const whole = changed === 0n ? sql`SELECT ${columns} FROM ${all}` : withOthers(all);
+    return { change: append(whole), merged, before: none, changed: undefined };
   }
   if (changed === 0n && !base.isRewritten) return { change: KEEP, merged, before: none, changed };
   const change = base.isRewritten
@@ -134,13 +182,6 @@ export async function mergeItems(
   const old = base.kind === 'lake' ? sql`${rows}` : base.before.ofFiles(change.remove);
   const select = sql`SELECT ${columns} FROM ${old} SEMI JOIN ${merged} USING (item_id)`;
   return { change, merged, before: graph.rowsOf('items_before', select, changed), changed };
-}
-
-function addMissing(graph: RelationGraph, applied: Relation, missing: Source): Relation {
-  return graph.table(
-    'merged_items',
-    sql`SELECT * FROM ${applied} UNION ALL BY NAME SELECT * FROM ${asRows(missing)} ANTI JOIN ${applied} USING (item_id)`,
-  );
 }
 
 /**

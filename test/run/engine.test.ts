@@ -104,5 +104,37 @@ test('a complete copy is compared there with the lake as it is here', async () =
     ...{ gone: 1n, differences: 1n, difference_columns: row.difference_columns },
   });
   expect(await readRows(world.lakePath)).toEqual(here);
-  expect(countTasks(notes)).toMatchObject({ rows: 2 });
+  // Two compare. Others find the items that change, and apply changes to these.
+  expect(countTasks(notes).rows).toBeGreaterThan(4);
+});
+
+/** Lands changes of every kind behind a copy, and gives the folder of the lake. */
+async function landChanges(): Promise<string> {
+  await world.sync();
+  await world.sandbox.advance({ hours: 8, changes: 300 });
+  await landPipeline(world.pipeline, testIo);
+  const landed = `${world.lakePath}-landed`;
+  cpSync(world.lakePath, landed, { recursive: true });
+  return landed;
+}
+
+test('changes are applied there as they are here', async () => {
+  const landed = await landChanges();
+  const { row } = await world.sync();
+  // Some items are read whole: their changes say too little.
+  expect(row.written).toBeGreaterThan(300n);
+  const here = await readRows(world.lakePath);
+  world.renew(landed);
+  const notes = path.join(world.folder, 'changes.notes');
+  world.pipeline.engine = stubEngine('--once', '--note', notes);
+  expect((await world.sync()).row).toMatchObject({ written: row.written, stale_items: row.stale_items });
+  expect(await readRows(world.lakePath)).toEqual(here);
+  expect(countTasks(notes).rows).toBeGreaterThan(4);
+});
+
+test('a worker that leaves out an item which it was asked about is found out', async () => {
+  const landed = await landChanges();
+  world.renew(landed);
+  world.pipeline.engine = stubEngine('--once', '--play', 'drop rows');
+  await expect(world.sync()).rejects.toThrow(/task \(rows\) can't be right: it has \d+ rows, and the run counted \d+/);
 });

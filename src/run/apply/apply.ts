@@ -8,7 +8,6 @@ import {
   findNeeds,
   findStaleItems,
   type JudgedReads,
-  judgeReads,
   type NeededItems,
   type StaleItems,
 } from '../../apply/judge-reads.js';
@@ -18,7 +17,6 @@ import {
   type Merge,
   type MergeBase,
   mergeItems,
-  readBase,
   type TouchedItems,
 } from '../../apply/merge.js';
 import { countUnnamed, type RejectedRows, readRejectedRows, selectRejects } from '../../apply/rejects.js';
@@ -27,12 +25,13 @@ import type { TypedFile } from '../../apply/type-file.js';
 import { countTyped, type ItemReader, type ItemReads } from '../../apply/typed-rows.js';
 import type { TableChange } from '../../lake/table-change.js';
 import type { Relation } from '../../sql/relation.js';
-import { code, type Sql, sql } from '../../sql/sql.js';
-import type { ItemValue } from '../../tables/item-names.js';
-import { loadTableSchema } from '../../tables/schemas.js';
+import { type Sql, sql } from '../../sql/sql.js';
 import type { DatasetNames } from '../land/establish-listing.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
+import { findAbsent } from './absent-fields.js';
+import { chooseSteps } from './apply-elsewhere.js';
+import type { ApplySteps } from './apply-steps.js';
 import { compareElsewhere } from './compare-elsewhere.js';
 import { hasTooManySites } from './items-layout.js';
 import type { Moment } from './service-time.js';
@@ -56,6 +55,7 @@ export interface ReadChanges {
 export interface ComparedRun extends ReadChanges {
   base: MergeBase;
   baseRows: BaseRows;
+  steps: ApplySteps;
   /** Files of whole rows, typed. */
   itemFiles: readonly TypedFile[];
   exported: ItemReads;
@@ -111,17 +111,16 @@ export async function compareRun(
   if (kept > 0n) run.io.log('warn', 'copy.datasets_locked', { kept });
   const rejected = findRejected(run, landed, { ...read, exported }, itemFiles);
   const renamedDatasets = loadRenames(graph, renames);
-  const baseRows = await readBase(graph, base, listTouched({ ...read, exported, compared, rejected }));
+  const steps = await chooseSteps(run, { pending, exported, different: compared.different });
+  const baseRows = await steps.readBase(base, listTouched({ ...read, exported, compared, rejected }), exported);
   const unnamed = await countUnnamed(graph, { pending, rejected: rejected.rows, watermark });
-  const needed = await findNeeds(
-    graph,
-    {
-      ...{ base_items: baseRows.rows, doubted_items: compared.doubted, pending_changes: pending },
-      ...{ rejected_items: rejected.items, stale_items: lake.stale_items },
-    },
-    { feed_skew: skew.us, read_at: moment.at, run_id: landing.runId, watermark: watermark ?? null },
-  );
-  const rows = { base, baseRows, itemFiles, exported, reread, compared, rejected, renamedDatasets };
+  const needs = {
+    ...{ base_items: baseRows.rows, doubted_items: compared.doubted, pending_changes: pending },
+    ...{ rejected_items: rejected.items, stale_items: lake.stale_items },
+  };
+  const values = { feed_skew: skew.us, read_at: moment.at, run_id: landing.runId, watermark: watermark ?? null };
+  const needed = await findNeeds(graph, await steps.narrowNeeds(needs, values), values);
+  const rows = { base, baseRows, steps, itemFiles, exported, reread, compared, rejected, renamedDatasets };
   return { ...read, ...rows, skew, lacksChanges, needed, unnamed, moment };
 }
 
@@ -135,12 +134,12 @@ export async function judgeRun(run: Run, compared: ComparedRun, itemFiles: reado
   const next = await addReads(run, compared, itemFiles);
   const skew =
     next.reread.tally.typed > 0n ? await measureFeedSkew(run.graph, { ...next.lake, ...next }, next) : next.skew;
-  return judge(run, { ...next, skew });
+  return judge({ ...next, skew });
 }
 
 /** Judges again, with what was read once more. */
 export async function judgeAgain(run: Run, judged: JudgedRun, itemFiles: readonly TypedFile[]): Promise<JudgedRun> {
-  return judge(run, await addReads(run, judged, itemFiles));
+  return judge(await addReads(run, judged, itemFiles));
 }
 
 async function addReads({ graph }: Run, compared: ComparedRun, itemFiles: readonly TypedFile[]): Promise<ComparedRun> {
@@ -150,16 +149,13 @@ async function addReads({ graph }: Run, compared: ComparedRun, itemFiles: readon
   return { ...compared, itemFiles, reread, rejected: { ...compared.rejected, rows } };
 }
 
-async function judge({ graph }: Run, compared: ComparedRun): Promise<JudgedRun> {
-  const { lake, pending, baseRows, needed, rejected, reread, moment, skew } = compared;
-  const reads = await judgeReads(
-    graph,
-    {
-      ...{ base_items: baseRows.rows, needed_items: needed.rows, pending_changes: pending, rejected, reread },
-      ...{ history: lake.history, stale_items: lake.stale_items },
-    },
-    { at: moment.at, skew },
-  );
+async function judge(compared: ComparedRun): Promise<JudgedRun> {
+  const { lake, pending, baseRows, steps, needed, rejected, reread, moment, skew } = compared;
+  const sources = {
+    ...{ base_items: baseRows.rows, needed_items: needed.rows, pending_changes: pending, rejected, reread },
+    ...{ history: lake.history, stale_items: lake.stale_items },
+  };
+  const reads = await steps.judge(sources, { at: moment.at, skew });
   return { ...compared, reads };
 }
 
@@ -189,7 +185,8 @@ export interface Batch {
 export async function mergeRun(run: Run, landed: LandedInput, judged: JudgedRun): Promise<Batch> {
   const { graph, landing } = run;
   const { runId } = landing;
-  const { lake, changeFiles, changes, pending, base, itemFiles, exported, reread, compared, reads, skew } = judged;
+  const { lake, changeFiles, changes, pending, base, steps, itemFiles, exported, reread, compared, reads, skew } =
+    judged;
   const { at } = judged.moment;
   const { applyFrom, watermark } = landed.window;
   const stale = await findStaleItems(graph, reads, {
@@ -202,18 +199,16 @@ export async function mergeRun(run: Run, landed: LandedInput, judged: JudgedRun)
   const sites = await findSites(graph, sources, { runId, at, applyFrom: watermark ?? applyFrom });
   const renamed = { sites: sites.renamed, datasets: judged.renamedDatasets };
   const isRenamed = sites.renamedCount > 0n || judged.renames.length > 0;
-  const baseRows = isRenamed ? await readBase(graph, base, { ...listTouched(judged), renamed }) : judged.baseRows;
-  const { gone, differences, missed } = compared.counts;
-  const merge = await mergeItems(
-    graph,
-    base,
-    baseRows,
-    {
-      ...{ different_items: compared.different, missing_items: compared.missing, pending_changes: pending },
-      ...{ renamed_datasets: renamed.datasets, renamed_sites: renamed.sites, taken_reads: reads.taken },
-    },
-    { ...describeSkew(skew), run_id: runId, watermark: watermark ?? null, gone },
-  );
+  const touched = { ...listTouched(judged), renamed };
+  const baseRows = isRenamed ? await steps.readBase(base, touched, exported) : judged.baseRows;
+  const { differences, missed } = compared.counts;
+  const needs = {
+    ...{ base_items: baseRows.rows, different_items: compared.different, missing_items: compared.missing },
+    ...{ pending_changes: pending, taken_reads: reads.taken },
+    ...{ renamed_datasets: renamed.datasets, renamed_sites: renamed.sites },
+  };
+  const values = { ...describeSkew(skew), run_id: runId, watermark: watermark ?? null };
+  const merge = await mergeItems(graph, base, baseRows, await steps.merge(needs, values));
   const typedRows = countTyped(itemFiles) + countTyped(changeFiles);
   const good = exported.tally.typed + reread.tally.typed + changes.tally.typed;
   const newChanges = changes.tally.typed - changes.tally.repeated;
@@ -258,22 +253,6 @@ function findRejected(
     { watermark: window.watermark ?? null },
   );
   return { rows, items };
-}
-
-/** So many values of a field are not gone at once because a service leaves out what is null. */
-const KEPT_VALUES = 20n;
-
-/** Fields that no export row has, though the lake has many values in them: these are kept. */
-async function findAbsent({ graph, typing, io }: Run, items: Relation): Promise<ItemValue[]> {
-  const { columns } = loadTableSchema('items');
-  const absent: ItemValue[] = [];
-  for (const name of typing.listAbsent()) {
-    // An export may really have no removed items, so removal times are never kept.
-    if (name === 'removed_at' || !columns.some((column) => column.name === name)) continue;
-    if ((await graph.count(sql`FROM ${items} WHERE ${code(name)} IS NOT NULL`)) >= KEPT_VALUES) absent.push(name);
-  }
-  if (absent.length > 0) io.log('warn', 'export.fields_missing', { kept: absent.join(', ') });
-  return absent;
 }
 
 /** Whole rows that are in the table: a reread takes the place of the item's exported row. */

@@ -1,12 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { runSideBySide } from '../../io/side-by-side.js';
+import { explainSystemFault } from '../../lake/faults.js';
 import { groupBySize } from '../../lake/slices.js';
 import type { TableRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { code, readFiles, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
 import type { TableName } from '../../tables/table.js';
 import { MOST_TASKS, refuseRows, type Workers } from '../../workers/workers.js';
-import { PART, type PartFile } from './part-task.js';
+import { dividePart, PART, type PartFile } from './part-task.js';
 
 /** Workers, and what makes relations readable to them. */
 export interface Elsewhere {
@@ -66,6 +67,13 @@ export function divideSources(
     return { select: selectParts(table, source, division), count };
   });
   return divideRows(elsewhere, pieces, folder);
+}
+
+/** Divides rows by their column `part`, here. */
+export async function divideHere(graph: RelationGraph, select: Sql, folder: string): Promise<PartFile[]> {
+  await graph.ready(select);
+  await mkdir(folder, { recursive: true });
+  return explainSystemFault(folder, () => dividePart(graph.db, { views: [], select, folder }));
 }
 
 /**

@@ -1,6 +1,4 @@
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { explainSystemFault } from '../../lake/faults.js';
 import { MANY_FILES } from '../../lake/plan-compaction.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
@@ -10,6 +8,7 @@ import type { TableName } from '../../tables/table.js';
 import {
   type DividedTable,
   type Division,
+  divideHere,
   divideTable,
   type Elsewhere,
   filesOf,
@@ -17,7 +16,7 @@ import {
   selectParts,
   WORKER_ROWS,
 } from './divide.js';
-import { dividePart, type PartFile } from './part-task.js';
+import type { PartFile } from './part-task.js';
 
 /** So many items are grouped by product at once: what groups hold can't all be spilled. */
 const WHOLE_ITEMS = 1_100_000n;
@@ -94,9 +93,7 @@ export class ProductParts {
     const elsewhere = this.workers(items);
     if (elsewhere !== undefined) return divideTable(this.#graph, elsewhere, table, division);
     const whole = selectParts(table.table, sql`${table.rows}`, division);
-    await this.#graph.ready(whole);
-    await mkdir(folder, { recursive: true });
-    return explainSystemFault(folder, () => dividePart(this.#graph.db, { views: [], select: whole, folder }));
+    return divideHere(this.#graph, whole, folder);
   }
 }
 
