@@ -12,18 +12,47 @@
 -- Limits: covers the time from the first known change. An attribute without changes is assumed to have had its value
 -- since then. Only changes in history count. Mappings, and the product of each listing, are today's for all times.
 -- Variables:
+-- · out_after (time): only products that are out of stock now, and were not yet at this time; without an offset,
+--   a time in UTC
 -- · top (whole number; default 100): number of rows
-WITH runs AS MATERIALIZED (
+WITH stock_since AS NOT MATERIALIZED (SELECT epoch_us(getvariable('out_after')::TIMESTAMPTZ) AS after_us),
+runs AS MATERIALIZED (
   FROM (FROM 'listing_stock.sql')
   WHERE (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
     AND (
       getvariable('site_id') IS NULL
       OR product_id IN (SELECT product_id FROM (FROM 'product_listings.sql') WHERE site_id = getvariable('site_id')::BIGINT)
     )
-    AND (getvariable('out_after') IS NULL OR out_us > epoch_us(getvariable('out_after')::TIMESTAMPTZ))
 ),
 span AS (SELECT DISTINCT known_us, now_us FROM runs),
-numbers AS MATERIALIZED (SELECT product_id, row_number() OVER () AS product FROM (SELECT DISTINCT product_id FROM runs)),
+-- A shop is out of stock for as long as its only listing is, and for at most as long as all of them together are.
+bounds AS MATERIALIZED (
+  SELECT
+    product_id,
+    min(item_id) = max(item_id) AND bool_or(state <> 'unknown') AS is_exact,
+    coalesce(sum(to_us - from_us) FILTER (state = 'out of stock'), 0) AS out_us,
+    bool_or(state = 'out of stock' AND to_us = now_us) AS is_out,
+    max(CASE WHEN to_us < now_us THEN to_us ELSE from_us END) AS moved_us
+  FROM runs
+  WHERE getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT
+  GROUP BY product_id, site_id
+),
+-- Products that may have one of the first rows.
+numbers AS MATERIALIZED (
+  SELECT product_id, row_number() OVER () AS product
+  FROM (
+    SELECT DISTINCT product_id
+    FROM bounds
+    CROSS JOIN (
+      SELECT CASE WHEN count(*) = coalesce(getvariable('top')::BIGINT, 100) THEN min(out_us) ELSE 0 END AS least_us
+      FROM (SELECT out_us FROM bounds WHERE is_exact ORDER BY out_us DESC LIMIT coalesce(getvariable('top')::BIGINT, 100))
+    )
+    WHERE CASE
+      WHEN getvariable('out_after') IS NULL THEN out_us >= least_us
+      ELSE is_out AND moved_us > epoch_us(getvariable('out_after')::TIMESTAMPTZ)
+    END
+  )
+),
 -- The best state that a listing has is the shop's. All rows below are as many as these, however many shops a product has.
 listing_states AS MATERIALIZED (
   SELECT product, site_id, from_us, to_us, list_position(['in stock', 'unknown', 'on order', 'out of stock'], state) AS state

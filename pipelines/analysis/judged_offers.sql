@@ -1,3 +1,4 @@
+-- part of: table offers
 -- Every listed offer with a price, and the reasons not to compare it (docs/concepts/spreads.md): placeholder, currency,
 -- stale, out_of_stock, scale, pack, condition, terms, outlier, duplicate. Of the offers without findings, the cheapest
 -- of each shop counts. Each offer is first judged by itself. All offers are then compared with those that passed, one

@@ -1,38 +1,45 @@
--- part of: availability and stock_outs
+-- part of: availability, stock_moves and stock_outs
 -- Whether listings were in stock, by their attributes: one row per listing and stretch of time, in microseconds (from_us
 -- to to_us), with its state: in stock, on order, out of stock or unknown. known_us: when the known history begins; now_us:
--- its end. Two stretches that follow one another may have the same state. out_us: when a stretch of the product last began or
--- ended before now; null if none of its listings is out of stock now. explore makes these rows once for a version of the
--- lake, without a variable, in the order of products; so a query that reads them chooses among them again.
+-- its end. Two stretches that follow one another may have the same state. From stock_since (after_us, one row): only
+-- products of which a listing came, went or told something after it, or all if it is null. explore makes these rows once for
+-- a version of the lake, without a variable, in the order of products; so a query that reads them chooses among them again.
 -- Variables:
 -- · product (product): only this product
--- · site_id (site): only this shop
--- · out_after (time): only products that are out of stock now, and were not yet at this time; without an offset,
---   a time in UTC
+-- · site_id (site): only products of this shop
 WITH mapped_sites AS (
   SELECT DISTINCT site_id
   FROM (FROM 'product_listings.sql')
   WHERE getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR
 ),
 mapped AS (FROM 'mapped_attributes.sql'),
-names AS (SELECT site_id, name FROM mapped WHERE meaning = 'availability'),
--- Where changes hold a value: the path of a pair, and the path within its old and new value.
-places AS (
-  SELECT DISTINCT name, unnest([
-    {'pair': '$."' || name || '"', 'inner': '', 'nth': 1},
-    {'pair': '$."attributes.' || name || '"', 'inner': '', 'nth': 2},
-    {'pair': '$.attributes', 'inner': '."' || name || '"', 'nth': 3},
-    {'pair': '$.attributes', 'inner': '."' || replace(name, '.', '"."') || '"', 'nth': 4},
-    {'pair': '$."' || root || '"', 'inner': rest, 'nth': 5},
-    {'pair': '$."attributes.' || root || '"', 'inner': rest, 'nth': 6}
-  ]) AS place
+names AS MATERIALIZED (
+  SELECT
+    site_id,
+    name,
+    string_split(name, '.')[1] AS root,
+    CASE WHEN contains(name, '.') THEN '."' || array_to_string(string_split(name, '.')[2:], '"."') || '"' ELSE '' END AS rest
+  FROM mapped
+  WHERE meaning = 'availability'
+),
+-- Where changes hold a value: the path of a pair, the path within its old and new value, and a text that is then there.
+places AS MATERIALIZED (
+  SELECT site_id, name, place
   FROM (
     SELECT
+      site_id,
       name,
-      CASE WHEN contains(name, '.') THEN string_split(name, '.')[1] END AS root,
-      '."' || array_to_string(string_split(name, '.')[2:], '"."') || '"' AS rest
+      unnest([
+        {'pair': '$."' || name || '"', 'inner': '', 'nth': 1, 'hint': root},
+        {'pair': '$."attributes.' || name || '"', 'inner': '', 'nth': 2, 'hint': root},
+        {'pair': '$.attributes', 'inner': '."' || name || '"', 'nth': 3, 'hint': '"attributes"'},
+        {'pair': CASE WHEN rest <> '' THEN '$.attributes' END, 'inner': '."' || root || '"' || rest, 'nth': 4, 'hint': '"attributes"'},
+        {'pair': CASE WHEN rest <> '' THEN '$."' || root || '"' END, 'inner': rest, 'nth': 5, 'hint': root},
+        {'pair': CASE WHEN rest <> '' THEN '$."attributes.' || root || '"' END, 'inner': rest, 'nth': 6, 'hint': root}
+      ]) AS place
     FROM names
   )
+  WHERE place.pair IS NOT NULL
 ),
 clock AS (FROM 'data_clock.sql'),
 span AS MATERIALIZED (
@@ -41,24 +48,26 @@ span AS MATERIALIZED (
     greatest(seen_us, epoch_us((SELECT max(changed_at) FROM (FROM 'run_clocks.sql')))) AS now_us
   FROM clock
 ),
--- Products of which a listing came, went or told something since out_after: no other shop ran out.
+-- Changes that list, or may tell one of the attributes: a text with an escaped character may hold any name.
+telling AS NOT MATERIALIZED (
+  SELECT item_id, epoch_us(observed_at) AS at_us, change_id, kind, changes
+  FROM history
+  WHERE (kind IN ('REMOVED', 'RELISTED') OR changes IS NOT NULL)
+    AND (
+      kind IN ('REMOVED', 'RELISTED')
+      OR contains(changes, '\') OR contains(changes, '"attributes"')
+      OR len(list_filter((SELECT list(DISTINCT root) FROM names), lambda root: contains(changes, root))) > 0
+    )
+),
 touched AS (
   SELECT product_id
-  FROM (FROM 'product_history.sql')
-  WHERE observed_at > getvariable('out_after')::TIMESTAMPTZ AND kind IN ('REMOVED', 'RELISTED')
+  FROM (FROM 'product_listings.sql')
+  SEMI JOIN (SELECT item_id FROM telling, stock_since WHERE after_us IS NOT NULL AND at_us > after_us) AS later USING (item_id)
   UNION
   SELECT product_id
-  FROM (FROM 'product_history.sql') AS since
-  JOIN names ON names.site_id = since.site_id
-  JOIN places USING (name)
-  WHERE observed_at > getvariable('out_after')::TIMESTAMPTZ AND place.pair IS NOT NULL AND json_type(changes, place.pair) = 'ARRAY'
-  UNION
-  SELECT product_id
-  FROM (FROM 'product_listings.sql'), span
-  WHERE first_seen_at > getvariable('out_after')::TIMESTAMPTZ
-    OR removed_at > getvariable('out_after')::TIMESTAMPTZ
-    OR gone_at > getvariable('out_after')::TIMESTAMPTZ
-    OR known_us > epoch_us(getvariable('out_after')::TIMESTAMPTZ)
+  FROM (FROM 'product_listings.sql'), stock_since, span
+  WHERE after_us IS NOT NULL
+    AND (epoch_us(first_seen_at) > after_us OR epoch_us(removed_at) > after_us OR epoch_us(gone_at) > after_us OR known_us > after_us)
 ),
 -- Unnested from a list, DuckDB takes them for few.
 asked AS MATERIALIZED (
@@ -67,8 +76,8 @@ asked AS MATERIALIZED (
     SELECT list(DISTINCT product_id) AS ids
     FROM (
       SELECT product_id
-      FROM (FROM 'product_listings.sql')
-      WHERE getvariable('out_after') IS NULL
+      FROM (FROM 'product_listings.sql'), stock_since
+      WHERE after_us IS NULL
         AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
         AND site_id IN (SELECT site_id FROM names)
         AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
@@ -82,143 +91,148 @@ listings AS MATERIALIZED (
     item_id,
     product_id,
     site_id,
-    attributes,
     epoch_us(first_seen_at) AS seen_us,
     CASE WHEN NOT is_listed THEN epoch_us(coalesce(removed_at, gone_at)) END AS ended_us
   FROM items
   WHERE product_id IN (FROM asked)
     AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
 ),
--- Changes that list, or may tell one of the attributes: a text with an escaped character may hold any name.
 told AS MATERIALIZED (
-  SELECT
-    item_id,
-    site_id,
-    epoch_us(observed_at) AS at_us,
-    kind,
-    changes,
-    row_number() OVER (PARTITION BY item_id ORDER BY observed_at, change_id NULLS LAST, kind) AS nth
-  FROM (FROM 'product_history.sql')
-  SEMI JOIN listings USING (item_id)
-  LEFT JOIN (SELECT site_id, list(DISTINCT string_split(name, '.')[1]) AS roots FROM names GROUP BY site_id) AS own
-    USING (site_id)
-  WHERE (
-      kind IN ('REMOVED', 'RELISTED')
-      OR contains(changes, '\') OR contains(changes, '"attributes"')
-      OR len(list_filter(roots, lambda root: contains(changes, root))) > 0
-    )
-    AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
+  SELECT telling.item_id, site_id, at_us, change_id, kind, changes FROM telling JOIN listings USING (item_id)
 ),
-changed AS (
+changed AS MATERIALIZED (
   SELECT
     item_id,
-    nth,
+    any_value(told.site_id) AS site_id,
+    at_us,
+    change_id,
+    kind,
     name,
     -- The first place that has a value.
     arg_min(json_extract_string(changes, place.pair || '[0]' || place."inner"), place.nth) AS old_value,
     arg_min(json_extract_string(changes, place.pair || '[1]' || place."inner"), place.nth) AS new_value
   FROM told
-  JOIN names ON names.site_id = told.site_id
-  JOIN places USING (name)
-  WHERE place.pair IS NOT NULL AND json_type(changes, place.pair) = 'ARRAY'
-  GROUP BY item_id, nth, name
+  JOIN places ON places.site_id = told.site_id
+  WHERE CASE WHEN contains(changes, place.hint) OR contains(changes, '\') THEN json_type(changes, place.pair) END = 'ARRAY'
+  GROUP BY item_id, at_us, change_id, kind, name
 ),
--- A listing without such a change has the same values at all moments: those of moment 0.
-moments AS MATERIALIZED (
-  SELECT item_id, nth, at_us, kind, CASE WHEN is_changed THEN nth ELSE 0 END AS value_nth
+-- Today's values of the attributes that have not changed.
+present AS MATERIALIZED (
+  SELECT *
   FROM (
-    SELECT item_id, 0 AS nth, seen_us AS at_us, 'NEW' AS kind FROM listings
-    UNION ALL
-    SELECT item_id, nth, at_us, kind
-    FROM told
-    WHERE kind IN ('REMOVED', 'RELISTED') OR (item_id, nth) IN (SELECT (item_id, nth) FROM changed)
+    SELECT
+      item_id,
+      items.site_id,
+      name,
+      CASE WHEN contains(attributes, root) OR contains(attributes, '\') THEN coalesce(
+        json_extract_string(attributes, '$."' || name || '"'),
+        CASE WHEN rest <> '' THEN json_extract_string(attributes, '$."' || root || '"' || rest) END
+      ) END AS value
+    FROM items
+    SEMI JOIN listings USING (item_id)
+    JOIN names ON names.site_id = items.site_id
   )
-  LEFT JOIN (SELECT DISTINCT item_id, true AS is_changed FROM changed) AS changed_items USING (item_id)
+  ANTI JOIN changed USING (item_id, name)
+  WHERE value IS NOT NULL
 ),
--- The value of each attribute after each moment: that of the last change, or before the first one its old value.
+valued AS MATERIALIZED (
+  SELECT *, row_number() OVER () AS value_id
+  FROM (
+    SELECT site_id, name, old_value AS value FROM changed
+    UNION
+    SELECT site_id, name, new_value FROM changed
+    UNION
+    SELECT site_id, name, value FROM present
+  )
+  WHERE value IS NOT NULL
+),
+read_values AS (FROM valued),
+fields AS (FROM 'attribute_fields.sql'),
+attribute_texts AS (SELECT value_id, site_id, name, unnest(texts) AS text FROM fields),
+worded AS (FROM 'availability_words.sql'),
+-- The states that a value tells, as bits. One that tells several tells nothing.
+meant AS MATERIALIZED (
+  SELECT site_id, name, value, bits
+  FROM valued
+  JOIN (
+    SELECT value_id, bit_or(CASE availability WHEN 'in stock' THEN 1 WHEN 'on order' THEN 2 ELSE 4 END) AS bits
+    FROM worded
+    WHERE availability IS NOT NULL
+    GROUP BY value_id
+  ) USING (value_id)
+),
+steady AS MATERIALIZED (
+  SELECT item_id, bit_or(bits) AS bits FROM present JOIN meant USING (site_id, name, value) GROUP BY item_id
+),
+-- Moments at which a listing comes, goes or tells something; one that does several is there several times.
+moments AS MATERIALIZED (
+  SELECT item_id, at_us, change_id, kind, NULL AS name, NULL AS old_bits, NULL AS new_bits
+  FROM told
+  WHERE kind IN ('REMOVED', 'RELISTED')
+  UNION ALL
+  SELECT item_id, at_us, change_id, kind, changed.name, coalesce(old.bits, 0), coalesce(new.bits, 0)
+  FROM changed
+  LEFT JOIN meant AS old ON old.site_id = changed.site_id AND old.name = changed.name AND old.value = old_value
+  LEFT JOIN meant AS new ON new.site_id = changed.site_id AND new.name = changed.name AND new.value = new_value
+),
+-- The value of each attribute that changes, at each moment: that of the last change, or before the first one its old value.
 filled AS (
   SELECT
     moments.item_id,
-    site_id,
-    moments.nth,
-    named.name,
-    last_value(CASE WHEN changed.nth IS NOT NULL THEN {'value': new_value} END IGNORE NULLS) OVER (
-      PARTITION BY moments.item_id, named.name ORDER BY moments.nth) AS latest,
-    first_value(CASE WHEN changed.nth IS NOT NULL THEN {'value': old_value} END IGNORE NULLS) OVER (
-      PARTITION BY moments.item_id, named.name ORDER BY moments.nth ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS earliest
+    at_us,
+    change_id,
+    kind,
+    moments.name,
+    row_number() OVER in_order AS nth,
+    lead(at_us) OVER in_order AS next_us,
+    last_value(CASE WHEN kind IN ('REMOVED', 'RELISTED') THEN kind END IGNORE NULLS) OVER in_order AS listing,
+    first_value(CASE WHEN moments.name = own.name THEN old_bits END IGNORE NULLS) OVER (
+      PARTITION BY moments.item_id, own.name ORDER BY at_us, change_id NULLS LAST, kind, moments.name
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS first_bits,
+    last_value(CASE WHEN moments.name = own.name THEN new_bits END IGNORE NULLS) OVER in_order AS last_bits
   FROM moments
-  JOIN (SELECT DISTINCT item_id, name FROM changed) AS named ON named.item_id = moments.item_id
-  JOIN listings ON listings.item_id = moments.item_id
-  LEFT JOIN changed ON changed.item_id = moments.item_id AND changed.nth = moments.nth AND changed.name = named.name
+  LEFT JOIN (SELECT DISTINCT item_id, name FROM changed) AS own ON own.item_id = moments.item_id
+  WINDOW in_order AS (PARTITION BY moments.item_id, own.name ORDER BY at_us, change_id NULLS LAST, kind, moments.name)
 ),
-present AS (
+joined AS MATERIALIZED (
   SELECT
     item_id,
-    site_id,
-    name,
-    coalesce(
-      json_extract_string(attributes, '$."' || name || '"'),
-      CASE WHEN contains(name, '.') THEN json_extract_string(attributes, '$."' || replace(name, '.', '"."') || '"') END
-    ) AS value
-  FROM listings
-  JOIN names USING (site_id)
-),
-read_values AS (
-  SELECT item_id, site_id, nth, name, CASE WHEN latest IS NOT NULL THEN latest.value ELSE earliest.value END AS value
+    nth,
+    any_value(at_us) AS at_us,
+    any_value(next_us) AS next_us,
+    any_value(listing) AS listing,
+    bit_or(first_bits) AS first_bits,
+    bit_or(coalesce(last_bits, first_bits)) AS bits
   FROM filled
-  UNION ALL
-  SELECT present.item_id, site_id, value_nth AS nth, name, value
-  FROM present
-  ANTI JOIN changed USING (item_id, name)
-  JOIN (SELECT DISTINCT item_id, value_nth FROM moments) AS at_moments USING (item_id)
-),
-fields AS (FROM 'attribute_fields.sql'),
-attribute_texts AS (SELECT item_id, site_id, nth, name, unnest(texts) AS text FROM fields),
-worded AS (FROM 'availability_words.sql'),
-states AS (
-  SELECT item_id, nth, CASE WHEN min(availability) = max(availability) THEN min(availability) END AS availability
-  FROM worded
   GROUP BY item_id, nth
 ),
--- Stretches of time of each listing.
 sequenced AS (
   SELECT
-    moments.item_id,
-    product_id,
-    site_id,
-    at_us AS from_us,
-    lead(at_us) OVER (PARTITION BY moments.item_id ORDER BY moments.nth) AS next_us,
-    ended_us,
-    last_value(CASE WHEN kind IN ('NEW', 'REMOVED', 'RELISTED') THEN kind END IGNORE NULLS) OVER (
-      PARTITION BY moments.item_id ORDER BY moments.nth) AS listing,
-    coalesce(availability, 'unknown') AS state
-  FROM moments
-  JOIN listings ON listings.item_id = moments.item_id
-  LEFT JOIN states ON states.item_id = moments.item_id AND states.nth = value_nth
-)
-SELECT
-  product_id,
-  item_id,
-  site_id,
-  state,
-  from_us,
-  to_us,
-  known_us,
-  now_us,
-  CASE WHEN bool_or(state = 'out of stock' AND to_us = now_us) OVER of_product
-    THEN max(CASE WHEN to_us < now_us THEN to_us ELSE from_us END) OVER of_product END AS out_us
-FROM (
+    listings.item_id, product_id, site_id, seen_us AS from_us, at_us AS next_us, ended_us,
+    coalesce(first_bits, 0) | coalesce(steady.bits, 0) AS bits
+  FROM listings
+  LEFT JOIN (FROM joined WHERE nth = 1) AS firsts USING (item_id)
+  LEFT JOIN steady USING (item_id)
+  UNION ALL
+  SELECT
+    joined.item_id, product_id, site_id, at_us, next_us, ended_us,
+    coalesce(joined.bits, 0) | coalesce(steady.bits, 0)
+  FROM joined
+  JOIN listings USING (item_id)
+  LEFT JOIN steady USING (item_id)
+  WHERE listing IS DISTINCT FROM 'REMOVED'
+),
+stretches AS (
   SELECT
     product_id,
     item_id,
     site_id,
-    state,
+    CASE bits WHEN 1 THEN 'in stock' WHEN 2 THEN 'on order' WHEN 4 THEN 'out of stock' ELSE 'unknown' END AS state,
     greatest(from_us, known_us) AS from_us,
     least(coalesce(next_us, now_us), coalesce(ended_us, now_us), now_us) AS to_us,
     known_us,
     now_us
   FROM sequenced, span
-  WHERE listing <> 'REMOVED'
 )
+FROM stretches
 WHERE from_us < to_us
-WINDOW of_product AS (PARTITION BY product_id)

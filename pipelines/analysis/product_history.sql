@@ -1,4 +1,4 @@
--- part of: product_changes, availability, reductions and price_leaders
+-- part of: product_changes, reductions and price_leaders
 -- The changes of the listings of products. product_id, site_id and listing_currency are those of the listing today. explore
 -- makes these rows once for a version of the lake, in the order of products, so that those of one are read alone.
 SELECT

@@ -13,6 +13,7 @@
 -- · kind (out | back): only moves of this kind
 -- · top (whole number; default 100): number of rows of each kind
 WITH moment AS MATERIALIZED (FROM 'asked_moment.sql'),
+stock_since AS (SELECT epoch_us(since) AS after_us FROM moment),
 -- Stretches of time that reach into the time since; without those that have lasted all of it, these are few.
 stretches AS MATERIALIZED (
   SELECT item_id, product_id, site_id, state, from_us, to_us, now_us, epoch_us(since) AS since_us
@@ -20,7 +21,6 @@ stretches AS MATERIALIZED (
   WHERE to_us > epoch_us(since) AND NOT (from_us <= epoch_us(since) AND to_us = now_us)
     AND (getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR)
     AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
-    AND (getvariable('out_after') IS NULL OR out_us > epoch_us(getvariable('out_after')::TIMESTAMPTZ))
 ),
 ends AS (
   SELECT

@@ -4,7 +4,8 @@
 -- file maps, as in availability.
 -- Variables:
 -- · product (product; required): the product
-WITH runs AS MATERIALIZED (
+WITH stock_since AS NOT MATERIALIZED (SELECT NULL::BIGINT AS after_us),
+runs AS MATERIALIZED (
   FROM (FROM 'listing_stock.sql')
   WHERE getvariable('product') IS NULL OR product_id = getvariable('product')::VARCHAR
 ),

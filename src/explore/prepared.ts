@@ -131,7 +131,8 @@ export class Prepared {
       const stock = bindQuery(readAnalysis('listing_stock', new Set([...SMALL, ...PAST])), {
         items: ofPart('items'),
         product_listings: ofPart('product_listings'),
-        product_history: ofPart('product_history'),
+        history: ofPart('product_history'),
+        stock_since: code('SELECT NULL::BIGINT AS after_us'),
       });
       await this.#add('listing_stock', stock, 'product_id, item_id, from_us');
     }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/sql/connection.js';
-import { readAnalysis } from '../../src/sql/model.js';
+import { bindQuery, readAnalysis } from '../../src/sql/model.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
+import { code } from '../../src/sql/sql.js';
 import { openEmptyTables } from '../check/lake-world.js';
 import { createSeeded } from '../seeded.js';
 import { HOUR, START } from './history-world.js';
@@ -215,6 +216,12 @@ function moveSlowly(listings: readonly Listing[], since: number): Plain[] {
   });
 }
 
+/** Stretches of all listings, as pages have them. */
+async function prepareStock(db: Database): Promise<void> {
+  const rows = bindQuery(readAnalysis('listing_stock'), { stock_since: code('SELECT NULL::BIGINT AS after_us') });
+  await db.run(`CREATE OR REPLACE TABLE listing_stock AS ${rows.text}`);
+}
+
 const inOrder = (rows: readonly Plain[]) =>
   [...rows].sort(
     (a, b) => String(a.product_id).localeCompare(String(b.product_id)) || Number(a.site_id) - Number(b.site_id),
@@ -240,13 +247,15 @@ describe.each([1, 2, 3, 4])('availability of world %i', (seed) => {
     const all = await ask(db, 'availability');
     const days = all.map((row) => Number(row.out_days));
     expect(days).toEqual([...days].sort((a, b) => b - a));
+    for (const top of [1, 3, 10])
+      expect(await ask(db, 'availability', { top: String(top) })).toEqual(all.slice(0, top));
     const [first] = all;
     const asked = { product: String(first?.product_id), site_id: String(first?.site_id) };
     expect(await ask(db, 'availability', asked)).toEqual([first]);
   });
 
   test('tells the same over stretches that are made before, and who has run out since a moment', async () => {
-    await db.run(`CREATE OR REPLACE TABLE listing_stock AS ${readAnalysis('listing_stock')}`);
+    await prepareStock(db);
     const prepared = new Set(['listing_stock']);
     const all = await ask(db, 'availability', { top: '1000' });
     expect(await ask(db, 'availability', { top: '1000' }, prepared)).toEqual(all);
@@ -266,7 +275,7 @@ describe.each([1, 2, 3, 4])('availability of world %i', (seed) => {
   });
 
   test('stock_moves tells whose state at a moment and now differ, and since when', async () => {
-    await db.run(`CREATE OR REPLACE TABLE listing_stock AS ${readAnalysis('listing_stock')}`);
+    await prepareStock(db);
     const prepared = new Set(['listing_stock']);
     let rows = 0;
     for (let hour = 0; hour < END; hour += 90) {
@@ -288,4 +297,25 @@ describe.each([1, 2, 3, 4])('availability of world %i', (seed) => {
     }
     expect(rows).toBeGreaterThan(5);
   });
+});
+
+test('two attributes of a listing tell its stock together, and nothing while they contradict each other', async () => {
+  const db = await openEmptyTables();
+  const changes: [hour: number, changes: object][] = [
+    [0, { title: ['a', 'b'] }],
+    [100, { lager: ['ask', 'SoldOut'] }],
+    [200, { stock: ['InStock', 'SoldOut'] }],
+    [300, { stock: ['SoldOut', 'InStock'], attributes: [{ lager: 'SoldOut' }, { lager: 'InStock' }] }],
+    [400, { lager: ['InStock', null] }],
+  ];
+  const told = changes.map(
+    ([hour, one]) => `(${hour}, 1, 'CHANGED', ${time(hour)}, ${quoteLiteral(JSON.stringify(one))})`,
+  );
+  await db.run(`INSERT INTO history (change_id, item_id, kind, observed_at, changes) VALUES ${told.join(', ')};
+    INSERT INTO items (item_id, product_id, site_id, attributes, first_seen_at, last_seen_at, is_listed, read_at, run_id)
+      VALUES (1, 'p', 1, '{"stock":"InStock"}', ${time(-50)}, ${time(END)}, true, ${time(END)}, '000001-20260101T000000Z');
+    INSERT INTO offer_rules (rule, meaning, text) VALUES ('attribute', 'availability', 'stock'), ('attribute', 'availability', 'lager')`);
+  const [row] = (await ask(db, 'availability')).map(inHours);
+  expect(row).toMatchObject({ known_hours: 400, stock_outs: 1, out_hours: 100, longest: 100, since: null });
+  await db.close();
 });

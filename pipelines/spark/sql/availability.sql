@@ -1,4 +1,7 @@
--- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source 06fc7a2c000351e7.
+-- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source 87bc9d3e7586d446.
+-- step: availability__stock_since, kept
+SELECT
+  UNIX_MICROS(CAST(:out_after AS TIMESTAMP)) AS after_us;
 -- step: availability__mapped_sites
 SELECT DISTINCT
   site_id
@@ -57,30 +60,66 @@ WHERE
 -- step: availability__names, kept
 SELECT
   site_id,
-  name
+  name,
+  GET(SPLIT(name, '[.]'), 0) AS root,
+  CASE
+    WHEN CONTAINS(name, '.')
+    THEN '[\'' || ARRAY_JOIN(SLICE(SPLIT(name, '[.]'), 2, SIZE(SPLIT(name, '[.]'))), '\'][\'') || '\']'
+    ELSE ''
+  END AS rest
 FROM availability__mapped AS mapped
 WHERE
   meaning = 'availability';
--- step: availability__places, kept
-SELECT DISTINCT
+-- step: availability__places
+SELECT
+  site_id,
   name,
-  EXPLODE(
-    ARRAY(
-      NAMED_STRUCT('pair', '$[\'' || name || '\']', 'inner', '', 'nth', 1),
-      NAMED_STRUCT('pair', '$[\'attributes.' || name || '\']', 'inner', '', 'nth', 2),
-      NAMED_STRUCT('pair', '$.attributes', 'inner', '[\'' || name || '\']', 'nth', 3),
-      NAMED_STRUCT('pair', '$.attributes', 'inner', '[\'' || REPLACE(name, '.', '\'][\'') || '\']', 'nth', 4),
-      NAMED_STRUCT('pair', '$[\'' || root || '\']', 'inner', rest, 'nth', 5),
-      NAMED_STRUCT('pair', '$[\'attributes.' || root || '\']', 'inner', rest, 'nth', 6)
-    )
-  ) AS place
+  place
 FROM (
   SELECT
+    site_id,
     name,
-    CASE WHEN CONTAINS(name, '.') THEN GET(SPLIT(name, '[.]'), 0) END AS root,
-    '[\'' || ARRAY_JOIN(SLICE(SPLIT(name, '[.]'), 2, SIZE(SPLIT(name, '[.]'))), '\'][\'') || '\']' AS rest
+    EXPLODE(
+      ARRAY(
+        NAMED_STRUCT('pair', '$[\'' || name || '\']', 'inner', '', 'nth', 1, 'hint', root),
+        NAMED_STRUCT('pair', '$[\'attributes.' || name || '\']', 'inner', '', 'nth', 2, 'hint', root),
+        NAMED_STRUCT('pair', '$.attributes', 'inner', '[\'' || name || '\']', 'nth', 3, 'hint', '"attributes"'),
+        NAMED_STRUCT(
+          'pair',
+          CASE WHEN rest <> '' THEN '$.attributes' END,
+          'inner',
+          '[\'' || root || '\']' || rest,
+          'nth',
+          4,
+          'hint',
+          '"attributes"'
+        ),
+        NAMED_STRUCT(
+          'pair',
+          CASE WHEN rest <> '' THEN '$[\'' || root || '\']' END,
+          'inner',
+          rest,
+          'nth',
+          5,
+          'hint',
+          root
+        ),
+        NAMED_STRUCT(
+          'pair',
+          CASE WHEN rest <> '' THEN '$[\'attributes.' || root || '\']' END,
+          'inner',
+          rest,
+          'nth',
+          6,
+          'hint',
+          root
+        )
+      )
+    ) AS place
   FROM availability__names AS names
-);
+)
+WHERE
+  NOT place.pair IS NULL;
 -- step: availability__clock
 SELECT
   seen_us,
@@ -176,78 +215,65 @@ SELECT
     )
   ) AS now_us
 FROM availability__clock AS clock;
+-- step: availability__telling, kept
+SELECT
+  item_id,
+  UNIX_MICROS(observed_at) AS at_us,
+  change_id,
+  kind,
+  changes
+FROM history
+WHERE
+  (
+    kind IN ('REMOVED', 'RELISTED') OR NOT changes IS NULL
+  )
+  AND (
+    kind IN ('REMOVED', 'RELISTED')
+    OR CONTAINS(changes, '\\')
+    OR CONTAINS(changes, '"attributes"')
+    OR ARRAY_SIZE(
+      FILTER(
+        (
+          SELECT
+            COLLECT_LIST(DISTINCT root)
+          FROM availability__names AS names
+        ),
+        root -> CONTAINS(changes, root)
+      )
+    ) > 0
+  );
 -- step: availability__touched
 SELECT
   product_id
 FROM (
   SELECT
-    own.product_id,
-    own.site_id,
-    history.item_id,
-    change_id,
-    observed_at,
-    kind,
-    previous_price,
+    item_id,
+    product_id,
+    site_id,
+    currency,
     price,
-    history.currency,
-    own.listing_currency,
-    changes,
-    origin,
-    history.run_id
-  FROM history
-  JOIN (
-    SELECT
-      item_id,
-      product_id,
-      site_id,
-      currency AS listing_currency
-    FROM items
-    WHERE
-      NOT product_id IS NULL
-  ) AS own
-    USING (item_id)
+    previous_price,
+    price_changed_at,
+    first_seen_at,
+    last_seen_at,
+    removed_at,
+    gone_at,
+    is_listed,
+    category_slug,
+    title,
+    url
+  FROM items
+  WHERE
+    NOT product_id IS NULL
 )
-WHERE
-  observed_at > CAST(:out_after AS TIMESTAMP) AND kind IN ('REMOVED', 'RELISTED')
-UNION
-SELECT
-  product_id
-FROM (
+SEMI JOIN (
   SELECT
-    own.product_id,
-    own.site_id,
-    history.item_id,
-    change_id,
-    observed_at,
-    kind,
-    previous_price,
-    price,
-    history.currency,
-    own.listing_currency,
-    changes,
-    origin,
-    history.run_id
-  FROM history
-  JOIN (
-    SELECT
-      item_id,
-      product_id,
-      site_id,
-      currency AS listing_currency
-    FROM items
-    WHERE
-      NOT product_id IS NULL
-  ) AS own
-    USING (item_id)
-) AS since
-JOIN availability__names AS names
-  ON names.site_id = since.site_id
-JOIN availability__places AS places
-  USING (name)
-WHERE
-  observed_at > CAST(:out_after AS TIMESTAMP)
-  AND NOT place.pair IS NULL
-  AND STARTSWITH(GET_JSON_OBJECT(changes, place.pair), '[')
+    item_id
+  FROM availability__telling AS telling, availability__stock_since AS stock_since
+  WHERE
+    NOT after_us IS NULL AND at_us > after_us
+) AS later
+  USING (item_id)
 UNION
 SELECT
   product_id
@@ -271,12 +297,15 @@ FROM (
   FROM items
   WHERE
     NOT product_id IS NULL
-), availability__span AS span
+), availability__stock_since AS stock_since, availability__span AS span
 WHERE
-  first_seen_at > CAST(:out_after AS TIMESTAMP)
-  OR removed_at > CAST(:out_after AS TIMESTAMP)
-  OR gone_at > CAST(:out_after AS TIMESTAMP)
-  OR known_us > UNIX_MICROS(CAST(:out_after AS TIMESTAMP));
+  NOT after_us IS NULL
+  AND (
+    UNIX_MICROS(first_seen_at) > after_us
+    OR UNIX_MICROS(removed_at) > after_us
+    OR UNIX_MICROS(gone_at) > after_us
+    OR known_us > after_us
+  );
 -- step: availability__asked
 SELECT DISTINCT
   product_id AS product_id
@@ -303,9 +332,9 @@ FROM (
     FROM items
     WHERE
       NOT product_id IS NULL
-  )
+  ), availability__stock_since AS stock_since
   WHERE
-    :out_after IS NULL
+    after_us IS NULL
     AND (
       :product IS NULL OR product_id = CAST(:product AS STRING)
     )
@@ -327,7 +356,6 @@ SELECT
   item_id,
   product_id,
   site_id,
-  attributes,
   UNIX_MICROS(first_seen_at) AS seen_us,
   CASE WHEN NOT is_listed THEN UNIX_MICROS(COALESCE(removed_at, gone_at)) END AS ended_us
 FROM items
@@ -342,193 +370,111 @@ WHERE
   );
 -- step: availability__told, kept
 SELECT
-  item_id,
+  telling.item_id,
   site_id,
-  UNIX_MICROS(observed_at) AS at_us,
+  at_us,
+  change_id,
   kind,
-  changes,
-  CAST(ROW_NUMBER() OVER (
-    PARTITION BY item_id
-    ORDER BY observed_at NULLS LAST, change_id NULLS LAST, kind NULLS LAST
-  ) AS BIGINT) AS nth
-FROM (
-  SELECT
-    own.product_id,
-    own.site_id,
-    history.item_id,
-    change_id,
-    observed_at,
-    kind,
-    previous_price,
-    price,
-    history.currency,
-    own.listing_currency,
-    changes,
-    origin,
-    history.run_id
-  FROM history
-  JOIN (
-    SELECT
-      item_id,
-      product_id,
-      site_id,
-      currency AS listing_currency
-    FROM items
-    WHERE
-      NOT product_id IS NULL
-  ) AS own
-    USING (item_id)
-)
-SEMI JOIN availability__listings AS listings
-  USING (item_id)
-LEFT JOIN (
-  SELECT
-    site_id,
-    COLLECT_LIST(DISTINCT GET(SPLIT(name, '[.]'), 0)) AS roots
-  FROM availability__names AS names
-  GROUP BY
-    site_id
-) AS own
-  USING (site_id)
-WHERE
-  (
-    kind IN ('REMOVED', 'RELISTED')
-    OR CONTAINS(changes, '\\')
-    OR CONTAINS(changes, '"attributes"')
-    OR ARRAY_SIZE(FILTER(roots, root -> CONTAINS(changes, root))) > 0
-  )
-  AND (
-    :product IS NULL OR product_id = CAST(:product AS STRING)
-  );
+  changes
+FROM availability__telling AS telling
+JOIN availability__listings AS listings
+  USING (item_id);
 -- step: availability__changed, kept
 SELECT
   item_id,
-  nth,
+  ANY_VALUE(told.site_id) IGNORE NULLS AS site_id,
+  at_us,
+  change_id,
+  kind,
   name,
   MIN_BY(GET_JSON_OBJECT(changes, place.pair || '[0]' || place.`inner`), place.nth) FILTER(WHERE
     NOT GET_JSON_OBJECT(changes, place.pair || '[0]' || place.`inner`) IS NULL) AS old_value,
   MIN_BY(GET_JSON_OBJECT(changes, place.pair || '[1]' || place.`inner`), place.nth) FILTER(WHERE
     NOT GET_JSON_OBJECT(changes, place.pair || '[1]' || place.`inner`) IS NULL) AS new_value
 FROM availability__told AS told
-JOIN availability__names AS names
-  ON names.site_id = told.site_id
 JOIN availability__places AS places
-  USING (name)
+  ON places.site_id = told.site_id
 WHERE
-  NOT place.pair IS NULL AND STARTSWITH(GET_JSON_OBJECT(changes, place.pair), '[')
+  CASE
+    WHEN CONTAINS(changes, place.hint) OR CONTAINS(changes, '\\')
+    THEN JSON_TYPE(changes, place.pair)
+  END = 'ARRAY'
 GROUP BY
   item_id,
-  nth,
+  at_us,
+  change_id,
+  kind,
   name;
--- step: availability__moments, kept
+-- step: availability__present, kept
 SELECT
   item_id,
-  nth,
-  at_us,
-  kind,
-  CASE WHEN is_changed THEN nth ELSE 0 END AS value_nth
+  site_id,
+  name,
+  value
 FROM (
   SELECT
     item_id,
-    0 AS nth,
-    seen_us AS at_us,
-    'NEW' AS kind
-  FROM availability__listings AS listings
-  UNION ALL
-  SELECT
-    item_id,
-    nth,
-    at_us,
-    kind
-  FROM availability__told AS told
-  WHERE
-    kind IN ('REMOVED', 'RELISTED')
-    OR (item_id, nth) IN (
-      SELECT
-        item_id,
-        nth
-      FROM availability__changed AS changed
-    )
-)
-LEFT JOIN (
-  SELECT DISTINCT
-    item_id,
-    TRUE AS is_changed
-  FROM availability__changed AS changed
-) AS changed_items
-  USING (item_id);
--- step: availability__filled
-SELECT
-  moments.item_id,
-  site_id,
-  moments.nth,
-  named.name,
-  LAST_VALUE(CASE WHEN NOT changed.nth IS NULL THEN NAMED_STRUCT('value', new_value) END) IGNORE NULLS OVER (PARTITION BY moments.item_id, named.name ORDER BY moments.nth NULLS LAST) AS latest,
-  FIRST_VALUE(CASE WHEN NOT changed.nth IS NULL THEN NAMED_STRUCT('value', old_value) END) IGNORE NULLS OVER (
-    PARTITION BY moments.item_id, named.name
-    ORDER BY moments.nth NULLS LAST
-    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-  ) AS earliest
-FROM availability__moments AS moments
-JOIN (
-  SELECT DISTINCT
-    item_id,
-    name
-  FROM availability__changed AS changed
-) AS named
-  ON named.item_id = moments.item_id
-JOIN availability__listings AS listings
-  ON listings.item_id = moments.item_id
-LEFT JOIN availability__changed AS changed
-  ON changed.item_id = moments.item_id
-  AND changed.nth = moments.nth
-  AND changed.name = named.name;
--- step: availability__present
-SELECT
-  item_id,
-  site_id,
-  name,
-  COALESCE(
-    GET_JSON_OBJECT(attributes, '$[\'' || name || '\']'),
+    items.site_id,
+    name,
     CASE
-      WHEN CONTAINS(name, '.')
-      THEN GET_JSON_OBJECT(attributes, '$[\'' || REPLACE(name, '.', '\'][\'') || '\']')
-    END
-  ) AS value
-FROM availability__listings AS listings
-JOIN availability__names AS names
-  USING (site_id);
--- step: availability__read_values
-SELECT
-  item_id,
-  site_id,
-  nth,
-  name,
-  CASE WHEN NOT latest IS NULL THEN latest.value ELSE earliest.value END AS value
-FROM availability__filled AS filled
-UNION ALL
-SELECT
-  present.item_id,
-  site_id,
-  value_nth AS nth,
-  name,
-  value
-FROM availability__present AS present
+      WHEN CONTAINS(attributes, root) OR CONTAINS(attributes, '\\')
+      THEN COALESCE(
+        GET_JSON_OBJECT(attributes, '$[\'' || name || '\']'),
+        CASE
+          WHEN rest <> ''
+          THEN GET_JSON_OBJECT(attributes, '$[\'' || root || '\']' || rest)
+        END
+      )
+    END AS value
+  FROM items
+  SEMI JOIN availability__listings AS listings
+    USING (item_id)
+  JOIN availability__names AS names
+    ON names.site_id = items.site_id
+)
 ANTI JOIN availability__changed AS changed
   USING (item_id, name)
-JOIN (
-  SELECT DISTINCT
-    item_id,
-    value_nth
-  FROM availability__moments AS moments
-) AS at_moments
-  USING (item_id);
+WHERE
+  NOT value IS NULL;
+-- step: availability__valued, kept
+SELECT
+  site_id,
+  name,
+  value,
+  CAST(ROW_NUMBER() OVER () AS BIGINT) AS value_id
+FROM (
+  SELECT
+    site_id,
+    name,
+    old_value AS value
+  FROM availability__changed AS changed
+  UNION
+  SELECT
+    site_id,
+    name,
+    new_value
+  FROM availability__changed AS changed
+  UNION
+  SELECT
+    site_id,
+    name,
+    value
+  FROM availability__present AS present
+)
+WHERE
+  NOT value IS NULL;
+-- step: availability__read_values
+SELECT
+  site_id,
+  name,
+  value,
+  value_id
+FROM availability__valued AS valued;
 -- step: availability__single_values
 SELECT
-  item_id,
   site_id,
-  nth,
   name,
+  value_id,
   EXPLODE(
     CASE
       WHEN STARTSWITH(value, '[') AND NOT GET_JSON_OBJECT(value, '$') IS NULL
@@ -541,10 +487,9 @@ WHERE
   NOT value IS NULL;
 -- step: availability__fields
 SELECT
-  item_id,
   site_id,
-  nth,
   name,
+  value_id,
   CASE
     WHEN STARTSWITH(value, '{') AND NOT GET_JSON_OBJECT(value, '$') IS NULL
     THEN ARRAY(
@@ -577,9 +522,8 @@ SELECT
 FROM availability__single_values AS single_values;
 -- step: availability__attribute_texts, kept
 SELECT
-  item_id,
+  value_id,
   site_id,
-  nth,
   name,
   EXPLODE(texts) AS text
 FROM availability__fields AS fields;
@@ -677,9 +621,8 @@ HAVING
   MIN(meaning) = MAX(meaning);
 -- step: availability__worded
 SELECT
-  attribute_texts.item_id,
+  attribute_texts.value_id,
   attribute_texts.site_id,
-  attribute_texts.nth,
   attribute_texts.name,
   attribute_texts.text,
   COALESCE(
@@ -699,30 +642,165 @@ LEFT JOIN availability__site_rules AS site_rules
   USING (site_id, key)
 LEFT JOIN availability__common_rules AS common_rules
   USING (key);
--- step: availability__states
+-- step: availability__meant, kept
+SELECT
+  site_id,
+  name,
+  value,
+  bits
+FROM availability__valued AS valued
+JOIN (
+  SELECT
+    value_id,
+    BIT_OR(CASE availability WHEN 'in stock' THEN 1 WHEN 'on order' THEN 2 ELSE 4 END) AS bits
+  FROM availability__worded AS worded
+  WHERE
+    NOT availability IS NULL
+  GROUP BY
+    value_id
+)
+  USING (value_id);
+-- step: availability__steady, kept
+SELECT
+  item_id,
+  BIT_OR(bits) AS bits
+FROM availability__present AS present
+JOIN availability__meant AS meant
+  USING (site_id, name, value)
+GROUP BY
+  item_id;
+-- step: availability__moments
+SELECT
+  item_id,
+  at_us,
+  change_id,
+  kind,
+  NULL AS name,
+  NULL AS old_bits,
+  NULL AS new_bits
+FROM availability__told AS told
+WHERE
+  kind IN ('REMOVED', 'RELISTED')
+UNION ALL
+SELECT
+  item_id,
+  at_us,
+  change_id,
+  kind,
+  changed.name,
+  COALESCE(old.bits, 0),
+  COALESCE(new.bits, 0)
+FROM availability__changed AS changed
+LEFT JOIN availability__meant AS old
+  ON old.site_id = changed.site_id
+  AND old.name = changed.name
+  AND old.value = old_value
+LEFT JOIN availability__meant AS new
+  ON new.site_id = changed.site_id
+  AND new.name = changed.name
+  AND new.value = new_value;
+-- step: availability__filled
+SELECT
+  moments.item_id,
+  at_us,
+  change_id,
+  kind,
+  moments.name,
+  CAST(ROW_NUMBER() OVER in_order AS BIGINT) AS nth,
+  LEAD(at_us) OVER in_order AS next_us,
+  LAST_VALUE(CASE WHEN kind IN ('REMOVED', 'RELISTED') THEN kind END) IGNORE NULLS OVER in_order AS listing,
+  FIRST_VALUE(CASE WHEN moments.name = own.name THEN old_bits END) IGNORE NULLS OVER (
+    PARTITION BY moments.item_id, own.name
+    ORDER BY at_us NULLS LAST, change_id NULLS LAST, kind NULLS LAST, moments.name NULLS LAST
+    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+  ) AS first_bits,
+  LAST_VALUE(CASE WHEN moments.name = own.name THEN new_bits END) IGNORE NULLS OVER in_order AS last_bits
+FROM availability__moments AS moments
+LEFT JOIN (
+  SELECT DISTINCT
+    item_id,
+    name
+  FROM availability__changed AS changed
+) AS own
+  ON own.item_id = moments.item_id
+WINDOW in_order AS (
+  PARTITION BY moments.item_id, own.name
+  ORDER BY at_us NULLS LAST, change_id NULLS LAST, kind NULLS LAST, moments.name NULLS LAST
+);
+-- step: availability__joined, kept
 SELECT
   item_id,
   nth,
-  CASE WHEN MIN(availability) = MAX(availability) THEN MIN(availability) END AS availability
-FROM availability__worded AS worded
+  ANY_VALUE(at_us) IGNORE NULLS AS at_us,
+  ANY_VALUE(next_us) IGNORE NULLS AS next_us,
+  ANY_VALUE(listing) IGNORE NULLS AS listing,
+  BIT_OR(first_bits) AS first_bits,
+  BIT_OR(COALESCE(last_bits, first_bits)) AS bits
+FROM availability__filled AS filled
 GROUP BY
   item_id,
   nth;
 -- step: availability__sequenced
 SELECT
-  moments.item_id,
+  listings.item_id,
   product_id,
   site_id,
-  at_us AS from_us,
-  LEAD(at_us) OVER (PARTITION BY moments.item_id ORDER BY moments.nth NULLS LAST) AS next_us,
+  seen_us AS from_us,
+  at_us AS next_us,
   ended_us,
-  LAST_VALUE(CASE WHEN kind IN ('NEW', 'REMOVED', 'RELISTED') THEN kind END) IGNORE NULLS OVER (PARTITION BY moments.item_id ORDER BY moments.nth NULLS LAST) AS listing,
-  COALESCE(availability, 'unknown') AS state
-FROM availability__moments AS moments
+  COALESCE(first_bits, 0) | COALESCE(steady.bits, 0) AS bits
+FROM availability__listings AS listings
+LEFT JOIN (
+  SELECT
+    item_id,
+    nth,
+    at_us,
+    next_us,
+    listing,
+    first_bits,
+    bits
+  FROM availability__joined AS joined
+  WHERE
+    nth = 1
+) AS firsts
+  USING (item_id)
+LEFT JOIN availability__steady AS steady
+  USING (item_id)
+UNION ALL
+SELECT
+  joined.item_id,
+  product_id,
+  site_id,
+  at_us,
+  next_us,
+  ended_us,
+  COALESCE(joined.bits, 0) | COALESCE(steady.bits, 0)
+FROM availability__joined AS joined
 JOIN availability__listings AS listings
-  ON listings.item_id = moments.item_id
-LEFT JOIN availability__states AS states
-  ON states.item_id = moments.item_id AND states.nth = value_nth;
+  USING (item_id)
+LEFT JOIN availability__steady AS steady
+  USING (item_id)
+WHERE
+  listing IS DISTINCT FROM 'REMOVED';
+-- step: availability__stretches
+SELECT
+  product_id,
+  item_id,
+  site_id,
+  CASE bits
+    WHEN 1
+    THEN 'in stock'
+    WHEN 2
+    THEN 'on order'
+    WHEN 4
+    THEN 'out of stock'
+    ELSE 'unknown'
+  END AS state,
+  GREATEST(from_us, known_us) AS from_us,
+  LEAST(COALESCE(next_us, now_us), COALESCE(ended_us, now_us), now_us) AS to_us,
+  known_us,
+  now_us
+FROM availability__sequenced AS sequenced, availability__span AS span;
 -- step: availability__part
 SELECT
   product_id,
@@ -732,28 +810,10 @@ SELECT
   from_us,
   to_us,
   known_us,
-  now_us,
-  CASE
-    WHEN BOOL_OR(state = 'out of stock' AND to_us = now_us) OVER of_product
-    THEN MAX(CASE WHEN to_us < now_us THEN to_us ELSE from_us END) OVER of_product
-  END AS out_us
-FROM (
-  SELECT
-    product_id,
-    item_id,
-    site_id,
-    state,
-    GREATEST(from_us, known_us) AS from_us,
-    LEAST(COALESCE(next_us, now_us), COALESCE(ended_us, now_us), now_us) AS to_us,
-    known_us,
-    now_us
-  FROM availability__sequenced AS sequenced, availability__span AS span
-  WHERE
-    listing <> 'REMOVED'
-)
+  now_us
+FROM availability__stretches AS stretches
 WHERE
-  from_us < to_us
-WINDOW of_product AS (PARTITION BY product_id);
+  from_us < to_us;
 -- step: availability__runs, kept
 SELECT
   product_id,
@@ -763,8 +823,7 @@ SELECT
   from_us,
   to_us,
   known_us,
-  now_us,
-  out_us
+  now_us
 FROM availability__part AS availability__part
 WHERE
   (
@@ -799,15 +858,26 @@ WHERE
       WHERE
         site_id = CAST(:site_id AS BIGINT)
     )
-  )
-  AND (
-    :out_after IS NULL OR out_us > UNIX_MICROS(CAST(:out_after AS TIMESTAMP))
   );
 -- step: availability__span_
 SELECT DISTINCT
   known_us,
   now_us
 FROM availability__runs AS runs;
+-- step: availability__bounds, kept
+SELECT
+  product_id,
+  MIN(item_id) = MAX(item_id) AND BOOL_OR(state <> 'unknown') AS is_exact,
+  COALESCE(SUM(to_us - from_us) FILTER(WHERE
+    state = 'out of stock'), 0) AS out_us,
+  BOOL_OR(state = 'out of stock' AND to_us = now_us) AS is_out,
+  MAX(CASE WHEN to_us < now_us THEN to_us ELSE from_us END) AS moved_us
+FROM availability__runs AS runs
+WHERE
+  :site_id IS NULL OR site_id = CAST(:site_id AS BIGINT)
+GROUP BY
+  product_id,
+  site_id;
 -- step: availability__numbers, kept
 SELECT
   product_id,
@@ -815,7 +885,27 @@ SELECT
 FROM (
   SELECT DISTINCT
     product_id
-  FROM availability__runs AS runs
+  FROM availability__bounds AS bounds
+  CROSS JOIN (
+    SELECT
+      CASE WHEN COUNT(*) = COALESCE(CAST(:top AS BIGINT), 100) THEN MIN(out_us) ELSE 0 END AS least_us
+    FROM (
+      SELECT
+        out_us
+      FROM availability__bounds AS bounds
+      WHERE
+        is_exact
+      ORDER BY
+        out_us DESC
+      LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 100) AS INT)
+    )
+  )
+  WHERE
+    CASE
+      WHEN :out_after IS NULL
+      THEN out_us >= least_us
+      ELSE is_out AND moved_us > UNIX_MICROS(CAST(:out_after AS TIMESTAMP))
+    END
 );
 -- step: availability__listing_states, kept
 SELECT
@@ -874,7 +964,7 @@ SELECT
   OR LAG(state) OVER in_order <> state AS is_other
 FROM availability__shop_states AS shop_states
 WINDOW in_order AS (PARTITION BY product, site_id ORDER BY from_us NULLS LAST);
--- step: availability__stretches, kept
+-- step: availability__stretches_, kept
 SELECT
   product,
   site_id,
@@ -911,7 +1001,7 @@ FROM (
     CAST((
       state <= 2
     ) AS INT) AS maybe
-  FROM availability__stretches AS stretches
+  FROM availability__stretches_ AS stretches
   UNION ALL
   SELECT
     product,
@@ -920,7 +1010,7 @@ FROM (
     -CAST((
       state <= 2
     ) AS INT)
-  FROM availability__stretches AS stretches
+  FROM availability__stretches_ AS stretches
 )
 GROUP BY
   product,
@@ -941,7 +1031,7 @@ SELECT
   counted.from_us,
   counted.to_us
 FROM availability__counted AS counted
-JOIN availability__stretches AS stretches
+JOIN availability__stretches_ AS stretches
   USING (product)
 WHERE
   maybe = 1
@@ -984,7 +1074,7 @@ SELECT
     state = 4 AND to_us = now_us) AS since_us,
   BOOL_OR(from_us > span.known_us) FILTER(WHERE
     state = 4 AND to_us = now_us) AS is_since_known
-FROM availability__stretches AS stretches, availability__span_ AS span
+FROM availability__stretches_ AS stretches, availability__span_ AS span
 WHERE
   :site_id IS NULL OR site_id = CAST(:site_id AS BIGINT)
 GROUP BY

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source d3b151567bd740b3.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source e932c88ca343d023.
 -- step: price_leaders__sellers, kept
 SELECT DISTINCT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/reductions.sql: change that one. Source e51f5c29cf8e9858.
+-- Made by generate.py from pipelines/analysis/reductions.sql: change that one. Source cf930cf3e2bfb403.
 -- step: reductions__span
 SELECT
   COALESCE(CAST(:days AS BIGINT), 30) * 86400000000 AS before_us;
