@@ -58,6 +58,11 @@ test.each([
     /task \(part\) can't be right: it has \d+ rows, and the/,
   ],
   ['loses a row of a slice', ['--once', '--play', 'drop slice'], /task \(slice\) can't be right: it has \d+ rows, and/],
+  ...['products', 'product_prices', 'offers'].map((table): [string, string[], RegExp] => [
+    `loses a row of ${table}`,
+    ['--once', '--play', `drop slice ${table}`],
+    new RegExp(`${table} counts \\d+ listings, and items \\d+`),
+  ]),
 ])('a cluster that %s ends the run with 75, and the next one continues', async (_, options, message) => {
   const outcome = await sync(stubEngine(...options));
   expect(tell(outcome)).toMatchObject({ exit: 75, error: { code: 'unavailable' } });

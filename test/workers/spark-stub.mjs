@@ -8,7 +8,7 @@
  * --once does all tasks in this process, which takes a tenth of the time. --note writes all that it was given to a file.
  * --play: `hang` never answers, `die` ends at the second task, `talk` sends something else, `late` never connects,
  * `lose` kills each worker at its first try, `stray` answers with files elsewhere, `give up` says what Spark would,
- * `drop KIND` leaves a row of each task of that kind out, `hide` has no folder `only-here`, `fill up` answers the second slice that it has no room, others never.
+ * `drop KIND [TABLE]` leaves a row of each task of that kind out, `hide` has no folder `only-here`, `fill up` answers the second slice that it has no room, others never.
  */
 import { spawn } from 'node:child_process';
 import { appendFileSync, readFileSync } from 'node:fs';
@@ -78,7 +78,9 @@ let slices = 0;
 function alter(task) {
   if (options.play === 'hide') return task.replaceAll('/only-here/', '/elsewhere/');
   const request = JSON.parse(task);
-  if (options.play !== `drop ${request.kind}`) return task;
+  const [play, kind, table] = (options.play ?? '').split(' ');
+  if (play !== 'drop' || kind !== request.kind || (table ?? request.task.form?.table) !== request.task.form?.table)
+    return task;
   const select = ['FROM (', ...request.task.select, ') OFFSET 1'];
   return JSON.stringify({ ...request, task: { ...request.task, select } });
 }

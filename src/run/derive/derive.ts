@@ -12,6 +12,7 @@ import { code, columnsOf, selectNamedColumns, sql } from '../../sql/sql.js';
 import type { TableName } from '../../tables/table.js';
 import { MOST_TASKS } from '../../workers/workers.js';
 import type { Run } from '../open/open-run.js';
+import { compareListings } from './count-listings.js';
 import { type PartTables, ProductParts } from './product-parts.js';
 import {
   type ChangedProducts,
@@ -25,7 +26,7 @@ import {
   renewProducts,
   renewSites,
 } from './renew.js';
-import type { NextLake, StagedTable, Staging } from './stage.js';
+import { type NextLake, once, type StagedTable, type Staging } from './stage.js';
 
 /** One changed product in so many is many. */
 const FEW_PRODUCTS = 4n;
@@ -63,6 +64,7 @@ export async function deriveTables(
   // Groups of whole tables hold much memory: one is made after the other, unless workers have memory of their own.
   const all = countRows((await next.table('items')).files);
   const inTurn = pLimit(parts.workers(all) === undefined ? 1 : MOST_TASKS);
+  const countItems = once(async () => graph.count(await next.rows('items')));
   const made = new Map<TableName, Promise<Made>>();
   const readMade = async (name: TableName): Promise<Made> => {
     if (name === 'items') return items;
@@ -80,7 +82,7 @@ export async function deriveTables(
     if (renamed !== undefined && renamed.count <= FEW_RENAMED) return renewBrands(deriving, renamed);
     if (othersStay && one.by === 'site') return renewSites(deriving);
     if (othersStay && one.by === 'brand') return remakeDifferent(deriving);
-    const staged = await inTurn(() => remake(deriving, parts));
+    const staged = await inTurn(() => remake(deriving, parts, countItems));
     return { staged, isKept: false };
   };
   for (const one of derived) made.set(one.table, begin(make(one)));
@@ -144,15 +146,22 @@ async function remakeDifferent(deriving: Deriving): Promise<Made> {
 }
 
 /** Makes all rows of a table: those of one part of the products after the other, where there are many. */
-async function remake(deriving: Deriving, parts: ProductParts): Promise<StagedTable> {
+async function remake(
+  deriving: Deriving,
+  parts: ProductParts,
+  countItems: () => Promise<bigint>,
+): Promise<StagedTable> {
   const { run, staging, next, one } = deriving;
   const { graph, tables: stored, landing } = run;
   const { remove } = replaceAll(stored[one.table], undefined);
-  const items = await graph.count(await next.rows('items'));
+  const items = await next.rows('items');
+  const count = await countItems();
   const tables = await readTables(next, one.reads);
-  const divided: readonly PartTables[] = one.by === 'product' ? await parts.divide(tables, items) : [asWhole(tables)];
+  const divided: readonly PartTables[] = one.by === 'product' ? await parts.divide(tables, count) : [asWhole(tables)];
   const selects = divided.map((part) => selectDerived(one, part, landing.runId));
-  return staging.stageParts(one.table, { remove }, selects, noteOrigin(deriving), items);
+  const staged = await staging.stageParts(one.table, { remove }, selects, noteOrigin(deriving), count);
+  if (parts.workers(count) !== undefined) await compareListings(graph, staged, items);
+  return staged;
 }
 
 async function readTables(next: NextLake, names: readonly TableName[]): Promise<Partial<Record<TableName, TableRows>>> {

@@ -200,7 +200,8 @@ async function reportSealFirst<T>(work: () => Promise<T>, listSealing: () => Pro
   throw made.reason;
 }
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
+/** Does work when it is first asked for. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
     made ??= make();
