@@ -124,15 +124,13 @@ parts AS (
 ),
 -- Exact until it is divided; an unchanged price stays as it is.
 means AS (
-  SELECT
-    place,
-    CASE
-      WHEN min(units) = max(units) THEN min(units) / 10000
-      ELSE sum(units::HUGEINT * us) / (10000 * sum(us))
-    END AS price
-  FROM parts
-  WHERE coalesce(getvariable('price')::VARCHAR, 'mean') <> 'median'
-  GROUP BY place
+  SELECT place, CASE WHEN total = lowest::HUGEINT * us THEN lowest / 10000 ELSE total / (10000 * us) END AS price
+  FROM (
+    SELECT place, min(units) AS lowest, sum(units::HUGEINT * us) AS total, sum(us) AS us
+    FROM parts
+    WHERE coalesce(getvariable('price')::VARCHAR, 'mean') <> 'median'
+    GROUP BY place
+  )
 ),
 -- The lowest price that, with all lower ones, held for half of the time.
 medians AS (

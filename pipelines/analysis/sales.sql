@@ -25,7 +25,7 @@ span AS (
   FROM (SELECT seen_day - 1 AS last_day FROM (FROM 'data_clock.sql'))
 ),
 day_starts AS (FROM 'day_starts.sql'),
--- Instants as microseconds; current prices end with the span. Spells before the first relevant cut are not read.
+-- Instants as microseconds since the span began; prices end with the span. Spells before the first relevant cut are not read.
 spells AS MATERIALIZED (
   SELECT
     item_id,
@@ -34,89 +34,87 @@ spells AS MATERIALIZED (
     CASE WHEN contains(by_what, 'shop') THEN site_id END AS site_id,
     price,
     price_before,
-    epoch_us(from_at) AS from_us,
-    coalesce(epoch_us(to_at), until_us) AS to_us,
-    since_us,
-    until_us,
-    return_us
+    epoch_us(from_at) - since_us AS from_us,
+    least(coalesce(epoch_us(to_at), until_us), until_us) - since_us AS to_us,
+    ended_before IS NOT NULL AS has_before
   FROM price_spells
   JOIN day_starts USING (time_zone)
-  CROSS JOIN (SELECT by_what, return_days * 86400000000 AS return_us, since_day - return_days AS first_day FROM span)
+  CROSS JOIN (SELECT by_what, since_day - return_days AS first_day FROM span)
   WHERE NOT is_suspect AND epoch_us(from_at) < until_us AND coalesce(to_day >= first_day, true)
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
 ),
 all_cuts AS MATERIALIZED (
-  FROM spells WHERE price < price_before AND from_us >= since_us - return_us
-),
--- Stretches of a listing without a gap.
-stretches AS MATERIALIZED (
-  SELECT item_id, price, price_before, from_us, to_us, sum((price_before IS NULL)::INTEGER) OVER (PARTITION BY item_id ORDER BY from_us) AS stretch
+  SELECT item_id, currency, category_slug, site_id, price_before, from_us AS cut_us, to_us, from_us + return_us AS return_us
   FROM spells
-  SEMI JOIN all_cuts USING (item_id)
+  CROSS JOIN (SELECT return_days * 86400000000 AS return_us FROM span)
+  WHERE price < price_before AND from_us >= -return_us
 ),
-cuts AS (
-  SELECT
-    all_cuts.* EXCLUDE (price, to_us, from_us),
-    all_cuts.from_us AS cut_us,
-    cut.stretch,
-    arg_min(later.price, later.from_us) AS return_price,
-    min(later.from_us) AS back_us
+-- A price after a gap, or after one in doubt, is not compared with those before it.
+breaks AS (
+  SELECT item_id, cut_us, min(breaks.from_us) AS break_us
   FROM all_cuts
-  JOIN stretches AS cut USING (item_id, from_us)
-  LEFT JOIN stretches AS later
-    ON later.item_id = cut.item_id AND later.stretch = cut.stretch AND later.price >= cut.price_before
-    AND later.from_us > cut.from_us AND later.from_us <= cut.from_us + return_us AND later.from_us < until_us
-  GROUP BY ALL
+  JOIN (SELECT item_id, from_us FROM spells WHERE price_before IS NULL AND has_before) AS breaks USING (item_id)
+  WHERE breaks.from_us > cut_us
+  GROUP BY item_id, cut_us
 ),
--- A cut before the first price has returned belongs to the sale that is on.
-first_cuts AS (
-  SELECT *
-  FROM cuts
-  QUALIFY cut_us >= coalesce(
-    max(back_us) OVER (PARTITION BY item_id, stretch ORDER BY cut_us ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
-    cut_us
-  )
-),
-ends AS (
-  SELECT item_id, stretch, max(to_us) AS end_us FROM stretches GROUP BY item_id, stretch
-),
-judged AS (
+-- What followed a cut while its price could return.
+followed AS MATERIALIZED (
   SELECT
-    first_cuts.*,
-    back_us IS NULL AND least(end_us, until_us) < cut_us + return_us AS is_undecided
-  FROM first_cuts
-  JOIN ends USING (item_id, stretch)
+    cut.item_id,
+    cut_us,
+    arg_min(later.price, later.from_us) FILTER (later.price >= cut.price_before) AS return_price,
+    min(later.from_us) FILTER (later.price >= cut.price_before) AS back_us,
+    max(later.to_us) AS to_us
+  FROM (
+    SELECT item_id, cut_us, price_before, least(return_us, coalesce(break_us - 1, return_us)) AS last_us
+    FROM all_cuts
+    LEFT JOIN breaks USING (item_id, cut_us)
+  ) AS cut
+  JOIN spells AS later ON later.item_id = cut.item_id AND later.from_us > cut_us AND later.from_us <= last_us
+  GROUP BY cut.item_id, cut_us
+),
+on_sale AS MATERIALIZED (
+  SELECT followed.item_id, cut_us, from_us, price
+  FROM followed
+  JOIN spells ON spells.item_id = followed.item_id AND from_us >= cut_us AND from_us < back_us
 ),
 lowest AS (
-  SELECT judged.item_id, judged.cut_us, min(stretches.price) AS low_price
-  FROM judged
-  JOIN stretches USING (item_id, stretch)
-  WHERE back_us IS NOT NULL AND stretches.from_us >= judged.cut_us AND stretches.from_us < back_us
-  GROUP BY judged.item_id, judged.cut_us
+  SELECT item_id, cut_us, min(price) AS low_price FROM on_sale GROUP BY item_id, cut_us
+),
+-- A cut before the first price has returned belongs to the sale that is on.
+judged AS (
+  SELECT
+    cuts.* EXCLUDE (to_us, return_us),
+    return_price,
+    back_us,
+    low_price,
+    back_us IS NULL AND greatest(cuts.to_us, coalesce(followed.to_us, cuts.to_us)) < return_us AS is_undecided
+  FROM all_cuts AS cuts
+  ANTI JOIN (SELECT DISTINCT item_id, from_us AS cut_us FROM on_sale WHERE from_us > cut_us) AS later USING (item_id, cut_us)
+  LEFT JOIN followed USING (item_id, cut_us)
+  LEFT JOIN lowest USING (item_id, cut_us)
 ),
 figures AS (
   SELECT
     category_slug, site_id, currency,
-    count(*) FILTER (cut_us >= since_us) AS cuts,
-    count(back_us) FILTER (cut_us >= since_us) AS sales,
-    count(*) FILTER (cut_us >= since_us AND back_us IS NULL AND NOT is_undecided) AS lasting,
-    count(*) FILTER (cut_us >= since_us AND is_undecided) AS undecided,
-    count(*) FILTER (cut_us >= since_us AND return_price = price_before) AS returned_exactly,
-    median(100 * (price_before - low_price)::DOUBLE / price_before::DOUBLE) FILTER (cut_us >= since_us) AS median_depth_pct,
-    avg(100 * (price_before - low_price)::DOUBLE / price_before::DOUBLE) FILTER (cut_us >= since_us) AS mean_depth_pct,
-    median(back_us - cut_us) FILTER (cut_us >= since_us) / 86400000000 AS median_days,
-    avg(back_us - cut_us) FILTER (cut_us >= since_us) / 86400000000 AS mean_days,
-    coalesce(sum(greatest(0, back_us - greatest(cut_us, since_us))), 0) AS sale_us
+    count(*) FILTER (cut_us >= 0) AS cuts,
+    count(back_us) FILTER (cut_us >= 0) AS sales,
+    count(*) FILTER (cut_us >= 0 AND back_us IS NULL AND NOT is_undecided) AS lasting,
+    count(*) FILTER (cut_us >= 0 AND is_undecided) AS undecided,
+    count(*) FILTER (cut_us >= 0 AND return_price = price_before) AS returned_exactly,
+    median(100 * (price_before - low_price)::DOUBLE / price_before::DOUBLE) FILTER (cut_us >= 0) AS median_depth_pct,
+    avg(100 * (price_before - low_price)::DOUBLE / price_before::DOUBLE) FILTER (cut_us >= 0) AS mean_depth_pct,
+    median(back_us - cut_us) FILTER (cut_us >= 0) / 86400000000 AS median_days,
+    avg(back_us - cut_us) FILTER (cut_us >= 0) / 86400000000 AS mean_days,
+    coalesce(sum(greatest(0, back_us - greatest(cut_us, 0))), 0) AS sale_us
   FROM judged
-  LEFT JOIN lowest USING (item_id, cut_us)
   GROUP BY category_slug, site_id, currency
 ),
 listed AS (
-  SELECT category_slug, site_id, currency, count(DISTINCT item_id) AS listings,
-    sum(least(to_us, until_us) - greatest(from_us, since_us)) AS listed_us
+  SELECT category_slug, site_id, currency, count(DISTINCT item_id) AS listings, sum(to_us - greatest(from_us, 0)) AS listed_us
   FROM spells
-  WHERE to_us > since_us
+  WHERE to_us > 0
   GROUP BY category_slug, site_id, currency
 )
 SELECT

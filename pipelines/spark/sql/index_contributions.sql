@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source 8c12104700914b9d.
+-- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source 075890083db636fa.
 -- step: index_contributions__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -886,21 +886,24 @@ WHERE
 SELECT
   place,
   CASE
-    WHEN MIN(units) = MAX(units)
-    THEN MIN(units) / 10000
-    ELSE CAST((
-      SUM(CAST(units AS DECIMAL(38, 0)) * us)
-    ) AS DOUBLE) / CAST((
-      (
-        10000 * SUM(us)
-      )
-    ) AS DOUBLE)
+    WHEN total = CAST(lowest AS DECIMAL(38, 0)) * us
+    THEN lowest / 10000
+    ELSE total / (
+      10000 * us
+    )
   END AS price
-FROM index_contributions__parts AS parts
-WHERE
-  COALESCE(CAST(:price AS STRING), 'mean') <> 'median'
-GROUP BY
-  place;
+FROM (
+  SELECT
+    place,
+    MIN(units) AS lowest,
+    SUM(CAST(units AS DECIMAL(38, 0)) * us) AS total,
+    SUM(us) AS us
+  FROM index_contributions__parts AS parts
+  WHERE
+    COALESCE(CAST(:price AS STRING), 'mean') <> 'median'
+  GROUP BY
+    place
+);
 -- step: index_contributions__medians
 SELECT
   place,

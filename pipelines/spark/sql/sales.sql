@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source a122a012fa99c8b6.
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 0bd367b3221e1981.
 -- step: sales__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -248,18 +248,15 @@ SELECT
   CASE WHEN CONTAINS(by_what, 'shop') THEN site_id END AS site_id,
   price,
   price_before,
-  UNIX_MICROS(from_at) AS from_us,
-  COALESCE(UNIX_MICROS(to_at), until_us) AS to_us,
-  since_us,
-  until_us,
-  return_us
+  UNIX_MICROS(from_at) - since_us AS from_us,
+  LEAST(COALESCE(UNIX_MICROS(to_at), until_us), until_us) - since_us AS to_us,
+  NOT ended_before IS NULL AS has_before
 FROM price_spells
 JOIN sales__day_starts AS day_starts
   USING (time_zone)
 CROSS JOIN (
   SELECT
     by_what,
-    return_days * 86400000000 AS return_us,
     since_day - return_days AS first_day
   FROM sales__span AS span
 )
@@ -283,169 +280,142 @@ SELECT
   currency,
   category_slug,
   site_id,
-  price,
   price_before,
-  from_us,
+  from_us AS cut_us,
   to_us,
-  since_us,
-  until_us,
-  return_us
+  from_us + return_us AS return_us
 FROM sales__spells AS spells
+CROSS JOIN (
+  SELECT
+    return_days * 86400000000 AS return_us
+  FROM sales__span AS span
+)
 WHERE
-  price < price_before AND from_us >= since_us - return_us;
--- step: sales__stretches, kept
+  price < price_before AND from_us >= -return_us;
+-- step: sales__breaks
 SELECT
   item_id,
-  price,
-  price_before,
-  from_us,
-  to_us,
-  SUM(CAST((
-    price_before IS NULL
-  ) AS INT)) OVER (PARTITION BY item_id ORDER BY from_us NULLS LAST) AS stretch
-FROM sales__spells AS spells
-SEMI JOIN sales__all_cuts AS all_cuts
-  USING (item_id);
--- step: sales__cuts
-SELECT
-  all_cuts.item_id,
-  all_cuts.currency,
-  all_cuts.category_slug,
-  all_cuts.site_id,
-  all_cuts.price_before,
-  all_cuts.since_us,
-  all_cuts.until_us,
-  all_cuts.return_us,
-  all_cuts.from_us AS cut_us,
-  cut.stretch,
-  MIN_BY(later.price, later.from_us) FILTER(WHERE
-    NOT later.price IS NULL) AS return_price,
-  MIN(later.from_us) AS back_us
-FROM sales__all_cuts AS all_cuts
-JOIN sales__stretches AS cut
-  USING (item_id, from_us)
-LEFT JOIN sales__stretches AS later
-  ON later.item_id = cut.item_id
-  AND later.stretch = cut.stretch
-  AND later.price >= cut.price_before
-  AND later.from_us > cut.from_us
-  AND later.from_us <= cut.from_us + return_us
-  AND later.from_us < until_us
-GROUP BY ALL;
--- step: sales__first_cuts
-SELECT
-  item_id,
-  currency,
-  category_slug,
-  site_id,
-  price_before,
-  since_us,
-  until_us,
-  return_us,
   cut_us,
-  stretch,
-  return_price,
-  back_us
+  MIN(breaks.from_us) AS break_us
+FROM sales__all_cuts AS all_cuts
+JOIN (
+  SELECT
+    item_id,
+    from_us
+  FROM sales__spells AS spells
+  WHERE
+    price_before IS NULL AND has_before
+) AS breaks
+  USING (item_id)
+WHERE
+  breaks.from_us > cut_us
+GROUP BY
+  item_id,
+  cut_us;
+-- step: sales__followed, kept
+SELECT
+  cut.item_id,
+  cut_us,
+  MIN_BY(later.price, later.from_us) FILTER(WHERE
+    NOT later.price IS NULL AND later.price >= cut.price_before) AS return_price,
+  MIN(later.from_us) FILTER(WHERE
+    later.price >= cut.price_before) AS back_us,
+  MAX(later.to_us) AS to_us
 FROM (
   SELECT
     item_id,
-    currency,
-    category_slug,
-    site_id,
-    price_before,
-    since_us,
-    until_us,
-    return_us,
     cut_us,
-    stretch,
-    return_price,
-    back_us,
-    MAX(back_us) OVER (
-      PARTITION BY item_id, stretch
-      ORDER BY cut_us NULLS LAST
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS _w
-  FROM sales__cuts AS cuts
-) AS _t
-WHERE
-  cut_us >= COALESCE(_w, cut_us);
--- step: sales__ends
-SELECT
-  item_id,
-  stretch,
-  MAX(to_us) AS end_us
-FROM sales__stretches AS stretches
+    price_before,
+    LEAST(return_us, COALESCE(break_us - 1, return_us)) AS last_us
+  FROM sales__all_cuts AS all_cuts
+  LEFT JOIN sales__breaks AS breaks
+    USING (item_id, cut_us)
+) AS cut
+JOIN sales__spells AS later
+  ON later.item_id = cut.item_id
+  AND later.from_us > cut_us
+  AND later.from_us <= last_us
 GROUP BY
-  item_id,
-  stretch;
--- step: sales__judged, kept
+  cut.item_id,
+  cut_us;
+-- step: sales__on_sale, kept
 SELECT
-  first_cuts.item_id,
-  first_cuts.currency,
-  first_cuts.category_slug,
-  first_cuts.site_id,
-  first_cuts.price_before,
-  first_cuts.since_us,
-  first_cuts.until_us,
-  first_cuts.return_us,
-  first_cuts.cut_us,
-  first_cuts.stretch,
-  first_cuts.return_price,
-  first_cuts.back_us,
-  back_us IS NULL AND LEAST(end_us, until_us) < cut_us + return_us AS is_undecided
-FROM sales__first_cuts AS first_cuts
-JOIN sales__ends AS ends
-  USING (item_id, stretch);
+  followed.item_id,
+  cut_us,
+  from_us,
+  price
+FROM sales__followed AS followed
+JOIN sales__spells AS spells
+  ON spells.item_id = followed.item_id AND from_us >= cut_us AND from_us < back_us;
 -- step: sales__lowest
 SELECT
-  judged.item_id,
-  judged.cut_us,
-  MIN(stretches.price) AS low_price
-FROM sales__judged AS judged
-JOIN sales__stretches AS stretches
-  USING (item_id, stretch)
-WHERE
-  NOT back_us IS NULL
-  AND stretches.from_us >= judged.cut_us
-  AND stretches.from_us < back_us
+  item_id,
+  cut_us,
+  MIN(price) AS low_price
+FROM sales__on_sale AS on_sale
 GROUP BY
-  judged.item_id,
-  judged.cut_us;
+  item_id,
+  cut_us;
+-- step: sales__judged
+SELECT
+  cuts.item_id,
+  cuts.currency,
+  cuts.category_slug,
+  cuts.site_id,
+  cuts.price_before,
+  cuts.cut_us,
+  return_price,
+  back_us,
+  low_price,
+  back_us IS NULL
+  AND GREATEST(cuts.to_us, COALESCE(followed.to_us, cuts.to_us)) < return_us AS is_undecided
+FROM sales__all_cuts AS cuts
+ANTI JOIN (
+  SELECT DISTINCT
+    item_id,
+    from_us AS cut_us
+  FROM sales__on_sale AS on_sale
+  WHERE
+    from_us > cut_us
+) AS later
+  USING (item_id, cut_us)
+LEFT JOIN sales__followed AS followed
+  USING (item_id, cut_us)
+LEFT JOIN sales__lowest AS lowest
+  USING (item_id, cut_us);
 -- step: sales__figures
 SELECT
   category_slug,
   site_id,
   currency,
   COUNT(*) FILTER(WHERE
-    cut_us >= since_us) AS cuts,
+    cut_us >= 0) AS cuts,
   COUNT(back_us) FILTER(WHERE
-    cut_us >= since_us) AS sales,
+    cut_us >= 0) AS sales,
   COUNT(*) FILTER(WHERE
-    cut_us >= since_us AND back_us IS NULL AND NOT is_undecided) AS lasting,
+    cut_us >= 0 AND back_us IS NULL AND NOT is_undecided) AS lasting,
   COUNT(*) FILTER(WHERE
-    cut_us >= since_us AND is_undecided) AS undecided,
+    cut_us >= 0 AND is_undecided) AS undecided,
   COUNT(*) FILTER(WHERE
-    cut_us >= since_us AND return_price = price_before) AS returned_exactly,
+    cut_us >= 0 AND return_price = price_before) AS returned_exactly,
   MEDIAN(
     100 * CAST((
       price_before - low_price
     ) AS DOUBLE) / CAST(price_before AS DOUBLE)
   ) FILTER(WHERE
-    cut_us >= since_us) AS median_depth_pct,
+    cut_us >= 0) AS median_depth_pct,
   AVG(
     100 * CAST((
       price_before - low_price
     ) AS DOUBLE) / CAST(price_before AS DOUBLE)
   ) FILTER(WHERE
-    cut_us >= since_us) AS mean_depth_pct,
+    cut_us >= 0) AS mean_depth_pct,
   MEDIAN(back_us - cut_us) FILTER(WHERE
-    cut_us >= since_us) / 86400000000 AS median_days,
+    cut_us >= 0) / 86400000000 AS median_days,
   AVG(back_us - cut_us) FILTER(WHERE
-    cut_us >= since_us) / 86400000000 AS mean_days,
-  COALESCE(SUM(GREATEST(0, back_us - GREATEST(cut_us, since_us))), 0) AS sale_us
+    cut_us >= 0) / 86400000000 AS mean_days,
+  COALESCE(SUM(GREATEST(0, back_us - GREATEST(cut_us, 0))), 0) AS sale_us
 FROM sales__judged AS judged
-LEFT JOIN sales__lowest AS lowest
-  USING (item_id, cut_us)
 GROUP BY
   category_slug,
   site_id,
@@ -456,10 +426,10 @@ SELECT
   site_id,
   currency,
   COUNT(DISTINCT item_id) AS listings,
-  SUM(LEAST(to_us, until_us) - GREATEST(from_us, since_us)) AS listed_us
+  SUM(to_us - GREATEST(from_us, 0)) AS listed_us
 FROM sales__spells AS spells
 WHERE
-  to_us > since_us
+  to_us > 0
 GROUP BY
   category_slug,
   site_id,
