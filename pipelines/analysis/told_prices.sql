@@ -12,7 +12,8 @@ WITH known_changes AS (
       WHEN previous_price IS NOT NULL THEN previous_price
       -- The pair of a first price agrees with the change's own price; that of an attribute named price does not.
       WHEN price IS NOT NULL AND json_type(changes, '$.price[0]') = 'NULL'
-        AND json_type(changes, '$.price[1]') IN ('UBIGINT', 'BIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE')
+        -- A longer list after IN would be a join, which reads the changes of each row.
+        AND list_contains(['UBIGINT', 'BIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE'], json_type(changes, '$.price[1]'))
         AND TRY_CAST(json_extract_string(changes, '$.price[1]') AS DOUBLE) = price::VARCHAR::DOUBLE THEN -1
       ELSE price
     END AS last_price
