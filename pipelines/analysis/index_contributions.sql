@@ -9,6 +9,8 @@
 -- counts in each, also in the total. Suspect prices are left out (price_spells).
 WITH row_zones AS (FROM 'row_zones.sql'),
 settings AS MATERIALIZED (FROM 'index_settings.sql'),
+listings AS MATERIALIZED (FROM 'index_listings.sql'),
+groups AS MATERIALIZED (FROM 'index_groups.sql'),
 series AS MATERIALIZED (FROM 'index_series.sql'),
 period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
 grouped AS (
@@ -62,9 +64,7 @@ SELECT
   sites.attribution
 FROM moves
 JOIN totals ON totals.currency = moves.currency AND totals.period = moves.period
-JOIN (
-  SELECT DISTINCT key, category_slug, currency, site_id, product_group, item_group, brand, dataset, region FROM series
-) AS groups ON groups.key = moves.key
+JOIN groups ON groups.key = moves.key
 CROSS JOIN settings
 LEFT JOIN sites ON sites.site_id = groups.site_id
 LEFT JOIN row_zones

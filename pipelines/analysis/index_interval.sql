@@ -13,24 +13,25 @@
 -- · confidence (number from 50 to 99.9; default 95): percent of the indices in the interval
 WITH row_zones AS (FROM 'row_zones.sql'),
 settings AS MATERIALIZED (FROM 'index_settings.sql'),
+listings AS MATERIALIZED (FROM 'index_listings.sql'),
+groups AS MATERIALIZED (FROM 'index_groups.sql'),
 series AS MATERIALIZED (FROM 'index_series.sql'),
 period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
 sizes AS (
   SELECT key, least(count(DISTINCT coalesce(product_id, first_item_id::VARCHAR)), 300) AS size FROM series GROUP BY key
 ),
--- Products of a group are numbered where they are few, else spread over 300 clusters.
-clustered AS MATERIALIZED (
-  SELECT
-    series,
-    key,
-    CASE
-      WHEN size < 300 THEN dense_rank() OVER (PARTITION BY key ORDER BY product)
-      ELSE 1 + (md5_number_lower(product) % 300)::BIGINT
-    END AS cluster
+products AS MATERIALIZED (
+  SELECT series, key, product, size
   FROM (
     SELECT series, any_value(key) AS key, min(coalesce(product_id, first_item_id::VARCHAR)) AS product FROM series GROUP BY series
   )
   JOIN sizes USING (key)
+),
+-- Products of a group are numbered where they are few, else spread over 300 clusters.
+clustered AS MATERIALIZED (
+  SELECT series, key, dense_rank() OVER (PARTITION BY key ORDER BY product) AS cluster FROM products WHERE size < 300
+  UNION ALL
+  SELECT series, key, 1 + (md5_number_lower(product) % 300)::BIGINT FROM products WHERE size >= 300
 ),
 priced AS (
   SELECT series, key, cluster, period, log_price FROM period_prices JOIN clustered USING (series)
@@ -147,9 +148,7 @@ SELECT
 FROM figures
 JOIN known_periods ON known_periods.key = figures.key AND known_periods.period = figures.period
 JOIN sizes ON sizes.key = figures.key
-JOIN (
-  SELECT DISTINCT key, category_slug, currency, site_id, product_group, item_group, brand, dataset, region FROM series
-) AS groups ON groups.key = figures.key
+JOIN groups ON groups.key = figures.key
 CROSS JOIN settings
 LEFT JOIN sites ON sites.site_id = groups.site_id
 LEFT JOIN row_zones

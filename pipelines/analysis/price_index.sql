@@ -22,13 +22,12 @@
 -- · impute_periods (whole number from 1; default 2): for how many periods at most
 WITH row_zones AS (FROM 'row_zones.sql'),
 settings AS MATERIALIZED (FROM 'index_settings.sql'),
+listings AS MATERIALIZED (FROM 'index_listings.sql'),
+groups AS MATERIALIZED (FROM 'index_groups.sql'),
 series AS MATERIALIZED (FROM 'index_series.sql'),
 period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
 series_keys AS MATERIALIZED (
   SELECT series, any_value(key) AS key, min(shop_id) AS shop_id FROM series GROUP BY series
-),
-groups AS MATERIALIZED (
-  SELECT DISTINCT key, category_slug, currency, site_id, product_group, item_group, brand, dataset, region FROM series
 ),
 bounds AS (
   SELECT min(period) AS first_bound, max(period) AS last_bound FROM period_prices

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source 075890083db636fa.
+-- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source 7a92a039fd6289f2.
 -- step: index_contributions__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -135,7 +135,7 @@ SELECT
 SELECT
   COALESCE(CAST(:days AS BIGINT), 30) * 86400000000 AS days_us,
   COALESCE(CAST(:overlap_days AS BIGINT), 1) * 86400000000 AS overlap_us;
--- step: index_contributions__listings, kept
+-- step: index_contributions__listings_, kept
 SELECT
   item_id,
   site_id,
@@ -158,7 +158,7 @@ SELECT
   site_id,
   MIN(ended_us) AS first_us,
   MAX(ended_us) AS last_us
-FROM index_contributions__listings AS listings
+FROM index_contributions__listings_ AS listings
 WHERE
   NOT ended_us IS NULL
 GROUP BY
@@ -174,7 +174,7 @@ SELECT
   listings.seen_us,
   listings.ended_us,
   seen_us BETWEEN first_us - overlap_us AND last_us + days_us AS is_new
-FROM index_contributions__listings AS listings
+FROM index_contributions__listings_ AS listings
 JOIN index_contributions__ends AS ends
   USING (site_id)
 CROSS JOIN index_contributions__span AS span
@@ -441,7 +441,7 @@ WHERE
     separator <> ''
     AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
   );
--- step: index_contributions__listings_
+-- step: index_contributions__listings__
 SELECT
   item_id,
   currency,
@@ -502,7 +502,7 @@ FROM (
 ) AS _t
 WHERE
   CAST(_w AS BIGINT) = 1;
--- step: index_contributions__described, kept
+-- step: index_contributions__listings, kept
 SELECT
   listings.item_id,
   COALESCE(first_item_id, listings.item_id) AS first_item_id,
@@ -528,7 +528,7 @@ SELECT
   brand,
   dataset,
   region
-FROM index_contributions__listings_ AS listings
+FROM index_contributions__listings__ AS listings
 LEFT JOIN (
   SELECT
     item_id,
@@ -588,45 +588,27 @@ FROM (
     brand,
     dataset,
     region
-  FROM index_contributions__described AS described
+  FROM index_contributions__listings AS listings
 );
--- step: index_contributions__members
+-- step: index_contributions__series, kept
 SELECT
   CAST(DENSE_RANK() OVER (ORDER BY first_item_id NULLS LAST, key NULLS LAST) AS BIGINT) AS series,
   key,
   item_id,
   first_item_id,
   product_id,
+  listings.currency,
   shop_id
-FROM index_contributions__described AS described
+FROM index_contributions__listings AS listings
 JOIN index_contributions__groups AS groups
-  ON groups.currency = described.currency
-  AND groups.category_slug IS NOT DISTINCT FROM described.category_slug
-  AND groups.site_id IS NOT DISTINCT FROM described.site_id
-  AND groups.brand IS NOT DISTINCT FROM described.brand
-  AND groups.product_group IS NOT DISTINCT FROM described.product_group
-  AND groups.item_group IS NOT DISTINCT FROM described.item_group
-  AND groups.dataset IS NOT DISTINCT FROM described.dataset
-  AND groups.region IS NOT DISTINCT FROM described.region;
--- step: index_contributions__series, kept
-SELECT
-  series,
-  members.key,
-  members.item_id,
-  members.first_item_id,
-  members.product_id,
-  members.shop_id,
-  groups.category_slug,
-  groups.currency,
-  groups.site_id,
-  groups.product_group,
-  groups.item_group,
-  groups.brand,
-  groups.dataset,
-  groups.region
-FROM index_contributions__members AS members
-JOIN index_contributions__groups AS groups
-  USING (key);
+  ON groups.currency = listings.currency
+  AND groups.category_slug IS NOT DISTINCT FROM listings.category_slug
+  AND groups.site_id IS NOT DISTINCT FROM listings.site_id
+  AND groups.brand IS NOT DISTINCT FROM listings.brand
+  AND groups.product_group IS NOT DISTINCT FROM listings.product_group
+  AND groups.item_group IS NOT DISTINCT FROM listings.item_group
+  AND groups.dataset IS NOT DISTINCT FROM listings.dataset
+  AND groups.region IS NOT DISTINCT FROM listings.region;
 -- step: index_contributions__zone_numbers, kept
 SELECT
   time_zone,
@@ -1112,19 +1094,7 @@ SELECT
 FROM index_contributions__moves AS moves
 JOIN index_contributions__totals AS totals
   ON totals.currency = moves.currency AND totals.period = moves.period
-JOIN (
-  SELECT DISTINCT
-    key,
-    category_slug,
-    currency,
-    site_id,
-    product_group,
-    item_group,
-    brand,
-    dataset,
-    region
-  FROM index_contributions__series AS series
-) AS groups
+JOIN index_contributions__groups AS groups
   ON groups.key = moves.key
 CROSS JOIN index_contributions__settings AS settings
 LEFT JOIN sites

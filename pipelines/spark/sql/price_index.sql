@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source ff935c8a9b58e990.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source abb61a9d7980db60.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -135,7 +135,7 @@ SELECT
 SELECT
   COALESCE(CAST(:days AS BIGINT), 30) * 86400000000 AS days_us,
   COALESCE(CAST(:overlap_days AS BIGINT), 1) * 86400000000 AS overlap_us;
--- step: price_index__listings, kept
+-- step: price_index__listings_, kept
 SELECT
   item_id,
   site_id,
@@ -158,7 +158,7 @@ SELECT
   site_id,
   MIN(ended_us) AS first_us,
   MAX(ended_us) AS last_us
-FROM price_index__listings AS listings
+FROM price_index__listings_ AS listings
 WHERE
   NOT ended_us IS NULL
 GROUP BY
@@ -174,7 +174,7 @@ SELECT
   listings.seen_us,
   listings.ended_us,
   seen_us BETWEEN first_us - overlap_us AND last_us + days_us AS is_new
-FROM price_index__listings AS listings
+FROM price_index__listings_ AS listings
 JOIN price_index__ends AS ends
   USING (site_id)
 CROSS JOIN price_index__span AS span
@@ -441,7 +441,7 @@ WHERE
     separator <> ''
     AND STARTSWITH(LOWER(known.path), LOWER(chosen.path || separator))
   );
--- step: price_index__listings_
+-- step: price_index__listings__
 SELECT
   item_id,
   currency,
@@ -502,7 +502,7 @@ FROM (
 ) AS _t
 WHERE
   CAST(_w AS BIGINT) = 1;
--- step: price_index__described, kept
+-- step: price_index__listings, kept
 SELECT
   listings.item_id,
   COALESCE(first_item_id, listings.item_id) AS first_item_id,
@@ -528,7 +528,7 @@ SELECT
   brand,
   dataset,
   region
-FROM price_index__listings_ AS listings
+FROM price_index__listings__ AS listings
 LEFT JOIN (
   SELECT
     item_id,
@@ -588,45 +588,27 @@ FROM (
     brand,
     dataset,
     region
-  FROM price_index__described AS described
+  FROM price_index__listings AS listings
 );
--- step: price_index__members
+-- step: price_index__series, kept
 SELECT
   CAST(DENSE_RANK() OVER (ORDER BY first_item_id NULLS LAST, key NULLS LAST) AS BIGINT) AS series,
   key,
   item_id,
   first_item_id,
   product_id,
+  listings.currency,
   shop_id
-FROM price_index__described AS described
+FROM price_index__listings AS listings
 JOIN price_index__groups AS groups
-  ON groups.currency = described.currency
-  AND groups.category_slug IS NOT DISTINCT FROM described.category_slug
-  AND groups.site_id IS NOT DISTINCT FROM described.site_id
-  AND groups.brand IS NOT DISTINCT FROM described.brand
-  AND groups.product_group IS NOT DISTINCT FROM described.product_group
-  AND groups.item_group IS NOT DISTINCT FROM described.item_group
-  AND groups.dataset IS NOT DISTINCT FROM described.dataset
-  AND groups.region IS NOT DISTINCT FROM described.region;
--- step: price_index__series, kept
-SELECT
-  series,
-  members.key,
-  members.item_id,
-  members.first_item_id,
-  members.product_id,
-  members.shop_id,
-  groups.category_slug,
-  groups.currency,
-  groups.site_id,
-  groups.product_group,
-  groups.item_group,
-  groups.brand,
-  groups.dataset,
-  groups.region
-FROM price_index__members AS members
-JOIN price_index__groups AS groups
-  USING (key);
+  ON groups.currency = listings.currency
+  AND groups.category_slug IS NOT DISTINCT FROM listings.category_slug
+  AND groups.site_id IS NOT DISTINCT FROM listings.site_id
+  AND groups.brand IS NOT DISTINCT FROM listings.brand
+  AND groups.product_group IS NOT DISTINCT FROM listings.product_group
+  AND groups.item_group IS NOT DISTINCT FROM listings.item_group
+  AND groups.dataset IS NOT DISTINCT FROM listings.dataset
+  AND groups.region IS NOT DISTINCT FROM listings.region;
 -- step: price_index__zone_numbers, kept
 SELECT
   time_zone,
@@ -1003,18 +985,6 @@ SELECT
 FROM price_index__series AS series
 GROUP BY
   series;
--- step: price_index__groups_
-SELECT DISTINCT
-  key,
-  category_slug,
-  currency,
-  site_id,
-  product_group,
-  item_group,
-  brand,
-  dataset,
-  region
-FROM price_index__series AS series;
 -- step: price_index__bounds_
 SELECT
   MIN(period) AS first_bound,
@@ -2339,7 +2309,7 @@ SELECT
   row_zones.time_zone,
   sites.attribution
 FROM price_index__periods AS periods
-JOIN price_index__groups_ AS groups
+JOIN price_index__groups AS groups
   ON groups.key = periods.key
 CROSS JOIN price_index__settings AS settings
 LEFT JOIN price_index__shops AS shops
