@@ -9,6 +9,7 @@ import type { Applied, DataFile, TableState } from '../../tables/table.js';
 import { DAY_MS } from '../apply/service-time.js';
 import type { Run } from '../open/open-run.js';
 import { selectDaysElsewhere } from './days-elsewhere.js';
+import { makeRows } from './divide.js';
 import type { NextLake, StagedTable, Staging } from './stage.js';
 
 /** The parts of a run that days need. */
@@ -169,9 +170,7 @@ async function findTouchedProducts(
   // Without items before there is nothing to compare with: a rebuild begins with a copy.
   const isCompared = itemsBefore !== undefined;
   const before = itemsBefore ?? graph.empty('items_before', 'items');
-  return graph.table(
-    'touched_products',
-    sql`WITH news AS (
+  const select = sql`WITH news AS (
        -- A change may take the place of a difference that was dated up to two minutes before it.
        SELECT item_id, timezone('UTC', observed_at - INTERVAL 2 MINUTE)::DATE AS day FROM ${history}
        WHERE run_id = ${runId}
@@ -201,8 +200,8 @@ async function findTouchedProducts(
            IS DISTINCT FROM (present.product_id, present.site_id, present.currency))
      )
      WHERE product_id IS NOT NULL AND from_day <= CAST(${last} AS DATE)
-     GROUP BY product_id`,
-  );
+     GROUP BY product_id`;
+  return makeRows(run, { label: 'touched_products', select, changes: await graph.count(before) });
 }
 
 /** The first day that the table reaches back to. Only files of which the log does not say it are read. */

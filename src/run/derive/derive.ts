@@ -13,6 +13,7 @@ import type { TableName } from '../../tables/table.js';
 import { MOST_TASKS } from '../../workers/workers.js';
 import type { Run } from '../open/open-run.js';
 import { compareListings } from './count-listings.js';
+import { makeRows } from './divide.js';
 import { type PartTables, ProductParts } from './product-parts.js';
 import {
   type ChangedProducts,
@@ -133,7 +134,8 @@ async function remakeDifferent(deriving: Deriving): Promise<Made> {
   const { table } = one;
   const note = noteOrigin(deriving);
   if (merge.changed === 0n) return { staged: await staging.stage(table, KEEP, note), isKept: true };
-  const rows = graph.table(`next_${table}`, selectDerived(one, await readAll(next, one.reads), landing.runId));
+  const select = selectDerived(one, await readAll(next, one.reads), landing.runId);
+  const rows = await makeRows(run, { label: `next_${table}`, select, changes: merge.changed ?? 0n });
   const stored = await before.table(table);
   const values = columnsOf(table, ['run_id']);
   const difference = await graph.row(

@@ -1,13 +1,15 @@
 import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
 import { runSideBySide } from '../../io/side-by-side.js';
 import { explainSystemFault } from '../../lake/faults.js';
-import { groupBySize } from '../../lake/slices.js';
+import { countRows, groupBySize } from '../../lake/slices.js';
 import type { TableRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
+import type { Relation } from '../../sql/relation.js';
 import { code, readFiles, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
 import type { TableName } from '../../tables/table.js';
 import { MOST_TASKS, refuseRows, type Workers } from '../../workers/workers.js';
-import { dividePart, PART, type PartFile } from './part-task.js';
+import { dividePart, PART, type PartFile, ROWS } from './part-task.js';
 
 /** Workers, and what makes relations readable to them. */
 export interface Elsewhere {
@@ -92,6 +94,18 @@ export async function divideRows(
     return workers.do(kind, task, async (files) => refuseRows(files, await count?.()));
   });
   return divided.flat();
+}
+
+/** A table of rows that need all of a table: one worker makes it, where so many changes are worth the way. */
+export async function makeRows(
+  { graph, elsewhere, workFolder }: { graph: RelationGraph; elsewhere: Elsewhere | undefined; workFolder: string },
+  { label, select, changes }: { label: string; select: Sql; changes: bigint },
+): Promise<Relation> {
+  if (elsewhere?.workers.pays(changes) !== true) return graph.table(label, select);
+  const whole = { select: sql`SELECT *, 0 AS part FROM (${select})` };
+  const files = await divideRows(elsewhere, [whole], path.join(workFolder, 'made', label), ROWS);
+  if (files.length === 0) return graph.table(label, sql`SELECT * FROM (${select}) WHERE false`);
+  return graph.rowsOf(label, readParts(files), countRows(files));
 }
 
 /** Parts that so many rows make, if a worker takes each. */
