@@ -34,7 +34,39 @@ ended_or_new AS MATERIALIZED (
   CROSS JOIN span
   WHERE ended_us IS NOT NULL OR seen_us BETWEEN first_us - overlap_us AND last_us + days_us
 ),
-worded AS (
+sure_values AS (
+  SELECT item_id, site_id, seen_us, ended_us, is_new, 'product' AS kind, product_id AS value
+  FROM ended_or_new
+  WHERE product_id IS NOT NULL
+  UNION ALL
+  SELECT
+    item_id, site_id, seen_us, ended_us, is_new, 'url',
+    regexp_replace(regexp_replace(url, '^(?i:https?://)?(?i:www\.)?', ''), '/?(#.*)?$', '')
+  FROM ended_or_new
+  WHERE url IS NOT NULL
+),
+sure AS MATERIALIZED (
+  SELECT ended.item_id AS old_id, told.item_id AS new_id, ended.kind
+  FROM (
+    SELECT * FROM sure_values
+    WHERE ended_us IS NOT NULL
+    QUALIFY count(*) OVER (PARTITION BY site_id, kind, value) <= 100
+  ) AS ended
+  CROSS JOIN span
+  JOIN sure_values AS told
+    ON told.site_id = ended.site_id AND told.kind = ended.kind AND told.value = ended.value AND told.is_new
+    AND told.seen_us > ended.seen_us AND told.seen_us BETWEEN ended.ended_us - overlap_us AND ended.ended_us + days_us
+),
+-- A title decides only for listings without a product, and supports the pairs above. Equal titles have equal numbers, which
+-- take much less time to read than words do.
+numbered AS MATERIALIZED (
+  SELECT
+    item_id, site_id, product_id IS NULL AS is_free,
+    array_to_string(list_sort(list_distinct(regexp_extract_all(title, '[0-9]+'))), ' ') AS numbers
+  FROM ended_or_new
+  WHERE title IS NOT NULL
+),
+worded AS MATERIALIZED (
   SELECT
     item_id, site_id, seen_us, ended_us, is_new,
     list_sort(list_distinct([
@@ -46,39 +78,39 @@ worded AS (
       ), '[\p{L}]+|[0-9]+')
     ])) AS stems
   FROM ended_or_new
-  WHERE title IS NOT NULL
+  SEMI JOIN (
+    SELECT item_id
+    FROM numbered
+    SEMI JOIN (
+      SELECT site_id, numbers
+      FROM numbered
+      LEFT JOIN (SELECT DISTINCT old_id FROM sure) AS paired ON old_id = item_id
+      WHERE is_free OR old_id IS NOT NULL
+    ) AS wanted USING (site_id, numbers)
+  ) AS compared USING (item_id)
 ),
-told AS MATERIALIZED (
-  SELECT item_id, site_id, seen_us, ended_us, is_new, 'product' AS kind, product_id AS value
-  FROM ended_or_new
-  WHERE product_id IS NOT NULL
-  UNION ALL
-  SELECT
-    item_id, site_id, seen_us, ended_us, is_new, 'url',
-    regexp_replace(regexp_replace(url, '^(?i:https?://)?(?i:www\.)?', ''), '/?(#.*)?$', '')
-  FROM ended_or_new
-  WHERE url IS NOT NULL
-  UNION ALL
-  SELECT item_id, site_id, seen_us, ended_us, is_new, 'title', array_to_string(stems, ' ')
+-- Null for a title of fewer words. As a condition, DuckDB tests it before it chooses listings.
+titles AS MATERIALIZED (
+  SELECT item_id, site_id, seen_us, ended_us, is_new, CASE WHEN len(stems) >= 3 THEN array_to_string(stems, ' ') END AS value
   FROM worded
-  WHERE len(stems) >= 3
-),
-ended AS (
-  SELECT * FROM told
-  WHERE ended_us IS NOT NULL
-  QUALIFY count(*) OVER (PARTITION BY site_id, kind, value) <= 100
 ),
 alike AS (
-  SELECT
-    ended.item_id AS old_id,
-    told.item_id AS new_id,
-    list_sort(list(ended.kind)) AS kinds
-  FROM ended
-  CROSS JOIN span
-  JOIN told
-    ON told.site_id = ended.site_id AND told.kind = ended.kind AND told.value = ended.value AND told.is_new
-    AND told.seen_us > ended.seen_us AND told.seen_us BETWEEN ended.ended_us - overlap_us AND ended.ended_us + days_us
-  GROUP BY ended.item_id, told.item_id
+  SELECT old_id, new_id, list_sort(list(kind)) AS kinds
+  FROM (
+    FROM sure
+    UNION ALL
+    SELECT ended.item_id, told.item_id, 'title'
+    FROM (
+      SELECT * FROM titles
+      WHERE ended_us IS NOT NULL
+      QUALIFY count(*) OVER (PARTITION BY site_id, value) <= 100
+    ) AS ended
+    CROSS JOIN span
+    JOIN titles AS told
+      ON told.site_id = ended.site_id AND told.value = ended.value AND told.is_new
+      AND told.seen_us > ended.seen_us AND told.seen_us BETWEEN ended.ended_us - overlap_us AND ended.ended_us + days_us
+  )
+  GROUP BY old_id, new_id
 ),
 pairs AS MATERIALIZED (
   SELECT old_id, new_id, kinds

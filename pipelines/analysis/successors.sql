@@ -18,16 +18,20 @@
 -- · top (whole number; default 100): number of rows, latest end first
 WITH asked AS (SELECT true AS is_asked),
 direct AS MATERIALIZED (FROM 'successor_pairs.sql'),
-last_prices AS (
-  SELECT item_id, arg_max(price, from_at) AS price, arg_max(currency, from_at) AS currency
-  FROM price_spells
-  SEMI JOIN direct ON old_id = item_id
-  GROUP BY item_id
+listings AS MATERIALIZED (
+  SELECT item_id, site_id, product_id, title, url, category_slug
+  FROM items
+  WHERE item_id IN (SELECT old_id FROM direct UNION SELECT new_id FROM direct)
 ),
-first_prices AS (
-  SELECT item_id, arg_min(price, from_at) AS price, arg_min(currency, from_at) AS currency
+prices AS MATERIALIZED (
+  SELECT
+    item_id,
+    arg_min(price, from_at) AS first_price,
+    arg_min(currency, from_at) AS first_currency,
+    arg_max(price, from_at) AS last_price,
+    arg_max(currency, from_at) AS last_currency
   FROM price_spells
-  SEMI JOIN direct ON new_id = item_id
+  SEMI JOIN listings USING (item_id)
   GROUP BY item_id
 )
 SELECT
@@ -47,13 +51,13 @@ SELECT
   make_timestamptz(ended_us) AS ended_at,
   make_timestamptz(seen_us) AS first_seen_at,
   (seen_us - ended_us) / 86400000000 AS gap_days,
-  last_prices.price AS last_price,
-  last_prices.currency AS last_currency,
-  first_prices.price AS first_price,
-  first_prices.currency AS first_currency,
+  before.last_price,
+  before.last_currency,
+  after.first_price,
+  after.first_currency,
   CASE
-    WHEN last_prices.currency = first_prices.currency
-      THEN 100 * (first_prices.price - last_prices.price)::DOUBLE / last_prices.price::DOUBLE
+    WHEN before.last_currency = after.first_currency
+      THEN 100 * (after.first_price - before.last_price)::DOUBLE / before.last_price::DOUBLE
   END AS change_pct,
   candidates,
   rivals,
@@ -62,10 +66,10 @@ SELECT
   new.url AS new_url,
   sites.attribution
 FROM direct
-JOIN (SELECT item_id, site_id, product_id, title, url, category_slug FROM items) AS old ON old.item_id = old_id
-JOIN (SELECT item_id, product_id, title, url, category_slug FROM items) AS new ON new.item_id = new_id
-LEFT JOIN last_prices ON last_prices.item_id = old_id
-LEFT JOIN first_prices ON first_prices.item_id = new_id
+JOIN listings AS old ON old.item_id = old_id
+JOIN listings AS new ON new.item_id = new_id
+LEFT JOIN prices AS before ON before.item_id = old_id
+LEFT JOIN prices AS after ON after.item_id = new_id
 LEFT JOIN sites ON sites.site_id = old.site_id AND sites.is_current
 WHERE (getvariable('since') IS NULL OR ended_us >= epoch_us(getvariable('since')::TIMESTAMPTZ))
   AND (getvariable('product') IS NULL OR getvariable('product') IN (old.product_id, new.product_id))

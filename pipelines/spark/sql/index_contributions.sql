@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source 7a92a039fd6289f2.
+-- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source 5bbb34741229e0a4.
 -- step: index_contributions__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -181,6 +181,78 @@ CROSS JOIN index_contributions__span AS span
 WHERE
   NOT ended_us IS NULL
   OR seen_us BETWEEN first_us - overlap_us AND last_us + days_us;
+-- step: index_contributions__sure_values, kept
+SELECT
+  item_id,
+  site_id,
+  seen_us,
+  ended_us,
+  is_new,
+  'product' AS kind,
+  product_id AS value
+FROM index_contributions__ended_or_new AS ended_or_new
+WHERE
+  NOT product_id IS NULL
+UNION ALL
+SELECT
+  item_id,
+  site_id,
+  seen_us,
+  ended_us,
+  is_new,
+  'url',
+  REGEXP_REPLACE(REGEXP_REPLACE(url, '^(?iu:https?://)?(?iu:www\\.)?', ''), '/?(#.*)?\\z', '')
+FROM index_contributions__ended_or_new AS ended_or_new
+WHERE
+  NOT url IS NULL;
+-- step: index_contributions__sure, kept
+SELECT
+  ended.item_id AS old_id,
+  told.item_id AS new_id,
+  ended.kind
+FROM (
+  SELECT
+    item_id,
+    site_id,
+    seen_us,
+    ended_us,
+    is_new,
+    kind,
+    value
+  FROM (
+    SELECT
+      item_id,
+      site_id,
+      seen_us,
+      ended_us,
+      is_new,
+      kind,
+      value,
+      COUNT(*) OVER (PARTITION BY site_id, kind, value) AS _w
+    FROM index_contributions__sure_values AS sure_values
+    WHERE
+      NOT ended_us IS NULL
+  ) AS _t
+  WHERE
+    _w <= 100
+) AS ended
+CROSS JOIN index_contributions__span AS span
+JOIN index_contributions__sure_values AS told
+  ON told.site_id = ended.site_id
+  AND told.kind = ended.kind
+  AND told.value = ended.value
+  AND told.is_new
+  AND told.seen_us > ended.seen_us
+  AND told.seen_us BETWEEN ended.ended_us - overlap_us AND ended.ended_us + days_us;
+-- step: index_contributions__numbered, kept
+SELECT
+  item_id,
+  site_id,
+  product_id IS NULL AS is_free,
+  ARRAY_JOIN(ARRAY_SORT(ARRAY_DISTINCT(REGEXP_EXTRACT_ALL(title, '[0-9]+', 0))), ' ') AS numbers
+FROM index_contributions__ended_or_new AS ended_or_new
+WHERE
+  NOT title IS NULL;
 -- step: index_contributions__worded
 SELECT
   item_id,
@@ -205,86 +277,87 @@ SELECT
     )
   ) AS stems
 FROM index_contributions__ended_or_new AS ended_or_new
-WHERE
-  NOT title IS NULL;
--- step: index_contributions__told, kept
-SELECT
-  item_id,
-  site_id,
-  seen_us,
-  ended_us,
-  is_new,
-  'product' AS kind,
-  product_id AS value
-FROM index_contributions__ended_or_new AS ended_or_new
-WHERE
-  NOT product_id IS NULL
-UNION ALL
-SELECT
-  item_id,
-  site_id,
-  seen_us,
-  ended_us,
-  is_new,
-  'url',
-  REGEXP_REPLACE(REGEXP_REPLACE(url, '^(?iu:https?://)?(?iu:www\\.)?', ''), '/?(#.*)?\\z', '')
-FROM index_contributions__ended_or_new AS ended_or_new
-WHERE
-  NOT url IS NULL
-UNION ALL
-SELECT
-  item_id,
-  site_id,
-  seen_us,
-  ended_us,
-  is_new,
-  'title',
-  ARRAY_JOIN(stems, ' ')
-FROM index_contributions__worded AS worded
-WHERE
-  ARRAY_SIZE(stems) >= 3;
--- step: index_contributions__ended
-SELECT
-  item_id,
-  site_id,
-  seen_us,
-  ended_us,
-  is_new,
-  kind,
-  value
-FROM (
+SEMI JOIN (
   SELECT
-    item_id,
-    site_id,
-    seen_us,
-    ended_us,
-    is_new,
-    kind,
-    value,
-    COUNT(*) OVER (PARTITION BY site_id, kind, value) AS _w
-  FROM index_contributions__told AS told
-  WHERE
-    NOT ended_us IS NULL
-) AS _t
-WHERE
-  _w <= 100;
+    item_id
+  FROM index_contributions__numbered AS numbered
+  SEMI JOIN (
+    SELECT
+      site_id,
+      numbers
+    FROM index_contributions__numbered AS numbered
+    LEFT JOIN (
+      SELECT DISTINCT
+        old_id
+      FROM index_contributions__sure AS sure
+    ) AS paired
+      ON old_id = item_id
+    WHERE
+      is_free OR NOT old_id IS NULL
+  ) AS wanted
+    USING (site_id, numbers)
+) AS compared
+  USING (item_id);
+-- step: index_contributions__titles, kept
+SELECT
+  item_id,
+  site_id,
+  seen_us,
+  ended_us,
+  is_new,
+  CASE WHEN ARRAY_SIZE(stems) >= 3 THEN ARRAY_JOIN(stems, ' ') END AS value
+FROM index_contributions__worded AS worded;
 -- step: index_contributions__alike
 SELECT
-  ended.item_id AS old_id,
-  told.item_id AS new_id,
-  ARRAY_SORT(COLLECT_LIST(ended.kind)) AS kinds
-FROM index_contributions__ended AS ended
-CROSS JOIN index_contributions__span AS span
-JOIN index_contributions__told AS told
-  ON told.site_id = ended.site_id
-  AND told.kind = ended.kind
-  AND told.value = ended.value
-  AND told.is_new
-  AND told.seen_us > ended.seen_us
-  AND told.seen_us BETWEEN ended.ended_us - overlap_us AND ended.ended_us + days_us
+  old_id,
+  new_id,
+  ARRAY_SORT(COLLECT_LIST(kind)) AS kinds
+FROM (
+  SELECT
+    old_id,
+    new_id,
+    kind
+  FROM index_contributions__sure AS sure
+  UNION ALL
+  SELECT
+    ended.item_id,
+    told.item_id,
+    'title'
+  FROM (
+    SELECT
+      item_id,
+      site_id,
+      seen_us,
+      ended_us,
+      is_new,
+      value
+    FROM (
+      SELECT
+        item_id,
+        site_id,
+        seen_us,
+        ended_us,
+        is_new,
+        value,
+        COUNT(*) OVER (PARTITION BY site_id, value) AS _w
+      FROM index_contributions__titles AS titles
+      WHERE
+        NOT ended_us IS NULL
+    ) AS _t
+    WHERE
+      _w <= 100
+  ) AS ended
+  CROSS JOIN index_contributions__span AS span
+  JOIN index_contributions__titles AS told
+    ON told.site_id = ended.site_id
+    AND told.value = ended.value
+    AND told.is_new
+    AND told.seen_us > ended.seen_us
+    AND told.seen_us BETWEEN ended.ended_us - overlap_us AND ended.ended_us + days_us
+)
 GROUP BY
-  ended.item_id,
-  told.item_id;
+  old_id,
+  new_id;
 -- step: index_contributions__pairs_, kept
 SELECT
   old_id,
@@ -664,7 +737,7 @@ JOIN index_contributions__zone_numbers AS zone_numbers
 CROSS JOIN index_contributions__settings AS settings
 WHERE
   NOT is_suspect AND from_day <= until_day AND COALESCE(to_day >= since_day, TRUE);
--- step: index_contributions__numbered, kept
+-- step: index_contributions__numbered_, kept
 SELECT
   series,
   zone,
@@ -703,7 +776,7 @@ SELECT
   zone,
   MIN(first_period) AS first_bound,
   MAX(last_period) AS last_bound
-FROM index_contributions__numbered AS numbered
+FROM index_contributions__numbered_ AS numbered
 GROUP BY
   zone;
 -- step: index_contributions__days
@@ -858,7 +931,7 @@ FROM (
         ELSE ARRAY(first_period, last_period)
       END
     ) AS period
-  FROM index_contributions__numbered AS numbered
+  FROM index_contributions__numbered_ AS numbered
 ) AS numbered
 JOIN index_contributions__windows AS windows
   ON windows.zone = numbered.zone AND windows.period = numbered.period
@@ -941,7 +1014,7 @@ FROM (
     first_period,
     last_period,
     CAST(ROUND(LN(units / 10000) * 1e15) AS BIGINT) AS log_price
-  FROM index_contributions__numbered AS numbered
+  FROM index_contributions__numbered_ AS numbered
   WHERE
     last_period > first_period + 1
     AND COALESCE(CAST(:relaunches AS STRING), 'none') = 'none'

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/successors.sql: change that one. Source d9f3cda9ca16bc22.
+-- Made by generate.py from pipelines/analysis/successors.sql: change that one. Source ac27a452eb3f8c09.
 -- step: successors__asked
 SELECT
   TRUE AS is_asked;
@@ -52,6 +52,78 @@ CROSS JOIN successors__span AS span
 WHERE
   NOT ended_us IS NULL
   OR seen_us BETWEEN first_us - overlap_us AND last_us + days_us;
+-- step: successors__sure_values, kept
+SELECT
+  item_id,
+  site_id,
+  seen_us,
+  ended_us,
+  is_new,
+  'product' AS kind,
+  product_id AS value
+FROM successors__ended_or_new AS ended_or_new
+WHERE
+  NOT product_id IS NULL
+UNION ALL
+SELECT
+  item_id,
+  site_id,
+  seen_us,
+  ended_us,
+  is_new,
+  'url',
+  REGEXP_REPLACE(REGEXP_REPLACE(url, '^(?iu:https?://)?(?iu:www\\.)?', ''), '/?(#.*)?\\z', '')
+FROM successors__ended_or_new AS ended_or_new
+WHERE
+  NOT url IS NULL;
+-- step: successors__sure, kept
+SELECT
+  ended.item_id AS old_id,
+  told.item_id AS new_id,
+  ended.kind
+FROM (
+  SELECT
+    item_id,
+    site_id,
+    seen_us,
+    ended_us,
+    is_new,
+    kind,
+    value
+  FROM (
+    SELECT
+      item_id,
+      site_id,
+      seen_us,
+      ended_us,
+      is_new,
+      kind,
+      value,
+      COUNT(*) OVER (PARTITION BY site_id, kind, value) AS _w
+    FROM successors__sure_values AS sure_values
+    WHERE
+      NOT ended_us IS NULL
+  ) AS _t
+  WHERE
+    _w <= 100
+) AS ended
+CROSS JOIN successors__span AS span
+JOIN successors__sure_values AS told
+  ON told.site_id = ended.site_id
+  AND told.kind = ended.kind
+  AND told.value = ended.value
+  AND told.is_new
+  AND told.seen_us > ended.seen_us
+  AND told.seen_us BETWEEN ended.ended_us - overlap_us AND ended.ended_us + days_us;
+-- step: successors__numbered, kept
+SELECT
+  item_id,
+  site_id,
+  product_id IS NULL AS is_free,
+  ARRAY_JOIN(ARRAY_SORT(ARRAY_DISTINCT(REGEXP_EXTRACT_ALL(title, '[0-9]+', 0))), ' ') AS numbers
+FROM successors__ended_or_new AS ended_or_new
+WHERE
+  NOT title IS NULL;
 -- step: successors__worded
 SELECT
   item_id,
@@ -76,86 +148,87 @@ SELECT
     )
   ) AS stems
 FROM successors__ended_or_new AS ended_or_new
-WHERE
-  NOT title IS NULL;
--- step: successors__told, kept
-SELECT
-  item_id,
-  site_id,
-  seen_us,
-  ended_us,
-  is_new,
-  'product' AS kind,
-  product_id AS value
-FROM successors__ended_or_new AS ended_or_new
-WHERE
-  NOT product_id IS NULL
-UNION ALL
-SELECT
-  item_id,
-  site_id,
-  seen_us,
-  ended_us,
-  is_new,
-  'url',
-  REGEXP_REPLACE(REGEXP_REPLACE(url, '^(?iu:https?://)?(?iu:www\\.)?', ''), '/?(#.*)?\\z', '')
-FROM successors__ended_or_new AS ended_or_new
-WHERE
-  NOT url IS NULL
-UNION ALL
-SELECT
-  item_id,
-  site_id,
-  seen_us,
-  ended_us,
-  is_new,
-  'title',
-  ARRAY_JOIN(stems, ' ')
-FROM successors__worded AS worded
-WHERE
-  ARRAY_SIZE(stems) >= 3;
--- step: successors__ended
-SELECT
-  item_id,
-  site_id,
-  seen_us,
-  ended_us,
-  is_new,
-  kind,
-  value
-FROM (
+SEMI JOIN (
   SELECT
-    item_id,
-    site_id,
-    seen_us,
-    ended_us,
-    is_new,
-    kind,
-    value,
-    COUNT(*) OVER (PARTITION BY site_id, kind, value) AS _w
-  FROM successors__told AS told
-  WHERE
-    NOT ended_us IS NULL
-) AS _t
-WHERE
-  _w <= 100;
+    item_id
+  FROM successors__numbered AS numbered
+  SEMI JOIN (
+    SELECT
+      site_id,
+      numbers
+    FROM successors__numbered AS numbered
+    LEFT JOIN (
+      SELECT DISTINCT
+        old_id
+      FROM successors__sure AS sure
+    ) AS paired
+      ON old_id = item_id
+    WHERE
+      is_free OR NOT old_id IS NULL
+  ) AS wanted
+    USING (site_id, numbers)
+) AS compared
+  USING (item_id);
+-- step: successors__titles, kept
+SELECT
+  item_id,
+  site_id,
+  seen_us,
+  ended_us,
+  is_new,
+  CASE WHEN ARRAY_SIZE(stems) >= 3 THEN ARRAY_JOIN(stems, ' ') END AS value
+FROM successors__worded AS worded;
 -- step: successors__alike
 SELECT
-  ended.item_id AS old_id,
-  told.item_id AS new_id,
-  ARRAY_SORT(COLLECT_LIST(ended.kind)) AS kinds
-FROM successors__ended AS ended
-CROSS JOIN successors__span AS span
-JOIN successors__told AS told
-  ON told.site_id = ended.site_id
-  AND told.kind = ended.kind
-  AND told.value = ended.value
-  AND told.is_new
-  AND told.seen_us > ended.seen_us
-  AND told.seen_us BETWEEN ended.ended_us - overlap_us AND ended.ended_us + days_us
+  old_id,
+  new_id,
+  ARRAY_SORT(COLLECT_LIST(kind)) AS kinds
+FROM (
+  SELECT
+    old_id,
+    new_id,
+    kind
+  FROM successors__sure AS sure
+  UNION ALL
+  SELECT
+    ended.item_id,
+    told.item_id,
+    'title'
+  FROM (
+    SELECT
+      item_id,
+      site_id,
+      seen_us,
+      ended_us,
+      is_new,
+      value
+    FROM (
+      SELECT
+        item_id,
+        site_id,
+        seen_us,
+        ended_us,
+        is_new,
+        value,
+        COUNT(*) OVER (PARTITION BY site_id, value) AS _w
+      FROM successors__titles AS titles
+      WHERE
+        NOT ended_us IS NULL
+    ) AS _t
+    WHERE
+      _w <= 100
+  ) AS ended
+  CROSS JOIN successors__span AS span
+  JOIN successors__titles AS told
+    ON told.site_id = ended.site_id
+    AND told.value = ended.value
+    AND told.is_new
+    AND told.seen_us > ended.seen_us
+    AND told.seen_us BETWEEN ended.ended_us - overlap_us AND ended.ended_us + days_us
+)
 GROUP BY
-  ended.item_id,
-  told.item_id;
+  old_id,
+  new_id;
 -- step: successors__pairs, kept
 SELECT
   old_id,
@@ -199,28 +272,39 @@ JOIN successors__ended_or_new AS old
   ON old.item_id = old_id
 JOIN successors__ended_or_new AS new
   ON new.item_id = new_id;
--- step: successors__last_prices
+-- step: successors__listings_, kept
 SELECT
   item_id,
-  MAX_BY(price, from_at) FILTER(WHERE
-    NOT price IS NULL) AS price,
-  MAX_BY(currency, from_at) FILTER(WHERE
-    NOT currency IS NULL) AS currency
-FROM price_spells
-SEMI JOIN successors__direct AS direct
-  ON old_id = item_id
-GROUP BY
-  item_id;
--- step: successors__first_prices
+  site_id,
+  product_id,
+  title,
+  url,
+  category_slug
+FROM items
+WHERE
+  item_id IN (
+    SELECT
+      old_id
+    FROM successors__direct AS direct
+    UNION
+    SELECT
+      new_id
+    FROM successors__direct AS direct
+  );
+-- step: successors__prices, kept
 SELECT
   item_id,
   MIN_BY(price, from_at) FILTER(WHERE
-    NOT price IS NULL) AS price,
+    NOT price IS NULL) AS first_price,
   MIN_BY(currency, from_at) FILTER(WHERE
-    NOT currency IS NULL) AS currency
+    NOT currency IS NULL) AS first_currency,
+  MAX_BY(price, from_at) FILTER(WHERE
+    NOT price IS NULL) AS last_price,
+  MAX_BY(currency, from_at) FILTER(WHERE
+    NOT currency IS NULL) AS last_currency
 FROM price_spells
-SEMI JOIN successors__direct AS direct
-  ON new_id = item_id
+SEMI JOIN successors__listings_ AS listings
+  USING (item_id)
 GROUP BY
   item_id;
 -- step: successors__known, kept
@@ -317,15 +401,15 @@ SELECT
   (
     seen_us - ended_us
   ) / 86400000000 AS gap_days,
-  last_prices.price AS last_price,
-  last_prices.currency AS last_currency,
-  first_prices.price AS first_price,
-  first_prices.currency AS first_currency,
+  before.last_price,
+  before.last_currency,
+  after.first_price,
+  after.first_currency,
   CASE
-    WHEN last_prices.currency = first_prices.currency
+    WHEN before.last_currency = after.first_currency
     THEN 100 * CAST((
-      first_prices.price - last_prices.price
-    ) AS DOUBLE) / CAST(last_prices.price AS DOUBLE)
+      after.first_price - before.last_price
+    ) AS DOUBLE) / CAST(before.last_price AS DOUBLE)
   END AS change_pct,
   candidates,
   rivals,
@@ -334,31 +418,14 @@ SELECT
   new.url AS new_url,
   sites.attribution
 FROM successors__direct AS direct
-JOIN (
-  SELECT
-    item_id,
-    site_id,
-    product_id,
-    title,
-    url,
-    category_slug
-  FROM items
-) AS old
+JOIN successors__listings_ AS old
   ON old.item_id = old_id
-JOIN (
-  SELECT
-    item_id,
-    product_id,
-    title,
-    url,
-    category_slug
-  FROM items
-) AS new
+JOIN successors__listings_ AS new
   ON new.item_id = new_id
-LEFT JOIN successors__last_prices AS last_prices
-  ON last_prices.item_id = old_id
-LEFT JOIN successors__first_prices AS first_prices
-  ON first_prices.item_id = new_id
+LEFT JOIN successors__prices AS before
+  ON before.item_id = old_id
+LEFT JOIN successors__prices AS after
+  ON after.item_id = new_id
 LEFT JOIN sites
   ON sites.site_id = old.site_id AND sites.is_current
 WHERE
