@@ -6,21 +6,28 @@
 -- unknown_values: the most frequent other values with their number of items; give their meanings in values.
 -- Limits: names are compared with words of English, German, Croatian and other European languages. Check the proposals
 -- before you use them: nothing proves that an attribute means what its name says.
-WITH listed AS (
-  SELECT site_id, currency, attributes FROM items WHERE is_listed AND attributes <> '{}'
-),
-outer_values AS (
-  SELECT site_id, currency, one.key AS name, one.type, one.value FROM listed, json_each(attributes) AS one
+WITH outer_values AS MATERIALIZED (
+  SELECT site_id, currency, one.key AS name, one.value, count(*) AS items
+  FROM (
+    SELECT site_id, currency, unnest(map_entries(json_transform(attributes, '"MAP(VARCHAR, JSON)"'))) AS one
+    FROM items
+    WHERE is_listed AND attributes <> '{}'
+  )
+  GROUP BY ALL
 ),
 counted AS (
-  SELECT site_id, currency, name, value->>'$' AS value, count(*) AS items
+  SELECT site_id, currency, name, value->>'$' AS value, sum(items)::BIGINT AS items
   FROM (
     FROM outer_values
     UNION ALL
-    SELECT site_id, currency, name || '.' || one.key, one.type, one.value
-    FROM (FROM outer_values WHERE type = 'OBJECT') AS objects, json_each(objects.value) AS one
+    SELECT site_id, currency, name || '.' || one.key, one.value, items
+    FROM (
+      SELECT site_id, currency, name, items, unnest(map_entries(json_transform(value, '"MAP(VARCHAR, JSON)"'))) AS one
+      FROM outer_values
+      WHERE starts_with(value::VARCHAR, '{')
+    )
   )
-  WHERE type <> 'NULL'
+  WHERE json_type(value) <> 'NULL'
     -- Names that the pipeline file can have.
     AND NOT regexp_matches(name, '["''?*\[\]\\\x{0}-\x{1f}]') AND length(name) BETWEEN 1 AND 100
   GROUP BY ALL
