@@ -13,11 +13,9 @@ listings AS MATERIALIZED (FROM 'index_listings.sql'),
 groups AS MATERIALIZED (FROM 'index_groups.sql'),
 series AS MATERIALIZED (FROM 'index_series.sql'),
 period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
-grouped AS (
-  SELECT series, any_value(key) AS key, any_value(currency) AS currency FROM series GROUP BY series
-),
+heads AS (FROM 'index_heads.sql'),
 priced AS (
-  SELECT series, key, currency, period, log_price FROM period_prices JOIN grouped USING (series)
+  SELECT series, key, currency, period, log_price FROM period_prices JOIN heads USING (series)
 ),
 -- Periods with prices of the currency, each with the one before.
 known_periods AS (

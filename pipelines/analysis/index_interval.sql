@@ -20,18 +20,15 @@ period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
 sizes AS (
   SELECT key, least(count(DISTINCT coalesce(product_id, first_item_id::VARCHAR)), 300) AS size FROM series GROUP BY key
 ),
+heads AS (FROM 'index_heads.sql'),
 products AS MATERIALIZED (
-  SELECT series, key, product, size
-  FROM (
-    SELECT series, any_value(key) AS key, min(coalesce(product_id, first_item_id::VARCHAR)) AS product FROM series GROUP BY series
-  )
-  JOIN sizes USING (key)
+  SELECT series, key, product, size FROM heads JOIN sizes USING (key)
 ),
 -- Products of a group are numbered where they are few, else spread over 300 clusters.
 clustered AS MATERIALIZED (
   SELECT series, key, dense_rank() OVER (PARTITION BY key ORDER BY product) AS cluster FROM products WHERE size < 300
   UNION ALL
-  SELECT series, key, 1 + (md5_number_lower(product) % 300)::BIGINT FROM products WHERE size >= 300
+  SELECT series, key, 1 + ((md5_number(product) >> 64)::UBIGINT % 300)::BIGINT FROM products WHERE size >= 300
 ),
 priced AS (
   SELECT series, key, cluster, period, log_price FROM period_prices JOIN clustered USING (series)
@@ -60,7 +57,8 @@ drawn AS (
     SELECT
       size,
       replicate,
-      1 + (md5_number_lower(coalesce(getvariable('seed')::VARCHAR, '1') || ' ' || replicate || ' ' || draw) % size::UBIGINT)::BIGINT AS cluster
+      1 + ((md5_number(coalesce(getvariable('seed')::VARCHAR, '1') || ' ' || replicate || ' ' || draw) >> 64)::UBIGINT % size::UBIGINT)::BIGINT
+        AS cluster
     FROM (SELECT DISTINCT size, unnest(range(1, size + 1)) AS draw FROM sizes)
     CROSS JOIN (SELECT unnest(range(1, coalesce(getvariable('replicates')::BIGINT, 200) + 1)) AS replicate)
   )

@@ -55,7 +55,7 @@ LEFT JOIN (
   JOIN spellings USING (folded)
 ) AS brands ON brands.item_id = listings.item_id
 LEFT JOIN (
-  SELECT item_id, unnest(datasets) AS dataset
+  SELECT item_id, unnest(list_distinct(datasets)) AS dataset
   FROM items
   WHERE contains(coalesce(getvariable('by')::VARCHAR, 'category'), 'dataset')
 ) AS sets ON sets.item_id = listings.item_id

@@ -26,9 +26,7 @@ listings AS MATERIALIZED (FROM 'index_listings.sql'),
 groups AS MATERIALIZED (FROM 'index_groups.sql'),
 series AS MATERIALIZED (FROM 'index_series.sql'),
 period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
-series_keys AS MATERIALIZED (
-  SELECT series, any_value(key) AS key, min(shop_id) AS shop_id FROM series GROUP BY series
-),
+heads AS (FROM 'index_heads.sql'),
 bounds AS (
   SELECT min(period) AS first_bound, max(period) AS last_bound FROM period_prices
 ),
@@ -51,7 +49,7 @@ series_patterns AS MATERIALIZED (
     CROSS JOIN bounds
     GROUP BY series
   )
-  JOIN series_keys USING (series)
+  JOIN heads USING (series)
 ),
 patterns AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY key, early, late) AS pattern_key, key, early, late, n

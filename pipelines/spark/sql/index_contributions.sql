@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source 5bbb34741229e0a4.
+-- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source 3d2339d379939d57.
 -- step: index_contributions__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -621,7 +621,7 @@ LEFT JOIN (
 LEFT JOIN (
   SELECT
     item_id,
-    EXPLODE(datasets) AS dataset
+    EXPLODE(ARRAY_DISTINCT(datasets)) AS dataset
   FROM items
   WHERE
     CONTAINS(COALESCE(CAST(:by AS STRING), 'category'), 'dataset')
@@ -1050,12 +1050,26 @@ SELECT
 FROM index_contributions__priced AS priced
 ANTI JOIN index_contributions__dropped AS dropped
   USING (series, period);
--- step: index_contributions__grouped
+-- step: index_contributions__heads
 SELECT
   series,
-  ANY_VALUE(key) IGNORE NULLS AS key,
-  ANY_VALUE(currency) IGNORE NULLS AS currency
+  key,
+  currency,
+  shop_id,
+  COALESCE(product_id, CAST(first_item_id AS STRING)) AS product
 FROM index_contributions__series AS series
+WHERE
+  COALESCE(CAST(:relaunches AS STRING), 'none') = 'none'
+UNION ALL
+SELECT
+  series,
+  ANY_VALUE(key) IGNORE NULLS,
+  ANY_VALUE(currency) IGNORE NULLS,
+  MIN(shop_id),
+  MIN(COALESCE(product_id, CAST(first_item_id AS STRING)))
+FROM index_contributions__series AS series
+WHERE
+  :relaunches <> 'none'
 GROUP BY
   series;
 -- step: index_contributions__priced_, kept
@@ -1066,7 +1080,7 @@ SELECT
   period,
   log_price
 FROM index_contributions__period_prices AS period_prices
-JOIN index_contributions__grouped AS grouped
+JOIN index_contributions__heads AS heads
   USING (series);
 -- step: index_contributions__known_periods
 SELECT

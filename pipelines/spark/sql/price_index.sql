@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 3822be7f7163a108.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 74276a05eb174e27.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -621,7 +621,7 @@ LEFT JOIN (
 LEFT JOIN (
   SELECT
     item_id,
-    EXPLODE(datasets) AS dataset
+    EXPLODE(ARRAY_DISTINCT(datasets)) AS dataset
   FROM items
   WHERE
     CONTAINS(COALESCE(CAST(:by AS STRING), 'category'), 'dataset')
@@ -1050,12 +1050,26 @@ SELECT
 FROM price_index__priced AS priced
 ANTI JOIN price_index__dropped AS dropped
   USING (series, period);
--- step: price_index__series_keys
+-- step: price_index__heads
 SELECT
   series,
-  ANY_VALUE(key) IGNORE NULLS AS key,
-  MIN(shop_id) AS shop_id
+  key,
+  currency,
+  shop_id,
+  COALESCE(product_id, CAST(first_item_id AS STRING)) AS product
 FROM price_index__series AS series
+WHERE
+  COALESCE(CAST(:relaunches AS STRING), 'none') = 'none'
+UNION ALL
+SELECT
+  series,
+  ANY_VALUE(key) IGNORE NULLS,
+  ANY_VALUE(currency) IGNORE NULLS,
+  MIN(shop_id),
+  MIN(COALESCE(product_id, CAST(first_item_id AS STRING)))
+FROM price_index__series AS series
+WHERE
+  :relaunches <> 'none'
 GROUP BY
   series;
 -- step: price_index__bounds_
@@ -1102,7 +1116,7 @@ FROM (
   GROUP BY
     series
 )
-JOIN price_index__series_keys AS series_keys
+JOIN price_index__heads AS heads
   USING (series);
 -- step: price_index__patterns, kept
 SELECT

@@ -1,0 +1,14 @@
+-- part of: price indices
+-- What all listings of a series have in common: one row per series, from series (index_series.sql). product: their first
+-- product, or the listing that has none. Only relaunched listings share a series.
+-- Variables:
+-- · relaunches (none | product | url | any; default none): take a listing and its successor as one: never, if both have
+--   the same product, if they have the same address, or by any evidence of analysis successors
+SELECT series, key, currency, shop_id, coalesce(product_id, first_item_id::VARCHAR) AS product
+FROM series
+WHERE coalesce(getvariable('relaunches')::VARCHAR, 'none') = 'none'
+UNION ALL
+SELECT series, any_value(key), any_value(currency), min(shop_id), min(coalesce(product_id, first_item_id::VARCHAR))
+FROM series
+WHERE getvariable('relaunches') <> 'none'
+GROUP BY series
