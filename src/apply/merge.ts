@@ -142,9 +142,14 @@ export interface Merge {
   changed: bigint | undefined;
 }
 
+/** Values of the model `apply`, and the number of missing items. */
+export type MergeValues = Values<'apply'> & { gone: bigint };
+
 /** Selects the rows that changes and whole reads make of the base (model apply), and those of the missing items. */
-export function selectMerged(needs: Needs<'apply'>, values: Values<'apply'>): Sql {
-  return sql`WITH applied AS MATERIALIZED (${bindModel('apply', needs, values)})
+export function selectMerged(needs: Needs<'apply'>, { gone, ...values }: MergeValues): Sql {
+  const applied = bindModel('apply', needs, values);
+  if (gone === 0n) return applied;
+  return sql`WITH applied AS MATERIALIZED (${applied})
     SELECT * FROM applied
     UNION ALL BY NAME
     SELECT * FROM ${asRows(needs.missing_items)} ANTI JOIN applied USING (item_id)`;

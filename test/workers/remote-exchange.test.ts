@@ -71,7 +71,7 @@ test('a run has the rows of one without workers, and sends each landed file and 
   await syncPipeline(pipeline, { ...testIo, log });
   expect(await readAll(pipeline.lake.path)).toEqual(expected);
   const kinds = new Set(tasks().map((task) => (JSON.parse(task) as { kind: string }).kind));
-  expect([...kinds].sort()).toEqual(['check', 'part', 'slice', 'type']);
+  expect([...kinds].sort()).toEqual(['check', 'part', 'rows', 'slice', 'type']);
   for (const task of tasks()) {
     // The run's folder is named once, so that workers can name files as the run does.
     expect(task.split(pipeline.lake.path)).toHaveLength(2);

@@ -12,6 +12,7 @@ import {
   BASE_PIECE_COLUMNS,
   type BaseRows,
   type MergeBase,
+  type MergeValues,
   selectBasePieces,
   selectMerged,
   type TouchedItems,
@@ -120,7 +121,7 @@ async function judgeElsewhere(
   return { judged, taken };
 }
 
-function mergeElsewhere(parts: ItemParts, needs: Relations<'apply'>, values: Values<'apply'>): Promise<Relation> {
+function mergeElsewhere(parts: ItemParts, needs: Relations<'apply'>, values: MergeValues): Promise<Relation> {
   const { renamed_datasets, renamed_sites, ...ofItems } = needs;
   const { base_items, missing_items, taken_reads } = ofItems;
   const ids = (read: Read) =>

@@ -1,5 +1,12 @@
 import { type JudgedReads, type JudgedSources, type JudgingFacts, judgeReads } from '../../apply/judge-reads.js';
-import { type BaseRows, type MergeBase, readBase, selectMerged, type TouchedItems } from '../../apply/merge.js';
+import {
+  type BaseRows,
+  type MergeBase,
+  type MergeValues,
+  readBase,
+  selectMerged,
+  type TouchedItems,
+} from '../../apply/merge.js';
 import type { ItemReads } from '../../apply/typed-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { ModelName, Needs, Values } from '../../sql/model.js';
@@ -16,7 +23,7 @@ export interface ApplySteps {
   narrowNeeds(needs: Relations<'needs'>, values: Values<'needs'>): Promise<Needs<'needs'>>;
   judge(sources: JudgedSources, facts: JudgingFacts): Promise<JudgedReads>;
   /** The rows that change, as they are after the run. */
-  merge(needs: Relations<'apply'>, values: Values<'apply'>): Promise<Relation>;
+  merge(needs: Relations<'apply'>, values: MergeValues): Promise<Relation>;
 }
 
 /** Steps that are done here. */

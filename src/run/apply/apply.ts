@@ -201,13 +201,13 @@ export async function mergeRun(run: Run, landed: LandedInput, judged: JudgedRun)
   const isRenamed = sites.renamedCount > 0n || judged.renames.length > 0;
   const touched = { ...listTouched(judged), renamed };
   const baseRows = isRenamed ? await steps.readBase(base, touched, exported) : judged.baseRows;
-  const { differences, missed } = compared.counts;
+  const { gone, differences, missed } = compared.counts;
   const needs = {
     ...{ base_items: baseRows.rows, different_items: compared.different, missing_items: compared.missing },
     ...{ pending_changes: pending, taken_reads: reads.taken },
     ...{ renamed_datasets: renamed.datasets, renamed_sites: renamed.sites },
   };
-  const values = { ...describeSkew(skew), run_id: runId, watermark: watermark ?? null };
+  const values = { ...describeSkew(skew), run_id: runId, watermark: watermark ?? null, gone };
   const merge = await mergeItems(graph, base, baseRows, await steps.merge(needs, values));
   const typedRows = countTyped(itemFiles) + countTyped(changeFiles);
   const good = exported.tally.typed + reread.tally.typed + changes.tally.typed;
