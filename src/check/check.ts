@@ -55,6 +55,9 @@ export function explainMisfit(value: ParameterValue, type: ParameterType): strin
   return Number.isFinite(value) ? undefined : `must be a number, not ${given}`;
 }
 
+/** A check as its errors name it. Workers of a cluster do not have its SQL as it was written. */
+export type CheckSource = Pick<Check, 'file'> & Partial<Pick<Check, 'sql'>>;
+
 const COMMENT_LINE = /^\s*--.*$/gmu;
 
 /**
@@ -69,13 +72,18 @@ export function findReadTables(sql: string): TableName[] {
 /** DuckDB's errors that are not the fault of the check's SQL. */
 const NOT_ITS_OWN = /^(Out of Memory|IO|INTERRUPT|INTERNAL|FATAL|HTTP|Permission) Error/u;
 
+/** True for an error about a file that the SQL names, which is a user's own: those of a lake are views in it. */
+const isOwnFile = (text: string, sql: string) =>
+  text.startsWith('IO Error') && [...text.matchAll(/"([^"]+)"/gu)].some(([, name = '']) => sql.includes(name));
+
 /** Adds file and line to an error of the check's SQL. Other errors (out of memory, a damaged file) pass through. */
-export function explainCheckError({ file }: Pick<Check, 'file'>, cause: unknown): unknown {
+export function explainCheckError({ file, sql = '' }: CheckSource, cause: unknown): unknown {
   const text = cause instanceof Error ? cause.message.replace('Failed to extract statements: ', '') : '';
   if (cause instanceof PricelakeError) return cause;
   // DuckDB's binding says only this for a text without a statement.
   if (text === 'Error in native callback') return new PricelakeError('config', `${file}: has no SQL`, {}, { cause });
-  if (!/^[A-Z][\w ]* Error: /u.test(text) || NOT_ITS_OWN.test(text)) return cause;
+  if (!/^[A-Z][\w ]* Error: /u.test(text)) return cause;
+  if (NOT_ITS_OWN.test(text) && !isOwnFile(text, sql)) return cause;
   const [reason = '', line] = text.split(/\nLINE (\d+): /u);
   const where = line === undefined ? file : `${file}:${line}`;
   const message = `${where}: can't run the check: ${reason.trim().replace(/\s*\n\s*/gu, ' ')}`;

@@ -16,7 +16,7 @@ import type { Relation } from '../sql/relation.js';
 import { type Sql, writeTyped } from '../sql/sql.js';
 import { rowToJson } from '../sql/value-json.js';
 import type { TableName } from '../tables/table.js';
-import { type Check, explainCheckError, findReadTables, type ParameterType } from './check.js';
+import { type Check, type CheckSource, explainCheckError, findReadTables, type ParameterType } from './check.js';
 import type { ConfiguredCheck } from './settings.js';
 
 export const SAMPLE_ROWS = 5;
@@ -60,7 +60,7 @@ export async function countRows(
 
 /** A check whose SQL has its tables. */
 export interface BoundCheck {
-  check: Pick<Check, 'parameters' | 'file'>;
+  check: Pick<Check, 'parameters'> & CheckSource;
   values: ConfiguredCheck['values'];
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Check, explainCheckError } from '../../src/check/check.js';
+import { explainCheckError } from '../../src/check/check.js';
 
-const explain = (cause: unknown) => explainCheckError({ file: 'own.sql' } as Check, cause);
+const explain = (cause: unknown) =>
+  explainCheckError({ file: 'own.sql', sql: "FROM items WHERE title <> 'items'" }, cause);
 
 describe('an error of the SQL of a check', () => {
   it.each([
@@ -28,6 +29,7 @@ describe('an error of the SQL of a check', () => {
   it.each([
     new Error('Out of Memory Error: failed to pin block'),
     new Error('IO Error: No space left on device'),
+    new Error('IO Error: No files found that match the pattern "/lake/items/part-1.parquet"'),
     new Error('INTERNAL Error: what'),
     new Error('a text: Binder Error: of another program'),
     new Error('binder Error: of another program'),

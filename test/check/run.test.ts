@@ -140,6 +140,10 @@ describe('a run of checks', () => {
 
   it.each([
     ['SELECT * FROM nowhere', /^broken\.sql:5: can't run the check: Catalog Error: [^\n]*nowhere[^\n]*$/u],
+    [
+      "SELECT * FROM read_csv('no/limits.csv')",
+      /^broken\.sql:5: can't run the check: IO Error: No files .*no\/limits\.csv/u,
+    ],
     ["SELECT CAST(n || 'x' AS BIGINT) FROM range(3) t(n)", /^broken\.sql(:5)?: can't run the check: Conversion Error/u],
     [
       'SELECT n + 9223372036854775807 AS m FROM range(3) t(n) WHERE m > 1',
