@@ -2,8 +2,8 @@
 
     spark-submit run_tasks.py SOCKET COMMAND…
 
-Takes a task a line from the socket, {"id", "task"}, and gives {"id", "answer"} or {"id", "fault"} back. Each is a Spark task
-of its own: Spark chooses the machine, and tries again elsewhere if one is lost. There, COMMAND reads the task on stdin and
+Takes a task a line from the socket, {"id", "name", "task"}, and gives {"id", "answer"} or {"id", "fault"} back. Each is a Spark
+task of its own, with its name in Spark's pages: Spark chooses the machine, and tries again elsewhere if one is lost. There, COMMAND reads the task on stdin and
 prints its answer. What a task says is none of this program's business. It ends when the socket does."""
 
 import json
@@ -52,6 +52,7 @@ def run(context, command, line, give):
     request = json.loads(line)
     task = request["task"]
     try:
+        context.setJobDescription(request["name"])  # of this thread
         [answer] = context.parallelize([task], 1).map(lambda one: work(command, one)).collect()
         give({"id": request["id"], "answer": answer})
     except Exception as error:  # Spark has tried often enough, or is gone

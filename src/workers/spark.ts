@@ -90,9 +90,8 @@ export class SparkWorkers implements Workers {
       const asked = new TaskPaths(exchange.roots);
       const encoded = encodeTask(kind, task, asked);
       const [address, files] = [await exchange.address(), await exchange.put(asked.files)];
-      const text = await this.#ask(
-        writeRequest(kind, encoded, { memory: this.#world.memory, exchange: address, files }),
-      );
+      const { memory } = this.#world;
+      const text = await this.#ask(kind.name, writeRequest(kind, encoded, { memory, exchange: address, files }));
       const answer = readAnswer(kind, text, asked);
       this.#count(kind.name, answer.usage);
       const { result } = answer;
@@ -131,7 +130,8 @@ export class SparkWorkers implements Workers {
     for (const key of ['cpuSeconds', 'sentBytes', 'gotBytes'] as const) this.#total[key] += usage[key];
   }
 
-  #ask(task: string): Promise<string> {
+  /** @param name the task in Spark's own pages */
+  #ask(name: string, task: string): Promise<string> {
     const id = ++this.#last;
     return new Promise<string>((give, fail) => {
       if (this.#ending.signal.aborted) return fail(this.#ending.signal.reason);
@@ -139,7 +139,7 @@ export class SparkWorkers implements Workers {
       this.#watch ??= this.#watchRun();
       this.#job ??= this.#open();
       this.#job.then(
-        (job) => job.send(`${JSON.stringify({ id, task })}\n`),
+        (job) => job.send(`${JSON.stringify({ id, name, task })}\n`),
         (error) => this.#fail(error),
       );
     });

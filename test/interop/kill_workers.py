@@ -1,7 +1,8 @@
 """Kills workers of a cluster while an application runs: kill_workers.py <folder of cluster.sh> <every> <results file>.
 
-Watches the stages of the application. In every so many-th stage it ends one executor and then a worker, as a machine that is
-lost, and starts another worker. Ends when the application does, and writes how many it killed."""
+Watches the stages of the application. In every so many-th stage of a name (the kinds of tasks of `sync`), the first included,
+it ends one executor and then a worker, as a machine that is lost, and starts another worker. Ends when no application has come
+for half a minute, and writes how many it killed by name."""
 
 import json
 import os
@@ -12,11 +13,12 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 
 folder, every = pathlib.Path(sys.argv[1]), int(sys.argv[2])
 UI = "http://127.0.0.1:4040/api/v1/applications"
 chance = random.Random(7)
-seen, killed, missed = set(), [], 0
+seen, named, killed, last_seen = set(), Counter(), [], None
 
 
 def ask(address):
@@ -35,7 +37,7 @@ def find_children(parent):
             yield int(path.parent.name)
 
 
-def kill_one(stage):
+def kill_one(stage, name):
     workers = [int(line) for line in (folder / "workers").read_text().split()]
     alive = [pid for pid in workers if pathlib.Path(f"/proc/{pid}").exists()]
     worker = chance.choice(alive)
@@ -43,24 +45,25 @@ def kill_one(stage):
     # The worker first: it would tell the master, and a machine that is lost can't.
     for pid in [worker, *executors]:
         os.kill(pid, signal.SIGKILL)
-    killed.append({"stage": stage, "executors": len(executors)})
+    killed.append({"stage": stage, "name": name, "executors": len(executors)})
     subprocess.run([str(pathlib.Path(__file__).parent / "cluster.sh"), "worker", str(folder)], check=True)
 
 
-while missed < 60:
+while last_seen is None or time.monotonic() - last_seen < 30:
     try:
         application = ask(UI)[0]["id"]
         stages = ask(f"{UI}/{application}/stages?status=active")
-        missed = 0
+        last_seen = time.monotonic()
     except (OSError, ValueError, IndexError):
-        missed = missed + 1 if seen else 0
         stages = []
     for stage in stages:
         place = f"{application}/{stage['stageId']}"
         if place in seen or stage["numActiveTasks"] == 0:
             continue
         seen.add(place)
-        if len(seen) % every == 0:
-            kill_one(place)
+        name = stage.get("description", "")
+        if named[name] % every == 0:
+            kill_one(place, name)
+        named[name] += 1
     time.sleep(0.05)
-pathlib.Path(sys.argv[3]).write_text(json.dumps({"stages": len(seen), "killed": killed}))
+pathlib.Path(sys.argv[3]).write_text(json.dumps({"stages": len(seen), "killed": Counter(one["name"] for one in killed), "places": killed}))

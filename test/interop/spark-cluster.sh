@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs pipelines/spark on a cluster of three workers (cluster.sh), with tables on object storage (ceph.sh; Debian: apt-get
 # install radosgw ceph-mon ceph-osd), and compares all rows with DuckDB's; then again, while a worker is killed in each
-# EVERY-th stage (default 5): spark-cluster.sh [EVERY]. Then `sync` on this cluster: by a shared folder, and by object
+# EVERY-th stage of a name (default 5): spark-cluster.sh [EVERY]. Then `sync` on this cluster: by a shared folder, and by object
 # storage, with a cluster that does not see the lakes. Spark is from PyPI and Maven Central; needs Java 17, and root to hide a folder.
 set -eu
 . "$(dirname "$0")/setup.sh"
@@ -14,8 +14,11 @@ environment on-cluster 'pyspark==3.5.9' 'delta-spark==3.3.2' 'pyarrow==26.0.1'
 export PYSPARK_PYTHON="$work/on-cluster/bin/python"
 
 # Ceph's gateway refuses the empty objects that stand for folders if they come with the newer signatures.
+signed="--conf spark.hadoop.fs.s3a.signing-algorithm=S3SignerType"
+# A driver that pricelake starts gets none of its credentials.
+keys="$signed --conf spark.hadoop.fs.s3a.access.key=$AWS_ACCESS_KEY_ID --conf spark.hadoop.fs.s3a.secret.key=$AWS_SECRET_ACCESS_KEY"
 storage="--conf spark.hadoop.fs.s3a.endpoint=http://127.0.0.1:$((port + 10)) --conf spark.hadoop.fs.s3a.path.style.access=true
-  --conf spark.hadoop.fs.s3a.connection.ssl.enabled=false --conf spark.hadoop.fs.s3a.signing-algorithm=S3SignerType"
+  --conf spark.hadoop.fs.s3a.connection.ssl.enabled=false $signed"
 quiet='--conf spark.ui.showConsoleProgress=false --conf spark.log.level=ERROR'
 jars="$work/ivy/jars/*"
 
@@ -66,12 +69,23 @@ lose_workers() {
   killer=$!
 }
 
+# tell_losses WHAT FILE KIND…: waits for the killer, which must have killed a worker during each of these kinds of tasks.
+tell_losses() {
+  wait "$killer" || failed=1
+  killer=
+  echo "$1: $(cat "$2")"
+  what=$1 file=$2
+  shift 2
+  for kind in "$@"; do
+    grep -q "\"$kind\": " "$file" || { echo "FAILED $what: no worker was killed during a task of kind $kind" && failed=1; }
+  done
+}
+
 failed=0
 compare cluster || failed=1
 lose_workers "$work/killed-spread.json"
 compare cluster-with-losses || failed=1
-wait "$killer" || failed=1
-echo "spread.py: $(cat "$work/killed-spread.json")"
+tell_losses spread.py "$work/killed-spread.json"
 spark=$("$PYSPARK_PYTHON" -c 'import pyspark, pathlib; print(pathlib.Path(pyspark.__file__).parent)')
 store="http://127.0.0.1:$((port + 10))"
 engine="$work/on-cluster/bin/spark-submit --master $(cat "$cluster/master") --driver-memory 2g --executor-memory 1g
@@ -79,8 +93,7 @@ engine="$work/on-cluster/bin/spark-submit --master $(cat "$cluster/master") --dr
 lose_workers "$work/killed-engine.json"
 # shellcheck disable=SC2086
 npx tsx test/interop/try-engine.ts 3.5.9 $engine || failed=1
-wait "$killer" || failed=1
-echo "sync: $(cat "$work/killed-engine.json")"
+tell_losses sync "$work/killed-engine.json" type part rows slice check
 
 # Machines that share nothing but the storage.
 "$here/cluster.sh" stop "$cluster"
@@ -90,12 +103,12 @@ export HIDDEN="$work/lakes"
 port=$((port + 20))
 "$here/cluster.sh" start "$cluster" "$port" "$spark"
 engine="$work/on-cluster/bin/spark-submit --master $(cat "$cluster/master") --driver-memory 1g --executor-memory 1g
-  --conf spark.driver.host=127.0.0.1 --conf spark.task.maxFailures=20 $quiet"
+  --conf spark.driver.host=127.0.0.1 --conf spark.task.maxFailures=20 --conf spark.sql.shuffle.partitions=3 $quiet
+  --conf spark.driver.extraClassPath=$jars --conf spark.executor.extraClassPath=$jars $keys"
 # shellcheck disable=SC2086
 npx tsx test/interop/try-remote.ts "$store" "$work/lakes" life $engine || failed=1
 lose_workers "$work/killed-remote.json"
 # shellcheck disable=SC2086
 npx tsx test/interop/try-remote.ts "$store" "$work/lakes" losses $engine || failed=1
-wait "$killer" || failed=1
-echo "sync by object storage: $(cat "$work/killed-remote.json")"
+tell_losses 'sync by object storage' "$work/killed-remote.json" type part rows slice check
 exit $failed

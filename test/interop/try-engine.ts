@@ -55,6 +55,10 @@ async function syncBoth(world: World, format: 'ndjson' | 'csv'): Promise<number>
   await world.sandbox.advance({ hours: 2, changes: 40 });
   const { row } = await world.sync();
   check('the next run on Spark has caught up', row.caught_up, row.reason);
+  world.pipeline.source = { ...world.pipeline.source, mode: 'snapshot' };
+  await world.sandbox.advance({ hours: 2, changes: 40 });
+  const { row: copied } = await world.sync();
+  check('a complete copy later on Spark has caught up', copied.caught_up, copied.reason);
   await prove(world.lakePath);
   return Object.values(here).reduce((sum, rows) => sum + rows.length, 0);
 }

@@ -1,9 +1,11 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { stringify } from 'yaml';
 import { type Io, realIo } from '../../src/io/io.js';
 import { openLake } from '../../src/lake/lake.js';
 import { openSession } from '../../src/lake/session.js';
@@ -14,14 +16,14 @@ import { verifyLake } from '../../src/verify/verify-lake.js';
 import { startFaultyProxy } from '../remote/faulty-proxy.js';
 import type { Asked } from '../remote/s3-server.js';
 import { makePipeline, openWorld, testIo } from '../run/world.js';
-import { makeEngine } from '../workers/cluster.js';
+import { MAIN, makeEngine } from '../workers/cluster.js';
 import { DATED, landHardRows, TABLES } from '../workers/hard-copy.js';
 
 /**
  * Runs on a Spark cluster whose machines share nothing but object storage: `try-remote.ts <endpoint> <folder> <phase>
  * <command that submits a script> …`. Machines of the cluster don't see the folder, which has the lakes. Phase `life` has
  * hard values, increments and complete copies, a store that fails for seconds, and runs that are killed before and after
- * commits; `losses` is for a cluster that loses workers meanwhile. All tables are compared with those of plain runs.
+ * commits, and questions that Spark answers from the store; `losses` is for a cluster that loses workers meanwhile. All tables are compared with those of plain runs.
  */
 const [, , endpoint = '', folder = '', phase = '', ...submit] = process.argv;
 const CHILD = fileURLToPath(new URL('../remote/killed-run.ts', import.meta.url));
@@ -159,6 +161,7 @@ async function tryLife(): Promise<void> {
     ['before a commit of history', ({ method, key }) => method === 'PUT' && key.includes('/history/_delta_log/')],
     ['after it', ({ method, key }) => method === 'PUT' && key.includes('/items/_delta_log/')],
     ['after a commit of items', ({ method, key }) => method === 'PUT' && /\/(products|offers)\/_delta_log\//.test(key)],
+    ['before the commit of runs', ({ method, key }) => method === 'PUT' && key.includes('/runs/_delta_log/')],
     ['after the last commit', ({ method, key }) => method === 'PUT' && key.endsWith('/lake.json')],
   ];
   for (const [at, [where, isTheOne]] of places.entries()) {
@@ -178,11 +181,48 @@ async function tryLife(): Promise<void> {
   await compare('a complete copy later', 'life', plain('plain').lake.path);
 }
 
+const QUESTIONS = [
+  ['movers', '--set', 'since_run=0'],
+  ['spread_by_day', '--set', 'currency=EUR'],
+  ['spread_summary', '--as-of', '1'],
+];
+
+/** Spark reads the object storage itself, and this machine only logs and `sites`. */
+async function tryQuestions(): Promise<void> {
+  const place = path.join(folder, 'asking');
+  await mkdir(place);
+  const source = { baseUrl: world.sandbox.baseUrl, apiKey: { file: 'key' } };
+  const engine = { spark: { submit } };
+  await writeFile(path.join(place, 'prices.yaml'), stringify({ source, lake: { path: 'none' }, engine }));
+  const remote = `s3://${bucket}/life?endpoint=${endpoint}`;
+  const ask = async (analysis: string, ...more: string[]) => {
+    const cache = ['--cache', path.join(place, more.includes('spark') ? 'spark' : 'here')];
+    const args = ['query', '--analysis', analysis, '--remote', remote, ...cache, '--format', 'csv', ...more];
+    return (await promisify(execFile)(process.execPath, [MAIN, ...args], { cwd: place, maxBuffer: 1e9 })).stdout;
+  };
+  for (const [analysis = '', ...more] of QUESTIONS) {
+    const [here, there] = [await ask(analysis, ...more), await ask(analysis, ...more, '--engine', 'spark')];
+    const rows = here.split('\n').length - 2;
+    check(
+      `query --engine spark --remote of ${analysis}: ${rows} rows`,
+      rows > 0 && here === there,
+      there.slice(0, 500),
+    );
+  }
+  const fetched = await readdir(path.join(place, 'spark'), { recursive: true });
+  const others = fetched.filter((name) => name.endsWith('.parquet') && !name.includes('sites'));
+  check('this machine fetched logs and sites alone', others.length === 0, others.join());
+}
+
 async function tryLosses(): Promise<void> {
   const one = machine('losing', 'losses', 'cluster');
   await syncPipeline(one, tell);
   await syncPipeline(plain('losing-plain'), testIo);
-  await compare('a first copy on a cluster that loses workers', 'losses', plain('losing-plain').lake.path);
+  await world.sandbox.advance({ hours: 6, changes: 60 });
+  const source = { ...one.source, mode: 'snapshot' as const };
+  await syncPipeline({ ...one, source }, tell);
+  await syncPipeline({ ...plain('losing-plain'), source }, testIo);
+  await compare('complete copies on a cluster that loses workers', 'losses', plain('losing-plain').lake.path);
 }
 
 const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true });
@@ -194,6 +234,7 @@ try {
     await tryHardRows('ndjson');
     await tryHardRows('csv');
     await tryLife();
+    await tryQuestions();
   }
 } finally {
   await world.close();
