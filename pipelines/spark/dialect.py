@@ -169,9 +169,9 @@ def rewrite_floors(node):
 
 
 def rewrite_limits(node):
-    """A limit is an int."""
+    """A limit is an int: a larger one is none."""
     if isinstance(node, exp.Limit) and not isinstance(node.expression, exp.Literal):
-        return exp.Limit(expression=exp.cast(node.expression, "int"))
+        return exp.Limit(expression=spark("CAST(LEAST($n, 2147483647) AS INT)", n=node.expression))
     return node
 
 

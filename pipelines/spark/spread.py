@@ -60,19 +60,17 @@ def main():
 
 
 def make_tables(spark, options):
-    spark.sparkContext.setCheckpointDir(f"{options.to}/_steps")
     read_lake(spark, options)
     read_files(spark, options)
     variables = {"run_id": options.run_id, "first_day": options.first_day, "last_day": options.last_day, "base": options.fx_base, **options.set}
     wanted = options.tables.split(",")
     for table in order_tables(wanted, options.versions):
-        steps = make_table(spark, table, variables)
+        steps = make_table(spark, table, variables, f"{options.to}/_steps")
         if table in wanted:
             spark.table(table).write.mode("overwrite").parquet(f"{options.to}/{table}")
             rows = read_back(spark, f"{options.to}/{table}")
             print(f"{table}: {rows.count()} rows")
             rows.createOrReplaceTempView(table)
-            # What was kept is freed once no view names it.
             for step in steps:
                 spark.catalog.dropTempView(step)
     if options.copy_to:
@@ -245,6 +243,9 @@ def read_options():
     given, variables = dict(one.partition("=")[::2] for one in options.set), list_variables()
     if unknown := set(given) - set(variables):
         parser.error(f"--set: there is no {', '.join(sorted(unknown))}; there are {', '.join(variables)}")
+    if options.weights:
+        # The weights say which index they are of.
+        given["by"] = read_weights(options.weights)[0][0]
     options.set = {name: given.get(name) for name in variables}
     return options
 
@@ -258,8 +259,8 @@ def open_session(name):
     return spark
 
 
-def make_table(spark, table, variables):
-    """Makes the view of a table; gives the views of its steps, of which some are kept until it is written."""
+def make_table(spark, table, variables, steps_folder):
+    """Makes the view of a table; gives the views of its steps, of which some are kept in a folder."""
     columns, steps = None, []
     for title, query in read_steps(table):
         if title.startswith("columns: "):
@@ -269,9 +270,14 @@ def make_table(spark, table, variables):
         rows = spark.sql(query, args={name: value for name, value in variables.items() if f":{name}" in query})
         if step == table and columns:
             rows = rows.select([functions.col(one.split(" ")[0]).cast(one.split(" ", 1)[1]) for one in columns.split(", ")])
-        # Made now: the plan of a step would hold the plans of all before it, once for each time that they are read. It is
-        # written, not kept on the workers: of these, any may be lost.
-        (rows.checkpoint() if keep else rows).createOrReplaceTempView(step)
+        if keep:
+            # Made now: the plan of a step would hold the plans of all before it, once for each time that they are read. It is
+            # written, not kept on the workers: of these, any may be lost. Files have sizes; those that Spark expects of a
+            # checkpoint are multiplied by each join, until planning takes minutes.
+            folder = f"{steps_folder}/{step}"
+            rows.write.mode("overwrite").parquet(folder)
+            rows = read_back(spark, folder)
+        rows.createOrReplaceTempView(step)
         steps.append(step)
     return [step for step in steps if step != table]
 

@@ -107,6 +107,8 @@ engine="$work/on-cluster/bin/spark-submit --master $(cat "$cluster/master") --dr
   --conf spark.driver.extraClassPath=$jars --conf spark.executor.extraClassPath=$jars $keys"
 # shellcheck disable=SC2086
 npx tsx test/interop/try-remote.ts "$store" "$work/lakes" life $engine || failed=1
+# shellcheck disable=SC2086
+npx tsx test/interop/try-remote.ts "$store" "$work/lakes" questions $engine || failed=1
 lose_workers "$work/killed-remote.json"
 # shellcheck disable=SC2086
 npx tsx test/interop/try-remote.ts "$store" "$work/lakes" losses $engine || failed=1

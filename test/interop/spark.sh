@@ -18,15 +18,21 @@ local="--master local[2] --driver-memory 3g --conf spark.ui.enabled=false $quiet
 # Whatever has a query; offers of each day are only read by others.
 tables=$(cd pipelines/spark/sql && ls -- *.sql | sed 's/\.sql$//' | grep -v '^offer_prices$' | paste -sd, -)
 
+# submit PROGRAM WORLD OPTION…: over the tables of a lake.
+submit() {
+  program=$1 data=$work/spark-data/$2
+  shift 2
+  # shellcheck disable=SC2086
+  "$work/$version/bin/spark-submit" $local --packages "$package" "$program" --lake "$data/lake" --to "$work/spark-data/made [x]" \
+    --tables "$tables" --first-day 2026-11-10 --last-day 2026-11-19 --fx "$data/rates.csv" --weights "$data/weights.csv" \
+    --tree "$data/tree.csv" "$@" 2>"$work/$version.log" || { tail -40 "$work/$version.log" && return 1; }
+}
+
 # spread WORLD: the derived tables and analyses of a lake, compared.
 spread() {
   rm -rf "$work/spark-data/made [x]"
-  # shellcheck disable=SC2086
-  "$work/$version/bin/spark-submit" $local --packages "$package" pipelines/spark/spread.py \
-    --lake "$work/spark-data/$1/lake" --to "$work/spark-data/made [x]" --tables "$tables" \
-    --first-day 2026-11-10 --last-day 2026-11-19 --set lags=1,3,7 --set step=2 --set pass_weeks=1 \
-    --set period=week --set window_periods=4 --set relaunches=any --set top=400 --set own_site="$(cat "$work/spark-data/$1/own_site")" --set by=category \
-    --fx "$work/spark-data/$1/rates.csv" --weights "$work/spark-data/$1/weights.csv" --tree "$work/spark-data/$1/tree.csv" 2>"$work/$version.log" || { tail -40 "$work/$version.log" && return 1; }
+  submit pipelines/spark/spread.py "$1" --set lags=1,3,7 --set step=2 --set pass_weeks=1 --set period=week --set window_periods=4 \
+    --set relaunches=any --set top=400 --set own_site="$(cat "$work/spark-data/$1/own_site")" || return 1
   "$work/compare/bin/python" "$here/read_spark.py" "$work/spark-data/$1/expected" "$work/spark-data/made [x]" "$number" "$1"
 }
 
@@ -43,6 +49,7 @@ for version in ${*:-spark35 spark4}; do
   environment "$version" $packages
   export PYSPARK_PYTHON="$work/$version/bin/python"
   number=$("$PYSPARK_PYTHON" -c 'import pyspark; print(pyspark.__version__)')
+  submit "$here/plan_spark.py" hard || failed=1
   for world in hard ${SPARK_ITEMS:+given}; do
     spread "$world" || failed=1
   done

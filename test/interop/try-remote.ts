@@ -23,7 +23,7 @@ import { DATED, landHardRows, TABLES } from '../workers/hard-copy.js';
  * Runs on a Spark cluster whose machines share nothing but object storage: `try-remote.ts <endpoint> <folder> <phase>
  * <command that submits a script> …`. Machines of the cluster don't see the folder, which has the lakes. Phase `life` has
  * hard values, increments and complete copies, a store that fails for seconds, and runs that are killed before and after
- * commits, and questions that Spark answers from the store; `losses` is for a cluster that loses workers meanwhile. All tables are compared with those of plain runs.
+ * commits; `questions` are answered by Spark from the store; `losses` is for a cluster that loses workers meanwhile. All tables are compared with those of plain runs.
  */
 const [, , endpoint = '', folder = '', phase = '', ...submit] = process.argv;
 const CHILD = fileURLToPath(new URL('../remote/killed-run.ts', import.meta.url));
@@ -189,12 +189,16 @@ const QUESTIONS = [
 
 /** Spark reads the object storage itself, and this machine only logs and `sites`. */
 async function tryQuestions(): Promise<void> {
+  const writer = machine('writer', 'asked', 'here');
+  await syncPipeline(writer, testIo);
+  await world.sandbox.advance({ hours: 26, changes: 60 });
+  await syncPipeline(writer, testIo);
   const place = path.join(folder, 'asking');
   await mkdir(place);
   const source = { baseUrl: world.sandbox.baseUrl, apiKey: { file: 'key' } };
   const engine = { spark: { submit } };
   await writeFile(path.join(place, 'prices.yaml'), stringify({ source, lake: { path: 'none' }, engine }));
-  const remote = `s3://${bucket}/life?endpoint=${endpoint}`;
+  const remote = `s3://${bucket}/asked?endpoint=${endpoint}`;
   const ask = async (analysis: string, ...more: string[]) => {
     const cache = ['--cache', path.join(place, more.includes('spark') ? 'spark' : 'here')];
     const args = ['query', '--analysis', analysis, '--remote', remote, ...cache, '--format', 'csv', ...more];
@@ -230,11 +234,11 @@ await client.send(new CreateBucketCommand({ Bucket: bucket }));
 client.destroy();
 try {
   if (phase === 'losses') await tryLosses();
+  else if (phase === 'questions') await tryQuestions();
   else {
     await tryHardRows('ndjson');
     await tryHardRows('csv');
     await tryLife();
-    await tryQuestions();
   }
 } finally {
   await world.close();

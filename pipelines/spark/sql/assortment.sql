@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 1ff6f07723ee98e5.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 51ecefa459b7e84b.
 -- step: assortment__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment_gaps.sql: change that one. Source cb071a37c6040f0f.
+-- Made by generate.py from pipelines/analysis/assortment_gaps.sql: change that one. Source 70ae0ec85ed88e94.
 -- step: assortment_gaps__asked, kept
 SELECT
   CASE
@@ -182,7 +182,7 @@ ORDER BY
   shops DESC,
   product_id NULLS LAST,
   currency NULLS LAST
-LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 100) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:top AS BIGINT), 100), 2147483647) AS INT);
 -- step: assortment_gaps__chosen_offers
 SELECT
   product_id,

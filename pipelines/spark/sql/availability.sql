@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source 87bc9d3e7586d446.
+-- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source 499f0547269c41df.
 -- step: availability__stock_since, kept
 SELECT
   UNIX_MICROS(CAST(:out_after AS TIMESTAMP)) AS after_us;
@@ -897,7 +897,7 @@ FROM (
         is_exact
       ORDER BY
         out_us DESC
-      LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 100) AS INT)
+      LIMIT CAST(LEAST(COALESCE(CAST(:top AS BIGINT), 100), 2147483647) AS INT)
     )
   )
   WHERE
@@ -1106,7 +1106,7 @@ ORDER BY
   out_days DESC,
   product_id NULLS LAST,
   site_id NULLS LAST
-LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 100) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:top AS BIGINT), 100), 2147483647) AS INT);
 -- step: availability
 SELECT
   product_id,

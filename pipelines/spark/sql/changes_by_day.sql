@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source a3c3bf16a2c48f2d.
+-- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source c7de092eed426ca0.
 -- step: changes_by_day__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

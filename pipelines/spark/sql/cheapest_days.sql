@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 14be904ffc1430bd.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 774bc9f02121475f.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since

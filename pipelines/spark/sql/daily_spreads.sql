@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/daily_spreads.sql: change that one. Source a51c0554b9ebbdbb.
+-- Made by generate.py from pipelines/analysis/daily_spreads.sql: change that one. Source 676a6af1b8f169c5.
 -- step: daily_spreads__known, kept
 SELECT
   slug,
@@ -151,7 +151,7 @@ ORDER BY
   spread_pct DESC,
   product_id NULLS LAST,
   currency NULLS LAST
-LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 20) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:top AS BIGINT), 20), 2147483647) AS INT);
 -- step: daily_spreads__widest
 SELECT
   spread.product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 42519c7699979cbb.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 1e671a70a8ce09e4.
 -- step: dispersion__shop_prices, kept
 SELECT
   product_id,
@@ -129,7 +129,7 @@ ORDER BY
   cv_pct DESC,
   figures.product_id NULLS LAST,
   figures.currency NULLS LAST
-LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 50) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:top AS BIGINT), 50), 2147483647) AS INT);
 -- step: dispersion__chosen_prices, kept
 SELECT
   product_id,

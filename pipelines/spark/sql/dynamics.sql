@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 65573c6ed7e89ae1.
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 49bfb6dadaff5a06.
 -- step: dynamics__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source fab3ee1e9a6bd880.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 3b0e13b0b8a29a7e.
 -- step: law_of_one_price__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -293,7 +293,7 @@ HAVING
 ORDER BY
   MD5(product_id) NULLS LAST,
   product_id NULLS LAST
-LIMIT CAST(COALESCE(CAST(:products AS BIGINT), 20000) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:products AS BIGINT), 20000), 2147483647) AS INT);
 -- step: law_of_one_price__weekly
 SELECT
   product_id,

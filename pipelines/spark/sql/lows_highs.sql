@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source f63534e23d73d5b9.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source fa9d6aa27591ac1d.
 -- step: lows_highs__now_us, kept
 SELECT
   seen_us AS until_us
@@ -215,7 +215,7 @@ JOIN lows_highs__current_prices AS current_prices
 ORDER BY
   CAST(current_prices.price AS DOUBLE) / mean NULLS LAST,
   item_id NULLS LAST
-LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 100) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:top AS BIGINT), 100), 2147483647) AS INT);
 -- step: lows_highs__ranges
 SELECT
   days,

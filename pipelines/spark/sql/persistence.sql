@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 0dc13c7743936cc2.
+-- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 97cbfba423a4fc5f.
 -- step: persistence__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -285,7 +285,7 @@ ORDER BY
   MD5(product_id) NULLS LAST,
   product_id NULLS LAST,
   currency NULLS LAST
-LIMIT CAST(COALESCE(CAST(:products AS BIGINT), 20000) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:products AS BIGINT), 20000), 2147483647) AS INT);
 -- step: persistence__chosen_
 SELECT
   product_id,

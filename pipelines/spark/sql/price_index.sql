@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 74276a05eb174e27.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source cfc44facee0acd35.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

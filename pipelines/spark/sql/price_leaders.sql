@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source e932c88ca343d023.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source fb935b3e44c7d0ef.
 -- step: price_leaders__sellers, kept
 SELECT DISTINCT
   product_id,
@@ -373,4 +373,4 @@ ORDER BY
   pairs.follows DESC,
   pairs.leader_site_id NULLS LAST,
   pairs.follower_site_id NULLS LAST
-LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 50) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:top AS BIGINT), 50), 2147483647) AS INT);

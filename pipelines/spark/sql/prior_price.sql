@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source 0f45c4fa4e8d3f95.
+-- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source b97abeac178c1d43.
 -- step: prior_price__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -254,7 +254,7 @@ WHERE
 ORDER BY
   from_us DESC,
   item_id NULLS LAST
-LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 100) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:top AS BIGINT), 100), 2147483647) AS INT);
 -- step: prior_price__spells, kept
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/product_prices.sql: change that one. Source 48e6d65f0ed5893c.
+-- Made by generate.py from pipelines/models/product_prices.sql: change that one. Source bfa93cb6f9ca3325.
 -- columns: product_id STRING, currency STRING, min DECIMAL(18,4), max DECIMAL(18,4), offers BIGINT, run_id STRING
 -- step: product_prices
 SELECT

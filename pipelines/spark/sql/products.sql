@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/products.sql: change that one. Source 4e3de226d14b7c5a.
+-- Made by generate.py from pipelines/models/products.sql: change that one. Source 30acf10223e55ed3.
 -- columns: product_id STRING, gtin14 STRING, title STRING, brand STRING, mpn STRING, category_name STRING, category_path STRING, category_slug STRING, offers BIGINT, shops BIGINT, run_id STRING
 -- step: products__listed
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/reductions.sql: change that one. Source cf930cf3e2bfb403.
+-- Made by generate.py from pipelines/analysis/reductions.sql: change that one. Source f045478e8c4796e3.
 -- step: reductions__span
 SELECT
   COALESCE(CAST(:days AS BIGINT), 30) * 86400000000 AS before_us;
@@ -351,4 +351,4 @@ ORDER BY
   NULLIF(ARRAY_POSITION(ARRAY('not honest', 'honest', 'not known'), verdict), 0) NULLS LAST,
   announced_pct DESC,
   judged.item_id NULLS LAST
-LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 100) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:top AS BIGINT), 100), 2147483647) AS INT);

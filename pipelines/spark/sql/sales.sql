@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 0bd367b3221e1981.
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 99992644def7e496.
 -- step: sales__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

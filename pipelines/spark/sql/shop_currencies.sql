@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 3ed0b9f2f9c9c663.
+-- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 0f39c54a1e178a75.
 -- columns: site_id BIGINT, currency STRING, run_id STRING
 -- step: shop_currencies
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 9f5f5fff46a8f029.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source d96f9f66e9ccf490.
 -- step: shop_overlap__known, kept
 SELECT
   slug,
@@ -177,4 +177,4 @@ ORDER BY
   first_site_id NULLS LAST,
   second_site_id NULLS LAST,
   pairs.currency NULLS LAST
-LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 100) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:top AS BIGINT), 100), 2147483647) AS INT);

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/source_freshness.sql: change that one. Source 52dbeb9430ca6c41.
+-- Made by generate.py from pipelines/analysis/source_freshness.sql: change that one. Source 03fa5f046c35ce39.
 -- step: source_freshness
 SELECT
   sources.site_id,
@@ -42,4 +42,4 @@ ORDER BY
   unseen_days DESC NULLS FIRST,
   sources.site_id NULLS LAST,
   source_id NULLS LAST
-LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 9223372036854775807) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:top AS BIGINT), 9223372036854775807), 2147483647) AS INT);

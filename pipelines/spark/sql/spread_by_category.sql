@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source f63dee5f66cebb1e.
+-- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source b72dea736ff953be.
 -- step: spread_by_category__trusted
 SELECT
   product_id,
@@ -139,4 +139,4 @@ GROUP BY
 ORDER BY
   spreads DESC,
   category_slug NULLS LAST
-LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 30) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:top AS BIGINT), 30), 2147483647) AS INT);

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source 8678e8635f04271f.
+-- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source f49a1175a1e5b4c5.
 -- step: spread_histogram__trusted
 SELECT
   COALESCE(trusted_spread_pct, inlier_spread_pct) AS pct

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_moves.sql: change that one. Source 35d8fe1d66bd9d34.
+-- Made by generate.py from pipelines/analysis/spread_moves.sql: change that one. Source 9312977d33716103.
 -- step: spread_moves__known, kept
 SELECT DISTINCT
   day

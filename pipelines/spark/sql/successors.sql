@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/successors.sql: change that one. Source ac27a452eb3f8c09.
+-- Made by generate.py from pipelines/analysis/successors.sql: change that one. Source 439dd7a2d480c5e9.
 -- step: successors__asked
 SELECT
   TRUE AS is_asked;
@@ -452,4 +452,4 @@ ORDER BY
   ended_us DESC,
   old_id NULLS LAST,
   new_id NULLS LAST
-LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 100) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:top AS BIGINT), 100), 2147483647) AS INT);

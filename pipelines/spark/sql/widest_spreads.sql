@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 3df0fde8083a495c.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 400ff845c59cf7bc.
 -- step: widest_spreads__known, kept
 SELECT
   slug,
@@ -151,7 +151,7 @@ ORDER BY
   spread_pct DESC,
   product_id NULLS LAST,
   currency NULLS LAST
-LIMIT CAST(COALESCE(CAST(:top AS BIGINT), 20) AS INT);
+LIMIT CAST(LEAST(COALESCE(CAST(:top AS BIGINT), 20), 2147483647) AS INT);
 -- step: widest_spreads__chosen, kept
 SELECT
   spread.product_id,
