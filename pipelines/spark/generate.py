@@ -23,7 +23,7 @@ PIPELINES = HERE.parent
 ANALYSES = """assortment assortment_gaps availability changes_by_day cheapest_days daily_spreads dispersion dynamics
   index_contributions law_of_one_price listing_lifetimes lows_highs movers persistence price_index price_leaders
   price_spells prior_price reductions sales shop_index_by_category shop_overlap source_freshness spread_by_category
-  spread_by_day spread_histogram spread_moves spread_summary stock_moves successors widest_spreads""".split()
+  spread_by_day spread_histogram spread_moves spread_summary stock_moves successors weighted_index widest_spreads""".split()
 # Result → the file that DuckDB runs.
 QUERIES = {
     "products": "models/products.sql",

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 51ecefa459b7e84b.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source f6e2be70593e01dc.
 -- step: assortment__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

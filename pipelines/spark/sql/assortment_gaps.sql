@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment_gaps.sql: change that one. Source 70ae0ec85ed88e94.
+-- Made by generate.py from pipelines/analysis/assortment_gaps.sql: change that one. Source 04deb7712d939f8e.
 -- step: assortment_gaps__asked, kept
 SELECT
   CASE

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source c7de092eed426ca0.
+-- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source a0ead52532a54c47.
 -- step: changes_by_day__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 774bc9f02121475f.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source d924c3d27e7badf5.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since

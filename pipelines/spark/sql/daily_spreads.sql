@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/daily_spreads.sql: change that one. Source 676a6af1b8f169c5.
+-- Made by generate.py from pipelines/analysis/daily_spreads.sql: change that one. Source dd36e9f04ced5cc2.
 -- step: daily_spreads__known, kept
 SELECT
   slug,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 49bfb6dadaff5a06.
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 0241b07aa4f5b6dd.
 -- step: dynamics__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 3b0e13b0b8a29a7e.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 1cc894c191aa3e83.
 -- step: law_of_one_price__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source fa9d6aa27591ac1d.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source c4485a9b4481169d.
 -- step: lows_highs__now_us, kept
 SELECT
   seen_us AS until_us

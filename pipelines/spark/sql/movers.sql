@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/movers.sql: change that one. Source 38e4848ae85ff8f9.
+-- Made by generate.py from pipelines/analysis/movers.sql: change that one. Source e9060f7848aaa090.
 -- step: movers__newest_run
 SELECT
   MAX(run_number) AS run_number

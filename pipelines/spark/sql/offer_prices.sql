@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 165bc306e683ed32.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 5420e12533c7a8b1.
 -- step: offer_prices__past_offers
 SELECT
   item_id,

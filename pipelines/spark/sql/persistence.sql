@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 97cbfba423a4fc5f.
+-- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 530c49da22b4b326.
 -- step: persistence__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

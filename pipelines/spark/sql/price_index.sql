@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source cfc44facee0acd35.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 0945a72bdd912b49.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

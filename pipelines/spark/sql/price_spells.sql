@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 5f990eb98ac566ec.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 665deded10bbb98c.
 -- step: price_spells__listings, kept
 SELECT
   item_id,

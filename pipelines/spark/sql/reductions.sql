@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/reductions.sql: change that one. Source f045478e8c4796e3.
+-- Made by generate.py from pipelines/analysis/reductions.sql: change that one. Source eb9758c5cbe6c8de.
 -- step: reductions__span
 SELECT
   COALESCE(CAST(:days AS BIGINT), 30) * 86400000000 AS before_us;

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 99992644def7e496.
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source afff4fc97d90e28e.
 -- step: sales__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

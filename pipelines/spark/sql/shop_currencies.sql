@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 0f39c54a1e178a75.
+-- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 329ffc8c2e669a97.
 -- columns: site_id BIGINT, currency STRING, run_id STRING
 -- step: shop_currencies
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source d96f9f66e9ccf490.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 7bc1bd46679b405e.
 -- step: shop_overlap__known, kept
 SELECT
   slug,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/source_freshness.sql: change that one. Source 03fa5f046c35ce39.
+-- Made by generate.py from pipelines/analysis/source_freshness.sql: change that one. Source 8f46744ee469624b.
 -- step: source_freshness
 SELECT
   sources.site_id,

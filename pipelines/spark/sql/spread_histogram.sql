@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source f49a1175a1e5b4c5.
+-- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source 35d37f2910227e0f.
 -- step: spread_histogram__trusted
 SELECT
   COALESCE(trusted_spread_pct, inlier_spread_pct) AS pct

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_moves.sql: change that one. Source 9312977d33716103.
+-- Made by generate.py from pipelines/analysis/spread_moves.sql: change that one. Source 12f36102bc5b6dfc.
 -- step: spread_moves__known, kept
 SELECT DISTINCT
   day

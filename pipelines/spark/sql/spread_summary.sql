@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 9e7eec9ed62ffe60.
+-- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 45d613a18435ef2a.
 -- step: spread_summary__selected, kept
 SELECT
   product_id,

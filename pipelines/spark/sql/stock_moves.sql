@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/stock_moves.sql: change that one. Source 587fd2ad84469925.
+-- Made by generate.py from pipelines/analysis/stock_moves.sql: change that one. Source db5ef42eb128f4bd.
 -- step: stock_moves__newest_run
 SELECT
   MAX(run_number) AS run_number

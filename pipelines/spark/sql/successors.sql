@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/successors.sql: change that one. Source 439dd7a2d480c5e9.
+-- Made by generate.py from pipelines/analysis/successors.sql: change that one. Source ea802328e7f66252.
 -- step: successors__asked
 SELECT
   TRUE AS is_asked;

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 400ff845c59cf7bc.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 39e6d359bad0b698.
 -- step: widest_spreads__known, kept
 SELECT
   slug,
