@@ -184,7 +184,7 @@ async function tryLife(): Promise<void> {
 const QUESTIONS = [
   ['movers', '--set', 'since_run=0'],
   ['spread_by_day', '--set', 'currency=EUR'],
-  ['spread_summary', '--as-of', '1'],
+  ['spread_summary'],
 ];
 
 /** Spark reads the object storage itself, and this machine only logs and `sites`. */
