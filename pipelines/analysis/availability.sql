@@ -14,6 +14,7 @@
 -- Variables:
 -- · out_after (time): only products that are out of stock now, and were not yet at this time; without an offset,
 --   a time in UTC
+-- · site_id (site): only this shop
 -- · top (whole number; default 100): number of rows
 WITH stock_since AS NOT MATERIALIZED (SELECT epoch_us(getvariable('out_after')::TIMESTAMPTZ) AS after_us),
 runs AS MATERIALIZED (

@@ -6,7 +6,7 @@ import { landPipeline } from '../../src/run/land-pipeline.js';
 import type { CheckResult } from '../../src/tables/table.js';
 import { stubEngine } from '../workers/cluster.js';
 import { landHardRows, readRows } from '../workers/hard-copy.js';
-import { type Intercept, openWorld, testIo } from './world.js';
+import { changeText, type Intercept, openWorld, testIo } from './world.js';
 
 const world = await openWorld({ items: 400, sites: 5, pastDays: 4, checks: 'all' });
 afterAll(() => world.close());
@@ -109,8 +109,9 @@ test('a complete copy is compared there with the lake as it is here', async () =
 });
 
 /** Lands changes of every kind behind a copy, and gives the folder of the lake. */
-async function landChanges(): Promise<string> {
+async function landChanges(intercept?: Intercept): Promise<string> {
   await world.sync();
+  world.intercept = intercept;
   await world.sandbox.advance({ hours: 8, changes: 300 });
   await landPipeline(world.pipeline, testIo);
   const landed = `${world.lakePath}-landed`;
@@ -118,13 +119,23 @@ async function landChanges(): Promise<string> {
   return landed;
 }
 
-test('changes are applied there as they are here', async () => {
-  const landed = await landChanges();
+/** A website and a dataset have other names than when the lake was made. */
+const rename = changeText(/./, (text) =>
+  text
+    .replaceAll('"Consumer electronics"', '"Electronics, and more"')
+    .replaceAll('"Werkstatt Online"', '"Werkstatt Neu"'),
+);
+
+test('changes are applied there as they are here, to items of renamed websites and datasets too', async () => {
+  const landed = await landChanges(rename);
   const { row } = await world.sync();
   // Some items are read whole: their changes say too little.
   expect(row.written).toBeGreaterThan(300n);
   const here = await readRows(world.lakePath);
+  for (const name of ['"Electronics, and more"', '"Werkstatt Neu"'])
+    expect(here.items?.filter((item) => item.includes(name)).length).toBeGreaterThan(40);
   world.renew(landed);
+  world.intercept = rename;
   const notes = path.join(world.folder, 'changes.notes');
   world.pipeline.engine = stubEngine('--once', '--note', notes);
   expect((await world.sync()).row).toMatchObject({ written: row.written, stale_items: row.stale_items });

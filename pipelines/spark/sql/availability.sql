@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source e8a2ef3ec7ab5b7c.
+-- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source 0d991b9668027b81.
 -- step: availability__stock_since, kept
 SELECT
   UNIX_MICROS(CAST(:out_after AS TIMESTAMP)) AS after_us;
