@@ -42,7 +42,10 @@ start() {
 }
 
 stop() {
-  [ ! -f "$folder/pids" ] || while read -r pid; do kill "$pid" 2>/dev/null || true; done <"$folder/pids"
+  # Another process may have the number of one that ended.
+  [ ! -f "$folder/pids" ] || while read -r pid; do
+    ! grep -qsa 'org.apache.spark.deploy' "/proc/$pid/cmdline" || kill "$pid" 2>/dev/null || true
+  done <"$folder/pids"
 }
 
 case $1 in

@@ -37,9 +37,17 @@ def find_children(parent):
             yield int(path.parent.name)
 
 
+def is_worker(pid):
+    """False for another process that has the number of a worker that ended."""
+    try:
+        return f"{folder}/work" in pathlib.Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return False
+
+
 def kill_one(stage, name):
     workers = [int(line) for line in (folder / "workers").read_text().split()]
-    alive = [pid for pid in workers if pathlib.Path(f"/proc/{pid}").exists()]
+    alive = [pid for pid in workers if is_worker(pid)]
     worker = chance.choice(alive)
     executors = list(find_children(worker))
     # The worker first: it would tell the master, and a machine that is lost can't.
