@@ -8,7 +8,7 @@ set -eu
 every=${1:-5} cluster=$work/cluster ceph=$work/cluster-storage port=$((20000 + $$ % 20000))
 rm -rf "$cluster" "$ceph" "$work/cluster-data"
 killer=
-trap '[ -z "$killer" ] || kill "$killer" 2>/dev/null; "$here/cluster.sh" stop "$cluster"; "$here/ceph.sh" stop "$ceph"' EXIT
+trap '[ -z "$killer" ] || kill "$killer" 2>/dev/null || true; "$here/cluster.sh" stop "$cluster"; "$here/ceph.sh" stop "$ceph"' EXIT
 export SPARK_LOCAL_IP=127.0.0.1 AWS_ACCESS_KEY_ID=interop AWS_SECRET_ACCESS_KEY=interop-secret
 environment on-cluster 'pyspark==3.5.9' 'delta-spark==3.3.2' 'pyarrow==26.0.1'
 export PYSPARK_PYTHON="$work/on-cluster/bin/python"
