@@ -21,7 +21,7 @@ class Target(Spark):
 TEXTS = [
     # Spark's JSON functions don't tell null from absent: [null, <number>] is recognised in the text of the pair.
     (
-        r"json_type\(changes, '\$\.price\[0\]'\) = 'NULL'\s+AND json_type\(changes, '\$\.price\[1\]'\) IN \([^)]*\)",
+        r"json_type\(changes, '\$\.price\[0\]'\) = 'NULL'\s+(?:--[^\n]*\s+)?AND list_contains\(\[[^]]*\], json_type\(changes, '\$\.price\[1\]'\)\)",
         r"regexp_matches(json_extract_string(changes, '$.price'), '^\\[ *null *, *-?[0-9]')",
     ),
     # A generator stands alone in Spark, and days are counted by their ends.
@@ -46,7 +46,7 @@ TEXTS = [
     # The path of a name that is data.
     (r"'(\$)?\.\"(\w+\.)?' \|\| (.*?) \|\| '\"'", r"'\1[''\2' || \3 || ''']'"),
     (r"(array_to_string\(.*?), '\"\.\"'\)", r"\1, '''][''')"),
-    (r"json_type\((\w+), (\w+\.\w+)\) = 'ARRAY'", r"starts_with(json_extract_string(\1, \2), '[')"),
+    (r"json_type\((\w+), (\w+\.\w+)\) END = 'ARRAY'", r"starts_with(json_extract_string(\1, \2), '[') END"),
     # A number stands for a value, which Spark takes as it is.
     (r"SELECT (\w+), row_number\(\) OVER \(\) AS (\w+)", r"SELECT \1, \1 AS \2"),
     # A pair is of columns.

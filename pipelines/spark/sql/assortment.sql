@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source f6e2be70593e01dc.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 16210008dbced0b7.
 -- step: assortment__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

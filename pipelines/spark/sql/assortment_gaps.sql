@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment_gaps.sql: change that one. Source 04deb7712d939f8e.
+-- Made by generate.py from pipelines/analysis/assortment_gaps.sql: change that one. Source 0e067365d00e9c27.
 -- step: assortment_gaps__asked, kept
 SELECT
   CASE

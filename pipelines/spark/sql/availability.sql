@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source 0d991b9668027b81.
+-- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source c7f996a07255a949.
 -- step: availability__stock_since, kept
 SELECT
   UNIX_MICROS(CAST(:out_after AS TIMESTAMP)) AS after_us;
@@ -397,8 +397,8 @@ JOIN availability__places AS places
 WHERE
   CASE
     WHEN CONTAINS(changes, place.hint) OR CONTAINS(changes, '\\')
-    THEN JSON_TYPE(changes, place.pair)
-  END = 'ARRAY'
+    THEN STARTSWITH(GET_JSON_OBJECT(changes, place.pair), '[')
+  END
 GROUP BY
   item_id,
   at_us,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source a0ead52532a54c47.
+-- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source 9e75c16f2aee33d6.
 -- step: changes_by_day__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

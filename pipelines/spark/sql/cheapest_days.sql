@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source d924c3d27e7badf5.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source b5c4c474a04f4d75.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/daily_spreads.sql: change that one. Source dd36e9f04ced5cc2.
+-- Made by generate.py from pipelines/analysis/daily_spreads.sql: change that one. Source 3b0d9f9e6c979d2c.
 -- step: daily_spreads__known, kept
 SELECT
   slug,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source e06d1148fe6bac71.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 916709cf11c6bfe5.
 -- step: dispersion__shop_prices, kept
 SELECT
   product_id,

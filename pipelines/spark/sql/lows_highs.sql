@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source c4485a9b4481169d.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source 3435b198825d64c2.
 -- step: lows_highs__now_us, kept
 SELECT
   seen_us AS until_us

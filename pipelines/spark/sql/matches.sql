@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/matches.sql: change that one. Source a9adf771b35791a2.
+-- Made by generate.py from pipelines/models/matches.sql: change that one. Source c8c04fb815d4c716.
 -- columns: product_id STRING, match_id STRING, evidence STRING, item_id BIGINT, shops BIGINT, run_id STRING
 -- step: matches__members, kept
 SELECT

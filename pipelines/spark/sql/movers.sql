@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/movers.sql: change that one. Source e9060f7848aaa090.
+-- Made by generate.py from pipelines/analysis/movers.sql: change that one. Source 217d2c9bde1844fb.
 -- step: movers__newest_run
 SELECT
   MAX(run_number) AS run_number

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 5420e12533c7a8b1.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 690e3558daa17171.
 -- step: offer_prices__past_offers
 SELECT
   item_id,
@@ -51,11 +51,7 @@ SELECT
     WHEN NOT previous_price IS NULL
     THEN previous_price
     WHEN NOT price IS NULL
-    AND JSON_TYPE(changes, '$.price[0]') = 'NULL'
-    AND ARRAY_CONTAINS(
-      ARRAY('UBIGINT', 'BIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE'),
-      JSON_TYPE(changes, '$.price[1]')
-    )
+    AND GET_JSON_OBJECT(changes, '$.price') RLIKE '^\\[ *null *, *-?[0-9]'
     AND TRY_CAST(GET_JSON_OBJECT(changes, '$.price[1]') AS DOUBLE) = CAST(CAST(price AS STRING) AS DOUBLE)
     THEN -1
     ELSE price

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 530c49da22b4b326.
+-- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 900a6d164186b3c2.
 -- step: persistence__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 0945a72bdd912b49.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source adf69d92402065ac.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

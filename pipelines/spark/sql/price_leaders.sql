@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source c91bad2a82765e31.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source e91e01a703bba4a6.
 -- step: price_leaders__sellers, kept
 SELECT DISTINCT
   product_id,

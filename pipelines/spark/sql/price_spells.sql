@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 665deded10bbb98c.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source ea661adb0d33d9e6.
 -- step: price_spells__listings, kept
 SELECT
   item_id,
@@ -31,11 +31,7 @@ SELECT
     WHEN NOT previous_price IS NULL
     THEN previous_price
     WHEN NOT price IS NULL
-    AND JSON_TYPE(changes, '$.price[0]') = 'NULL'
-    AND ARRAY_CONTAINS(
-      ARRAY('UBIGINT', 'BIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE'),
-      JSON_TYPE(changes, '$.price[1]')
-    )
+    AND GET_JSON_OBJECT(changes, '$.price') RLIKE '^\\[ *null *, *-?[0-9]'
     AND TRY_CAST(GET_JSON_OBJECT(changes, '$.price[1]') AS DOUBLE) = CAST(CAST(price AS STRING) AS DOUBLE)
     THEN -1
     ELSE price

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/product_prices.sql: change that one. Source fa18d52f59b3cb76.
+-- Made by generate.py from pipelines/models/product_prices.sql: change that one. Source 2d59e2e3b0fc2638.
 -- columns: product_id STRING, currency STRING, min DECIMAL(18,4), max DECIMAL(18,4), offers BIGINT, run_id STRING
 -- step: product_prices
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/reductions.sql: change that one. Source eb9758c5cbe6c8de.
+-- Made by generate.py from pipelines/analysis/reductions.sql: change that one. Source 62ae9b1f1f51146b.
 -- step: reductions__span
 SELECT
   COALESCE(CAST(:days AS BIGINT), 30) * 86400000000 AS before_us;

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source afff4fc97d90e28e.
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 1ef64387fef7916a.
 -- step: sales__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

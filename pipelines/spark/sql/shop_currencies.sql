@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 329ffc8c2e669a97.
+-- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 5c447a30bdb017fd.
 -- columns: site_id BIGINT, currency STRING, run_id STRING
 -- step: shop_currencies
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/source_freshness.sql: change that one. Source 8f46744ee469624b.
+-- Made by generate.py from pipelines/analysis/source_freshness.sql: change that one. Source cdf41e11ac80abc4.
 -- step: source_freshness
 SELECT
   sources.site_id,

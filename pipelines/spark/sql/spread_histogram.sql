@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source 35d37f2910227e0f.
+-- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source bea0113347376381.
 -- step: spread_histogram__trusted
 SELECT
   COALESCE(trusted_spread_pct, inlier_spread_pct) AS pct

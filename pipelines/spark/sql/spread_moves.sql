@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_moves.sql: change that one. Source 12f36102bc5b6dfc.
+-- Made by generate.py from pipelines/analysis/spread_moves.sql: change that one. Source 8da742e364350261.
 -- step: spread_moves__known, kept
 SELECT DISTINCT
   day

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 45d613a18435ef2a.
+-- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source c65b056746b1bebb.
 -- step: spread_summary__selected, kept
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/stock_moves.sql: change that one. Source db5ef42eb128f4bd.
+-- Made by generate.py from pipelines/analysis/stock_moves.sql: change that one. Source 1e9ea7d1f89a1f59.
 -- step: stock_moves__newest_run
 SELECT
   MAX(run_number) AS run_number
@@ -506,8 +506,8 @@ JOIN stock_moves__places AS places
 WHERE
   CASE
     WHEN CONTAINS(changes, place.hint) OR CONTAINS(changes, '\\')
-    THEN JSON_TYPE(changes, place.pair)
-  END = 'ARRAY'
+    THEN STARTSWITH(GET_JSON_OBJECT(changes, place.pair), '[')
+  END
 GROUP BY
   item_id,
   at_us,

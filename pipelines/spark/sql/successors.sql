@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/successors.sql: change that one. Source ea802328e7f66252.
+-- Made by generate.py from pipelines/analysis/successors.sql: change that one. Source 688887e36ac43a3b.
 -- step: successors__asked
 SELECT
   TRUE AS is_asked;

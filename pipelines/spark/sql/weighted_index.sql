@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/weighted_index.sql: change that one. Source bcadc8141aa20f5b.
+-- Made by generate.py from pipelines/analysis/weighted_index.sql: change that one. Source 64cf7f307d6d6993.
 -- step: weighted_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 39e6d359bad0b698.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 53820824ab3f62f4.
 -- step: widest_spreads__known, kept
 SELECT
   slug,
