@@ -49,6 +49,7 @@ TEXTS = [
     (r"json_type\((\w+), (\w+\.\w+)\) END = 'ARRAY'", r"starts_with(json_extract_string(\1, \2), '[') END"),
     # A number stands for a value, which Spark takes as it is.
     (r"SELECT (\w+), row_number\(\) OVER \(\) AS (\w+)", r"SELECT \1, \1 AS \2"),
+    (r"SELECT \*, row_number\(\) OVER \(\) AS value_id", "SELECT *, {'site_id': site_id, 'name': name, 'value': value} AS value_id"),
     # A pair is of columns.
     (r"IN \(SELECT \((\w+, \w+)\) FROM", r"IN (SELECT \1 FROM"),
     (r"replace\(name, '\.', '\"\.\"'\)", "replace(name, '.', '''][''')"),

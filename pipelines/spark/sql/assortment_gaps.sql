@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment_gaps.sql: change that one. Source 0e067365d00e9c27.
+-- Made by generate.py from pipelines/analysis/assortment_gaps.sql: change that one. Source 5fe33b8a15d6ba78.
 -- step: assortment_gaps__asked, kept
 SELECT
   CASE

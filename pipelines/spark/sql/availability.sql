@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source c7f996a07255a949.
+-- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source aad209f514b1001f.
 -- step: availability__stock_since, kept
 SELECT
   UNIX_MICROS(CAST(:out_after AS TIMESTAMP)) AS after_us;
@@ -441,7 +441,7 @@ SELECT
   site_id,
   name,
   value,
-  CAST(ROW_NUMBER() OVER () AS BIGINT) AS value_id
+  NAMED_STRUCT('site_id', site_id, 'name', name, 'value', value) AS value_id
 FROM (
   SELECT
     site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source 9e75c16f2aee33d6.
+-- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source e61eb6f2b10a9b40.
 -- step: changes_by_day__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

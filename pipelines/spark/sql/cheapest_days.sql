@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source b5c4c474a04f4d75.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 4f8b284abbc890ed.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/daily_spreads.sql: change that one. Source 3b0d9f9e6c979d2c.
+-- Made by generate.py from pipelines/analysis/daily_spreads.sql: change that one. Source 7826656068fd8e57.
 -- step: daily_spreads__known, kept
 SELECT
   slug,

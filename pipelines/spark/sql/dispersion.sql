@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 916709cf11c6bfe5.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source f021db148915eacb.
 -- step: dispersion__shop_prices, kept
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source cc3554c31bf6ebce.
+-- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source cd1cfa8408842c92.
 -- step: index_contributions__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

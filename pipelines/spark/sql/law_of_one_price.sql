@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 187a703fdfecd238.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 24efcefed03b358e.
 -- step: law_of_one_price__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 2f666f1dd163a657.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source fc2dfba4e6655801.
 -- step: listing_lifetimes__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

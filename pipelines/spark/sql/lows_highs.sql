@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source 3435b198825d64c2.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source 8d1feeb2aebf4989.
 -- step: lows_highs__now_us, kept
 SELECT
   seen_us AS until_us

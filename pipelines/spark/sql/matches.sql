@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/matches.sql: change that one. Source c8c04fb815d4c716.
+-- Made by generate.py from pipelines/models/matches.sql: change that one. Source 824763f2ba93a6db.
 -- columns: product_id STRING, match_id STRING, evidence STRING, item_id BIGINT, shops BIGINT, run_id STRING
 -- step: matches__members, kept
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 900a6d164186b3c2.
+-- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 113c48573542795b.
 -- step: persistence__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

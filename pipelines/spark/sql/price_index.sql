@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source adf69d92402065ac.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 74cf26915cbe2a7d.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

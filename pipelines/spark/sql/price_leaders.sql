@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source e91e01a703bba4a6.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source f6d56c89eb8eb4db.
 -- step: price_leaders__sellers, kept
 SELECT DISTINCT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/reductions.sql: change that one. Source 62ae9b1f1f51146b.
+-- Made by generate.py from pipelines/analysis/reductions.sql: change that one. Source 2190d1fd181ec18f.
 -- step: reductions__span
 SELECT
   COALESCE(CAST(:days AS BIGINT), 30) * 86400000000 AS before_us;

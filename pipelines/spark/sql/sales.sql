@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 1ef64387fef7916a.
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source f6e8ffa02dfef417.
 -- step: sales__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source 5c447a30bdb017fd.
+-- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source abfb4475dd05fc39.
 -- columns: site_id BIGINT, currency STRING, run_id STRING
 -- step: shop_currencies
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 1d6f5dbb3aaf56ff.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 8fac572293327916.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,

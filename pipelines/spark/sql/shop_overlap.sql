@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 2e8fb9888c444604.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 64eca78cb12eff08.
 -- step: shop_overlap__known, kept
 SELECT
   slug,

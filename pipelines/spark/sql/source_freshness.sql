@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/source_freshness.sql: change that one. Source cdf41e11ac80abc4.
+-- Made by generate.py from pipelines/analysis/source_freshness.sql: change that one. Source d91b8de4679a6ff2.
 -- step: source_freshness
 SELECT
   sources.site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source 8246877941b6c1a4.
+-- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source 6e8ecd01acd8cf1b.
 -- step: spread_by_category__trusted
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source b204ceb40584d6b9.
+-- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source a01fb93b58e93734.
 -- step: spread_by_day__known
 SELECT
   day,

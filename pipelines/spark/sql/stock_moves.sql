@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/stock_moves.sql: change that one. Source 1e9ea7d1f89a1f59.
+-- Made by generate.py from pipelines/analysis/stock_moves.sql: change that one. Source 03bb841e46446ce6.
 -- step: stock_moves__newest_run
 SELECT
   MAX(run_number) AS run_number
@@ -550,7 +550,7 @@ SELECT
   site_id,
   name,
   value,
-  CAST(ROW_NUMBER() OVER () AS BIGINT) AS value_id
+  NAMED_STRUCT('site_id', site_id, 'name', name, 'value', value) AS value_id
 FROM (
   SELECT
     site_id,

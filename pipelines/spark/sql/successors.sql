@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/successors.sql: change that one. Source 688887e36ac43a3b.
+-- Made by generate.py from pipelines/analysis/successors.sql: change that one. Source 685ea2024efdc715.
 -- step: successors__asked
 SELECT
   TRUE AS is_asked;

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/weighted_index.sql: change that one. Source 64cf7f307d6d6993.
+-- Made by generate.py from pipelines/analysis/weighted_index.sql: change that one. Source 34a85a216965ee15.
 -- step: weighted_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 53820824ab3f62f4.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source f919f81148b76c0d.
 -- step: widest_spreads__known, kept
 SELECT
   slug,
