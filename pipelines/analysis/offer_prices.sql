@@ -13,7 +13,7 @@ listings AS (
   FROM past_offers
   WHERE product_id IS NOT NULL
 ),
-told AS NOT MATERIALIZED (FROM 'told_prices.sql'),
+told AS (FROM 'told_prices.sql'),
 -- At the beginning of the range, the state that the last change before it left.
 left_before AS (
   SELECT

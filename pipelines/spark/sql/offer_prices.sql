@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source d507a26ba220b75d.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 5c57229e452d8772.
 -- step: offer_prices__past_offers
 SELECT
   item_id,
