@@ -1,5 +1,5 @@
 -- The listed offers of a product, cheapest first in each currency, with the reasons not to compare them.
--- judged_offers.sql makes table offers itself.
+-- From table offers, which a run makes.
 -- Variables:
 -- · product (product; required): the product
 -- · currency (currency): only prices in this currency

@@ -122,9 +122,9 @@ parts AS (
   JOIN windows ON windows.zone = numbered.zone AND windows.period = numbered.period
   WHERE to_us > begin_us AND from_us < end_us
 ),
--- Exact until it is divided; an unchanged price stays as it is.
+-- Exact until it is divided, as doubles; an unchanged price stays as it is.
 means AS (
-  SELECT place, CASE WHEN total = lowest::HUGEINT * us THEN lowest / 10000 ELSE total / (10000 * us) END AS price
+  SELECT place, CASE WHEN total = lowest::HUGEINT * us THEN lowest / 10000 ELSE total::DOUBLE / (10000 * us)::DOUBLE END AS price
   FROM (
     SELECT place, min(units) AS lowest, sum(units::HUGEINT * us) AS total, sum(us) AS us
     FROM parts

@@ -73,8 +73,8 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   {
     name: 'a single item that is gone is forgotten',
     file: 'src/apply/merge.ts',
-    find: 'gone === 0n ? applied',
-    replace: 'gone <= 1n ? applied',
+    find: 'if (gone === 0n) return applied',
+    replace: 'if (gone <= 1n) return applied',
     tests: DIFFERENCES,
     only: 'a complete copy tells',
   },

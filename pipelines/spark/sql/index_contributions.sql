@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source cd1cfa8408842c92.
+-- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source 36e2763b8da17635.
 -- step: index_contributions__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -943,9 +943,9 @@ SELECT
   CASE
     WHEN total = CAST(lowest AS DECIMAL(38, 0)) * us
     THEN lowest / 10000
-    ELSE total / (
+    ELSE CAST(total AS DOUBLE) / CAST((
       10000 * us
-    )
+    ) AS DOUBLE)
   END AS price
 FROM (
   SELECT

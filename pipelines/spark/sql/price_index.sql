@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 74cf26915cbe2a7d.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 3e8f3ca0bd7d9ea7.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -943,9 +943,9 @@ SELECT
   CASE
     WHEN total = CAST(lowest AS DECIMAL(38, 0)) * us
     THEN lowest / 10000
-    ELSE total / (
+    ELSE CAST(total AS DOUBLE) / CAST((
       10000 * us
-    )
+    ) AS DOUBLE)
   END AS price
 FROM (
   SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/weighted_index.sql: change that one. Source 34a85a216965ee15.
+-- Made by generate.py from pipelines/analysis/weighted_index.sql: change that one. Source d5c0db5cdbae1e37.
 -- step: weighted_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -1072,9 +1072,9 @@ SELECT
   CASE
     WHEN total = CAST(lowest AS DECIMAL(38, 0)) * us
     THEN lowest / 10000
-    ELSE total / (
+    ELSE CAST(total AS DOUBLE) / CAST((
       10000 * us
-    )
+    ) AS DOUBLE)
   END AS price
 FROM (
   SELECT
