@@ -48,15 +48,16 @@ span AS MATERIALIZED (
     greatest(seen_us, epoch_us((SELECT max(changed_at) FROM (FROM 'run_clocks.sql')))) AS now_us
   FROM clock
 ),
+roots AS MATERIALIZED (SELECT list(DISTINCT root) AS roots FROM names),
 -- Changes that list, or may tell one of the attributes: a text with an escaped character may hold any name.
 telling AS NOT MATERIALIZED (
   SELECT item_id, epoch_us(observed_at) AS at_us, change_id, kind, changes
-  FROM history
+  FROM history, roots
   WHERE (kind IN ('REMOVED', 'RELISTED') OR changes IS NOT NULL)
     AND (
       kind IN ('REMOVED', 'RELISTED')
       OR contains(changes, '\') OR contains(changes, '"attributes"')
-      OR len(list_filter((SELECT list(DISTINCT root) FROM names), lambda root: contains(changes, root))) > 0
+      OR len(list_filter(roots, lambda root: contains(changes, root))) > 0
     )
 ),
 touched AS (

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source aad209f514b1001f.
+-- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source cf433ba62d3501eb.
 -- step: availability__stock_since, kept
 SELECT
   UNIX_MICROS(CAST(:out_after AS TIMESTAMP)) AS after_us;
@@ -215,6 +215,10 @@ SELECT
     )
   ) AS now_us
 FROM availability__clock AS clock;
+-- step: availability__roots
+SELECT
+  COLLECT_LIST(DISTINCT root) AS roots
+FROM availability__names AS names;
 -- step: availability__telling, kept
 SELECT
   item_id,
@@ -222,7 +226,7 @@ SELECT
   change_id,
   kind,
   changes
-FROM history
+FROM history, availability__roots AS roots
 WHERE
   (
     kind IN ('REMOVED', 'RELISTED') OR NOT changes IS NULL
@@ -231,16 +235,7 @@ WHERE
     kind IN ('REMOVED', 'RELISTED')
     OR CONTAINS(changes, '\\')
     OR CONTAINS(changes, '"attributes"')
-    OR ARRAY_SIZE(
-      FILTER(
-        (
-          SELECT
-            COLLECT_LIST(DISTINCT root)
-          FROM availability__names AS names
-        ),
-        root -> CONTAINS(changes, root)
-      )
-    ) > 0
+    OR ARRAY_SIZE(FILTER(roots, root -> CONTAINS(changes, root))) > 0
   );
 -- step: availability__touched
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/stock_moves.sql: change that one. Source 03bb841e46446ce6.
+-- Made by generate.py from pipelines/analysis/stock_moves.sql: change that one. Source 6bcee71be166efe9.
 -- step: stock_moves__newest_run
 SELECT
   MAX(run_number) AS run_number
@@ -324,6 +324,10 @@ SELECT
     )
   ) AS now_us
 FROM stock_moves__clock AS clock;
+-- step: stock_moves__roots
+SELECT
+  COLLECT_LIST(DISTINCT root) AS roots
+FROM stock_moves__names AS names;
 -- step: stock_moves__telling, kept
 SELECT
   item_id,
@@ -331,7 +335,7 @@ SELECT
   change_id,
   kind,
   changes
-FROM history
+FROM history, stock_moves__roots AS roots
 WHERE
   (
     kind IN ('REMOVED', 'RELISTED') OR NOT changes IS NULL
@@ -340,16 +344,7 @@ WHERE
     kind IN ('REMOVED', 'RELISTED')
     OR CONTAINS(changes, '\\')
     OR CONTAINS(changes, '"attributes"')
-    OR ARRAY_SIZE(
-      FILTER(
-        (
-          SELECT
-            COLLECT_LIST(DISTINCT root)
-          FROM stock_moves__names AS names
-        ),
-        root -> CONTAINS(changes, root)
-      )
-    ) > 0
+    OR ARRAY_SIZE(FILTER(roots, root -> CONTAINS(changes, root))) > 0
   );
 -- step: stock_moves__touched
 SELECT
