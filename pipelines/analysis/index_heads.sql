@@ -1,6 +1,6 @@
 -- part of: price indices
--- What all listings of a series have in common: one row per series, from series (index_series.sql). product: their first
--- product, or the listing that has none. Only relaunched listings share a series.
+-- One row per series, with what its listings share, from series (index_series.sql). product: their first product, or the
+-- listing that has none. Only relaunched listings share a series.
 -- Variables:
 -- · relaunches (none | product | url | any; default none): take a listing and its successor as one: never, if both have
 --   the same product, if they have the same address, or by any evidence of analysis successors

@@ -58,7 +58,7 @@ breaks AS (
   WHERE breaks.from_us > cut_us
   GROUP BY item_id, cut_us
 ),
--- What followed a cut while its price could return.
+-- For each cut, the price by which it ended, and how long its listing is known, within return_days.
 followed AS MATERIALIZED (
   SELECT
     cut.item_id,

@@ -74,7 +74,7 @@ export function describeJudging({ rejected, reread, ...sources }: JudgedSources,
   };
 }
 
-/** The reads that become rows of items, by both of these for use after FROM. */
+/** Selects the reads that become rows of items. Both arguments stand after FROM. */
 export function selectTaken(reread: Sql, judged: Sql): Sql {
   return sql`SELECT r.* REPLACE (j.change_id AS change_id), j.reason IS NULL AS is_current
     FROM ${reread} AS r JOIN ${judged} AS j USING (item_id) WHERE NOT j.is_rejected`;

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source 36e2763b8da17635.
+-- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source fedd6b70af7e0ce4.
 -- step: index_contributions__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

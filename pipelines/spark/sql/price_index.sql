@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 3e8f3ca0bd7d9ea7.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 8d9303194e8312dd.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

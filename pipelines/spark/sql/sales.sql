@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source f6e8ffa02dfef417.
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 3580f0db6406d9a5.
 -- step: sales__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

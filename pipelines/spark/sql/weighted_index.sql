@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/weighted_index.sql: change that one. Source d5c0db5cdbae1e37.
+-- Made by generate.py from pipelines/analysis/weighted_index.sql: change that one. Source 0d33894b0be777c3.
 -- step: weighted_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -29,7 +29,7 @@ import type { Run } from '../open/open-run.js';
 import { type ApplySteps, type Relations, stepsHere } from './apply-steps.js';
 import { ItemParts, type Read } from './item-parts.js';
 
-/** Here, or in workers where changes and whole rows are worth the way. */
+/** In workers if there are enough changes and whole rows for a cluster to pay, else here. */
 export async function chooseSteps(
   { graph, elsewhere, workFolder }: Run,
   { pending, exported, different }: { pending: Relation; exported: ItemReads; different: Relation },

@@ -15,7 +15,7 @@ import type { Relation } from '../../sql/relation.js';
 /** The needs of a model, all of them relations. */
 export type Relations<M extends ModelName> = Record<keyof Needs<M>, Relation>;
 
-/** The steps of applying changes that need of an item no other one's rows. */
+/** Steps of applying changes that look at the rows of one item at a time. */
 export interface ApplySteps {
   /** Rows, before the run, of all items that may change. */
   readBase(base: MergeBase, touched: TouchedItems, exported: ItemReads): Promise<BaseRows>;

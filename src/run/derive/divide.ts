@@ -96,7 +96,7 @@ export async function divideRows(
   return divided.flat();
 }
 
-/** A table of rows that need all of a table: one worker makes it, where so many changes are worth the way. */
+/** Rows that need a whole table: one worker makes them if there are enough changes for a cluster to pay. */
 export async function makeRows(
   { graph, elsewhere, workFolder }: { graph: RelationGraph; elsewhere: Elsewhere | undefined; workFolder: string },
   { label, select, changes }: { label: string; select: Sql; changes: bigint },
