@@ -27,9 +27,9 @@ export class RelationGraph {
     return this.#make('VIEW', label, select);
   }
 
-  /** Rows that are computed once and kept. */
-  table(label: string, select: Sql): Relation {
-    return this.#make('TABLE', label, select);
+  /** Rows that are computed once and kept. Those of further queries with the same columns are added, one after the other. */
+  table(label: string, select: Sql, ...others: readonly Sql[]): Relation {
+    return this.#make('TABLE', label, select, others);
   }
 
   /** A table of few rows, a view of more. @param rows the number of rows at most */
@@ -85,11 +85,15 @@ export class RelationGraph {
     }
   }
 
-  #make(kind: 'VIEW' | 'TABLE', label: string, select: Sql): Relation {
+  #make(kind: 'VIEW' | 'TABLE', label: string, select: Sql, others: readonly Sql[] = []): Relation {
     const name = this.#name(label);
     const make = async () => {
       await this.ready(select);
       await this.db.run(`CREATE ${kind} ${quoteIdentifier(name)} AS ${select.text}`);
+      for (const other of others) {
+        await this.ready(other);
+        await this.db.run(`INSERT INTO ${quoteIdentifier(name)} ${other.text}`);
+      }
     };
     return new Relation(name, begin(make()), kind === 'VIEW' ? select : undefined);
   }

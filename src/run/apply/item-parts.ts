@@ -6,9 +6,7 @@ import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
 import { divideHere, divideRows, type Elsewhere, filesOf, readParts } from '../derive/divide.js';
 import { type PartFile, ROWS } from '../derive/part-task.js';
-
-/** Gives the rows of a relation, for use after FROM: all of them, or those of one part. */
-export type Read = (rows: Relation) => Sql;
+import type { Parts, Read } from './steps-in-parts.js';
 
 /** Rows to divide by item, and how many they are. */
 export interface Piece {
@@ -20,7 +18,7 @@ export interface Piece {
  * Rows of items in parts, for work that needs no other item's rows: workers do it, a part each. A relation is divided when it
  * is first read so.
  */
-export class ItemParts {
+export class ItemParts implements Parts {
   readonly #graph: RelationGraph;
   readonly #elsewhere: Elsewhere;
   readonly #folder: string;

@@ -65,6 +65,8 @@ export interface Run {
   /** Aborted when the process has to stop, or when the lock is lost. */
   stop: AbortSignal;
   session: Session;
+  /** The bytes of memory that DuckDB may use. */
+  memoryLimit: number;
   db: Database;
   graph: RelationGraph;
   /** The tables as the run found them. */
@@ -119,6 +121,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     if (source?.aborted) stop.abort(source.reason);
     source?.addEventListener('abort', () => stop.abort(source.reason), { once: true });
   }
+  const memoryLimit = pipeline.lake.memory ?? MEMORY_LIMIT;
   let landing: Landing | undefined;
   let session: Session | undefined;
   let memory: Memory | undefined;
@@ -143,7 +146,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
       hasModels: true,
       sessions: SESSIONS,
       workFolder: privatePath(lake, 'work', runId),
-      memoryLimit: pipeline.lake.memory ?? MEMORY_LIMIT,
+      memoryLimit,
       signal: stop.signal,
     });
     const { db, workFolder } = session;
@@ -155,12 +158,26 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
     const workers = openWorkers(pipeline, {
       ...{ io, stop: stop.signal },
+      memory: memoryLimit,
       openExchange: () => chooseExchange(pipeline, openExchange) ?? new FolderExchange(lake.root, workFolder),
     });
     const shipments = new Shipments(graph, join(workFolder, 'shipped'));
     const elsewhere = workers && { workers, ship: (sql: Sql) => shipments.ship(sql) };
     const typing = new TypingQueue(db, { runId, workFolder, workers }, mapping, drift.look);
-    const shared = { pipeline, caps, io, stop: stop.signal, lake, lock, session, db, graph, before, client };
+    const shared = {
+      pipeline,
+      caps,
+      io,
+      stop: stop.signal,
+      lake,
+      lock,
+      session,
+      memoryLimit,
+      db,
+      graph,
+      before,
+      client,
+    };
     const standing = findStandings(tables, landing.runNumber, repairs);
     return {
       ...shared,
@@ -187,12 +204,9 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
 }
 
 /** Nothing of a cluster starts before the first task. */
-function openWorkers({ engine, lake, source }: Pipeline, world: Omit<SparkWorld, 'memory'>): Workers | undefined {
+function openWorkers({ engine, source }: Pipeline, world: SparkWorld): Workers | undefined {
   if (engine.spark === undefined) return undefined;
-  return new SparkWorkers(
-    { ...engine.spark, secrets: [source.apiKey] },
-    { ...world, memory: lake.memory ?? MEMORY_LIMIT },
-  );
+  return new SparkWorkers({ ...engine.spark, secrets: [source.apiKey] }, world);
 }
 
 /** The way of files to workers by the lake's remote, where the pipeline names it. */
