@@ -4,8 +4,8 @@ import { afterAll } from 'vitest';
 import { DOUBTED_COLUMNS } from '../../src/apply/compare-rows.js';
 import { type DatasetRename, loadRenames } from '../../src/apply/dataset-names.js';
 import { describeSkew, type FeedSkew, measureFeedSkew } from '../../src/apply/feed-skew.js';
-import { judgeReads } from '../../src/apply/judge-reads.js';
 import { readRejectedRows } from '../../src/apply/rejects.js';
+import { type ApplySteps, stepsHere } from '../../src/run/apply/apply-steps.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import {
@@ -34,6 +34,8 @@ export const shown = (hour: number) => `2026-11-20 ${String(hour).padStart(2, '0
 export type Texts = Record<string, string | null>;
 type Tables<M extends ModelName> = Partial<Record<keyof Needs<M>, readonly Row[] | Source>>;
 
+type Steps = Omit<ApplySteps, 'readBase'>;
+
 export interface Models {
   db: Database;
   graph: RelationGraph;
@@ -41,7 +43,7 @@ export interface Models {
   readTexts(rows: Source, columns?: string): Promise<Texts[]>;
   /** A model over these tables; one that is left out is empty. */
   bind<M extends ModelName>(name: M, tables: Tables<M>, values: Omit<Values<M>, 'run_id' | 'read_at'>): Source;
-  play(world: ModelWorld): Promise<PlayedWorld>;
+  play(world: ModelWorld, steps?: Steps): Promise<PlayedWorld>;
 }
 
 /** The models in a database for a file of tests. */
@@ -63,7 +65,7 @@ export async function openModels(): Promise<Models> {
       const needs = MODELS[name].needs.map((need) => [need, load(need, tables[need as keyof Needs<M>])]);
       return bindModel(name, Object.fromEntries(needs), { ...RUN, ...values } as Values<M>);
     },
-    play: (world) => playWorld(graph, world),
+    play: (world, steps = stepsHere(graph)) => playWorld(graph, world, steps),
   };
 }
 
@@ -164,7 +166,7 @@ export interface PlayedWorld {
   applied: Relation;
 }
 
-async function playWorld(graph: RelationGraph, world: ModelWorld): Promise<PlayedWorld> {
+async function playWorld(graph: RelationGraph, world: ModelWorld, steps: Steps): Promise<PlayedWorld> {
   const load = (name: string, table: TableName, rows: readonly Row[] = []) => graph.load(name, table, rows);
   const [base, reread, missing] = [
     load('base_items', 'items', world.base),
@@ -182,23 +184,24 @@ async function playWorld(graph: RelationGraph, world: ModelWorld): Promise<Playe
   const values = { ...RUN, watermark: world.watermark === undefined ? null : BigInt(world.watermark) };
   const common = { base_items: base, pending_changes: pending };
   const needs = { ...common, doubted_items: none, rejected_items: none, stale_items: stale };
-  const needed = graph.model('needs', needs, { ...values, feed_skew: null });
+  const asked = { ...values, feed_skew: null };
+  const needed = graph.model('needs', await steps.narrowNeeds(needs, asked), asked);
   const reads = (rows: Relation) => ({ rows, typed: rows, tally: { typed: 0n, repeated: 0n }, inPieces: undefined });
   const [exported, runs] = [graph.empty('exported_items', 'items'), load('runs', 'runs', skews)];
   const evidence = { pending, history, runs, exported: reads(exported), reread: reads(reread) };
   const skew = await measureFeedSkew(graph, evidence);
   const rejected = { rows: readRejectedRows(graph, []), items: none };
   const judging = { ...common, history, needed_items: needed, stale_items: stale, rejected, reread: reads(reread) };
-  const { judged, taken } = await judgeReads(graph, judging, { at: NOW, skew });
+  const { judged, taken } = await steps.judge(judging, { at: NOW, skew });
   const applying = {
     ...common,
-    different_items: different,
+    different_items: graph.table('different_items', different),
     missing_items: missing,
     taken_reads: taken,
     renamed_datasets: loadRenames(graph, world.renamedDatasets ?? []),
     renamed_sites: load('renamed_sites', 'sites', world.renamed),
   };
-  const applied = graph.model('apply', applying, { ...values, ...describeSkew(skew) });
+  const applied = await steps.merge(applying, { ...values, ...describeSkew(skew), gone: 0n });
   return { base, reread, skew, needed, judged, applied };
 }
 

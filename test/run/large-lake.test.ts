@@ -10,7 +10,7 @@ import { readItems, readTruth } from './world.js';
 type Runs = [happens: { hours: number; changes?: number }, ...args: string[]][];
 
 /** A process of its own has all threads of the machine. */
-async function expectExactLake(service: SandboxOptions, source: string, runs: Runs, memory = '600MB'): Promise<void> {
+async function expectExactLake(service: SandboxOptions, source: string, runs: Runs): Promise<void> {
   const sandbox = await startSandbox({ ratePerSecond: null, ...service });
   const cwd = await mkdtemp(path.join(tmpdir(), 'pricelake-large-'));
   onTestFinished(async () => {
@@ -18,10 +18,7 @@ async function expectExactLake(service: SandboxOptions, source: string, runs: Ru
     await rm(cwd, { recursive: true });
   });
   const account = `baseUrl: '${sandbox.baseUrl}', apiKey: '\${PRICELAKE_API_KEY}'`;
-  await writeFile(
-    path.join(cwd, 'prices.yaml'),
-    `name: large\nsource: {${account}${source}}\nlake: {path: ./lake, memory: ${memory}}\n`,
-  );
+  await writeFile(path.join(cwd, 'prices.yaml'), `name: large\nsource: {${account}${source}}\nlake: {path: ./lake}\n`);
   const run = async (...args: string[]) => {
     const outcome = await runPricelake([...args, '--json'], { cwd, env: { PRICELAKE_API_KEY: sandbox.keys.live } });
     expect(outcome.code, outcome.stderr).toBe(0);
@@ -53,10 +50,4 @@ test.skipIf(availableParallelism() < 2)(
 test('a lake of 400 shops is reconciled, and goes on', () => {
   const runs: Runs = [[{ hours: 1 }], [{ hours: 1 }, '--reconcile'], [{ hours: 1 }]];
   return expectExactLake({ items: 5_000, sites: 400 }, '', runs);
-}, 600_000);
-
-test('changes that need more memory than DuckDB may use are applied in parts, and the lake is exact', () => {
-  const service: SandboxOptions = { items: 60_000, sites: 5, plan: 'unlimited' };
-  const runs: Runs = [[{ hours: 24, changes: 1_200_000 }], [{ hours: 1, changes: 100 }]];
-  return expectExactLake(service, ', history: none', runs, '400MB');
 }, 600_000);

@@ -22,7 +22,7 @@ import { ItemParts } from './item-parts.js';
 import { partsHere, type Read, stepsInParts } from './steps-in-parts.js';
 
 /** Memory that a change takes while it is applied: with more of them, items are worked on part by part. */
-const BYTES_OF_CHANGE = 200;
+const BYTES_OF_CHANGE = 400;
 
 /** In workers if there are enough changes and whole rows for a cluster to pay, else here. */
 export async function chooseSteps(
