@@ -14,25 +14,24 @@ groups AS MATERIALIZED (FROM 'index_groups.sql'),
 series AS MATERIALIZED (FROM 'index_series.sql'),
 period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
 heads AS (FROM 'index_heads.sql'),
-priced AS (
-  SELECT series, key, currency, period, log_price FROM period_prices JOIN heads USING (series)
-),
+patterns AS MATERIALIZED (FROM 'index_patterns.sql'),
+sums AS MATERIALIZED (FROM 'index_sums.sql'),
 -- Periods with prices of the currency, each with the one before.
 known_periods AS (
   SELECT currency, period, lag(period) OVER (PARTITION BY currency ORDER BY period) AS period_before
-  FROM (SELECT DISTINCT currency, period FROM priced)
+  FROM (SELECT DISTINCT currency, period FROM sums)
 ),
 -- With the period before found first, DuckDB joins nothing by periods alone.
 wanted AS MATERIALIZED (
-  SELECT series, key, currency, period, log_price, period_before
-  FROM priced
+  SELECT sums.*, period_before
+  FROM sums
   JOIN known_periods USING (currency, period)
-  WHERE period_before IS NOT NULL
 ),
 moves AS (
-  SELECT now.key, now.currency, now.period, count(*) AS matched, sum(now.log_price - before.log_price) / 1e15 AS move
+  SELECT
+    now.key, now.currency, now.period, sum(now.n)::BIGINT AS matched, sum(now.total - before.total) / 1e15 AS move
   FROM wanted AS now
-  JOIN period_prices AS before ON before.series = now.series AND before.period = period_before
+  JOIN sums AS before ON before.pattern_key = now.pattern_key AND before.period = period_before
   GROUP BY now.key, now.currency, now.period
 ),
 totals AS (

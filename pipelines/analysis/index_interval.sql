@@ -20,34 +20,38 @@ period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
 sizes AS (
   SELECT key, least(count(DISTINCT coalesce(product_id, first_item_id::VARCHAR)), 300) AS size FROM series GROUP BY key
 ),
-heads AS (FROM 'index_heads.sql'),
 products AS MATERIALIZED (
-  SELECT series, key, product, size FROM heads JOIN sizes USING (key)
+  SELECT series, key, product, currency, shop_id, size FROM (FROM 'index_heads.sql') JOIN sizes USING (key)
 ),
 -- Products of a group are numbered where they are few, else spread over 300 clusters.
-clustered AS MATERIALIZED (
-  SELECT series, key, dense_rank() OVER (PARTITION BY key ORDER BY product) AS cluster FROM products WHERE size < 300
+clustered AS (
+  SELECT series, key, currency, shop_id, dense_rank() OVER (PARTITION BY key ORDER BY product) AS cluster
+  FROM products
+  WHERE size < 300
   UNION ALL
-  SELECT series, key, 1 + ((md5_number(product) >> 64)::UBIGINT % 300)::BIGINT FROM products WHERE size >= 300
+  SELECT series, key, currency, shop_id, 1 + ((md5_number(product) >> 64)::UBIGINT % 300)::BIGINT FROM products WHERE size >= 300
 ),
-priced AS (
-  SELECT series, key, cluster, period, log_price FROM period_prices JOIN clustered USING (series)
+-- A group's cluster instead of a group: prices are summed up by cluster.
+heads AS MATERIALIZED (
+  SELECT series, key * 512 + cluster AS key, currency, shop_id FROM clustered
 ),
+patterns AS MATERIALIZED (FROM 'index_patterns.sql'),
+sums AS MATERIALIZED (FROM 'index_sums.sql'),
 known_periods AS MATERIALIZED (
   SELECT key, period, lag(period) OVER (PARTITION BY key ORDER BY period) AS period_before, items
-  FROM (SELECT key, period, count(*) AS items FROM priced GROUP BY key, period)
+  FROM (SELECT key // 512 AS key, period, sum(n)::BIGINT AS items FROM sums GROUP BY key // 512, period)
 ),
 -- With the period before found first, DuckDB joins nothing by periods alone.
 wanted AS MATERIALIZED (
-  SELECT series, key, cluster, period, log_price, period_before
-  FROM priced
-  JOIN (SELECT key, period, period_before FROM known_periods) AS known USING (key, period)
-  WHERE period_before IS NOT NULL
+  SELECT pattern_key, known.key, sums.key % 512 AS cluster, known.period, n, total, period_before
+  FROM sums
+  JOIN (SELECT key, period, period_before FROM known_periods WHERE period_before IS NOT NULL) AS known
+    ON known.key = sums.key // 512 AND known.period = sums.period
 ),
 moves AS MATERIALIZED (
-  SELECT now.key, now.cluster, now.period, count(*) AS matched, sum(now.log_price - before.log_price) / 1e15 AS move
+  SELECT now.key, now.cluster, now.period, sum(now.n)::BIGINT AS matched, sum(now.total - before.total) / 1e15 AS move
   FROM wanted AS now
-  JOIN period_prices AS before ON before.series = now.series AND before.period = period_before
+  JOIN sums AS before ON before.pattern_key = now.pattern_key AND before.period = period_before
   GROUP BY now.key, now.cluster, now.period
 ),
 -- How often each cluster is drawn, in the order of clusters: the same for all groups with so many. Replicate 0 has each once.
@@ -78,14 +82,22 @@ draws AS MATERIALIZED (
 ),
 -- What all clusters of a group add in a period, in the same order.
 moved AS (
-  SELECT key, size, period, list(coalesce(matched, 0)::DOUBLE ORDER BY cluster) AS matched, list(coalesce(move, 0) ORDER BY cluster) AS move
+  SELECT
+    key, size, period,
+    list_transform(clusters, lambda one: one.matched) AS matched,
+    list_transform(clusters, lambda one: one.move) AS move
   FROM (
-    SELECT key, size, period, unnest(range(1, size + 1)) AS cluster
-    FROM (SELECT DISTINCT key, period FROM moves)
-    JOIN sizes USING (key)
+    SELECT
+      key, size, period,
+      list({'matched': coalesce(matched, 0)::DOUBLE, 'move': coalesce(move, 0)} ORDER BY cluster) AS clusters
+    FROM (
+      SELECT key, size, period, unnest(range(1, size + 1)) AS cluster
+      FROM (SELECT DISTINCT key, period FROM moves)
+      JOIN sizes USING (key)
+    )
+    LEFT JOIN moves USING (key, period, cluster)
+    GROUP BY key, size, period
   )
-  LEFT JOIN moves USING (key, period, cluster)
-  GROUP BY key, size, period
 ),
 steps AS (
   SELECT key, replicate, period, list_dot_product(times, move) / nullif(list_dot_product(times, matched), 0) AS change

@@ -27,73 +27,37 @@ groups AS MATERIALIZED (FROM 'index_groups.sql'),
 series AS MATERIALIZED (FROM 'index_series.sql'),
 period_prices AS MATERIALIZED (FROM 'period_prices.sql'),
 heads AS (FROM 'index_heads.sql'),
-bounds AS (
-  SELECT min(period) AS first_bound, max(period) AS last_bound FROM period_prices
-),
--- Series with prices in the same periods are summed up before periods are compared: a pattern holds a bit a period, or the
--- series itself where there are more periods than bits.
-series_patterns AS MATERIALIZED (
-  SELECT series, key, shop_id, first_period, early, late
-  FROM (
-    SELECT
-      series,
-      min(period) AS first_period,
-      CASE WHEN any_value(last_bound - first_bound) < 124
-        THEN coalesce(bit_or(CASE WHEN period - first_bound < 62 THEN 1::BIGINT << least(period - first_bound, 61)::INTEGER END), 0)
-        ELSE series
-      END AS early,
-      CASE WHEN any_value(last_bound - first_bound) BETWEEN 62 AND 123
-        THEN bit_or(CASE WHEN period - first_bound >= 62 THEN 1::BIGINT << least(period - first_bound - 62, 61)::INTEGER END)
-      END AS late
-    FROM period_prices
-    CROSS JOIN bounds
-    GROUP BY series
-  )
-  JOIN heads USING (series)
-),
-patterns AS MATERIALIZED (
-  SELECT row_number() OVER (ORDER BY key, early, late) AS pattern_key, key, early, late, n
-  FROM (
-    SELECT key, early, coalesce(late, 0) AS late, count(*) AS n FROM series_patterns GROUP BY key, early, coalesce(late, 0)
-  )
-),
-pattern_series AS MATERIALIZED (
-  SELECT series, pattern_key, shop_id
-  FROM series_patterns
-  JOIN patterns ON patterns.key = series_patterns.key AND patterns.early = series_patterns.early
-    AND patterns.late = coalesce(series_patterns.late, 0)
-),
+patterns AS MATERIALIZED (FROM 'index_patterns.sql'),
+pattern_sums AS MATERIALIZED (FROM 'index_sums.sql'),
 first_periods AS (
-  SELECT key, min(first_period) AS first_period FROM series_patterns GROUP BY key
+  SELECT key, min(period) AS first_period FROM pattern_sums GROUP BY key
 ),
--- A pattern and period: of n series the sum of their log prices. t counts the group's periods from 1.
-observed AS MATERIALIZED (
-  SELECT patterns.key, pattern_key, (period - first_period + 1)::INTEGER AS t, n, total
-  FROM (
-    SELECT pattern_key, period, sum(log_price) AS total
-    FROM period_prices
-    JOIN pattern_series USING (series)
-    GROUP BY pattern_key, period
-  )
-  JOIN patterns USING (pattern_key)
-  JOIN first_periods USING (key)
+-- t counts the group's periods from 1.
+sums AS MATERIALIZED (
+  SELECT key, pattern_key, (period - first_period + 1)::INTEGER AS t, n, total FROM pattern_sums JOIN first_periods USING (key)
 ),
 periods AS MATERIALIZED (
   SELECT key, t, (first_period + t - 1)::BIGINT AS period, items, lag(t) OVER (PARTITION BY key ORDER BY t) AS t_before
-  FROM (SELECT key, t, sum(n)::BIGINT AS items FROM observed GROUP BY key, t)
+  FROM (SELECT key, t, sum(n)::BIGINT AS items FROM sums GROUP BY key, t)
   JOIN first_periods USING (key)
+),
+-- With the period before found first, DuckDB joins nothing by periods alone.
+observed AS MATERIALIZED (
+  SELECT sums.*, t_before
+  FROM sums
+  JOIN (SELECT key, t, t_before FROM periods) AS known USING (key, t)
 ),
 shops AS (
   SELECT key, t, count(DISTINCT shop_id) AS shops
   FROM observed
-  JOIN (SELECT DISTINCT pattern_key, shop_id FROM pattern_series) AS present USING (pattern_key)
+  JOIN (SELECT DISTINCT pattern_key, shop_id FROM patterns) AS present USING (pattern_key)
   GROUP BY key, t
 ),
 -- Prices that are missing for a while, with the last one before: in each period with prices of others.
 gaps AS MATERIALIZED (
-  SELECT ended.key, pattern_key, periods.t, n, ended.t AS last_t, total AS last_total
+  SELECT ended.key, pattern_key, periods.t, periods.t_before, n, ended.t AS last_t, total AS last_total
   FROM (
-    SELECT *, coalesce(lead(t) OVER (PARTITION BY pattern_key ORDER BY t), 2147483647) AS next_t
+    SELECT * EXCLUDE (t_before), coalesce(lead(t) OVER (PARTITION BY pattern_key ORDER BY t), 2147483647) AS next_t
     FROM observed
     WHERE coalesce(getvariable('impute')::VARCHAR, 'none') <> 'none'
   ) AS ended
@@ -106,15 +70,13 @@ gaps AS MATERIALIZED (
 matched AS MATERIALIZED (
   SELECT now.key, now.t, sum(now.n)::BIGINT AS n, sum(now.total - before.total) AS move
   FROM observed AS now
-  JOIN periods ON periods.key = now.key AND periods.t = now.t
-  JOIN observed AS before ON before.pattern_key = now.pattern_key AND before.t = t_before
+  JOIN observed AS before ON before.pattern_key = now.pattern_key AND before.t = now.t_before
   GROUP BY now.key, now.t
 ),
 returned AS (
   SELECT now.key, now.t, gaps.last_t, sum(now.n)::BIGINT AS n, sum(now.total - gaps.last_total) AS move
   FROM observed AS now
-  JOIN periods ON periods.key = now.key AND periods.t = now.t
-  JOIN gaps ON gaps.pattern_key = now.pattern_key AND gaps.t = t_before
+  JOIN gaps ON gaps.pattern_key = now.pattern_key AND gaps.t = now.t_before
   WHERE getvariable('impute') = 'overall'
   GROUP BY now.key, now.t, gaps.last_t
 ),
@@ -147,11 +109,11 @@ overall_levels AS (
   JOIN (SELECT key, t, row_number() OVER (PARTITION BY key ORDER BY t) AS place FROM periods) AS places USING (key)
 ),
 prices AS MATERIALIZED (
-  SELECT key, pattern_key, t, n, total FROM observed
+  SELECT key, pattern_key, t, t_before, n, total FROM observed
   UNION ALL
-  SELECT key, pattern_key, t, n, last_total FROM gaps WHERE getvariable('impute') = 'carry'
+  SELECT key, pattern_key, t, t_before, n, last_total FROM gaps WHERE getvariable('impute') = 'carry'
   UNION ALL
-  SELECT gaps.key, pattern_key, gaps.t, n, last_total + round(n * 1e15 * (now.level - before.level))::HUGEINT
+  SELECT gaps.key, pattern_key, gaps.t, gaps.t_before, n, last_total + round(n * 1e15 * (now.level - before.level))::HUGEINT
   FROM gaps
   JOIN overall_levels AS now ON now.key = gaps.key AND now.t = gaps.t
   JOIN overall_levels AS before ON before.key = gaps.key AND before.t = last_t
@@ -165,9 +127,8 @@ pairs AS MATERIALIZED (
   SELECT one.key, one.t AS a, two.t AS b, sum(two.total - one.total) / (1e15 * sum(one.n)) AS change
   FROM prices AS one
   JOIN prices AS two USING (key, pattern_key)
-  JOIN periods ON periods.key = one.key AND periods.t = two.t
   WHERE two.t > one.t
-    AND (two.t - one.t < coalesce(getvariable('window_periods')::BIGINT, 25) OR one.t = 1 OR one.t = t_before
+    AND (two.t - one.t < coalesce(getvariable('window_periods')::BIGINT, 25) OR one.t = 1 OR one.t = two.t_before
       OR coalesce(getvariable('splice') = 'fbew', false))
   GROUP BY one.key, one.t, two.t
 ),

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source fedd6b70af7e0ce4.
+-- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source 209be4103bf28a2a.
 -- step: index_contributions__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -1072,16 +1072,64 @@ WHERE
   :relaunches <> 'none'
 GROUP BY
   series;
--- step: index_contributions__priced_, kept
+-- step: index_contributions__bounds_
+SELECT
+  MIN(period) AS first_bound,
+  MAX(period) AS last_bound
+FROM index_contributions__period_prices AS period_prices;
+-- step: index_contributions__presence
+SELECT
+  series,
+  CASE
+    WHEN ANY_VALUE(last_bound - first_bound) IGNORE NULLS < 124
+    THEN COALESCE(
+      BIT_OR(
+        CASE
+          WHEN period - first_bound < 62
+          THEN SHIFTLEFT(CAST(1 AS BIGINT), CAST(LEAST(period - first_bound, 61) AS INT))
+        END
+      ),
+      0
+    )
+    ELSE series
+  END AS early,
+  CASE
+    WHEN ANY_VALUE(last_bound - first_bound) IGNORE NULLS BETWEEN 62 AND 123
+    THEN BIT_OR(
+      CASE
+        WHEN period - first_bound >= 62
+        THEN SHIFTLEFT(CAST(1 AS BIGINT), CAST(LEAST(period - first_bound - 62, 61) AS INT))
+      END
+    )
+  END AS late
+FROM index_contributions__period_prices AS period_prices
+CROSS JOIN index_contributions__bounds_ AS bounds
+GROUP BY
+  series;
+-- step: index_contributions__patterns
 SELECT
   series,
   key,
   currency,
-  period,
-  log_price
-FROM index_contributions__period_prices AS period_prices
+  shop_id,
+  CAST(DENSE_RANK() OVER (ORDER BY key NULLS LAST, early NULLS LAST, late NULLS LAST) AS BIGINT) AS pattern_key
+FROM index_contributions__presence AS presence
 JOIN index_contributions__heads AS heads
   USING (series);
+-- step: index_contributions__sums, kept
+SELECT
+  pattern_key,
+  ANY_VALUE(key) IGNORE NULLS AS key,
+  ANY_VALUE(currency) IGNORE NULLS AS currency,
+  period,
+  COUNT(*) AS n,
+  SUM(CAST(log_price AS DECIMAL(38, 0))) AS total
+FROM index_contributions__period_prices AS period_prices
+JOIN index_contributions__patterns AS patterns
+  USING (series)
+GROUP BY
+  pattern_key,
+  period;
 -- step: index_contributions__known_periods
 SELECT
   currency,
@@ -1091,37 +1139,30 @@ FROM (
   SELECT DISTINCT
     currency,
     period
-  FROM index_contributions__priced_ AS priced
+  FROM index_contributions__sums AS sums
 );
 -- step: index_contributions__wanted
 SELECT
-  series,
-  key,
-  currency,
-  period,
-  log_price,
+  sums.pattern_key,
+  sums.key,
+  sums.currency,
+  sums.period,
+  sums.n,
+  sums.total,
   period_before
-FROM index_contributions__priced_ AS priced
+FROM index_contributions__sums AS sums
 JOIN index_contributions__known_periods AS known_periods
-  USING (currency, period)
-WHERE
-  NOT period_before IS NULL;
+  USING (currency, period);
 -- step: index_contributions__moves, kept
 SELECT
   now.key,
   now.currency,
   now.period,
-  COUNT(*) AS matched,
-  CAST((
-    SUM(CAST((
-      now.log_price - before.log_price
-    ) AS DECIMAL(38, 0)))
-  ) AS DOUBLE) / CAST((
-    1e15
-  ) AS DOUBLE) AS move
+  CAST(SUM(now.n) AS BIGINT) AS matched,
+  SUM(now.total - before.total) / 1e15 AS move
 FROM index_contributions__wanted AS now
-JOIN index_contributions__period_prices AS before
-  ON before.series = now.series AND before.period = period_before
+JOIN index_contributions__sums AS before
+  ON before.pattern_key = now.pattern_key AND before.period = period_before
 GROUP BY
   now.key,
   now.currency,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 8d9303194e8312dd.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 77f93b09c7fb854f.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,
@@ -1077,106 +1077,76 @@ SELECT
   MIN(period) AS first_bound,
   MAX(period) AS last_bound
 FROM price_index__period_prices AS period_prices;
--- step: price_index__series_patterns, kept
+-- step: price_index__presence
 SELECT
   series,
-  key,
-  shop_id,
-  first_period,
-  early,
-  late
-FROM (
-  SELECT
-    series,
-    MIN(period) AS first_period,
-    CASE
-      WHEN ANY_VALUE(last_bound - first_bound) IGNORE NULLS < 124
-      THEN COALESCE(
-        BIT_OR(
-          CASE
-            WHEN period - first_bound < 62
-            THEN SHIFTLEFT(CAST(1 AS BIGINT), CAST(LEAST(period - first_bound, 61) AS INT))
-          END
-        ),
-        0
-      )
-      ELSE series
-    END AS early,
-    CASE
-      WHEN ANY_VALUE(last_bound - first_bound) IGNORE NULLS BETWEEN 62 AND 123
-      THEN BIT_OR(
+  CASE
+    WHEN ANY_VALUE(last_bound - first_bound) IGNORE NULLS < 124
+    THEN COALESCE(
+      BIT_OR(
         CASE
-          WHEN period - first_bound >= 62
-          THEN SHIFTLEFT(CAST(1 AS BIGINT), CAST(LEAST(period - first_bound - 62, 61) AS INT))
+          WHEN period - first_bound < 62
+          THEN SHIFTLEFT(CAST(1 AS BIGINT), CAST(LEAST(period - first_bound, 61) AS INT))
         END
-      )
-    END AS late
-  FROM price_index__period_prices AS period_prices
-  CROSS JOIN price_index__bounds_ AS bounds
-  GROUP BY
-    series
-)
-JOIN price_index__heads AS heads
-  USING (series);
+      ),
+      0
+    )
+    ELSE series
+  END AS early,
+  CASE
+    WHEN ANY_VALUE(last_bound - first_bound) IGNORE NULLS BETWEEN 62 AND 123
+    THEN BIT_OR(
+      CASE
+        WHEN period - first_bound >= 62
+        THEN SHIFTLEFT(CAST(1 AS BIGINT), CAST(LEAST(period - first_bound - 62, 61) AS INT))
+      END
+    )
+  END AS late
+FROM price_index__period_prices AS period_prices
+CROSS JOIN price_index__bounds_ AS bounds
+GROUP BY
+  series;
 -- step: price_index__patterns, kept
 SELECT
-  CAST(ROW_NUMBER() OVER (ORDER BY key NULLS LAST, early NULLS LAST, late NULLS LAST) AS BIGINT) AS pattern_key,
-  key,
-  early,
-  late,
-  n
-FROM (
-  SELECT
-    key,
-    early,
-    COALESCE(late, 0) AS late,
-    COUNT(*) AS n
-  FROM price_index__series_patterns AS series_patterns
-  GROUP BY
-    key,
-    early,
-    COALESCE(late, 0)
-);
--- step: price_index__pattern_series, kept
-SELECT
   series,
+  key,
+  currency,
+  shop_id,
+  CAST(DENSE_RANK() OVER (ORDER BY key NULLS LAST, early NULLS LAST, late NULLS LAST) AS BIGINT) AS pattern_key
+FROM price_index__presence AS presence
+JOIN price_index__heads AS heads
+  USING (series);
+-- step: price_index__pattern_sums, kept
+SELECT
   pattern_key,
-  shop_id
-FROM price_index__series_patterns AS series_patterns
+  ANY_VALUE(key) IGNORE NULLS AS key,
+  ANY_VALUE(currency) IGNORE NULLS AS currency,
+  period,
+  COUNT(*) AS n,
+  SUM(CAST(log_price AS DECIMAL(38, 0))) AS total
+FROM price_index__period_prices AS period_prices
 JOIN price_index__patterns AS patterns
-  ON patterns.key = series_patterns.key
-  AND patterns.early = series_patterns.early
-  AND patterns.late = COALESCE(series_patterns.late, 0);
+  USING (series)
+GROUP BY
+  pattern_key,
+  period;
 -- step: price_index__first_periods, kept
 SELECT
   key,
-  MIN(first_period) AS first_period
-FROM price_index__series_patterns AS series_patterns
+  MIN(period) AS first_period
+FROM price_index__pattern_sums AS pattern_sums
 GROUP BY
   key;
--- step: price_index__observed, kept
+-- step: price_index__sums, kept
 SELECT
-  patterns.key,
+  key,
   pattern_key,
   CAST((
     period - first_period + 1
   ) AS INT) AS t,
   n,
   total
-FROM (
-  SELECT
-    pattern_key,
-    period,
-    SUM(CAST(log_price AS DECIMAL(38, 0))) AS total
-  FROM price_index__period_prices AS period_prices
-  JOIN price_index__pattern_series AS pattern_series
-    USING (series)
-  GROUP BY
-    pattern_key,
-    period
-)
-JOIN price_index__patterns AS patterns
-  USING (pattern_key)
+FROM price_index__pattern_sums AS pattern_sums
 JOIN price_index__first_periods AS first_periods
   USING (key);
 -- step: price_index__periods, kept
@@ -1193,13 +1163,30 @@ FROM (
     key,
     t,
     CAST(SUM(n) AS BIGINT) AS items
-  FROM price_index__observed AS observed
+  FROM price_index__sums AS sums
   GROUP BY
     key,
     t
 )
 JOIN price_index__first_periods AS first_periods
   USING (key);
+-- step: price_index__observed, kept
+SELECT
+  sums.key,
+  sums.pattern_key,
+  sums.t,
+  sums.n,
+  sums.total,
+  t_before
+FROM price_index__sums AS sums
+JOIN (
+  SELECT
+    key,
+    t,
+    t_before
+  FROM price_index__periods AS periods
+) AS known
+  USING (key, t);
 -- step: price_index__shops
 SELECT
   key,
@@ -1210,7 +1197,7 @@ JOIN (
   SELECT DISTINCT
     pattern_key,
     shop_id
-  FROM price_index__pattern_series AS pattern_series
+  FROM price_index__patterns AS patterns
 ) AS present
   USING (pattern_key)
 GROUP BY
@@ -1221,6 +1208,7 @@ SELECT
   ended.key,
   pattern_key,
   periods.t,
+  periods.t_before,
   n,
   ended.t AS last_t,
   total AS last_total
@@ -1248,10 +1236,8 @@ SELECT
   CAST(SUM(now.n) AS BIGINT) AS n,
   SUM(now.total - before.total) AS move
 FROM price_index__observed AS now
-JOIN price_index__periods AS periods
-  ON periods.key = now.key AND periods.t = now.t
 JOIN price_index__observed AS before
-  ON before.pattern_key = now.pattern_key AND before.t = t_before
+  ON before.pattern_key = now.pattern_key AND before.t = now.t_before
 GROUP BY
   now.key,
   now.t;
@@ -1263,10 +1249,8 @@ SELECT
   CAST(SUM(now.n) AS BIGINT) AS n,
   SUM(now.total - gaps.last_total) AS move
 FROM price_index__observed AS now
-JOIN price_index__periods AS periods
-  ON periods.key = now.key AND periods.t = now.t
 JOIN price_index__gaps AS gaps
-  ON gaps.pattern_key = now.pattern_key AND gaps.t = t_before
+  ON gaps.pattern_key = now.pattern_key AND gaps.t = now.t_before
 WHERE
   :impute = 'overall'
 GROUP BY
@@ -1391,6 +1375,7 @@ SELECT
   key,
   pattern_key,
   t,
+  t_before,
   n,
   total
 FROM price_index__observed AS observed
@@ -1399,6 +1384,7 @@ SELECT
   key,
   pattern_key,
   t,
+  t_before,
   n,
   last_total
 FROM price_index__gaps AS gaps
@@ -1409,6 +1395,7 @@ SELECT
   gaps.key,
   pattern_key,
   gaps.t,
+  gaps.t_before,
   n,
   last_total + CAST(ROUND(n * 1e15 * (
     now.level - before.level
@@ -1440,14 +1427,12 @@ SELECT
 FROM price_index__prices AS one
 JOIN price_index__prices AS two
   USING (key, pattern_key)
-JOIN price_index__periods AS periods
-  ON periods.key = one.key AND periods.t = two.t
 WHERE
   two.t > one.t
   AND (
     two.t - one.t < COALESCE(CAST(:window_periods AS BIGINT), 25)
     OR one.t = 1
-    OR one.t = t_before
+    OR one.t = two.t_before
     OR COALESCE(:splice = 'fbew', FALSE)
   )
 GROUP BY
