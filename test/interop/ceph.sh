@@ -51,13 +51,13 @@ CONF
   ceph-mon -i a -f >"$folder/mon.out" 2>&1 & echo $! >>"$folder/pids"
   osd=$(cat /proc/sys/kernel/random/uuid)
   timeout 60 ceph osd new "$osd" >/dev/null
-  ceph-osd -i 0 --mkfs --osd-uuid "$osd" >"$folder/osd.out" 2>&1
+  timeout 60 ceph-osd -i 0 --mkfs --osd-uuid "$osd" >"$folder/osd.out" 2>&1
   ceph-osd -i 0 -f >>"$folder/osd.out" 2>&1 & echo $! >>"$folder/pids"
   radosgw -n client.rgw -f >"$folder/rgw.out" 2>&1 & echo $! >>"$folder/pids"
   timeout 60 radosgw-admin user create --uid=pricelake --display-name=pricelake \
     --access-key="$AWS_ACCESS_KEY_ID" --secret="$AWS_SECRET_ACCESS_KEY" >/dev/null 2>"$folder/admin.out"
   for _ in $(seq 120); do
-    ! curl -s -o /dev/null "http://127.0.0.1:$port/" || return 0
+    ! curl -s -m 5 -o /dev/null "http://127.0.0.1:$port/" || return 0
     sleep 0.5
   done
   echo "the gateway did not answer: see $folder/rgw.out" >&2

@@ -19,7 +19,7 @@ start_worker() {
 
 # count_workers: how many the master knows.
 count_workers() {
-  curl -s "http://127.0.0.1:$(($(cat "$folder/port") + 1))/json/" | grep -c '"state" : "ALIVE"' || true
+  curl -s -m 5 "http://127.0.0.1:$(($(cat "$folder/port") + 1))/json/" | grep -c '"state" : "ALIVE"' || true
 }
 
 start() {
@@ -41,11 +41,21 @@ start() {
   return 1
 }
 
-stop() {
-  # Another process may have the number of one that ended.
+# list_alive: process ids of the cluster. Another process may have the number of one that ended.
+list_alive() {
   [ ! -f "$folder/pids" ] || while read -r pid; do
-    ! grep -qsa 'org.apache.spark.deploy' "/proc/$pid/cmdline" || kill "$pid" 2>/dev/null || true
+    ! grep -qsa 'org.apache.spark.deploy' "/proc/$pid/cmdline" || echo "$pid"
   done <"$folder/pids"
+}
+
+# stop: returns when all have ended, so that the folder can be removed.
+stop() {
+  for pid in $(list_alive); do kill "$pid" 2>/dev/null || true; done
+  for _ in $(seq 60); do
+    [ -n "$(list_alive)" ] || return 0
+    sleep 0.5
+  done
+  for pid in $(list_alive); do kill -9 "$pid" 2>/dev/null || true; done
 }
 
 case $1 in
