@@ -1,4 +1,4 @@
-"""Kills workers of a cluster while an application runs: kill_workers.py <folder of cluster.sh> <every> <results file>.
+"""Kills workers of a cluster while an application runs: kill_workers.py <folder of cluster.sh> <port of the pages of an application> <every> <results file>.
 
 Watches the stages of the application. In every so many-th stage of a name (the kinds of tasks of `sync`), the first included,
 it ends one executor and then a worker, as a machine that is lost, and starts another worker. Ends when no application has come
@@ -15,8 +15,8 @@ import time
 import urllib.request
 from collections import Counter
 
-folder, every = pathlib.Path(sys.argv[1]), int(sys.argv[2])
-UI = "http://127.0.0.1:4040/api/v1/applications"
+folder, port, every, results = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), pathlib.Path(sys.argv[4])
+UI = f"http://127.0.0.1:{port}/api/v1/applications"
 chance = random.Random(7)
 seen, named, killed = set(), Counter(), []
 ends_at = time.monotonic() + 300
@@ -75,4 +75,4 @@ while time.monotonic() < ends_at:
             kill_one(place, name)
         named[name] += 1
     time.sleep(0.05)
-pathlib.Path(sys.argv[3]).write_text(json.dumps({"stages": len(seen), "killed": Counter(one["name"] for one in killed), "places": killed}))
+results.write_text(json.dumps({"stages": len(seen), "killed": Counter(one["name"] for one in killed), "places": killed}))

@@ -31,7 +31,9 @@ signed="--conf spark.hadoop.fs.s3a.signing-algorithm=S3SignerType"
 keys="$signed --conf spark.hadoop.fs.s3a.access.key=$AWS_ACCESS_KEY_ID --conf spark.hadoop.fs.s3a.secret.key=$AWS_SECRET_ACCESS_KEY"
 storage="--conf spark.hadoop.fs.s3a.endpoint=$store --conf spark.hadoop.fs.s3a.path.style.access=true
   --conf spark.hadoop.fs.s3a.connection.ssl.enabled=false $signed"
-quiet='--conf spark.ui.showConsoleProgress=false --conf spark.log.level=ERROR'
+# Spark's own pages, by which workers are killed in each kind of task: another program has 4040, if it came first.
+ui=$((port + 2))
+quiet="--conf spark.ui.port=$ui --conf spark.ui.showConsoleProgress=false --conf spark.log.level=ERROR"
 jars="$work/ivy/jars/*"
 # Longer than anything takes on two cores: a wait without an end fails.
 limit='timeout --foreground 2400'
@@ -73,7 +75,7 @@ compare() {
 # lose_workers FILE: kills workers beside the next program, and writes how many to FILE.
 lose_workers() {
   rm -f "$1"
-  python3 "$here/kill_workers.py" "$cluster" "$every" "$1" &
+  python3 "$here/kill_workers.py" "$cluster" "$ui" "$every" "$1" &
   killer=$!
 }
 
