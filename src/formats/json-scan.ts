@@ -107,7 +107,7 @@ function eachField(bytes: Buffer, start: number, visit: (name: string, value: Sl
   for (;;) {
     if (bytes[i] !== QUOTE) fail(i);
     const keyEnd = skipString(bytes, i);
-    const key = JSON.parse(bytes.toString('utf8', i, keyEnd)) as string;
+    const key = readKey(bytes, i, keyEnd);
     i = skipSpace(bytes, keyEnd);
     if (bytes[i] !== COLON) fail(i);
     const valueStart = skipSpace(bytes, i + 1);
@@ -118,6 +118,12 @@ function eachField(bytes: Buffer, start: number, visit: (name: string, value: Sl
     if (bytes[i] !== COMMA) fail(i);
     i = skipSpace(bytes, i + 1);
   }
+}
+
+/** A key without its quotes. Few have escapes. */
+function readKey(bytes: Buffer, start: number, end: number): string {
+  const text = bytes.toString('utf8', start + 1, end - 1);
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
 /** Finds the elements of the array at `start`. Throws SyntaxError if there is none. */
