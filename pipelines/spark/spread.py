@@ -160,6 +160,14 @@ def list_variables():
     return sorted(names - {"run_id", "first_day", "last_day", "base"})
 
 
+def read_day(text):
+    """A day such as 2026-11-20, 2026-1-5 or 2026/1/5. Raises ValueError for anything else."""
+    parts = re.fullmatch(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})", text)
+    if parts is None:
+        raise ValueError(text)
+    return datetime.date(*map(int, parts.groups()))
+
+
 def read_rates(file):
     """(date, currency, rate) of a file of exchange rates; ends the program at a line that is none."""
     rates = {}
@@ -168,7 +176,7 @@ def read_rates(file):
         for line in reader:
             day, currency, text = (line.get(name) or "" for name in ("date", "currency", "rate"))
             try:
-                key = datetime.date.fromisoformat(day), currency
+                key = read_day(day), currency
                 rate = decimal.Decimal(text).quantize(decimal.Decimal("1e-10"), decimal.ROUND_HALF_UP)
                 is_rate = rate > 0 and re.fullmatch("[A-Z]{3}", currency) and key not in rates
             except (ValueError, decimal.InvalidOperation):
@@ -191,7 +199,10 @@ def read_weights(file):
         period, weight = line.pop("period", None), line.pop("weight")
         [(kind, unit)] = [(name, line[name]) for name in WEIGHT_UNITS if line.get(name)]
         exact = decimal.Decimal(weight).quantize(decimal.Decimal("1e-10"), decimal.ROUND_HALF_UP)
-        rows.append((kind, unit, datetime.date.fromisoformat(period) if period else None, exact))
+        try:
+            rows.append((kind, unit, read_day(period) if period else None, exact))
+        except ValueError:
+            sys.exit(f"{file}: period {period} is not a day such as 2026-11-01")
     return rows
 
 

@@ -43,9 +43,9 @@ const RATES = Array.from({ length: 50 }, (_, day) => {
   const date = new Date(Date.UTC(2026, 9, 1 + day)).toISOString().slice(0, 10);
   return `${date},USD,${(1.1 + Math.sin(day / 5) / 20).toFixed(6)}\n`;
 });
-/** Weights of categories, some of a period only, and a tree above them. */
+/** Weights of categories, some of a period only, one of which is written in short, and a tree above them. */
 const WEIGHTS =
-  'category,weight,period\nname-0,1.5,\nname-1,2,2026-10-26\nname-1,3,2026-11-09\nname-2,0.25,\nname-3,0,\nother,4,\n';
+  'category,weight,period\nname-0,1.5,\nname-1,2,2026-10-26\nname-1,3,2026-11-9\nname-2,0.25,\nname-3,0,\nother,4,\n';
 const TREE = 'child,parent\nname-0,A\nname-1,A\nA,B\nB,C\nname-2,C\nother,D\n';
 const IN = {
   prices: `[0.0001, 0.0149, 0.015, 0.25, 0.99, 1, 1.2345, 2.5, 3.33, 4.05, 7.77, 9.9999, 12.25, 99.99, 100.005, 1234, 9999.99,
