@@ -1,9 +1,8 @@
+import { LOOPBACK } from '../formats/receiver-url.js';
 import { PricelakeError } from '../io/errors.js';
 
 /** Part of every path (API document, section 9). */
 const API_ROOT = '/api/v1';
-
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 type QueryValue = string | number | bigint | boolean | Date;
 

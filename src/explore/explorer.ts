@@ -2,8 +2,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Advice } from '../check/finding.js';
-import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import { listen, shutDown } from '../io/listen.js';
 import { buildApp } from './app.js';
 import type { WriteRows } from './download.js';
 import { createGuard } from './guard.js';
@@ -66,22 +66,9 @@ export async function startExplorer(
     url: `http://${name}:${bound.port}/?token=${guard.token}`,
     token: guard.token,
     async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
+      await shutDown(server);
       await snapshots.close();
       await uploads.close();
     },
   };
-}
-
-/** @throws PricelakeError `usage` if the address can't be opened */
-export function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      const message = `can't listen on ${host}:${port}: ${cause.message}`;
-      reject(new PricelakeError('usage', message, { hint: 'Choose another port; 0 picks a free one.' }, { cause }));
-    });
-    server.listen(port, host, resolve);
-  });
 }

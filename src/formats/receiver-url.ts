@@ -1,4 +1,5 @@
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+/** Hosts of this machine, as `URL` prints them. */
+export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * Says why messages may not be sent to an address; undefined for https, and for http to this machine. Never repeats the

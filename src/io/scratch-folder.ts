@@ -12,7 +12,7 @@ export async function makeScratchFolder(kind: string, parent = tmpdir()): Promis
   const prefix = `pricelake-${kind}-${hostname().replaceAll(/[^\w.]/g, '_')}-`;
   for (const name of await readdir(parent)) {
     const pid = name.startsWith(prefix) ? /^(\d+)-/.exec(name.slice(prefix.length))?.[1] : undefined;
-    if (pid !== undefined && !isAlive(Number(pid))) await removeFolder(join(parent, name));
+    if (pid !== undefined && !canSignal(Number(pid))) await removeFolder(join(parent, name));
   }
   return mkdtemp(join(parent, `${prefix}${process.pid}-`));
 }
@@ -30,11 +30,11 @@ async function removeFolder(path: string): Promise<void> {
   });
 }
 
-function isAlive(pid: number): boolean {
+/** True if the process is there. */
+export function canSignal(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM: the process belongs to another user.
-    return !hasSystemCode(error, 'ESRCH');
+    return hasSystemCode(error, 'EPERM'); // it belongs to another user
   }
 }

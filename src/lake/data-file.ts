@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { pipeline } from 'node:stream/promises';
 import { PricelakeError } from '../io/errors.js';
 import type { DataFile } from '../tables/table.js';
 import { readNumRecords } from './delta-actions.js';
@@ -35,7 +36,7 @@ export function sealDataFile(path: string, expected: Expectation): Promise<strin
   return withFile(path, 'r+', async (file) => {
     await file.sync();
     await checkFooter(path, file, expected);
-    return hashFile(file);
+    return hashBytes(file);
   });
 }
 
@@ -151,17 +152,12 @@ function expectEqual<T>(path: string, what: string, found: T, expected: T): void
   );
 }
 
-export function hashDataFile(path: string): Promise<string> {
-  return withFile(path, 'r', hashFile);
+export function hashFile(path: string): Promise<string> {
+  return withFile(path, 'r', hashBytes);
 }
 
-async function hashFile(file: FileHandle): Promise<string> {
+async function hashBytes(file: FileHandle): Promise<string> {
   const hash = createHash('sha256');
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  for (let position = 0; ; ) {
-    const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, position);
-    if (bytesRead === 0) return hash.digest('hex');
-    hash.update(buffer.subarray(0, bytesRead));
-    position += bytesRead;
-  }
+  await pipeline(file.createReadStream({ start: 0, autoClose: false, highWaterMark: CHUNK_BYTES }), hash);
+  return hash.digest('hex');
 }

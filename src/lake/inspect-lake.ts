@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { PricelakeError } from '../io/errors.js';
 import { ignoreMissing, type Lake, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
-import { hashDataFile } from './data-file.js';
+import { hashFile } from './data-file.js';
 import { findForeignChanges } from './foreign-changes.js';
 import { nameCommit } from './foreign-commit.js';
 import { explainBehind, type Pointer, readPointer } from './pointer.js';
@@ -74,7 +74,7 @@ export async function findDamagedFile(
     const info = await stat(locate(path)).catch(ignoreMissing);
     if (info === undefined) return `${path} is missing`;
     if (info.size !== bytes) return `${path} has ${info.size} bytes, not ${bytes}`;
-    if (sha256 !== undefined && (await hashDataFile(locate(path))) !== sha256) return `${path} has another checksum`;
+    if (sha256 !== undefined && (await hashFile(locate(path))) !== sha256) return `${path} has another checksum`;
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { canSignal } from '../io/scratch-folder.js';
 
 /** Identifies a process, so that another one can see if it is alive. */
 export interface ProcessIdentity {
@@ -25,15 +26,6 @@ export function isAlive(other: ProcessIdentity, proc = PROC): boolean | undefine
   if (start !== undefined) return start.state !== 'Z' && start.ticks === other.startedAt;
   // Without /proc, signal 0 shows it; with it, a process that is not listed is gone.
   return other.startedAt === '' && canSignal(other.pid);
-}
-
-function canSignal(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 /** State and start time in /proc/<pid>/stat (fields 3 and 22); the name before them may hold spaces and brackets. */

@@ -1,11 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import pLimit from 'p-limit';
 import { PricelakeError } from '../io/errors.js';
 import { runSideBySide } from '../io/side-by-side.js';
+import { hashFile } from '../lake/data-file.js';
 import { PRIVATE_FOLDER } from '../tables/layout.js';
 import type { Exchange, ExchangeAddress, TaskFile } from '../workers/exchange.js';
 import { type Roots, TaskPaths } from '../workers/task-paths.js';
@@ -162,12 +161,6 @@ export async function removeBelow(store: ObjectStore, prefix: string): Promise<v
 function requireSum({ sha256, ...file }: TaskFile): SummedFile {
   if (sha256 === undefined) throw new Error(`${file.name} came without a checksum`);
   return { ...file, sha256 };
-}
-
-async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
-  return hash.digest('hex');
 }
 
 /** @throws PricelakeError `unavailable` for a transfer that takes too long */

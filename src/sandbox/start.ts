@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { type Io, realIo, reportStep } from '../io/io.js';
+import { shutDown } from '../io/listen.js';
 import { type ClockMode, SimulatedClock, speedOf } from './clock.js';
 import { type Fault, FaultPlan, parseFaults } from './faults/fault.js';
 import { injectFaults } from './faults/inject-faults.js';
@@ -7,7 +8,7 @@ import { Account, type AccountChange, type KeyKind } from './http/account.js';
 import { setLimitHeaders } from './http/admit-caller.js';
 import { buildApp } from './http/app.js';
 import { buildCaller, type Service } from './http/caller.js';
-import { findHangUp, type Handler, listen, refuseMalformed } from './http/listen.js';
+import { findHangUp, type Handler, refuseMalformed, serve } from './http/listen.js';
 import { changeReadings } from './http/routes-control.js';
 import { Readings } from './readings/readings.js';
 import { addWebhookRoutes } from './webhooks/routes-webhook.js';
@@ -137,7 +138,7 @@ async function serveWorld(
     findHangUp,
   );
   const dated = dateAnswers(handle, clock);
-  const server = await listen(options.wrap?.(dated) ?? dated, options.port ?? 0);
+  const server = await serve(options.wrap?.(dated) ?? dated, options.port ?? 0);
   refuseMalformed(server, (headers) => setLimitHeaders(headers, service, null));
   if (options.webhook?.url !== undefined) await webhook.set({ url: options.webhook.url });
   const stop = new AbortController();
@@ -155,8 +156,7 @@ async function serveWorld(
       stop.abort();
       await living;
       await webhook.close();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await shutDown(server);
       await world.close();
     },
   };

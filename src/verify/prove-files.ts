@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { nameColumns } from '../lake/column-difference.js';
-import { describeCodecs, hashDataFile, readFooterFacts } from '../lake/data-file.js';
+import { describeCodecs, hashFile, readFooterFacts } from '../lake/data-file.js';
 import { listDataFiles } from '../lake/delete-files.js';
 import { ignoreMissing, tablePath } from '../tables/layout.js';
 import type { Proof, Report, VerifyContext } from './proof.js';
@@ -32,7 +32,7 @@ async function compareBytes(path: string, file: LoggedFile): Promise<string | un
   const info = await stat(path).catch(ignoreMissing);
   if (info === undefined) return 'is missing';
   if (info.size !== file.bytes) return `has ${info.size} bytes; the log says ${file.bytes}`;
-  const found = await hashDataFile(path);
+  const found = await hashFile(path);
   return file.sha256 === undefined || found === file.sha256
     ? undefined
     : `has SHA-256 ${found}; the log says ${file.sha256}`;

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
+import { listen } from '../io/listen.js';
 import { Connections } from './connections.js';
 import type { EventStore } from './event-store.js';
 import { BodyReader } from './read-body.js';
@@ -66,7 +66,7 @@ export async function startReceiver(options: ReceiverOptions, io: Io): Promise<R
       });
     underWay.add(answered);
   });
-  await listen(server, options);
+  await listen(server, options.host, options.port);
   server.on('error', (error) => io.log('error', 'webhook.server', { reason: error.message }));
   return {
     url: describeUrl(server, options.path),
@@ -143,16 +143,6 @@ async function respond(response: ServerResponse, status: number): Promise<void> 
   const done = new Promise<void>((resolve) => response.once('close', resolve).once('finish', resolve));
   response.writeHead(status).end();
   await done;
-}
-
-async function listen(server: Server, { host, port }: Pick<ReceiverOptions, 'host' | 'port'>): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      const hint = 'Choose another --host or --port; port 0 picks a free one.';
-      reject(new PricelakeError('usage', `can't listen on ${host}:${port}: ${cause.message}`, { hint }, { cause }));
-    });
-    server.listen(port, host, resolve);
-  });
 }
 
 function describeUrl(server: Server, path: string): string {

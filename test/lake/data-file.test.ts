@@ -1,7 +1,7 @@
 import { open, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { type Expectation, hashDataFile, readFooterFacts, sealDataFile } from '../../src/lake/data-file.js';
+import { type Expectation, hashFile, readFooterFacts, sealDataFile } from '../../src/lake/data-file.js';
 import { listOpenFiles } from '../journal/folder.js';
 import { makeFolder, openDatabase } from './fixture.js';
 
@@ -21,7 +21,7 @@ async function writeParquet(): Promise<{ file: string; right: Expectation }> {
 
 test('a file is sealed by what its writer said, and by nothing less', async () => {
   const { file, right } = await writeParquet();
-  expect(await sealDataFile(file, right)).toBe(await hashDataFile(file));
+  expect(await sealDataFile(file, right)).toBe(await hashFile(file));
   const refuse = (wrong: Partial<Expectation>, words: string) =>
     expect(sealDataFile(file, { ...right, ...wrong })).rejects.toMatchObject({
       code: 'lake_invalid',

@@ -1,4 +1,5 @@
 import { describeCall, describeSync, PIPELINE_FILE } from '../../sandbox/first-steps.js';
+import { dropUndefined } from '../../sandbox/http/account.js';
 import { parseLimits } from '../../sandbox/plans.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start.js';
 import type { Arguments, CommandContext } from '../command.js';
@@ -29,11 +30,6 @@ function toSandboxOptions(argv: Arguments<typeof sandbox>, log: (text: string) =
     webhook: { anyHost: webhookAnyHost, log, url: webhook, secrets: webhookSecret, timeScale: webhookTimeScale },
   };
   return dropUndefined({ ...same, ...ownNames, webhook: dropUndefined(ownNames.webhook) });
-}
-
-function dropUndefined<T extends object>(members: T) {
-  const given = Object.entries(members).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(given) as { [K in keyof T]: Exclude<T[K], undefined> };
 }
 
 function describeAsJson({ baseUrl, keys, webhook }: Sandbox): string {

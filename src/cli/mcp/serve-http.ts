@@ -2,8 +2,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { createMcpHandler, type McpServer } from '@modelcontextprotocol/server';
-import { listen } from '../../explore/explorer.js';
 import { createGuard } from '../../explore/guard.js';
+import { listen } from '../../io/listen.js';
 
 const HOST = '127.0.0.1';
 const PATH = '/mcp';

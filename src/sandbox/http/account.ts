@@ -141,7 +141,7 @@ export function isMetered(kind: KeyKind): boolean {
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** An option that is present but undefined counts as not given. */
-function dropUndefined<T extends object>(given: T): Given<T> {
+export function dropUndefined<T extends object>(given: T): Given<T> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 

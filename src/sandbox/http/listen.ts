@@ -2,7 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
-import { hasSystemCode, PricelakeError } from '../../io/errors.js';
+import { hasSystemCode } from '../../io/errors.js';
+import { listen } from '../../io/listen.js';
 import { ApiError } from './answers.js';
 
 export type Handler = (request: Request) => Promise<Response>;
@@ -13,19 +14,12 @@ const KEEP_ALIVE_MS = 75_000;
 const answers = new AsyncLocalStorage<ServerResponse>();
 
 /** Serves on 127.0.0.1; port 0 takes any free one. Throws PricelakeError `usage` if the port is taken. */
-export async function listen(handle: Handler, port: number): Promise<Server> {
+export async function serve(handle: Handler, port: number): Promise<Server> {
   const fetch = (request: Request, { outgoing }: HttpBindings) =>
     answers.run(outgoing as ServerResponse, handle, request);
   const server = createAdaptorServer({ fetch: fetch as never, overrideGlobalObjects: false }) as Server;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      const hint = 'Choose another port; 0 picks a free one.';
-      const message = `can't listen on port ${port}: ${cause.message}`;
-      reject(new PricelakeError('usage', message, { hint }, { cause }));
-    });
-    server.listen(port, '127.0.0.1', resolve);
-  });
+  await listen(server, '127.0.0.1', port);
   return server;
 }
 

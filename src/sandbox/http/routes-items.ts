@@ -34,14 +34,14 @@ export function addItemRoutes(app: Hono<SandboxEnv>, service: Service): void {
     const totalPages = Math.ceil(found.length / size);
     const wrapper = `],"page":${page},"size":${size},"totalElements":${found.length},"totalPages":${totalPages}}`;
     return answerJson(
-      await world.readRows(caller.view, 'json', moment, content, (rows) => rows.wrap('{"content":[', content, wrapper)),
+      await world.readRows(caller.view, moment, content, (rows) => rows.wrap('{"content":[', content, wrapper)),
     );
   });
 
   app.get('/items/:id', async (c) => {
     const moment = chooseMoment(service, 'items');
     const item = await findItem(world, c.var.caller, c.req.param('id'), moment);
-    return answerJson(await world.readRows(c.var.caller.view, 'json', moment, item, (rows) => rows.wrap('', item, '')));
+    return answerJson(await world.readRows(c.var.caller.view, moment, item, (rows) => rows.wrap('', item, '')));
   });
 
   app.get('/items/:id/history', async (c) => {

@@ -124,9 +124,7 @@ export function addProductRoutes(app: Hono<SandboxEnv>, service: Service): void 
     const [product] = await render(service, [key], choice, { mask, currency });
     if (product === undefined) throw new ApiError(404, `No offers of a product ${id} among the items you can see.`);
     const head = `{"product":${product},"offers":[`;
-    return answerJson(
-      await world.readRows(caller.view, 'json', moment, offers, (rows) => rows.wrap(head, offers, ']}')),
-    );
+    return answerJson(await world.readRows(caller.view, moment, offers, (rows) => rows.wrap(head, offers, ']}')));
   });
 }
 

@@ -1,3 +1,4 @@
+import { LOOPBACK } from '../../formats/receiver-url.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Service } from '../http/caller.js';
 import { type DeliveryTime, hasFailedTooLong, planNextAttempt, ScaledTime } from './retry-schedule.js';
@@ -221,8 +222,6 @@ function keepLatest<T>(list: T[], entry: T): void {
   list.push(entry);
   if (list.length > KEPT) list.shift();
 }
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** Takes http and https URLs, on this machine unless any host is allowed. Throws PricelakeError `usage`. */
 export function checkEndpointUrl(text: string, anyHost: boolean): string {

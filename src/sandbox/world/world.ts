@@ -149,18 +149,12 @@ export class World {
   }
 
   /**
-   * The file of any moment but now is made for this answer.
+   * Rows as JSON. The file of any moment but now is made for this answer.
    * @param rows numbers of items, ascending unless the moment is now
    */
-  async readRows<T>(
-    view: ItemView,
-    format: RowFormat,
-    moment: Moment,
-    rows: Uint32Array,
-    use: (file: RowFile) => T,
-  ): Promise<T> {
-    if (moment === null) return use(await this.rows(view, format));
-    const file = await this.renderPast(view, format, moment, rows);
+  async readRows<T>(view: ItemView, moment: Moment, rows: Uint32Array, use: (file: RowFile) => T): Promise<T> {
+    if (moment === null) return use(await this.rows(view, 'json'));
+    const file = await this.renderPast(view, 'json', moment, rows);
     try {
       return use(file);
     } finally {

@@ -1,0 +1,20 @@
+import type { Server } from 'node:http';
+import { PricelakeError } from './errors.js';
+
+/** Port 0 takes any free one. @throws PricelakeError `usage` if the address can't be opened */
+export function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      const message = `can't listen on ${host}:${port}: ${cause.message}`;
+      reject(new PricelakeError('usage', message, { hint: 'Choose another port; 0 picks a free one.' }, { cause }));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+/** Ends a server with the connections that are left. */
+export async function shutDown(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  await closed;
+}
