@@ -1,6 +1,6 @@
-import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { POINTER_FILE, type Pointer, parsePointer } from '../lake/pointer.js';
+import { limitTime } from './limit-time.js';
 import { openStore } from './remote.js';
 
 /**
@@ -9,17 +9,10 @@ import { openStore } from './remote.js';
  */
 export async function readPublished(address: string, io: Io, ms: number): Promise<Pointer | undefined> {
   const store = await openStore(address, io);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new PricelakeError('unavailable', `${store.url}: no answer in ${ms / 1000} seconds`));
-    }, ms);
-  });
   try {
-    const stored = await Promise.race([store.read(POINTER_FILE), late]);
+    const stored = await limitTime(`${store.url}: no answer`, ms, () => store.read(POINTER_FILE));
     return stored && parsePointer(`${store.url}: ${POINTER_FILE}`, stored.bytes.toString());
   } finally {
-    clearTimeout(timer);
     store.close();
   }
 }

@@ -8,6 +8,7 @@ import { hashFile } from '../lake/data-file.js';
 import { PRIVATE_FOLDER } from '../tables/layout.js';
 import type { Exchange, ExchangeAddress, TaskFile } from '../workers/exchange.js';
 import { type Roots, TaskPaths } from '../workers/task-paths.js';
+import { limitTime } from './limit-time.js';
 import type { ObjectStore } from './object-store.js';
 import { CHANGED_HINT } from './s3-fault.js';
 
@@ -115,7 +116,7 @@ export class StoreExchange implements Exchange {
     const name = this.#paths.name(path);
     const { size: bytes } = await stat(path);
     const key = this.#keyOf(name);
-    const { sentBytes, sha256 } = await limitTime(store, key, bytes, async (): Promise<Mirrored> => {
+    const { sentBytes, sha256 } = await limitTransfer(store, key, bytes, async (): Promise<Mirrored> => {
       if (key === name && sendMirrored !== undefined) return sendMirrored(name, path);
       await store.upload(key, path, bytes);
       return { sentBytes: bytes };
@@ -129,7 +130,7 @@ export class StoreExchange implements Exchange {
     const key = this.#keyOf(name);
     const temporary = `${path}.${randomUUID()}`;
     try {
-      const found = await limitTime(store, key, bytes, () => store.download(key, temporary, bytes));
+      const found = await limitTransfer(store, key, bytes, () => store.download(key, temporary, bytes));
       this.traffic.gotBytes += bytes;
       if (found !== sha256) {
         const what = `${store.url}/${key}: has SHA-256 ${found}, but its writer said ${sha256}`;
@@ -164,17 +165,6 @@ function requireSum({ sha256, ...file }: TaskFile): SummedFile {
 }
 
 /** @throws PricelakeError `unavailable` for a transfer that takes too long */
-async function limitTime<T>(store: ObjectStore, key: string, bytes: number, work: () => Promise<T>): Promise<T> {
-  const ms = PATIENCE_MS + (bytes / BYTES_PER_SECOND) * 1000;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const fail = () =>
-      reject(new PricelakeError('unavailable', `${store.url}/${key}: not done in ${ms / 1000} seconds`));
-    timer = setTimeout(fail, ms).unref();
-  });
-  try {
-    return await Promise.race([work(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function limitTransfer<T>(store: ObjectStore, key: string, bytes: number, work: () => Promise<T>): Promise<T> {
+  return limitTime(`${store.url}/${key}: not done`, PATIENCE_MS + (bytes / BYTES_PER_SECOND) * 1000, work);
 }

@@ -32,7 +32,6 @@ const CONCURRENCY = 4;
 export interface LandedBackfill {
   file: string;
   changes: number;
-  bytes: number;
 }
 
 /**
@@ -141,8 +140,8 @@ export async function takeBackfill(landing: Landing, lakeRoot: string): Promise<
       await landing.journal.append({ type: 'backfill', rows, bytes, sha256, left, made: calls.made, counted });
     }
   }
-  const { rows = 0, bytes = 0 } = landing.journal.state.histories ?? {};
-  return { file, changes: rows, bytes };
+  const changes = landing.journal.state.histories?.rows ?? 0;
+  return { file, changes };
 }
 
 async function hashStart(file: string, bytes: number): Promise<string> {

@@ -1,4 +1,5 @@
 import type { Database } from '../../sql/connection.js';
+import { trimZeros } from '../output/money.js';
 import { type Notice, writeNotice } from './notice.js';
 import { MAX_ACTIVE } from './notice-memory.js';
 
@@ -26,7 +27,7 @@ export async function findPriceAlarms(db: Database, ownSite: bigint | undefined,
   const rows = await db.rows(BELOW, [ownSite ?? null]);
   return rows.map((row) => {
     const text = (name: string) => (row[name] == null ? null : String(row[name]));
-    const [price, lowest] = [showMoney(text('price')), showMoney(text('lowest'))];
+    const [price, lowest] = [trimZeros(text('price') ?? ''), trimZeros(text('lowest') ?? '')];
     const [product, currency, shop, siteId] = [text('product'), text('currency'), text('shop'), text('site_id')];
     const url = findLink(text('url'));
     const name = text('title') === null ? product : `${text('title')} (${product})`;
@@ -51,11 +52,6 @@ export async function findPriceAlarms(db: Database, ownSite: bigint | undefined,
       credits: row.attribution == null ? [] : [String(row.attribution).slice(0, 1000)],
     });
   });
-}
-
-/** `19.0000` → `19.00`, with all decimals that are not 0. */
-function showMoney(amount: string | null): string {
-  return (amount ?? '').replace(/(\.\d\d\d*?)0+$/u, '$1');
 }
 
 /** Addresses come from shops: only those that a person may follow. */

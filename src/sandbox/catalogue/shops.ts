@@ -6,7 +6,6 @@ export interface Shop {
   name: string;
   host: string;
   attribution: string | null;
-  country: string;
   currency: string;
   perEuro: number;
   words: string[];
@@ -86,7 +85,6 @@ export function buildShops(seed: number, count: number): Shop[] {
       name,
       host: `www.${hostName(name)}-${index + 1}.${country.code}.example`,
       attribution: isOpen ? pick(LICENCES, fraction(seed, index, 'licence')).replace('{name}', name) : null,
-      country: country.code,
       currency: country.currency,
       perEuro: country.perEuro,
       words: country.words,
