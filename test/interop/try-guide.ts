@@ -17,6 +17,8 @@ const QUESTIONS = [
   ['--analysis', 'spread_by_day', '--set', 'currency=EUR'],
   ['--analysis', 'spread_summary', '--as-of', '1'],
 ];
+/** Longer than all commands take on two cores. */
+const LIMIT_MS = 1_800_000;
 const failures: string[] = [];
 
 /** The first block of a language behind a heading. */
@@ -60,27 +62,49 @@ const shell = spawn('sh', ['-ex', '-c', script], {
   env,
   detached: true,
   stdio: ['ignore', 'inherit', 'inherit'],
+  timeout: LIMIT_MS,
 });
-const code = await new Promise<number | null>((ended) => shell.once('exit', ended));
-check('the commands of the guide', code === 0, `exit code ${code}`);
-note('the ten commands of the guide, on its own cluster of one worker', code === 0 ? 'all ended with 0' : '**failed**');
 
 const ask = (args: string[]) =>
-  execFileSync(command, ['query', ...args, '--format', 'csv'], { cwd: folder, env, encoding: 'utf8', maxBuffer: 1e9 });
-let rows = 0;
-for (const args of code === 0 ? QUESTIONS : []) {
-  const here = ask(args);
-  const there = ask([...args, '--engine', 'spark']);
-  rows += here.split('\n').length - 2;
-  check(
-    `query ${args.join(' ')}: ${here.length} characters`,
-    here === there,
-    `\n${here.slice(0, 500)}\n${there.slice(0, 500)}`,
+  execFileSync(command, ['query', ...args, '--format', 'csv'], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+    maxBuffer: 1e9,
+    timeout: LIMIT_MS,
+  });
+
+async function tryGuide(): Promise<void> {
+  const code = await new Promise<number | null>((ended) => shell.once('exit', ended));
+  check('the commands of the guide', code === 0, `exit code ${code}`);
+  note(
+    'the ten commands of the guide, on its own cluster of one worker',
+    code === 0 ? 'all ended with 0' : '**failed**',
   );
+  let rows = 0;
+  for (const args of code === 0 ? QUESTIONS : []) {
+    const here = ask(args);
+    const there = ask([...args, '--engine', 'spark']);
+    rows += here.split('\n').length - 2;
+    check(
+      `query ${args.join(' ')}: ${here.length} characters`,
+      here === there,
+      `\n${here.slice(0, 500)}\n${there.slice(0, 500)}`,
+    );
+  }
+  const what = '`query --engine spark` of `movers`, `spread_by_day` and, as of a run, `spread_summary`';
+  note(what, failures.length === 0 ? `${rows} rows, the same CSV as without it` : `**${failures[0]}**`);
 }
-const what = '`query --engine spark` of `movers`, `spread_by_day` and, as of a run, `spread_summary`';
-note(what, failures.length === 0 ? `${rows} rows, the same CSV as without it` : `**${failures[0]}**`);
-if (shell.pid !== undefined) process.kill(-shell.pid, 'SIGTERM');
-await world.close();
+
+try {
+  await tryGuide();
+} finally {
+  try {
+    if (shell.pid !== undefined) process.kill(-shell.pid, 'SIGTERM');
+  } catch {
+    // The group has ended.
+  }
+  await world.close();
+}
 process.stdout.write(failures.length === 0 ? 'all passed\n' : `${failures.length} failed\n`);
 process.exitCode = failures.length === 0 ? 0 : 1;
