@@ -1,4 +1,4 @@
-import type { DuckDBValue } from '@duckdb/node-api';
+import { IdSet } from '../io/id-set.js';
 import type { RelationGraph } from '../sql/graph.js';
 import type { Needs, Values } from '../sql/model.js';
 import type { Relation } from '../sql/relation.js';
@@ -11,7 +11,7 @@ import type { ItemReads } from './typed-rows.js';
 export interface NeededItems {
   rows: Relation;
   /** Items to read now, and the time since which they changed; undefined if there are none. */
-  wanted: { itemIds: Set<bigint>; changedSince: string } | undefined;
+  wanted: { itemIds: IdSet; changedSince: string } | undefined;
 }
 
 export async function findNeeds(
@@ -26,9 +26,20 @@ export async function findNeeds(
     FROM ${read} HAVING count(*) > 0`,
   );
   if (since === undefined || since.since === null) return { rows, wanted: undefined };
-  const ids = await graph.db.read(`SELECT item_id FROM "${rows.name}" WHERE NOT is_left ORDER BY item_id`);
-  const itemIds = new Set(ids.getColumns()[0] as DuckDBValue[] as bigint[]);
-  return { rows, wanted: { itemIds, changedSince: String(since.since) } };
+  return { rows, wanted: { itemIds: await readIds(graph, read), changedSince: String(since.since) } };
+}
+
+async function readIds(graph: RelationGraph, rows: Sql): Promise<IdSet> {
+  const each = sql`SELECT DISTINCT item_id FROM ${rows}`;
+  const ids = new BigInt64Array(Number(await graph.count(each)));
+  await graph.db.stream(sql`${each} ORDER BY item_id`.text, async (result) => {
+    let place = 0;
+    for await (const chunk of result) {
+      ids.set(chunk.getColumnValues(0) as bigint[], place);
+      place += chunk.rowCount;
+    }
+  });
+  return new IdSet(ids);
 }
 
 /** Whole reads of items, judged by the changes. */

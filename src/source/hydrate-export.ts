@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { IsId } from '../formats/row-id.js';
 import { PricelakeError } from '../io/errors.js';
+import type { IdSet } from '../io/id-set.js';
 import type { Io } from '../io/io.js';
 import { isHydrationExport, nameHydrationExport } from '../journal/exports.js';
 import type { Landing } from '../journal/landings.js';
@@ -27,7 +28,7 @@ export interface AskedExport {
 export async function landHydrationExport(
   { client, dataset }: DatasetPart,
   landing: Landing,
-  { itemIds, changedSince }: { itemIds: Set<bigint>; changedSince: string },
+  { itemIds, changedSince }: { itemIds: IdSet; changedSince: string },
   { format, isId, gate }: AskedExport,
   onLanded: () => void,
   io: Io,
@@ -76,7 +77,7 @@ export function isExportFile(file: { path: string }): boolean {
 }
 
 /** Removes the items of a landed file from the needed ones. `isId` names the field of export rows that holds the id. */
-export async function takeOff(needed: Set<bigint>, file: string, isId: IsId): Promise<void> {
+export async function takeOff(needed: IdSet, file: string, isId: IsId): Promise<void> {
   const ids = readLandedIds(file, isExportFile({ path: file }) ? isId : (name) => name === 'id');
   for await (const id of ids) needed.delete(id);
 }

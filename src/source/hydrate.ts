@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import type { ApiClient } from '../api/client.js';
 import { ITEMS_A_PAGE } from '../api/contract.js';
+import type { IdSet } from '../io/id-set.js';
 import type { Io } from '../io/io.js';
 import { runSideBySide } from '../io/side-by-side.js';
 import type { Landing } from '../journal/landings.js';
@@ -20,7 +21,7 @@ const CONCURRENCY = 4;
 
 /** Items about which a change says too little: they need a whole read. */
 export interface HydrationNeed {
-  itemIds: Set<bigint>;
+  itemIds: IdSet;
   /** Time of the earliest change of theirs, ISO 8601 UTC. */
   changedSince: string;
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { ApiClient, Query } from '../../src/api/client.js';
 import { PricelakeError } from '../../src/io/errors.js';
+import { IdSet } from '../../src/io/id-set.js';
 import type { Progress } from '../../src/io/io.js';
 import type { Landing } from '../../src/journal/landings.js';
 import { NO_EXPORTS } from '../../src/plan/allowance.js';
@@ -16,7 +17,7 @@ import { lastEntry, listEntries, meansOf, openLanding } from './landing.js';
 
 const SINCE = '2026-11-20T05:00:00.000Z';
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
-const needOf = (ids: number[]) => ({ itemIds: new Set(ids.map(BigInt)), changedSince: SINCE });
+const needOf = (ids: number[]) => ({ itemIds: new IdSet(BigInt64Array.from(ids, BigInt)), changedSince: SINCE });
 
 /** Pages of these items, or one that is read alone. */
 function answer(changed: readonly number[], at: string, { page, size }: Query) {
@@ -243,7 +244,7 @@ async function landExport(lines: string[], announced: string, dataset?: bigint, 
   };
   const client = { stream, calls: () => 1 } as unknown as ApiClient;
   const gate = new ExportGate({ ...NO_EXPORTS, rows: undefined }, io, memory);
-  const need = { itemIds: new Set([1n, 2n, 3n]), changedSince: SINCE };
+  const need = { itemIds: new IdSet(BigInt64Array.of(1n, 2n, 3n)), changedSince: SINCE };
   const onLanded = () => {};
   const exports = { format: 'ndjson', isId: (name: string) => name === 'id', gate } as const;
   const error = await landHydrationExport({ client, dataset }, landing, need, exports, onLanded, io).catch(

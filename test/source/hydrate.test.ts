@@ -1,6 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { IdSet } from '../../src/io/id-set.js';
 import type { Io } from '../../src/io/io.js';
 import type { Landing } from '../../src/journal/landings.js';
 import { listBrokenExports, openMemory, readMemory } from '../../src/journal/memory.js';
@@ -45,7 +46,7 @@ async function openRemembered(lake: Lake, io: Io) {
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
-const needOf = (ids: number[]) => ({ itemIds: new Set(ids.map(BigInt)), changedSince: SINCE });
+const needOf = (ids: number[]) => ({ itemIds: new IdSet(BigInt64Array.from(ids, BigInt)), changedSince: SINCE });
 
 async function landedIds(service: LocalService, ids: number[], landing = openLanding('landed')): Promise<number[]> {
   const opened = await landing;

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { ApiClient } from '../../src/api/client.js';
 import { PricelakeError } from '../../src/io/errors.js';
+import { IdSet } from '../../src/io/id-set.js';
 import type { Landing } from '../../src/journal/landings.js';
 import { takeOff } from '../../src/source/hydrate-export.js';
 import { cutItemTails, ItemFiles, listItemFiles, readItem, readLandedIds } from '../../src/source/item-files.js';
@@ -111,7 +112,7 @@ test('items of a landed export need no other read: in its files, a field that ho
   const takeIds = async (name: string, text: string) => {
     const file = path.join(await makeFolder(), name);
     await writeFile(file, text);
-    const needed = new Set([1n, 2n]);
+    const needed = new IdSet(BigInt64Array.of(1n, 2n));
     await takeOff(needed, file, (field) => isItemId(field, { sku: 'id' }));
     return [...needed];
   };

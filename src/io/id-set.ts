@@ -1,0 +1,44 @@
+/** Ids in ascending order, some of which are gone. A `Set` takes ten times the memory, and no more than 16 million. */
+export class IdSet implements Iterable<bigint> {
+  readonly #ids: BigInt64Array;
+  readonly #isGone: Uint8Array;
+  #size: number;
+
+  /** @param ids in ascending order, each once */
+  constructor(ids: BigInt64Array) {
+    this.#ids = ids;
+    this.#isGone = new Uint8Array(ids.length);
+    this.#size = ids.length;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has(id: bigint): boolean {
+    return this.#find(id) !== undefined;
+  }
+
+  /** @returns false if the id was not there */
+  delete(id: bigint): boolean {
+    const place = this.#find(id);
+    if (place === undefined) return false;
+    this.#isGone[place] = 1;
+    this.#size--;
+    return true;
+  }
+
+  *[Symbol.iterator](): Generator<bigint> {
+    for (const [place, id] of this.#ids.entries()) if (this.#isGone[place] === 0) yield id;
+  }
+
+  #find(id: bigint): number | undefined {
+    let [low, high] = [0, this.#ids.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#ids[middle] as bigint) < id) low = middle + 1;
+      else high = middle;
+    }
+    return this.#ids[low] === id && this.#isGone[low] === 0 ? low : undefined;
+  }
+}
