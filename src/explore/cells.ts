@@ -9,7 +9,7 @@ import {
 } from '@duckdb/node-api';
 import { formatCount } from '../formats/count.js';
 import { type Content, html } from '../formats/html.js';
-import { valueToText } from '../sql/value-json.js';
+import { isNumberType, roundDecimal, valueToText } from '../sql/value-json.js';
 import { foreign, formatMoney, formatPercent, link, moment } from './format.js';
 import { toDate } from './values.js';
 
@@ -21,22 +21,10 @@ export interface CellColumn {
 /** Reads another value of the same row by the name of its column. */
 export type ReadCell = (name: string) => DuckDBValue | undefined;
 
-const NUMERIC = new Set([
-  ...[DuckDBTypeId.TINYINT, DuckDBTypeId.SMALLINT, DuckDBTypeId.INTEGER, DuckDBTypeId.BIGINT, DuckDBTypeId.HUGEINT],
-  ...[
-    DuckDBTypeId.UTINYINT,
-    DuckDBTypeId.USMALLINT,
-    DuckDBTypeId.UINTEGER,
-    DuckDBTypeId.UBIGINT,
-    DuckDBTypeId.UHUGEINT,
-  ],
-  ...[DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE, DuckDBTypeId.DECIMAL],
-]);
-
 /** Numbers that name something are not counted, and not grouped. */
 const isId = (name: string) => name === 'id' || name.endsWith('_id') || name.endsWith('cursor');
 
-export const isNumeric = ({ name, type }: CellColumn): boolean => NUMERIC.has(type.typeId) && !isId(name);
+export const isNumeric = ({ name, type }: CellColumn): boolean => isNumberType(type) && !isId(name);
 
 /** `price_changed_at` → `Price changed at` */
 export function toLabel(name: string): string {
@@ -74,12 +62,9 @@ export function showCell({ name, type }: CellColumn, value: DuckDBValue, read: R
  * rounded to cents.
  */
 export function showAmount(name: string, amount: DuckDBDecimalValue): string {
-  const { value, scale, width } = amount;
+  const { value, scale } = amount;
   const isComputed = name.startsWith('median') || (name === 'unit_price' && value >= 10n ** BigInt(scale));
-  if (!isComputed || scale <= CENTS) return amount.toString();
-  const unit = 10n ** BigInt(scale - CENTS);
-  const half = value < 0n ? -unit / 2n : unit / 2n;
-  return new DuckDBDecimalValue((value + half) / unit, width, CENTS).toString();
+  return (isComputed ? roundDecimal(amount, CENTS) : amount).toString();
 }
 
 const CENTS = 2;

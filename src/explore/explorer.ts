@@ -27,7 +27,6 @@ export interface ExplorerOptions extends Omit<SnapshotsOptions, 'report'> {
 export interface Explorer {
   /** Whoever has this address may read the lake. */
   url: string;
-  token: string;
   close(): Promise<void>;
 }
 
@@ -64,7 +63,6 @@ export async function startExplorer(
   const name = shown.includes(':') ? `[${shown}]` : shown;
   return {
     url: `http://${name}:${bound.port}/?token=${guard.token}`,
-    token: guard.token,
     async close() {
       await shutDown(server);
       await snapshots.close();

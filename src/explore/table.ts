@@ -150,14 +150,14 @@ function renderTools(question: Question): Html {
 
 /** `Rows 51 to 100` with links to those before and after. */
 export function renderPager(
-  shown: number,
-  hasMore: boolean,
-  offset: number,
-  address: (offset: number) => string,
-  size: number,
+  { rows, hasMore }: Answer,
+  { offset = 0, limit }: Question,
+  address: (changes: { from: string }) => string,
 ): Html {
-  const before = offset > 0 ? html`<a href="${address(Math.max(0, offset - size))}" rel="prev">Before</a>` : '';
-  const after = hasMore ? html`<a href="${address(offset + size)}" rel="next">Next</a>` : '';
+  const from = (row: number) => address({ from: row > 0 ? String(row) : '' });
+  const before = offset > 0 ? html`<a href="${from(offset - limit)}" rel="prev">Before</a>` : '';
+  const after = hasMore ? html`<a href="${from(offset + limit)}" rel="next">Next</a>` : '';
+  const shown = rows.length;
   const range = shown === 0 ? '' : html`<span>${formatCount(offset + 1)} to ${formatCount(offset + shown)}</span>`;
   return onlyIn('served', html`<nav class="pager" aria-label="Pages of rows">${before}${range}${after}</nav>`);
 }

@@ -6,6 +6,8 @@ import {
   DuckDBStructValue,
   DuckDBTimestampTZValue,
   DuckDBTimestampValue,
+  type DuckDBType,
+  DuckDBTypeId,
   type DuckDBValue,
 } from '@duckdb/node-api';
 
@@ -60,4 +62,20 @@ function formatInstant(value: DuckDBTimestampTZValue | DuckDBTimestampValue, suf
 function floorDivide(dividend: bigint, divisor: bigint): bigint {
   const quotient = dividend / divisor;
   return dividend < 0n && quotient * divisor !== dividend ? quotient - 1n : quotient;
+}
+
+const { TINYINT, SMALLINT, INTEGER, BIGINT, HUGEINT, FLOAT, DOUBLE, DECIMAL } = DuckDBTypeId;
+const { UTINYINT, USMALLINT, UINTEGER, UBIGINT, UHUGEINT } = DuckDBTypeId;
+const SIGNED = [TINYINT, SMALLINT, INTEGER, BIGINT, HUGEINT, FLOAT, DOUBLE, DECIMAL];
+const NUMBERS = new Set([...SIGNED, UTINYINT, USMALLINT, UINTEGER, UBIGINT, UHUGEINT]);
+
+export const isNumberType = ({ typeId }: DuckDBType): boolean => NUMBERS.has(typeId);
+
+/** Half away from zero; one with no more decimals stays as it is. */
+export function roundDecimal(amount: DuckDBDecimalValue, decimals: number): DuckDBDecimalValue {
+  const { value, scale, width } = amount;
+  if (scale <= decimals) return amount;
+  const unit = 10n ** BigInt(scale - decimals);
+  const half = value < 0n ? -unit / 2n : unit / 2n;
+  return new DuckDBDecimalValue((value + half) / unit, width, decimals);
 }

@@ -1,4 +1,5 @@
 import { DuckDBDecimalValue, type DuckDBValue } from '@duckdb/node-api';
+import { roundDecimal } from '../../sql/value-json.js';
 
 /** Drops zeros behind the cents of amounts in a text, and no other digit: `14739.9000` is `14739.90`, `1.0299` stays. */
 export const trimZeros = (text: string): string => text.replaceAll(/(?<=\d\.\d{2}\d*?)0+(?!\d)/gu, '');
@@ -16,14 +17,11 @@ const COMPUTED = /(?:^|_|\b)(?:median|mean|avg|average|converted)(?:_|\b)/u;
 
 const isComputed = (name: string): boolean => COMPUTED.test(name);
 
-/** A computed amount, half away from zero, with the decimals of its currency: two for most. */
+/** A computed amount, rounded, with the decimals of its currency: two for most. */
 function roundMoney(value: DuckDBValue, currency: DuckDBValue): DuckDBValue {
   if (!(value instanceof DuckDBDecimalValue)) return value;
   const decimals = countDecimals(typeof currency === 'string' ? currency : undefined);
-  if (value.scale <= decimals) return showMoney(value);
-  const unit = 10n ** BigInt(value.scale - decimals);
-  const half = value.value < 0n ? -unit / 2n : unit / 2n;
-  return showMoney(new DuckDBDecimalValue((value.value + half) / unit, value.width, decimals));
+  return showMoney(roundDecimal(value, decimals));
 }
 
 /** Dinars of Kuwait and others have three; nobody wants fewer than two. */

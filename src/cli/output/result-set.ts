@@ -31,10 +31,6 @@ export const DATATYPES = new Map<DuckDBTypeId, string>([
   [DuckDBTypeId.TIMESTAMP_TZ, 'dateTimeStamp'],
 ]);
 
-const NUMERIC = ['integer', 'long', 'double', 'decimal'];
-
-export const isNumeric = ({ typeId }: DuckDBType): boolean => NUMERIC.includes(DATATYPES.get(typeId) ?? '');
-
 export interface ResultColumn {
   name: string;
   type: DuckDBType;

@@ -1,11 +1,11 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import { isLosslessNumber, parse, stringify } from 'lossless-json';
-import { valueToText } from '../../sql/value-json.js';
+import { isNumberType, valueToText } from '../../sql/value-json.js';
 import { toPlainLine } from '../plain-text.js';
 import { hangText, truncateToWidth } from './display-width.js';
 import { showAmount, showDouble, trimZeros } from './money.js';
 import type { Output } from './output.js';
-import { isNumeric, type ResultSet } from './result-set.js';
+import type { ResultSet } from './result-set.js';
 import { layOutTable, right } from './table-layout.js';
 
 /** Nobody reads more in a table. A line says that it was cut. */
@@ -18,7 +18,7 @@ const MOST_CELLS = 48;
  * well, but credits never are.
  */
 export async function writeTable({ columns, batches, credits }: ResultSet, output: Output): Promise<bigint> {
-  const shown = columns.map(({ name, type }) => (isNumeric(type) ? right(toPlainLine(name)) : toPlainLine(name)));
+  const shown = columns.map(({ name, type }) => (isNumberType(type) ? right(toPlainLine(name)) : toPlainLine(name)));
   const rows: string[][] = [];
   let more = false;
   const isWhole = (cell: string, i: number) =>

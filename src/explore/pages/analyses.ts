@@ -114,7 +114,7 @@ ${command === undefined ? '' : html`<p>On the command line: <code>${command}</co
       caption: `Rows of ${analysis}`,
       more: '', // the pager says so
       sortAddress: (by, isDescending) => address({ sort: by, order: isDescending ? 'desc' : '' }),
-    })}${renderPager(answer.rows.length, answer.hasMore, offset, (from) => address({ from: String(from || '') }), ROWS)}`;
+    })}${renderPager(answer, question, address)}`;
   }
 
   /** A missing variable is no fault of somebody who opens the page: DuckDB says so. */

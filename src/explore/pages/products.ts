@@ -43,7 +43,7 @@ export function askForProducts(search: URLSearchParams): Question {
 /** Products by words and filters; the address holds them all. */
 export async function productsPage({ search, ask }: PageRequest): Promise<Page> {
   const question = askForProducts(search);
-  const { set, offset = 0, limit } = question;
+  const { set } = question;
   // While one types, the rows come first: the script asks again for the counts.
   const isPart = search.get('part') !== null;
   const [answer, facets] = await Promise.all([ask(question), isPart ? undefined : askForFacets(set, ask)]);
@@ -90,13 +90,7 @@ export async function productsPage({ search, ask }: PageRequest): Promise<Page> 
       ? 'No product has these words and values. Remove a word or a filter.'
       : 'No listing has a price and a product. A listing has a product by its GTIN, or by its brand and part number.',
   });
-  const pager = renderPager(
-    answer.rows.length,
-    answer.hasMore,
-    offset,
-    (from) => address({ from: String(from || '') }),
-    limit,
-  );
+  const pager = renderPager(answer, question, address);
   return { title: 'Products', body: html`${filters}<div id="found">${table}${pager}</div>` };
 }
 
