@@ -43,8 +43,8 @@ export class RelationGraph {
   }
 
   /** The rows of a model. */
-  model<M extends ModelName>(name: M, needs: Needs<M>, values: Values<M>, kind: 'table' | 'view' = 'table'): Relation {
-    return this[kind](name, bindModel(name, needs, values));
+  model<M extends ModelName>(name: M, needs: Needs<M>, values: Values<M>): Relation {
+    return this.table(name, bindModel(name, needs, values));
   }
 
   /** A table of these rows with the columns of `table`. Each value is bound as text and cast. */
