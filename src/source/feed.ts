@@ -234,16 +234,20 @@ async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard
  */
 export async function listUnnamedChanges(feed: LandedFeed, events: LandedEvents): Promise<bigint[]> {
   const unnamed = new Set<bigint>();
-  const named = new Set<bigint>();
-  for (const { file, changes } of [feed, events]) {
-    if (changes === 0) continue;
-    for await (const line of readLines(file)) {
-      const change = readChange(line);
-      if (change?.isNamed === true) named.add(change.id);
-      else if (change !== undefined && file === feed.file) unnamed.add(change.id);
-    }
+  for await (const { id, isNamed } of readChanges(feed)) if (!isNamed) unnamed.add(id);
+  // Those that name their item may be more than memory holds.
+  for (const landed of unnamed.size === 0 ? [] : [feed, events]) {
+    for await (const { id, isNamed } of readChanges(landed)) if (isNamed) unnamed.delete(id);
   }
-  return [...unnamed].filter((id) => !named.has(id));
+  return [...unnamed];
+}
+
+async function* readChanges({ file, changes }: Pick<LandedFeed, 'file' | 'changes'>) {
+  if (changes === 0) return;
+  for await (const line of readLines(file)) {
+    const change = readChange(line);
+    if (change !== undefined) yield change;
+  }
 }
 
 /** Undefined for a line that is no change with an id. Typing rejects it with a reason. */
