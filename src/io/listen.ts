@@ -6,7 +6,8 @@ export function listen(server: Server, host: string, port: number): Promise<void
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
       const message = `can't listen on ${host}:${port}: ${cause.message}`;
-      reject(new PricelakeError('usage', message, { hint: 'Choose another port; 0 picks a free one.' }, { cause }));
+      const hint = 'Choose another address or port; port 0 picks a free one.';
+      reject(new PricelakeError('usage', message, { hint }, { cause }));
     });
     server.listen(port, host, resolve);
   });
