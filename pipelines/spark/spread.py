@@ -162,10 +162,10 @@ def list_variables():
 
 def read_day(text):
     """A day such as 2026-11-20, 2026-1-5 or 2026/1/5. Raises ValueError for anything else."""
-    parts = re.fullmatch(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})", text)
+    parts = re.fullmatch(r"(\d{4})([-/])(\d{1,2})\2(\d{1,2})", text, re.ASCII)
     if parts is None:
         raise ValueError(text)
-    return datetime.date(*map(int, parts.groups()))
+    return datetime.date(*map(int, parts.group(1, 3, 4)))
 
 
 def read_rates(file):
