@@ -20,6 +20,8 @@ export interface RunCaps {
   maxRows?: number | undefined;
   /** Blocks of overage that the run may have billed, instead of `budget.overage`. */
   maxOverage?: number | undefined;
+  /** Hears of each export: the rows that it takes, and the most blocks of overage that it may be billed. */
+  onExport?: ((rows: bigint, blocks: bigint) => void) | undefined;
 }
 
 /** The parts of the plan that bound a run. A service may leave out nulls. */

@@ -1,6 +1,6 @@
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
-import type { Allowance } from './allowance.js';
+import type { Allowance, RunCaps } from './allowance.js';
 import type { ExportMemory } from './broken-exports.js';
 import { countOverage, refuseExport, type TakenExport, takeExport } from './export-allowance.js';
 
@@ -21,12 +21,14 @@ export class ExportGate {
   readonly memory: ExportMemory;
   readonly #io: Io;
   readonly #held = new Set<{ rows: bigint }>();
+  readonly #onExport: NonNullable<RunCaps['onExport']>;
   #left: Allowance;
 
-  constructor(allowance: Allowance, io: Io, memory: ExportMemory) {
+  constructor(allowance: Allowance, io: Io, memory: ExportMemory, onExport: RunCaps['onExport'] = () => {}) {
     this.#left = allowance;
     this.#io = io;
     this.memory = memory;
+    this.#onExport = onExport;
   }
 
   /** The allowance left, less the rows of exports under way. */
@@ -65,6 +67,7 @@ export class ExportGate {
       this.#io.log('warn', 'export.overage_not_agreed', { rows: taken.rows, blocks, agreed });
     }
     this.#left = takeExport(this.#left, taken);
+    this.#onExport(taken.rows, blocks);
     return blocks;
   }
 }

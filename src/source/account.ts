@@ -63,14 +63,14 @@ export async function readAccount(run: Caller): Promise<Account> {
  * run took count against its caps.
  */
 export async function openAccount(
-  { client, io, memory, pipeline, caps: { maxRows, maxOverage } }: Omit<Caller, 'landing'>,
+  { client, io, memory, pipeline, caps: { maxRows, maxOverage, onExport } }: Omit<Caller, 'landing'>,
   { exports: { taken, blocks } }: RunProgress,
 ): Promise<Account> {
   const { plan, allowance } = await limitClient(client, pipeline.budget, {
     maxRows: maxRows === undefined ? undefined : Math.max(0, maxRows - Number(taken)),
     maxOverage: maxOverage === undefined ? undefined : Math.max(0, maxOverage - Number(blocks)),
   });
-  return { plan, gate: new ExportGate(allowance, io, openExportMemory(memory, io)) };
+  return { plan, gate: new ExportGate(allowance, io, openExportMemory(memory, io), onExport) };
 }
 
 /** Reads the plan, and limits the client to its rate (section 8) and to the calls that plan and budget leave. */

@@ -13,7 +13,7 @@ import { openNotifier } from '../observers/notify-run.js';
 import { type RunObserver, watchRun } from '../observers/watch-run.js';
 import { describeReport, formatReport } from '../run-report.js';
 
-export interface SyncTerms extends Pick<SyncOptions, 'connect'> {
+export interface SyncTerms extends Pick<SyncOptions, 'connect' | 'caps'> {
   /** Ends after an interrupted run, even if that was no complete copy. */
   isOnce?: boolean;
 }

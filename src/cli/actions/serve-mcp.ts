@@ -1,5 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import pLimit from 'p-limit';
 import { QUESTION_MS } from '../../explore/question.js';
 import { Snapshots } from '../../explore/snapshots.js';
 import type { Arguments, CommandContext } from '../command.js';
@@ -65,6 +66,7 @@ async function openDesk(request: Arguments<typeof mcp>, { io }: CommandContext, 
   const snapshots = new Snapshots(source, { memory, list: watched, rates, report });
   const desk: Desk = {
     ...{ path, lake: source.lake, remote, snapshots, io, now: io.now, most: timeout, pipeline, rates },
+    ...{ plans: new Map(), inTurn: pLimit(1) },
     mostBytes: 2 * readBytes(memory),
     mapping: settings?.source.mapping ?? {},
     monthly: settings?.budget ?? DEFAULT_BUDGET,

@@ -1,4 +1,5 @@
 import { sep } from 'node:path';
+import type { LimitFunction } from 'p-limit';
 import type { Conversion } from '../../analyze/exchange-rates.js';
 import type { Snapshot } from '../../explore/snapshot.js';
 import type { Snapshots } from '../../explore/snapshots.js';
@@ -11,6 +12,24 @@ import type { Mapping } from '../../tables/item-names.js';
 import type { RemoteSource } from '../find-target.js';
 import type { CliIo } from '../terminal-io.js';
 import type { SessionBudget } from './session-budget.js';
+
+/** A plan that `sync` may carry out, once. */
+export interface KnownPlan {
+  isReconcile: boolean;
+  state: LakeState;
+  calls: number;
+  exportRows: bigint;
+  overageBlocks: bigint;
+}
+
+/** The state that a plan was made for: the newest run of the lake, and the run that it continues. */
+export interface LakeState {
+  published: string;
+  unfinished: string | null;
+  /** Rows and blocks that the unfinished run has taken. */
+  taken: bigint;
+  blocks: bigint;
+}
 
 /** The lake, the limits and the budget that tools of one server share. */
 export interface Desk {
@@ -33,6 +52,10 @@ export interface Desk {
   monthly: Budget;
   allowSync: boolean;
   session: SessionBudget;
+  /** Plans of the session, by their digest. */
+  plans: Map<string, KnownPlan>;
+  /** One paid call at a time, so that each answer names what it took. */
+  inTurn: LimitFunction;
   io: CliIo;
   now(): Date;
 }

@@ -59,7 +59,7 @@ export class SessionBudget implements CallCap {
     if (reached) this.#spent = { ...this.#spent, calls: this.#spent.calls + 1n };
   }
 
-  takeExports(exportRows: bigint, overageBlocks: bigint): void {
+  takeExport(exportRows: bigint, overageBlocks: bigint): void {
     const { calls, exportRows: rows, overageBlocks: blocks } = this.#spent;
     this.#spent = { calls, exportRows: rows + exportRows, overageBlocks: blocks + overageBlocks };
   }

@@ -5,6 +5,7 @@ import { PricelakeError } from '../../../io/errors.js';
 import { peekUnfinishedRun } from '../../../journal/landings.js';
 import { findLake } from '../../../lake/lake.js';
 import { readTable } from '../../../lake/read.js';
+import type { RunCaps } from '../../../plan/allowance.js';
 import { estimateRun, type RunEstimate } from '../../../run/plan/estimate-run.js';
 import { runSync } from '../../actions/run-sync.js';
 import type { CommandContext } from '../../command.js';
@@ -13,40 +14,9 @@ import { openPipeline } from '../../find-target.js';
 import type { Output } from '../../output/output.js';
 import { planResult, runResult } from '../../results/copy.js';
 import { PLAIN } from '../../style.js';
-import type { Call, Desk } from '../desk.js';
+import type { Call, Desk, KnownPlan, LakeState } from '../desk.js';
 import { paidShape, type SessionBudget } from '../session-budget.js';
 import { declareTool } from '../tool.js';
-
-/** A plan that `sync` may carry out, once. */
-interface KnownPlan {
-  isReconcile: boolean;
-  state: LakeState;
-  calls: number;
-  exportRows: bigint;
-  overageBlocks: bigint;
-}
-
-/** The state that a plan was made for: the newest run of the lake, and the run that it continues. */
-interface LakeState {
-  published: string;
-  unfinished: string | null;
-  /** Rows and blocks that the unfinished run has taken. */
-  taken: bigint;
-  blocks: bigint;
-}
-
-const plans = new WeakMap<Desk, Map<string, KnownPlan>>();
-/** One paid call of a session at a time, so that each answer names what it took. */
-const turns = new WeakMap<Desk, Promise<unknown>>();
-
-async function inTurn<T>(desk: Desk, work: () => Promise<T>): Promise<T> {
-  const turn = (turns.get(desk) ?? Promise.resolve()).then(work, work);
-  turns.set(
-    desk,
-    turn.catch(() => {}),
-  );
-  return turn;
-}
 
 /** @throws PricelakeError `usage` where a remote is read: its own machine syncs it */
 async function readState({ path, remote }: Desk): Promise<LakeState> {
@@ -72,9 +42,10 @@ const connectWithin = (cap: SessionBudget): typeof createClient => {
 };
 
 /** Caps of one run: what the session has left, and what earlier tries of the run took. */
-const capRun = ({ left }: SessionBudget, { taken, blocks }: LakeState) => ({
-  maxRows: Number(left.exportRows + taken),
-  maxOverage: Number(left.overageBlocks + blocks),
+const capRun = (session: SessionBudget, { taken, blocks }: LakeState): RunCaps => ({
+  maxRows: Number(session.left.exportRows + taken),
+  maxOverage: Number(session.left.overageBlocks + blocks),
+  onExport: (rows, billed) => session.takeExport(rows, billed),
 });
 
 const addPaid = async <T extends Record<string, unknown>>({ session }: Desk, work: () => Promise<T>) => {
@@ -119,7 +90,7 @@ export const plan = declareTool({
   }),
   asksService: true,
   run: ({ reconcile = false }, { desk, signal }) =>
-    inTurn(desk, () =>
+    desk.inTurn(() =>
       addPaid(desk, async () => {
         const { session, io, path, pipeline: named } = desk;
         const pipeline = await openPipeline({ pipeline: named, lake: path }, { io });
@@ -132,30 +103,13 @@ export const plan = declareTool({
         const refusal = stopped ?? refuseBeyond({ calls, exportRows, overageBlocks }, session);
         const key = digest(path, reconcile, state, estimate);
         if (refusal === undefined) {
-          const known = plans.get(desk) ?? new Map<string, KnownPlan>();
-          plans.set(desk, known.set(key, { isReconcile: reconcile, state, calls, exportRows, overageBlocks }));
+          desk.plans.set(key, { isReconcile: reconcile, state, calls, exportRows, overageBlocks });
         }
         const why = refusal === undefined ? null : describeError(refusal).error;
         return { ...priced, lake: path, digest: refusal === undefined ? key : null, refusal: why };
       }),
     ),
 });
-
-/** The journal has what a run took before it failed; the ledger, if it failed after it had published. */
-async function countFailed(desk: Desk, before: LakeState): Promise<void> {
-  const after = await readState(desk);
-  let { taken, blocks } = after;
-  if (after.published !== before.published) {
-    await desk.snapshots.renew();
-    const sql = `SELECT coalesce(sum(export_rows + export_rows_lost), 0)::BIGINT AS taken,
-      coalesce(sum(overage_blocks), 0)::BIGINT AS blocks FROM runs WHERE run_number > $1::BIGINT`;
-    const [row] = await desk.snapshots.use((snapshot) => snapshot.rows(sql, [before.published]));
-    taken += row?.taken as bigint;
-    blocks += row?.blocks as bigint;
-  }
-  const atLeastZero = (count: bigint) => (count > 0n ? count : 0n);
-  desk.session.takeExports(atLeastZero(taken - before.taken), atLeastZero(blocks - before.blocks));
-}
 
 type Cost = Pick<KnownPlan, 'calls' | 'exportRows' | 'overageBlocks'>;
 
@@ -190,7 +144,7 @@ export const sync = declareTool({
   asksService: true,
   run: ({ digest: given }, call) => {
     const { desk } = call;
-    return inTurn(desk, () =>
+    return desk.inTurn(() =>
       addPaid(desk, async () => {
         const { session, path, pipeline } = desk;
         if (!desk.allowSync) {
@@ -198,7 +152,7 @@ export const sync = declareTool({
             hint: 'A person can start it with --allow-sync and a budget.',
           });
         }
-        const wanted = plans.get(desk)?.get(given);
+        const wanted = desk.plans.get(given);
         const state = await readState(desk);
         const isSame = wanted?.state.published === state.published && wanted.state.unfinished === state.unfinished;
         if (wanted === undefined || !isSame) {
@@ -208,21 +162,12 @@ export const sync = declareTool({
         }
         const refusal = refuseBeyond(wanted, session);
         if (refusal !== undefined) throw refusal;
-        plans.get(desk)?.delete(given);
-        const request = { pipeline, lake: path, reconcile: wanted.isReconcile, ...capRun(session, state) };
-        try {
-          const report = await runSync(request, createContext(call), { connect: connectWithin(session), isOnce: true });
-          const { export_rows, export_rows_lost, overage_blocks } = report as Record<string, bigint>;
-          session.takeExports(
-            (export_rows ?? 0n) + (export_rows_lost ?? 0n) - state.taken,
-            (overage_blocks ?? 0n) - state.blocks,
-          );
-          await desk.snapshots.renew();
-          return report;
-        } catch (error) {
-          await countFailed(desk, state);
-          throw error;
-        }
+        desk.plans.delete(given);
+        const request = { pipeline, lake: path, reconcile: wanted.isReconcile };
+        const terms = { connect: connectWithin(session), caps: capRun(session, state), isOnce: true };
+        const report = await runSync(request, createContext(call), terms);
+        await desk.snapshots.renew();
+        return report;
       }),
     );
   },
