@@ -1,4 +1,4 @@
-import { IdSet } from '../io/id-set.js';
+import type { IdSet } from '../io/id-set.js';
 import type { RelationGraph } from '../sql/graph.js';
 import type { Needs, Values } from '../sql/model.js';
 import type { Relation } from '../sql/relation.js';
@@ -26,20 +26,7 @@ export async function findNeeds(
     FROM ${read} HAVING count(*) > 0`,
   );
   if (since === undefined || since.since === null) return { rows, wanted: undefined };
-  return { rows, wanted: { itemIds: await readIds(graph, read), changedSince: String(since.since) } };
-}
-
-async function readIds(graph: RelationGraph, rows: Sql): Promise<IdSet> {
-  const each = sql`SELECT DISTINCT item_id FROM ${rows}`;
-  const ids = new BigInt64Array(Number(await graph.count(each)));
-  await graph.db.stream(sql`${each} ORDER BY item_id`.text, async (result) => {
-    let place = 0;
-    for await (const chunk of result) {
-      ids.set(chunk.getColumnValues(0) as bigint[], place);
-      place += chunk.rowCount;
-    }
-  });
-  return new IdSet(ids);
+  return { rows, wanted: { itemIds: await graph.itemIds(read), changedSince: String(since.since) } };
 }
 
 /** Whole reads of items, judged by the changes. */

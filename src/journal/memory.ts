@@ -214,8 +214,8 @@ export function listIdleRuns({ idleRuns }: LakeMemory, published = -1n): IdleRun
 }
 
 /** Items whose histories have been read. */
-export function listReadHistories({ histories }: LakeMemory): Set<bigint> {
-  return new Set(listChain(histories).flatMap((items) => items.split(',').map(BigInt)));
+export function* listReadHistories({ histories }: LakeMemory): Generator<bigint> {
+  for (const items of listChain(histories)) for (const id of items.split(',')) yield BigInt(id);
 }
 
 /** Exports that broke off in earlier runs, newest first. */

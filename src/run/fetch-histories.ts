@@ -1,6 +1,7 @@
 import type { createClient } from '../api/client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../io/errors.js';
+import type { IdSet } from '../io/id-set.js';
 import type { Io } from '../io/io.js';
 import { peekUnfinishedRun } from '../journal/landings.js';
 import { listReadHistories, readMemory } from '../journal/memory.js';
@@ -13,6 +14,9 @@ import { createTableViews } from '../lake/views.js';
 import { countBesideRun, countCallsLeft } from '../plan/allowance.js';
 import { limitClient } from '../source/account.js';
 import { hasOpenBackfill, landHistories, listWaitingHistories } from '../source/land-histories.js';
+import { RelationGraph } from '../sql/graph.js';
+import type { Relation } from '../sql/relation.js';
+import { code, type Sql, sql } from '../sql/sql.js';
 
 /** Histories of items that were read before a run, one call each. */
 export interface TakenHistories {
@@ -44,11 +48,16 @@ export async function takeHistories(
   if ((await peekUnfinishedRun(lake.root, applied.run ?? 0n)) !== undefined) return NONE;
   return withLockedLake(pipeline.lake.path, io, signal, async (locked) => {
     const missing = await listMissingHistories({ ...locked, lake: { ...lake, bring } });
-    if (missing.length === 0 && !(await hasOpenBackfill(lake.root))) return NONE;
+    if (missing.size === 0 && !(await hasOpenBackfill(lake.root))) return NONE;
     const waiting = await listWaitingHistories(lake.root);
     const choose = (calls: bigint | null) => {
-      const itemIds = [...waiting, ...missing.slice(0, countBesideRun(missing.length, calls))];
-      return { itemIds, left: missing.length + waiting.length - itemIds.length };
+      const itemIds = [...waiting];
+      const many = waiting.length + countBesideRun(missing.size, calls);
+      for (const id of missing) {
+        if (itemIds.length >= many) break;
+        itemIds.push(id);
+      }
+      return { itemIds, left: missing.size + waiting.length - itemIds.length };
     };
     try {
       const taken = await landItemHistories(pipeline, locked, choose, io, connect);
@@ -57,8 +66,8 @@ export async function takeHistories(
     } catch (error) {
       // Landed histories wait for a later run. The run that follows may still work without them.
       if (!(error instanceof PricelakeError) || !['budget', 'quota'].includes(error.code)) throw error;
-      io.log('warn', 'histories.waiting', { left: missing.length, reason: error.message });
-      return { asked: 0, left: missing.length };
+      io.log('warn', 'histories.waiting', { left: missing.size, reason: error.message });
+      return { asked: 0, left: missing.size };
     }
   });
 }
@@ -82,14 +91,15 @@ export async function landItemHistories(
   }
 }
 
-async function listMissingHistories({ lake, db }: Pick<LockedLake, 'lake' | 'db'>): Promise<bigint[]> {
+async function listMissingHistories({ lake, db }: Pick<LockedLake, 'lake' | 'db'>): Promise<IdSet> {
   await createTableViews(db, lake, ['items']);
-  return findMissingHistories(lake, await db.rows('SELECT item_id FROM items WHERE gone_at IS NULL ORDER BY item_id'));
+  return findMissingHistories(new RelationGraph(db), lake, code('items'));
 }
 
-/** Keeps items whose histories are neither read nor waiting. */
-export async function findMissingHistories(lake: Lake, items: Record<string, unknown>[]): Promise<bigint[]> {
-  const known = listReadHistories(await readMemory(lake));
-  for (const id of await listWaitingHistories(lake.root)) known.add(id);
-  return items.map((row) => row.item_id as bigint).filter((id) => !known.has(id));
+/** Items that are not gone and whose histories are neither read nor waiting. @param items rows of table items */
+export async function findMissingHistories(graph: RelationGraph, lake: Lake, items: Relation | Sql): Promise<IdSet> {
+  const missing = await graph.itemIds(sql`${items} WHERE gone_at IS NULL`);
+  for (const id of listReadHistories(await readMemory(lake))) missing.delete(id);
+  for (const id of await listWaitingHistories(lake.root)) missing.delete(id);
+  return missing;
 }

@@ -166,8 +166,8 @@ export async function hasOpenBackfill(lakeRoot: string): Promise<boolean> {
 /** Removes histories that a run has published, and remembers that they are read. */
 export async function removeBackfill(landing: Landing, lakeRoot: string, memory: Memory): Promise<void> {
   if (landing.journal.state.histories === undefined) return;
-  const known = listReadHistories(memory.state);
-  const items = (await listWaitingHistories(lakeRoot)).filter((id) => !known.has(id));
-  if (items.length > 0) await memory.append({ type: 'histories', items: items.join(',') });
+  const items = new Set(await listWaitingHistories(lakeRoot));
+  for (const id of listReadHistories(memory.state)) items.delete(id);
+  if (items.size > 0) await memory.append({ type: 'histories', items: [...items].join(',') });
   await rm(backfillFolder(lakeRoot), { recursive: true, force: true });
 }

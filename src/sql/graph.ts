@@ -1,4 +1,5 @@
 import type { DuckDBValue } from '@duckdb/node-api';
+import { IdSet } from '../io/id-set.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
 import type { Database } from './connection.js';
@@ -70,6 +71,20 @@ export class RelationGraph {
       rows instanceof Relation ? sql`SELECT count(*) AS n FROM ${rows}` : sql`SELECT count(*) AS n FROM (${rows})`,
     );
     return row?.n as bigint;
+  }
+
+  /** The items of these rows, which stand after FROM. No row becomes an object: they may be all items of a lake. */
+  async itemIds(rows: Relation | Sql): Promise<IdSet> {
+    const each = sql`SELECT DISTINCT item_id FROM ${rows}`;
+    const ids = new BigInt64Array(Number(await this.count(each)));
+    await this.db.stream(sql`${each} ORDER BY item_id`.text, async (result) => {
+      let place = 0;
+      for await (const chunk of result) {
+        ids.set(chunk.getColumnValues(0) as bigint[], place);
+        place += chunk.rowCount;
+      }
+    });
+    return new IdSet(ids);
   }
 
   /** Resolves when all relations that the SQL reads are made. */

@@ -139,7 +139,7 @@ export const fullItem = (row: Row): Row =>
 export interface ModelWorld {
   base?: Row[];
   /** Ids of whole rows of the merge base that are not as the lake has them. */
-  different?: number[];
+  different?: (number | bigint)[];
   reread?: Row[];
   changes?: Row[];
   renamed?: Row[];

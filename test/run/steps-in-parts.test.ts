@@ -5,13 +5,15 @@ import { createSeeded } from '../seeded.js';
 
 const { graph, play, readTexts } = await openModels();
 
+const ODD_IDS = [-5n, 0n, 9_007_199_254_740_993n, 9_223_372_036_854_775_807n];
+
 /** Items that change, are read whole, are stale, gone or renamed, by chance. */
 function makeWorld(seed: number): ModelWorld {
   const { fraction, integer, pick } = createSeeded(seed);
   const chance = (share: number) => fraction() < share;
   const int = (least: number, most: number) => least + integer(most - least + 1);
-  const ids = Array.from({ length: 40 }, (_, index) => index + 1);
-  const some = (share: number, row: (item_id: number) => Row) => ids.filter(() => chance(share)).map(row);
+  const ids = [...ODD_IDS, ...Array.from({ length: 36 }, (_, index) => BigInt(index + 1))];
+  const some = (share: number, row: (item_id: bigint) => Row) => ids.filter(() => chance(share)).map(row);
   const changes = some(0.9, (item_id) => ({ item_id }))
     .flatMap((row) => Array.from({ length: int(1, 4) }, () => row))
     .map((row, place) => {
@@ -31,10 +33,10 @@ function makeWorld(seed: number): ModelWorld {
       observed_at: at(3),
       first_read_at: at(4),
     })),
-    history: some(0.3, (item_id) => change({ item_id, change_id: 90 + (item_id % 10), observed_at: at(3) })),
+    history: some(0.3, (item_id) => change({ item_id, change_id: int(90, 99), observed_at: at(3) })),
     renamed: chance(0.5) ? [{ site_id: 7, name: 'Renamed', host: 'new.example' }] : [],
     watermark: 100,
-    changes,
+    changes: [...changes, change({ item_id: null, change_id: 1000 })],
   };
 }
 
@@ -47,4 +49,9 @@ test.each([1, 2, 3, 4, 5, 6])('changes that are applied part by part give the sa
     expect(expected.length).toBeGreaterThan(2);
     expect(await readTexts(divided[rows])).toEqual(expected);
   }
+});
+
+test('no rows at all give none in parts either', async () => {
+  const divided = await play({}, stepsInParts(graph, partsHere(graph, 3)));
+  for (const rows of ['needed', 'judged', 'applied'] as const) expect(await readTexts(divided[rows])).toEqual([]);
 });

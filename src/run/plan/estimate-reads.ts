@@ -14,7 +14,6 @@ import { type Ahead, countPages } from '../../plan/estimate.js';
 import { planHydration } from '../../plan/plan-hydration.js';
 import type { Account } from '../../source/account.js';
 import { listSelectedParts } from '../../source/dataset-client.js';
-import { sql } from '../../sql/sql.js';
 import type { CursorWindow } from '../../tables/cursor-window.js';
 import { findMissingHistories } from '../fetch-histories.js';
 import { countLakeSites, findEvidence, readListingItems } from '../land/listing-states.js';
@@ -151,10 +150,9 @@ export async function estimateHistories(
   const isFirst = tables.items.version < 0n;
   // Histories wait for the end of an unfinished run.
   if (!isFirst && journal.state.stage !== 'none') return undefined;
-  const rows = isFirst
-    ? []
-    : await graph.rows(sql`SELECT item_id FROM ${await before.rows('items')} WHERE gone_at IS NULL`);
-  const missing = isFirst ? Number(copied ?? 0n) : (await findMissingHistories(lake, rows)).length;
+  const missing = isFirst
+    ? Number(copied ?? 0n)
+    : (await findMissingHistories(graph, lake, await before.rows('items'))).size;
   if (missing === 0) return undefined;
   const asked = countBesideRun(missing, countCallsLeft(gate.left(), 0n));
   const { sample, products } = pipeline.proof;
