@@ -12,10 +12,11 @@ export interface FeedEnd {
 /** Lets pages of a feed through, one after the other, while they lead to its end. */
 export interface FeedGuard {
   /**
-   * Returns true if more of the feed must be read. Throws `contract` for a page that leads nowhere, or that skips changes,
-   * which the lake would never see.
+   * Returns where the feed goes on, and whether more of it must be read. Throws `contract` for a page that leads nowhere,
+   * or that skips changes, which the lake would never see.
+   * @param findNewest asks for the newest change of the part that is read
    */
-  admit(page: FeedPage, after: bigint): Promise<boolean>;
+  admit(page: FeedPage, after: bigint, findNewest: () => Promise<bigint>): Promise<{ cursor: bigint; goesOn: boolean }>;
   /** The end up to which a long feed is read; undefined for a short one. Later changes belong to the next run. */
   goal(): FeedEnd | undefined;
   /** The goal, if it was reached although later changes wait. */
@@ -54,21 +55,24 @@ export function createFeedGuard(findEnd: () => Promise<FeedEnd>): FeedGuard {
   }
 
   return {
-    async admit(page, after) {
+    async admit(page, after, findNewest) {
       const { shown, hasMore, nextCursor } = page;
       if (hasMore) count(page, after);
       if (nextCursor > shown && nextCursor > newest) ({ newest } = await findEnd());
       if (nextCursor > shown && nextCursor > newest) {
-        throw refuse(after, `nextCursor ${nextCursor} is beyond the newest change of /changes/recent, ${newest}`);
+        // Nothing shows that the service can continue from there, so the cursor stays at the last change shown.
+        const last = newest > shown ? await findNewest() : newest;
+        if (last <= shown) return { cursor: shown, goesOn: false };
+        throw refuse(after, `nextCursor ${nextCursor} is beyond the newest change of /changes/recent, ${last}`);
       }
-      if (!hasMore) return false;
+      if (!hasMore) return { cursor: nextCursor, goesOn: false };
       if (pages === LONG_FEED_PAGES) {
         const end = await findEnd();
         // A position before the cursor is no end.
         if (end.newest >= nextCursor) goal = end;
       }
       isReached = goal !== undefined && nextCursor >= goal.newest;
-      return !isReached;
+      return { cursor: nextCursor, goesOn: !isReached };
     },
     goal: () => goal,
     reached: () => (isReached ? goal : undefined),

@@ -204,8 +204,9 @@ async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard
       if (after !== cursor) known = larger(known, part.watermark ?? 0n);
       cursor = after;
       const page = readFeedPage(body, cursor);
-      const goesOn = await guard.admit(page, cursor);
-      const { changes, nextCursor } = page;
+      const findNewest = async () => (await readNewestChange(client)) ?? 0n;
+      const { cursor: nextCursor, goesOn } = await guard.admit(page, cursor, findNewest);
+      const { changes } = page;
       if (changes.length > 0) {
         const counts = { rows: changes.length, ...(page.unnamed === 0 ? {} : { unnamed: page.unnamed }) };
         const entry = { after: cursor, nextCursor, hasMore: page.hasMore, ...counts, calls: client.calls() };

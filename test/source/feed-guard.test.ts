@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Progress } from '../../src/io/io.js';
 import { FEED_PACE, LONG_FEED_PAGES, MAX_EMPTY_PAGES } from '../../src/io/limits.js';
+import { listParts } from '../../src/source/dataset-client.js';
 import { landFeed } from '../../src/source/feed.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
@@ -143,6 +144,29 @@ describe('the feed', () => {
         facts: { hint: expect.stringContaining('Nothing was published.') },
       });
     }
+  });
+
+  test('whose nextCursor counts changes that the key cannot see is read to the last change that it can', async () => {
+    for (const hasMore of [false, true]) {
+      const service = await startFeed((after) => ({ ids: after < NEWEST ? [NEWEST] : [], hasMore, nextCursor: 99n }));
+      expect(await pull(service)).toMatchObject({ changes: 1, cursor: NEWEST, complete: true });
+      expect(await pull(service, NEWEST)).toMatchObject({ changes: 0, cursor: NEWEST, complete: true });
+      expect(service.urls).toHaveLength(4);
+    }
+  });
+
+  test('of a dataset whose nextCursor is beyond the newest change of all ends with the newest of the dataset', async () => {
+    const newest = new Map([[7n, 3n], [8n, NEWEST]]);
+    const service = await startService((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
+      const dataset = searchParams.get('dataset');
+      const last = dataset === null ? NEWEST : (newest.get(BigInt(dataset)) ?? 0n);
+      const isNews = pathname.endsWith('/recent') || BigInt(searchParams.get('after') ?? '') < last;
+      sendJson(response, 200, `{"changes":[${isNews ? `{"id":${last}}` : ''}],"hasMore":false,"nextCursor":99}`);
+    });
+    const parts = listParts(service.client, [...newest.keys()]).map((part) => ({ ...part, from: 0n }));
+    const landed = await landFeed(service.client, await openLanding(), parts, true, service.io);
+    expect(landed).toMatchObject({ changes: 2, cursor: NEWEST });
   });
 
   test('whose nextCursor is beyond the changes of its page is taken up to the newest change of all', async () => {

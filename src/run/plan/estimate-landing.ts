@@ -105,10 +105,16 @@ async function readPart({ client }: DatasetPart, after: bigint): Promise<Waiting
   const { body } = await client.bytes('/changes', { after, limit: PAGE_LIMIT });
   const page = readFeedPage(body, after);
   const rows = BigInt(page.changes.length);
-  const count = (changes: bigint, exact: boolean): Count => ({ count: changes, calls: countPages(changes), exact });
+  // The service may put fewer changes on a page than asked for, even none while more wait.
+  const pageSize = page.hasMore && rows > 0n ? page.changes.length : PAGE_LIMIT;
+  const count = (changes: bigint): Count => ({
+    count: changes,
+    calls: countPages(changes, pageSize),
+    exact: !page.hasMore,
+  });
   const [first] = page.changes;
-  if (!page.hasMore || first === undefined) return { body, page, changes: count(rows, true) };
+  if (!page.hasMore || first === undefined) return { body, page, changes: count(rows) };
   const ids = { first: readItemId(body, first), last: page.nextCursor, rows };
   const newest = (await readNewestChange(client)) ?? page.nextCursor;
-  return { body, page, changes: count(extrapolateChanges(ids, newest), false) };
+  return { body, page, changes: count(extrapolateChanges(ids, newest)) };
 }
