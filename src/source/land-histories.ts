@@ -4,7 +4,7 @@ import { link, rm } from 'node:fs/promises';
 import path from 'node:path';
 import pLimit from 'p-limit';
 import type { ApiClient } from '../api/client.js';
-import { readElements, type Slice } from '../formats/json-scan.js';
+import { findField, readElements, type Slice } from '../formats/json-scan.js';
 import { makeFolder, syncFolder } from '../io/durable.js';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
@@ -109,20 +109,29 @@ async function readHistory(client: ApiClient, itemId: bigint): Promise<{ body: B
   }
 }
 
-/** `{"id":1,…}` → `{"item":{"id":7},"id":1,…}`, because a history entry does not name its item (section 2). */
+/**
+ * `{"id":1,…}` → `{"item":{"id":7},"id":1,…}`, because a history entry does not name its item (section 2). One that does,
+ * like an entry of the feed, has the name in place of its own.
+ */
 function nameItem(body: Buffer, entries: readonly Slice[], itemId: bigint): { body: Buffer; rows: Slice[] } {
-  const name = Buffer.from(`{"item":{"id":${itemId}},`);
+  const item = `{"id":${itemId}}`;
   const rows: Slice[] = [];
   const parts: Buffer[] = [];
   let end = 0;
   for (const entry of entries) {
-    const rest = body.subarray(entry.start + 1, entry.end);
-    parts.push(name, rest);
-    rows.push({ start: end, end: end + name.length + rest.length });
-    end += name.length + rest.length;
+    const own = body[entry.start] === OPEN_BRACE ? findField(body, entry.start, (name) => name === 'item') : undefined;
+    const place = own ?? { start: entry.start + 1, end: entry.start + 1 };
+    const name = Buffer.from(own === undefined ? `"item":${item},` : item);
+    const named = [body.subarray(entry.start, place.start), name, body.subarray(place.end, entry.end)];
+    const start = end;
+    for (const piece of named) end += piece.length;
+    parts.push(...named);
+    rows.push({ start, end });
   }
   return { body: Buffer.concat(parts), rows };
 }
+
+const OPEN_BRACE = 0x7b;
 
 /** Links complete histories into the run's landing; incomplete ones wait. */
 export async function takeBackfill(landing: Landing, lakeRoot: string): Promise<LandedBackfill> {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { backfillHistory } from '../../src/run/backfill-history.js';
-import { openWorld, readLake, refuse, testIo, type World } from './world.js';
+import { changeText, openWorld, readLake, refuse, testIo, type World } from './world.js';
 
 let world: World;
 afterEach(() => world.close());
@@ -36,6 +36,18 @@ describe('a backfill of history', () => {
     expect(after.filter((row) => row[7] !== 'history')).toEqual(before);
     await backfillHistory(world.pipeline, { itemIds: chosen.map(BigInt) }, testIo, signal);
     expect(await readHistory()).toEqual(after);
+  });
+
+  test.each(['null', '{"id":1}'])('takes entries that have an item, as changes of the feed do: %s', async (item) => {
+    const intercept = changeText(/\/history$/, (text) => text.replaceAll(/\{"id":(\d+),/g, `{"id":$1,"item":${item},`));
+    world = await openWorld({ items: 30, sites: 2, history: 'none', intercept });
+    await world.sync();
+    const { run } = await backfillHistory(world.pipeline, { where: 'true' }, testIo, signal);
+    expect(run.row.rejected).toBe(0n);
+    const told = new Set((await truthOf()).map(([, itemId, , at]) => `${itemId} ${at}`));
+    const rows = await readHistory("origin = 'history'");
+    expect(rows.length).toBeGreaterThan(20);
+    expect(rows.filter(([, itemId, , at]) => !told.has(`${itemId} ${at}`))).toEqual([]);
   });
 
   test('of items that a condition chooses gives a plan without the feed a history', async () => {

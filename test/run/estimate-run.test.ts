@@ -65,6 +65,16 @@ describe('what a run says it will take', () => {
     expect(said.steps.find(({ step }) => step === 'feed')).toMatchObject({ calls: 1, exact: true });
   });
 
+  test('for more changes than the service puts on a page: a call for each page', async () => {
+    await world.sandbox.advance({ hours: 3, changes: 600 });
+    const said = await estimate();
+    world.requests.length = 0;
+    await world.sync();
+    const pages = world.requests.filter((request) => request.startsWith('/changes?')).length;
+    expect(pages).toBeGreaterThan(2);
+    expect(said.steps.find(({ step }) => step === 'feed')).toMatchObject({ calls: pages, exact: false });
+  });
+
   test('for a poll: pages of the items that changed since, and the counts that tell whether it missed any', async () => {
     await world.sandbox.advance({ hours: 3, changes: 60 });
     world.pipeline.source.mode = 'poll';
