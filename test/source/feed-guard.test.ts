@@ -156,7 +156,10 @@ describe('the feed', () => {
   });
 
   test('of a dataset whose nextCursor is beyond the newest change of all ends with the newest of the dataset', async () => {
-    const newest = new Map([[7n, 3n], [8n, NEWEST]]);
+    const newest = new Map([
+      [7n, 3n],
+      [8n, NEWEST],
+    ]);
     const service = await startService((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
       const dataset = searchParams.get('dataset');
