@@ -12,7 +12,7 @@ export interface FeedEnd {
 /** Lets pages of a feed through, one after the other, while they lead to its end. */
 export interface FeedGuard {
   /**
-   * Returns where the feed goes on, and whether more of it must be read. Throws `contract` for a page that leads nowhere,
+   * Returns where the feed continues, and whether more of it must be read. Throws `contract` for a page that leads nowhere,
    * or that skips changes, which the lake would never see.
    * @param findNewest asks for the newest change of the part that is read
    */
