@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { parse } from 'lossless-json';
-import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
+import { type CsvFacts, parseCsvRecord, readCsvRecords } from '../formats/csv.js';
 import { isTooDeep } from '../formats/json-scan.js';
 import { isBlank, readLines } from '../formats/ndjson.js';
 import { findRowId, type IsId, readCellId } from '../formats/row-id.js';
@@ -15,8 +15,7 @@ const SAFE_LENGTH = 15;
 /** Characters of raw text beside a row that nearly fills its line. */
 const FEW_CHARACTERS = 1000;
 
-export interface CsvColumns {
-  columns: readonly string[];
+export interface CsvColumns extends Readonly<CsvFacts> {
   /** Columns whose cells are the JSON text of objects. */
   objects: ReadonlySet<string>;
 }
@@ -140,8 +139,8 @@ function parseRow(bytes: Buffer, text: string, parseText: (text: string) => Pars
   return isUtf8(bytes) ? parseText(text) : { reason: 'not valid UTF-8' };
 }
 
-function parseCsvRow(text: string, { columns, objects }: CsvColumns): Parsed {
-  const cells = parseCsvRecord(text);
+function parseCsvRow(text: string, { columns, quotesNulls, objects }: CsvColumns): Parsed {
+  const cells = parseCsvRecord(text, quotesNulls);
   if (cells === undefined) return { reason: 'not valid CSV: a quote in the wrong place' };
   if (cells.length !== columns.length) return { reason: `${cells.length} cells, but the header has ${columns.length}` };
   const value = Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? null]));

@@ -1,3 +1,4 @@
+import type { CsvFacts } from '../formats/csv.js';
 import { MAX_ROW_BYTES } from '../io/limits.js';
 import { quoteIdentifier, quoteList, quoteLiteral } from '../sql/quote.js';
 import { ITEM_VALUE_NAMES } from '../tables/item-names.js';
@@ -23,8 +24,8 @@ export interface LandedFile {
   part: string;
   /** When its rows were read, ISO 8601. */
   readAt: string;
-  /** Names of the columns of CSV, in order, no two alike. */
-  columns?: readonly string[];
+  /** Facts about CSV. */
+  csv?: Readonly<CsvFacts>;
 }
 
 /** Landed files that are read as one: alike in layout and shape. */
@@ -142,7 +143,7 @@ function rowPrefix(file: LandedFile): string {
 
 /** Declares every column, because DuckDB would read the file a second time to guess them. */
 function rowsSql(files: LandedFiles, fields: Map<string, string>): string {
-  if (files[0].layout === 'csv') return csvRowsSql(files, files[0].columns ?? []);
+  if (files[0].layout === 'csv') return csvRowsSql(files, files[0].csv ?? { columns: [], quotesNulls: false });
   const columns =
     files[0].layout === 'separated'
       ? `{n: 'BIGINT', raw: 'VARCHAR', row: ${quoteLiteral(structType(fields))}}`
@@ -153,14 +154,14 @@ function rowsSql(files: LandedFiles, fields: Map<string, string>): string {
 }
 
 /**
- * Strictly RFC 4180, all as text: an empty cell is null, a quoted empty one is a text. Nothing is guessed, and a record
- * of another number of cells is an error.
+ * Strictly RFC 4180, all as text: an empty cell is null, a quoted empty one is a text unless nulls are quoted. A record of
+ * another number of cells is an error.
  */
-function csvRowsSql(files: LandedFiles, columns: readonly string[]): string {
+function csvRowsSql(files: LandedFiles, { columns, quotesNulls }: Readonly<CsvFacts>): string {
   const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;
   const types = new Map(columns.map((name) => [name, 'VARCHAR']));
   return `read_csv(${quoteList(files.map(({ path }) => path))}, auto_detect = false, header = true, delim = ',',
-  quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false, max_line_size = ${MAX_ROW_BYTES},
+  quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = ${quotesNulls}, max_line_size = ${MAX_ROW_BYTES},
   buffer_size = ${2 * MAX_ROW_BYTES}, ${filename}columns = ${readJsonColumns(types)})`;
 }
 

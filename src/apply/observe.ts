@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
+import { type CsvFacts, parseCsvRecord, readCsvRecords } from '../formats/csv.js';
 import { isTooDeep } from '../formats/json-scan.js';
 import { readWholeLines } from '../formats/ndjson.js';
 import { MAX_ROW_BYTES } from '../io/limits.js';
@@ -80,15 +80,16 @@ export interface Look {
 
 /**
  * Looks at the first records of a CSV file, and at further ones until every column that may hold an object has shown a
- * value. Returns the names of its columns.
+ * value.
  */
-export async function observeCsv(file: string, { observed, mapping, show }: Look): Promise<string[]> {
+export async function observeCsv(file: string, { observed, mapping, show }: Look): Promise<CsvFacts> {
+  const quotesNulls = await findQuotedNulls(file);
   let columns: string[] | undefined;
   let holders = new Set<string>();
   let open = new Set<string>();
   let records = 0;
   for await (const { bytes } of readCsvRecords(file)) {
-    const cells = parseCsvRecord(bytes.toString('utf8'));
+    const cells = parseCsvRecord(bytes.toString('utf8'), quotesNulls);
     if (columns === undefined) {
       columns = nameColumns(cells ?? []);
       observeRow(observed, Object.fromEntries(columns.map((name) => [name, null])), mapping);
@@ -104,7 +105,23 @@ export async function observeCsv(file: string, { observed, mapping, show }: Look
     }
     if (++records >= SAMPLE_RECORDS && open.size === 0) break;
   }
-  return columns ?? [];
+  return { columns: columns ?? [], quotesNulls };
+}
+
+/**
+ * True if every empty cell of the first records is quoted. Such a writer quotes all cells, nulls too: no item has a value
+ * in every column.
+ */
+async function findQuotedNulls(file: string): Promise<boolean> {
+  let isQuoted = false;
+  let records = 0;
+  for await (const { bytes } of readCsvRecords(file)) {
+    const cells = parseCsvRecord(bytes.toString('utf8')) ?? [];
+    if (cells.includes(null)) return false;
+    isQuoted ||= cells.includes('');
+    if (++records > SAMPLE_RECORDS) break;
+  }
+  return isQuoted;
 }
 
 /** Makes the names unique as SQL compares them. A column without a name gets one from its position. */

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
+import type { CsvFacts } from '../formats/csv.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
 import { bindModel } from '../sql/model.js';
@@ -50,8 +51,8 @@ export interface TypingSource {
   rows: number;
   /** True if all rows are of one website: they need no sorting by website. */
   isOfOneSite?: boolean | undefined;
-  /** Names of the columns of CSV, in order, no two alike. */
-  columns?: string[] | undefined;
+  /** Facts about CSV. */
+  csv?: CsvFacts | undefined;
 }
 
 /** Landed files to type together. It is a value: another process can do it as well. */
@@ -81,16 +82,16 @@ export async function quoteTask(db: Database, task: TypingTask, workFolder: stri
   const sources: QuotedSource[] = [];
   for (const source of task.sources) {
     db.throwIfStopped();
-    const { path: file, readAt, columns } = source;
-    const landed = columns === undefined ? await quoteFile(file, readAt, workFolder) : asCsv(file, readAt, columns);
+    const { path: file, readAt, csv } = source;
+    const landed = csv === undefined ? await quoteFile(file, readAt, workFolder) : asCsv(file, readAt, csv);
     sources.push({ ...source, landed });
   }
   return { ...task, sources: sources as QuotedTask['sources'], workFolder };
 }
 
 /** All values of CSV are texts, so no number has to be quoted. */
-function asCsv(file: string, readAt: string, columns: readonly string[]): LandedFile {
-  return { path: file, layout: 'csv', marked: false, part: path.basename(file), readAt, columns };
+function asCsv(file: string, readAt: string, csv: CsvFacts): LandedFile {
+  return { path: file, layout: 'csv', marked: false, part: path.basename(file), readAt, csv };
 }
 
 /**
@@ -126,7 +127,7 @@ async function typeStrictly(db: Database, task: QuotedTask): Promise<TypedFile |
   const rows = sources.reduce((sum, source) => sum + source.rows, 0);
   if (sources.some(({ landed }) => landed.hasTooLarge === true)) return undefined;
   // CSV columns are read by position.
-  if (new Set(sources.map(({ landed }) => JSON.stringify(landed.columns))).size > 1) return undefined;
+  if (new Set(sources.map(({ landed }) => JSON.stringify(landed.csv))).size > 1) return undefined;
   try {
     const counts = await copyTyped(
       db,
@@ -148,12 +149,12 @@ export function isFaultOfRows(error: unknown): boolean {
 }
 
 async function typeRowByRow(db: Database, task: QuotedTask, source: QuotedSource): Promise<TypedFile> {
-  const { part, readAt, columns } = source.landed;
+  const { part, readAt, csv: facts } = source.landed;
   const place = path.join(task.workFolder, part);
   const [typedPath, goodPath, badPath] = [`${place}.parquet`, `${place}.good`, `${place}.bad`];
   const fields = task.shape?.fields ?? CHANGE_FIELDS;
   const objects = task.shape?.objects ?? new Set<string>();
-  const csv = columns === undefined ? {} : { csv: { columns, objects } };
+  const csv = facts === undefined ? {} : { csv: { ...facts, objects } };
   const onRow = () => db.throwIfStopped();
   const separated = await separateBadRows({
     ...{ path: source.path, fields, goodPath, badPath, onRow, ...csv },

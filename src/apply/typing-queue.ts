@@ -226,7 +226,7 @@ export class TypingQueue {
     for (const file of files) {
       this.#db.throwIfStopped();
       const { path, readAt, rows, isOfOneSite = false } = file;
-      sources.push({ path, readAt, rows, isOfOneSite, ...(readsCsv ? { columns: await observeCsv(path, look) } : {}) });
+      sources.push({ path, readAt, rows, isOfOneSite, ...(readsCsv ? { csv: await observeCsv(path, look) } : {}) });
     }
     const shape = detectShape(observed, readsCsv ? 'csv' : 'json', mapping);
     return { origin, sources, shape, mapping, runId: this.#run.runId };

@@ -26,7 +26,7 @@ const source = ({ file }: TaskPaths) =>
     readAt: z.string(),
     rows: count,
     isOfOneSite: z.boolean().optional(),
-    columns: z.array(z.string()).optional(),
+    csv: z.strictObject({ columns: z.array(z.string()), quotesNulls: z.boolean() }).optional(),
   });
 
 const typed = ({ file, path }: TaskPaths) =>

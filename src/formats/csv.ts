@@ -61,6 +61,14 @@ export class CsvScanner {
   }
 }
 
+/** Facts about a CSV file that typing needs. */
+export interface CsvFacts {
+  /** Names of the columns, in order, no two alike. */
+  columns: string[];
+  /** True if a quoted empty cell is null too. */
+  quotesNulls: boolean;
+}
+
 /** `line` is the line of the file, from 1, on which the record begins. */
 interface CsvRecord {
   bytes: Buffer;
@@ -116,15 +124,18 @@ function trimEnd(bytes: Buffer): Buffer {
   return bytes.subarray(0, end);
 }
 
-/** Parses cells: an empty one is null, a quoted empty one is text. Undefined if the record is not RFC 4180. */
-export function parseCsvRecord(text: string): (string | null)[] | undefined {
+/**
+ * Parses cells: an empty one is null, a quoted empty one is text, or null too with `quotesNulls`. Undefined if the record
+ * is not RFC 4180.
+ */
+export function parseCsvRecord(text: string, quotesNulls = false): (string | null)[] | undefined {
   const cells: (string | null)[] = [];
   for (let at = 0; ; ) {
     const isQuoted = text[at] === '"';
     const end = isQuoted ? findQuoteEnd(text, at) : findComma(text, at);
     if (end === undefined) return undefined;
     const cell = isQuoted ? text.slice(at + 1, end - 1).replaceAll('""', '"') : text.slice(at, end) || null;
-    cells.push(cell);
+    cells.push(quotesNulls ? cell || null : cell);
     if (end === text.length) return cells;
     if (text[end] !== ',') return undefined;
     at = end + 1;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/start.js';
-import { openWorld, readItems, readLake, readTruth, type World } from './world.js';
+import { changeText, openWorld, readItems, readLake, readTruth, type World } from './world.js';
 
 let world: World;
 afterEach(() => world.close());
@@ -41,6 +41,20 @@ describe('a copy by CSV', () => {
       expect(row).toMatchObject({ rejected: 0n, export_rows_landed: row.items, schema_drift: '[]' });
     },
   );
+
+  test.each([0, 1])('takes empty cells for null where all cells are quoted, with %i damaged rows', async (damaged) => {
+    const quoteAll = changeText(/\/export$/, (text) => {
+      const quoted = text.replaceAll(/("(?:[^"]|"")*"|[^",\r\n]*)(,|\r?\n)/g, (_, cell: string, end: string) =>
+        cell.startsWith('"') ? cell + end : `"${cell}"${end}`,
+      );
+      return damaged === 0 ? quoted : quoted.replace(/"20\d\d-[^"]*Z"/, '"soon"');
+    });
+    world = await openWorld({ items: 60, sites: 3, exportShape: 'dotted', intercept: quoteAll });
+    world.pipeline.source.export = 'csv';
+    const { row } = await world.sync();
+    expect(row).toMatchObject({ rejected: BigInt(damaged), schema_drift: '[]' });
+    expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+  });
 
   test('may be split by website, and go on where it was stopped', async () => {
     world = await openWorld({ items: 60, sites: 3, history: 'none', faults: ['export:drop@3-'] });
