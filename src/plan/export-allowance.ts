@@ -25,7 +25,7 @@ function refuseByQuota(allowance: Allowance, rows: bigint): PricelakeError | und
   const what = `the plan leaves ${countLeft(quota)} export rows this month, but the export takes ${rows}`;
   const facts = { nextRunAt, wanted: Number(rows) };
   if (!bills) {
-    const hint = 'wait until next month or choose a larger plan';
+    const hint = 'Wait until next month, or choose a larger plan.';
     return refuseBy('quota', `${what}: it would be truncated`, quota, { ...facts, hint });
   }
   const blocks = countOverage(allowance, rows);

@@ -59,7 +59,7 @@ describe('a copy of all items', () => {
       refusal: {
         code: 'quota',
         message: expect.stringContaining(
-          'reading 40 pages of /items would give the same data, but too few calls are left (20)',
+          'reading 40 pages of /items would give the same data, but fewer than the 50 calls that a run keeps for its other steps would be left (now 20)',
         ),
         facts: { nextRunAt: new Date(RESETS_AT) },
       },
