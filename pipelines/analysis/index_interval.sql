@@ -29,7 +29,7 @@ clustered AS (
   FROM products
   WHERE size < 300
   UNION ALL
-  SELECT series, key, currency, shop_id, 1 + ((md5_number(product) >> 64)::UBIGINT % 300)::BIGINT FROM products WHERE size >= 300
+  SELECT series, key, currency, shop_id, 1 + ('0x' || left(md5(product), 15))::BIGINT % 300 FROM products WHERE size >= 300
 ),
 -- A group's cluster instead of a group: prices are summed up by cluster.
 heads AS MATERIALIZED (
@@ -61,24 +61,21 @@ drawn AS (
     SELECT
       size,
       replicate,
-      1 + ((md5_number(coalesce(getvariable('seed')::VARCHAR, '1') || ' ' || replicate || ' ' || draw) >> 64)::UBIGINT % size::UBIGINT)::BIGINT
-        AS cluster
+      1 + ('0x' || left(md5(coalesce(getvariable('seed')::VARCHAR, '1') || ' ' || replicate || ' ' || draw), 15))::BIGINT % size AS cluster
     FROM (SELECT DISTINCT size, unnest(range(1, size + 1)) AS draw FROM sizes)
     CROSS JOIN (SELECT unnest(range(1, coalesce(getvariable('replicates')::BIGINT, 200) + 1)) AS replicate)
   )
   GROUP BY size, replicate, cluster
 ),
 draws AS MATERIALIZED (
-  SELECT size, replicate, list(coalesce(times, 0)::DOUBLE ORDER BY cluster) AS times
+  SELECT size, replicate, list(CASE WHEN replicate = 0 THEN 1 ELSE coalesce(times, 0) END::DOUBLE ORDER BY cluster) AS times
   FROM (
     SELECT size, unnest(range(1, size + 1)) AS cluster, replicate
     FROM (SELECT DISTINCT size FROM sizes)
-    CROSS JOIN (SELECT unnest(range(1, coalesce(getvariable('replicates')::BIGINT, 200) + 1)) AS replicate)
+    CROSS JOIN (SELECT unnest(range(0, coalesce(getvariable('replicates')::BIGINT, 200) + 1)) AS replicate)
   )
   LEFT JOIN drawn USING (size, replicate, cluster)
   GROUP BY size, replicate
-  UNION ALL
-  SELECT DISTINCT size, 0, [1::DOUBLE FOR one IN range(size)] FROM sizes
 ),
 -- What all clusters of a group add in a period, in the same order.
 moved AS (
@@ -125,10 +122,10 @@ figures AS (
   SELECT
     key,
     period,
-    max(level) FILTER (replicate = 0) AS level,
-    stddev_samp(level) FILTER (replicate > 0) AS std_error,
-    quantile_cont(level, (100 - coalesce(getvariable('confidence')::DOUBLE, 95)) / 200) FILTER (replicate > 0) AS lower_level,
-    quantile_cont(level, (100 + coalesce(getvariable('confidence')::DOUBLE, 95)) / 200) FILTER (replicate > 0) AS upper_level
+    max(level) FILTER (WHERE replicate = 0) AS level,
+    stddev_samp(level) FILTER (WHERE replicate > 0) AS std_error,
+    quantile_cont(level, (100 - coalesce(getvariable('confidence')::DOUBLE, 95)) / 200) FILTER (WHERE replicate > 0) AS lower_level,
+    quantile_cont(level, (100 + coalesce(getvariable('confidence')::DOUBLE, 95)) / 200) FILTER (WHERE replicate > 0) AS upper_level
   FROM levels
   GROUP BY key, period
 )

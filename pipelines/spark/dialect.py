@@ -192,10 +192,12 @@ def deviation_of(values):
     return spark(text, v=values)
 
 
+PRODUCT = "aggregate(zip_with($%s, $%s, (x, y) -> x * y), 0D, (s, x) -> s + x)"
+
+
 def cosine_of(one, two):
     """Sums in the order of the lists."""
-    total = "aggregate(zip_with($%s, $%s, (x, y) -> x * y), 0D, (s, x) -> s + x)"
-    dot, first, second = (total % pair for pair in (("a", "b"), ("a", "a"), ("b", "b")))
+    dot, first, second = (PRODUCT % pair for pair in (("a", "b"), ("a", "a"), ("b", "b")))
     return spark(f"{dot} / sqrt({first} * {second})", a=one, b=two)
 
 
@@ -226,6 +228,8 @@ def rewrite_lists(node):
         return exp.Anonymous(this="array_intersect", expressions=node.expressions)
     if name == "list_cosine_similarity":
         return cosine_of(*node.expressions)
+    if name == "list_dot_product":
+        return spark(PRODUCT % ("a", "b"), a=node.expressions[0], b=node.expressions[1])
     if name == "list_reduce":
         values, step = node.expressions
         if isinstance(values, exp.ArrayPrepend):
@@ -277,6 +281,8 @@ def rewrite_numbers(node):
     if isinstance(node, exp.Div) and "DECIMAL(38, 0)" in node.sql(dialect=Target):
         # DuckDB divides numbers of 128 bits as doubles.
         return exp.Div(this=exp.cast(exp.paren(node.this), "double"), expression=exp.cast(exp.paren(node.expression), "double"))
+    if isinstance(node, exp.Cast) and unwrap(node.this).sql().startswith("'0x' ||"):
+        return spark("CAST(conv($v, 16, 10) AS BIGINT)", v=unwrap(node.this).expression)
     if isinstance(node, exp.BitwiseLeftShift):
         return exp.Anonymous(this="shiftleft", expressions=[node.this, node.expression])
     if isinstance(node, exp.Log) and node.expression is not None:

@@ -21,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PIPELINES = HERE.parent
 # Those of pipelines/analysis that need no rewrite of their own.
 ANALYSES = """assortment assortment_gaps availability changes_by_day cheapest_days daily_spreads dispersion dynamics
-  index_contributions law_of_one_price listing_lifetimes lows_highs movers persistence price_index price_leaders
+  index_contributions index_interval law_of_one_price listing_lifetimes lows_highs movers persistence price_index price_leaders
   price_spells prior_price reductions sales shop_index_by_category shop_overlap source_freshness spread_by_category
   spread_by_day spread_histogram spread_moves spread_summary stock_moves successors weighted_index widest_spreads""".split()
 # Result → the file that DuckDB runs.

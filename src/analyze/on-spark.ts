@@ -10,7 +10,6 @@ export const NOT_ON_SPARK: Readonly<Record<string, string>> = {
   attribute_names: 'it reads names of attributes in JSON as DuckDB does',
   attribute_proposals: 'it reads names of attributes in JSON as DuckDB does',
   find_products: "it compares texts by DuckDB's measures of likeness",
-  index_interval: 'its draws, by numbers of MD5, have no query there yet',
   match_candidates: 'it takes accents from letters by a function that Spark lacks',
   offers: ONE_PRODUCT,
   product_changes: ONE_PRODUCT,

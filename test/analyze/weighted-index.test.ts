@@ -148,8 +148,8 @@ test('the bootstrap draws products by digests of seed, replicate and draw', asyn
     products.map((_, nth) => {
       const digest = createHash('md5')
         .update(`x ${replicate} ${nth + 1}`)
-        .digest();
-      return products[Number(digest.readBigUInt64LE(8) % BigInt(products.length))] ?? '';
+        .digest('hex');
+      return products[Number(BigInt(`0x${digest.slice(0, 15)}`) % BigInt(products.length))] ?? '';
     });
   const priced = new Map(sold.map(({ item, month, price }) => [`p${item} ${month}`, Math.log(price)]));
   const levels = (drawn: readonly string[]) => {

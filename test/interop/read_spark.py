@@ -14,8 +14,8 @@ expected, made = map(pathlib.Path, sys.argv[1:3])
 version, world = sys.argv[3:5]
 # Of means and deviations, which depend on the order of the rows: the digits that are compared.
 DIGITS = dict.fromkeys(
-    """dispersion dynamics index_contributions law_of_one_price listing_lifetimes lows_highs persistence price_index
-      price_leaders sales shop_index_by_category shop_overlap weighted_index""".split(), 12)
+    """dispersion dynamics index_contributions index_interval law_of_one_price listing_lifetimes lows_highs
+      persistence price_index price_leaders sales shop_index_by_category shop_overlap weighted_index""".split(), 12)
 
 
 def shorten(table, digits):

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source 2add38c96bb3643e.
+-- Made by generate.py from pipelines/analysis/assortment.sql: change that one. Source b703104b7dd8c839.
 -- step: assortment__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

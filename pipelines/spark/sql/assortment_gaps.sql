@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/assortment_gaps.sql: change that one. Source 5fe33b8a15d6ba78.
+-- Made by generate.py from pipelines/analysis/assortment_gaps.sql: change that one. Source e582e71b61aa281a.
 -- step: assortment_gaps__asked, kept
 SELECT
   CASE

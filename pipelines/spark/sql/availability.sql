@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source cf433ba62d3501eb.
+-- Made by generate.py from pipelines/analysis/availability.sql: change that one. Source ecf040f6542c961c.
 -- step: availability__stock_since, kept
 SELECT
   UNIX_MICROS(CAST(:out_after AS TIMESTAMP)) AS after_us;

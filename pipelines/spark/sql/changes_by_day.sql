@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source e61eb6f2b10a9b40.
+-- Made by generate.py from pipelines/analysis/changes_by_day.sql: change that one. Source ad83dd62be70933d.
 -- step: changes_by_day__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 4f8b284abbc890ed.
+-- Made by generate.py from pipelines/analysis/cheapest_days.sql: change that one. Source 45e4decdf0d188dc.
 -- step: cheapest_days__span
 SELECT
   COALESCE(CAST(:since AS DATE), MAX(day) - 29) AS since

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/daily_spreads.sql: change that one. Source 7826656068fd8e57.
+-- Made by generate.py from pipelines/analysis/daily_spreads.sql: change that one. Source 3a498fc87cfe52a9.
 -- step: daily_spreads__known, kept
 SELECT
   slug,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source f021db148915eacb.
+-- Made by generate.py from pipelines/analysis/dispersion.sql: change that one. Source 4feb2b806d6be2bd.
 -- step: dispersion__shop_prices, kept
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source 40ad338b8a503964.
+-- Made by generate.py from pipelines/analysis/dynamics.sql: change that one. Source b75c023f5ce09510.
 -- step: dynamics__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source 209be4103bf28a2a.
+-- Made by generate.py from pipelines/analysis/index_contributions.sql: change that one. Source 74fb57cbd06bd97b.
 -- step: index_contributions__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

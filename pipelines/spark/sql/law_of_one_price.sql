@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 24efcefed03b358e.
+-- Made by generate.py from pipelines/analysis/law_of_one_price.sql: change that one. Source 5b9505d25f9ed08e.
 -- step: law_of_one_price__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source fc2dfba4e6655801.
+-- Made by generate.py from pipelines/analysis/listing_lifetimes.sql: change that one. Source 6135ee83749f12cd.
 -- step: listing_lifetimes__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source 8d1feeb2aebf4989.
+-- Made by generate.py from pipelines/analysis/lows_highs.sql: change that one. Source 33ac52c6456c10bf.
 -- step: lows_highs__now_us, kept
 SELECT
   seen_us AS until_us

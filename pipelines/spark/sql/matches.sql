@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/matches.sql: change that one. Source 824763f2ba93a6db.
+-- Made by generate.py from pipelines/models/matches.sql: change that one. Source 663d3a615cd61bfa.
 -- columns: product_id STRING, match_id STRING, evidence STRING, item_id BIGINT, shops BIGINT, run_id STRING
 -- step: matches__members, kept
 SELECT

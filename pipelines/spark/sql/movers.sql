@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/movers.sql: change that one. Source 3ddfb129780975d0.
+-- Made by generate.py from pipelines/analysis/movers.sql: change that one. Source e2313fd4fa043166.
 -- step: movers__newest_run
 SELECT
   MAX(run_number) AS run_number

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source 5c57229e452d8772.
+-- Made by generate.py from pipelines/analysis/offer_prices.sql: change that one. Source f39fe3c8b956ffce.
 -- step: offer_prices__past_offers
 SELECT
   item_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 19f46d9edc77b44e.
+-- Made by generate.py from pipelines/analysis/judged_offers.sql: change that one. Source 65dd08f17a78fa96.
 -- columns: product_id STRING, currency STRING, item_id BIGINT, site_id BIGINT, price DECIMAL(18,4), is_counted BOOLEAN, findings ARRAY<STRING>, reason STRING, price_ratio DOUBLE, quantity DOUBLE, unit STRING, unit_price DECIMAL(18,4), run_id STRING, doubts ARRAY<STRING>, condition STRING, previous_price DECIMAL(18,4), availability STRING, shipping_cost DECIMAL(18,4), delivered_price DECIMAL(18,4), regular_price DECIMAL(18,4)
 -- step: offers__priced, kept
 SELECT

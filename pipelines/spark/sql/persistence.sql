@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 113c48573542795b.
+-- Made by generate.py from pipelines/analysis/persistence.sql: change that one. Source 40e39a1ee028a95d.
 -- step: persistence__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 77f93b09c7fb854f.
+-- Made by generate.py from pipelines/analysis/price_index.sql: change that one. Source 4140d1a3888916c7.
 -- step: price_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

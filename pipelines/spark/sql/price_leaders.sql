@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source f6d56c89eb8eb4db.
+-- Made by generate.py from pipelines/analysis/price_leaders.sql: change that one. Source 5a55d1d4c3d70c06.
 -- step: price_leaders__sellers, kept
 SELECT DISTINCT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 451432c6a757b442.
+-- Made by generate.py from pipelines/analysis/price_spells.sql: change that one. Source 72283dafdbafbeef.
 -- step: price_spells__listings, kept
 SELECT
   item_id,

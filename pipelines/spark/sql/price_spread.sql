@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spread.sql: change that one. Source 0b9a27f8afd8591d.
+-- Made by generate.py from pipelines/analysis/price_spread.sql: change that one. Source b1153ac3f5261010.
 -- columns: product_id STRING, currency STRING, offers BIGINT, shops BIGINT, min DECIMAL(18,4), p25 DECIMAL(18,4), median DECIMAL(18,4), p75 DECIMAL(18,4), max DECIMAL(18,4), mean DECIMAL(18,4), stddev DECIMAL(18,4), spread DECIMAL(18,4), spread_pct DOUBLE, cheapest_site_id BIGINT, dearest_site_id BIGINT, outliers BIGINT, inlier_min DECIMAL(18,4), inlier_median DECIMAL(18,4), inlier_max DECIMAL(18,4), inlier_mean DECIMAL(18,4), inlier_spread_pct DOUBLE, attribution ARRAY<STRING>, run_id STRING, grade STRING, grade_reason STRING, left_out BIGINT, trusted_shops BIGINT, trusted_min DECIMAL(18,4), trusted_median DECIMAL(18,4), trusted_max DECIMAL(18,4), trusted_spread_pct DOUBLE, trusted_cheapest_site_id BIGINT, trusted_dearest_site_id BIGINT, unit STRING, unit_min DECIMAL(18,4), unit_max DECIMAL(18,4), unit_spread_pct DOUBLE
 -- step: price_spread__compared
 SELECT

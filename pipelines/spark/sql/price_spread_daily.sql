@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/price_spread_daily.sql: change that one. Source a5f9a2d986b8d00c.
+-- Made by generate.py from pipelines/analysis/price_spread_daily.sql: change that one. Source 848bdd594f3b63a4.
 -- columns: day DATE, product_id STRING, currency STRING, offers BIGINT, shops BIGINT, min DECIMAL(18,4), p25 DECIMAL(18,4), median DECIMAL(18,4), p75 DECIMAL(18,4), max DECIMAL(18,4), mean DECIMAL(18,4), stddev DECIMAL(18,4), spread DECIMAL(18,4), spread_pct DOUBLE, cheapest_site_id BIGINT, dearest_site_id BIGINT, outliers BIGINT, inlier_min DECIMAL(18,4), inlier_median DECIMAL(18,4), inlier_max DECIMAL(18,4), inlier_mean DECIMAL(18,4), inlier_spread_pct DOUBLE, attribution ARRAY<STRING>, run_id STRING
 -- step: price_spread_daily__groups, kept
 SELECT

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source 0fcd13f954185fe9.
+-- Made by generate.py from pipelines/analysis/prior_price.sql: change that one. Source fddf8025b35fac48.
 -- step: prior_price__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/product_prices.sql: change that one. Source a54cf1037e6d43f6.
+-- Made by generate.py from pipelines/models/product_prices.sql: change that one. Source 09a8514025982097.
 -- columns: product_id STRING, currency STRING, min DECIMAL(18,4), max DECIMAL(18,4), offers BIGINT, run_id STRING
 -- step: product_prices
 SELECT

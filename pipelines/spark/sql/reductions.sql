@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/reductions.sql: change that one. Source 2190d1fd181ec18f.
+-- Made by generate.py from pipelines/analysis/reductions.sql: change that one. Source 923c78d846cdad7b.
 -- step: reductions__span
 SELECT
   COALESCE(CAST(:days AS BIGINT), 30) * 86400000000 AS before_us;

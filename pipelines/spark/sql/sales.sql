@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 3580f0db6406d9a5.
+-- Made by generate.py from pipelines/analysis/sales.sql: change that one. Source 8b42f8434e439c77.
 -- step: sales__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source abfb4475dd05fc39.
+-- Made by generate.py from pipelines/models/shop_currencies.sql: change that one. Source e000995d55645b94.
 -- columns: site_id BIGINT, currency STRING, run_id STRING
 -- step: shop_currencies
 SELECT

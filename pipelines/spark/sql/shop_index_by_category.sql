@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source 8fac572293327916.
+-- Made by generate.py from pipelines/analysis/shop_index_by_category.sql: change that one. Source c38db47aecf1357c.
 -- step: shop_index_by_category__lowest
 SELECT
   product_id,

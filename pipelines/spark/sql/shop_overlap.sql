@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 64eca78cb12eff08.
+-- Made by generate.py from pipelines/analysis/shop_overlap.sql: change that one. Source 6352832b18e3b887.
 -- step: shop_overlap__known, kept
 SELECT
   slug,

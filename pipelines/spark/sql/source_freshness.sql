@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/source_freshness.sql: change that one. Source d91b8de4679a6ff2.
+-- Made by generate.py from pipelines/analysis/source_freshness.sql: change that one. Source 985b22877c811c79.
 -- step: source_freshness
 SELECT
   sources.site_id,

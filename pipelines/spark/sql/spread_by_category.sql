@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source 6e8ecd01acd8cf1b.
+-- Made by generate.py from pipelines/analysis/spread_by_category.sql: change that one. Source 16f20a2800cb97c7.
 -- step: spread_by_category__trusted
 SELECT
   product_id,

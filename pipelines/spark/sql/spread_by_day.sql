@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source a01fb93b58e93734.
+-- Made by generate.py from pipelines/analysis/spread_by_day.sql: change that one. Source bab95a64667b21d6.
 -- step: spread_by_day__known
 SELECT
   day,

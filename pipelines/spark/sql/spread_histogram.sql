@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source 34197825b4c74ad1.
+-- Made by generate.py from pipelines/analysis/spread_histogram.sql: change that one. Source 41f921dec5fde7ab.
 -- step: spread_histogram__trusted
 SELECT
   COALESCE(trusted_spread_pct, inlier_spread_pct) AS pct

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_moves.sql: change that one. Source 4dc2d4ab5838f1d1.
+-- Made by generate.py from pipelines/analysis/spread_moves.sql: change that one. Source e9bfedcdfa03b327.
 -- step: spread_moves__known, kept
 SELECT DISTINCT
   day

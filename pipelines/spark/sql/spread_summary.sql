@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source c6c6d44a7e8f1d2d.
+-- Made by generate.py from pipelines/analysis/spread_summary.sql: change that one. Source 3a3534d5eab171b5.
 -- step: spread_summary__selected, kept
 SELECT
   product_id,

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/stock_moves.sql: change that one. Source 6bcee71be166efe9.
+-- Made by generate.py from pipelines/analysis/stock_moves.sql: change that one. Source 71ed1ba2f4e91198.
 -- step: stock_moves__newest_run
 SELECT
   MAX(run_number) AS run_number

@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/successors.sql: change that one. Source 685ea2024efdc715.
+-- Made by generate.py from pipelines/analysis/successors.sql: change that one. Source 57a7069b29ce1371.
 -- step: successors__asked
 SELECT
   TRUE AS is_asked;

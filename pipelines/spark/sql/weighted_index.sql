@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/weighted_index.sql: change that one. Source c0a6776896926a67.
+-- Made by generate.py from pipelines/analysis/weighted_index.sql: change that one. Source 5d8b87a66d421b2d.
 -- step: weighted_index__zones, kept
 SELECT
   CAST(NULL AS BIGINT) AS site_id,

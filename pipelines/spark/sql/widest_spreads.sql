@@ -1,4 +1,4 @@
--- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source f919f81148b76c0d.
+-- Made by generate.py from pipelines/analysis/widest_spreads.sql: change that one. Source 248e0cea4ba25d6c.
 -- step: widest_spreads__known, kept
 SELECT
   slug,
