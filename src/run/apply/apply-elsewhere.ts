@@ -18,8 +18,9 @@ import { writeEmptySelect } from '../../sql/table-relation.js';
 import { countParts, WORKER_ROWS } from '../derive/divide.js';
 import type { Run } from '../open/open-run.js';
 import { type ApplySteps, stepsHere } from './apply-steps.js';
+import { DividedRows, type Read } from './divided-rows.js';
 import { ItemParts } from './item-parts.js';
-import { partsHere, type Read, stepsInParts } from './steps-in-parts.js';
+import { partsHere, stepsInParts } from './steps-in-parts.js';
 
 /** Memory that a change takes while it is applied: with more of them, items are worked on part by part. */
 const BYTES_OF_CHANGE = 400;
@@ -30,15 +31,16 @@ export async function chooseSteps(
   { pending, exported, different }: { pending: Relation; exported: ItemReads; different: Relation },
 ): Promise<ApplySteps> {
   const changed = (await graph.count(pending)) + (await graph.count(different));
+  const folder = path.join(workFolder, 'applied');
   if (elsewhere?.workers.pays(changed + exported.tally.typed) === true) {
-    const folder = path.join(workFolder, 'applied');
-    const parts = new ItemParts(graph, elsewhere, { folder, count: countParts(changed) });
+    const parts = new ItemParts(graph, elsewhere, new DividedRows(graph, { folder, count: countParts(changed) }));
     const readBase: ApplySteps['readBase'] = (...rows) => readBaseElsewhere(graph, parts, ...rows);
     return { ...stepsInParts(graph, parts), readBase };
   }
   const here = stepsHere(graph);
   const count = Math.ceil((Number(changed) * BYTES_OF_CHANGE) / memoryLimit);
-  return count < 2 ? here : { ...here, ...stepsInParts(graph, partsHere(graph, count)) };
+  if (count < 2) return here;
+  return { ...here, ...stepsInParts(graph, partsHere(graph, new DividedRows(graph, { folder, count }))) };
 }
 
 async function readBaseElsewhere(

@@ -14,9 +14,7 @@ import type { Relation } from '../../sql/relation.js';
 import { join, type Sql, sql } from '../../sql/sql.js';
 import { WORKER_ROWS } from '../derive/divide.js';
 import type { ApplySteps, Relations } from './apply-steps.js';
-
-/** Gives the rows of a relation, for use after FROM: all of them, or those of one part. */
-export type Read = (rows: Relation) => Sql;
+import type { DividedRows, Read } from './divided-rows.js';
 
 /** Rows of items in parts, for work that needs no other item's rows. */
 export interface Parts {
@@ -37,16 +35,13 @@ export interface Parts {
 }
 
 /** Parts whose rows are computed here, one part after the other. */
-export const partsHere = (graph: RelationGraph, count: number): Parts => ({
+export const partsHere = (graph: RelationGraph, divided: DividedRows): Parts => ({
   divide: async () => {},
-  follow: () => {},
+  follow: (...rows) => divided.follow(...rows),
   compute: async (label, from, { select }) => {
-    const ofPart = (part: number) =>
-      select((rows) =>
-        from.includes(rows) ? sql`(SELECT * FROM ${rows} WHERE hash(item_id) % ${count} = ${part})` : sql`${rows}`,
-      );
-    const others = Array.from({ length: count - 1 }, (_, before) => ofPart(before + 1));
-    return graph.table(label, ofPart(0), ...others);
+    const ofPart = await divided.ofParts(from);
+    const [first, ...others] = Array.from({ length: divided.count }, (_, part) => select(ofPart(part)));
+    return graph.table(label, first as Sql, ...others);
   },
 });
 
