@@ -73,7 +73,7 @@ export class DividedRows {
   }
 
   #reader(rows: Relation, files: readonly PartFile[]): (part: number) => Sql {
-    // A part without rows must not bring all of them to its worker.
+    // A part without rows has none: it must not bring all of them.
     const none = this.#graph.table('no_rows', sql`SELECT * FROM ${rows} WHERE false`);
     return (part) => {
       const own = filesOf(files, part);
