@@ -28,8 +28,8 @@ export interface Ahead {
   probes?: number | undefined;
   /** Whole reads of items about which changes say too little. */
   hydration?: { calls: number; rows: bigint; exact: boolean; reason: string } | undefined;
-  /** Histories of items, one call each. No call is left for `left` of them. */
-  histories?: { calls: number; left: number } | undefined;
+  /** Histories of `asked` items, one call each, and the calls around them. No call is left for `left` items. */
+  histories?: { asked: number; calls: number; left: number } | undefined;
   /** False if the run may find nothing new and end without its last steps. */
   publishes: boolean;
   /** Calls of a run beside items and changes, as are `facets`, `products` and `sample`. */

@@ -78,11 +78,10 @@ async function runWithHistories(
   remote: Remote | undefined,
 ): Promise<RunReport> {
   const run = () => runSteps(pipeline, io, signal, options, remote);
-  const { deadline = NO_DEADLINE, publishHeld = false, connect } = options;
-  // A rebuild has a client of its own, and what was read then.
-  if (pipeline.source.history !== 'items' || publishHeld || connect !== undefined) return run();
+  const { deadline = NO_DEADLINE, publishHeld = false, connect = deadline.connect } = options;
+  if (pipeline.source.history !== 'items' || publishHeld) return run();
   const stop = signal ?? new AbortController().signal;
-  const take = () => takeHistories(pipeline, deadline.limitIo(io), stop, deadline.connect, remote?.bring);
+  const take = () => takeHistories(pipeline, deadline.limitIo(io), stop, connect, remote?.bring);
   const ahead = await take();
   const report = await run();
   if (ahead !== undefined) return { ...report, histories: { ...ahead, runId: report.row.run_id } };

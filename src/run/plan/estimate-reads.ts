@@ -158,5 +158,5 @@ export async function estimateHistories(
   const { sample, products } = pipeline.proof;
   const behind = isFirst ? RUN_BEHIND + sample + (products ? 1 : 0) : 0;
   // Plus a call for the plan before and after them.
-  return { calls: asked + 2 + behind, left: missing - asked };
+  return { asked, calls: asked + 2 + behind, left: missing - asked };
 }

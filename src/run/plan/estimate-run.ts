@@ -205,6 +205,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   const feed =
     plan.feed.isRead && state.feed.done === undefined ? await estimateFeed(source, plan.feed.starts) : undefined;
   const isNews = isAny(feed?.changes) || state.feed.changes > 0;
+  const histories = await estimateHistories(source, account, copy?.items);
   const probes = isApplicable(state) ? 0 : (plan.probes?.length ?? 0);
   const isIdle =
     state.stage === 'none' &&
@@ -212,6 +213,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
     copied.length === 0 &&
     !isNews &&
     !isAny(changedItems) &&
+    (histories?.asked ?? 0) === 0 &&
     !(await hasWaiting(source));
   const checks = (plan.checksDatasets ? 1 : 0) + (planner.asked.has('readable') ? 1 : 0);
   const ahead: Ahead = {
@@ -223,7 +225,7 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
     changes: feed?.changes,
     probes,
     hydration: feed === undefined || mode !== 'feed' ? undefined : await estimateNeeds(source, account, feed),
-    histories: await estimateHistories(source, account, copy?.items),
+    histories,
     publishes: !planner.facts.lake.hasItems || isNews,
     datasets: (isApplicable(state) || (isIdle && mode === 'feed') ? 0 : 1) + checks,
     facets: comparisons.facets && compared.facets === undefined ? 1 : 0,

@@ -190,11 +190,12 @@ async function replayRun(run: LandedRun, { root }: Lake, pipeline: Pipeline, io:
   await syncPipeline(settings, io, stop, { connect: () => createOfflineClient('rebuild') });
 }
 
-/** Infers the setting from where the run began the feed: at its beginning, at the newest change, or after it. */
-function readHistorySetting({ state: { feed, watermark } }: LandedRun): 'feed' | 'items' | 'none' {
-  const lowWatermark = watermark?.cursor;
-  if (feed.starts.includes(0n) && lowWatermark !== 0n) return 'feed';
-  return lowWatermark !== undefined && feed.starts.includes(lowWatermark - 1n) ? 'items' : 'none';
+/**
+ * Infers the setting from where the run began the feed: at its beginning, or about the newest change. Histories of items
+ * that it took over are in its landing.
+ */
+function readHistorySetting({ state: { feed, watermark } }: LandedRun): 'feed' | 'none' {
+  return feed.starts.includes(0n) && watermark?.cursor !== 0n ? 'feed' : 'none';
 }
 
 /** A rebuild continues without the ledger, which holds no rows of the service, and reports the loss. */

@@ -28,8 +28,8 @@ const readUsage = async (): Promise<{ apiCalls: number; exportRows: number }> =>
 };
 const countCalls = async () => BigInt((await readUsage()).apiCalls);
 
-async function withClient<T>(args: string[], work: (opened: Opened) => Promise<T>): Promise<T> {
-  const opened = await openClient([pipeline, ...args], env);
+async function withClient<T>(args: string[], work: (opened: Opened) => Promise<T>, file = pipeline): Promise<T> {
+  const opened = await openClient([file, ...args], env);
   try {
     return await work(opened);
   } finally {
@@ -129,6 +129,26 @@ test('a run that fails is charged what the service counts, and stays within the 
     expect(counted).toBeLessThanOrEqual(300);
     expect(value).toMatchObject({ session: { left: { exportRows: String(300 - counted) } } });
   }));
+
+test('sync reads the histories that its plan has priced', async () => {
+  const file = join(folder, 'histories.yaml');
+  const write = (history: 'none' | 'items') =>
+    writeFile(
+      file,
+      `source: {baseUrl: '${sandbox.baseUrl}', apiKey: '\${PRICELAKE_API_KEY}', history: ${history}}\nlake: {path: '${folder}/histories'}\n`,
+    );
+  await write('none');
+  await runHere(['sync', file, '--json'], { env });
+  await write('items');
+  const read = async ({ call }: Opened) => {
+    const { rows } = (await call('query', { sql: 'SELECT CAST(count(*) AS INTEGER) AS items FROM items' })).value;
+    const { digest, calls } = (await call('plan')).value;
+    const { value } = await call('sync', { digest });
+    expect(value).toMatchObject({ published: true, histories: { asked: rows[0]?.items, left: 0 } });
+    expect(BigInt(readPaid(value).calls)).toBeLessThanOrEqual(BigInt(Number(calls)));
+  };
+  await withClient(['--allow-sync', '--max-calls', '500'], read, file);
+});
 
 test('a client lists and calls every tool', async () => {
   const list = join(folder, 'mine.csv');
