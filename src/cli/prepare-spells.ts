@@ -4,9 +4,10 @@ import { dirname, join } from 'node:path';
 import { createSpellsView } from '../analyze/analysis.js';
 import { readVariables } from '../analyze/variables.js';
 import { syncFile } from '../io/durable.js';
+import { ignoreMissing } from '../io/errors.js';
 import { readAnalysis } from '../sql/model.js';
 import { quoteLiteral } from '../sql/quote.js';
-import { ignoreMissing, privatePath } from '../tables/layout.js';
+import { privatePath } from '../tables/layout.js';
 import type { OpenedLake } from './read-lake.js';
 import type { CliIo } from './terminal-io.js';
 

@@ -67,3 +67,9 @@ export function hasSystemCode(error: unknown, ...codes: string[]): boolean {
   }
   return false;
 }
+
+/** For `.catch`: a missing file is undefined, anything else is thrown. */
+export function ignoreMissing(error: unknown): undefined {
+  if (hasSystemCode(error, 'ENOENT')) return undefined;
+  throw error;
+}

@@ -1,7 +1,8 @@
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFile, syncFolder } from '../io/durable.js';
-import { ignoreMissing, type Lake, tablePath, temporaryPath } from '../tables/layout.js';
+import { ignoreMissing } from '../io/errors.js';
+import { type Lake, tablePath, temporaryPath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import { convertToCheckpoint } from './checkpoint-file.js';
 import { encodeLogPath, type LogState, writeAdd, writeTxn } from './delta-actions.js';

@@ -1,8 +1,8 @@
 import { realpath, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { hasSystemCode } from '../io/errors.js';
+import { hasSystemCode, ignoreMissing } from '../io/errors.js';
 import { runSideBySide } from '../io/side-by-side.js';
-import { ignoreMissing, type Lake, listFilesBelow, tablePath } from '../tables/layout.js';
+import { type Lake, listFilesBelow, tablePath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import type { LogState } from './delta-actions.js';
 import { readRetentionMs } from './delta-metadata.js';

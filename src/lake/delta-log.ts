@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { type ErrorFacts, PricelakeError } from '../io/errors.js';
-import { ignoreMissing, type Lake, MAX_LOG_BYTES, tablePath } from '../tables/layout.js';
+import { type ErrorFacts, ignoreMissing, PricelakeError } from '../io/errors.js';
+import { type Lake, MAX_LOG_BYTES, tablePath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import { readCheckpoint } from './checkpoint-file.js';
 import { type Action, type LogState, parseAction, readAdd } from './delta-actions.js';

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { PricelakeError } from '../io/errors.js';
-import { ignoreMissing, type Lake, tablePath } from '../tables/layout.js';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
+import { type Lake, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
 import { hashFile } from './data-file.js';
 import { findForeignChanges } from './foreign-changes.js';

@@ -3,9 +3,9 @@ import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { makeFolder } from '../io/durable.js';
-import { hasSystemCode, PricelakeError } from '../io/errors.js';
+import { hasSystemCode, ignoreMissing, PricelakeError } from '../io/errors.js';
 import { explainReadFault, isAddress, refuseLink } from '../io/path-fault.js';
-import { ignoreMissing, type Lake, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
+import { type Lake, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 

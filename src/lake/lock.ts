@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import * as z from 'zod';
-import { PricelakeError } from '../io/errors.js';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { explainReadFault } from '../io/path-fault.js';
-import { ignoreMissing, type Lake, privatePath } from '../tables/layout.js';
+import { type Lake, privatePath } from '../tables/layout.js';
 import { linkExclusively } from './durable.js';
 import { refuseLinks } from './lake.js';
 import { identifyProcess, isAlive } from './process-identity.js';

@@ -1,8 +1,8 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import * as z from 'zod';
-import { PricelakeError } from '../io/errors.js';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import { explainReadFault } from '../io/path-fault.js';
-import { ignoreMissing, type Lake, privatePath, tablePath } from '../tables/layout.js';
+import { type Lake, privatePath, tablePath } from '../tables/layout.js';
 import type { DataFile, TableName } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 

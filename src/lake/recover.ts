@@ -1,9 +1,9 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PricelakeError } from '../io/errors.js';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { removeBusyFolder } from '../io/scratch-folder.js';
-import { ignoreMissing, type Lake, privatePath } from '../tables/layout.js';
+import { type Lake, privatePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import { deleteFiles, findExpiredFiles } from './delete-files.js';
 import { REBUILD_HINT, readLog } from './delta-log.js';

@@ -2,8 +2,8 @@ import { readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { makeFolder, syncFolder } from '../io/durable.js';
-import { PricelakeError } from '../io/errors.js';
-import { ignoreMissing, type Lake, privatePath, tablePath } from '../tables/layout.js';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
+import { type Lake, privatePath, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import { writeDurably } from './durable.js';
 

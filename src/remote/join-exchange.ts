@@ -1,9 +1,8 @@
 import { copyFile, link, lstat, mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hasSystemCode } from '../io/errors.js';
+import { hasSystemCode, ignoreMissing } from '../io/errors.js';
 import { realIo } from '../io/io.js';
-import { ignoreMissing } from '../tables/layout.js';
 import { type Exchange, type ExchangeAddress, joinFolder } from '../workers/exchange.js';
 import { openStore } from './remote.js';
 import { type Download, StoreExchange, type SummedFile } from './store-exchange.js';

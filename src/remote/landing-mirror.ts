@@ -1,9 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { ignoreMissing } from '../io/errors.js';
 import { runSideBySide } from '../io/side-by-side.js';
 import { peekUnfinishedRun } from '../journal/landings.js';
 import { readTable } from '../lake/read.js';
-import { ignoreMissing, listFilesBelow, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
+import { listFilesBelow, PRIVATE_FOLDER, privatePath } from '../tables/layout.js';
 import type { Ends } from './remote-table.js';
 import { FILES } from './send-tables.js';
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
-import { PricelakeError } from '../io/errors.js';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { writeDurably } from '../lake/durable.js';
 import { identifyOwner, ownerSchema } from '../lake/lock.js';
 import { isAlive } from '../lake/process-identity.js';
-import { ignoreMissing, type Lake, privatePath } from '../tables/layout.js';
+import { type Lake, privatePath } from '../tables/layout.js';
 import type { ObjectStore, StoredObject } from './object-store.js';
 
 const noteSchema = z.strictObject({ url: z.string(), copy: z.uuid(), generation: z.int().min(0) });

@@ -1,11 +1,12 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ignoreMissing } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { settleAll } from '../io/side-by-side.js';
 import { MEMORY_FILE } from '../journal/memory.js';
 import { findVersions, logPath, nameEntry } from '../lake/delta-log.js';
 import { writeDurably } from '../lake/durable.js';
-import { ignoreMissing, type Lake, MAX_LOG_BYTES, PRIVATE_FOLDER } from '../tables/layout.js';
+import { type Lake, MAX_LOG_BYTES, PRIVATE_FOLDER } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { ListedObject, ObjectStore } from './object-store.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { parseRemoteUrl, REMOTE_URL } from '../formats/remote-url.js';
-import { PricelakeError } from '../io/errors.js';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { listLog } from '../lake/delta-log.js';
 import { type Lake, openLake } from '../lake/lake.js';
@@ -9,7 +9,7 @@ import { lockLake } from '../lake/lock.js';
 import { markPartial, readPartial, refusePartial, unmarkPartial } from '../lake/partial.js';
 import { readTable } from '../lake/read.js';
 import { finishSwap } from '../lake/swap-lake.js';
-import { ignoreMissing, PRIVATE_FOLDER, privatePath, tablePath } from '../tables/layout.js';
+import { PRIVATE_FOLDER, privatePath, tablePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { Exchange } from '../workers/exchange.js';
 import { LandingMirror } from './landing-mirror.js';

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder, syncFolder } from '../io/durable.js';
-import { PricelakeError } from '../io/errors.js';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
 import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import { findVersions, listLog, nameEntry } from '../lake/delta-log.js';
@@ -9,15 +9,7 @@ import { readPartial } from '../lake/partial.js';
 import { readPointer } from '../lake/pointer.js';
 import { refreshCatalog } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
-import {
-  ignoreMissing,
-  innerPath,
-  MAX_LOG_BYTES,
-  PRIVATE_FOLDER,
-  privatePath,
-  tablePath,
-  temporaryPath,
-} from '../tables/layout.js';
+import { innerPath, MAX_LOG_BYTES, PRIVATE_FOLDER, privatePath, tablePath, temporaryPath } from '../tables/layout.js';
 import { type DataFile, TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { ListedObject } from './object-store.js';
 import { type Ends, fetchSmallFiles, hasSameEntry, type RemoteTable } from './remote-table.js';

@@ -1,12 +1,12 @@
 import { readFile, stat } from 'node:fs/promises';
-import { PricelakeError } from '../io/errors.js';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import { LOG_RETENTION_MS, listOldEntries, writeCheckpoint } from '../lake/checkpoint.js';
 
 import { findVersions, listLog, logPath, nameEntry, parseEntry, REBUILD_HINT, readLog } from '../lake/delta-log.js';
 import { readRetentionMs } from '../lake/delta-metadata.js';
 import { refusePartial } from '../lake/partial.js';
-import { ignoreMissing, type Lake, tablePath } from '../tables/layout.js';
+import { type Lake, tablePath } from '../tables/layout.js';
 import { COMMIT_STEPS, type TableName } from '../tables/table.js';
 import type { ListedObject, ObjectStore } from './object-store.js';
 import { type Ends, hasSameEntry, type RemoteTable, remoteLogKey } from './remote-table.js';

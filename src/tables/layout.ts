@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { hasSystemCode, PricelakeError } from '../io/errors.js';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import { findPathFault, quotePath } from '../io/inner-path.js';
 import type { DataFile, TableName } from './table.js';
 
@@ -47,10 +47,4 @@ export function temporaryPath(lake: Lake, name: string): string {
 export async function listFilesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(ignoreMissing);
   return (entries ?? []).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-}
-
-/** For `.catch`: a missing file is undefined, anything else is thrown. */
-export function ignoreMissing(error: unknown): undefined {
-  if (hasSystemCode(error, 'ENOENT')) return undefined;
-  throw error;
 }

@@ -4,10 +4,11 @@ import { findReadTables } from '../check/check.js';
 import { countRows, NAMED_TABLES } from '../check/count-rows.js';
 import { readKeptCounts } from '../check/kept-counts.js';
 import { loadChecks } from '../check/load.js';
+import { ignoreMissing } from '../io/errors.js';
 import { RelationGraph } from '../sql/graph.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import { itself } from '../sql/sql.js';
-import { ignoreMissing, privatePath } from '../tables/layout.js';
+import { privatePath } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import { createReplayedViews, type Proof, type Report, readApplied } from './proof.js';
 

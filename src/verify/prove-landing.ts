@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ignoreMissing } from '../io/errors.js';
 import { findNameFault, quotePath } from '../io/inner-path.js';
-import { ignoreMissing, privatePath } from '../tables/layout.js';
+import { privatePath } from '../tables/layout.js';
 import { type Proof, readApplied } from './proof.js';
 
 interface LandingCheck {

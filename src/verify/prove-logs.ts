@@ -1,7 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
+import { ignoreMissing } from '../io/errors.js';
 import { compareColumns, describeDifference, hasDifference } from '../lake/column-difference.js';
 import { readPointer } from '../lake/pointer.js';
-import { ignoreMissing, tablePath } from '../tables/layout.js';
+import { tablePath } from '../tables/layout.js';
 import { type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 import type { ReplayedTable } from './replayed-table.js';
 

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PricelakeError } from '../io/errors.js';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import { PRICELAKE_VERSION } from '../io/package-path.js';
 import { readAttributions, writeAttributions } from '../lake/attribution.js';
 import { MARKER } from '../lake/lake.js';
 import { type Pointer, readPointer } from '../lake/pointer.js';
 import { writeCatalog, writePointer } from '../lake/publish.js';
 import { readTable } from '../lake/read.js';
-import { ignoreMissing, privatePath } from '../tables/layout.js';
+import { privatePath } from '../tables/layout.js';
 import { TABLE_NAMES, type TableState } from '../tables/table.js';
 import { createReplayedViews, type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 import type { ReplayedTable } from './replayed-table.js';

@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { isSafeNumber, parse } from 'lossless-json';
+import { ignoreMissing } from '../io/errors.js';
 import { findDataPathFault, quotePath } from '../io/inner-path.js';
-import { ignoreMissing, type Lake, tablePath } from '../tables/layout.js';
+import { type Lake, tablePath } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
 import { checkCommit } from './check-commit.js';

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { link, lstat, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder, syncFolder, writeSynced } from '../io/durable.js';
-import { hasSystemCode } from '../io/errors.js';
+import { hasSystemCode, ignoreMissing } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { refuseLink } from '../io/path-fault.js';
 
@@ -69,9 +69,9 @@ export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at:
   for (const { key, path: file } of await listEvents(lakeRoot)) known.push([key, await readTime(file)]);
   for (const name of await listNames(webhookPath(lakeRoot, 'taken'))) {
     const file = webhookPath(lakeRoot, 'taken', name);
-    const text = await readFile(file, 'utf8').catch(ignoreMissing('')); // a run may just have forgotten it
+    const text = await readFile(file, 'utf8').catch(ignoreMissing); // a run may just have forgotten it
     const at = await readTime(file);
-    for (const key of text.split('\n')) if (KEY.test(key)) known.push([key, at]);
+    for (const key of text?.split('\n') ?? []) if (KEY.test(key)) known.push([key, at]);
   }
   return known.sort(([, a], [, b]) => a - b);
 }
@@ -80,7 +80,7 @@ export async function readKnownKeys(lakeRoot: string): Promise<[key: string, at:
 export async function makeFolders(lakeRoot: string): Promise<void> {
   const folders = ['events', 'taken', 'aside', 'tmp'].map((name) => webhookPath(lakeRoot, name));
   for (const folder of [path.dirname(webhookPath(lakeRoot)), webhookPath(lakeRoot), ...folders]) {
-    const info = await lstat(folder).catch(ignoreMissing(undefined));
+    const info = await lstat(folder).catch(ignoreMissing);
     if (info?.isSymbolicLink() === true) throw refuseLink(folder);
   }
   for (const folder of folders) await makeFolder(folder);
@@ -113,18 +113,11 @@ export async function createFile(lakeRoot: string, target: string, bytes: Buffer
 }
 
 export async function listNames(folder: string): Promise<string[]> {
-  return readdir(folder).catch(ignoreMissing([]));
+  return (await readdir(folder).catch(ignoreMissing)) ?? [];
 }
 
 /** Returns 0 for a missing file. */
 async function readTime(file: string): Promise<number> {
-  const info = await stat(file).catch(ignoreMissing(undefined));
+  const info = await stat(file).catch(ignoreMissing);
   return info?.mtimeMs ?? 0;
-}
-
-function ignoreMissing<T>(instead: T): (error: unknown) => T {
-  return (error) => {
-    if (hasSystemCode(error, 'ENOENT')) return instead;
-    throw error;
-  };
 }

@@ -4,9 +4,9 @@ import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
 import { findField } from '../formats/json-scan.js';
 import { readWholeLines } from '../formats/ndjson.js';
 import { findRowId, readCellId } from '../formats/row-id.js';
+import { ignoreMissing } from '../io/errors.js';
 import { type LandedRun, listSoundRuns } from '../journal/landings.js';
 import { findItemPath, isItemId, type Mapping } from '../tables/item-names.js';
-import { ignoreMissing } from '../tables/layout.js';
 
 /** A row of a landed file that names an item. */
 export interface LandedRow {

@@ -1,6 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuckDBValue } from '@duckdb/node-api';
+import { ignoreMissing } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { type LakeMemory, listBrokenExports, listIdleRuns, readMemory } from '../../journal/memory.js';
 import type { Lake } from '../../lake/lake.js';
@@ -13,7 +14,7 @@ import type { RunRow } from '../../run/prove/run-record.js';
 import type { ServiceState } from '../../source/account.js';
 import { recallAccountPlan } from '../../source/account.js';
 import type { Database } from '../../sql/connection.js';
-import { ignoreMissing, privatePath, tablePath } from '../../tables/layout.js';
+import { privatePath, tablePath } from '../../tables/layout.js';
 import { type DatasetSelection, TABLE_NAMES } from '../../tables/table.js';
 import { countFiles } from '../../webhook/event-files.js';
 import type { OpenedLake } from '../read-lake.js';

@@ -2,11 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pipeline } from '../../config/pipeline-file.js';
 import { pipelineSchema } from '../../config/pipeline-schema.js';
-import { PricelakeError } from '../../io/errors.js';
+import { ignoreMissing, PricelakeError } from '../../io/errors.js';
 import { parseAction } from '../../lake/delta-actions.js';
 import { type Lake, openDamagedLake } from '../../lake/lake.js';
 import { readTable } from '../../lake/read.js';
-import { ignoreMissing, tablePath } from '../../tables/layout.js';
+import { tablePath } from '../../tables/layout.js';
 import type { TableName, TableState } from '../../tables/table.js';
 
 /**
