@@ -108,7 +108,7 @@ async function takeStep(world: World, session: WorldSession, step: Step): Promis
   if (world.keepsPast) await session.run(FORGET_PAST, { until: (step.from - KEEP_MS) * 1000 });
   await world.countItems(session);
   const kinds = await publishChanges(world, session, saltOf(world, step.step, 999));
-  await world.publishStep(session, step.step);
+  world.publishStep(step.step);
   world.livedUntil = step.to;
   return kinds;
 }

@@ -73,10 +73,6 @@ export class ItemView {
     return file;
   }
 
-  has(format: RowFormat): boolean {
-    return this.#rendered.has(format);
-  }
-
   #open(name: string, format: RowFormat): RowFile {
     return new RowFile(join(this.#directory, `${name}.${format}`), format);
   }

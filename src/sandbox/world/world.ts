@@ -167,11 +167,8 @@ export class World {
     return this.database.use((session) => view.renderAside(session, format, itemsAt(moment), rows));
   }
 
-  /** Renders JSON at once, and CSV when somebody asks for it again. */
-  async publishStep(session: WorldSession, step: number): Promise<void> {
-    for (const view of this.#views.values()) {
-      if (view.has('json')) await view.render(session, 'json', this.itemCount, step);
-    }
+  /** Rows of the step are rendered when somebody asks for them: those of many steps at once take less disk. */
+  publishStep(step: number): void {
     this.version = step;
     this.#finds.clear();
   }
