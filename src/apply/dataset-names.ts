@@ -35,6 +35,35 @@ export interface DatasetName {
   name: string;
 }
 
+/** Datasets as the last run has noted them. @param datasets rows of table datasets */
+export async function readKnownDatasets(graph: RelationGraph, datasets: Relation): Promise<DatasetName[]> {
+  const rows = await graph.rows(sql`SELECT dataset_id AS id, name FROM ${datasets}`);
+  return rows.map(({ id, name }) => ({ id: id as bigint, name: String(name) }));
+}
+
+/** Names of datasets as items give them: those that can be read (undefined: all), and by id. */
+export interface DatasetNames {
+  readable: readonly string[] | undefined;
+  byId: ReadonlyMap<bigint, readonly string[]>;
+}
+
+/**
+ * Rows of the lake may give a dataset its former name.
+ * @param isAll true if items can be in no other dataset
+ */
+export function listDatasetNames(
+  visible: readonly DatasetName[],
+  known: readonly DatasetName[],
+  isAll: boolean,
+): DatasetNames {
+  const byId = new Map<bigint, string[]>();
+  for (const { id, name } of visible) {
+    const before = known.filter((one) => one.id === id).map((one) => one.name);
+    byId.set(id, [...new Set([name, ...before])]);
+  }
+  return { readable: isAll ? undefined : [...byId.values()].flat(), byId };
+}
+
 /** The name of a dataset in rows of the lake, and its present name. */
 export interface DatasetRename {
   former: string;

@@ -207,7 +207,8 @@ export const runEntry = z.discriminatedUnion('type', [
   asked('hydrate.done', {}),
   /** Items are read one by one because a list showed less than the feed; once a run. */
   asked('hydrate.again', { items: z.number() }),
-  asked('datasets', { readAt: z.string(), answer: z.string() }),
+  /** `locked`: how many more the plan locks; absent if it was not asked for then. */
+  asked('datasets', { readAt: z.string(), answer: z.string(), locked: z.number().optional() }),
   /** Answer of /facets, asked after a complete copy. */
   asked('facets', { answer: z.string() }),
 ]);

@@ -61,7 +61,7 @@ export function landPipeline(
           await dropIdleRun(run);
           return describe(run, false);
         }
-        await landRunDatasets(run);
+        await landRunDatasets(run, landed);
         await remote?.saveLanding();
         return describe(run, true);
       };

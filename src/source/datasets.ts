@@ -19,17 +19,24 @@ export interface LandedDatasets {
   rows: readonly unknown[];
   /** By the service's clock, as the times in the rows are; by this machine's where answers have no valid `Date`. */
   readAt: string;
+  /** How many more of the caller's datasets the plan locks; undefined if the plan was not read with them. */
+  locked: number | undefined;
   /** The run that has landed them, with all that it applies. */
   run: Applicable;
 }
 
-/** Reads `/datasets`; the answer lands in the journal. */
-export async function landDatasets(client: ApiClient, landing: Landing, io: Io): Promise<LandedDatasets> {
+/** Reads `/datasets`; the answer lands in the journal, with the number of those that the plan locks. */
+export async function landDatasets(
+  client: ApiClient,
+  landing: Landing,
+  io: Io,
+  locked: number | undefined,
+): Promise<LandedDatasets> {
   const { journal } = landing;
   if (!isApplicable(journal.state)) {
     const answer = stringify(await client.json('/datasets', {}, datasets)) ?? '[]';
     const readAt = (client.serviceTime() ?? io.now()).toISOString();
-    await journal.append({ type: 'datasets', readAt, answer, calls: client.calls() });
+    await journal.append({ type: 'datasets', readAt, answer, locked, calls: client.calls() });
     io.log('debug', 'landed', { what: 'datasets' });
   }
   return readDatasets(readApplicable(landing));
@@ -37,8 +44,9 @@ export async function landDatasets(client: ApiClient, landing: Landing, io: Io):
 
 /** The answer of `/datasets` that a run has landed. */
 export function readDatasets(run: Applicable): LandedDatasets {
-  const { answer, readAt } = run.datasets;
-  return { datasets: datasets.parse(parseExactJson(answer)), rows: JSON.parse(answer) as unknown[], readAt, run };
+  const { answer, readAt, locked } = run.datasets;
+  const rows = JSON.parse(answer) as unknown[];
+  return { datasets: datasets.parse(parseExactJson(answer)), rows, readAt, locked, run };
 }
 
 /** A service may leave out what is null. */

@@ -1,9 +1,11 @@
 import { parse, stringify } from 'lossless-json';
 import { afterEach, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import { proveItems } from '../../src/run/prove/prove-sample.js';
+import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
 import { failure } from '../failure.js';
 import { expectExactCopy, listExports } from '../run/exact-copy.js';
-import { openWorld, readItems, readLake, type World, type WorldOptions } from '../run/world.js';
+import { openWorld, readItems, readLake, testIo, type World, type WorldOptions } from '../run/world.js';
 
 let world: World;
 afterEach(() => world.close());
@@ -86,8 +88,12 @@ describe('a plan that became smaller', () => {
     const before = await readItems(world.lakePath);
     world.sandbox.changeAccount({ limits: { datasets: 1 } });
     world.pipeline.source.mode = 'snapshot';
+    world.pipeline.proof = { sample: 40, products: false, facets: true };
     const { row } = await world.sync();
-    expect(row).toMatchObject({ mode: 'snapshot', gone: 0n });
+    expect(row).toMatchObject({ mode: 'snapshot', gone: 0n, sample_mismatches: 0n, facets_different: 0n });
+    expect(row.sampled).toBeGreaterThan(0n);
+    const { sampled, mismatches } = await proveItems(world.pipeline, 40, testIo, new AbortController().signal);
+    expect({ sampled, mismatches }).toEqual({ sampled: row.sampled, mismatches: 0n });
     expect(row.export_rows).toBeLessThan(BigInt(before.size));
     const after = await readItems(world.lakePath);
     expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
@@ -96,6 +102,56 @@ describe('a plan that became smaller', () => {
       (glob) => `SELECT count(*), count(gone_at) FROM ${glob('items')} WHERE len(datasets) > 0`,
     );
     expect(locked).toEqual([[String(before.size), '0']]);
+  });
+});
+
+describe('datasets that the account no longer has', () => {
+  const countGone = async () =>
+    Number((await readLake(world.lakePath, (glob) => `SELECT count(gone_at) FROM ${glob('items')}`))[0]?.[0]);
+
+  /** The plan locks none, so what the service does not list is not the account's. */
+  async function loseDatasets(renumber = 0): Promise<void> {
+    await openSmall({ limits: { datasets: null } });
+    await world.sync();
+    const { intercept } = world;
+    world.intercept = async (request, next) => {
+      const { pathname } = new URL(request.url);
+      if (!['/api/v1/plan', '/api/v1/datasets'].includes(pathname)) return intercept?.(request, next) ?? next(request);
+      const answer = parse(await (await next(request)).text(), undefined, BigInt) as Record<string, unknown>[];
+      const changed = Array.isArray(answer)
+        ? answer.map((dataset) => ({ ...dataset, id: (dataset.id as bigint) + BigInt(renumber) }))
+        : { ...(answer as object), lockedDatasets: 0 };
+      return new Response(stringify(changed), { headers: { 'content-type': 'application/json' } });
+    };
+    world.sandbox.changeAccount({ limits: { datasets: 1 } });
+    world.pipeline.source.mode = 'snapshot';
+    world.pipeline.proof = { sample: 80, products: false, facets: true };
+  }
+
+  test('have no items after a complete copy, in the rebuilt lake as well, until the account has them again', async () => {
+    await loseDatasets();
+    const { row } = await world.sync();
+    expect(row).toMatchObject({ sample_mismatches: 0n, facets_different: 0n });
+    expect(row.gone).toBeGreaterThan(0n);
+    expect(await countGone()).toBe(Number(row.gone));
+    const before = await readItems(world.lakePath);
+    await rebuildLake(world.pipeline, testIo, new AbortController().signal);
+    expect(await readItems(world.lakePath)).toEqual(before);
+    world.intercept = undefined;
+    world.sandbox.changeAccount({ limits: { datasets: null } });
+    world.pipeline.source.mode = 'auto';
+    for (const hours of [1, 2]) {
+      await world.sandbox.advance({ hours, changes: 10 });
+      await world.sync();
+    }
+    await expectExactCopy(world);
+    expect(await countGone()).toBe(0);
+  });
+
+  test('keep their items where the key reads none of the known datasets: it may be the key of another account', async () => {
+    await loseDatasets(1000);
+    expect((await world.sync()).row).toMatchObject({ mode: 'snapshot', gone: 0n });
+    expect(await countGone()).toBe(0);
   });
 });
 

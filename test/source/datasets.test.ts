@@ -10,9 +10,9 @@ const DATASET = { id: 9007199254740993n, name: 'Prices', items: 5n, sites: 2, mo
 test('datasets are asked for once a run, and read from the journal as they came', async () => {
   const service = fakeClient(() => [{ ...DATASET, extra: 'x' }]);
   const [landing, io] = [await openLanding('asked'), createFakeIo()];
-  const landed = await landDatasets(service.client, landing, io);
+  const landed = await landDatasets(service.client, landing, io, 2);
   expect(landed.datasets).toEqual([{ ...DATASET, extra: 'x' }]);
-  expect(landed.readAt).toBe('2026-11-20T12:00:00.000Z');
+  expect(landed).toMatchObject({ readAt: '2026-11-20T12:00:00.000Z', locked: 2 });
   expect(landed.rows).toMatchObject([{ name: 'Prices', extra: 'x', items: 5 }]);
   expect(service.asked).toEqual([{ path: '/datasets', query: {} }]);
   expect(lastEntry(landing, 'datasets')).toMatchObject({
@@ -20,29 +20,31 @@ test('datasets are asked for once a run, and read from the journal as they came'
     calls: 1,
   });
   expect(io.events).toEqual([{ level: 'debug', event: 'landed', facts: { what: 'datasets' } }]);
-  expect(await landDatasets(service.client, await reopenLanding(), io)).toEqual(landed);
+  expect(await landDatasets(service.client, await reopenLanding(), io, 0)).toEqual(landed);
   expect([service.asked.length, io.events.length]).toEqual([1, 1]);
 });
 
 test('datasets are dated by the clock of the service, as the times in them are', async () => {
   const service = fakeClient(() => [DATASET], new Date('2026-11-17T03:00:00Z'));
-  const landed = await landDatasets(service.client, await openLanding('asked'), createFakeIo());
+  const landed = await landDatasets(service.client, await openLanding('asked'), createFakeIo(), undefined);
   expect(landed.readAt).toBe('2026-11-17T03:00:00.000Z');
 });
 
 test('of a dataset the service may leave out what is null, and nothing else', async () => {
   const io = createFakeIo();
   const { items: _items, ...lacking } = DATASET;
-  const refused = landDatasets(fakeClient(() => [lacking]).client, await openLanding('asked'), io);
+  const refused = landDatasets(fakeClient(() => [lacking]).client, await openLanding('asked'), io, 0);
   await expect(refused).rejects.toThrow('items');
   const nulls = { description: null, newestScrapeAt: null, oldestScrapeAt: null };
   const landed = await landDatasets(
     fakeClient(() => [{ ...DATASET, ...nulls }]).client,
     await openLanding('asked'),
     io,
+    0,
   );
   expect(landed.datasets).toEqual([{ ...DATASET, ...nulls }]);
-  expect((await landDatasets(fakeClient(() => []).client, await openLanding('asked'), io)).datasets).toEqual([]);
+  const none = await landDatasets(fakeClient(() => []).client, await openLanding('asked'), io, 0);
+  expect(none.datasets).toEqual([]);
 });
 
 const category = { id: 1, name: 'Toys', slug: 'toys', path: 'Toys', items: 3 };

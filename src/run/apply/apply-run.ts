@@ -1,5 +1,11 @@
 import { findPendingChanges, readChanges } from '../../apply/changes.js';
-import { type DatasetName, findRenamedDatasets, writeDatasetPattern } from '../../apply/dataset-names.js';
+import {
+  type DatasetName,
+  findRenamedDatasets,
+  listDatasetNames,
+  readKnownDatasets,
+  writeDatasetPattern,
+} from '../../apply/dataset-names.js';
 import { listStaleReads } from '../../apply/judge-reads.js';
 import type { NextSources } from '../../apply/sources.js';
 import type { TypedFile } from '../../apply/type-file.js';
@@ -9,8 +15,7 @@ import { loadFooterReader } from '../../lake/data-file.js';
 import { isSmall } from '../../lake/table-rows.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import { FEW_ROWS } from '../../sql/graph.js';
-import { sql } from '../../sql/sql.js';
-import { type DatasetNames, establishListing } from '../land/establish-listing.js';
+import { establishListing } from '../land/establish-listing.js';
 import type { LandedInput } from '../land/land-run.js';
 import { hydrateRun, landRunDatasets, rereadStale } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
@@ -31,7 +36,7 @@ export interface AppliedRun extends Batch {
 /** Types what landed, has items read about which it says too little, and applies both to the items so far. */
 export async function applyRun(run: Run, landed: LandedInput): Promise<AppliedRun> {
   loadFooterReader().catch(() => {}); // whoever reads a footer gets its error
-  const datasets = await landRunDatasets(run);
+  const datasets = await landRunDatasets(run, landed);
   const facets = await askFacets(run, landed);
   const batch = await applyLanded(run, landed, datasets);
   return { ...batch, datasets, facets };
@@ -103,7 +108,7 @@ async function typeChanges({ typing }: Run, { feed, events, backfill }: LandedIn
 async function readLandedChanges(
   run: Run,
   landed: LandedInput,
-  { datasets }: LandedDatasets,
+  listed: LandedDatasets,
   changeFiles: readonly TypedFile[],
 ): Promise<ReadChanges> {
   const { graph, before, landing, selection } = run;
@@ -118,35 +123,25 @@ async function readLandedChanges(
     isSelected: selection !== 'all',
   });
   const pending = findPendingChanges(graph, window, changes, lake);
-  const known = await readKnownDatasets(run);
-  const datasetPattern = writeDatasetPattern([...datasets, ...known].map(({ name }) => name));
+  const known = await readKnownDatasets(graph, await before.rows('datasets'));
+  const datasetPattern = writeDatasetPattern([...listed.datasets, ...known].map(({ name }) => name));
   return {
     ...{ lake, changeFiles, changes, pending, datasetPattern },
-    names: nameDatasets(run, datasets, known),
-    renames: findRenamedDatasets(known, datasets),
+    names: listDatasetNames(listed.datasets, known, isListWhole(run, listed, known)),
+    renames: findRenamedDatasets(known, listed.datasets),
     reader: new ItemReader(graph, datasetPattern),
   };
 }
 
-/** Datasets as the last run has noted them. */
-async function readKnownDatasets({ graph, before }: Run): Promise<DatasetName[]> {
-  const datasets = await before.rows('datasets');
-  const rows = await graph.rows(sql`SELECT dataset_id AS id, name FROM ${datasets}`);
-  return rows.map(({ id, name }) => ({ id: id as bigint, name: String(name) }));
-}
-
-/** The datasets that can be read, by their names as items give them. Rows of the lake may give one its former name. */
-function nameDatasets(
+/**
+ * True if items can be in no dataset beside those of the list: what else an item was in, it is in no longer. With a key
+ * that reads none of the known datasets, nothing is known of these.
+ */
+function isListWhole(
   { selection }: Run,
-  visible: readonly DatasetName[],
+  { datasets, locked }: Pick<LandedDatasets, 'datasets' | 'locked'>,
   known: readonly DatasetName[],
-): DatasetNames {
-  const byId = new Map<bigint, string[]>();
-  for (const { id, name } of visible) {
-    const before = known.filter((one) => one.id === id).map((one) => one.name);
-    byId.set(id, [...new Set([name, ...before])]);
-  }
-  // All datasets of the list are readable: whatever an item was in beside, it is in none of them any more.
-  const isWhole = selection !== 'all' && selection.every((id) => byId.has(id));
-  return { readable: isWhole ? undefined : [...byId.values()].flat(), byId };
+): boolean {
+  const isListed = (id: bigint) => datasets.some((one) => one.id === id);
+  return selection === 'all' ? locked === 0 && known.some(({ id }) => isListed(id)) : selection.every(isListed);
 }

@@ -2,7 +2,7 @@
 
 import { findAhead, type LandedChanges } from '../../apply/changes.js';
 import { type ComparedRows, type Comparison, compareItems } from '../../apply/compare-rows.js';
-import { type DatasetRename, loadRenames } from '../../apply/dataset-names.js';
+import { type DatasetNames, type DatasetRename, loadRenames } from '../../apply/dataset-names.js';
 import { describeSkew, type FeedSkew, measureFeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
 import {
   findNeeds,
@@ -26,7 +26,6 @@ import { countTyped, type ItemReader, type ItemReads } from '../../apply/typed-r
 import type { TableChange } from '../../lake/table-change.js';
 import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
-import type { DatasetNames } from '../land/establish-listing.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
 import { findAbsent } from './absent-fields.js';

@@ -1,3 +1,4 @@
+import type { DatasetNames } from '../../apply/dataset-names.js';
 import type { ItemReader } from '../../apply/typed-rows.js';
 import type { PricelakeError } from '../../io/errors.js';
 import { findListing, findListingPlan, type ListingPlan, type ListingProgress } from '../../journal/listing.js';
@@ -24,12 +25,6 @@ import {
   readListingItems,
 } from './listing-states.js';
 import { explainOpen, type OpenListing } from './listing-words.js';
-
-/** Names of datasets as items give them: those that can be read (undefined: all), and by id. */
-export interface DatasetNames {
-  readable: readonly string[] | undefined;
-  byId: ReadonlyMap<bigint, readonly string[]>;
-}
 
 /** Tables that show the items as the lake would be. */
 interface ListedSources {

@@ -230,8 +230,8 @@ export async function rereadStale(run: Run, account: Account | undefined, itemId
 }
 
 /** Datasets as the service describes them at the run's end. */
-export async function landRunDatasets(run: Run): Promise<LandedDatasets> {
-  const landed = await landDatasets(run.client, run.landing, run.io);
+export async function landRunDatasets(run: Run, { account }: LandedInput): Promise<LandedDatasets> {
+  const landed = await landDatasets(run.client, run.landing, run.io, account?.plan.lockedDatasets);
   for (const row of landed.rows) run.drift.look('/datasets', row);
   return landed;
 }

@@ -1,4 +1,5 @@
-import { createClient } from '../../api/client.js';
+import { type ApiClient, createClient } from '../../api/client.js';
+import { listDatasetNames, readKnownDatasets } from '../../apply/dataset-names.js';
 import { type FeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
 import { ItemReader } from '../../apply/typed-rows.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
@@ -13,9 +14,10 @@ import { limitClient } from '../../source/account.js';
 import { landSample, skipSample } from '../../source/sample.js';
 import { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
-import { code, sql } from '../../sql/sql.js';
+import { code, sql, writeTyped } from '../../sql/sql.js';
 import type { Applied } from '../../tables/table.js';
 import type { LandedInput } from '../land/land-run.js';
+import { fetchDatasets } from '../open/dataset-selection.js';
 import type { Run } from '../open/open-run.js';
 import { readTables } from '../open/open-tables.js';
 
@@ -52,14 +54,18 @@ interface ChosenSample {
   ids: bigint[];
 }
 
-/** Chooses a run's seeded sample: another one in each run, the same in each of its tries. Undefined where none is wanted. */
+/**
+ * Chooses a run's seeded sample: another one in each run, the same in each of its tries. Undefined where none is wanted.
+ * @param readable names of the datasets that the key can read; undefined is all
+ */
 export async function chooseRunSample(
   { graph, landing }: Pick<Run, 'graph' | 'landing'>,
   { plan }: LandedInput,
   items: Relation,
+  readable: readonly string[] | undefined,
 ): Promise<ChosenSample | undefined> {
   const size = plan.comparisons.sample;
-  return size === 0 ? undefined : chooseSample(graph, items, size, landing.runId);
+  return size === 0 ? undefined : chooseSample(graph, { items, readable }, size, landing.runId);
 }
 
 /** Compares a run's sample with the lake, value by value. Without a call left, or an answer, nothing is sampled. */
@@ -90,12 +96,14 @@ export async function proveItems(pipeline: Pipeline, size: number, io: Io, signa
   const begin = { runNumber: 0n, runId, at: io.now().toISOString(), pipeline: pipeline.name, cursorFrom: null };
   const landing = await openLanding(folder, begin);
   try {
-    await limitClient(client, pipeline.budget);
+    const { plan } = await limitClient(client, pipeline.budget);
     const typing = new TypingQueue(db, { runId, workFolder: folder });
     const graph = new RelationGraph(db);
     const tables = await readTables(lake);
-    const sampled = await openSampledLake(graph, new LakeRows(graph, lake, tables, () => 0n), tables.items.applied);
-    const chosen = await chooseSample(graph, sampled.items, size, runId);
+    const rows = new LakeRows(graph, lake, tables, () => 0n);
+    const sampled = await openSampledLake(graph, rows, tables.items.applied);
+    const readable = plan.lockedDatasets === 0 ? undefined : await readReadableNames(graph, rows, client);
+    const chosen = await chooseSample(graph, { items: sampled.items, readable }, size, runId);
     return await proveSample({ graph, landing, client, typing, io }, chosen, sampled);
   } finally {
     await landing.journal.close();
@@ -104,10 +112,26 @@ export async function proveItems(pipeline: Pipeline, size: number, io: Io, signa
   }
 }
 
-async function chooseSample(graph: RelationGraph, items: Relation, size: number, seed: string): Promise<ChosenSample> {
+/** Names of the datasets that the key can read, as items of the lake give them. */
+async function readReadableNames(graph: RelationGraph, rows: LakeRows, client: ApiClient) {
+  const known = await readKnownDatasets(graph, await rows.rows('datasets'));
+  return listDatasetNames(await fetchDatasets(client), known, false).readable;
+}
+
+/** Items that are only in datasets that the key can't read are left out: the service does not show them. */
+async function chooseSample(
+  graph: RelationGraph,
+  { items, readable }: { items: Relation; readable: readonly string[] | undefined },
+  size: number,
+  seed: string,
+): Promise<ChosenSample> {
+  const shown =
+    readable === undefined
+      ? sql``
+      : sql` AND (coalesce(len(datasets), 0) = 0 OR list_has_any(datasets, ${code(writeTyped('VARCHAR[]', readable))}))`;
   const rows = graph.table(
     'sampled_items',
-    sql`SELECT * FROM ${items} WHERE gone_at IS NULL ORDER BY hash(item_id, ${seed}) LIMIT ${BigInt(size)}`,
+    sql`SELECT * FROM ${items} WHERE gone_at IS NULL${shown} ORDER BY hash(item_id, ${seed}) LIMIT ${BigInt(size)}`,
   );
   const ids = await graph.rows(sql`SELECT item_id FROM ${rows}`);
   return { rows, ids: ids.map((row) => row.item_id as bigint) };
