@@ -19,7 +19,7 @@ export interface LandedDatasets {
   rows: readonly unknown[];
   /** By the service's clock, as the times in the rows are; by this machine's where answers have no valid `Date`. */
   readAt: string;
-  /** How many more of the caller's datasets the plan locks; undefined if the plan was not read with them. */
+  /** Number of the caller's datasets that the plan locks; undefined if the plan was not read with them. */
   locked: number | undefined;
   /** The run that has landed them, with all that it applies. */
   run: Applicable;
