@@ -19,8 +19,8 @@ const REMOVALS = 16;
 /** A listing without an end must not fill the memory. */
 const MOST_LISTED = 1_000_000;
 const MOST_PAGES = 20_000;
-/** Waits about 12 seconds in all. */
-const ATTEMPTS = 6;
+/** Waits 6 to 19 seconds in all. */
+const ATTEMPTS = 7;
 /** The SDK tries each part of a file again, so that the parts before it are not sent twice. */
 const PART_ATTEMPTS = 5;
 

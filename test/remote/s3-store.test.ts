@@ -114,6 +114,20 @@ test('what goes on failing is told in the words of the store, without a secret o
   expect(io.logged).not.toContain('key-id');
 });
 
+test('a store that is away for five seconds is outlasted, also with the shortest waits', async () => {
+  let waited = 0;
+  const sleep = async (ms: number) => {
+    waited += ms;
+  };
+  const impatient = await openS3Store(place(), { ...io, sleep, random: () => 0 }, { silenceMs: 500 });
+  s3.fault = () => (waited < 5000 ? 'reset' : undefined);
+  try {
+    expect(await impatient.create('items/a', Buffer.from('1'))).toBe(true);
+  } finally {
+    impatient.close();
+  }
+});
+
 test('without the SDK, the message says what to install', async () => {
   const missing = () =>
     Promise.reject(Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' }));
