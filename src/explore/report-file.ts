@@ -13,9 +13,9 @@ const HEAD_BYTES = 2048;
  * @throws PricelakeError `usage`
  */
 export async function requireReportTarget(path: string): Promise<void> {
-  const info = await stat(path).catch(ignoreMissing);
+  const info = await stat(path).catch(ignoreUnreachable);
   if (info === undefined) {
-    const folder = await stat(dirname(path)).catch(ignoreMissing);
+    const folder = await stat(dirname(path)).catch(ignoreUnreachable);
     if (folder?.isDirectory() === true) return;
     throw new PricelakeError('usage', `--output ${path}: there is no folder ${dirname(path)}`);
   }
@@ -27,7 +27,7 @@ export async function requireReportTarget(path: string): Promise<void> {
 
 /** Writes beside and renames into place, so that a reader sees the old report or the new one. */
 export async function publishReport(path: string, page: string): Promise<void> {
-  const target = (await realpath(path).catch(ignoreMissing)) ?? path;
+  const target = (await realpath(path).catch(ignoreUnreachable)) ?? path;
   const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}`);
   try {
     await replaceFile(target, page, temporary);
@@ -47,7 +47,8 @@ async function readHead(path: string): Promise<string> {
   }
 }
 
-function ignoreMissing(error: unknown): undefined {
+/** As `ignoreMissing`, also if a file takes the place of a folder. */
+function ignoreUnreachable(error: unknown): undefined {
   if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
   throw error;
 }
