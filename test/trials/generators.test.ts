@@ -6,6 +6,7 @@ import { isLosslessNumber, parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { inventBaseProducts, readBaseProducts } from './base-products.js';
 import { generateScrapedShops, listHonestOffers, SCRAPED_FAULTS } from './generators/scraped-shops.js';
+import { translateTitle } from './lexicon.js';
 import { renderItems, type TrialItem } from './trial.js';
 
 const ITEM_FIELDS = [
@@ -113,6 +114,11 @@ describe('offers of scraped shops', () => {
     const sizes = [...shops.values()].map(({ size }) => size);
     expect([shops.size, Math.min(...sizes), Math.max(...sizes)]).toEqual([base.length, 2, 30]);
   });
+});
+
+test('titles are translated name by name, and the longest name wins', () => {
+  expect(translateTitle('Bravo coffee machine BC435 white', 'de')).toBe('Bravo Kaffeemaschine BC435 weiß');
+  expect(translateTitle('SOK NARANČA', 'pl')).toBe('SOK POMARAŃCZA');
 });
 
 test('base products of a catalogue are grouped by barcode at their median price in EUR', async () => {

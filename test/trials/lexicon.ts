@@ -73,12 +73,18 @@ export function nameGood(englishWord: string, language: Language): string {
   return row[LANGUAGES.indexOf(language)] as string;
 }
 
-/** The title with each word that the lexicon has in the other language, as a shop's machine translation leaves it. */
+/** The title with each name that the lexicon has in the other language, as a shop's machine translation leaves it. */
 export function translateTitle(title: string, language: Language): string {
   const isShouted = title === title.toUpperCase();
-  return title
-    .split(' ')
-    .map((word) => meanings.get(word.toLowerCase())?.[LANGUAGES.indexOf(language)] ?? word)
-    .map((word) => (isShouted ? word.toUpperCase() : word))
-    .join(' ');
+  const words = title.split(' ');
+  const translated: string[] = [];
+  while (words.length > 0) {
+    // The longest name first: a coffee machine is neither coffee nor a machine.
+    const lengths = [3, 2, 1].filter((length) => length <= words.length);
+    const length = lengths.find((count) => meanings.has(words.slice(0, count).join(' ').toLowerCase())) ?? 1;
+    const name = words.splice(0, length).join(' ');
+    const other = meanings.get(name.toLowerCase())?.[LANGUAGES.indexOf(language)] ?? name;
+    translated.push(isShouted ? other.toUpperCase() : other);
+  }
+  return translated.join(' ');
 }

@@ -67,8 +67,7 @@
  *
  * Honest offers come from 76 shops in 14 countries, 2 to 30 for a product. They differ by country, shop, product and chance,
  * with long tails, clearance sales at half the price and less, convenience shops, titles in eight languages, and values
- * such as "used from 12,99 €" beside a true price. Two thirds of the faults
- * leave the title and these values as they were.
+ * such as "used from 12,99 €" beside a true price. Two thirds of the faults leave the title and these values as they were.
  */
 import { createDraw, type Draw } from '../draw.js';
 import { type BaseProduct, TRIAL_NOW, type Trial, type TrialItem } from '../trial.js';

@@ -14,17 +14,20 @@ export function chooseFaults(offers: readonly Offer[], kinds: readonly FaultKind
   for (const { kind, possible } of candidates) {
     const quota = Math.round((possible.length * kind.share) / 100);
     const free = possible.filter((offer) => !chosen.has(offer));
-    for (const offer of pickVictims(free, kind.comes, draw).slice(0, quota)) chosen.set(offer, kind);
+    for (const offer of pickVictims(free, kind, draw).slice(0, quota)) chosen.set(offer, kind);
   }
   return chosen;
 }
 
 /** The free offers in the order in which the fault takes them. A fault that comes in groups takes about two thirds so. */
-function pickVictims(free: readonly Offer[], comes: FaultKind['comes'], draw: Draw): Offer[] {
+function pickVictims(free: readonly Offer[], { comes, likelyIn }: FaultKind, draw: Draw): Offer[] {
   const alone = draw.shuffle(free);
   if (comes === 'alone') return alone;
   const groups = groupBy<unknown, Offer>(alone, ({ shop, product }) => (comes === 'by shop' ? shop : product));
-  const together = draw.shuffle([...groups.values()]).flatMap((group) => takeGroup(group, comes, draw));
+  const isLikely = ([first]: Offer[]) => first !== undefined && (likelyIn?.includes(first.shop.type) ?? true);
+  const together = draw
+    .shuffle([...groups.values()].filter(isLikely))
+    .flatMap((group) => takeGroup(group, comes, draw));
   // Two from the groups, then one by itself, until the quota is full. Without groups, all come alone.
   const mixed = together.flatMap((offer, place) => (place % 2 === 1 ? [offer, alone[place >> 1] as Offer] : [offer]));
   return [...new Set([...mixed, ...alone])];

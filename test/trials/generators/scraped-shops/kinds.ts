@@ -2,6 +2,7 @@ import type { Draw } from '../../draw.js';
 import { roundCents, setPrice } from './money.js';
 import type { Offer } from './offers.js';
 import type { Product } from './products.js';
+import type { ShopType } from './shops.js';
 import { nameKey, type Phrase, pickPhrase } from './words.js';
 
 /** A kind of fault: how often it occurs, and what it does to an honest offer. */
@@ -14,6 +15,8 @@ export interface FaultKind {
    * copied one distributor's list).
    */
   comes: 'alone' | 'by shop' | 'by product';
+  /** The types of shops where its groups occur, if there are any. Alone it occurs in all. */
+  likelyIn?: readonly ShopType[];
   canHappen(offer: Offer): boolean;
   spoil(offer: Offer, draw: Draw, market: Market): Offer;
 }

@@ -1,5 +1,5 @@
 import type { Draw } from '../../draw.js';
-import { always, costs, type FaultKind, isContained, mention, reprice } from './kinds.js';
+import { always, costs, type FaultKind, isContained, mention, reprice, scale } from './kinds.js';
 import { renderMoney, roundCents, showMoney } from './money.js';
 import type { Offer } from './offers.js';
 
@@ -48,9 +48,9 @@ export const MISREAD_PRICES: FaultKind[] = [
     comes: 'by shop',
     canHappen: always,
     spoil: (offer, draw) => {
-      const amount = roundCents(offer.amount * (1.1 + 0.35 * draw.logNormal(0.7)), 2);
-      const read = reprice(offer, amount, `The crossed-out price: the shop asks ${renderMoney(offer.amount)}.`, draw);
-      return mention(read, 'regular', draw, 0.3, { m: showMoney(amount, offer.shop) });
+      const why = `The crossed-out price: the shop asks ${renderMoney(offer.amount)}.`;
+      const read = scale(offer, 1.1 + 0.35 * draw.logNormal(0.7), why, draw);
+      return mention(read, 'regular', draw, 0.3, { m: showMoney(read.amount, offer.shop) });
     },
   },
   {
@@ -91,7 +91,7 @@ export const MISREAD_PRICES: FaultKind[] = [
     comes: 'alone',
     canHappen: costs(40),
     spoil: (offer, draw) =>
-      repriceBy(offer, draw.between(0.02, 0.2), 'The price of an accessory in the same box of the page.', draw),
+      scale(offer, draw.between(0.02, 0.2), 'The price of an accessory in the same box of the page.', draw),
   },
   {
     name: 'warranty-price',
@@ -99,7 +99,7 @@ export const MISREAD_PRICES: FaultKind[] = [
     comes: 'by shop',
     canHappen: costs(100),
     spoil: (offer, draw) => {
-      const read = repriceBy(offer, draw.between(0.05, 0.16), 'The price of the extended warranty was read.', draw);
+      const read = scale(offer, draw.between(0.05, 0.16), 'The price of the extended warranty was read.', draw);
       return mention(read, 'warranty', draw, 0.2, { m: showMoney(read.amount, offer.shop) });
     },
   },
@@ -110,7 +110,7 @@ export const MISREAD_PRICES: FaultKind[] = [
     canHappen: always,
     spoil: (offer, draw) => {
       const why = 'The lowest price of all sizes on the page, which this variant does not have.';
-      return mention(repriceBy(offer, draw.between(0.25, 0.85), why, draw), 'from', draw, 0.35);
+      return mention(scale(offer, draw.between(0.25, 0.85), why, draw), 'from', draw, 0.35);
     },
   },
   {
@@ -130,8 +130,10 @@ export const MISREAD_PRICES: FaultKind[] = [
     share: 0.2,
     comes: 'alone',
     canHappen: always,
-    spoil: (offer, draw) =>
-      repriceBy(offer, draw.between(0.05, 0.5), 'The amount that a customer saves was read.', draw),
+    spoil: (offer, draw) => {
+      const amount = Math.max(0.01, roundCents(offer.amount * draw.between(0.05, 0.5), 2));
+      return reprice(offer, amount, 'The amount that a customer saves was read.', draw);
+    },
   },
   {
     name: 'percent-or-rating-read-as-price',
@@ -207,9 +209,6 @@ function readUnitPrice(offer: Offer, per: number, draw: Draw): Offer {
   const read = reprice(offer, amount, `The unit price for ${per} ${offer.product.quantity?.unit} was read.`, draw);
   return per === 100 ? read : mention(read, 'perUnit', draw, 0.25, { m: showMoney(amount, offer.shop) });
 }
-
-const repriceBy = (offer: Offer, factor: number, why: string, draw: Draw): Offer =>
-  reprice(offer, Math.max(0.01, roundCents(offer.amount * factor, 2)), why, draw);
 
 /** A fee that is set in EUR. It never happens to equal the price. */
 function chargeFee(offer: Offer, euros: number): number {

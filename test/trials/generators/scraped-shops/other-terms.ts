@@ -2,6 +2,7 @@ import type { Draw } from '../../draw.js';
 import { always, costs, type FaultKind, mention, reprice, scale } from './kinds.js';
 import { roundCents, setPrice, showMoney } from './money.js';
 import type { Offer } from './offers.js';
+import type { ShopType } from './shops.js';
 import { nameKey, type Phrase, pickPhrase } from './words.js';
 
 /** The product is right, but it is not new, not everyone can buy it at this price, or it is not on sale today. */
@@ -12,9 +13,12 @@ export const OTHER_TERMS: FaultKind[] = [
   worse('display-piece', 0.3, 'display', costs(40), [0.5, 0.9], 'A piece from the exhibition.'),
   worse('damaged-packaging', 0.2, 'damaged', always, [0.4, 0.85], 'Its packaging is damaged.'),
   worse('short-dated', 0.4, 'shortDated', ({ product }) => product.quantity !== null, [0.25, 0.7], 'It expires soon.'),
-  worse('member-price', 0.6, 'member', always, [0.65, 0.96], 'Only members get this price.', 'by shop'),
+  worse('member-price', 0.6, 'member', always, [0.65, 0.96], 'Only members get this price.', ['chain', 'discounter']),
   worse('price-with-voucher', 0.2, 'voucher', always, [0.75, 0.95], 'A voucher or a cashback is already deducted.'),
-  worse('subscription-price', 0.2, 'subscription', always, [0.8, 0.95], 'Only subscribers get this price.', 'by shop'),
+  worse('subscription-price', 0.2, 'subscription', always, [0.8, 0.95], 'Only subscribers get this price.', [
+    'specialist',
+    'marketplace',
+  ]),
   worse('with-contract', 0.3, 'contract', costs(120), [0, 0.3], 'Only with a contract for 24 months.'),
   worse('rental-price', 0.2, 'rental', costs(100), [0.02, 0.09], 'The price for a day of hire.'),
   worse(
@@ -29,6 +33,7 @@ export const OTHER_TERMS: FaultKind[] = [
     name: 'quantity-break-price',
     share: 0.3,
     comes: 'by shop',
+    likelyIn: ['trade', 'small'],
     canHappen: always,
     spoil: (offer, draw) => {
       const count = draw.pick([3, 6, 10, 12, 50, 100]);
@@ -46,6 +51,7 @@ export const OTHER_TERMS: FaultKind[] = [
     name: 'net-of-vat',
     share: 0.8,
     comes: 'by shop',
+    likelyIn: ['trade', 'specialist'],
     canHappen: always,
     spoil: (offer, draw) => {
       const { product, shop } = offer;
@@ -82,6 +88,7 @@ export const OTHER_TERMS: FaultKind[] = [
     name: 'stale-page',
     share: 0.7,
     comes: 'by shop',
+    likelyIn: ['small', 'outlet', 'specialist'],
     canHappen: always,
     spoil: goStale,
   },
@@ -100,6 +107,7 @@ export const OTHER_TERMS: FaultKind[] = [
     name: 'placeholder-price',
     share: 0.4,
     comes: 'by shop',
+    likelyIn: ['small', 'trade', 'specialist'],
     canHappen: always,
     spoil: (offer, draw) => {
       const amount = draw.pick([0, 0.01, 0.01, 1, 1, 99, 999, 9999, 9999.99, 99999, 1111.11, 123.45, 12345]);
@@ -120,11 +128,12 @@ function worse(
   canHappen: FaultKind['canHappen'],
   [low, high]: [number, number],
   why: string,
-  comes: FaultKind['comes'] = 'alone',
+  groupsIn?: readonly ShopType[],
 ): FaultKind {
   const spoil: FaultKind['spoil'] = (offer, draw) =>
-    mention(scale(offer, draw.between(low, high), why, draw), phrase, draw, comes === 'alone' ? 0.6 : 0.35);
-  return { name, share, comes, canHappen, spoil };
+    mention(scale(offer, draw.between(low, high), why, draw), phrase, draw, groupsIn === undefined ? 0.6 : 0.35);
+  if (groupsIn === undefined) return { name, share, comes: 'alone', canHappen, spoil };
+  return { name, share, comes: 'by shop', likelyIn: groupsIn, canHappen, spoil };
 }
 
 /** The offer as it was this many days ago. Prices of the past were mostly lower. */
