@@ -43,7 +43,7 @@ export const BACKFILL_FOLD: Fold<BackfillEntry, Backfill> = {
     ...{ calls: NO_CALLS, counted: 0n, now: NO_PROCESS },
   },
   step: foldBackfill,
-  isSealed: true,
+  seal: 'chain',
   advice: 'Move its folder away, then request these histories again: one call for each item.',
 };
 

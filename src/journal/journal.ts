@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type * as z from 'zod';
 import { syncFolder } from '../io/durable.js';
 import { PricelakeError } from '../io/errors.js';
+import type { Io } from '../io/io.js';
 import { explainReadFault } from '../io/path-fault.js';
 
 /** The lines of a kind of journal, and the state that they add up to. */
@@ -17,8 +18,11 @@ export interface Fold<Entry, State> {
   step: (state: State, entry: Entry) => State;
   /** The state without a damaged line of which nothing is missed; undefined if it may not be left out. */
   skip?: (state: State, line: string) => State | undefined;
-  /** True if each line ends with a checksum of all lines up to it. */
-  isSealed: boolean;
+  /**
+   * The checksum at the end of a line covers all lines up to it (`chain`) or the line alone (`line`). Then lines may be
+   * taken out, and a line that a person writes needs none.
+   */
+  seal: 'chain' | 'line';
   /** Advice for a damaged journal. */
   advice: string;
 }
@@ -70,10 +74,17 @@ export class Journal<Entry, State> {
     this.#stands = stands;
   }
 
-  /** Opens or creates a journal, without a last line that a crash cut short. @throws PricelakeError `lake_invalid` */
-  static async open<Entry, State>(path: string, fold: Fold<Entry, State>): Promise<Journal<Entry, State>> {
+  /** Opens or creates a journal, without a torn tail, which it logs. @throws PricelakeError `lake_invalid` */
+  static async open<Entry, State>(
+    path: string,
+    fold: Fold<Entry, State>,
+    io?: Pick<Io, 'log'>,
+  ): Promise<Journal<Entry, State>> {
     const read = await readLines(path, fold);
-    if (read.end < read.size) await truncate(path, read.end);
+    if (read.end < read.size) {
+      io?.log('warn', 'journal.torn', { file: path, line: read.lines + 1, bytes: read.size - read.end });
+      await truncate(path, read.end);
+    }
     return new Journal(path, fold, await open(path, 'a'), read);
   }
 
@@ -98,10 +109,10 @@ export class Journal<Entry, State> {
     if (entries.length === 0) return;
     let next = this.#stands;
     const texts: string[] = [];
-    for (const entry of entries) {
+    for (const [index, entry] of entries.entries()) {
       const line = toLine(entry);
-      next = addEntry(next, entry, addSum(next.sum, line), this.#path, this.#fold);
-      texts.push(this.#fold.isSealed ? `${line.slice(0, -1)},"sum":"${next.sum}"}\n` : `${line}\n`);
+      next = addEntry(next, entry, addSum(before(next.sum, this.#fold), line, index > 0), this.#path, this.#fold);
+      texts.push(`${line.slice(0, -1)},"sum":"${next.sum}"}\n`);
     }
     const lines = Buffer.from(texts.join(''));
     try {
@@ -147,40 +158,105 @@ function addEntry<Entry, State>(
   return { ...stands, state: step(stands.state, entry), lines, sum };
 }
 
-/** A line's own checksum, at its end: of the line without it and of all lines before. */
+/** The checksum at the end of a line. */
 const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
+const SUM_LENGTH = ',"sum":"0123456789abcdef"}'.length;
 
-function addSum(sum: string, line: string): string {
-  return createHash('sha256').update(sum).update(line).digest('hex').slice(0, 16);
+/** @param follows true for a line that was appended together with the one before, and so synced with it */
+function addSum(sum: string, line: string, follows = false): string {
+  const hash = createHash('sha256').update(sum);
+  return (follows ? hash.update('+') : hash).update(line).digest('hex').slice(0, 16);
 }
 
-/** The whole lines of a journal; an absent one is empty. */
+/** The checksum on which that of the next line builds. */
+function before(sum: string, { seal }: Pick<Fold<unknown, unknown>, 'seal'>): string {
+  return seal === 'chain' ? sum : '';
+}
+
+interface Line {
+  /** The line without its checksum. */
+  text: string;
+  /** Its checksum; undefined if it has none. */
+  sum: string | undefined;
+  /** Offset after its newline. */
+  end: number;
+}
+
+function* splitLines(bytes: Buffer): Generator<Line> {
+  for (let start = 0, at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, start)) {
+    const whole = bytes.toString('utf8', start, at);
+    const sum = SUM.exec(whole)?.[1];
+    start = at + 1;
+    yield { text: sum === undefined ? whole : `${whole.slice(0, -SUM_LENGTH)}}`, sum, end: start };
+  }
+}
+
+/** The lines of a journal up to a torn tail; an absent journal is empty. */
 async function readLines<Entry, State>(path: string, fold: Fold<Entry, State>) {
   const { advice: hint } = fold;
   const bytes = (await readFile(path).catch(explainReadFault(path, hint))) ?? Buffer.alloc(0);
-  const end = bytes.lastIndexOf(0x0a) + 1;
-  let stands: Standing<State> = { state: fold.start, lines: 0, end, sum: '' };
-  for (const text of bytes.toString('utf8', 0, end).split('\n').slice(0, -1)) {
-    const where = `${path}: line ${stands.lines + 1}`;
-    const [tail = '', claimed] = SUM.exec(text) ?? [];
-    const line = tail === '' ? text : `${text.slice(0, -tail.length)}}`;
-    const sum = addSum(stands.sum, line);
-    const entry = readEntry(line, where, fold);
-    if (entry instanceof PricelakeError) {
-      const state = fold.skip?.(stands.state, line);
-      if (state === undefined) throw entry;
-      stands = { ...stands, state, lines: stands.lines + 1, sum };
+  const lines = [...splitLines(bytes)];
+  let stands: Standing<State> = { state: fold.start, lines: 0, end: 0, sum: '' };
+  for (const [index, line] of lines.entries()) {
+    const where = `${path}: line ${index + 1}`;
+    const { text, end } = line;
+    const fault = findSumFault(line, before(stands.sum, fold), where, fold);
+    const entry = fault ?? readEntry(text, where, fold);
+    if (!(entry instanceof PricelakeError)) {
+      stands = { ...addEntry(stands, entry, line.sum ?? '', path, fold), end };
       continue;
     }
-    if (claimed === undefined && fold.isSealed)
-      throw new PricelakeError('lake_invalid', `${where} has no checksum`, { hint });
-    if (claimed !== undefined && claimed !== sum) {
-      const what = `${where} or one before it has changed since it was written: its checksum differs`;
-      throw new PricelakeError('lake_invalid', what, { hint });
-    }
-    stands = addEntry(stands, entry, sum, path, fold);
+    const state = fold.skip?.(stands.state, text);
+    if (state !== undefined) stands = { ...stands, state, lines: index + 1, end };
+    else if ((fault === undefined && line.sum !== undefined) || !isTorn(lines, index, stands.sum, fold)) throw entry;
+    // A journal of which no line stands may have named any file beside it.
+    else if (index === 0 && (await readdir(dirname(path))).length > 1) throw entry;
+    else break;
   }
   return { ...stands, size: bytes.length };
+}
+
+function findSumFault(
+  { text, sum }: Line,
+  previous: string,
+  where: string,
+  { seal, advice: hint }: Pick<Fold<unknown, unknown>, 'seal' | 'advice'>,
+): PricelakeError | undefined {
+  if (sum === undefined) {
+    if (seal === 'line') return undefined;
+    return new PricelakeError('lake_invalid', `${where} has no checksum`, { hint });
+  }
+  if (sum === addSum(previous, text) || sum === addSum(previous, text, true)) return undefined;
+  const what = seal === 'chain' ? `${where} or one before it has` : `${where} has`;
+  return new PricelakeError('lake_invalid', `${what} changed since it was written: its checksum differs`, { hint });
+}
+
+/**
+ * True if the lines from this one on were never synced: a power cut can leave anything in their place. An append waits
+ * until the one before is synced, so a line behind it that began an append shows that this one was synced, and is damaged.
+ * @param sum that of the line before
+ */
+function isTorn<Entry, State>(lines: readonly Line[], index: number, sum: string, fold: Fold<Entry, State>): boolean {
+  const rest = lines.slice(index);
+  const { text } = lines[index] as Line;
+  if (fold.seal === 'line') {
+    const isWhole = (one: Line) =>
+      !((findSumFault(one, '', '', fold) ?? readEntry(one.text, '', fold)) instanceof Error);
+    return !isJson(text) && !rest.some(isWhole);
+  }
+  // Its checksum may be what is damaged: then the next line builds on the one that it had.
+  const sums = [addSum(sum, text), addSum(sum, `${text.slice(0, -SUM_LENGTH)}}`), ...rest.map((line) => line.sum)];
+  const builds = (line: Line) => sums.some((before) => before !== undefined && line.sum === addSum(before, line.text));
+  return !rest.some((line) => line.sum !== undefined && builds(line));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** An entry, or why the line is none. */

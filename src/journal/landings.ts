@@ -106,11 +106,15 @@ export function readBegin({ journal, folder }: Pick<Landing, 'journal' | 'folder
  * The run to continue: the newest, if it has not ended. Removes folders that a crash left without a journal. Parameter
  * and errors as in `peekUnfinishedRun`.
  */
-export async function findUnfinishedRun(lakeRoot: string, published: bigint): Promise<Landing | undefined> {
+export async function findUnfinishedRun(
+  lakeRoot: string,
+  published: bigint,
+  io: Pick<Io, 'log'>,
+): Promise<Landing | undefined> {
   const found = await peekUnfinishedRun(lakeRoot, published, (folder) => rm(folder, { recursive: true }));
   if (found === undefined) return undefined;
   const { runNumber, runId, folder } = found;
-  return { runNumber, runId, folder, journal: await Journal.open(path.join(folder, JOURNAL), RUN_FOLD) };
+  return { runNumber, runId, folder, journal: await Journal.open(path.join(folder, JOURNAL), RUN_FOLD, io) };
 }
 
 /**

@@ -102,7 +102,7 @@ const NOTHING: LakeMemory = {
 /** Beginnings of lines that the next run writes again. */
 const HINT = /^\{"type":"(?:counts|plan|probed|try)"/;
 
-/** Lines may be taken out by hand, so they have no checksums. */
+/** Lines may be taken out by hand, so each has a checksum of its own. */
 const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
   entry: memoryEntry,
   start: NOTHING,
@@ -111,7 +111,7 @@ const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
     if (!HINT.test(line)) return undefined;
     return { ...rest, lines: lines + 1, superseded: superseded + 1, damaged: [...damaged, lines + 1] };
   },
-  isSealed: false,
+  seal: 'line',
   advice:
     'Move it away. Table runs then lacks the runs that found nothing new since the last publication, and `status` the seconds of steps so far; with `source.history: items`, pricelake reads all histories again, one call each. Nothing else is lost.',
 };
@@ -179,7 +179,7 @@ export async function openMemory(lake: Lake, io: Pick<Io, 'log'>): Promise<Memor
   const hasDamage = memory.damaged.length > 0;
   if (hasDamage) io.log('warn', 'memory.damaged', { file, lines: memory.damaged.join(', ') });
   if (hasDamage || memory.superseded > Math.max(FEW_LINES, memory.lines / 2)) await compact(lake, file, memory);
-  return Journal.open(file, MEMORY_FOLD);
+  return Journal.open(file, MEMORY_FOLD, io);
 }
 
 async function compact(lake: Lake, file: string, memory: LakeMemory): Promise<void> {

@@ -127,7 +127,7 @@ export const RUN_FOLD: Fold<RunEntry, RunState> = {
       : `${entry.type} can't follow: the run is ${stage}`;
   },
   step: advance,
-  isSealed: true,
+  seal: 'chain',
   advice: START_AGAIN,
 };
 

@@ -51,7 +51,7 @@ export async function landHistories(
 ): Promise<number> {
   const folder = backfillFolder(lakeRoot);
   await makeFolder(folder);
-  const journal = await Journal.open(path.join(folder, JOURNAL), BACKFILL_FOLD);
+  const journal = await Journal.open(path.join(folder, JOURNAL), BACKFILL_FOLD, io);
   try {
     if (journal.state.isBegun) await journal.append({ type: 'try', at: io.now().toISOString() });
     await journal.append({ type: 'usage.before', counted: pickUsage(plan), calls: client.calls() });

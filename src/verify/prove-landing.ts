@@ -18,7 +18,7 @@ interface LandingCheck {
 export const landingProof: Proof = {
   name: 'landing',
   claims:
-    'The input of a rebuild is unchanged: the journal of every kept run, and every byte that it names, are as they were written.',
+    'The input of a rebuild is unchanged: the journal of every kept run, and every byte that it names, are as they were written. So are the lines of the memory of the lake.',
   next: "If the run is published, only `pricelake rebuild` would read these bytes: move its folder away. If it isn't, `pricelake sync` continues it, or says what to do.",
   async prove(context, report) {
     const kept = (await readdir(privatePath(context.lake, 'landing')).catch(ignoreMissing)) ?? [];
@@ -27,6 +27,10 @@ export const landingProof: Proof = {
       .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
     const published = readApplied(context.tables.get('runs')).run ?? 0n;
     let files = 0n;
+    for (const what of checkMemory(
+      (await readFile(privatePath(context.lake, MEMORY), 'utf8').catch(ignoreMissing)) ?? '',
+    ))
+      report({ file: join('_pricelake', MEMORY), what });
     for (const [index, name] of names.entries()) {
       context.signal.throwIfAborted();
       const found = await checkLanding(privatePath(context.lake, 'landing', name));
@@ -60,6 +64,7 @@ interface Line {
 }
 
 const JOURNAL = 'journal.ndjson';
+const MEMORY = 'memory.ndjson';
 const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
 
 /**
@@ -100,20 +105,42 @@ function readLines(text: string, fail: (what: string) => void): Line[] {
   for (const [index, whole] of texts.entries()) {
     const [tail, claimed] = SUM.exec(whole) ?? [];
     const line = tail === undefined ? whole : `${whole.slice(0, -tail.length)}}`;
-    sum = createHash('sha256').update(sum).update(line).digest('hex').slice(0, 16);
+    const sums = listSums(sum, line);
     try {
       lines.push(JSON.parse(line) as Line);
     } catch {
       fail(`line ${index + 1} is not JSON`);
       return lines;
     }
-    if (claimed !== sum) {
+    if (claimed === undefined || !sums.includes(claimed)) {
       const why = claimed === undefined ? 'it has no checksum' : 'its checksum differs';
       fail(`line ${index + 1} or one before it has changed since it was written: ${why}`);
       return lines;
     }
+    sum = claimed;
   }
   return lines;
+}
+
+/** The checksums that a line may have: of one that began an append, and of one that was appended with the line before. */
+function listSums(before: string, line: string): string[] {
+  return ['', '+'].map((mark) =>
+    createHash('sha256')
+      .update(before + mark)
+      .update(line)
+      .digest('hex')
+      .slice(0, 16),
+  );
+}
+
+/** Each line of the memory has a checksum of its own. One that a person wrote may have none. */
+function* checkMemory(text: string): Generator<string> {
+  for (const [index, whole] of text.split('\n').slice(0, -1).entries()) {
+    const [tail, claimed] = SUM.exec(whole) ?? [];
+    if (claimed === undefined || tail === undefined) continue;
+    if (!listSums('', `${whole.slice(0, -tail.length)}}`).includes(claimed))
+      yield `line ${index + 1} has changed since it was written: its checksum differs`;
+  }
 }
 
 /** A complete export has as many rows as its segments. */

@@ -34,9 +34,17 @@ const listRuns = () => readdir(path.join(lake, '_pricelake', 'landing'));
 async function endRun(runNumber: bigint, hours: number): Promise<string> {
   const landing = await beginRun(lake, start(runNumber), at(0));
   const ended = at(hours * 3600 * 1000).now();
-  await landing.journal.append(...TO_END, { type: 'end', at: ended.toISOString() });
+  for (const entry of TO_END) await landing.journal.append(entry);
+  await landing.journal.append({ type: 'end', at: ended.toISOString() });
   await landing.journal.close();
   return landing.runId;
+}
+
+const folderOf = (runId: string) => path.join(lake, '_pricelake', 'landing', runId);
+
+async function damageFirstLine(file: string): Promise<void> {
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, `oops\n${text.slice(text.indexOf('\n') + 1)}`);
 }
 
 async function leaveRun(runNumber: bigint): Promise<string> {
@@ -46,7 +54,7 @@ async function leaveRun(runNumber: bigint): Promise<string> {
 }
 
 async function findRun(published = 0n): Promise<string | undefined> {
-  const found = await findUnfinishedRun(lake, published);
+  const found = await findUnfinishedRun(lake, published, realIo);
   await found?.journal.close();
   return found?.runId;
 }
@@ -62,7 +70,7 @@ describe('a run', () => {
   test('that was begun and not ended is found, with what its journal says', async () => {
     await endRun(1n, 1);
     await leaveRun(2n);
-    const found = await findUnfinishedRun(lake, 0n);
+    const found = await findUnfinishedRun(lake, 0n, realIo);
     expect(found).toMatchObject({ runNumber: 2n });
     expect(found?.journal.state).toMatchObject({ stage: 'begun', begin: { pipeline: 'prices', cursorFrom: 42n } });
     await found?.journal.close();
@@ -95,7 +103,8 @@ describe('a run', () => {
 
   test('with a damaged journal is refused and does not start over', async () => {
     const runId = await leaveRun(1n);
-    await writeFile(path.join(lake, '_pricelake', 'landing', runId, 'journal.ndjson'), 'oops\n');
+    await writeFile(path.join(folderOf(runId), 'journal.ndjson'), 'oops\n');
+    await writeFile(path.join(folderOf(runId), 'feed.ndjson'), '{}\n');
     await expect(findRun()).rejects.toMatchObject({ code: 'lake_invalid' });
   });
 });
@@ -118,7 +127,7 @@ describe('raw bytes', () => {
 
   test('of a run that began within that time are not looked at', async () => {
     const runId = await endRun(1n, 0);
-    await writeFile(path.join(lake, '_pricelake', 'landing', runId, 'journal.ndjson'), 'oops\n');
+    await damageFirstLine(path.join(folderOf(runId), 'journal.ndjson'));
     const told: unknown[] = [];
     const io = (ms: number) => ({ ...at(ms), log: (_: unknown, event: string) => told.push(event) });
     await pruneLandings(lake, DAY_MS, io(DAY_MS - 1000));
@@ -141,8 +150,6 @@ describe('raw bytes', () => {
 });
 
 describe('landed runs', () => {
-  const folderOf = (runId: string) => path.join(lake, '_pricelake', 'landing', runId);
-
   test('are looked at without a change, in order of their numbers', async () => {
     expect([(await listSoundRuns(lake, 0n)).runs, await peekUnfinishedRun(lake, 0n)]).toEqual([[], undefined]);
     const ended = await endRun(999_999n, 1);
@@ -178,16 +185,16 @@ describe('landed runs', () => {
   test('with damaged journals are told apart, also those that can not be read at all', async () => {
     const [damaged, sound] = [await endRun(1n, 0), await endRun(2n, 0)];
     const file = path.join(folderOf(damaged), 'journal.ndjson');
-    await writeFile(file, 'oops\n');
+    await damageFirstLine(file);
     const { runs, damaged: told } = await listSoundRuns(lake, 0n);
-    expect([runs.map(({ runId }) => runId), told]).toEqual([[sound], [`${file}: line 1 is damaged`]]);
+    expect([runs.map(({ runId }) => runId), told]).toEqual([[sound], [`${file}: line 1 has no checksum`]]);
     // Raw bytes of a run that can not be judged stay.
     const events: unknown[] = [];
     const io = { ...at(100 * DAY_MS), log: (...event: unknown[]) => events.push(event) };
     await pruneLandings(lake, DAY_MS, io);
     expect(await listRuns()).toEqual([damaged]);
     expect(events).toEqual([
-      ['warn', 'landing.damaged', { reason: `${file}: line 1 is damaged` }],
+      ['warn', 'landing.damaged', { reason: `${file}: line 1 has no checksum` }],
       ['debug', 'landing.pruned', { runId: sound }],
     ]);
     const folder = path.join(folderOf(sound), 'journal.ndjson');
@@ -226,7 +233,7 @@ describe('landed runs', () => {
     expect(await listOpenFiles(landing.folder)).toEqual(['journal.ndjson']);
     await dropRun(landing);
     await endRun(2n, 0);
-    expect(await findUnfinishedRun(lake, 0n)).toBeUndefined();
+    expect(await findUnfinishedRun(lake, 0n, realIo)).toBeUndefined();
     expect(await listOpenFiles(folderOf('000002-20261120T060000Z'))).toEqual([]);
   });
 });

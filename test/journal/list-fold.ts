@@ -8,7 +8,7 @@ export const LIST: Fold<RunEntry, readonly RunEntry[]> = {
   entry: runEntry,
   start: [],
   step: (entries, entry) => [...entries, entry],
-  isSealed: true,
+  seal: 'chain',
   advice: START_AGAIN,
 };
 

@@ -126,8 +126,7 @@ test('a line may be taken out by hand: an export is tried again at once', async 
 test('a damaged line that runs write again is left out with a warning; any other one is an error that names it', async () => {
   await remember(idle('run'), { type: 'counts', text: 'old' }, { type: 'counts', text: 'new' }, idle('next'));
   const whole = await readFile(file, 'utf8');
-  const damage = (text: string) => writeFile(file, whole.replace(text, text.slice(0, -2)));
-  await damage('{"type":"counts","text":"new"}');
+  await writeFile(file, whole.replace('"text":"new"', '"text":"neu"'));
   expect(await readMemory(lake)).toMatchObject({ counts: 'old', damaged: [3], lines: 4 });
   expect(await listRuns()).toEqual(['run', 'next']);
   const logged: unknown[] = [];
@@ -135,10 +134,29 @@ test('a damaged line that runs write again is left out with a warning; any other
   await memory.close();
   expect(logged).toEqual([['warn', 'memory.damaged', { file, lines: '3' }]]);
   expect(await readMemory(lake)).toMatchObject({ counts: 'old', damaged: [], lines: 3 });
-  await writeFile(file, whole.replace('"run_id":"next"', '"run_id":next'));
-  await expect(readMemory(lake)).rejects.toMatchObject({ message: `${file}: line 4 is damaged` });
-  await writeFile(file, whole.replace('{"type":"counts","text":"new"}', '"type":"counts","text":"new"}'));
-  await expect(readMemory(lake)).rejects.toMatchObject({ message: `${file}: line 3 is damaged` });
+  for (const [text, altered, line] of [
+    ['"run_id":"run"', '"run_id":"rug"', 1],
+    ['"run_id":"next"', '"run_id":"nest"', 4],
+    ['{"type":"counts","text":"new"', '"type":"counts","text":"new"', 3],
+  ] as const) {
+    await writeFile(file, whole.replace(text, altered));
+    const message = `${file}: line ${line} has changed since it was written: its checksum differs`;
+    await expect(readMemory(lake)).rejects.toMatchObject({ message });
+  }
+  await writeFile(file, whole.replace(/"sum":"\w/, '"sum":"!'));
+  await expect(readMemory(lake)).rejects.toMatchObject({ message: expect.stringContaining(`${file}: line 1 has `) });
+});
+
+test('what a power cut left behind the last line that stands is cut off with a warning', async () => {
+  await remember(idle('run'));
+  for (const tail of ['\0\0\0\n', '\0\0', 'junk\n{"type":"id\n', '\n']) {
+    await appendFile(file, tail);
+    expect(await listRuns()).toEqual(['run']);
+    const logged: unknown[] = [];
+    const memory = await openMemory(lake, { log: (...said) => void logged.push(said) });
+    await memory.close();
+    expect(logged).toEqual([['warn', 'journal.torn', { file, line: 2, bytes: tail.length }]]);
+  }
 });
 
 test('the newest tries are remembered, with seconds of steps and faults, also when the file is written again', async () => {

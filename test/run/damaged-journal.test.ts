@@ -1,4 +1,4 @@
-import { cp, mkdir, open, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, open, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runRebuild } from '../../src/cli/actions/run-rebuild.js';
@@ -6,6 +6,7 @@ import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { showStatus } from '../../src/cli/actions/show-status.js';
 import type { PricelakeError } from '../../src/io/errors.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import { syncPipeline } from '../../src/run/sync.js';
 import type { ProofResult } from '../../src/verify/verify-lake.js';
 import { openContext } from '../cli/open-context.js';
 import { failure } from '../failure.js';
@@ -134,6 +135,30 @@ describe.each(DAMAGES.slice(1))('the journal of an unfinished run that %s', (_ho
     expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
   });
 });
+
+test.each([
+  ['junk with a newline', Buffer.from([0xff, 0x7b, 0x0a])],
+  ['zeros and a newline', Buffer.from('\0\0\0\0\n')],
+  ['two lines, the first of zeros', Buffer.from('\0\0\0\0\n{"type":"try","at":"x","sum":"0123456789abcdef"}\n')],
+  ['half a line', Buffer.from('{"type":"tr')],
+  ['zeros', Buffer.alloc(4096)],
+  ['an empty line', Buffer.from('\n')],
+])(
+  'a run whose journal a power cut left with %s behind its last synced line goes on, and buys nothing again',
+  async (_what, tail) => {
+    world.renew(unfinished);
+    world.pipeline.source.mode = 'snapshot';
+    const journal = await findJournal(3);
+    await appendFile(journal, tail);
+    const logged: unknown[] = [];
+    const log = (...event: unknown[]) => void logged.push(event.slice(0, 2));
+    const io = { ...testIo, log };
+    expect(await syncPipeline(world.pipeline, io)).toMatchObject({ published: true, resumed: true });
+    expect(logged).toContainEqual(['warn', 'journal.torn']);
+    expect(world.requests.filter((request) => request.startsWith('/export'))).toEqual([]);
+    await runVerify({ lake: world.lakePath }, openContext(true));
+  },
+);
 
 test('the journal of a published run that lacks its end alone gets one, and the service is asked for no row', async () => {
   const journal = await findJournal(3);

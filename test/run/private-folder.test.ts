@@ -164,6 +164,7 @@ describe('garbage', () => {
       },
     ]) {
       await mkdir(path.dirname(file), { recursive: true });
+      if (name.startsWith('backfill/')) await writeFile(path.join(path.dirname(file), 'history.ndjson'), '{}\n');
       await damage();
       await expect(world.sync()).rejects.toMatchObject({
         code: 'lake_invalid',

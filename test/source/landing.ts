@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ApiClient } from '../../src/api/client.js';
+import { realIo } from '../../src/io/io.js';
 import { beginRun, findUnfinishedRun, type Landing } from '../../src/journal/landings.js';
 import { type EntryOf, type RunEntry, runEntry } from '../../src/journal/run-entry.js';
 import { type Allowance, findAllowance } from '../../src/plan/allowance.js';
@@ -38,7 +39,7 @@ function hold(landing: Landing): Landing {
 /** The same landing as the next process finds it. */
 export async function reopenLanding(): Promise<Landing> {
   await closeJournal(opened);
-  const landing = await findUnfinishedRun(lake, 0n);
+  const landing = await findUnfinishedRun(lake, 0n, realIo);
   if (landing === undefined) throw new Error('there is no unfinished run');
   return hold(landing);
 }

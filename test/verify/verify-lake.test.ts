@@ -135,10 +135,20 @@ describe('verify finds', () => {
 
   test('a count of a check that runs would count on from', async () => {
     await editFile('_pricelake/memory.ndjson', (text) =>
-      text.replaceAll(/(\\"items_key_unique\\":.*?\\"violations\\":\\")0/gu, '$17'),
+      text
+        .replaceAll(/(\\"items_key_unique\\":.*?\\"violations\\":\\")0/gu, '$17')
+        .replaceAll(/,"sum":"\w+"\}$/gmu, '}'),
     );
     const findings = await verify();
     expect(findings).toEqual({ counts: expect.stringMatching(/says 7 violations of items_key_unique; there are 0/u) });
+  });
+
+  test('a line of the memory of the lake that was altered', async () => {
+    await editFile('_pricelake/memory.ndjson', (text) => text.replace(/"runNumber":"\d/, '"runNumber":"9'));
+    const findings = await verify();
+    expect(findings).toEqual({
+      landing: expect.stringMatching(/memory\.ndjson line \d+ has changed since it was written: its checksum differs/),
+    });
   });
 
   test('statistics that were altered in a log, to bounds too tight or too wide', async () => {

@@ -134,7 +134,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     await recoverLake(lake, io);
     refuseOtherPartitions(pipeline, found.items);
     memory = await openMemory(lake, io);
-    const unfinished = await findRun(lake, pipeline, found, requiresHeld);
+    const unfinished = await findRun(lake, pipeline, found, requiresHeld, io);
     landing = unfinished ?? (await beginNewRun(pipeline, lake, found, memory.state, io));
     const selection = readSelection(readBegin(landing));
     if (unfinished !== undefined) {
@@ -222,8 +222,9 @@ async function findRun(
   pipeline: Pipeline,
   tables: Tables,
   requiresHeld: boolean,
+  io: Io,
 ): Promise<Landing | undefined> {
-  const unfinished = await findUnfinishedRun(lake.root, tables.runs.applied.run ?? 0n);
+  const unfinished = await findUnfinishedRun(lake.root, tables.runs.applied.run ?? 0n, io);
   try {
     if (requiresHeld) refuseNotHeld(pipeline.lake.path, unfinished);
     const state = unfinished?.journal.state;
