@@ -5,6 +5,7 @@ import { isExplored } from '../analyze/analysis.js';
 import { formatCount } from '../formats/count.js';
 import { type Html, html } from '../formats/html.js';
 import { PricelakeError } from '../io/errors.js';
+import { isOwnRequest } from '../io/own-request.js';
 import { explainLostFile } from '../lake/lost-file.js';
 import { answerDownload, type WriteRows } from './download.js';
 import { printEdition } from './edition.js';
@@ -110,7 +111,9 @@ export function buildApp({
       setCookie(c, COOKIE, token, { httpOnly: true, sameSite: 'Strict', path: '/', maxAge: COOKIE_SECONDS });
       // The address that stays in the browser's history has no token.
       const search = new URLSearchParams(rest);
-      return c.redirect(search.size === 0 ? c.req.path : `${c.req.path}?${search}`);
+      // A browser would take what follows two slashes for another host.
+      const path = c.req.path.replace(/^[/\\]+/u, '/');
+      return c.redirect(search.size === 0 ? path : `${path}?${search}`);
     }
     if (!guard.knows(getCookie(c, COOKIE))) {
       return c.text(
@@ -118,11 +121,12 @@ export function buildApp({
         403,
       );
     }
+    if (!isOwnRequest(c.req.method, (name) => c.req.header(name))) {
+      return c.text('Only pages of this server may ask for this.\n', 403);
+    }
     const isRead = c.req.method === 'GET' || c.req.method === 'HEAD';
-    // A page of another server, also one of this machine, may send a form, but browsers say so.
-    const sender = c.req.header('sec-fetch-site') ?? 'same-origin';
-    const isOwn = c.req.method === 'POST' && c.req.path === '/list' && sender === 'same-origin';
-    return isRead || isOwn ? next() : c.text('Pages are read-only.', 405);
+    const isList = c.req.method === 'POST' && c.req.path === '/list';
+    return isRead || isList ? next() : c.text('Pages are read-only.', 405);
   });
 
   app.get('/page.css', (c) => c.body(PAGE_STYLE, 200, { 'Content-Type': 'text/css; charset=utf-8' }));

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { LOOPBACK_NAMES } from '../io/own-request.js';
 
 /** Who may ask, and under which names of the server. */
 export interface Guard {
@@ -11,13 +12,14 @@ export interface Guard {
 }
 
 const TOKEN_BYTES = 24;
-const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 export function createGuard(host: string, port: number): Guard {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const expected = hash(token);
   const names =
-    LOOPBACK.includes(host) || host === '::1' ? LOOPBACK : [...LOOPBACK, host.includes(':') ? `[${host}]` : host];
+    LOOPBACK_NAMES.includes(host) || host === '::1'
+      ? LOOPBACK_NAMES
+      : [...LOOPBACK_NAMES, host.includes(':') ? `[${host}]` : host];
   // A server of all addresses can't know its names, so any address is taken, but no name: rebinding needs a name.
   const takesAddresses = host === '0.0.0.0' || host === '::';
   const own = new Set(names.map((name) => `${name}:${port}`));

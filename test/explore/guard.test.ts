@@ -14,16 +14,18 @@ afterAll(async () => {
   await explored.story.close();
 });
 
-/** fetch sets the header Host itself. */
-function askAs(host: string, path: string): Promise<number | undefined> {
+/** fetch sets Host and Sec-Fetch-Mode itself. */
+function askWith(given: Record<string, string>, path: string): Promise<number | undefined> {
   const { hostname, port, searchParams } = new URL(explored.url);
-  const headers = { host, cookie: `pricelake-token=${searchParams.get('token')}` };
+  const headers = { ...given, cookie: `pricelake-token=${searchParams.get('token')}` };
   return new Promise((resolve, reject) => {
     request({ hostname, port, path, headers }, (answer) => resolve(answer.resume().statusCode))
       .on('error', reject)
       .end();
   });
 }
+
+const askAs = (host: string, path: string) => askWith({ host }, path);
 
 test.each(['/', '/products', '/page.css', '/page.js', '/analyses/movers.csv', '/none', '/?token=', '/?token=x'])(
   'without the secret, %s tells nothing',
@@ -50,6 +52,27 @@ test('a page of another site that this machine resolves gets nothing', async () 
   expect(await askAs(`localhost:${port}`, '/')).toBe(200);
   expect(await askAs(`evil.example:${port}`, '/')).toBe(421);
   expect(await askAs('127.0.0.1', '/')).toBe(421);
+});
+
+test.each(['//evil.example/', '///evil.example/x', '/%5Cevil.example/'])(
+  'an address such as %s with the secret stays on this server',
+  async (path) => {
+    const { hostname, port, search } = new URL(explored.url);
+    const location = await new Promise<string | undefined>((resolve, reject) => {
+      request({ hostname, port, path: `${path}${search}` }, (answer) => resolve(answer.resume().headers.location))
+        .on('error', reject)
+        .end();
+    });
+    expect(new URL(location ?? '', explored.base).host).toBe(new URL(explored.base).host);
+  },
+);
+
+test('a page of another port of this machine gets nothing with the cookie of this one, but may link here', async () => {
+  const site = { 'sec-fetch-site': 'same-site' };
+  const ask = (headers: Record<string, string>) => askWith(headers, '/sql?sql=SELECT+1');
+  expect(await ask({ ...site, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' })).toBe(403);
+  expect(await ask({ ...site, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' })).toBe(403);
+  expect(await ask({ ...site, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' })).toBe(200);
 });
 
 test('a server of all addresses takes addresses, and no names', () => {

@@ -1,4 +1,5 @@
-import { Hono } from 'hono';
+import { type Context, Hono, type Next } from 'hono';
+import { isLoopbackHost, isOwnRequest } from '../../io/own-request.js';
 import { admitCaller } from './admit-caller.js';
 import { ApiError } from './answers.js';
 import type { SandboxEnv, Service } from './caller.js';
@@ -21,6 +22,7 @@ export function buildApp(service: Service): Hono<SandboxEnv> {
   addChangeRoutes(api, service);
   addProductRoutes(api, service);
   addExportRoute(api, service);
+  for (const path of OWN_PATHS) app.use(path, refuseForeignPages);
   addStartRoutes(app, service);
   addControlRoutes(app, service);
   app.route('/api/v1', api);
@@ -28,6 +30,18 @@ export function buildApp(service: Service): Hono<SandboxEnv> {
   app.notFound((c) => new ApiError(404, `No such endpoint: ${c.req.method} ${c.req.path}.`).toResponse());
   app.onError((error) => (error instanceof ApiError ? error : new ApiError(500, error.message)).toResponse());
   return app;
+}
+
+/** They need no key. The pattern of `/sandbox` includes all below it. */
+const OWN_PATHS = ['/', '/openapi.json', '/sandbox/*'];
+
+/** The start page shows the keys, and control calls change the world: neither is for a page of another site. */
+async function refuseForeignPages(c: Context, next: Next): Promise<void> {
+  const { method } = c.req;
+  if (!isLoopbackHost(c.req.header('host')) || !isOwnRequest(method, (name) => c.req.header(name))) {
+    throw new ApiError(403, 'Only programs and pages of this machine may ask for this, by the name localhost.');
+  }
+  await next();
 }
 
 /** Every operation of the API is GET (section 1, rule 2). Added after all routes. */
