@@ -74,19 +74,24 @@ export class ExportGate {
 
 /** Reads an export's cost from its headers (section 4). A cut export leaves nothing, whatever the other headers say. */
 export function readTakenExport(headers: Record<string, string>, rows: bigint): TakenExport {
-  const remaining = readCut(headers) === undefined ? (headers['x-export-rows-remaining'] ?? '') : '0';
-  const overage = isTrue(headers['x-export-overage']);
+  const remaining = readCut(headers, rows) === undefined ? (headers['x-export-rows-remaining'] ?? '') : '0';
+  const overage = isFlagged(headers['x-export-overage']);
   return { rows, overage, ...(/^\d{1,18}$/.test(remaining) ? { remaining: BigInt(remaining) } : {}) };
 }
 
-/** Number of matching rows of an export that the service cut at the monthly limit; undefined for a whole one. */
-export function readCut(headers: Record<string, string>): string | undefined {
-  return isTrue(headers['x-export-truncated']) ? (headers['x-export-matching'] ?? 'more') : undefined;
+/**
+ * Number of matching rows of an export that the service cut at the monthly limit; undefined for a whole one. An export
+ * whose X-Export-Matching is another number than its rows counts as cut, whatever X-Export-Truncated says.
+ */
+export function readCut(headers: Record<string, string>, rows: bigint): string | undefined {
+  const matching = headers['x-export-matching']?.trim() || undefined;
+  const contradicts = matching !== undefined && /^\d{1,18}$/.test(matching) && BigInt(matching) !== rows;
+  return contradicts || isFlagged(headers['x-export-truncated']) ? (matching ?? 'more') : undefined;
 }
 
-/** Accepts `True`, because some languages write booleans so. */
-function isTrue(header: string | undefined): boolean {
-  return header?.trim().toLowerCase() === 'true';
+/** Only an explicit false, or no header, denies: services write booleans as `True`, `1` or `yes` too. */
+function isFlagged(header: string | undefined): boolean {
+  return !['', 'false', '0', 'no'].includes(header?.trim().toLowerCase() ?? '');
 }
 
 /** X-Export-Rows (section 4, /export). Throws `contract` without it. */

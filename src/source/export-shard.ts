@@ -168,7 +168,7 @@ class ShardExport {
     this.#readAt = this.#io.now().toISOString();
     const { body, headers, hold } = await this.#ask();
     const announced = readExportRows(headers);
-    const matching = readCut(headers);
+    const matching = readCut(headers, announced);
     const taken = readTakenExport(headers, announced);
     const begun = { announced, overage: taken.overage, blocks: hold.take(taken), calls: this.#client.calls() };
     await this.#landing.journal.append({ type: 'export.begin', ...this.#place(), readAt: this.#readAt, ...begun });

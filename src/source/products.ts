@@ -21,9 +21,11 @@ export async function landProducts(
   if (journal.state.comparisons.allProducts === undefined) {
     await cutItemTails(landing, 'products');
     const files = new ItemFiles(landing, 'products', io);
-    let { rows } = journal.state.pages.products;
+    const landed = journal.state.pages.products;
+    let { rows } = landed;
+    const isSampled = only !== undefined && landed.pages > 0;
     try {
-      for (let page = only ?? journal.state.pages.products.pages; ; page++) {
+      for (let page = only ?? landed.pages; !isSampled; page++) {
         const { body } = await client.bytes('/products', { sort: '-offers', size: PAGE_SIZE, page });
         const answer = readProductPage(body, `/products?page=${page}`);
         await files.land({ client, dataset: undefined }, body, answer.rows);

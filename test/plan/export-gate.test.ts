@@ -71,14 +71,21 @@ describe('the headers of an export', () => {
 
   test.each([
     [{}, false, undefined],
-    [{ 'x-export-overage': 'false', 'x-export-truncated': 'false', 'x-export-matching': '9' }, false, undefined],
+    [{ 'x-export-overage': 'false', 'x-export-truncated': 'false', 'x-export-matching': '7' }, false, undefined],
     [{ 'x-export-overage': 'true' }, true, undefined],
     [{ 'x-export-overage': 'True', 'x-export-truncated': 'FALSE' }, true, undefined],
+    [{ 'x-export-overage': '1', 'x-export-truncated': '0' }, true, undefined],
     [{ 'x-export-truncated': 'true', 'x-export-matching': '9' }, false, '9'],
     [{ 'x-export-truncated': 'true' }, false, 'more'],
-  ])('%j are read alike, sent always or only when true', (headers, overage, matching) => {
+    [{ 'x-export-truncated': '1', 'x-export-matching': '9' }, false, '9'],
+    [{ 'x-export-truncated': 'yes', 'x-export-matching': '7' }, false, '7'],
+    [{ 'x-export-truncated': 'quota' }, false, 'more'],
+    [{ 'x-export-matching': '9' }, false, '9'],
+    [{ 'x-export-truncated': 'false', 'x-export-matching': '9' }, false, '9'],
+    [{ 'x-export-truncated': '', 'x-export-matching': '' }, false, undefined],
+  ])('%j: only an explicit false and equal counts make an export whole', (headers, overage, matching) => {
     expect(readTakenExport(headers as Record<string, string>, 7n).overage).toBe(overage);
-    expect(readCut(headers as Record<string, string>)).toBe(matching);
+    expect(readCut(headers as Record<string, string>, 7n)).toBe(matching);
   });
 
   test('of a cut export leave nothing for another one, whatever they say is left', () => {

@@ -51,6 +51,22 @@ describe('the headers X-Export-*', () => {
   });
 });
 
+describe('an export that the service cuts in half', () => {
+  test.each([
+    ['flags with 1', { 'X-Export-Truncated': '1', 'X-Export-Matching': '40' }],
+    ['does not flag', { 'X-Export-Matching': '40' }],
+    ['denies', { 'X-Export-Truncated': 'false', 'X-Export-Matching': '40' }],
+  ])('and %s is no copy: pages bring the others', async (_how, sent) => {
+    changeExports(async (answer) => {
+      const rows = (await answer.text()).split('\n').filter((_, line) => line < 20);
+      const headers = { 'content-type': answer.headers.get('content-type') ?? '', 'X-Export-Rows': '20', ...sent };
+      return new Response(rows.join('\n'), { headers });
+    });
+    expect((await world.sync()).row).toMatchObject({ items: 40n, export_rows: 20n, caught_up: true });
+    await expectExactCopy(world);
+  });
+});
+
 describe('an export that the service cuts to no row at all', () => {
   test.each(['ndjson', 'csv'] as const)('in %s is no copy of nothing: pages bring all items', async (format) => {
     changeExports(cutToNothing);

@@ -66,7 +66,12 @@ export const READINGS = {
   idleCursor: gap('nextCursor of a page without changes', ['after', 'newest']),
   leaving: gap('items leave the data without an event, and come back', ['never', 'leave', 'leave and return'], 2),
   hidden: gap('an item of the feed that cannot be read by id', [false, true]),
-  exportHeaders: gap('X-Export-Overage and X-Export-Truncated', ['always', 'only when true']),
+  exportHeaders: gap('X-Export-Overage and X-Export-Truncated', [
+    'always',
+    'only when true',
+    '1 when true',
+    'only the number that matches',
+  ]),
   quota: gap('export rows of the month', ['unlimited', 'small', 'cut', 'cut to zero', 'none'], 3),
   usage: gap('usage in /plan', ['told', 'null']),
   countsRefusals: gap('answers 401, 402 and 429 count as calls', [false, true]),

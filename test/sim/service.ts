@@ -211,7 +211,11 @@ interface WrittenExport {
 /** Whether headers that are false are sent is left open. */
 function describeExport({ rows, matching, left }: WrittenExport, { exportHeaders }: Habits): OutgoingHttpHeaders {
   const isCut = rows < matching;
-  const cut = { 'X-Export-Truncated': 'true', 'X-Export-Matching': String(matching) };
+  const flag = exportHeaders === '1 when true' ? '1' : 'true';
+  const cut = {
+    ...(exportHeaders === 'only the number that matches' ? {} : { 'X-Export-Truncated': flag }),
+    'X-Export-Matching': String(matching),
+  };
   const always = exportHeaders === 'always';
   return {
     ...(left === Number.POSITIVE_INFINITY ? (always ? { 'X-Export-Rows-Remaining': '100000' } : {}) : remaining(left)),

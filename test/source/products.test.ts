@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Query } from '../../src/api/client.js';
@@ -43,6 +44,19 @@ test('a sample is one page', async () => {
   expect(await landProducts(service.client, landing, 3, createFakeIo())).toMatchObject([{ rows: 200 }]);
   expect(pagesOf(service)).toEqual([3]);
   expect(lastEntry(landing, 'products.done')).toMatchObject({ whole: false });
+});
+
+test('a sample that landed before the run was interrupted is not asked for again', async () => {
+  const service = fakeClient((_path, query) => page(1000, query));
+  const cut = await openLanding();
+  await landProducts(service.client, cut, 3, createFakeIo());
+  const journal = path.join(cut.folder, 'journal.ndjson');
+  const [done = '', ...before] = readFileSync(journal, 'utf8').trimEnd().split('\n').reverse();
+  expect(done).toContain('products.done');
+  writeFileSync(journal, `${before.reverse().join('\n')}\n`);
+  const landing = await reopenLanding();
+  expect(await landProducts(service.client, landing, 3, createFakeIo())).toMatchObject([{ rows: 200 }]);
+  expect(pagesOf(service)).toEqual([3]);
 });
 
 test('an empty page is the last, however many are announced, and one that is none is refused by its number', async () => {
