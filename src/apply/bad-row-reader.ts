@@ -6,10 +6,11 @@ import { parse } from 'lossless-json';
 import { type CsvFacts, parseCsvRecord, readCsvRecords } from '../formats/csv.js';
 import { isTooDeep } from '../formats/json-scan.js';
 import { isBlank, readLines } from '../formats/ndjson.js';
-import { findRowId, type IsId, readCellId } from '../formats/row-id.js';
+import { type FitId, findRowId, readCellId } from '../formats/row-id.js';
 import { MAX_JSON_DEPTH, MAX_RAW_CHARACTERS, MAX_ROW_BYTES } from '../io/limits.js';
 import { CHANGE_FIELDS, structPaths } from './landed.js';
 import { NUMBER_MARK } from './long-numbers.js';
+import { nameColumn } from './shape.js';
 
 const SAFE_LENGTH = 15;
 /** Characters of raw text beside a row that nearly fills its line. */
@@ -26,7 +27,7 @@ export interface BadRowTask {
   fields: Map<string, string>;
   csv?: CsvColumns;
   /** Recognizes the field with the item's id. */
-  isId: IsId;
+  fitId: FitId;
   /** For rows that can be read, wrapped: {"n", "raw", "row"}. */
   goodPath: string;
   /** For rows that can't be read: {"n", "raw", "reason", "id"}. */
@@ -143,22 +144,23 @@ function parseCsvRow(text: string, { columns, quotesNulls, objects }: CsvColumns
   const cells = parseCsvRecord(text, quotesNulls);
   if (cells === undefined) return { reason: 'not valid CSV: a quote in the wrong place' };
   if (cells.length !== columns.length) return { reason: `${cells.length} cells, but the header has ${columns.length}` };
-  const value = Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? null]));
+  const value = Object.fromEntries(columns.map((name, index) => [nameColumn(name), cells[index] ?? null]));
   for (const name of objects) {
-    const cell = value[name] ?? null;
+    const column = nameColumn(name);
+    const cell = value[column] ?? null;
     if (cell === null) continue;
     const parsed = parseLine(cell);
     if (parsed.reason === TOO_DEEP) return parsed;
     if (parsed.reason !== undefined || !cell.startsWith('{')) return { reason: `${name} is not a JSON object` };
-    value[name] = JSON.stringify(parsed.value) ?? null;
+    value[column] = JSON.stringify(parsed.value) ?? null;
   }
   return { value };
 }
 
 /** Digits of the item's id in a bad row; null if they can't be read for sure. */
-function readRowId({ raw }: RawRow, { fields, csv, isId }: BadRowTask): string | null {
-  if (csv !== undefined) return readCellId(parseCsvRecord(raw) ?? [], csv.columns, isId);
-  return findRowId(Buffer.from(raw), fields === CHANGE_FIELDS ? ['item'] : [], isId);
+function readRowId({ raw }: RawRow, { fields, csv, fitId }: BadRowTask): string | null {
+  if (csv !== undefined) return readCellId(parseCsvRecord(raw) ?? [], csv.columns, fitId);
+  return findRowId(Buffer.from(raw), fields === CHANGE_FIELDS ? ['item'] : [], fitId);
 }
 
 /** Turns every number whose text a double could change into a marked string. A fault is returned, not thrown. */

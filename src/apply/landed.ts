@@ -4,7 +4,7 @@ import { quoteIdentifier, quoteList, quoteLiteral } from '../sql/quote.js';
 import { ITEM_VALUE_NAMES } from '../tables/item-names.js';
 import { NAMES_MARK } from './dataset-names.js';
 import { NUMBER_MARK } from './long-numbers.js';
-import { readJsonColumns, type Shape, structType } from './shape.js';
+import { nameColumn, OPEN_OBJECT, ROW, readJsonColumns, type Shape, structType } from './shape.js';
 
 /** The form of a landed file, one row a line. */
 export type Layout =
@@ -34,18 +34,18 @@ type LandedFiles = readonly [LandedFile, ...LandedFile[]];
 /** SQL of view landed_items over these files. */
 export function landedItemsSql(files: LandedFiles, shape: Shape): string {
   const file = { ...files[0], marked: files.some(({ marked }) => marked) };
-  const prefix = rowPrefix(file);
+  const prefix = shape.isOpen ? '' : rowPrefix(file);
   const values = ITEM_VALUE_NAMES.map((name) => {
     const sql = shape.values.get(name);
     if (sql === undefined) return `CAST(NULL AS ${name === 'datasets' ? 'VARCHAR[]' : 'VARCHAR'}) AS ${name}`;
-    const value = `${prefix}${sql}`;
+    const value = `(${prefix}${sql})`;
     if (shape.texts.has(name)) return `${readText(name, value)} AS ${name}`;
     if (name === 'datasets') return `${value} AS ${name}`;
     if (name === 'attributes') return `${restoreNumbers(`CAST(${value} AS VARCHAR)`, file)} AS ${name}`;
     return `${stripMark(value, file)} AS ${name}`;
   });
   return `SELECT ${[...placeSql(files), ...values, `${extraSql(shape, prefix, file)} AS extra`].join(',\n  ')}
-FROM ${rowsSql(files, shape.fields)}`;
+FROM ${rowsSql(files, shape.fields, shape.isOpen)}`;
 }
 
 /** SQL of a value from its JSON text or its list of names. */
@@ -142,14 +142,14 @@ function rowPrefix(file: LandedFile): string {
 }
 
 /** Declares every column, because DuckDB would read the file a second time to guess them. */
-function rowsSql(files: LandedFiles, fields: Map<string, string>): string {
+function rowsSql(files: LandedFiles, fields: Map<string, string>, isOpen = false): string {
   if (files[0].layout === 'csv') return csvRowsSql(files, files[0].csv ?? { columns: [], quotesNulls: false });
-  const columns =
-    files[0].layout === 'separated'
-      ? `{n: 'BIGINT', raw: 'VARCHAR', row: ${quoteLiteral(structType(fields))}}`
-      : readJsonColumns(fields);
+  const row = isOpen ? OPEN_OBJECT : structType(fields);
+  const isWrapped = files[0].layout === 'separated';
+  let columns = isWrapped ? `{n: 'BIGINT', raw: 'VARCHAR', ${ROW}: ${quoteLiteral(row)}}` : readJsonColumns(fields);
+  if (isOpen && !isWrapped) columns = readJsonColumns(new Map([[ROW, row]]));
   const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;
-  return `read_json(${quoteList(files.map(({ path }) => path))}, format = 'newline_delimited', records = true,
+  return `read_json(${quoteList(files.map(({ path }) => path))}, format = 'newline_delimited', records = ${isWrapped || !isOpen},
   auto_detect = false, ${filename}columns = ${columns})`;
 }
 
@@ -159,7 +159,7 @@ function rowsSql(files: LandedFiles, fields: Map<string, string>): string {
  */
 function csvRowsSql(files: LandedFiles, { columns, quotesNulls }: Readonly<CsvFacts>): string {
   const filename = files.length === 1 ? '' : `filename = '${FILE_COLUMN}', `;
-  const types = new Map(columns.map((name) => [name, 'VARCHAR']));
+  const types = new Map(columns.map((name) => [nameColumn(name), 'VARCHAR']));
   return `read_csv(${quoteList(files.map(({ path }) => path))}, auto_detect = false, header = true, delim = ',',
   quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = ${quotesNulls}, max_line_size = ${MAX_ROW_BYTES},
   buffer_size = ${2 * MAX_ROW_BYTES}, ${filename}columns = ${readJsonColumns(types)})`;
@@ -182,7 +182,7 @@ function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
   const members = [...shape.unknown].map(([name, sql]) => {
     const object = [...shape.objects].find((field) => name.startsWith(`${field}.`));
     let value = `CAST(${prefix}${sql} AS VARCHAR)`;
-    if (shape.fields.get(name) === 'VARCHAR') value = textAsJson(prefix + sql);
+    if (shape.fields.get(nameColumn(name)) === 'VARCHAR') value = textAsJson(prefix + sql);
     else if (object !== undefined && file.layout === 'csv') value = refuseLongNumbers(object, value);
     return `${quoteLiteral(`${JSON.stringify(name)}:`)} || ${value}`;
   });
@@ -192,7 +192,7 @@ function extraSql(shape: Shape, prefix: string, file: LandedFile): string {
 /** Refuses long numbers in an object that CSV holds as text: DuckDB would change them. The bad-row reader keeps them. */
 function refuseLongNumbers(object: string, value: string): string {
   const refusal = "error('a number that is not exact in a double')";
-  return `CASE WHEN ${hasLongNumber(quoteIdentifier(object))} THEN ${refusal} ELSE ${value} END`;
+  return `CASE WHEN ${hasLongNumber(quoteIdentifier(nameColumn(object)))} THEN ${refusal} ELSE ${value} END`;
 }
 
 /** True for a text that may hold a number which is not exact in a double. */
@@ -207,7 +207,7 @@ function textAsJson(cell: string): string {
 
 /** Paths of the values that must be objects or null, outer before inner. */
 export function structPaths(fields: Map<string, string>): string[] {
-  const isStruct = (type: string) => type.startsWith('STRUCT(') && type.endsWith(')');
+  const isStruct = (type: string) => type === OPEN_OBJECT || (type.startsWith('STRUCT(') && type.endsWith(')'));
   const paths = [...fields].filter(([, type]) => isStruct(type)).map(([name]) => name);
   return fields === CHANGE_FIELDS ? [...paths, 'item.site'] : paths;
 }

@@ -124,14 +124,14 @@ async function findQuotedNulls(file: string): Promise<boolean> {
   return isQuoted;
 }
 
-/** Makes the names unique as SQL compares them. A column without a name gets one from its position. */
+/** Makes the names unique. A column without a name gets one from its position. */
 function nameColumns(header: readonly (string | null)[]): string[] {
   const taken = new Set<string>();
   return header.map((cell, index) => {
     const own = cell === null || cell === '' ? `column_${index + 1}` : cell.replaceAll('\0', '');
     let name = own;
-    for (let n = 2; taken.has(name.toLowerCase()); n++) name = `${own}_${n}`;
-    taken.add(name.toLowerCase());
+    for (let n = 2; taken.has(name); n++) name = `${own}_${n}`;
+    taken.add(name);
     return name;
   });
 }

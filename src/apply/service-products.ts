@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { isNamedId } from '../formats/row-id.js';
 import type { RelationGraph } from '../sql/graph.js';
 import { bindModel } from '../sql/model.js';
 import type { Relation } from '../sql/relation.js';
@@ -51,8 +52,7 @@ function bindProducts(files: readonly LandedFile[], readAt: string, runId: strin
 async function separateProducts({ path: source, readAt }: ProductFile, workFolder: string) {
   const part = path.basename(source);
   const [goodPath, badPath] = [path.join(workFolder, `${part}.good`), path.join(workFolder, `${part}.bad`)];
-  const isId = (name: string) => name === 'id';
-  const { bad } = await separateBadRows({ path: source, fields: PRODUCT_FIELDS, goodPath, badPath, isId });
+  const { bad } = await separateBadRows({ path: source, fields: PRODUCT_FIELDS, goodPath, badPath, fitId: isNamedId });
   const good: LandedFile = { path: goodPath, layout: 'separated', marked: true, part, readAt };
   return { good, bad };
 }

@@ -7,10 +7,12 @@ import {
   ITEM_VALUES,
   type ItemPath,
   type ItemValue,
+  isExactName,
   isParent,
   type Mapping,
   PARENTS,
   PATHS,
+  STYLES,
   translate,
 } from '../tables/item-names.js';
 
@@ -29,6 +31,26 @@ export interface Shape {
   unknown: Map<string, string>;
   /** Fields that CSV holds as the text of a JSON object. */
   objects: Set<string>;
+  /** True if two names of JSON rows differ in case alone: each row is then read as OPEN_OBJECT, in the column ROW. */
+  isOpen: boolean;
+}
+
+/** Names of a JSON object are exact, but those of SQL's columns and structs ignore case. A map keeps all of them. */
+export const OPEN_OBJECT = 'MAP(VARCHAR, JSON)';
+/** Column of an open or wrapped row. */
+export const ROW = 'row';
+
+/** Stands before each capital letter: a private-use character, as NUMBER_MARK is. */
+const CAPITAL_MARK = '\uE0F3';
+
+/** A name for a column of CSV that no other column has, even without regard to case. */
+export function nameColumn(name: string): string {
+  return name.replaceAll(/[\p{Lu}\uE0F3]/gu, (char) => CAPITAL_MARK + char);
+}
+
+function haveEqualNames(names: Iterable<string>): boolean {
+  const all = [...names];
+  return new Set(all.map((name) => name.toLowerCase())).size < all.length;
 }
 
 /** Rows of JSON have types, those of CSV are all text. */
@@ -58,32 +80,35 @@ export function observeRow(observed: ObservedFields, row: unknown, mapping: Mapp
 
 type Style = (path: string) => string;
 
-const camel: Style = (path) => path.replaceAll(/\.(\w)/g, (_match, char: string) => char.toUpperCase());
-const snake: Style = (path) => path.replaceAll('.', '_').replaceAll(/[A-Z]/g, (char) => `_${char.toLowerCase()}`);
-const dotted: Style = (path) => path;
-
 /** The likely spelling of values that the sample does not show (services may leave out nulls). */
 function detectStyle(observed: ObservedFields): { style: Style; nested: boolean } {
   const names = [...observed.keys()];
   const isSnake = names.some((name) => name.includes('_') && BY_FOLDED_NAME.has(fold(name)));
   const nested = names.length === 0 || PARENTS.some((parent) => observed.get(parent)?.isScalar === false);
-  if (isSnake) return { style: snake, nested };
-  return { style: !nested && names.some((name) => name.includes('.')) ? dotted : camel, nested };
+  if (isSnake) return { style: STYLES.snake, nested };
+  return { style: !nested && names.some((name) => name.includes('.')) ? STYLES.dotted : STYLES.camel, nested };
+}
+
+/** A shape in the making. */
+interface DetectedShape extends Shape {
+  /** Folded names of objects that a field holds. */
+  parents: Set<string>;
 }
 
 /** Finds the place of each value. @throws PricelakeError `contract` if there are rows and none names an item id */
 export function detectShape(observed: ObservedFields, kind: RowKind = 'json', mapping: Mapping = {}): Shape {
-  const shape: Shape = {
+  const shape: DetectedShape = {
     fields: new Map(),
     values: new Map(),
     texts: new Set(),
     unknown: new Map(),
     objects: new Set(),
+    isOpen: kind === 'json' && haveEqualNames(observed.keys()),
+    parents: new Set(),
   };
-  // A mapping comes first: it wins over a field that is only recognized.
-  const isMapped = ([name]: [string, ObservedField]) => Object.hasOwn(mapping, name);
-  const fields = [...observed];
-  for (const [name, field] of [...fields.filter(isMapped), ...fields.filter((one) => !isMapped(one))]) {
+  // A mapping wins over a field that is only recognized, and the document's spelling over another.
+  const rank = (name: string) => (Object.hasOwn(mapping, name) ? 0 : isExactName(name) ? 1 : 2);
+  for (const [name, field] of [...observed].sort(([a], [b]) => rank(a) - rank(b))) {
     addObserved(shape, { name, known: translate(name, mapping) }, field, kind);
   }
   if (observed.size > 0 && !shape.values.has('id')) {
@@ -94,7 +119,8 @@ export function detectShape(observed: ObservedFields, kind: RowKind = 'json', ma
     );
   }
   if (kind === 'json') addUnobserved(shape, observed);
-  return shape;
+  const { parents, ...detected } = shape;
+  return detected;
 }
 
 /** Values of an item whose field no row showed, not even as null; none if no row was seen. */
@@ -110,67 +136,74 @@ interface FieldName {
   known: string;
 }
 
-function addObserved(shape: Shape, { name, known }: FieldName, field: ObservedField, kind: RowKind): void {
-  const taken = [...shape.fields.keys()].some((other) => other.toLowerCase() === name.toLowerCase());
-  if (taken) return;
+function addObserved(shape: DetectedShape, { name, known }: FieldName, field: ObservedField, kind: RowKind): void {
   const mayHold = isParent(known);
   const path = BY_FOLDED_NAME.get(mayHold ? `${fold(known)}name` : fold(known));
-  if (mayHold && (!field.isScalar || field.subfields.size > 0))
+  const isFree = mayHold ? !shape.parents.has(fold(known)) : path !== undefined && !shape.values.has(ITEM_VALUES[path]);
+  if (mayHold) shape.parents.add(fold(known));
+  if (isFree && mayHold && (!field.isScalar || field.subfields.size > 0))
     addParent(shape, { name, known }, field.subfields, kind);
-  else if (path !== undefined && !shape.values.has(ITEM_VALUES[path])) {
+  else if (isFree && path !== undefined && !shape.values.has(ITEM_VALUES[path])) {
     const isText = (field.isScalar || kind === 'csv') && (path === 'attributes' || path === 'datasets');
     if (isText) shape.texts.add(ITEM_VALUES[path]);
-    shape.fields.set(name, isText || kind === 'csv' ? 'VARCHAR' : fieldType(path));
-    shape.values.set(ITEM_VALUES[path], quoteIdentifier(name));
-  } else {
-    shape.fields.set(name, kind === 'csv' ? 'VARCHAR' : 'JSON');
-    shape.unknown.set(name, quoteIdentifier(name));
-  }
+    const type = isText || kind === 'csv' ? 'VARCHAR' : fieldType(path);
+    shape.values.set(ITEM_VALUES[path], addField(shape, name, type, kind));
+  } else shape.unknown.set(name, addField(shape, name, kind === 'csv' ? 'VARCHAR' : 'JSON', kind));
 }
 
-function addParent(shape: Shape, { name, known: own }: FieldName, subfields: Set<string>, kind: RowKind): void {
+/** Adds a top-level field to read. Returns the SQL of its value. */
+function addField(shape: DetectedShape, name: string, type: string, kind: RowKind): string {
+  const column = kind === 'csv' ? nameColumn(name) : name;
+  shape.fields.set(column, type);
+  return shape.isOpen ? openMember(ROW, name, type) : quoteIdentifier(column);
+}
+
+function addParent(shape: DetectedShape, { name, known: own }: FieldName, subfields: Set<string>, kind: RowKind): void {
   const parent = fold(own);
-  const isSnake = [...subfields].some((subfield) => subfield.includes('_'));
-  const known = PATHS.filter((path) => path.startsWith(`${parent}.`));
-  const types: string[] = [];
-  const names = new Set<string>();
-  for (const path of known) {
+  const sorted = [...subfields].sort((a, b) => Number(isExactName(b, own)) - Number(isExactName(a, own)));
+  const isSnake = sorted.some((subfield) => subfield.includes('_'));
+  const members = new Map<string, { path?: ItemPath; type: string }>();
+  for (const path of PATHS.filter((one) => one.startsWith(`${parent}.`))) {
+    if (shape.values.has(ITEM_VALUES[path])) continue;
     const own = path.slice(parent.length + 1);
-    const observed = [...subfields].find((subfield) => BY_FOLDED_NAME.get(fold(parent + subfield)) === path);
-    const subfield = observed ?? (isSnake ? snake(own) : own);
-    names.add(subfield);
-    types.push(`${quoteIdentifier(subfield)} VARCHAR`);
-    shape.values.set(ITEM_VALUES[path], memberSql(name, subfield, kind, '->>'));
+    const observed = sorted.find((subfield) => BY_FOLDED_NAME.get(fold(parent + subfield)) === path);
+    members.set(observed ?? (isSnake ? STYLES.snake(own) : own), { path, type: 'VARCHAR' });
   }
-  for (const subfield of subfields) {
-    if ([...names].some((known) => known.toLowerCase() === subfield.toLowerCase())) continue;
-    names.add(subfield);
-    types.push(`${quoteIdentifier(subfield)} JSON`);
-    shape.unknown.set(`${name}.${subfield}`, memberSql(name, subfield, kind, '->'));
-  }
+  for (const subfield of sorted) if (!members.has(subfield)) members.set(subfield, { type: 'JSON' });
+  const isOpen = shape.isOpen || haveEqualNames(members.keys());
+  const types = [...members].map(([member, { type }]) => `${quoteIdentifier(member)} ${type}`).join(', ');
+  const object = isOpen ? OPEN_OBJECT : `STRUCT(${types})`;
+  const sql = addField(shape, name, kind === 'csv' ? 'VARCHAR' : object, kind);
   if (kind === 'csv') shape.objects.add(name);
-  shape.fields.set(name, kind === 'csv' ? 'VARCHAR' : `STRUCT(${types.join(', ')})`);
+  for (const [member, { path, type }] of members) {
+    const value = kind === 'json' && isOpen ? openMember(sql, member, type) : memberSql(sql, member, kind, type);
+    if (path !== undefined) shape.values.set(ITEM_VALUES[path], value);
+    else shape.unknown.set(`${name}.${member}`, value);
+  }
 }
 
-/** A member of an object, or of the text of one: as text (->>) or as JSON (->). */
-function memberSql(name: string, member: string, kind: RowKind, operator: '->' | '->>'): string {
-  if (kind === 'json') return `${quoteIdentifier(name)}.${quoteIdentifier(member)}`;
+/** A member of an object, or of the text of one. */
+function memberSql(object: string, member: string, kind: RowKind, type: string): string {
+  if (kind === 'json') return `${object}.${quoteIdentifier(member)}`;
   const pointer = `/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-  return `${quoteIdentifier(name)}${operator}${quoteLiteral(pointer)}`;
+  return `${object}${type === 'JSON' ? '->' : '->>'}${quoteLiteral(pointer)}`;
 }
 
-function addUnobserved(shape: Shape, observed: ObservedFields): void {
+/** A member of an object that is read as OPEN_OBJECT. */
+function openMember(object: string, member: string, type: string): string {
+  const json = `${object}[${quoteLiteral(member)}]`;
+  if (type === 'JSON') return json;
+  return type === 'VARCHAR' ? `${json}->>'$'` : `CAST(${json} AS ${type})`;
+}
+
+function addUnobserved(shape: DetectedShape, observed: ObservedFields): void {
   const { style, nested } = detectStyle(observed);
   for (const path of PATHS) {
     const value = ITEM_VALUES[path];
     if (shape.values.has(value)) continue;
     const [parent = ''] = path.split('.');
-    if (nested && path.includes('.')) addParent(shape, { name: parent, known: parent }, new Set(), 'json');
-    else {
-      const name = style(path);
-      shape.fields.set(name, fieldType(path));
-      shape.values.set(value, quoteIdentifier(name));
-    }
+    if (!nested || !path.includes('.')) shape.values.set(value, addField(shape, style(path), fieldType(path), 'json'));
+    else if (!shape.parents.has(parent)) addParent(shape, { name: parent, known: parent }, new Set(), 'json');
   }
 }
 

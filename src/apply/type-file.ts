@@ -2,12 +2,13 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DuckDBMapValue, type DuckDBValue } from '@duckdb/node-api';
 import type { CsvFacts } from '../formats/csv.js';
+import { isNamedId } from '../formats/row-id.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
 import { bindModel } from '../sql/model.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { code } from '../sql/sql.js';
-import { isItemId, type Mapping } from '../tables/item-names.js';
+import { fitName, type Mapping } from '../tables/item-names.js';
 import { separateBadRows } from './bad-row-reader.js';
 import { CHANGE_FIELDS, type LandedFile, landedChangesSql, landedItemsSql } from './landed.js';
 import { quoteFile } from './observe.js';
@@ -158,7 +159,7 @@ async function typeRowByRow(db: Database, task: QuotedTask, source: QuotedSource
   const onRow = () => db.throwIfStopped();
   const separated = await separateBadRows({
     ...{ path: source.path, fields, goodPath, badPath, onRow, ...csv },
-    isId: (name) => (isChangeOrigin(task.origin) ? name === 'id' : isItemId(name, task.mapping)),
+    fitId: isChangeOrigin(task.origin) ? isNamedId : (name) => fitName('id', name, task.mapping),
   });
   const counts = await copyTyped(
     db,

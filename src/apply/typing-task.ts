@@ -18,6 +18,7 @@ const shape = z.strictObject({
   texts: setOf(itemValue),
   unknown: mapOf(z.string(), z.string()),
   objects: setOf(z.string()),
+  isOpen: z.boolean(),
 });
 
 const source = ({ file }: TaskPaths) =>

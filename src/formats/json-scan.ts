@@ -98,6 +98,22 @@ export function findField(bytes: Buffer, start: number, isWanted: (name: string)
   return found;
 }
 
+/** Finds the first field that is sure to be the wanted one, else the first that may be. */
+export function findFittingField(
+  bytes: Buffer,
+  start: number,
+  fitOf: (name: string) => 'sure' | 'maybe' | undefined,
+): Slice | undefined {
+  let found: Slice | undefined;
+  eachField(bytes, start, (name, value) => {
+    const fits = fitOf(name);
+    if (fits === 'sure') found = value;
+    else if (fits === 'maybe') found ??= value;
+    return fits !== 'sure';
+  });
+  return found;
+}
+
 /** Visits fields while `visit` returns true. */
 function eachField(bytes: Buffer, start: number, visit: (name: string, value: Slice) => boolean): void {
   let i = skipSpace(bytes, start);

@@ -1,13 +1,25 @@
-import { findField } from './json-scan.js';
+import { findField, findFittingField } from './json-scan.js';
 
-/** Recognizes the field with the item's id, which the document does not name for export rows. */
-export type IsId = (name: string) => boolean;
+/**
+ * Recognizes the field with the item's id, which the document does not name for export rows. A field that may hold it does
+ * so only if no other field is sure to.
+ */
+export type FitId = (name: string) => 'sure' | 'maybe' | undefined;
+
+/** For rows whose field is named as in the document. */
+export const isNamedId: FitId = (name) => (name === 'id' ? 'sure' : undefined);
+
+/** The index of the column that is sure to fit, else of the first that may; -1 if no column fits. */
+export function findFittingColumn(columns: readonly (string | null)[], fitOf: FitId): number {
+  const fits = columns.map((name) => (name === null ? undefined : fitOf(name)));
+  return fits.includes('sure') ? fits.indexOf('sure') : fits.indexOf('maybe');
+}
 
 /**
  * Finds the id's digits in a broken row; null if they aren't certain, as in a number at the row's end, which may have
  * lost digits. `within` names the objects around it.
  */
-export function findRowId(row: Buffer, within: readonly string[], isId: IsId): string | null {
+export function findRowId(row: Buffer, within: readonly string[], fitId: FitId): string | null {
   try {
     let start = 0;
     for (const parent of within) {
@@ -15,7 +27,7 @@ export function findRowId(row: Buffer, within: readonly string[], isId: IsId): s
       if (inner === undefined) return null;
       start = inner.start;
     }
-    const id = findField(row, start, isId);
+    const id = findFittingField(row, start, fitId);
     if (id === undefined || id.end >= row.length) return null;
     return readDigits(row.toString('utf8', id.start, id.end).replace(/^"(.*)"$/, '$1'));
   } catch (error) {
@@ -25,9 +37,9 @@ export function findRowId(row: Buffer, within: readonly string[], isId: IsId): s
 }
 
 /** Finds the id in a CSV record that has as many cells as the header. */
-export function readCellId(cells: readonly (string | null)[], columns: readonly string[], isId: IsId): string | null {
+export function readCellId(cells: readonly (string | null)[], columns: readonly string[], fitId: FitId): string | null {
   if (cells.length !== columns.length) return null;
-  return readDigits(cells[columns.findIndex((name) => isId(name))] ?? '');
+  return readDigits(cells[findFittingColumn(columns, fitId)] ?? '');
 }
 
 const readDigits = (text: string): string | null => (/^-?\d{1,19}$/.test(text) ? text : null);

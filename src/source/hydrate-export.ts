@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { IsId } from '../formats/row-id.js';
+import { type FitId, isNamedId } from '../formats/row-id.js';
 import { PricelakeError } from '../io/errors.js';
 import type { IdSet } from '../io/id-set.js';
 import type { Io } from '../io/io.js';
@@ -17,7 +17,7 @@ const SEGMENT_BYTES = 48 * 1024 * 1024;
 /** The format of exports, the field of their rows that holds the item's id, and the gate that admits them. */
 export interface AskedExport {
   format: ExportFormat;
-  isId: IsId;
+  fitId: FitId;
   gate: ExportGate;
 }
 
@@ -29,7 +29,7 @@ export async function landHydrationExport(
   { client, dataset }: DatasetPart,
   landing: Landing,
   { itemIds, changedSince }: { itemIds: IdSet; changedSince: string },
-  { format, isId, gate }: AskedExport,
+  { format, fitId, gate }: AskedExport,
   onLanded: () => void,
   io: Io,
 ): Promise<void> {
@@ -57,7 +57,7 @@ export async function landHydrationExport(
           ...{ type: 'hydrate.page', file, rows, end: bytes, readAt, fileSha256 },
           calls: client.calls(),
         });
-        await takeOff(itemIds, path.join(folder, file), isId);
+        await takeOff(itemIds, path.join(folder, file), fitId);
         io.log('debug', 'landed', { what: 'hydration', rows });
         onLanded();
       },
@@ -76,8 +76,8 @@ export function isExportFile(file: { path: string }): boolean {
   return isHydrationExport(path.basename(file.path));
 }
 
-/** Removes the items of a landed file from the needed ones. `isId` names the field of export rows that holds the id. */
-export async function takeOff(needed: IdSet, file: string, isId: IsId): Promise<void> {
-  const ids = readLandedIds(file, isExportFile({ path: file }) ? isId : (name) => name === 'id');
+/** Removes the items of a landed file from the needed ones. `fitId` recognizes the field of export rows that holds the id. */
+export async function takeOff(needed: IdSet, file: string, fitId: FitId): Promise<void> {
+  const ids = readLandedIds(file, isExportFile({ path: file }) ? fitId : isNamedId);
   for await (const id of ids) needed.delete(id);
 }

@@ -30,7 +30,7 @@ export interface HydrationNeed {
 export interface HydrationMeans {
   /** Undefined where no export may be taken. */
   gate: ExportGate | undefined;
-  exports: Pick<AskedExport, 'format' | 'isId'>;
+  exports: Pick<AskedExport, 'format' | 'fitId'>;
   /** Requests a second; null is unlimited. */
   ratePerSecond: number | null;
   /** Parts that pages and exports are asked for. */
@@ -83,7 +83,7 @@ export async function landHydration(
     handed = files.length;
   };
   await cutItemTails(landing, 'hydrate');
-  for (const file of listItemFiles(landing, 'hydrate')) await takeOff(need.itemIds, file.path, exports.isId);
+  for (const file of listItemFiles(landing, 'hydrate')) await takeOff(need.itemIds, file.path, exports.fitId);
   handOver();
   const files = new ItemFiles(landing, 'hydrate', io);
   const inOrder = pLimit(1);

@@ -2,9 +2,9 @@ import path, { extname } from 'node:path';
 import pLimit from 'p-limit';
 import type { ApiClient } from '../api/client.js';
 import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
-import { findField, readFields, readInt64, type Slice } from '../formats/json-scan.js';
+import { findFittingField, readFields, readInt64, type Slice } from '../formats/json-scan.js';
 import { readLines } from '../formats/ndjson.js';
-import type { IsId } from '../formats/row-id.js';
+import { type FitId, findFittingColumn } from '../formats/row-id.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { runSideBySide } from '../io/side-by-side.js';
@@ -88,28 +88,28 @@ export class ItemFiles {
 }
 
 /** Reads the items' ids of a landed file, JSON lines or CSV. Skips blank and damaged rows, which typing rejects. */
-export async function* readLandedIds(file: string, isId: IsId): AsyncGenerator<bigint> {
-  if (extname(file) === '.csv') yield* readCsvIds(file, isId);
+export async function* readLandedIds(file: string, fitId: FitId): AsyncGenerator<bigint> {
+  if (extname(file) === '.csv') yield* readCsvIds(file, fitId);
   else
     for await (const line of readLines(file)) {
-      const id = readIdOrNothing(line, isId);
+      const id = readIdOrNothing(line, fitId);
       if (id !== undefined) yield id;
     }
 }
 
-async function* readCsvIds(file: string, isId: IsId): AsyncGenerator<bigint> {
+async function* readCsvIds(file: string, fitId: FitId): AsyncGenerator<bigint> {
   let column: number | undefined;
   for await (const { bytes } of readCsvRecords(file)) {
     const cells = parseCsvRecord(bytes.toString('utf8'));
     if (cells === undefined) continue;
-    if (column === undefined) column = cells.findIndex((name) => name !== null && isId(name));
+    if (column === undefined) column = findFittingColumn(cells, fitId);
     else if (/^-?\d+$/.test(cells[column] ?? '')) yield BigInt(cells[column] as string);
   }
 }
 
-function readIdOrNothing(line: Buffer, isId: IsId): bigint | undefined {
+function readIdOrNothing(line: Buffer, fitId: FitId): bigint | undefined {
   try {
-    const slice = findField(line, 0, isId);
+    const slice = findFittingField(line, 0, fitId);
     return slice === undefined ? undefined : readInt64(line, slice);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;

@@ -1,3 +1,4 @@
+import { isExactName } from '../tables/item-names.js';
 import type { AnswerName } from '../tables/table.js';
 import { DESCRIBED, type DescribedValue, nameKinds } from './described-value.js';
 import { joinPath, type SeenField } from './drift-watch.js';
@@ -68,11 +69,23 @@ function listFound(
     findings.push({ ...tell(finding, new Map([['string', seen]]), seen.rows), ...listed });
   }
   const objects = kinds.get('object')?.rows ?? 0;
-  const inner = [...members].flatMap(([member, seen]) =>
+  const inner = listMembers(members, path).flatMap(([member, seen]) =>
     listFound(answer, seen, joinPath(name, member), objects, paths),
   );
   const elements = each === undefined ? [] : listFound(answer, each, `${name}[]`, each.rows, paths);
   return [...findings, ...inner, ...elements];
+}
+
+/** The members of an object. If several may hold a value, all but the one that does are unknown fields. */
+function listMembers(members: SeenField['members'], parent: string): [string, SeenField][] {
+  const holders = new Map<string | undefined, string>();
+  for (const [name, { path }] of members) {
+    if (!holders.has(path) || (isExactName(name, parent) && !isExactName(holders.get(path) ?? '', parent)))
+      holders.set(path, name);
+  }
+  return [...members].map(([name, seen]) =>
+    holders.get(seen.path) === name ? [name, seen] : [name, { ...seen, path: undefined, described: undefined }],
+  );
 }
 
 function listMissing(answer: AnswerName, row: SeenField, paths: ReadonlyMap<string, SeenField>): Drift[] {

@@ -1,4 +1,5 @@
 import type { ApiClient } from '../api/client.js';
+import { isNamedId } from '../formats/row-id.js';
 import { type ErrorCode, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { Landing } from '../journal/landings.js';
@@ -50,7 +51,7 @@ async function readSample(client: ApiClient, landing: Landing, itemIds: readonly
   await cutItemTails(landing, 'sample');
   const left = new Set(itemIds);
   for (const { path } of listItemFiles(landing, 'sample')) {
-    for await (const id of readLandedIds(path, (name) => name === 'id')) left.delete(id);
+    for await (const id of readLandedIds(path, isNamedId)) left.delete(id);
   }
   const missing: bigint[] = [];
   const part = { client, dataset: undefined };

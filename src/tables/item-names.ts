@@ -70,11 +70,35 @@ export const BY_FOLDED_NAME = new Map<string, ItemPath>([
 export function findItemPath(parent: string, name: string, mapping: Mapping): string | undefined {
   if (parent !== '') return BY_FOLDED_NAME.get(fold(parent + name));
   const known = fold(translate(name, mapping));
-  return PARENTS.includes(known) ? known : BY_FOLDED_NAME.get(known);
+  const path = PARENTS.includes(known) ? known : BY_FOLDED_NAME.get(known);
+  const isTaken = !Object.hasOwn(mapping, name) && Object.values(mapping).some((own) => own === path);
+  return isTaken ? undefined : path;
 }
 
-/** True for the field of export rows that holds the item's id: the field mapped to it, else any spelling of `id`. */
-export function isItemId(name: string, mapping: Mapping): boolean {
-  if (Object.values(mapping).includes('id')) return mapping[name] === 'id';
-  return findItemPath('', name, {}) === 'id';
+const camel = (path: string) => path.replaceAll(/\.(\w)/g, (_match, char: string) => char.toUpperCase());
+const snake = (path: string) => path.replaceAll('.', '_').replaceAll(/[A-Z]/g, (char) => `_${char.toLowerCase()}`);
+const dotted = (path: string) => path;
+
+/** Spellings of a path in flat rows: `siteId`, `site_id` and `site.id`. */
+export const STYLES = { camel, snake, dotted };
+
+const EXACT_NAMES = new Set(MAPPABLE_FIELDS.flatMap((path) => [camel(path), snake(path), path]));
+
+/** True for a name in one of the document's spellings: `price`, unlike `Price`. `parent` names the object around it. */
+export function isExactName(name: string, parent = ''): boolean {
+  if (parent === '') return EXACT_NAMES.has(name);
+  return EXACT_NAMES.has(`${fold(parent)}.${name}`) || EXACT_NAMES.has(`${fold(parent)}_${name}`);
+}
+
+/**
+ * Says if a field holds the value at a path in Item: `sure`, or `maybe` if it holds it only where no other field of the
+ * row is sure to. Names are exact, so `price` holds the price wherever a row has both `price` and `Price`.
+ */
+export type Fit = 'sure' | 'maybe' | undefined;
+
+/** @param parent the object of the row that has the field */
+export function fitName(path: string, name: string, mapping: Mapping, parent = ''): Fit {
+  if (findItemPath(parent, name, mapping) !== path) return undefined;
+  const isMapped = parent === '' && Object.hasOwn(mapping, name);
+  return isMapped || isExactName(name, parent) ? 'sure' : 'maybe';
 }

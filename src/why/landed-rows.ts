@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseCsvRecord, readCsvRecords } from '../formats/csv.js';
-import { findField } from '../formats/json-scan.js';
+import { findField, findFittingField } from '../formats/json-scan.js';
 import { readWholeLines } from '../formats/ndjson.js';
-import { findRowId, readCellId } from '../formats/row-id.js';
+import { type FitId, findFittingColumn, findRowId, isNamedId, readCellId } from '../formats/row-id.js';
 import { ignoreMissing } from '../io/errors.js';
 import { type LandedRun, listSoundRuns } from '../journal/landings.js';
-import { findItemPath, isItemId, type Mapping } from '../tables/item-names.js';
+import { type Fit, fitName, type Mapping } from '../tables/item-names.js';
 
 /** A row of a landed file that names an item. */
 export interface LandedRow {
@@ -78,17 +78,14 @@ interface FileSearch {
 
 /** Reads names of fields as the file has them. */
 interface NameReader {
-  isId(name: string): boolean;
-  /** True if a field of an item, or of the object `parent` in it, holds what the API document calls `path`. */
-  holds(path: string, name: string, parent?: string): boolean;
+  fitId: FitId;
+  /** Says if a field of an item, or of the object `parent` in it, holds what the API document calls `path`. */
+  fitOf(path: string, name: string, parent?: string): Fit;
 }
 
 const readNames = (mapping: Mapping): NameReader => ({
-  isId: (name) => isItemId(name, mapping),
-  holds: (path, name, parent = '') => {
-    const isMapped = parent === '' && Object.values(mapping).includes(path);
-    return isMapped ? mapping[name] === path : findItemPath(parent, name, mapping) === path;
-  },
+  fitId: (name) => fitName('id', name, mapping),
+  fitOf: (path, name, parent) => fitName(path, name, mapping, parent),
 });
 
 const findExport = ({ state }: LandedRun, name: string) =>
@@ -127,8 +124,8 @@ async function searchLines(file: string, search: FileSearch): Promise<FoundRow[]
 }
 
 function readLine(bytes: Buffer, line: number, { ids, reader }: FileSearch): FoundRow[] {
-  const ofChange = findRowId(bytes, ['item'], (name) => name === 'id');
-  const id = ofChange ?? findRowId(bytes, [], reader.isId);
+  const ofChange = findRowId(bytes, ['item'], isNamedId);
+  const id = ofChange ?? findRowId(bytes, [], reader.fitId);
   if (id === null || !ids.includes(id)) return [];
   const row = Buffer.from(bytes);
   const raw = (path: string) => (ofChange === null ? readItem(row, path, reader) : readChange(row, path));
@@ -156,15 +153,15 @@ const slice = (row: Buffer, found: { start: number; end: number } | undefined) =
   found && row.toString('utf8', found.start, found.end);
 
 /** `site.name` of a nested object, or of a flat name in any spelling. */
-function readItem(row: Buffer, path: string, { holds }: NameReader): string | undefined {
-  const flat = findField(row, 0, (name) => holds(path, name));
+function readItem(row: Buffer, path: string, { fitOf }: NameReader): string | undefined {
+  const flat = findFittingField(row, 0, (name) => fitOf(path, name));
   const [parent = '', leaf] = path.split('.');
   if (flat !== undefined || leaf === undefined) return slice(row, flat);
-  const outer = findField(row, 0, (name) => holds(parent, name));
+  const outer = findFittingField(row, 0, (name) => fitOf(parent, name));
   if (outer === undefined || row[outer.start] !== '{'.charCodeAt(0)) return undefined;
   return slice(
     row,
-    findField(row, outer.start, (name) => holds(path, name, parent)),
+    findFittingField(row, outer.start, (name) => fitOf(path, name, parent)),
   );
 }
 
@@ -194,9 +191,9 @@ async function searchRecords(file: string, { ids, reader, signal }: FileSearch):
       continue;
     }
     const names = columns;
-    const id = readCellId(cells, names, reader.isId);
+    const id = readCellId(cells, names, reader.fitId);
     if (id === null || !ids.includes(id)) continue;
-    const cell = (path: string) => cells[names.findIndex((name) => reader.holds(path, name))] ?? null;
+    const cell = (path: string) => cells[findFittingColumn(names, (name) => reader.fitOf(path, name))] ?? null;
     const raw = (path: string) => cell(path) ?? undefined;
     found.push({ itemId: BigInt(id), line, kind: 'read', text, raw, says: cell });
   }

@@ -19,7 +19,7 @@ test.each([
     await writeFile(file, rows);
     const paths = { goodPath: path.join(folder, 'good'), badPath: path.join(folder, 'bad'), [full]: '/dev/full' };
     await expect(
-      separateBadRows({ path: file, fields: new Map([['id', 'BIGINT']]), isId: () => false, ...paths }),
+      separateBadRows({ path: file, fields: new Map([['id', 'BIGINT']]), fitId: () => undefined, ...paths }),
     ).rejects.toMatchObject({
       code: 'ENOSPC',
     });
@@ -32,7 +32,7 @@ test('a change may lack its item, and the website of its item', async () => {
   const items = ['null', '{}', '{"site":null}', '{"site":{}}', '{"site":1}', '[]'];
   await writeFile(file, ['{"id":0}', ...items.map((item) => `{"id":1,"item":${item}}`)].join('\n'));
   const paths = { goodPath: path.join(folder, 'good'), badPath: path.join(folder, 'bad') };
-  const counts = await separateBadRows({ path: file, fields: CHANGE_FIELDS, isId: () => false, ...paths });
+  const counts = await separateBadRows({ path: file, fields: CHANGE_FIELDS, fitId: () => undefined, ...paths });
   expect(counts).toEqual({ good: 5, bad: 2 });
   const bad = (await readFile(paths.badPath, 'utf8')).trim().split('\n');
   expect(bad.map((line) => JSON.parse(line).reason)).toEqual(['item.site is not an object', 'item is not an object']);

@@ -146,7 +146,7 @@ describe('items of CSV', () => {
   test('keep unknown columns in extra: objects and lists as such, all else as text; columns without a name by place', async () => {
     const rows = await typing.csv(write(['id,siteId,Energy Label,"a""b",ID,', '1,7,A,"{""x"": 1}",5,[z']), 1);
     expect(await rows.select('SELECT item_id, extra FROM typed')).toEqual([
-      ['1', '{"Energy Label":"A","a\\"b":{"x": 1},"ID_2":"5","column_6":"[z"}'],
+      ['1', '{"Energy Label":"A","a\\"b":{"x": 1},"ID":"5","column_6":"[z"}'],
     ]);
   });
 

@@ -117,6 +117,86 @@ describe('an export row', () => {
   });
 });
 
+/** Fields beside those of ITEM whose names differ from its own, or from each other, in case alone. */
+const TWINS = { Price: '999', ID: '4', novel: 1, Novel: '2', Site: { id: 9, Name: 'x' }, TITLE: null };
+const EXTRA = '{"ID":"4","Novel":"2","Price":999,"Site":{"id":9,"Name":"x"},"novel":1}';
+const sortedExtra = (text: string | null | undefined) =>
+  JSON.stringify(
+    Object.fromEntries(Object.entries(JSON.parse(text ?? '{}') as object).sort(([a], [b]) => (a < b ? -1 : 1))),
+  );
+const WITHOUT_EXTRA = SQL.replace('EXCLUDE (', 'EXCLUDE (extra, ');
+
+describe('names that differ in case alone', () => {
+  const camel = SPELLINGS['flat, camel case'] as Spell;
+  const flat = flatten(camel);
+  const { Site: _site, ...flatTwins } = TWINS;
+  let values: (string | null)[][];
+  beforeAll(async () => {
+    values = await (await typing.items(`${write(ITEM)}\n`)).select(WITHOUT_EXTRA);
+  });
+
+  test.each([
+    ['before', [{ ...TWINS, ...ITEM }]],
+    ['behind', [{ ...ITEM, ...TWINS }]],
+  ])('are different fields, %s the documented ones', async (_name, rows) => {
+    const typed = await typing.items(`${rows.map(write).join('\n')}\n`);
+    expect(await typed.rejects()).toEqual([]);
+    expect(await typed.select(WITHOUT_EXTRA)).toEqual(values);
+    const [[extra] = []] = await typed.select('SELECT extra FROM typed');
+    expect(sortedExtra(extra)).toBe(EXTRA);
+  });
+
+  test('are different fields of rows that are typed one by one, and of those in which only some fields are there', async () => {
+    const { price: _price, ...priceless } = ITEM;
+    const lines = [write({ ...TWINS, ...ITEM }), 'damaged', write({ Price: '8', novel: 3, ...priceless, id: 2 })];
+    const typed = await typing.items(`${lines.join('\n')}\n`);
+    expect(await typed.rejects()).toMatchObject([{ line: '2' }]);
+    expect(await typed.select(`${WITHOUT_EXTRA} WHERE item_id > 2`)).toEqual(values);
+    expect(
+      await typed.select(
+        "SELECT item_id, price, json_extract_string(extra, '$.Novel'), extra->>'$.Price' FROM typed ORDER BY item_id",
+      ),
+    ).toEqual([
+      ['2', null, null, '8'],
+      ['9007199254740993', '12.5000', '2', '999'],
+    ]);
+  });
+
+  test('are different members of an object', async () => {
+    const site = { Name: 'wrong', ...ITEM.site, NAME: 'wrong', rank: 1, Rank: 2 };
+    const typed = await typing.items(`${write({ ...ITEM, site })}\n`);
+    expect(await typed.select(WITHOUT_EXTRA)).toEqual(values);
+    const [[extra] = []] = await typed.select('SELECT extra FROM typed');
+    expect(sortedExtra(extra)).toBe('{"site.NAME":"wrong","site.Name":"wrong","site.Rank":2,"site.rank":1}');
+  });
+
+  test('refuse a row whose site is no object, as other rows are refused', async () => {
+    const typed = await typing.items(`${write({ ...TWINS, ...ITEM })}\n${write({ ...ITEM, site: 'x' })}\n`);
+    expect(await typed.rejects()).toMatchObject([{ line: '2', reason: 'site is not an object' }]);
+  });
+
+  test.each([
+    ['in bulk', ''],
+    ['row by row', 'too,few\n'],
+  ])('are different columns of CSV, typed %s', async (_name, bad) => {
+    const cells = Object.entries({ ...flatTwins, ...flat });
+    const text = (value: unknown) =>
+      value === null
+        ? ''
+        : `"${(typeof value === 'object' ? JSON.stringify(value) : String(value)).replaceAll('"', '""')}"`;
+    const csv = `${cells.map(([name]) => name).join(',')}\n${cells.map(([, value]) => text(value)).join(',')}\n${bad}`;
+    const typed = await typing.csv(csv, bad === '' ? 1 : 2);
+    expect(await typed.select(WITHOUT_EXTRA)).toEqual(values);
+    const [[extra] = []] = await typed.select('SELECT extra FROM typed');
+    expect(sortedExtra(extra)).toBe('{"ID":"4","Novel":"2","Price":"999","novel":"1"}');
+  });
+
+  test('of which one is mapped hold the value in the mapped one', () => {
+    const shape = shapeOf([{ id: 1, price: 2, Price: 3 }], { Price: 'price' });
+    expect([...shape.unknown.keys()]).toEqual(['price']);
+  });
+});
+
 describe('the shape of rows', () => {
   test.each([
     ['nested', { id: 1, site: { id: 2 } }, 'category_slug', '"category"."slug"'],
@@ -173,10 +253,10 @@ describe('the shape of rows', () => {
       ['itemId', 'siteId'],
     ],
     [
-      'keeps one of two names that differ only in case, as SQL can',
-      [{ id: 1, title: 'a', Title: 'b', SITE: { id: 1 }, site: { id: 2 } }],
-      { title: '"title"', site_id: '"SITE"."id"' },
-      [],
+      'keeps both of two names that differ only in case, and takes the document’s spelling for the value',
+      [{ id: 1, Title: 'b', title: 'a', SITE: { id: 1 }, site: { id: 2 } }],
+      { title: "row['title']->>'$'", site_id: "CAST(row['site'] AS MAP(VARCHAR, JSON))['id']->>'$'" },
+      ['SITE', 'Title'],
     ],
     [
       'takes a name alone where an object is due: the name of a site, a category or a source',

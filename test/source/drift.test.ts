@@ -190,3 +190,12 @@ test('names and values of the service are cut, plain, and bounded in number', ()
   expect(drift?.field).toMatch(/^ (😀)+\ufffd?$/u);
   expect(drift?.sample).toMatch(/^[\x20-\x7e]{200}$/);
 });
+
+test('a second field for a value of the document is unknown, in whatever order they come', () => {
+  for (const row of [
+    { Price: 9, ...ITEM },
+    { ...ITEM, Price: 9 },
+  ])
+    expect(tell('/export', [row])).toEqual(['unknown Price integer/ 1/1 9']);
+  expect(tell('/export', [{ ...ITEM, site: { Name: 'x', ...SITE } }])).toEqual(['unknown site.Name string/ 1/1 "x"']);
+});

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { ApiClient, Query } from '../../src/api/client.js';
+import { isNamedId } from '../../src/formats/row-id.js';
 import { PricelakeError } from '../../src/io/errors.js';
 import { IdSet } from '../../src/io/id-set.js';
 import type { Progress } from '../../src/io/io.js';
@@ -246,7 +247,7 @@ async function landExport(lines: string[], announced: string, dataset?: bigint, 
   const gate = new ExportGate({ ...NO_EXPORTS, rows: undefined }, io, memory);
   const need = { itemIds: new IdSet(BigInt64Array.of(1n, 2n, 3n)), changedSince: SINCE };
   const onLanded = () => {};
-  const exports = { format: 'ndjson', isId: (name: string) => name === 'id', gate } as const;
+  const exports = { format: 'ndjson', fitId: isNamedId, gate } as const;
   const error = await landHydrationExport({ client, dataset }, landing, need, exports, onLanded, io).catch(
     (error) => error,
   );

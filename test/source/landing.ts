@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ApiClient } from '../../src/api/client.js';
+import { isNamedId } from '../../src/formats/row-id.js';
 import { realIo } from '../../src/io/io.js';
 import { beginRun, findUnfinishedRun, type Landing } from '../../src/journal/landings.js';
 import { type EntryOf, type RunEntry, runEntry } from '../../src/journal/run-entry.js';
@@ -75,7 +76,7 @@ export function allowRows(left?: number, isCounted = true): Allowance {
 /** Means to read items whole: all that the key can read, without an export. */
 export const meansOf = (client: ApiClient, more: Partial<HydrationMeans> = {}): HydrationMeans => ({
   gate: undefined,
-  exports: { format: 'ndjson', isId: (name) => name === 'id' },
+  exports: { format: 'ndjson', fitId: isNamedId },
   ratePerSecond: null,
   parts: [{ dataset: undefined, client }],
   ...more,

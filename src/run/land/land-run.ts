@@ -26,7 +26,7 @@ import { landProbes } from '../../source/probe.js';
 import { landLowWatermark } from '../../source/watermark.js';
 import { code, sql } from '../../sql/sql.js';
 import { type CursorWindow, openWindow } from '../../tables/cursor-window.js';
-import { isItemId } from '../../tables/item-names.js';
+import { fitName } from '../../tables/item-names.js';
 import type { RunMode } from '../../tables/table.js';
 import { listEvents } from '../../webhook/event-files.js';
 import { checkSelection } from '../open/dataset-selection.js';
@@ -208,7 +208,7 @@ export async function hydrateRun(
     const ratePerSecond = account?.plan.limits.ratePerSecond ?? null;
     const parts = listSelectedParts(client, run.selection);
     const { export: format, mapping } = run.pipeline.source;
-    const exports = { format, isId: (name: string) => isItemId(name, mapping) };
+    const exports = { format, fitId: (name: string) => fitName('id', name, mapping) };
     await landHydration(client, landing, need, onFile, io, { gate: account?.gate, exports, ratePerSecond, parts });
   }
 }
