@@ -83,6 +83,7 @@ const LONG = [
   'test/run/service-time.test.ts',
   'test/run/shards.test.ts',
   'test/run/stage-daily.test.ts',
+  'test/run/stopped-holder.test.ts',
   'test/run/unsure-items.test.ts',
   'test/run/webhook.test.ts',
   'test/sandbox/export.test.ts',

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, readdir, readFile, truncate } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type * as z from 'zod';
 import { syncFolder } from '../io/durable.js';
-import { PricelakeError } from '../io/errors.js';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { explainReadFault } from '../io/path-fault.js';
 
@@ -115,6 +115,7 @@ export class Journal<Entry, State> {
       texts.push(`${line.slice(0, -1)},"sum":"${next.sum}"}\n`);
     }
     const lines = Buffer.from(texts.join(''));
+    await this.#refuseDetached();
     try {
       await this.#file.appendFile(lines);
       await this.#file.datasync();
@@ -126,6 +127,15 @@ export class Journal<Entry, State> {
       throw error;
     }
     this.#stands = { ...next, end: this.#stands.end + lines.length };
+  }
+
+  /** A process that takes over the lock of one that may be stopped puts a copy in the place of its journal. */
+  async #refuseDetached(): Promise<void> {
+    const [own, now] = [await this.#file.stat(), await stat(this.#path).catch(ignoreMissing)];
+    if (now !== undefined && (now.ino !== own.ino || now.dev !== own.dev))
+      throw new PricelakeError('lake_locked', `${this.#path}: another process continues it`, {
+        hint: 'Run the same command again when that one has ended.',
+      });
   }
 
   async close(): Promise<void> {

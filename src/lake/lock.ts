@@ -1,10 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import {
+  constants,
+  copyFile,
+  type FileHandle,
+  link,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
+import { dirname } from 'node:path';
 import * as z from 'zod';
+import { makeFolder, syncFile, syncFolder } from '../io/durable.js';
 import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import { explainReadFault } from '../io/path-fault.js';
-import { type Lake, privatePath } from '../tables/layout.js';
+import { type Lake, listFilesBelow, privatePath, temporaryPath } from '../tables/layout.js';
 import { linkExclusively } from './durable.js';
 import { refuseLinks } from './lake.js';
 import { identifyProcess, isAlive } from './process-identity.js';
@@ -26,6 +39,10 @@ const INTERVAL_MS = 10_000;
 export interface LakeLock {
   /** Aborted when the lock is found to be another's: from then on nothing may be written. */
   lost: AbortSignal;
+  /** For files of this process alone: one that was stopped and continues doesn't touch those of the process that took over. */
+  workFolder: string;
+  /** Does the work. Whatever it throws once the lock is another's follows from that: it throws `lake_locked` instead. */
+  explainLoss<T>(work: () => Promise<T>): Promise<T>;
   release(): Promise<void>;
 }
 
@@ -48,7 +65,8 @@ export async function lockLake(lake: Lake, io: Io): Promise<LakeLock> {
       await file.close();
       throw error;
     }
-    return startHeartbeat(lockPath(lake), file, JSON.stringify(owner), io);
+    const heartbeat = startHeartbeat(lockPath(lake), file, JSON.stringify(owner), io);
+    return { ...heartbeat, workFolder: privatePath(lake, 'work', owner.token) };
   } finally {
     await rm(mine, { force: true });
   }
@@ -75,6 +93,7 @@ async function acquire(lake: Lake, mine: string, owner: Owner, io: Io): Promise<
     if (last === undefined) continue;
     if (await isHolding(mine, last)) throw describeHolder(lake, last.owner);
     if (await succeed(lake, mine, owner, last.owner)) {
+      if (isAlive(last.owner) === undefined) await detachFiles(lake);
       io.log('warn', 'lake.lock_taken_over', { pid: last.owner.pid, host: last.owner.host });
       return;
     }
@@ -98,6 +117,27 @@ async function succeed(lake: Lake, mine: string, owner: Owner, dead: Owner): Pro
   await rename(copy, lockPath(lake));
   for (const link of chain.slice(0, -1)) await rm(successionPath(lake, link.owner.token), { force: true });
   return true;
+}
+
+/**
+ * Puts a copy in the place of each file that the owner before may have open. It may be stopped and not dead: when it
+ * continues, it writes to files that nobody reads, before it finds that the lock is lost.
+ */
+async function detachFiles(lake: Lake): Promise<void> {
+  const runs = (await readdir(privatePath(lake, 'landing')).catch(ignoreMissing)) ?? [];
+  // Only the newest run may be under way.
+  const newest = runs.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)).at(-1);
+  for (const parts of [['backfill'], ...(newest === undefined ? [] : [['landing', newest]])]) {
+    const files = await listFilesBelow(privatePath(lake, ...parts));
+    for (const file of files) {
+      const copy = temporaryPath(lake, file);
+      await makeFolder(dirname(copy));
+      await copyFile(file, copy, constants.COPYFILE_FICLONE);
+      await syncFile(copy);
+      await rename(copy, file);
+    }
+    if (files.length > 0) await syncFolder(privatePath(lake, ...parts));
+  }
 }
 
 interface Link {
@@ -155,17 +195,18 @@ export function startHeartbeat(
   text: string,
   io: Io,
   intervalMs = INTERVAL_MS,
-): LakeLock {
+): Omit<LakeLock, 'workFolder'> {
   const lost = new AbortController();
   let beating: Promise<void> = Promise.resolve();
+  const look = async () => {
+    if (lost.signal.aborted || (await isOurs(path, file))) return;
+    clearInterval(timer);
+    io.log('error', 'lake.lock_lost', { path });
+    lost.abort(describeLoss(path));
+  };
   const beat = async () => {
-    if (!(await isOurs(path, file))) {
-      clearInterval(timer);
-      io.log('error', 'lake.lock_lost', { path });
-      lost.abort(new Error(`${path}: another process took over the lock`));
-      return;
-    }
-    await file.write(text, 0);
+    await look();
+    if (!lost.signal.aborted) await file.write(text, 0);
   };
   // A beat that fails (a file system that is away) is missed, not fatal: the next one repairs it.
   const timer = setInterval(() => {
@@ -174,6 +215,14 @@ export function startHeartbeat(
   timer.unref();
   return {
     lost: lost.signal,
+    async explainLoss(work) {
+      try {
+        return await work();
+      } catch (error) {
+        await look().catch(() => {}); // the error of the work says more than a file system that is away
+        throw lost.signal.aborted ? lost.signal.reason : error;
+      }
+    },
     async release(): Promise<void> {
       clearInterval(timer);
       await beating;
@@ -184,6 +233,12 @@ export function startHeartbeat(
       }
     },
   };
+}
+
+function describeLoss(path: string): PricelakeError {
+  return new PricelakeError('lake_locked', `${path}: another process took over the lock`, {
+    hint: 'This process gave no sign of life for a minute, so another one continues its run. Run the same command again when that one has ended.',
+  });
 }
 
 /** True while the lock is the file that this process made. */

@@ -1,6 +1,5 @@
 import type { Io } from '../io/io.js';
 import type { Database } from '../sql/connection.js';
-import { privatePath } from '../tables/layout.js';
 import { TABLE_NAMES } from '../tables/table.js';
 import { refuseOtherColumns } from './column-difference.js';
 import { explainDamage, explainMemory, explainSystemFault } from './faults.js';
@@ -83,10 +82,10 @@ async function holdLake<T>(
   try {
     await finishSwap(lake);
     await prepare();
-    const session = await openSession({ workFolder: privatePath(lake, 'work', 'maintenance'), memoryLimit: memory });
+    const session = await openSession({ workFolder: lock.workFolder, memoryLimit: memory });
     try {
       const doWork = () => explainDamage(lake.root, () => work({ lake, db: session.db, stop }));
-      return await explainMemory(lake.root, doWork);
+      return await lock.explainLoss(() => explainMemory(lake.root, doWork));
     } finally {
       await session.close();
     }

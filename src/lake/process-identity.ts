@@ -19,13 +19,17 @@ export function identifyProcess(proc = PROC): ProcessIdentity {
   return { pid: process.pid, host: hostname(), place: identifyPlace(proc), startedAt };
 }
 
-/** True if a process is alive; undefined if that can't be seen from here (another host, another container). */
+/**
+ * True if a process is alive; undefined if that can't be seen from here: it is on another host, in another container, or
+ * a process of another user that /proc hides (hidepid, ProtectProc).
+ */
 export function isAlive(other: ProcessIdentity, proc = PROC): boolean | undefined {
   if (other.host !== hostname() || other.place !== identifyPlace(proc)) return undefined;
   const start = readStart(proc, other.pid);
   if (start !== undefined) return start.state !== 'Z' && start.ticks === other.startedAt;
-  // Without /proc, signal 0 shows it; with it, a process that is not listed is gone.
-  return other.startedAt === '' && canSignal(other.pid);
+  // /proc may hide a process that exists. Signal 0 sees it, but can't tell it from a later process with its id.
+  if (!canSignal(other.pid)) return false;
+  return other.startedAt === '' ? true : undefined;
 }
 
 /** State and start time in /proc/<pid>/stat (fields 3 and 22); the name before them may hold spaces and brackets. */

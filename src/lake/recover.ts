@@ -30,8 +30,7 @@ export async function recoverLake(lake: Lake, io: Io): Promise<void> {
     await deleteFiles(lake, table, paths);
     io.log('info', 'lake.recovered', { table, files: paths.length });
   }
-  await clearFolder(privatePath(lake, 'staging'));
-  await clearFolder(privatePath(lake, 'tmp'));
+  for (const name of ['staging', 'tmp', 'work']) await clearFolder(privatePath(lake, name));
   await rm(rebuildPath(lake), { recursive: true, force: true });
   await clearLockLeftovers(lake);
 }

@@ -134,7 +134,7 @@ async function runSteps(
     return { published: true, resumed: run.resumed, row: proved.row, checks: proved.checks };
   };
   try {
-    return await remember(run, makeSteps);
+    return await remember(run, () => run.lock.explainLoss(makeSteps));
   } finally {
     await closeRun(run);
   }

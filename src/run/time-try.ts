@@ -31,7 +31,8 @@ export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => voi
     remember: async <T>(run: Run, work: () => Promise<T>): Promise<T> => {
       const done = await work().catch(async (error: unknown) => {
         // The error of the run matters more than that it is noted.
-        await note(run, run.stop.aborted ? run.stop.reason : error).catch(() => {});
+        const { stop, lock } = run;
+        if (!lock.lost.aborted) await note(run, stop.aborted ? stop.reason : error).catch(() => {});
         throw error;
       });
       await note(run);

@@ -27,7 +27,7 @@ const exists = (file: string) =>
 /** Nothing is left that a later command would meet. */
 async function expectReleased(lake: Lake): Promise<void> {
   expect((await readdir(privatePath(lake))).filter((name) => name.startsWith('lock'))).toEqual([]);
-  expect(await exists(privatePath(lake, 'work', 'maintenance'))).toBe(false);
+  expect(await readdir(privatePath(lake, 'work')).catch(() => [])).toEqual([]);
 }
 
 test('work has the lake to itself, put right, and a database; afterwards nothing is left', async () => {
@@ -37,7 +37,7 @@ test('work has the lake to itself, put right, and a database; afterwards nothing
     expect(locked.lake.root).toBe(lake.root);
     expect(await locked.db.row('SELECT 1 AS one')).toEqual({ one: 1 });
     expect(await exists(privatePath(lake, 'tmp', 'left-over'))).toBe(false);
-    expect(await exists(privatePath(lake, 'work', 'maintenance'))).toBe(true);
+    expect(await readdir(privatePath(lake, 'work'))).toHaveLength(1);
     await expect(lockLake(lake, realIo)).rejects.toMatchObject({ code: 'lake_locked' });
     expect(locked.stop.aborted).toBe(false);
     stop.abort();

@@ -56,14 +56,27 @@ test('the name of a process may hold brackets and spaces', async () => {
   expect(isAlive({ ...identifyProcess(), pid, startedAt: readStart(pid) })).toBe(true);
 });
 
+test('of a process that /proc hides, because it is of another user, nothing can be said while its id is taken', async () => {
+  const proc = await makeFolder();
+  await mkdir(join(proc, 'sys', 'kernel', 'random'), { recursive: true });
+  await mkdir(join(proc, 'self', 'ns'), { recursive: true });
+  await writeFile(join(proc, 'sys', 'kernel', 'random', 'boot_id'), 'boot\n');
+  await symlink('pid:[1]', join(proc, 'self', 'ns', 'pid'));
+  const hidden = { ...identifyProcess(proc), startedAt: '77' };
+  expect(hidden.place).toBe('boot pid:[1]');
+  expect(isAlive(hidden, proc)).toBeUndefined();
+  expect(isAlive({ ...hidden, pid: NOBODY }, proc)).toBe(false);
+});
+
 test('where the system does not tell of processes, a process is alive while it can be signalled', async () => {
   const proc = await makeFolder();
   const self = identifyProcess(proc);
   expect(self).toEqual({ pid: process.pid, host: hostname(), place: '', startedAt: '' });
   expect(isAlive(self, proc)).toBe(true);
   expect(isAlive({ ...self, pid: NOBODY }, proc)).toBe(false);
-  // One that was seen by its start and is not listed is gone, whoever has its id.
-  expect(isAlive({ ...self, startedAt: '1' }, proc)).toBe(false);
+  // One that was seen by its start and is not listed may be hidden, or another process has its id.
+  expect(isAlive({ ...self, startedAt: '1' }, proc)).toBeUndefined();
+  expect(isAlive({ ...self, pid: NOBODY, startedAt: '1' }, proc)).toBe(false);
   const file = join(proc, 'sys', 'kernel', 'random', 'boot_id');
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, 'boot\n');

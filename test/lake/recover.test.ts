@@ -43,7 +43,6 @@ test('recovery clears what a crash left and says what it deleted; a second one h
     .map((entry) => `${entry.parentPath.slice(lake.root.length + 1)}/${entry.name}`);
   expect(left.sort()).toEqual([
     '_pricelake/landing/l',
-    '_pricelake/work/m',
     'items/.x.parquet',
     'items/_delta_log/00000000000000000000.json',
     'items/_folder/f.parquet',

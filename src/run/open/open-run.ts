@@ -24,7 +24,6 @@ import { FEW_ROWS, RelationGraph } from '../../sql/graph.js';
 import { Shipments } from '../../sql/shipment.js';
 import type { Sql } from '../../sql/sql.js';
 import { findItemPath } from '../../tables/item-names.js';
-import { privatePath } from '../../tables/layout.js';
 import type { DatasetSelection } from '../../tables/table.js';
 import { removeEvents } from '../../webhook/event-files.js';
 import { type Exchange, FolderExchange } from '../../workers/exchange.js';
@@ -145,7 +144,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     session = await openSession({
       hasModels: true,
       sessions: SESSIONS,
-      workFolder: privatePath(lake, 'work', runId),
+      workFolder: lock.workFolder,
       memoryLimit,
       signal: stop.signal,
     });
@@ -289,7 +288,7 @@ export async function closeRun(run: Run): Promise<void> {
   await run.typing.finish().catch(() => {}); // nothing may use the database when it closes
   await run.session.close();
   // A try that ends early was mostly refused: the run's row says so, if a later try writes it.
-  const isRefused = journal.state.stage !== 'ended' && run.client.refusedCalls() > 0;
+  const isRefused = journal.state.stage !== 'ended' && run.client.refusedCalls() > 0 && !run.lock.lost.aborted;
   if (isRefused) await journal.append(noteCalls(run)).catch(() => {}); // an idle run has closed it
   await journal.close().catch(() => {}); // an idle run has closed it
   await run.memory.close();
