@@ -23,10 +23,8 @@ const LONG = [
   'test/cli/mcp/money.test.ts',
   'test/cli/notify.test.ts',
   'test/cli/query-source.test.ts',
-  'test/cli/query-spark.test.ts',
   'test/cli/results/outputs.test.ts',
   'test/cli/stop-sync.test.ts',
-  'test/cli/sync-engine.test.ts',
   'test/docs/run-examples.test.ts',
   'test/docs/skills.test.ts',
   'test/explore/follow.test.ts',
@@ -53,7 +51,6 @@ const LONG = [
   'test/run/damaged-journal.test.ts',
   'test/run/datasets.test.ts',
   'test/run/disk-full.test.ts',
-  'test/run/engine.test.ts',
   'test/run/error-table.test.ts',
   'test/run/establish-listing.test.ts',
   'test/run/estimate-follows-run.test.ts',
@@ -103,7 +100,6 @@ const LONG = [
   'test/source/probes.test.ts',
   'test/verify/prove-landing.test.ts',
   'test/verify/published-files.test.ts',
-  'test/workers/remote-exchange.test.ts',
 ];
 
 const NEEDS_MORE = ['test/interop/**', 'test/browser/**', 'test/postgres/**'];

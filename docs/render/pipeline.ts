@@ -75,16 +75,6 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
     'UTC',
     'Where the days of analyses begin and end, such as Europe/Zagreb. See [Days where people live](../analyst/measure-prices.md#days-where-people-live).',
   ],
-  'engine.spark.submit': [
-    '',
-    'The program that submits to a Spark cluster, and its options; `[spark-submit]` unless it is named. See [From one machine to a cluster](../engineer/scale.md#from-one-machine-to-a-cluster).',
-  ],
-  'engine.spark.worker': ['', 'The command that starts pricelake on the machines of the cluster: `[pricelake]`.'],
-  'engine.spark.exchange': [
-    '',
-    '`folder`, or `remote` if the machines of the cluster do not see `lake.path`; `folder` unless it is named. See [How files travel](../../pipelines/spark/README.md#how-files-travel).',
-  ],
-  'engine.spark.leastRows': ['', 'Rows from which on a piece of work goes to the cluster: 5,000,000.'],
   'landing.keep': [
     '7d',
     'How long raw bytes of finished runs stay. See [The landing](../concepts/runs.md#the-landing).',

@@ -63,16 +63,11 @@ def explain(code: int, error: dict) -> AirflowException:
 
 
 # One run writes a lake; a second one would only exit with 6.
-# engine: spark or local, for a run that you trigger; empty for what the pipeline file says.
-@dag(
-    dag_id="pricelake", schedule="*/15 * * * *", start_date=START, catchup=False, max_active_runs=1, params={"engine": ""}
-)
+@dag(dag_id="pricelake", schedule="*/15 * * * *", start_date=START, catchup=False, max_active_runs=1)
 def sync_lakes():
     @task(retries=3, retry_delay=timedelta(minutes=1), outlets=[LAKES])
-    def sync(pipeline: str, params: dict | None = None) -> dict:
-        engine = (params or {}).get("engine", "")
-        options = ["--engine", engine] if engine else []
-        return run_pricelake("sync", pipeline, "--deadline", "14m", *options)
+    def sync(pipeline: str) -> dict:
+        return run_pricelake("sync", pipeline, "--deadline", "14m")
 
     sync.expand(pipeline=PIPELINES)
 

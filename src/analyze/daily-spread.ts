@@ -18,18 +18,15 @@ export interface DailySources {
 }
 
 /** Runs of days of offers in a part, so that its figures take less than 200 MB of memory. */
-export const PART_RUNS = 300_000n;
-
-/** The query of `selectOfferPrices`. */
-export const readOfferPrices = () => readAnalysis('offer_prices');
+const PART_RUNS = 300_000n;
 
 /** Selects what the offers cost in these days. An offer's rows follow from its own item and history. */
-export function selectOfferPrices({ items, history }: Omit<DailySources, 'sites'>, days: DayRange): Sql {
-  return bindQuery(readOfferPrices(), { items, history }, writeDays(days));
+function selectOfferPrices({ items, history }: Omit<DailySources, 'sites'>, days: DayRange): Sql {
+  return bindQuery(readAnalysis('offer_prices'), { items, history }, writeDays(days));
 }
 
 /** Selects rows of price_spread_daily (schemas/price_spread_daily.yaml) for products, from all that their offers cost. */
-export function selectSpreads(offer_prices: Sql, sites: Source, { runId, ...days }: DayRange & { runId: string }): Sql {
+function selectSpreads(offer_prices: Sql, sites: Source, { runId, ...days }: DayRange & { runId: string }): Sql {
   const values = { ...writeDays(days), run_id: writeTyped('VARCHAR', runId) };
   return bindQuery(readAnalysis('price_spread_daily'), { offer_prices, sites }, values);
 }

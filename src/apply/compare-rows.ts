@@ -66,32 +66,18 @@ const DIFFERENCE_COLUMNS = [
   { name: 'differences', type: 'VARCHAR[]' },
 ];
 
-/** Findings of workers about a complete copy; undefined where there are none. */
-export interface ComparedElsewhere {
-  /** As the model `compare` gives it. */
-  different: Relation | undefined;
-  /** Ids of the items that the copy lacks and that are not gone yet. */
-  absent: Relation | undefined;
-}
-
-/**
- * Compares whole rows with the lake. Rows of a dataset that can no longer be read stay.
- * @param compareWhole has workers compare a complete copy; undefined where it is compared here
- */
+/** Compares whole rows with the lake. Rows of a dataset that can no longer be read stay. */
 export async function compareItems(
   graph: RelationGraph,
   base: MergeBase,
   { items, history, stale_items, exported_items, pending_changes, fresh }: ComparedSources,
   facts: ComparisonFacts,
-  compareWhole: () => Promise<ComparedElsewhere | undefined> = async () => undefined,
 ): Promise<ComparedRows> {
   const { runId, at, skew, cursor, datasets, added, isReadWhole, unlisted } = facts;
   const isWhole = base.kind === 'reload' && isReadWhole;
   const isCompared = base.kind === 'poll' || base.kind === 'reload';
   const none = graph.empty('no_differences', DIFFERENCE_COLUMNS);
-  const elsewhere = isWhole ? await compareWhole() : undefined;
-  const compare = () => graph.model('compare', { exported_items, items }, { feed_skew: skew.us });
-  const different = elsewhere === undefined && isCompared ? compare() : (elsewhere?.different ?? none);
+  const different = isCompared ? graph.model('compare', { exported_items, items }, { feed_skew: skew.us }) : none;
   const mismatched = isCompared
     ? graph.model(
         'mismatches',
@@ -105,7 +91,7 @@ export async function compareItems(
     : graph.empty('diff_changes', 'history');
   const lacked = bindModel(
     'missing',
-    elsewhere === undefined ? { exported_items, items } : narrowLacked(graph, items, elsewhere),
+    { exported_items, items },
     { read_at: at, readable_datasets: datasets ?? null, run_id: runId },
   );
   const some = isWhole ? sql`` : sql` WHERE item_id IN (${code(unlisted.join(', '))})`;
@@ -121,10 +107,7 @@ export async function compareItems(
       )
     : graph.empty('doubted_items', DOUBTED_COLUMNS);
   const counts = await countDifferences(graph, mismatched, missing);
-  const lacked_items =
-    elsewhere === undefined
-      ? sql`FROM (FROM ${items} WHERE gone_at IS NULL) ANTI JOIN ${exported_items} USING (item_id)`
-      : sql`FROM ${elsewhere.absent ?? none}`;
+  const lacked_items = sql`FROM (FROM ${items} WHERE gone_at IS NULL) ANTI JOIN ${exported_items} USING (item_id)`;
   const lacking = isWhole ? await graph.count(lacked_items) : counts.gone;
   return {
     counts: { ...counts, unreadable: isWhole ? lacking - counts.gone : 0n },
@@ -132,15 +115,6 @@ export async function compareItems(
     changes,
     missing,
     doubted,
-  };
-}
-
-/** The rows of the items that a copy lacks, beside a copy of none. */
-function narrowLacked(graph: RelationGraph, items: Relation, { absent }: ComparedElsewhere) {
-  const exported_items = graph.empty('no_items', 'items');
-  return {
-    exported_items,
-    items: absent === undefined ? exported_items : sql`FROM ${items} SEMI JOIN ${absent} USING (item_id)`,
   };
 }
 

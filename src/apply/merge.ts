@@ -4,8 +4,6 @@ import { FEW_ROWS, type RelationGraph } from '../sql/graph.js';
 import { asRows, bindModel, type Needs, type Values } from '../sql/model.js';
 import type { Relation } from '../sql/relation.js';
 import { columnsOf, join, type Sql, sql } from '../sql/sql.js';
-import type { ColumnType } from '../sql/table-relation.js';
-import { loadTableSchema } from '../tables/schemas.js';
 import type { DataFile } from '../tables/table.js';
 import type { FeedSkew } from './feed-skew.js';
 
@@ -40,8 +38,6 @@ export interface TouchedItems {
 /** Rows, before the run, of all items that may change. */
 export interface BaseRows {
   rows: Relation;
-  /** The rows of all items, where the lake has none yet and only those that may change were read. */
-  all?: Relation;
   /** The items and their places, if these were looked up. */
   places?: Relation;
   /** Few rows, with their places. */
@@ -61,8 +57,8 @@ export async function readBase(graph: RelationGraph, base: MergeBase, touched: T
 }
 
 /** A condition over items. */
-function selectTouched(touched: TouchedItems, ids: Sql = selectIds(touched)): Sql {
-  const condition = sql`item_id IN (${ids})`;
+function selectTouched(touched: TouchedItems): Sql {
+  const condition = sql`item_id IN (${selectIds(touched)})`;
   const { renamed } = touched;
   if (renamed === undefined) return condition;
   return sql`${condition} OR site_id IN (SELECT site_id FROM ${renamed.sites})
@@ -72,40 +68,6 @@ function selectTouched(touched: TouchedItems, ids: Sql = selectIds(touched)): Sq
 function selectIds({ pending, different, stale, doubted, rejected }: TouchedItems): Sql {
   const others = [different, stale, doubted, rejected].map((items) => sql`UNION SELECT item_id FROM ${items}`);
   return sql`SELECT item_id FROM ${pending} WHERE item_id IS NOT NULL ${join(others, ' ')}`;
-}
-
-/** The columns of `selectBasePieces`: a row, and the file that holds it where the lake does. */
-export const BASE_PIECE_COLUMNS: readonly ColumnType[] = [
-  ...loadTableSchema('items').columns,
-  { name: 'place', type: 'VARCHAR' },
-];
-
-/** As `readBase`, in pieces that read some of the files each. @param exported groups of whole rows, for use after FROM */
-export function selectBasePieces(
-  graph: RelationGraph,
-  base: MergeBase,
-  touched: TouchedItems,
-  {
-    exported,
-    stored,
-  }: { exported: () => readonly Sql[]; stored: (files: readonly DataFile[]) => readonly DataFile[][] },
-): Sql[] {
-  const ids = sql`SELECT item_id FROM ${graph.table('touched_items', selectIds(touched))}`;
-  const condition = selectTouched(touched, ids);
-  const columns = columnsOf('items');
-  const { different } = touched;
-  const select = (rows: Sql) => sql`SELECT ${columns}, CAST(NULL AS VARCHAR) AS place FROM ${rows}`;
-  if (base.kind === 'first') return exported().map((rows) => sql`${select(rows)} WHERE ${condition}`);
-  const { before } = base;
-  const old = stored(before.files).map(
-    (files) =>
-      sql`SELECT ${columns}, filename AS place FROM ${before.ofFiles(files, { places: true })} WHERE ${condition}`,
-  );
-  if (base.kind === 'lake') return old;
-  return [
-    ...exported().map((rows) => sql`${select(rows)} SEMI JOIN ${different} USING (item_id)`),
-    ...old.map((rows) => sql`SELECT * FROM (${rows}) ANTI JOIN ${different} USING (item_id)`),
-  ];
 }
 
 /** Keeps few rows in memory, because each statement over files opens every column of each file again. */
@@ -159,7 +121,7 @@ export function selectMerged(needs: Needs<'apply'>, { gone, ...values }: MergeVa
 export async function mergeItems(
   graph: RelationGraph,
   base: MergeBase,
-  { rows, all = rows, places, stored }: BaseRows,
+  { rows, places, stored }: BaseRows,
   merged: Relation,
 ): Promise<Merge> {
   const changed = await graph.count(merged);
@@ -169,7 +131,7 @@ export async function mergeItems(
   const withOthers = (all: Relation) =>
     sql`SELECT ${columns} FROM ${all} ANTI JOIN ${merged} USING (item_id) UNION ALL ${added}`;
   if (base.kind === 'first') {
-    const whole = changed === 0n ? sql`SELECT ${columns} FROM ${all}` : withOthers(all);
+    const whole = changed === 0n ? sql`SELECT ${columns} FROM ${rows}` : withOthers(rows);
     return { change: append(whole), merged, before: none, changed: undefined };
   }
   if (changed === 0n && !base.isRewritten) return { change: KEEP, merged, before: none, changed };

@@ -56,7 +56,7 @@ export interface TypingSource {
   csv?: CsvFacts | undefined;
 }
 
-/** Landed files to type together. It is a value: another process can do it as well. */
+/** Landed files to type together. */
 export interface TypingTask {
   origin: Origin;
   sources: TypingSource[];

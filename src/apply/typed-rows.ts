@@ -1,4 +1,3 @@
-import { groupBySize } from '../lake/slices.js';
 import type { RelationGraph } from '../sql/graph.js';
 import { quoteIdentifier } from '../sql/quote.js';
 import type { Relation } from '../sql/relation.js';
@@ -20,8 +19,6 @@ export interface ItemReads {
   /** Every typed row, with its part and its website's credit. */
   typed: Relation;
   tally: Tally;
-  /** The rows in groups of about so many, each for use after FROM; undefined where the lake fills values in. */
-  inPieces: ((rows: bigint) => Sql[]) | undefined;
 }
 
 export const countTyped = (files: readonly TypedFile[]) => files.reduce((sum, { rows }) => sum + BigInt(rows), 0n);
@@ -121,22 +118,16 @@ export class ItemReader {
     if (own.length === 0) return noReads(graph, label);
     const count = countTyped(own);
     const names = sql`dataset_names(datasets, ${this.#datasetPattern})`;
-    const read = (files: readonly TypedFile[]) => sql`SELECT * REPLACE (${names} AS datasets) FROM ${goodRows(files)}`;
-    const typed = graph.rowsOf(`typed_${label}`, read(own), count);
+    const good = sql`SELECT * REPLACE (${names} AS datasets) FROM ${goodRows(own)}`;
+    const typed = graph.rowsOf(`typed_${label}`, good, count);
     const tally = await countRepeated(graph, typed, 'item_id');
     const order = 'last_changed_at DESC NULLS LAST, last_seen_at DESC NULLS LAST, read_at DESC, part DESC';
     const repeated = tally.repeated > 0n ? findRepeated(graph, { rows: typed, key: 'item_id', order }) : undefined;
-    const takeNewest = (rows: Sql) =>
-      sql`SELECT ${columnsOf('items')} FROM ${repeated === undefined ? rows : leaveOut(rows, repeated)}`;
-    const rows = takeNewest(sql`${typed}`);
+    const newest = repeated === undefined ? sql`${typed}` : leaveOut(typed, repeated);
+    const rows = sql`SELECT ${columnsOf('items')} FROM ${newest}`;
     const hasWork = tally.repeated > 0n || absent !== undefined;
     const select = absent === undefined ? rows : keepAbsent(rows, absent);
-    const inPieces = (size: bigint) =>
-      groupBySize(own, size).map((files) => sql`(${takeNewest(sql`(${read(files)})`)})`);
-    return {
-      rows: hasWork ? graph.rowsOf(label, select, count) : graph.view(label, select),
-      ...{ typed, tally, inPieces: absent === undefined ? inPieces : undefined },
-    };
+    return { rows: hasWork ? graph.rowsOf(label, select, count) : graph.view(label, select), typed, tally };
   }
 }
 
@@ -147,7 +138,6 @@ export function noReads(graph: RelationGraph, label: string): ItemReads {
     rows: graph.empty(label, 'items'),
     typed: graph.empty(`typed_${label}`, [...columns, ...TYPED_COLUMNS]),
     tally: { typed: 0n, repeated: 0n },
-    inPieces: () => [],
   };
 }
 

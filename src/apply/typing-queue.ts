@@ -1,7 +1,6 @@
 import type { Database } from '../sql/connection.js';
 import type { ItemValue, Mapping } from '../tables/item-names.js';
 import type { AnswerName, LookAtRow } from '../tables/table.js';
-import type { Workers } from '../workers/workers.js';
 import { isCsv, type Look, observeCsv, observeRows } from './observe.js';
 import { detectShape, listAbsent, type ObservedFields, observeRow } from './shape.js';
 import {
@@ -13,7 +12,6 @@ import {
   type TypingTask,
   typeFiles,
 } from './type-file.js';
-import { typeElsewhere } from './typing-task.js';
 
 /** A landed file of items. */
 export interface LandedItems {
@@ -40,15 +38,11 @@ export interface ChangeFile {
 const BATCH_BYTES = 48 * 1024 * 1024;
 /** Landed bytes that may wait to be typed before `whenRoom` asks to wait. */
 const WAITING_BYTES = 1024 * 1024 * 1024;
-/** As much for a cluster, which types many batches at once. */
-const WAITING_ELSEWHERE_BYTES = 64 * WAITING_BYTES;
 
 /** The run whose files are typed. */
 interface TypingRun {
   runId: string;
   workFolder: string;
-  /** They type the batches of a run that has many rows. */
-  workers?: Workers | undefined;
 }
 
 /**
@@ -69,8 +63,6 @@ export class TypingQueue {
   /** Chain of batches being looked at. */
   #prepared: Promise<unknown> = Promise.resolve();
   #waitingBytes = 0;
-  /** Rows of all files by now. */
-  #rows = 0n;
   #waiters: (() => void)[] = [];
   readonly #typed: Promise<TypedFile[]>[] = [];
   #faults: { error: unknown; paths: string[] }[] = [];
@@ -99,7 +91,6 @@ export class TypingQueue {
     if (this.#isLeft || this.#added.has(landed.path)) return;
     this.#added.add(landed.path);
     this.#waitingBytes += landed.bytes;
-    this.#rows += BigInt(landed.rows);
     const [before] = this.#small;
     if (mayBecomeVoid || (before !== undefined && !areAlike(before, landed))) this.#closeBatch();
     this.#small.push(landed);
@@ -108,8 +99,7 @@ export class TypingQueue {
 
   /** Resolves when few enough landed bytes wait to be typed. Await it before landing more. */
   async whenRoom(): Promise<void> {
-    const most = this.#workers() === undefined ? WAITING_BYTES : WAITING_ELSEWHERE_BYTES;
-    while (this.#waitingBytes > most) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    while (this.#waitingBytes > WAITING_BYTES) await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
   /** Leaves these files out: their export has to be taken again. */
@@ -135,11 +125,8 @@ export class TypingQueue {
   /** Types a landed file of changes. */
   async typeChanges({ path, rows, origin }: ChangeFile): Promise<TypedFile> {
     await observeRows([{ path }], (row) => this.#look(CHANGE_ANSWERS[origin], row));
-    const { runId, workFolder, workers } = this.#run;
-    const task: TypingTask = { origin, sources: [{ path, readAt: '', rows }], mapping: {}, runId };
-    if (workers?.pays(BigInt(rows)) !== true) return this.#typeApart(task);
-    const [typed] = await typeElsewhere(workers, task, workFolder);
-    return typed as TypedFile;
+    const { runId } = this.#run;
+    return this.#typeApart({ origin, sources: [{ path, readAt: '', rows }], mapping: {}, runId });
   }
 
   /** Types a file of items apart from the queue: it is not among those that `finish` gives. */
@@ -151,12 +138,6 @@ export class TypingQueue {
     const quoted = await quoteTask(this.#db, task, this.#run.workFolder);
     const [typed] = await this.#inTurn(() => typeFiles(this.#db, quoted));
     return typed as TypedFile;
-  }
-
-  /** The workers, once the run has so many rows that they are of use. */
-  #workers(): Workers | undefined {
-    const { workers } = this.#run;
-    return workers?.pays(this.#rows) === true ? workers : undefined;
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -175,12 +156,7 @@ export class TypingQueue {
   /** One by one until they are looked at, so that a batch knows the shape that earlier ones showed. */
   #begin(files: LandedItems[]): Promise<TypedFile[]> {
     const { workFolder } = this.#run;
-    const workers = this.#workers();
     const looked = this.#prepared.then(() => this.#prepare(files));
-    if (workers !== undefined) {
-      this.#prepared = looked.catch(() => {});
-      return looked.then((task) => typeElsewhere(workers, task, workFolder));
-    }
     const quoted = looked.then((task) => quoteTask(this.#db, task, workFolder));
     this.#prepared = quoted.catch(() => {});
     return quoted.then((task) => {

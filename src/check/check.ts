@@ -55,9 +55,6 @@ export function explainMisfit(value: ParameterValue, type: ParameterType): strin
   return Number.isFinite(value) ? undefined : `must be a number, not ${given}`;
 }
 
-/** A check as its errors name it. Workers of a cluster do not have its SQL as it was written. */
-export type CheckSource = Pick<Check, 'file'> & Partial<Pick<Check, 'sql'>>;
-
 const COMMENT_LINE = /^\s*--.*$/gmu;
 
 /**
@@ -77,7 +74,7 @@ const isOwnFile = (text: string, sql: string) =>
   text.startsWith('IO Error') && [...text.matchAll(/"([^"]+)"/gu)].some(([, name = '']) => sql.includes(name));
 
 /** Adds file and line to an error of the check's SQL. Other errors (out of memory, a damaged file) pass through. */
-export function explainCheckError({ file, sql = '' }: CheckSource, cause: unknown): unknown {
+export function explainCheckError({ file, sql }: Pick<Check, 'file' | 'sql'>, cause: unknown): unknown {
   const text = cause instanceof Error ? cause.message.replace('Failed to extract statements: ', '') : '';
   if (cause instanceof PricelakeError) return cause;
   // DuckDB's binding says only this for a text without a statement.

@@ -9,14 +9,13 @@ import {
   type DuckDBType,
   VARCHAR,
 } from '@duckdb/node-api';
-import type { Database } from '../sql/connection.js';
 import type { RelationGraph } from '../sql/graph.js';
 import { bindQuery, type Source } from '../sql/model.js';
 import type { Relation } from '../sql/relation.js';
 import { type Sql, writeTyped } from '../sql/sql.js';
 import { rowToJson } from '../sql/value-json.js';
 import type { TableName } from '../tables/table.js';
-import { type Check, type CheckSource, explainCheckError, findReadTables, type ParameterType } from './check.js';
+import { type Check, explainCheckError, findReadTables, type ParameterType } from './check.js';
 import type { ConfiguredCheck } from './settings.js';
 
 export const SAMPLE_ROWS = 5;
@@ -53,30 +52,15 @@ export async function countRows(
   checked: CheckedTables,
   keep = SAMPLE_ROWS,
 ): Promise<Violations> {
-  const bound = bindCheck(configured.check.sql, checked);
-  await graph.ready(bound);
-  return countBound(graph.db, bound.text, configured, keep);
-}
-
-/** A check whose SQL has its tables. */
-export interface BoundCheck {
-  check: Pick<Check, 'parameters'> & CheckSource;
-  values: ConfiguredCheck['values'];
-}
-
-/** As `countRows`, over the tables that the SQL names. */
-export async function countBound(
-  db: Database,
-  select: string,
-  { check, values }: BoundCheck,
-  keep = SAMPLE_ROWS,
-): Promise<Violations> {
+  const { check, values } = configured;
+  const rows = bindCheck(check.sql, checked);
+  await graph.ready(rows);
   const startedAt = performance.now();
   // On the check's own line, so that an error names the line of its file. No column has the name of the row.
-  const text = `SELECT count(*), min("a violating row", ${keep}) FROM (${select}) AS "a violating row"`;
+  const text = `SELECT count(*), min("a violating row", ${keep}) FROM (${rows.text}) AS "a violating row"`;
   try {
     const { bound: given, types } = bindParameters(check, values);
-    const found = await db.stream(text, readFound, given, types);
+    const found = await graph.db.stream(text, readFound, given, types);
     return { ...found, seconds: (performance.now() - startedAt) / 1000 };
   } catch (cause) {
     throw explainCheckError(check, cause);
@@ -115,7 +99,7 @@ function cutSemicolon(text: string): string {
   return text.replaceAll(LEXEMES, (found) => (found === ';' ? ' ' : found));
 }
 
-function bindParameters(check: BoundCheck['check'], values: ConfiguredCheck['values']) {
+function bindParameters(check: Check, values: ConfiguredCheck['values']) {
   if (check.parameters.length === 0) return {};
   const types = Object.fromEntries(check.parameters.map(({ name, type }) => [name, DUCKDB_TYPES[type]]));
   const bound = Object.fromEntries(check.parameters.map(({ name }) => [name, values[name] ?? null]));

@@ -17,16 +17,6 @@ export interface RunScope {
   changed: ChangedItems | undefined;
   /** Tables whose rows the run changes. */
   changedTables: ReadonlySet<string>;
-  /** Processes that count, if there are any. */
-  elsewhere?: CountElsewhere | undefined;
-}
-
-/** Processes that count violations, each of a check. */
-export interface CountElsewhere {
-  /** True for a check that reads so many rows that it is worth the way there. */
-  takes(check: Check): boolean;
-  /** Undefined if the check does not run there: its SQL may read what only this machine has. */
-  count(configured: ConfiguredCheck, checked: CheckedTables): Promise<Violations | undefined>;
 }
 
 /**
@@ -58,10 +48,7 @@ export async function runChecks(
       report(false);
       outcomes.set(configured, await runCheck(graph, checked, configured, known, run));
     };
-    const isSent = ({ check }: ConfiguredCheck) => !known.has(check.name) && run?.elsewhere?.takes(check) === true;
-    const sent = some.filter(isSent);
-    const here = some.filter((one) => !isSent(one));
-    await settleAll([runSideBySide(Math.max(1, sent.length), sent, countOne), runSideBySide(1, here, countOne)]);
+    await runSideBySide(1, some, countOne);
   };
   const isLocal = ({ check }: ConfiguredCheck) => check.scope !== undefined || check.withinRun !== undefined;
   const [known] = await settleAll([
@@ -94,14 +81,13 @@ async function runCheck(
   checked: CheckedTables,
   configured: ConfiguredCheck,
   known: ReadonlyMap<string, Violations>,
-  { kept, elsewhere }: Partial<RunScope> = {},
+  { kept }: Partial<RunScope> = {},
 ): Promise<CheckResult> {
   const { severity, check } = configured;
   const { name, description } = check;
   const startedAt = performance.now();
   const counted = async () => {
-    const sent = known.has(name) || elsewhere?.takes(check) !== true ? undefined : elsewhere.count(configured, checked);
-    const violations = known.get(name) ?? (await sent) ?? (await countRows(graph, configured, checked));
+    const violations = known.get(name) ?? (await countRows(graph, configured, checked));
     kept?.note(configured, violations);
     return violations;
   };

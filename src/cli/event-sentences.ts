@@ -31,8 +31,6 @@ const SENTENCES: Record<string, (facts: Facts) => string> = {
   'memory.damaged': ({ file, lines }) => `left out ${file} line ${lines}: damaged, and runs write it again`,
   'schema.drift': ({ found }) =>
     `the answers differ from the API document in ${countOf((found as unknown[]).length, 'way')}; the check schema_drift lists them`,
-  'spark.done': ({ tasks, cpuSeconds, maxBytes, gotBytes, sentBytes }) =>
-    `Spark did ${countOf(Number(tasks), 'task')} in ${formatSeconds(Number(cpuSeconds))} of CPU time; the largest took ${megabytes(maxBytes)}${Number(gotBytes) === 0 ? '' : `; they got ${megabytes(gotBytes)} and sent ${megabytes(sentBytes)}`}`,
   'price_spells.preparing': ({ changes }) =>
     `Preparing the prices of the past from ${countOf(changes as bigint, 'change')}, once for each version of the lake`,
   attribution: ({ texts, metadata }) =>
@@ -40,8 +38,6 @@ const SENTENCES: Record<string, (facts: Facts) => string> = {
   'spreads left out': ({ count }) =>
     `${countOf(count as bigint, 'spread')} left out, because prices contradict each other or too few can be trusted; --grade C shows them`,
 };
-
-const megabytes = (bytes: unknown) => `${formatCount(Math.ceil(Number(bytes) / 1e6))} MB`;
 
 const tryAgain = (waitMs: unknown, attempt: unknown) =>
   `trying again in ${formatSeconds(Number(waitMs) / 1000)} (attempt ${Number(attempt) + 1})`;

@@ -8,8 +8,6 @@ import type { OpenedLake } from './read-lake.js';
 export interface QuerySource {
   pricelake: string;
   duckdb: string;
-  /** Version of Spark, if that made the rows. */
-  spark?: string;
   /** Number of the newest run behind the tables; null if no run wrote them. */
   run: bigint | null;
   /** Version of each table that the SQL reads. */

@@ -1,24 +1,18 @@
-import { adviseSpark } from '../analyze/on-spark.js';
 import { PricelakeError } from '../io/errors.js';
 
-/**
- * Shortens DuckDB's message to one line. Its excerpt of the statement, with a caret below the place, follows as a fact.
- * @param analysis - the statement, if it is one
- */
-export function explainSqlError(error: unknown, analysis?: string): unknown {
+/** Shortens DuckDB's message to one line. Its excerpt of the statement, with a caret below the place, follows as a fact. */
+export function explainSqlError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof PricelakeError) return error;
   const text = error.message.replace(/^Failed to extract statements: /u, '');
   if (!/^[A-Z][A-Za-z ]+ Error: /u.test(text) || /^(INTERRUPT|IO) Error/u.test(text)) return error;
   const [message = '', excerpt] = text.split(/\n\s*(?=LINE \d+:)/u);
-  const facts = { ...findHint(message, analysis), ...(excerpt === undefined ? {} : { excerpt: excerpt.trimEnd() }) };
+  const facts = { ...findHint(message), ...(excerpt === undefined ? {} : { excerpt: excerpt.trimEnd() }) };
   return new PricelakeError('query', message.trim().replace(/\s*\n\s*/gu, ' '), facts, { cause: error });
 }
 
-function findHint(message: string, analysis: string | undefined): { hint?: string } {
+function findHint(message: string): { hint?: string } {
   if (message.startsWith('Out of Memory')) {
-    const elsewhere = analysis === undefined ? undefined : adviseSpark(analysis);
-    const ways = elsewhere === undefined ? 'or query less at once' : `query less at once, or ${elsewhere}`;
-    return { hint: `Raise the limit with --memory, ${ways}.` };
+    return { hint: 'Raise the limit with --memory, or query less at once.' };
   }
   if (/Table with name (?:weights|tree) does not exist/u.test(message)) {
     return {

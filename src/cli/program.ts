@@ -1,7 +1,6 @@
 import './interpret-schemas.js';
 import { readFileSync } from 'node:fs';
 import yargs, { type Argv, type CommandModule, type Options } from 'yargs';
-import { WORK_WORD } from '../workers/workers.js';
 import { type Command, describeUsage, listChoices, readNotes, toFlagName } from './command.js';
 import { ALL_TOPICS } from './commands/shell.js';
 import { COMMANDS, findCommand } from './commands.js';
@@ -23,7 +22,6 @@ const SUMMARY = 'An exact copy of the Price and Product Data API in Parquet, and
 /** Parses the arguments and runs the command; sets `process.exitCode`, never throws. */
 export async function runCli(args: string[]): Promise<void> {
   if (args[0] === COMPLETE_WORD) return printCompletions(args.slice(1));
-  if (args[0] === WORK_WORD) return (await import('./work.js')).work();
   if (args.length === 0) return printFirstHelp();
   // For yargs a last word `help` is `--help`.
   if (args.length === 1 && args[0] === 'help') return runCli(['help', ALL_TOPICS]);

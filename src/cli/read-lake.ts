@@ -15,8 +15,6 @@ export interface ReadOptions {
   remote?: RemoteSource | undefined;
   /** Only files of these tables need to be there; default all. */
   tables?: (db: Database) => readonly TableName[];
-  /** Tables whose columns are enough: their views have no rows. */
-  hollow?: readonly TableName[];
   /** Reads the tables as they were after this run. */
   asOf?: bigint | undefined;
   /** Interrupts the statement that runs. */
@@ -47,7 +45,7 @@ export async function readLake<T>(options: ReadOptions, action: (opened: OpenedL
 
 async function readOpened<T>(
   lake: Lake,
-  { memory = 'default', signal, asOf, tables: choose, hollow = [] }: ReadOptions,
+  { memory = 'default', signal, asOf, tables: choose }: ReadOptions,
   action: (opened: OpenedLake) => Promise<T>,
   remote?: CachedLake,
 ): Promise<T> {
@@ -58,7 +56,6 @@ async function readOpened<T>(
     await remote?.bring(tables);
     const readState = readStates(lake, asOf);
     await createTableViews(db, lake, tables, readState);
-    await createTableViews(db, lake, hollow, async (table) => ({ ...(await readState(table)), files: [] }));
     const scratch = join(workFolder, 'result.parquet');
     const result = await action({ lake, db, readState, scratch, ...(remote === undefined ? {} : { remote }) });
     // The last statement may have ended just before the signal came, but the command was stopped.

@@ -6,7 +6,6 @@ import type { Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
 import { MAPPABLE_FIELDS } from '../tables/item-names.js';
 import { type DatasetSelection, RUN_MODES } from '../tables/table.js';
-import { commandLine, engine } from './engine-schema.js';
 import { attributeNames, mapping, shops, timeZone, wordLists } from './offer-schema.js';
 import { parseDuration, parseSize } from './units.js';
 import type { UserMatch } from './user-matches.js';
@@ -158,6 +157,14 @@ const datasets = z
 
 const ADDRESS = `\${NAME}, an environment variable that holds the address`;
 
+const COMMAND = 'must be a list: the program, then its arguments';
+
+/** A program and its arguments. */
+const commandLine = z
+  .array(z.string(COMMAND).regex(/^[^\0]*$/, COMMAND), COMMAND)
+  .min(1, COMMAND)
+  .refine(([program]) => program !== '', COMMAND);
+
 /** Variables are replaced when messages are sent, so addresses are checked then (readNotify). */
 const receiver = mapping({
   slack: text(ADDRESS).optional(),
@@ -254,7 +261,6 @@ export const pipelineSchema = mapping({
     attributes: attributeNames,
     shops,
   }).prefault({}),
-  engine,
   landing: mapping({ keep: duration.default(7 * DAY_MS) }).prefault({}),
   checksFolder: place('a folder').optional(),
   checks: checkSettings.prefault({}),
@@ -262,9 +268,6 @@ export const pipelineSchema = mapping({
     secret: z.union([webhookSecret, z.array(webhookSecret).min(1, WEBHOOK_SECRET)], WEBHOOK_SECRET),
   }).optional(),
   notify: z.array(receiver, RECEIVERS).max(10, RECEIVERS).default([]),
-}).refine(({ engine, lake }) => engine.spark?.exchange !== 'remote' || lake.remote !== undefined, {
-  message: 'must be folder if lake.remote is not set: files reach workers by that remote',
-  path: ['engine', 'spark', 'exchange'],
 });
 
 /** The key itself, from a variable, or its file. */
@@ -284,7 +287,7 @@ type PipelineValues = z.output<typeof pipelineSchema>;
 
 /** Settings for commands that only read the lake. */
 export interface ReadingSettings
-  extends Pick<PipelineValues, 'lake' | 'analysis' | 'budget' | 'checks' | 'checksFolder' | 'engine'> {
+  extends Pick<PipelineValues, 'lake' | 'analysis' | 'budget' | 'checks' | 'checksFolder'> {
   source: Pick<PipelineValues['source'], 'mapping'>;
 }
 

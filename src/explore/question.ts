@@ -1,12 +1,12 @@
 import type { DuckDBConnection, DuckDBResultReader, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
+import { isOutOfMemory } from '../lake/faults.js';
 import { interruptOnAbort } from '../sql/connection.js';
 import { bindQuery, readAnalysis } from '../sql/model.js';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.js';
 import { prepareSelect } from '../sql/read-only-sql.js';
 import { Sql } from '../sql/sql.js';
 import type { Snapshot } from './snapshot.js';
-import { explainTooLarge, LATE } from './too-large.js';
 
 /** An analysis with its variables, and the part of its rows that is wanted. */
 export interface Question {
@@ -66,8 +66,16 @@ async function askAfresh(snapshot: Snapshot, question: Question, signal: AbortSi
   try {
     return await runSelect(snapshot, `${query} LIMIT ${limit + 1} OFFSET ${offset}`, { set, limit, signal });
   } catch (error) {
-    throw explainTooLarge(error, question.analysis);
+    throw explainMemory(error);
   }
+}
+
+/** An analysis that needs more memory than pages have runs on the command line, which takes a limit. */
+function explainMemory(error: unknown): unknown {
+  if (!isOutOfMemory(error)) return error;
+  const [message = ''] = error.message.split('\n', 1);
+  const hint = 'Query less at once, or use `pricelake query --memory SIZE`.';
+  return new PricelakeError('query', message, { hint }, { cause: error });
 }
 
 /** Rows in the reader's order, which comes before the query's own one: to sort all rows twice takes seconds. */
@@ -145,7 +153,7 @@ export function withVariables<T>(
       throw new PricelakeError(
         'query',
         message,
-        { hint: 'Query less at once, or use `pricelake query`.', [LATE]: true },
+        { hint: 'Query less at once, or use `pricelake query`.' },
         { cause: error },
       );
     } finally {

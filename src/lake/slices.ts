@@ -26,19 +26,11 @@ export interface Parting {
   mostPartitions?: (rows: bigint) => number;
 }
 
-/** Rows that one COPY writes, and their number where it was counted. */
-interface Slice {
-  /** Undefined for all rows. */
-  predicate: string | undefined;
-  rows: bigint | undefined;
-}
-
 interface StagePlan {
   partitionBy: string[];
   texts: PartitionTexts;
-  slices: Slice[];
-  /** The rows of all slices, at most; undefined where nothing is known. */
-  rows: bigint | undefined;
+  /** Predicates of the rows that one COPY each writes; undefined for all rows. */
+  slices: (string | undefined)[];
 }
 
 /** Divides the rows so that a COPY's memory does not grow with the number of rows and partitions. */
@@ -57,9 +49,7 @@ export async function planStage(
       ? planSlices(findColumns(schema, wanted), counts, { rows: BigInt(SLICE_ROWS), values: SLICE_PARTITIONS })
       : await planSlicesByRows(db, schema, parting, wanted, counts);
   const texts = hashPartitionTexts(schema, partitionBy, counts);
-  const counted = counts.length > 0 ? countRows(counts) : undefined;
-  const slices = planned.length <= 1 ? [{ predicate: undefined, rows: counted }] : planned;
-  return { partitionBy, texts, slices, rows: counted ?? parting.maxRows };
+  return { partitionBy, texts, slices: planned.length <= 1 ? [undefined] : planned };
 }
 
 /** The rows of a slice. */
@@ -84,7 +74,7 @@ async function planSlicesByRows(
   { select, maxRows, sliceBy }: Parting,
   partitionBy: readonly string[],
   counts: ValueCount[],
-): Promise<PlannedSlice[]> {
+): Promise<string[]> {
   const column = sliceBy ?? partitionBy[0];
   if (column === undefined || isAtMost(maxRows, SLICE_ROWS)) return [];
   const columns = findColumns(schema, [column]);
@@ -124,21 +114,13 @@ export async function countValues(
 
 export const countRows = (counts: readonly { rows: bigint }[]) => counts.reduce((sum, { rows }) => sum + rows, 0n);
 
-interface PlannedSlice {
-  predicate: string;
-  rows: bigint;
-}
-
-/** Divides the counted rows into slices of neighbouring values, in order. */
+/** Predicates of slices of neighbouring values, in order. */
 export function planSlices(
   columns: readonly Column[],
   counts: readonly ValueCount[],
   limits: { rows: bigint; values: number },
-): PlannedSlice[] {
-  return groupValues(counts, limits).map((group) => ({
-    predicate: writePredicate(columns, group),
-    rows: countRows(group),
-  }));
+): string[] {
+  return groupValues(counts, limits).map((group) => writePredicate(columns, group));
 }
 
 /**
@@ -160,21 +142,6 @@ export function groupValues(counts: readonly ValueCount[], limits: { rows: bigin
     } else group.push(count);
     rows += count.rows;
     before += count.rows;
-  }
-  return groups;
-}
-
-/** Groups neighbours that have about so many rows together. */
-export function groupBySize<F extends { rows: bigint | number }>(list: readonly F[], limit: bigint): F[][] {
-  const groups: F[][] = [];
-  let rows = limit;
-  for (const one of list) {
-    if (rows >= limit) {
-      groups.push([]);
-      rows = 0n;
-    }
-    groups.at(-1)?.push(one);
-    rows += BigInt(one.rows);
   }
   return groups;
 }

@@ -5,33 +5,18 @@ import { PricelakeError } from '../io/errors.js';
 import { removeBusyFolder } from '../io/scratch-folder.js';
 import { runSideBySide, settleAll } from '../io/side-by-side.js';
 import type { Database } from '../sql/connection.js';
-import { code, type Sql } from '../sql/sql.js';
+import { code } from '../sql/sql.js';
 import { type Lake, privatePath } from '../tables/layout.js';
 import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
 import type { StagedFile } from '../tables/table.js';
-import type { Workers } from '../workers/workers.js';
 import { explainMemory } from './faults.js';
 import { checkColumns, type FileForm, type SliceForm, sealFile, writeSlice } from './slice.js';
-import { writeSlicesElsewhere } from './slice-task.js';
 import { narrow, type Parting, planStage } from './slices.js';
 
 export interface Stage extends Parting, FileForm {
   /** Columns to partition by; default: as schemas/<table>.yaml says. */
   partitionBy?: string[];
   inLanes?: boolean;
-  /** Processes that write the slices where rows are many. */
-  elsewhere?: Elsewhere | undefined;
-}
-
-/** Workers for the slices of a stage, and all that they need. */
-export interface Elsewhere {
-  workers: Workers;
-  /** The stage's select. */
-  select: Sql;
-  /** Statements that make the relations of the select in another database. */
-  ship(): Promise<Sql[]>;
-  /** Rows that the select reads, about; default: those that it gives, where these are counted. */
-  rows?: bigint | undefined;
 }
 
 const CONCURRENCY = 8;
@@ -90,18 +75,10 @@ export function planFolder(lake: Lake, { table, runId }: Pick<Stage, 'table' | '
 
 async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wanted: string[], folder: string) {
   await mkdir(folder, { recursive: true });
-  // Files that only workers have can't be looked at here.
-  const isSent = stage.elsewhere?.rows !== undefined && stage.elsewhere.workers.pays(stage.elsewhere.rows);
-  if (!isSent) await checkColumns(db, schema, stage.select);
-  const { partitionBy, texts, slices, rows } = await planStage(db, schema, stage, wanted);
-  const { table, runId, metadata, keepsEmpty, targetBytes, inLanes = false, elsewhere } = stage;
+  await checkColumns(db, schema, stage.select);
+  const { partitionBy, texts, slices } = await planStage(db, schema, stage, wanted);
+  const { table, runId, metadata, keepsEmpty, targetBytes, inLanes = false } = stage;
   const form: SliceForm = { table, runId, metadata, keepsEmpty, targetBytes, partitionBy, texts, folder };
-  const muchRows = elsewhere?.rows ?? rows;
-  if (elsewhere !== undefined && muchRows !== undefined && elsewhere.workers.pays(muchRows)) {
-    const sent = slices.map(({ predicate, rows }) => ({ select: narrow(elsewhere.select, predicate), rows }));
-    const files = await writeSlicesElsewhere(elsewhere.workers, await elsewhere.ship(), form, sent);
-    return { files, sealing: files.map((file) => Promise.resolve(file)) };
-  }
   const select = code(stage.select);
   const limit = pLimit(CONCURRENCY);
   const files: StagedFile[] = [];
@@ -115,7 +92,7 @@ async function writeFiles(db: Database, schema: TableSchema, stage: Stage, wante
     }
   };
   try {
-    await runSideBySide(inLanes ? slices.length : 1, slices, ({ predicate }) =>
+    await runSideBySide(inLanes ? slices.length : 1, slices, (predicate) =>
       inLanes && slices.length > 1 ? db.inLane(() => write(predicate)) : write(predicate),
     );
   } catch (error) {

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { parseRemoteUrl, REMOTE_URL } from '../formats/remote-url.js';
 import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
@@ -7,18 +6,15 @@ import { listLog } from '../lake/delta-log.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { lockLake } from '../lake/lock.js';
 import { markPartial, readPartial, refusePartial, unmarkPartial } from '../lake/partial.js';
-import { readTable } from '../lake/read.js';
 import { finishSwap } from '../lake/swap-lake.js';
 import { PRIVATE_FOLDER, privatePath, tablePath } from '../tables/layout.js';
-import { TABLE_NAMES, type TableName } from '../tables/table.js';
-import type { Exchange } from '../workers/exchange.js';
+import { TABLE_NAMES } from '../tables/table.js';
 import { LandingMirror } from './landing-mirror.js';
 import { type CopyNote, type Lease, makeNote, readNote, takeLease, writeNote } from './lease.js';
 import { type ObjectStore, refuseUnconditional } from './object-store.js';
 import { type Ends, listTables, MARKER, sendSmallFiles } from './remote-table.js';
 import { type Fetched, fetchDataFiles, fetchTables, restoreLake } from './restore.js';
 import { expireRemote, sendTables } from './send-tables.js';
-import { EXCHANGE_PREFIX, type Mirrored, removeBelow, StoreExchange } from './store-exchange.js';
 
 const MIRROR_MS = 60_000;
 
@@ -73,8 +69,6 @@ export class Remote {
   readonly #landing: LandingMirror;
   /** The logs that were sent. While the lease is held, the remote has no others. */
   #sentLogs: string | undefined;
-  /** The data files of tables as they were when an exchange first asked. */
-  readonly #stored = new Map<TableName, Promise<StoredFiles>>();
 
   constructor(ends: Ends, lease: Lease) {
     this.#ends = ends;
@@ -88,8 +82,6 @@ export class Remote {
     const lock = await lockLake(lake, io);
     try {
       await finishSwap(lake);
-      // A run that was killed left these for its workers.
-      await removeBelow(store, EXCHANGE_PREFIX);
       const now = { ...note, generation: this.#lease.generation };
       if (this.#lease.inLine || (await store.read(MARKER)) === undefined) {
         await writeNote(lake, now);
@@ -125,36 +117,6 @@ export class Remote {
 
   /** Fetches missing data files among these. */
   bring: NonNullable<Lake['bring']> = async (table, files) => void (await fetchDataFiles(this.#ends, table, files));
-
-  /** Opens a way for files to workers that see neither this folder nor each other's. @param url the remote's own address */
-  openExchange = (url: string): Exchange => {
-    const { store, lake, stop } = this.#ends;
-    const session = randomUUID();
-    return new StoreExchange({
-      store,
-      root: lake.root,
-      stop,
-      address: { kind: 'remote', home: lake.root, url, session },
-      sendMirrored: (name, path) => this.#sendMirrored(name, path),
-      // If this fails, the next run removes what is left.
-      close: () =>
-        removeBelow(store, `${EXCHANGE_PREFIX}${session}/`).catch((error) => this.#warn('remote.exchange_left', error)),
-    });
-  };
-
-  /** Sends a data file, or a file that has landed, unless it is on the remote. */
-  async #sendMirrored(name: string, path: string): Promise<Mirrored> {
-    if (name.startsWith(`${PRIVATE_FOLDER}/`)) return { sentBytes: await this.#landing.sendFile(path) };
-    const table = TABLE_NAMES.find((one) => name.startsWith(`${one}/`));
-    if (table === undefined) throw new Error(`${name} is no file of a table`);
-    const listing = this.#stored.get(table) ?? listStored(this.#ends, table);
-    this.#stored.set(table, listing);
-    const { sizes, sums } = await listing;
-    const { size } = await stat(path);
-    const isThere = sizes.get(name) === size;
-    if (!isThere) await this.#ends.store.upload(name, path, size);
-    return { sentBytes: isThere ? 0 : size, sha256: sums.get(name) };
-  }
 
   /** Fetches all missing data files, so that the folder has the whole lake. */
   async bringAll(): Promise<Fetched> {
@@ -196,20 +158,6 @@ export class Remote {
   #warn(event: string, error: unknown): void {
     this.#ends.io.log('warn', event, { reason: error instanceof Error ? error.message : String(error) });
   }
-}
-
-/** Sizes of the objects of a table, and checksums of the files that its log names, by their names in the lake. */
-interface StoredFiles {
-  sizes: Map<string, number>;
-  sums: Map<string, string | undefined>;
-}
-
-async function listStored({ store, lake }: Ends, table: TableName): Promise<StoredFiles> {
-  const [objects, { files }] = await Promise.all([store.list(`${table}/`), readTable(lake, table)]);
-  return {
-    sizes: new Map(objects.map(({ key, bytes }) => [key, bytes])),
-    sums: new Map(files.map(({ path, sha256 }) => [`${table}/${path}`, sha256])),
-  };
 }
 
 /** One text that changes with any file of the tables' logs. */

@@ -51,7 +51,6 @@ export function landPipeline(
           caps,
           connect,
           bring: remote?.bring,
-          openExchange: remote?.openExchange,
         }),
       );
       const land = async (): Promise<LandReport> => {

@@ -107,7 +107,6 @@ async function runSteps(
       signal,
       caps,
       bring: remote?.bring,
-      openExchange: remote?.openExchange,
       ...opening,
     }),
   );

@@ -110,7 +110,7 @@ export class RelationGraph {
         await this.db.run(`INSERT INTO ${quoteIdentifier(name)} ${other.text}`);
       }
     };
-    return new Relation(name, begin(make()), kind === 'VIEW' ? select : undefined);
+    return new Relation(name, begin(make()));
   }
 
   #name(label: string): string {

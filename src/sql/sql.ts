@@ -1,24 +1,16 @@
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
-import { type FileRead, type Piece, writeFileRead } from './file-read.js';
-import { quoteIdentifier, quoteLiteral } from './quote.js';
+import { escapeGlob, quoteIdentifier, quoteLiteral } from './quote.js';
 import { Relation } from './relation.js';
 
-/** Text of SQL, with the files and the relations that it reads. */
+/** Text of SQL, with the relations that it reads. */
 export class Sql {
-  readonly pieces: readonly Piece[];
+  readonly text: string;
   readonly reads: ReadonlySet<Relation>;
-  #text: string | undefined;
 
-  constructor(pieces: string | readonly Piece[], reads: Iterable<Relation> = []) {
-    this.pieces = typeof pieces === 'string' ? [pieces] : pieces;
+  constructor(text: string, reads: Iterable<Relation> = []) {
+    this.text = text;
     this.reads = new Set(reads);
-  }
-
-  /** The text for DuckDB in this process. */
-  get text(): string {
-    this.#text ??= this.pieces.map((piece) => (typeof piece === 'string' ? piece : writeFileRead(piece))).join('');
-    return this.#text;
   }
 }
 
@@ -30,20 +22,9 @@ export type Part = Sql | Relation | Literal;
 export function sql(texts: TemplateStringsArray, ...parts: readonly Part[]): Sql {
   const written = parts.map(writePart);
   return new Sql(
-    joinTexts(texts.flatMap((before, index) => [before, ...(written[index]?.pieces ?? [])])),
+    texts.map((before, index) => `${before}${written[index]?.text ?? ''}`).join(''),
     written.flatMap(({ reads }) => [...reads]),
   );
-}
-
-/** Joins neighbouring texts: most SQL is one. */
-function joinTexts(pieces: readonly Piece[]): Piece[] {
-  const joined: Piece[] = [];
-  for (const piece of pieces) {
-    const last = joined.at(-1);
-    if (typeof piece === 'string' && typeof last === 'string') joined[joined.length - 1] = last + piece;
-    else joined.push(piece);
-  }
-  return joined;
 }
 
 function writePart(part: Part): Sql {
@@ -55,14 +36,15 @@ function writePart(part: Part): Sql {
 /** Text that is SQL already: names from schemas, quoted values and predicates. */
 export const code = (text: string) => new Sql(text);
 
-/** Rows of files. Only files that are read so can be read in another process. */
+/** Rows of files (absolute paths), for use after FROM. `options` are SQL; `hasNames` adds the column `filename`. */
 export function readFiles(
-  reader: FileRead['reader'],
+  reader: 'read_parquet' | 'read_json',
   files: readonly string[],
   options: readonly string[] = [],
   { hasNames = false } = {},
 ): Sql {
-  return new Sql([{ reader, files, options, hasNames }]);
+  const list = files.map((path) => quoteLiteral(escapeGlob(path))).join(',\n  ');
+  return new Sql(`${reader}(${[`[${list}]`, ...options, ...(hasNames ? ['filename = true'] : [])].join(', ')})`);
 }
 
 /** The session's own view or table of this name, even in a query that shows other rows under it. */
@@ -71,7 +53,7 @@ export const itself = (name: string): Sql => code(`FROM main.${quoteIdentifier(n
 /** The parts with a separator between them. */
 export function join(parts: readonly Sql[], separator: string): Sql {
   return new Sql(
-    joinTexts(parts.flatMap(({ pieces }, index) => (index === 0 ? pieces : [separator, ...pieces]))),
+    parts.map(({ text }) => text).join(separator),
     parts.flatMap(({ reads }) => [...reads]),
   );
 }

@@ -5,7 +5,7 @@ import { DOUBTED_COLUMNS } from '../../src/apply/compare-rows.js';
 import { type DatasetRename, loadRenames } from '../../src/apply/dataset-names.js';
 import { describeSkew, type FeedSkew, measureFeedSkew } from '../../src/apply/feed-skew.js';
 import { readRejectedRows } from '../../src/apply/rejects.js';
-import { type ApplySteps, stepsHere } from '../../src/run/apply/apply-steps.js';
+import { type ApplySteps, stepsAtOnce } from '../../src/run/apply/apply-steps.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import {
@@ -34,8 +34,6 @@ export const shown = (hour: number) => `2026-11-20 ${String(hour).padStart(2, '0
 export type Texts = Record<string, string | null>;
 type Tables<M extends ModelName> = Partial<Record<keyof Needs<M>, readonly Row[] | Source>>;
 
-type Steps = Omit<ApplySteps, 'readBase'>;
-
 export interface Models {
   db: Database;
   graph: RelationGraph;
@@ -43,7 +41,7 @@ export interface Models {
   readTexts(rows: Source, columns?: string): Promise<Texts[]>;
   /** A model over these tables; one that is left out is empty. */
   bind<M extends ModelName>(name: M, tables: Tables<M>, values: Omit<Values<M>, 'run_id' | 'read_at'>): Source;
-  play(world: ModelWorld, steps?: Steps): Promise<PlayedWorld>;
+  play(world: ModelWorld, steps?: ApplySteps): Promise<PlayedWorld>;
 }
 
 /** The models in a database for a file of tests. */
@@ -65,7 +63,7 @@ export async function openModels(): Promise<Models> {
       const needs = MODELS[name].needs.map((need) => [need, load(need, tables[need as keyof Needs<M>])]);
       return bindModel(name, Object.fromEntries(needs), { ...RUN, ...values } as Values<M>);
     },
-    play: (world, steps = stepsHere(graph)) => playWorld(graph, world, steps),
+    play: (world, steps = stepsAtOnce(graph)) => playWorld(graph, world, steps),
   };
 }
 
@@ -166,7 +164,7 @@ export interface PlayedWorld {
   applied: Relation;
 }
 
-async function playWorld(graph: RelationGraph, world: ModelWorld, steps: Steps): Promise<PlayedWorld> {
+async function playWorld(graph: RelationGraph, world: ModelWorld, steps: ApplySteps): Promise<PlayedWorld> {
   const load = (name: string, table: TableName, rows: readonly Row[] = []) => graph.load(name, table, rows);
   const [base, reread, missing] = [
     load('base_items', 'items', world.base),
@@ -186,7 +184,7 @@ async function playWorld(graph: RelationGraph, world: ModelWorld, steps: Steps):
   const needs = { ...common, doubted_items: none, rejected_items: none, stale_items: stale };
   const asked = { ...values, feed_skew: null };
   const needed = graph.model('needs', await steps.narrowNeeds(needs, asked), asked);
-  const reads = (rows: Relation) => ({ rows, typed: rows, tally: { typed: 0n, repeated: 0n }, inPieces: undefined });
+  const reads = (rows: Relation) => ({ rows, typed: rows, tally: { typed: 0n, repeated: 0n } });
   const [exported, runs] = [graph.empty('exported_items', 'items'), load('runs', 'runs', skews)];
   const evidence = { pending, history, runs, exported: reads(exported), reread: reads(reread) };
   const skew = await measureFeedSkew(graph, evidence);

@@ -24,7 +24,7 @@ describe('an unknown option', () => {
     'is named where the pipeline file is missing as well: sync %s',
     async (flag) => {
       const flags =
-        '--json, --quiet, --verbose, --color, --version, --help, --lake, --publish-held, --reconcile, --land-only, --max-rows, --max-overage, --engine, --deadline, --metrics, --openlineage, --notify';
+        '--json, --quiet, --verbose, --color, --version, --help, --lake, --publish-held, --reconcile, --land-only, --max-rows, --max-overage, --deadline, --metrics, --openlineage, --notify';
       expect(await refuse('sync', flag)).toBe(
         `unknown option ${flag} of \`pricelake sync\` → Its options are ${flags}.`,
       );

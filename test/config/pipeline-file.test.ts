@@ -72,7 +72,6 @@ describe('a pipeline file', () => {
         attributes: { values: { 'in stock': [], 'out of stock': [], 'on order': [] } },
         shops: {},
       },
-      engine: {},
       landing: { keep: 7 * DAY_MS },
       checks: {},
     });
@@ -90,12 +89,6 @@ describe('a pipeline file', () => {
         7: { attributes: { values: none } },
       },
     });
-  });
-
-  test('names a cluster, with the rest by default', async () => {
-    const { engine } = await read(`${SOURCE}${LAKE}engine: {spark: {submit: [spark-submit, --master, yarn]}}\n`);
-    const submit = ['spark-submit', '--master', 'yarn'];
-    expect(engine).toEqual({ spark: { submit, worker: ['pricelake'], exchange: 'folder', leastRows: 5_000_000 } });
   });
 
   test('with a remote keeps superseded files for a day, for those who read a version there', async () => {
@@ -344,14 +337,6 @@ const AFTER = {
     '6:20: analysis.shops.<name> is a mapping; it must map website ids, such as 12, to settings',
   'analysis: {shops: {12: {attribute: {}}}}':
     '6:25: unknown key "analysis.shops.12.attribute" (Did you mean "attributes"?)',
-  'engine: {spark: {submit: spark-submit}}':
-    '6:18: engine.spark.submit is text; it must be a list: the program, then its arguments',
-  'engine: {spark: {worker: [""]}}':
-    '6:18: engine.spark.worker is a list; it must be a list: the program, then its arguments',
-  'engine: {spark: {exchange: nfs}}': '6:18: engine.spark.exchange is text; it must be one of folder, remote',
-  'engine: {spark: {exchange: remote}}':
-    '6:18: engine.spark.exchange is text; it must be folder if lake.remote is not set: files reach workers by that remote',
-  'engine: {spark: {leastRows: 1.5}}': '6:18: engine.spark.leastRows is a number; it must be a whole number of rows',
   'landing: {keep: 7}': '6:11: landing.keep is a number; it must be a duration such as 12h, 7d, 2w or 0',
   'landing: {keep: 7 days}': '6:11: landing.keep is text; it must be a duration such as 12h, 7d, 2w or 0',
   '  tables: {items: {partitionBy: site_id}}':

@@ -7,7 +7,7 @@ const ROOT_PAGES = readdirSync(packagePath('.')).filter((name) => name.endsWith(
 const PAGES = readdirSync(packagePath('docs'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md'))
   .map((name) => path.posix.join('docs', name.replaceAll('\\', '/')));
-const ALL = [...ROOT_PAGES, ...PAGES, 'bench/README.md', 'pipelines/spark/README.md'].sort();
+const ALL = [...ROOT_PAGES, ...PAGES, 'bench/README.md'].sort();
 
 const read = (page: string) => readFileSync(packagePath(page), 'utf8');
 /** Without code, where brackets mean something else. */

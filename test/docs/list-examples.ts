@@ -13,7 +13,7 @@ export interface Example {
   text: string;
 }
 
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md', 'pipelines/spark/README.md'];
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md'];
 const DEPLOY = 'pipelines/deploy';
 
 /** The examples of `--help`, of every page, of the man page and of the files for schedulers, by where they stand. */

@@ -1,7 +1,6 @@
 import { cpSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runHere } from '../cli/pricelake.js';
 import { openWorld, readLake, type World } from '../run/world.js';
@@ -41,10 +40,8 @@ beforeAll(async () => {
   expect(await run(['init'])).toMatchObject({ code: 0 });
   // `changes` shows tables that each run rewrites only if replaced files are kept.
   const file = path.join(cwd, 'prices.yaml');
-  // A stand-in for Spark makes the rows of `--engine spark`.
-  const submit = [process.execPath, fileURLToPath(new URL('../cli/ask-stub.mjs', import.meta.url))];
   const text = (await readFile(file, 'utf8')).replace('  retention: 0\n', '  retention: 7d\n');
-  await writeFile(file, `${text}\nengine: ${JSON.stringify({ spark: { submit } })}\n`);
+  await writeFile(file, text);
   expect(await run(['sync'])).toMatchObject({ code: 0 });
   await world.sandbox.advance({ hours: 2, changes: 30 });
   expect(await run(['sync'])).toMatchObject({ code: 0 });

@@ -9,11 +9,11 @@ import { packagePath } from '../../src/io/package-path.js';
 
 const OUTSIDE = [
   ...['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'README.md', 'SECURITY.md', 'SPEC.md'],
-  ...['bench/README.md', 'pipelines/spark/README.md'],
+  ...['bench/README.md'],
 ];
 const STRAY = [
   ...['scratch.md', 'docs/notes.md', 'docs/engineer/draft.md', 'docs/engineer/old/install.md', 'docs/(a) [b] {c}.md'],
-  ...['bench/notes.md', 'pipelines/spark/sql/notes.md', 'test/sim/findings.md', 'lake/README.md', 'src/README.md'],
+  ...['bench/notes.md', 'pipelines/notes.md', 'test/sim/findings.md', 'lake/README.md', 'src/README.md'],
 ];
 
 let checkout: string;

@@ -1,4 +1,4 @@
-"""A page of docs/background, of what was noted: pages.py deliveries|spark|object-storage <results> [<version of Ceph>]"""
+"""A page of docs/background, of what was noted: pages.py deliveries|object-storage <results> [<version of Ceph>]"""
 
 import json
 import re
@@ -11,12 +11,6 @@ HEADS = {
 
 `npm run interop` writes this page. Each program reads the output of runs of the sandbox. For exit codes, a stub takes the place of
 pricelake and ends with the codes that are listed, one for each pipeline.""",
-    "spark": """# Spark that was tried
-
-`npm run interop` writes this page. Spark on two cores of one machine (`local[2]`) runs `pipelines/spark/spread.py`, and
-does the bulk of runs with `engine.spark`. Every row is compared with what pricelake makes alone of the same tables or
-landing; landings without the times at which rows were found.
-[More than one machine](../engineer/scale.md) says what Spark is for.""",
     "object-storage": """# Object storage that was tried
 
 `npm run interop` writes this page: Ceph from Debian's packages, its S3 gateway and one OSD in memory, on loopback. A proxy

@@ -71,14 +71,6 @@ def try_airflow() -> None:
                 (SELECT run_id FROM dag_run WHERE dag_id = 'pricelake' ORDER BY id DESC LIMIT 1) ORDER BY map_index""")
             expect(f"exit codes {listed(exits)}", sorted(state for (state,) in states), sorted(wanted))
         expect(f"calls of exit codes {listed(exits)}", calls(), len(exits))
-    # The engine of a run that is triggered; a run by the schedule leaves it to the pipeline file.
-    for day, (engine, options) in enumerate({"spark": "--engine spark", "local": "--engine local", "": ""}.items(), 11):
-        stub(0, 0)
-        conf = ["--conf", json.dumps({"engine": engine})] if engine else []
-        airflow("dags", "test", "pricelake", f"2026-02-{day}T00:00:00+00:00", *conf)
-        wanted = [" ".join(f"sync /etc/pricelake/{name}.yaml --deadline 14m {options} --json".split()) for name in "ab"]
-        say = lambda found: f"`{found[0]}`"  # noqa: E731
-        expect(f"a run with engine `{engine}`" if engine else "a run without engine", sorted(log.read_text().splitlines()), wanted, say)
     explain = """import runpy
 m = runpy.run_path(__import__("sys").argv[1])
 print(*[type(m["explain"](code, {})).__name__ for code in (1, 2, 3, 4, 5, 6, 7, 75, 143)])"""

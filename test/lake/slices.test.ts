@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countValues, groupBySize, groupValues, planSlices } from '../../src/lake/slices.js';
+import { countValues, groupValues, planSlices } from '../../src/lake/slices.js';
 import type { Column } from '../../src/tables/schemas.js';
 import { openDatabase } from './fixture.js';
 
@@ -29,29 +29,17 @@ test('a group has no more values than a COPY has partitions, however few rows th
   expect(groupsOf({ rows: 10n, values: 2 }, 9n, 1n, 1n)).toEqual([[0], [1, 2]]);
 });
 
-test('neighbours of known sizes are together until they have about so many rows', () => {
-  const sizes = (limit: bigint, ...rows: number[]) =>
-    groupBySize(
-      rows.map((count) => ({ rows: count })),
-      limit,
-    ).map((group) => group.map((one) => one.rows));
-  expect(sizes(10n)).toEqual([]);
-  expect(sizes(10n, 4, 5, 3, 9, 1, 0)).toEqual([[4, 5, 3], [9, 1], [0]]);
-});
-
 const column = (name: string, type: Column['type']): Column => ({ name, type, nullable: true, description: '' });
 
 /** The slices of a select, and how many rows each has. */
 async function slice(select: string, columns: Column[], limits = { rows: 150_000n, values: 64 }) {
   const db = await openDatabase();
-  const planned = planSlices(columns, await countValues(db, select, columns), limits);
-  const predicates = planned.map(({ predicate }) => predicate);
+  const predicates = planSlices(columns, await countValues(db, select, columns), limits);
   const counts = [];
   for (const predicate of predicates) {
     const [row] = await db.rows(`SELECT count(*)::INTEGER AS n FROM (${select}) WHERE ${predicate}`);
     counts.push(row?.n);
   }
-  expect(planned.map(({ rows }) => Number(rows))).toEqual(counts);
   return { predicates, counts };
 }
 

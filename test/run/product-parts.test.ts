@@ -4,7 +4,6 @@ import { ProductParts } from '../../src/run/derive/product-parts.js';
 import { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { code, type Sql, sql } from '../../src/sql/sql.js';
-import type { Workers } from '../../src/workers/workers.js';
 import { makeFolder } from '../journal/folder.js';
 
 /** Products and their items in each part that is made of the items of a SELECT. */
@@ -16,8 +15,7 @@ async function divide(items: string, { partItems = 30n } = {}): Promise<string[]
     const rows = graph.view('items', code(items));
     const plan = { folder, queries: ['SELECT product_id FROM items'], wholeItems: 50n, partItems };
     const parts = new ProductParts(graph, plan);
-    const whole = { table: 'items' as const, rows, files: [], ofFiles: () => sql`${rows}` };
-    const tables = await parts.divide({ items: whole }, await graph.count(rows));
+    const tables = await parts.divide({ items: rows }, await graph.count(rows));
     return await Promise.all(tables.map((part) => readProducts(graph, part.items as Sql)));
   } finally {
     await db.close();
@@ -48,26 +46,9 @@ test('there are no more parts than a table may have small files, unless they wou
   expect(await divide(items(1000), { partItems: 30n })).toHaveLength(20);
 });
 
-test('a table without files has no rows in any part that workers make', async () => {
-  const db = await Database.open();
-  const graph = new RelationGraph(db);
-  const workers: Workers = { pays: () => true, do: () => expect.unreachable(), close: async () => {} };
-  const elsewhere = { workers, ship: async () => [] };
-  const parts = new ProductParts(graph, { folder: await makeFolder(), queries: ['product_id'], elsewhere });
-  const rows = graph.empty('items', 'items');
-  const divided = await parts.divide(
-    { items: { table: 'items' as const, rows, files: [], ofFiles: () => sql`${rows}` } },
-    0n,
-  );
-  expect(await Promise.all(divided.map(({ items }) => graph.count(items as Sql)))).toEqual([0n, 0n]);
-  await db.close();
-});
-
-test('a part for a worker never has more items than fit into its memory', async () => {
-  const workers: Workers = { pays: () => true, do: () => expect.unreachable(), close: async () => {} };
-  const plan = { folder: '/nowhere', queries: [], wholeItems: 50n, elsewhere: { workers, ship: async () => [] } };
-  const parts = new ProductParts({} as RelationGraph, plan);
-  expect([0n, 1_000n, 10_000n].map((items) => parts.count(items))).toEqual([2, 20, 200]);
+test('a table without rows has none in any part', async () => {
+  const none = 'SELECT i AS item_id, CAST(NULL AS VARCHAR) AS product_id FROM range(60) AS t(i)';
+  expect(await divide(none)).toEqual([[], []]);
 });
 
 test('few items are grouped at once', async () => {

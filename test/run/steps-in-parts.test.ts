@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { DividedRows } from '../../src/run/apply/divided-rows.js';
-import { partsHere, stepsInParts } from '../../src/run/apply/steps-in-parts.js';
+import { stepsInParts } from '../../src/run/apply/steps-in-parts.js';
 import { at, change, item, type ModelWorld, openModels, type Row, read } from '../apply/model-world.js';
 import { createSeeded } from '../seeded.js';
 
@@ -11,7 +11,7 @@ const { graph, play, readTexts } = await openModels();
 
 const stepsInThree = async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'parts-'));
-  return stepsInParts(graph, partsHere(graph, new DividedRows(graph, { folder, count: 3 })));
+  return stepsInParts(graph, new DividedRows(graph, { folder, count: 3 }));
 };
 
 const ODD_IDS = [-5n, 0n, 9_007_199_254_740_993n, 9_223_372_036_854_775_807n];

@@ -31,8 +31,6 @@ export interface Life {
   habits: Partial<Habits>;
   items: number;
   rounds: number;
-  /** Submits to a cluster, which does all it can of each run. */
-  submit?: readonly string[];
 }
 
 const EVENTS_A_ROUND = 12;

@@ -1,11 +1,9 @@
 /**
  * Lives through seeds: npm run sim -- --seeds 100 [--seed 1] [--workers 2] [--no-shrink]. A failure is shrunk, and told
  * with the command that replays it: npm run sim -- --seed 7 --only '{"stateTimes":"kept"}' [--items 12] [--rounds 1].
- * --cluster has a stand-in for Spark do all it can of each run, --submit 'spark-submit --master local[2]' Spark itself.
  */
 import { parseArgs } from 'node:util';
 import makeTemporaryFolder from '../temporary-folder.js';
-import { stubEngine } from '../workers/cluster.js';
 import { drawLife, listOdd, SEEDS_OF_ALL_PAIRS, shrinkLife } from './draw-life.js';
 import { type Habits, PLAIN } from './habits.js';
 import type { Life } from './live-through.js';
@@ -19,8 +17,6 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     items: { type: 'string' },
     rounds: { type: 'string' },
-    cluster: { type: 'boolean', default: false },
-    submit: { type: 'string' },
     'no-shrink': { type: 'boolean', default: false },
   },
 });
@@ -29,8 +25,6 @@ interface Failure {
   life: Life;
   message: string;
 }
-
-const submit = options.cluster ? stubEngine('--once').spark.submit : options.submit?.split(' ');
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 /** What seeds have in common that fail in one way. */
@@ -44,12 +38,11 @@ function planLife(seed: number): Life {
     habits: only === undefined ? life.habits : { ...PLAIN, ...(JSON.parse(only) as Partial<Habits>) },
     items: items === undefined ? life.items : Number(items),
     rounds: rounds === undefined ? life.rounds : Number(rounds),
-    ...(submit === undefined ? {} : { submit }),
   };
 }
 
 function replay({ seed, habits, items, rounds }: Life): string {
-  return `npm run sim -- --seed ${seed} --only '${JSON.stringify(listOdd(habits))}' --items ${items} --rounds ${rounds}${options.cluster ? ' --cluster' : ''}`;
+  return `npm run sim -- --seed ${seed} --only '${JSON.stringify(listOdd(habits))}' --items ${items} --rounds ${rounds}`;
 }
 
 async function liveAll(workers: Worker[], lives: Life[]) {

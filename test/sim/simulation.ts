@@ -12,7 +12,6 @@ import type { Drift } from '../../src/source/list-drift.js';
 import { Database } from '../../src/sql/connection.js';
 import { verifyLake } from '../../src/verify/verify-lake.js';
 import { createSeeded } from '../seeded.js';
-import { MAIN } from '../workers/cluster.js';
 import {
   expectDatasets,
   expectHistory,
@@ -52,8 +51,6 @@ export interface SimulationOptions {
   habits?: Partial<Habits>;
   items?: number;
   partitionBy?: string[];
-  /** Submits to a cluster, which does all it can of each run. */
-  submit?: readonly string[];
 }
 
 const OFF = { severity: 'off' } as const;
@@ -162,7 +159,7 @@ export async function expectSound({ lakePath, io }: Pick<Simulation, 'lakePath' 
 }
 
 function makePipeline(service: Service, lakePath: string, habits: Habits, options: SimulationOptions) {
-  const { partitionBy, submit } = options;
+  const { partitionBy } = options;
   const tables = partitionBy === undefined ? {} : { items: { partitionBy } };
   const { history, format, splitAbove, scope } = habits;
   const datasets = scope === 'all' ? 'all' : [1, 2];
@@ -171,7 +168,6 @@ function makePipeline(service: Service, lakePath: string, habits: Habits, option
     source: { baseUrl: service.baseUrl, apiKey: 'key', history, datasets, export: format, splitAbove },
     lake: { path: lakePath, tables },
     landing: { keep: 0 },
-    engine: submit === undefined ? {} : { spark: { submit, worker: [process.execPath, MAIN], leastRows: 0 } },
     analysis: { daily: habits.daily === 0 ? 0 : `${habits.daily}d` },
     // A ninth of an export's rows are more than the gate lets through.
     checks: { ...GATES_ALONE, ...(habits.badRows === 'none' ? {} : { rejects_many: OFF }) },

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBValue } from '@duckdb/node-api';
 import { listAnalyses, readQuestion, setVariables } from '../../analyze/analysis.js';
 import { prepareConversion } from '../../analyze/exchange-rates.js';
 import { resolveKnown } from '../../analyze/known-values.js';
-import { requireOnSpark } from '../../analyze/on-spark.js';
 import { toDate } from '../../analyze/spread-selection.js';
 import {
   checkSet,
@@ -15,7 +14,6 @@ import {
   type Variable,
 } from '../../analyze/variables.js';
 import { loadTree, loadWeights } from '../../analyze/weights.js';
-import { chooseEngine } from '../../config/engine-schema.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import type { Database } from '../../sql/connection.js';
 import { readAnalysis } from '../../sql/model.js';
@@ -23,7 +21,6 @@ import { quoteLiteral } from '../../sql/quote.js';
 import { lockDown, prepareSelect } from '../../sql/read-only-sql.js';
 import { tablePath } from '../../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
-import { answerFolder, askSpark } from '../ask-spark.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { query } from '../commands/query.js';
 import { type QuerySource, readSource } from '../explain-source.js';
@@ -42,7 +39,6 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
   const { memory, output, fx, weights, tree } = request;
   if (request.analysis === '') return showAnalyses(context);
   requireDestination(request, context);
-  const submit = await chooseSubmit(request);
   const given = [request.sql, request.file, request.analysis].some((one) => one !== undefined);
   const sql = given || context.prompter === undefined ? await readSql(request) : undefined;
   const set = Object.fromEntries(request.set ?? []);
@@ -50,15 +46,9 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
   if (sql !== undefined) checkSql(request, sql, declared, set);
   const { lake: path } = await findTarget({ lake: request.lake });
   const remote = chooseRemote(request, context.io);
-  const tables = (db: Database) => {
-    if (remote === undefined || sql === undefined) return TABLE_NAMES;
-    return submit === undefined ? findTables(db, sql) : CREDITED;
-  };
-  // Spark reads the rows. Types of columns are known without them.
-  const hollow =
-    remote === undefined || submit === undefined ? [] : TABLE_NAMES.filter((one) => !CREDITED.includes(one));
+  const tables = (db: Database) => (remote === undefined || sql === undefined ? TABLE_NAMES : findTables(db, sql));
   const asOf = request.asOf === undefined ? undefined : BigInt(request.asOf);
-  return readLake({ path, remote, tables, hollow, memory, asOf, signal: context.signal }, async (opened) => {
+  return readLake({ path, remote, tables, memory, asOf, signal: context.signal }, async (opened) => {
     const { db, lake, scratch } = opened;
     const credits = await readCredits(db);
     if (request.fx !== undefined) await prepareConversion(db, { file: request.fx, base: request.fxBase ?? 'EUR' });
@@ -68,7 +58,7 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
     const settings = { ...known, ...by, ...(fx === undefined ? {} : { base: request.fxBase ?? 'EUR' }) };
     const hasSpells = remote === undefined || sql === undefined || listNames(db, sql).includes(SPELLS);
     const spells = hasSpells ? await openSpells(opened, context.io) : undefined;
-    const folders = [...TABLE_NAMES.map((table) => tablePath(lake, table)), answerFolder(opened)];
+    const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
     await lockDown(db, spells === undefined ? folders : [...folders, spells.folder], [
       scratch,
       ...(output === undefined ? [] : [resolve(output)]),
@@ -77,44 +67,21 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
       readSource(opened, { sql: one, tables: findTables(db, one), settings, files: { fx, weights, tree } });
     const run = async (one: string) => {
       try {
-        if (submit === undefined && listNames(db, one).includes(SPELLS)) await spells?.prepare();
+        if (listNames(db, one).includes(SPELLS)) await spells?.prepare();
         const statement = await prepareSelect(db.connection, one);
         const source = await describe(one);
         if (request.explainSource === true) return await showSource(source, context);
-        const write = async (from: string, rows: DuckDBPreparedStatement, by: QuerySource) => {
-          const result = await readStatement(rows, request.format);
-          const whole = { ...result, credits, relation: { db, from, scratch }, source: toJsonText(by) };
-          return writeResult(whole, request, context);
-        };
-        if (submit === undefined) return await write(`query(${quoteLiteral(one)})`, statement, source);
-        const question = { analysis: request.analysis ?? '', sql: one, set: settings, source, files: request };
-        const { from, spark } = await askSpark(opened, question, statement, {
-          submit,
-          remote: request.remote,
-          ...context,
-        });
-        return await write(from, await prepareSelect(db.connection, `FROM ${from}`), { ...source, spark });
+        const result = await readStatement(statement, request.format);
+        const relation = { db, from: `query(${quoteLiteral(one)})`, scratch };
+        return await writeResult({ ...result, credits, relation, source: toJsonText(source) }, request, context);
       } catch (error) {
-        throw explainSqlError(error, request.analysis);
+        throw explainSqlError(error);
       }
     };
     if (sql !== undefined) return run(sql);
     await (await import('./query-prompt.js')).promptQueries(context, run, () => db.connection.interrupt());
     return undefined;
   });
-}
-
-const CREDITED: readonly TableName[] = ['sites'];
-
-/**
- * The program that submits the analysis to a cluster; undefined if this machine runs it.
- * @throws PricelakeError `usage` for an analysis that Spark can't run
- */
-async function chooseSubmit({ engine, analysis }: Arguments<typeof query>): Promise<readonly string[] | undefined> {
-  if (engine !== 'spark') return undefined;
-  requireOnSpark(analysis ?? '');
-  const { settings } = await findTarget({});
-  return chooseEngine(engine, settings?.engine ?? {}).spark?.submit;
 }
 
 /** The analyses, with the question that each answers and the variables that it reads. */

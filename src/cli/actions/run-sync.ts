@@ -1,4 +1,3 @@
-import { chooseEngine } from '../../config/engine-schema.js';
 import { countOf } from '../../formats/count.js';
 import { landPipeline } from '../../run/land-pipeline.js';
 import { setDeadline } from '../../run/open/deadline.js';
@@ -43,14 +42,13 @@ export async function runSync(
 }
 
 async function prepare(request: Arguments<typeof sync>, context: CommandContext) {
-  const { deadline, reconcile, maxRows, maxOverage, engine } = request;
+  const { deadline, reconcile, maxRows, maxOverage } = request;
   const options: SyncOptions = {
     caps: { maxRows, maxOverage },
     ...(deadline === undefined ? {} : { deadline: setDeadline(deadline.ms, deadline.text, context.io) }),
   };
   const pipeline = await openPipeline(request, context);
   if (reconcile === true) pipeline.source.mode = 'snapshot';
-  if (engine !== undefined) pipeline.engine = chooseEngine(engine, pipeline.engine);
   return { pipeline, options };
 }
 

@@ -1,4 +1,3 @@
-import { ENGINES } from '../../config/engine-schema.js';
 import { declareCommand } from '../command.js';
 import { NOTIFY } from '../notify/receivers.js';
 import { choice, duration, type Form, file, flag, folder, number, text, value, whole } from '../parameter.js';
@@ -64,7 +63,6 @@ export const sync = declareCommand({
       excludes: ['publishHeld', 'metrics', 'openlineage', 'notify'],
     }),
     ...CAPS,
-    engine: choice(ENGINES, 'Do the bulk of the work on a Spark cluster, or here; default: as the pipeline file says'),
     deadline: value(
       DEADLINE,
       'Stop at the next safe point after this time (90s, 20m, 2h), keep the progress, and exit with 75',

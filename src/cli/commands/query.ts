@@ -1,5 +1,4 @@
 import { listAnalyses } from '../../analyze/analysis.js';
-import { ENGINES } from '../../config/engine-schema.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { declareCommand } from '../command.js';
 import { choice, type Form, file, flag, repeated, text, value, whole } from '../parameter.js';
@@ -35,12 +34,7 @@ export const query = declareCommand({
     ...RATES,
     fx: file('Exchange rates to query as table rates: a CSV file with date,currency,rate'),
     asOf: whole('Answer from the tables as they were after this run', { from: 1, excludes: ['remote'] }),
-    explainSource: flag('Show the lake versions, settings and SQL that the result is made of, instead of its rows', {
-      excludes: ['engine'],
-    }),
-    engine: choice(ENGINES, 'Run the analysis on your Spark cluster (engine.spark.submit), or here', {
-      needs: 'analysis',
-    }),
+    explainSource: flag('Show the lake versions, settings and SQL that the result is made of, instead of its rows'),
     weights: file(
       'Weights to query as table weights: a CSV file with category (or shop, product, item …), weight and period',
     ),
@@ -67,13 +61,8 @@ export const query = declareCommand({
       'pricelake query --analysis law_of_one_price --fx ecb.csv',
       'Price gaps between currencies, with your own exchange rates',
     ],
-    [
-      'pricelake query --engine spark --analysis dispersion',
-      'On a Spark cluster, if the lake is too large for this machine',
-    ],
   ],
   notes: `Tables: ${TABLE_NAMES.join(', ')}. View price_spells: every price of every listing, with its start and end.
---engine spark gives the same rows, formats and credits. The cluster reads the lake's folder under the same path, or with --remote the object storage itself; then only values of sites are looked up before.
 The prompt keeps its history in ~/.local/state/pricelake/query-history.
 Numbers are exact in every format: JSON writes int64 and decimals as plain numbers with all their digits (use a parser that keeps them); Arrow and Parquet use Int64 and Decimal128. CSV output is not protected against spreadsheet formulas.
 Parquet and Arrow hold what --explain-source shows in their metadata, as source.

@@ -124,7 +124,6 @@ export const queryResult = z.union([
     source: z.object({
       pricelake: z.string(),
       duckdb: z.string(),
-      spark: z.string().optional(),
       run: int64.nullable(),
       versions: z.record(z.string(), int64),
       settings: z.record(z.string(), z.string()),

@@ -1,13 +1,5 @@
 import { type JudgedReads, type JudgedSources, type JudgingFacts, judgeReads } from '../../apply/judge-reads.js';
-import {
-  type BaseRows,
-  type MergeBase,
-  type MergeValues,
-  readBase,
-  selectMerged,
-  type TouchedItems,
-} from '../../apply/merge.js';
-import type { ItemReads } from '../../apply/typed-rows.js';
+import { type MergeValues, selectMerged } from '../../apply/merge.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { ModelName, Needs, Values } from '../../sql/model.js';
 import type { Relation } from '../../sql/relation.js';
@@ -17,8 +9,6 @@ export type Relations<M extends ModelName> = Record<keyof Needs<M>, Relation>;
 
 /** Steps of applying changes that look at the rows of one item at a time. */
 export interface ApplySteps {
-  /** Rows, before the run, of all items that may change. */
-  readBase(base: MergeBase, touched: TouchedItems, exported: ItemReads): Promise<BaseRows>;
   /** The relations that the model `needs` still has to read. */
   narrowNeeds(needs: Relations<'needs'>, values: Values<'needs'>): Promise<Needs<'needs'>>;
   judge(sources: JudgedSources, facts: JudgingFacts): Promise<JudgedReads>;
@@ -26,9 +16,8 @@ export interface ApplySteps {
   merge(needs: Relations<'apply'>, values: MergeValues): Promise<Relation>;
 }
 
-/** Steps that are done here. */
-export const stepsHere = (graph: RelationGraph): ApplySteps => ({
-  readBase: (base, touched) => readBase(graph, base, touched),
+/** Steps that read all items at once. */
+export const stepsAtOnce = (graph: RelationGraph): ApplySteps => ({
   narrowNeeds: async (needs) => needs,
   judge: (sources, facts) => judgeReads(graph, sources, facts),
   merge: async (needs, values) => graph.table('merged_items', selectMerged(needs, values)),

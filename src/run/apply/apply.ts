@@ -17,6 +17,7 @@ import {
   type Merge,
   type MergeBase,
   mergeItems,
+  readBase,
   type TouchedItems,
 } from '../../apply/merge.js';
 import { countUnnamed, type RejectedRows, readRejectedRows, selectRejects } from '../../apply/rejects.js';
@@ -29,11 +30,10 @@ import { type Sql, sql } from '../../sql/sql.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
 import { findAbsent } from './absent-fields.js';
-import { chooseSteps } from './apply-elsewhere.js';
 import type { ApplySteps } from './apply-steps.js';
-import { compareElsewhere } from './compare-elsewhere.js';
 import { hasTooManySites } from './items-layout.js';
 import type { Moment } from './service-time.js';
+import { chooseSteps } from './steps-in-parts.js';
 
 /** The changes of a run beside the lake before it. */
 export interface ReadChanges {
@@ -101,7 +101,6 @@ export async function compareRun(
       added: landed.added.flatMap((id) => names.byId.get(id) ?? []),
       isReadWhole: countTyped(itemFiles) === exported.tally.typed,
     },
-    () => compareElsewhere(run, base, exported, skew),
   );
   // Another program changed the rows, not the shop: history must not say so.
   const isRepaired = Object.keys(run.repairs).length > 0;
@@ -110,8 +109,8 @@ export async function compareRun(
   if (kept > 0n) run.io.log('warn', 'copy.datasets_locked', { kept });
   const rejected = findRejected(run, landed, { ...read, exported }, itemFiles);
   const renamedDatasets = loadRenames(graph, renames);
-  const steps = await chooseSteps(run, { pending, exported, different: compared.different });
-  const baseRows = await steps.readBase(base, listTouched({ ...read, exported, compared, rejected }), exported);
+  const steps = await chooseSteps(run, { pending, different: compared.different });
+  const baseRows = await readBase(graph, base, listTouched({ ...read, exported, compared, rejected }));
   const unnamed = await countUnnamed(graph, { pending, rejected: rejected.rows, watermark });
   const needs = {
     ...{ base_items: baseRows.rows, doubted_items: compared.doubted, pending_changes: pending },
@@ -199,7 +198,7 @@ export async function mergeRun(run: Run, landed: LandedInput, judged: JudgedRun)
   const renamed = { sites: sites.renamed, datasets: judged.renamedDatasets };
   const isRenamed = sites.renamedCount > 0n || judged.renames.length > 0;
   const touched = { ...listTouched(judged), renamed };
-  const baseRows = isRenamed ? await steps.readBase(base, touched, exported) : judged.baseRows;
+  const baseRows = isRenamed ? await readBase(graph, base, touched) : judged.baseRows;
   const { gone, differences, missed } = compared.counts;
   const needs = {
     ...{ base_items: baseRows.rows, different_items: compared.different, missing_items: compared.missing },

@@ -1,5 +1,6 @@
 /** Applies many changes in parts: the same models, over the rows of some of the items at a time. */
 
+import path from 'node:path';
 import {
   describeJudging,
   type JudgedReads,
@@ -11,41 +12,26 @@ import { type MergeValues, selectMerged } from '../../apply/merge.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { asRows, bindModel, type Needs, type Values } from '../../sql/model.js';
 import type { Relation } from '../../sql/relation.js';
-import { join, type Sql, sql } from '../../sql/sql.js';
-import { WORKER_ROWS } from '../derive/divide.js';
-import type { ApplySteps, Relations } from './apply-steps.js';
-import type { DividedRows, Read } from './divided-rows.js';
+import { type Sql, sql } from '../../sql/sql.js';
+import type { Run } from '../open/open-run.js';
+import { type ApplySteps, type Relations, stepsAtOnce } from './apply-steps.js';
+import { DividedRows, type Read } from './divided-rows.js';
 
-/** Rows of items in parts, for work that needs no other item's rows. */
-export interface Parts {
-  /** Divides rows that are read in parts later. @param sources the same rows in groups */
-  divide(rows: Relation, sources: readonly Sql[]): Promise<void>;
-  /** Notes that the rows of a part follow from others of the same part. */
-  follow(rows: Relation, from: readonly Relation[], select: (read: Read) => Sql): void;
-  /**
-   * Computes rows part by part.
-   * @param from the relations that both queries read in parts
-   * @param asked selects the items whose rows are computed, by `item_id`
-   */
-  compute(
-    label: string,
-    from: readonly Relation[],
-    { select, asked }: Record<'select' | 'asked', (read: Read) => Sql>,
-  ): Promise<Relation>;
+/** Memory that a change takes while it is applied: with more of them, items are worked on part by part. */
+const BYTES_OF_CHANGE = 400;
+
+/** Steps that read all items at once, or one part of them after the other if so many change that memory would not do. */
+export async function chooseSteps(
+  { graph, workFolder, memoryLimit }: Pick<Run, 'graph' | 'workFolder' | 'memoryLimit'>,
+  { pending, different }: { pending: Relation; different: Relation },
+): Promise<ApplySteps> {
+  const changed = (await graph.count(pending)) + (await graph.count(different));
+  const count = Math.ceil((Number(changed) * BYTES_OF_CHANGE) / memoryLimit);
+  if (count < 2) return stepsAtOnce(graph);
+  return stepsInParts(graph, new DividedRows(graph, { folder: path.join(workFolder, 'applied'), count }));
 }
 
-/** Parts whose rows are computed here, one part after the other. */
-export const partsHere = (graph: RelationGraph, divided: DividedRows): Parts => ({
-  divide: async () => {},
-  follow: (...rows) => divided.follow(...rows),
-  compute: async (label, from, { select }) => {
-    const ofPart = await divided.ofParts(from);
-    const [first, ...others] = Array.from({ length: divided.count }, (_, part) => select(ofPart(part)));
-    return graph.table(label, first as Sql, ...others);
-  },
-});
-
-export const stepsInParts = (graph: RelationGraph, parts: Parts): Omit<ApplySteps, 'readBase'> => ({
+export const stepsInParts = (graph: RelationGraph, parts: DividedRows): ApplySteps => ({
   narrowNeeds: (needs, values) => narrowNeedsInParts(graph, parts, needs, values),
   judge: (sources, facts) => judgeInParts(graph, parts, sources, facts),
   merge: (needs, values) => mergeInParts(parts, needs, values),
@@ -54,7 +40,7 @@ export const stepsInParts = (graph: RelationGraph, parts: Parts): Omit<ApplyStep
 /** The items that changes ask for are found in parts, so the model itself gets no changes. */
 async function narrowNeedsInParts(
   graph: RelationGraph,
-  parts: Parts,
+  parts: DividedRows,
   needs: Relations<'needs'>,
   values: Values<'needs'>,
 ): Promise<Needs<'needs'>> {
@@ -65,10 +51,9 @@ async function narrowNeedsInParts(
     rejected_items: none,
     stale_items: sql`SELECT * FROM ${needs.stale_items} WHERE false`,
   };
-  const found = await parts.compute('told_needs', [base_items, pending_changes], {
-    select: (read) => bindModel('needs', { ...bindRead({ base_items, pending_changes }, read), ...others }, values),
-    asked: (read) => sql`SELECT item_id FROM ${read(pending_changes)}`,
-  });
+  const found = await parts.compute('told_needs', [base_items, pending_changes], (read) =>
+    bindModel('needs', { ...bindRead({ base_items, pending_changes }, read), ...others }, values),
+  );
   const doubted = sql`SELECT item_id, observed_at FROM ${doubted_items} UNION ALL SELECT item_id, observed_at FROM ${found}`;
   return {
     ...needs,
@@ -80,37 +65,27 @@ async function narrowNeedsInParts(
 
 async function judgeInParts(
   graph: RelationGraph,
-  parts: Parts,
+  parts: DividedRows,
   sources: JudgedSources,
   facts: JudgingFacts,
 ): Promise<JudgedReads> {
   const { needs: all, values } = describeJudging(sources, facts);
-  const { needed_items, pending_changes, reread_items, stale_items } = all;
-  const { inPieces } = sources.reread;
-  if (inPieces !== undefined) await parts.divide(reread_items, inPieces(WORKER_ROWS));
+  const { reread_items, stale_items } = all;
   // Only changes of stale items are read of history.
   const stale = sql`SELECT * FROM ${all.history} SEMI JOIN ${stale_items} USING (item_id)`;
   const needs = { ...all, history: graph.table('stale_history', stale) };
-  const judged = await parts.compute('judged_reads', Object.values(needs), {
-    select: (read) => bindModel('judged_reads', bindRead(needs, read), values),
-    asked: (read) => sql`SELECT item_id FROM ${read(needed_items)}
-      UNION ALL SELECT item_id FROM ${read(pending_changes)} SEMI JOIN ${read(reread_items)} USING (item_id)`,
-  });
+  const judged = await parts.compute('judged_reads', Object.values(needs), (read) =>
+    bindModel('judged_reads', bindRead(needs, read), values),
+  );
   const select = (read: Read) => selectTaken(read(reread_items), read(judged));
   const taken = graph.view('taken_reads', select(asRows));
   parts.follow(taken, [reread_items, judged], select);
   return { judged, taken };
 }
 
-function mergeInParts(parts: Parts, needs: Relations<'apply'>, values: MergeValues): Promise<Relation> {
+function mergeInParts(parts: DividedRows, needs: Relations<'apply'>, values: MergeValues): Promise<Relation> {
   const { renamed_datasets, renamed_sites, ...ofItems } = needs;
-  const { base_items, missing_items, taken_reads } = ofItems;
-  const ids = (read: Read) =>
-    [base_items, missing_items, taken_reads].map((rows) => sql`SELECT item_id FROM ${read(rows)}`);
-  return parts.compute('merged_items', Object.values(ofItems), {
-    select: (read) => selectMerged(bindRead(needs, read), values),
-    asked: (read) => join(ids(read), ' UNION ALL '),
-  });
+  return parts.compute('merged_items', Object.values(ofItems), (read) => selectMerged(bindRead(needs, read), values));
 }
 
 function bindRead<N extends Record<string, Relation>>(needs: N, read: Read): Record<keyof N, Sql> {

@@ -1,19 +1,15 @@
-import path from 'node:path';
 import { type DayRange, selectDailySpreads } from '../../analyze/daily-spread.js';
 import { isEmptyFile } from '../../lake/data-file.js';
-import { countRows } from '../../lake/slices.js';
 import { KEEP, replaceAll, replaceRows, type TableChange } from '../../lake/table-change.js';
 import type { Relation } from '../../sql/relation.js';
 import { columnsOf, join, type Sql, sql } from '../../sql/sql.js';
 import type { Applied, DataFile, TableState } from '../../tables/table.js';
 import { DAY_MS } from '../apply/service-time.js';
 import type { Run } from '../open/open-run.js';
-import { selectDaysElsewhere } from './days-elsewhere.js';
-import { makeRows } from './divide.js';
 import type { NextLake, StagedTable, Staging } from './stage.js';
 
 /** The parts of a run that days need. */
-export type DaysRun = Pick<Run, 'graph' | 'before' | 'tables' | 'landing' | 'standing' | 'elsewhere' | 'workFolder'> & {
+export type DaysRun = Pick<Run, 'graph' | 'before' | 'tables' | 'landing' | 'standing'> & {
   pipeline: { analysis: Pick<Run['pipeline']['analysis'], 'daily'> };
 };
 
@@ -59,21 +55,20 @@ export async function stageDays(
   const hasNew = first !== undefined && first <= closed;
   const marks: Partial<Applied> = hasNew ? { day: closed, ...(kept === 0n ? { firstDay: first } : {}) } : {};
   const range = hasNew ? { first: formatDay(first), last: formatDay(closed) } : undefined;
-  const elsewhere = range && (await selectElsewhere(run, next, range));
-  const parts = elsewhere?.parts ?? (range && selectDays(run, sources, range));
-  const staged = await staging.stageParts(TABLE, redone, joinParts(redone, parts), marks, elsewhere?.reads);
+  const staged = await staging.stageParts(
+    TABLE,
+    redone,
+    joinParts(redone, range && selectDays(run, sources, range)),
+    marks,
+  );
   const { change } = staged;
   const isSame = change !== undefined && change.add.length + change.remove.length + Object.keys(marks).length === 0;
   return isSame ? staging.keep(TABLE) : staged;
 }
 
-function joinParts({ rows }: TableChange, parts: Sql[] | AsyncIterable<Sql> = []): Sql[] | AsyncIterable<Sql> {
-  const redone = rows === undefined ? [] : [rows];
-  if (Array.isArray(parts)) return [...redone, ...parts];
-  return (async function* () {
-    yield* redone;
-    yield* parts;
-  })();
+async function* joinParts({ rows }: TableChange, parts: AsyncIterable<Sql> | undefined): AsyncGenerator<Sql> {
+  if (rows !== undefined) yield rows;
+  if (parts !== undefined) yield* parts;
 }
 
 function selectDays(
@@ -82,25 +77,6 @@ function selectDays(
   days: DayRange,
 ) {
   return selectDailySpreads(graph, sources, { ...days, runId: landing.runId });
-}
-
-/** The new days in parts that workers make, where items and history are worth the way; undefined where they aren't. */
-async function selectElsewhere(
-  { graph, elsewhere, landing, workFolder }: DaysRun,
-  next: Pick<NextLake, 'rows' | 'table'>,
-  days: DayRange,
-): Promise<{ parts: Sql[]; reads: bigint } | undefined> {
-  if (elsewhere === undefined) return undefined;
-  const tables = {
-    items: await next.table('items'),
-    history: await next.table('history'),
-    sites: await next.rows('sites'),
-  };
-  const reads = countRows([...tables.items.files, ...tables.history.files]);
-  if (!elsewhere.workers.pays(reads)) return undefined;
-  const folder = path.join(workFolder, 'days');
-  const parts = await selectDaysElsewhere(graph, elsewhere, tables, { ...days, folder, runId: landing.runId });
-  return { parts, reads };
 }
 
 /** The first day to be added: behind those kept, or as far as history and `daily` reach. */
@@ -201,7 +177,7 @@ async function findTouchedProducts(
      )
      WHERE product_id IS NOT NULL AND from_day <= CAST(${last} AS DATE)
      GROUP BY product_id`;
-  return makeRows(run, { label: 'touched_products', select, changes: await graph.count(before) });
+  return graph.table('touched_products', select);
 }
 
 /** The first day that the table reaches back to. Only files of which the log does not say it are read. */

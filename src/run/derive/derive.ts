@@ -5,16 +5,13 @@ import type { Merge } from '../../apply/merge.js';
 import { settleAll } from '../../io/side-by-side.js';
 import { countRows } from '../../lake/slices.js';
 import { KEEP, replaceAll } from '../../lake/table-change.js';
-import type { TableRows } from '../../lake/table-rows.js';
 import type { RelationGraph } from '../../sql/graph.js';
+import type { Source } from '../../sql/model.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, columnsOf, selectNamedColumns, sql } from '../../sql/sql.js';
 import type { TableName } from '../../tables/table.js';
-import { MOST_TASKS } from '../../workers/workers.js';
 import type { Run } from '../open/open-run.js';
-import { compareListings } from './count-listings.js';
-import { makeRows } from './divide.js';
-import { type PartTables, ProductParts } from './product-parts.js';
+import { ProductParts } from './product-parts.js';
 import {
   type ChangedProducts,
   type Deriving,
@@ -53,7 +50,6 @@ export async function deriveTables(
   const parts = new ProductParts(graph, {
     folder: path.join(workFolder, 'products'),
     queries,
-    elsewhere: run.elsewhere,
   });
   const readChanged = async ({ rows }: ChangedProducts) =>
     graph.table(
@@ -62,9 +58,8 @@ export async function deriveTables(
       FROM ${await next.rows('items')} SEMI JOIN ${rows} USING (product_id)`,
     );
   const items: Made = { isKept: true, ...(few && products.count > 0n ? { changed: await readChanged(products) } : {}) };
-  // Groups of whole tables hold much memory: one is made after the other, unless workers have memory of their own.
-  const all = countRows((await next.table('items')).files);
-  const inTurn = pLimit(parts.workers(all) === undefined ? 1 : MOST_TASKS);
+  // Groups of whole tables hold much memory: one is made after the other.
+  const inTurn = pLimit(1);
   const countItems = once(async () => graph.count(await next.rows('items')));
   const made = new Map<TableName, Promise<Made>>();
   const readMade = async (name: TableName): Promise<Made> => {
@@ -135,7 +130,7 @@ async function remakeDifferent(deriving: Deriving): Promise<Made> {
   const note = noteOrigin(deriving);
   if (merge.changed === 0n) return { staged: await staging.stage(table, KEEP, note), isKept: true };
   const select = selectDerived(one, await readAll(next, one.reads), landing.runId);
-  const rows = await makeRows(run, { label: `next_${table}`, select, changes: merge.changed ?? 0n });
+  const rows = graph.table(`next_${table}`, select);
   const stored = await before.table(table);
   const values = columnsOf(table, ['run_id']);
   const difference = await graph.row(
@@ -154,21 +149,11 @@ async function remake(
   countItems: () => Promise<bigint>,
 ): Promise<StagedTable> {
   const { run, staging, next, one } = deriving;
-  const { graph, tables: stored, landing } = run;
+  const { tables: stored, landing } = run;
   const { remove } = replaceAll(stored[one.table], undefined);
-  const items = await next.rows('items');
-  const count = await countItems();
-  const tables = await readTables(next, one.reads);
-  const divided: readonly PartTables[] = one.by === 'product' ? await parts.divide(tables, count) : [asWhole(tables)];
+  const tables = await readAll(next, one.reads);
+  const divided: readonly Partial<Record<TableName, Source>>[] =
+    one.by === 'product' ? await parts.divide(tables, await countItems()) : [tables];
   const selects = divided.map((part) => selectDerived(one, part, landing.runId));
-  const staged = await staging.stageParts(one.table, { remove }, selects, noteOrigin(deriving), count);
-  if (parts.workers(count) !== undefined) await compareListings(graph, staged, items);
-  return staged;
+  return staging.stageParts(one.table, { remove }, selects, noteOrigin(deriving));
 }
-
-async function readTables(next: NextLake, names: readonly TableName[]): Promise<Partial<Record<TableName, TableRows>>> {
-  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await next.table(name)] as const)));
-}
-
-const asWhole = (tables: Partial<Record<TableName, TableRows>>): PartTables =>
-  Object.fromEntries(Object.entries(tables).map(([name, { rows }]) => [name, sql`FROM ${rows}`]));

@@ -2,21 +2,10 @@ import path from 'node:path';
 import { MANY_FILES } from '../../lake/plan-compaction.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
-import { type Sql, sql } from '../../sql/sql.js';
+import { code, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { TableName } from '../../tables/table.js';
-import {
-  type DividedTable,
-  type Division,
-  divideHere,
-  divideTable,
-  type Elsewhere,
-  filesOf,
-  readParts,
-  selectParts,
-  WORKER_ROWS,
-} from './divide.js';
-import type { PartFile } from './part-task.js';
+import { divideRows, filesOf, type PartFile, readParts } from './divide.js';
 
 /** So many items are grouped by product at once: what groups hold can't all be spilled. */
 const WHOLE_ITEMS = 1_100_000n;
@@ -30,8 +19,6 @@ export interface PartPlan {
   queries: readonly string[];
   wholeItems?: bigint;
   partItems?: bigint;
-  /** Processes that divide tables and work on parts, where items are many. */
-  elsewhere?: Elsewhere | undefined;
 }
 
 /** Tables by name, as the rows of a part of the products. */
@@ -51,49 +38,39 @@ export class ProductParts {
     this.#plan = plan;
   }
 
-  /** The workers, if so many items are worth the way to them. */
-  workers(items: bigint): Elsewhere | undefined {
-    const { elsewhere } = this.#plan;
-    return elsewhere?.workers.pays(items) === true ? elsewhere : undefined;
-  }
-
   /** Counts the parts that so many items make. Few are one. */
   count(items: bigint): number {
     const { wholeItems = WHOLE_ITEMS, partItems = PART_ITEMS } = this.#plan;
     const divide = (size: bigint) => Number((items + size - 1n) / size);
-    const isSent = this.workers(items) !== undefined;
-    if (items <= wholeItems && !isSent) return 1;
+    if (items <= wholeItems) return 1;
     // A part leaves a file in each table: of more small ones, the run would join them again.
-    const few = Math.min(divide(isSent ? WORKER_ROWS : partItems), MANY_FILES);
-    return Math.max(isSent ? 2 : 1, divide(wholeItems), few);
+    return Math.max(divide(wholeItems), Math.min(divide(partItems), MANY_FILES));
   }
 
   /** The tables part by part, of so many items. Those whose rows are not a product's own come whole. */
-  async divide(tables: Partial<Record<TableName, DividedTable>>, items: bigint): Promise<PartTables[]> {
+  async divide(tables: Partial<Record<TableName, Relation>>, items: bigint): Promise<PartTables[]> {
     const names = Object.keys(tables) as TableName[];
     const parts = Array.from({ length: this.count(items) }, (): PartTables => ({}));
     for (const name of names) {
-      const table = tables[name] as DividedTable;
+      const rows = tables[name] as Relation;
       const isParted = parts.length > 1 && isByProduct(name);
-      const files = isParted ? await this.#write(table, { count: parts.length, items }) : undefined;
-      for (const [part, own] of parts.entries()) own[name] = readPart(table.rows, files, part);
+      const files = isParted ? await this.#write(name, rows, parts.length) : undefined;
+      for (const [part, own] of parts.entries()) own[name] = readPart(rows, files, part);
     }
     return parts;
   }
 
-  #write(table: DividedTable, into: { count: number; items: bigint }): Promise<PartFile[]> {
-    const written = this.#written.get(table.rows) ?? this.#divide(table, into);
-    this.#written.set(table.rows, written);
+  #write(name: TableName, rows: Relation, count: number): Promise<PartFile[]> {
+    const written = this.#written.get(rows) ?? this.#divide(name, rows, count);
+    this.#written.set(rows, written);
     return written;
   }
 
-  async #divide(table: DividedTable, { count, items }: { count: number; items: bigint }): Promise<PartFile[]> {
-    const folder = path.join(this.#plan.folder, table.table);
-    const division: Division = { key: 'product_id', count, queries: this.#plan.queries, folder };
-    const elsewhere = this.workers(items);
-    if (elsewhere !== undefined) return divideTable(this.#graph, elsewhere, table, division);
-    const whole = selectParts(table.table, sql`${table.rows}`, division);
-    return divideHere(this.#graph, whole, folder);
+  /** Rows without a product are in no part. */
+  #divide(name: TableName, rows: Relation, count: number): Promise<PartFile[]> {
+    const columns = code(selectNamedColumns(name, this.#plan.queries));
+    const select = sql`SELECT ${columns}, hash(product_id) % ${count} AS part FROM ${rows} WHERE product_id IS NOT NULL`;
+    return divideRows(this.#graph, select, path.join(this.#plan.folder, name));
   }
 }
 

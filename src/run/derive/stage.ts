@@ -1,5 +1,5 @@
 import type { OpenStep } from '../../io/io.js';
-import { runSideBySide, settleAll } from '../../io/side-by-side.js';
+import { settleAll } from '../../io/side-by-side.js';
 import type { Splice } from '../../lake/splice.js';
 import { beginStage, type Stage, type WrittenFiles } from '../../lake/stage.js';
 import { beginSplices } from '../../lake/stage-splices.js';
@@ -10,7 +10,6 @@ import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
 import { relateFiles } from '../../sql/table-relation.js';
 import type { Applied, FileChange, StagedFile, TableName } from '../../tables/table.js';
-import { MOST_TASKS } from '../../workers/workers.js';
 import { chooseItemsLayout } from '../apply/items-layout.js';
 import type { Run } from '../open/open-run.js';
 
@@ -45,16 +44,12 @@ export class Staging {
     return this.stageParts(table, change, change.rows === undefined ? [] : [change.rows], noted);
   }
 
-  /**
-   * As `stage`, with rows that are made part by part, each before the next; those of a list at once, where workers make them.
-   * @param reads rows that all parts together are made of, if it is known
-   */
+  /** As `stage`, with rows that are made part by part, each before the next. */
   async stageParts(
     table: TableName,
     { remove, maxRows, splices = [] }: Pick<TableChange, 'remove' | 'maxRows' | 'splices'>,
     parts: readonly Sql[] | AsyncIterable<Sql>,
     noted: Partial<Applied> = {},
-    reads?: bigint,
   ): Promise<StagedTable> {
     const { before, landing, repairs, io } = this.#run;
     if (this.#run.standing[table] === 'committed') return this.keep(table);
@@ -65,10 +60,7 @@ export class Staging {
       sealing.push(sealed);
       this.#sealing.push(sealed);
     };
-    const write = async (rows: Sql) => note(await this.#write(table, rows, { maxRows }, remove, reads));
-    const isSent = reads !== undefined && this.#run.elsewhere?.workers.pays(reads) === true;
-    if (isSent && Array.isArray(parts)) await runSideBySide(MOST_TASKS, parts, write);
-    else for await (const rows of maxRows === 0n ? [] : parts) await write(rows);
+    for await (const rows of maxRows === 0n ? [] : parts) note(await this.#write(table, rows, { maxRows }, remove));
     if (splices.length > 0) note(await this.#splice(table, splices));
     io.log('debug', 'staged', { table, files: add.length });
     this.#progress?.add(
@@ -108,8 +100,8 @@ export class Staging {
     return beginSplices(graph.db, lake, { table, runId: landing.runId, splices, metadata: this.#metadata });
   }
 
-  async #write(table: TableName, rows: Sql, more: Partial<Stage>, remove: TableChange['remove'], reads?: bigint) {
-    const { graph, lake, landing, pipeline, tables, elsewhere: sent } = this.#run;
+  async #write(table: TableName, rows: Sql, more: Partial<Stage>, remove: TableChange['remove']) {
+    const { graph, lake, landing, pipeline, tables } = this.#run;
     await graph.ready(rows);
     const layout =
       table === 'items'
@@ -117,14 +109,12 @@ export class Staging {
         : {};
     const { runId } = landing;
     const targetBytes = pipeline.lake.targetFileSize;
-    const elsewhere = sent && { workers: sent.workers, select: rows, ship: () => sent.ship(rows), rows: reads };
     const stage = {
       table,
       runId,
       select: rows.text,
       metadata: this.#metadata,
       targetBytes,
-      elsewhere,
       ...layout,
       ...more,
     };

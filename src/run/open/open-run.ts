@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { type ApiClient, type ClientOptions, createClient } from '../../api/client.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
@@ -21,14 +20,9 @@ import { listLandedEvents } from '../../source/events.js';
 import { removeBackfill } from '../../source/land-histories.js';
 import type { Database } from '../../sql/connection.js';
 import { FEW_ROWS, RelationGraph } from '../../sql/graph.js';
-import { Shipments } from '../../sql/shipment.js';
-import type { Sql } from '../../sql/sql.js';
 import { findItemPath } from '../../tables/item-names.js';
 import type { DatasetSelection } from '../../tables/table.js';
 import { removeEvents } from '../../webhook/event-files.js';
-import { type Exchange, FolderExchange } from '../../workers/exchange.js';
-import { SparkWorkers, type SparkWorld } from '../../workers/spark.js';
-import type { Workers } from '../../workers/workers.js';
 import { refuseOtherPartitions } from '../apply/items-layout.js';
 import { refuseNarrowing, showSelection } from './dataset-selection.js';
 import {
@@ -74,8 +68,6 @@ export interface Run {
   client: ApiClient;
   landing: Landing;
   typing: TypingQueue;
-  /** Processes on a cluster, where the pipeline has one, and what makes relations readable to them. */
-  elsewhere: { workers: Workers; ship: (sql: Sql) => Promise<Sql[]> } | undefined;
   /** Sees the rows of the run, and compares them with the API document. */
   drift: DriftWatch;
   workFolder: string;
@@ -99,8 +91,6 @@ export interface OpenOptions {
   caps?: RunCaps;
   /** Fetches data files that are on the lake's remote only. */
   bring?: Lake['bring'];
-  /** Opens a way for files to workers and back, by the lake's remote. */
-  openExchange?: ((url: string) => Exchange) | undefined;
 }
 
 /**
@@ -109,7 +99,7 @@ export interface OpenOptions {
  */
 export async function openRun(pipeline: Pipeline, world: Io, options: OpenOptions = {}): Promise<Run> {
   const { baseUrl, apiKey } = pipeline.source;
-  const { signal, connect = createClient, requiresHeld = false, caps = {}, bring, openExchange } = options;
+  const { signal, connect = createClient, requiresHeld = false, caps = {}, bring } = options;
   const stop = new AbortController();
   // Every wait of the run ends when it has to stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
@@ -155,14 +145,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const before = new LakeRows(graph, lake, tables, (table) => (table === 'items' ? FEW_ROWS : FEW_ROWS_BEFORE));
     const { mapping } = pipeline.source;
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
-    const workers = openWorkers(pipeline, {
-      ...{ io, stop: stop.signal },
-      memory: memoryLimit,
-      openExchange: () => chooseExchange(pipeline, openExchange) ?? new FolderExchange(lake.root, workFolder),
-    });
-    const shipments = new Shipments(graph, join(workFolder, 'shipped'));
-    const elsewhere = workers && { workers, ship: (sql: Sql) => shipments.ship(sql) };
-    const typing = new TypingQueue(db, { runId, workFolder, workers }, mapping, drift.look);
+    const typing = new TypingQueue(db, { runId, workFolder }, mapping, drift.look);
     const shared = {
       pipeline,
       caps,
@@ -183,7 +166,6 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
       selection,
       landing,
       typing,
-      elsewhere,
       drift,
       workFolder,
       memory,
@@ -200,19 +182,6 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     await client.close();
     throw error;
   }
-}
-
-/** Nothing of a cluster starts before the first task. */
-function openWorkers({ engine, source }: Pipeline, world: SparkWorld): Workers | undefined {
-  if (engine.spark === undefined) return undefined;
-  return new SparkWorkers({ ...engine.spark, secrets: [source.apiKey] }, world);
-}
-
-/** The way of files to workers by the lake's remote, where the pipeline names it. */
-function chooseExchange({ engine, lake }: Pipeline, open: OpenOptions['openExchange']): Exchange | undefined {
-  if (engine.spark?.exchange !== 'remote') return undefined;
-  if (lake.remote === undefined || open === undefined) throw new Error('engine.spark.exchange: no remote is held');
-  return open(lake.remote);
 }
 
 /** The run to continue. One that has asked for nothing yet starts over if the pipeline copies other datasets now. */
@@ -284,7 +253,6 @@ export function noteCalls({ client }: Pick<Run, 'client'>): EntryOf<'calls'> {
 /** Releases everything; the landing stays, so that an unfinished run can continue. */
 export async function closeRun(run: Run): Promise<void> {
   const { journal } = run.landing;
-  await run.elsewhere?.workers.close();
   await run.typing.finish().catch(() => {}); // nothing may use the database when it closes
   await run.session.close();
   // A try that ends early was mostly refused: the run's row says so, if a later try writes it.

@@ -3,25 +3,23 @@ import { type Check, findReadTables } from '../../check/check.js';
 import type { CheckedTables } from '../../check/count-rows.js';
 import { KeptCounts, type ListFiles } from '../../check/kept-counts.js';
 import { loadChecks } from '../../check/load.js';
-import { type CountElsewhere, type RunScope, runChecks } from '../../check/run.js';
+import { type RunScope, runChecks } from '../../check/run.js';
 import { PricelakeError } from '../../io/errors.js';
 import { type Io, reportStep } from '../../io/io.js';
 import { listIdleRuns } from '../../journal/memory.js';
 import type { Attribution } from '../../lake/attribution.js';
 import { readTable } from '../../lake/read.js';
-import { countRows } from '../../lake/slices.js';
 import { countUsage } from '../../source/account.js';
 import { FEW_ROWS } from '../../sql/graph.js';
 import type { Source } from '../../sql/model.js';
 import { columnsOf, sql } from '../../sql/sql.js';
-import { type CheckResult, TABLE_NAMES, type TableName } from '../../tables/table.js';
+import type { CheckResult, TableName } from '../../tables/table.js';
 import type { AppliedRun } from '../apply/apply-run.js';
 import { type DerivedRun, stageServiceProducts } from '../derive/derive-run.js';
 import type { NextLake } from '../derive/stage.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
 import type { Tables } from '../open/open-tables.js';
-import { countChecksElsewhere } from './check-task.js';
 import { proveFacets } from './prove-facets.js';
 import { proveProducts } from './prove-products.js';
 import { describeRun, type RunRow } from './run-record.js';
@@ -85,11 +83,9 @@ async function auditRun(
   const { graph, io, landing } = run;
   const checks = await loadChecks(run.pipeline.checksFolder);
   const checked = { tables: await readCheckedTables(run, next, checks, rows), runId: landing.runId };
-  const scope = { ...(await openScope(run, next, merge)), elsewhere: findCounters(run, next) };
+  const scope = await openScope(run, next, merge);
   const results = await runChecks(graph, checked, checks, run.pipeline.checks, scope, io);
   io.log('debug', 'audited', { checks: results.length });
-  // No later step has work for a cluster. It takes seconds to end: `closeRun` waits for that.
-  run.elsewhere?.workers.close().catch(() => {});
   const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);
   const names = failed.map(({ name }) => name);
   if (waived && failed.length > 0) {
@@ -132,15 +128,6 @@ async function readCheckedTables(
   }
   const before = await run.before.rows('runs');
   return { ...tables, runs: sql`FROM ${before} UNION ALL FROM ${graph.load('next_runs', 'runs', rows)}` };
-}
-
-/** Workers for checks that read many rows of the lake as it would be. */
-function findCounters({ elsewhere, tables }: Run, { changes }: NextLake): CountElsewhere | undefined {
-  if (elsewhere === undefined) return undefined;
-  const rows = new Map(TABLE_NAMES.map((name) => [name, countRows(tables[name].files)]));
-  for (const { table, add, remove } of changes)
-    rows.set(table, (rows.get(table) ?? 0n) + countRows(add) - countRows(remove));
-  return countChecksElsewhere(elsewhere, rows);
 }
 
 /** Lets checks leave out rows. If many items changed, or another program changed some, checks read all rows. */

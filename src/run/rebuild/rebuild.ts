@@ -183,8 +183,6 @@ async function replayRun(run: LandedRun, { root }: Lake, pipeline: Pipeline, io:
       products: run.state.comparisons.allProducts === true ? 'all' : 'none',
     },
     lake: { ...pipeline.lake, path: root, remote: undefined, retention: 0 },
-    // Workers that see no folder of this machine would need the remote.
-    engine: pipeline.engine.spark?.exchange === 'remote' ? {} : pipeline.engine,
     landing: { ...pipeline.landing, keep: Number.MAX_SAFE_INTEGER },
   };
   await syncPipeline(settings, io, stop, { connect: () => createOfflineClient('rebuild') });
