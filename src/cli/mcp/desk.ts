@@ -11,15 +11,16 @@ import { readAnalysis } from '../../sql/model.js';
 import type { Mapping } from '../../tables/item-names.js';
 import type { RemoteSource } from '../find-target.js';
 import type { CliIo } from '../terminal-io.js';
-import type { SessionBudget } from './session-budget.js';
+import type { SessionBudget, Spent } from './session-budget.js';
 
 /** A plan that `sync` may carry out, once. */
 export interface KnownPlan {
   isReconcile: boolean;
   state: LakeState;
-  calls: number;
-  exportRows: bigint;
-  overageBlocks: bigint;
+  /** The announced cost. */
+  cost: Spent;
+  /** The announced limits of its run. */
+  allows: Spent;
 }
 
 /** The state that a plan was made for: the newest run of the lake, and the run that it continues. */

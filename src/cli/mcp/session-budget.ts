@@ -11,7 +11,7 @@ export interface SessionCaps {
 }
 
 export type Spent = SessionCaps;
-const SPENT = { calls: int64, exportRows: int64, overageBlocks: int64 };
+export const SPENT = { calls: int64, exportRows: int64, overageBlocks: int64 };
 export const paidShape = {
   paid: z.object(SPENT).describe('Taken from the service by this call'),
   session: z.object({ spent: z.object(SPENT), left: z.object(SPENT) }),
@@ -72,6 +72,31 @@ export class SessionBudget implements CallCap {
     } catch (error) {
       throw new PaidError(error, subtract(this.#spent, before));
     }
+  }
+}
+
+/** Holds the calls of one run to what its plan announced, and each of them to the budget of the session. */
+export class PlannedCalls implements CallCap {
+  readonly #session: SessionBudget;
+  readonly #most: bigint;
+  #begun = 0n;
+
+  constructor(session: SessionBudget, most: bigint) {
+    this.#session = session;
+    this.#most = most;
+  }
+
+  begin(): void {
+    if (this.#begun >= this.#most) {
+      throw new PricelakeError('budget', `the plan announced ${this.#most} calls at most, and none is left`);
+    }
+    this.#session.begin();
+    this.#begun += 1n;
+  }
+
+  end(reached: boolean): void {
+    this.#session.end(reached);
+    if (!reached) this.#begun -= 1n;
   }
 }
 

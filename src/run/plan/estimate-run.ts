@@ -31,6 +31,7 @@ import { countOverage } from '../../plan/export-allowance.js';
 import type { RunPlan } from '../../plan/plan-run.js';
 import { type Account, type AccountPlan, isCountWorthIt, openAccount } from '../../source/account.js';
 import { listParts } from '../../source/dataset-client.js';
+import { isCursorRefused } from '../../source/feed.js';
 import { hasOpenBackfill } from '../../source/land-histories.js';
 import { RelationGraph } from '../../sql/graph.js';
 import { listEvents } from '../../webhook/event-files.js';
@@ -38,7 +39,7 @@ import { refuseNarrowing } from '../open/dataset-selection.js';
 import { planRepairs, readTables } from '../open/open-tables.js';
 import { isAtRest } from '../prove/run-record.js';
 import { type EarlierRun, findEarlierRun } from './earlier-run.js';
-import { estimateCopy, estimateFeed, estimatePolls } from './estimate-landing.js';
+import { estimateCopy, estimateFeed, estimatePolls, type WaitingFeed } from './estimate-landing.js';
 import { type EstimateSource, estimateHistories, estimateListing, estimateNeeds } from './estimate-reads.js';
 import { RunPlanner } from './run-planner.js';
 
@@ -202,8 +203,10 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
   const { mode } = decision;
   const polls = copy?.settling === undefined ? plan.polls : [copy.settling, ...plan.polls];
   const changedItems = await estimatePolls(source.client, planner.facts, polls);
-  const feed =
-    plan.feed.isRead && state.feed.done === undefined ? await estimateFeed(source, plan.feed.starts) : undefined;
+  const readsFeed = plan.feed.isRead && state.feed.done === undefined;
+  const feed = readsFeed ? await lookAtFeed(source, plan, planner) : undefined;
+  // The plan is another now, as it is for a run.
+  if (feed === 'refused') return pricePlan(source, account, planner);
   const isNews = isAny(feed?.changes) || state.feed.changes > 0;
   const histories = await estimateHistories(source, account, copy?.items);
   const probes = isApplicable(state) ? 0 : (plan.probes?.length ?? 0);
@@ -234,6 +237,16 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
     countsUsage: (calls, rows) => !isIdle && (account.plan.usage ?? null) !== null && isCountWorthIt(calls, rows > 0n),
   };
   return { plan, ahead, refusal: copy?.choice.route === 'wait' ? copy.choice.refusal : undefined };
+}
+
+/** Estimates the waiting changes. As in a run, a refused cursor is a fact of the plan, and a copy reads the feed behind itself. */
+async function lookAtFeed(source: EstimateSource, { feed, decision }: RunPlan, planner: RunPlanner) {
+  return estimateFeed(source, feed.starts).catch((error: unknown): WaitingFeed | 'refused' => {
+    if (!isCursorRefused(error)) throw error;
+    if (decision.mode !== 'feed') return { changes: { count: 0n, calls: 1, exact: false } };
+    planner.note({ cursorRefused: error.message });
+    return 'refused';
+  });
 }
 
 /** Calls for the newest change, the items of each part, and listed items by website of parts that may be split. */

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { startSandbox } from '../../../src/sandbox/start.js';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start.js';
 import { readJsonLine, runHere } from '../pricelake.js';
 import { type Opened, openClient, type Told } from './open-client.js';
 
@@ -10,6 +10,8 @@ const sandbox = await startSandbox({ items: 120, sites: 2, ratePerSecond: null }
 const folder = await mkdtemp(join(tmpdir(), 'pricelake-mcp-money-'));
 const pipeline = join(folder, 'prices.yaml');
 const key = sandbox.keys.live;
+/** Both come from the environment. */
+const SOURCE = `source: {baseUrl: '\${PRICELAKE_BASE_URL}', apiKey: '\${PRICELAKE_API_KEY}'}`;
 await writeFile(
   pipeline,
   `source: {baseUrl: '${sandbox.baseUrl}', apiKey: '\${PRICELAKE_API_KEY}'}\nlake: {path: '${folder}/lake'}\nproof: {sample: 5}\n`,
@@ -129,6 +131,51 @@ test('a run that fails is charged what the service counts, and stays within the 
     expect(counted).toBeLessThanOrEqual(300);
     expect(value).toMatchObject({ session: { left: { exportRows: String(300 - counted) } } });
   }));
+
+/** A lake of a service of its own, with the plan of its next run, before the world moves by `move`. */
+async function planBefore(name: string, move: (other: Sandbox) => Promise<unknown>) {
+  const other = await startSandbox({ items: 9000, sites: 2, ratePerSecond: null, readings: ['feed.oldCursor=410'] });
+  onTestFinished(() => other.close());
+  const file = join(folder, `${name}.yaml`);
+  const secret = { PRICELAKE_API_KEY: other.keys.live, PRICELAKE_BASE_URL: other.baseUrl };
+  await writeFile(file, `${SOURCE}\nlake: {path: '${folder}/${name}'}\nproof: {sample: 5}\n`);
+  await runHere(['sync', file, '--json'], { env: secret });
+  const opened = await openClient([file, '--allow-sync', '--max-calls', '500', '--max-rows', '100000'], secret);
+  onTestFinished(opened.close);
+  await other.advance({ hours: 6, changes: 20 });
+  const planned = (await opened.call('plan')).value;
+  await move(other);
+  const { value, isError } = await opened.call('sync', { digest: planned.digest });
+  const { error, paid } = value as unknown as { error: Refused; paid: Cost };
+  return { opened, isError, error, paid, allows: planned.allows as Cost };
+}
+type Cost = { calls: string; exportRows: string };
+type Refused = { code: string; message: string; facts: { plan: { digest: string; looked: number } } };
+
+test.each([
+  ['more changes wait', (other: Sandbox) => other.advance({ hours: 6, changes: 20_000 })],
+  [
+    'its cursor has expired',
+    async (other: Sandbox) => {
+      other.changeAccount({ limits: { historyDays: 0.001 } });
+      await other.advance({ hours: 6, changes: 20 });
+    },
+  ],
+])(
+  'a run that needs more than its plan announced, since %s, ends first and answers the new plan',
+  async (why, move) => {
+    const { opened, isError, error, paid, allows } = await planBefore(why.replaceAll(' ', '-'), move);
+    expect([isError, error.code, error.message]).toEqual([
+      true,
+      'budget',
+      expect.stringMatching(/^the run needs more/u),
+    ]);
+    const { digest, looked } = error.facts.plan;
+    expect([allows.exportRows, paid.exportRows]).toEqual(['0', '0']);
+    expect(Number(paid.calls) - looked).toBeLessThanOrEqual(Number(allows.calls));
+    expect((await opened.call('sync', { digest })).value).toMatchObject({ published: true });
+  },
+);
 
 test('sync reads the histories that its plan has priced', async () => {
   const file = join(folder, 'histories.yaml');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { createClient } from '../../../api/client.js';
+import { type CallCap, createClient } from '../../../api/client.js';
 import { PricelakeError } from '../../../io/errors.js';
 import { peekUnfinishedRun } from '../../../journal/landings.js';
 import { findLake } from '../../../lake/lake.js';
@@ -15,7 +15,7 @@ import type { Output } from '../../output/output.js';
 import { planResult, runResult } from '../../results/copy.js';
 import { PLAIN } from '../../style.js';
 import type { Call, Desk, KnownPlan, LakeState } from '../desk.js';
-import { paidShape, type SessionBudget } from '../session-budget.js';
+import { PlannedCalls, paidShape, type SessionBudget, SPENT, type Spent } from '../session-budget.js';
 import { declareTool } from '../tool.js';
 
 /** @throws PricelakeError `usage` where a remote is read: its own machine syncs it */
@@ -37,14 +37,14 @@ async function readState({ path, remote }: Desk): Promise<LakeState> {
   };
 }
 
-const connectWithin = (cap: SessionBudget): typeof createClient => {
+const connectWithin = (cap: CallCap): typeof createClient => {
   return (options, io) => createClient({ ...options, cap }, io);
 };
 
-/** Caps of one run: what the session has left, and what earlier tries of the run took. */
-const capRun = (session: SessionBudget, { taken, blocks }: LakeState): RunCaps => ({
-  maxRows: Number(session.left.exportRows + taken),
-  maxOverage: Number(session.left.overageBlocks + blocks),
+/** Caps of one run: what it may take, and what its earlier tries took. */
+const capRun = (session: SessionBudget, { taken, blocks }: LakeState, most: Spent = session.left): RunCaps => ({
+  maxRows: Number(most.exportRows + taken),
+  maxOverage: Number(most.overageBlocks + blocks),
   onExport: (rows, billed) => session.takeExport(rows, billed),
 });
 
@@ -74,6 +74,35 @@ function digest(
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
+/** While a person decides, a catalogue may grow by this share of its rows. */
+const GROWTH = 100n;
+
+/** The most that a run of this plan may take: steps that are only estimated may need as many calls again. */
+function allow({ calls, exportRows, overageBlocks, steps }: RunEstimate): Spent {
+  const estimated = steps.reduce((sum, step) => (step.exact ? sum : sum + step.calls), 0);
+  const grown = (exportRows + GROWTH - 1n) / GROWTH;
+  return { calls: BigInt(calls + estimated), exportRows: exportRows + grown, overageBlocks };
+}
+
+/** Plans the next run, and remembers the plan if the session can pay for it. */
+async function planRun({ desk, signal }: Call, isReconcile: boolean) {
+  const { session, io, path, pipeline: named } = desk;
+  const pipeline = await openPipeline({ pipeline: named, lake: path }, { io });
+  if (isReconcile) pipeline.source.mode = 'snapshot';
+  const state = await readState(desk);
+  const caps = capRun(session, state);
+  const estimate = await estimateRun(pipeline, io, { signal, caps, connect: connectWithin(session) });
+  const { refusal: stopped, ...priced } = estimate;
+  const { calls, exportRows, overageBlocks } = estimate;
+  const cost = { calls: BigInt(calls), exportRows, overageBlocks };
+  const refusal = stopped ?? refuseBeyond(cost, session);
+  const key = refusal === undefined ? digest(path, isReconcile, state, estimate) : null;
+  const allows = allow(estimate);
+  if (key !== null) desk.plans.set(key, { isReconcile, state, cost, allows });
+  const why = refusal === undefined ? null : describeError(refusal).error;
+  return { ...priced, lake: path, allows, digest: key, refusal: why };
+}
+
 export const plan = declareTool({
   name: 'plan',
   title: 'Price the next sync',
@@ -84,39 +113,22 @@ export const plan = declareTool({
   }),
   output: z.object({
     ...planResult.shape,
+    allows: z.object(SPENT).describe('The most that a sync with this digest may take; it ends before it takes more'),
     digest: z.string().nullable().describe('Null if sync would be refused'),
     refusal: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
     ...paidShape,
   }),
   asksService: true,
-  run: ({ reconcile = false }, { desk, signal }) =>
-    desk.inTurn(() =>
-      addPaid(desk, async () => {
-        const { session, io, path, pipeline: named } = desk;
-        const pipeline = await openPipeline({ pipeline: named, lake: path }, { io });
-        if (reconcile) pipeline.source.mode = 'snapshot';
-        const state = await readState(desk);
-        const caps = capRun(session, state);
-        const estimate = await estimateRun(pipeline, io, { signal, caps, connect: connectWithin(session) });
-        const { refusal: stopped, ...priced } = estimate;
-        const { calls, exportRows, overageBlocks } = estimate;
-        const refusal = stopped ?? refuseBeyond({ calls, exportRows, overageBlocks }, session);
-        const key = digest(path, reconcile, state, estimate);
-        if (refusal === undefined) {
-          desk.plans.set(key, { isReconcile: reconcile, state, calls, exportRows, overageBlocks });
-        }
-        const why = refusal === undefined ? null : describeError(refusal).error;
-        return { ...priced, lake: path, digest: refusal === undefined ? key : null, refusal: why };
-      }),
-    ),
+  run: ({ reconcile = false }, call) => call.desk.inTurn(() => addPaid(call.desk, () => planRun(call, reconcile))),
 });
 
-type Cost = Pick<KnownPlan, 'calls' | 'exportRows' | 'overageBlocks'>;
-
 /** Undefined if the session can pay for it. */
-function refuseBeyond({ calls, exportRows, overageBlocks }: Cost, { left }: SessionBudget): PricelakeError | undefined {
+function refuseBeyond(
+  { calls, exportRows, overageBlocks }: Spent,
+  { left }: SessionBudget,
+): PricelakeError | undefined {
   const over = [
-    BigInt(calls) > left.calls ? `${calls} calls of ${left.calls}` : [],
+    calls > left.calls ? `${calls} calls of ${left.calls}` : [],
     exportRows > left.exportRows ? `${exportRows} export rows of ${left.exportRows}` : [],
     overageBlocks > left.overageBlocks ? `${overageBlocks} blocks of overage of ${left.overageBlocks}` : [],
   ].flat();
@@ -124,6 +136,26 @@ function refuseBeyond({ calls, exportRows, overageBlocks }: Cost, { left }: Sess
   return new PricelakeError('budget', `the session's budget is too small: it would take ${over.join(', ')} left`, {
     hint: 'A person can start the server again with larger --max-calls, --max-rows or --max-overage.',
   });
+}
+
+/** The less of both for each. */
+function holdWithin(most: Spent, { left }: SessionBudget): Spent {
+  const least = (a: bigint, b: bigint) => (a < b ? a : b);
+  return {
+    calls: least(most.calls, left.calls),
+    exportRows: least(most.exportRows, left.exportRows),
+    overageBlocks: least(most.overageBlocks, left.overageBlocks),
+  };
+}
+
+/** The new plan of a run that needs more than its plan allows. The error stays if there is none that the session can pay. */
+async function offerPlan(error: unknown, call: Call, { isReconcile }: KnownPlan): Promise<unknown> {
+  if (!(error instanceof PricelakeError) || error.code !== 'budget') return error;
+  const plan = await planRun(call, isReconcile).catch(() => undefined);
+  if (plan === undefined || plan.digest === null) return error;
+  const message = `the run needs more than its plan announced, and ended before it took that: ${error.message}`;
+  const hint = 'What has landed is kept. Show the person the new plan, and call `sync` with its digest if they agree.';
+  return new PricelakeError('budget', message, { hint, plan }, { cause: error });
 }
 
 const NOBODY: Output = { columns: undefined, write: async () => true };
@@ -137,7 +169,7 @@ export const sync = declareTool({
   name: 'sync',
   title: 'Bring the copy up to date',
   describe:
-    'Carries out a plan whose digest you repeat, once, within the budget of the session. It spends money, so ask the person first. Only if the server was started with --allow-sync.',
+    'Carries out a plan whose digest you repeat, once, within what the plan allows. If it needs more, it ends and answers a new plan. It spends money, so ask the person first. Only if the server was started with --allow-sync.',
   input: z.object({ digest: z.string().regex(/^[0-9a-f]{32}$/u, 'is no digest that `plan` gave') }),
   output: z.looseObject({ ...runResult.shape, ...paidShape }),
   isReadOnly: false,
@@ -160,12 +192,16 @@ export const sync = declareTool({
             wanted === undefined ? 'no plan of this session has this digest' : 'the lake is another since the plan';
           throw new PricelakeError('usage', message, { hint: 'Call `plan`, and repeat the digest of its answer.' });
         }
-        const refusal = refuseBeyond(wanted, session);
+        const refusal = refuseBeyond(wanted.cost, session);
         if (refusal !== undefined) throw refusal;
         desk.plans.delete(given);
         const request = { pipeline, lake: path, reconcile: wanted.isReconcile };
-        const terms = { connect: connectWithin(session), caps: capRun(session, state), isOnce: true };
-        const report = await runSync(request, createContext(call), terms);
+        const calls = new PlannedCalls(session, wanted.allows.calls);
+        const caps = capRun(session, state, holdWithin(wanted.allows, session));
+        const terms = { connect: connectWithin(calls), caps, isOnce: true };
+        const report = await runSync(request, createContext(call), terms).catch(async (error: unknown) => {
+          throw await offerPlan(error, call, wanted);
+        });
         await desk.snapshots.renew();
         return report;
       }),
