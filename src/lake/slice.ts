@@ -8,10 +8,12 @@ import { LIST_ELEMENT_ID, loadTableSchema, type TableSchema } from '../tables/sc
 import type { StagedFile, TableName } from '../tables/table.js';
 import { sealDataFile } from './data-file.js';
 import { nameDataFile } from './file-name.js';
+import { readFileStatistics } from './footer-statistics.js';
 import { addPartitionKeys, type PartitionTexts, partitionKey, readPartitionValues } from './partition-value.js';
 import { TARGET_BYTES } from './plan-compaction.js';
 import { GROUP_ROWS } from './splice-candidates.js';
-import { type ColumnStatistics, writeStats } from './stats.js';
+import { readParquet } from './splice-file.js';
+import { writeStats } from './stats.js';
 
 /** The form of a table's files. */
 export interface FileForm {
@@ -52,7 +54,7 @@ export async function writeSlice(db: Database, form: SliceForm, select: string):
   const files: StagedFile[] = [];
   // The files' names need no sync: a commit renames them and syncs the folders they come to.
   for (const row of await db.rows(writeCopy(schema, form, select))) {
-    const file = describeFile(schema, form, row);
+    const file = await describeFile(db, schema, form, row);
     if (file.rows > 0n || form.keepsEmpty === true) files.push(file);
     else await rm(file.stagedAt);
   }
@@ -99,14 +101,15 @@ export function writeFileOptions(
 }
 
 /** One row of RETURN_STATS → the file. */
-function describeFile(
+async function describeFile(
+  db: Database,
   schema: TableSchema,
   { partitionBy, texts }: SliceForm,
   row: Record<string, DuckDBValue>,
-): StagedFile {
+): Promise<StagedFile> {
   const stagedAt = String(row.filename);
   const rows = BigInt(String(row.count));
-  const statistics = readStatistics(schema, readMap(row.column_statistics));
+  const statistics = await readFileStatistics(db, schema, await readParquet(stagedAt));
   const partitionValues = readPartitionValues(schema, partitionBy, readMap(row.partition_keys), texts);
   return {
     stagedAt,
@@ -117,11 +120,6 @@ function describeFile(
     stats: writeStats(schema, partitionBy, rows, statistics),
     modifiedAt: Date.now(),
   };
-}
-
-function readStatistics(schema: TableSchema, statistics: Map<string, DuckDBValue>): Map<string, ColumnStatistics> {
-  const read = (name: string) => readMap(statistics.get(quoteIdentifier(name)));
-  return new Map(schema.columns.map(({ name }) => [name, new Map([...read(name)].map(([k, v]) => [k, String(v)]))]));
 }
 
 function readMap(value: DuckDBValue | undefined): Map<string, DuckDBValue> {

@@ -8,7 +8,7 @@ import { loadTableSchema, type TableSchema } from '../tables/schemas.js';
 import type { StagedFile, TableName } from '../tables/table.js';
 import { sealDataFile } from './data-file.js';
 import { nameDataFile } from './file-name.js';
-import { readFooterStatistics } from './footer-statistics.js';
+import { readFileStatistics } from './footer-statistics.js';
 import { writeFileOptions } from './slice.js';
 import type { GroupChange, Splice } from './splice.js';
 import { GROUP_ROWS } from './splice-candidates.js';
@@ -83,13 +83,14 @@ async function writeSplice(
     const newest = written.at(-1) ?? base;
     const { footer, bytes } = await writeSplicedFile(stagedAt, base, parts, newest);
     const rows = footer.groups.reduce((sum, group) => sum + BigInt(group.rows), 0n);
+    const statistics = await readFileStatistics(db, schema, { path: stagedAt, footer });
     return {
       stagedAt,
       path: nameDataFile(file.partitionValues, stage.name),
       rows,
       bytes,
       partitionValues: file.partitionValues,
-      stats: writeStats(schema, Object.keys(file.partitionValues), rows, readFooterStatistics(schema, footer)),
+      stats: writeStats(schema, Object.keys(file.partitionValues), rows, statistics),
       modifiedAt: Date.now(),
     };
   } finally {

@@ -1,15 +1,16 @@
 import type { Column, TableSchema } from '../tables/schemas.js';
 
-/** DuckDB's RETURN_STATS for one column of a file: texts by name (min, max, null_count, has_nan). */
+/** Statistics of one column of a file, as texts by name: min, max, null_count. */
 export type ColumnStatistics = ReadonlyMap<string, string>;
 
 /** Longest text in min and max, in code points: as Spark's writer cuts it. */
 const PREFIX_LENGTH = 32;
+/** Code points of a text that decide its bound. */
+export const BOUND_LENGTH = PREFIX_LENGTH + 1;
 
 /**
  * Delta statistics of a file as JSON text (protocol, "Per-file Statistics"). Numbers are copied digit by digit, so ids
- * above 2^53 stay exact. Bounds are never tighter than the data. Partition columns, and bounds that DuckDB does not know
- * exactly, are left out.
+ * above 2^53 stay exact. Bounds are never tighter than the data. Partition columns are left out.
  */
 export function writeStats(
   schema: TableSchema,
@@ -47,6 +48,8 @@ function writeBound(column: Column, text: string | undefined, side: 'min' | 'max
       return writeTime(text, side);
     case 'VARCHAR':
       return writeText(text, side);
+    case 'BOOLEAN':
+      return /^(?:true|false)$/.test(text) ? text : undefined;
     default:
       return undefined;
   }

@@ -112,6 +112,8 @@ function readBound(column: Column, claimed: unknown): ExactValue {
       const ms = Date.parse(text);
       return Number.isNaN(ms) ? undefined : BigInt(ms) * 1000n;
     }
+    case 'BOOLEAN':
+      return typeof claimed === 'boolean' ? claimed : undefined;
     default:
       return typeof claimed === 'string' ? Buffer.from(claimed, 'utf8') : undefined;
   }

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import { readTable } from '../../src/lake/read.js';
+import { GROUP_ROWS } from '../../src/lake/splice-candidates.js';
 import { writeStats } from '../../src/lake/stats.js';
+import type { Database } from '../../src/sql/connection.js';
+import { quoteIdentifier, quoteLiteral } from '../../src/sql/quote.js';
+import { tablePath } from '../../src/tables/layout.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { makeLake, openDatabase, select, write } from './fixture.js';
 
@@ -40,10 +44,10 @@ test.each([
   for (const text of right) expect(bounds('items', column, text, text)).toContain(`"minValues":{"${column}":${text}}`);
 });
 
-test('yes and no, and lists, have no bounds; their nulls are counted', () => {
+test('yes and no have bounds; lists have none, but their nulls are counted', () => {
   const known = { min: 'false', max: 'true', null_count: '2' };
   expect(statsOf({ is_listed: known, datasets: known })).toBe(
-    '{"numRecords":3,"minValues":{},"maxValues":{},"nullCount":{"datasets":2,"is_listed":2}}',
+    '{"numRecords":3,"minValues":{"is_listed":false},"maxValues":{"is_listed":true},"nullCount":{"datasets":2,"is_listed":2}}',
   );
 });
 
@@ -124,4 +128,45 @@ test('bounds written from real files hold every row; lists and partition columns
     expect(Object.keys(minValues)).not.toEqual(expect.arrayContaining(['site_id']));
     expect(minValues).not.toHaveProperty('datasets');
   }
+});
+
+/** Columns that have a value and no bounds: delta-rs takes their files for files of nulls. */
+async function listUnbound(db: Database, path: string, stats: string): Promise<string[]> {
+  const { minValues, maxValues } = JSON.parse(stats);
+  const columns = loadTableSchema('items').columns.filter(
+    ({ name, type }) => type !== 'VARCHAR[]' && name !== 'site_id',
+  );
+  const counts = columns.map(({ name }, index) => `count(${quoteIdentifier(name)}) AS c${index}`);
+  const row = await db.row(`SELECT ${counts.join(', ')} FROM read_parquet(${quoteLiteral(path)})`);
+  return columns
+    .filter(({ name }, index) => row?.[`c${index}`] !== 0n && !(name in minValues && name in maxValues))
+    .map(({ name }) => name);
+}
+
+test('each column that has a value has bounds: yes and no, beside row groups of nulls alone, texts that no footer cuts', async () => {
+  const [db, lake] = [await openDatabase(), await makeLake()];
+  const late = (value: string) => `CASE WHEN i >= ${GROUP_ROWS} THEN ${value} END`;
+  const values = {
+    item_id: 'i',
+    site_id: '1',
+    title: late("repeat('ü', 3000) || i"),
+    brand: "CASE WHEN i = 7 THEN repeat('🛒', 300) ELSE 'b' END",
+    mpn: late("repeat('x', 300)"),
+    price: late('i / 4.0'),
+    currency: late("'CZK'"),
+    first_seen_at: late("TIMESTAMPTZ '2026-01-01 00:00:00+00'"),
+    is_listed: late('i % 2 = 0'),
+    read_at: "TIMESTAMPTZ '2026-01-01 00:00:00+00'",
+    run_id: "'r'",
+  };
+  await write(db, lake, { select: select('items', values, `range(${GROUP_ROWS + 100}) AS r(i)`) });
+  const [file] = (await readTable(lake, 'items')).files;
+  const { path, stats } = file ?? expect.unreachable('no file');
+  expect(await listUnbound(db, tablePath(lake, 'items', path), stats)).toEqual([]);
+  const { minValues, maxValues, nullCount } = JSON.parse(stats);
+  expect([minValues.is_listed, maxValues.is_listed, nullCount.is_listed]).toEqual([false, true, GROUP_ROWS]);
+  expect([minValues.title, maxValues.title]).toEqual(['ü'.repeat(32), `${'ü'.repeat(31)}ý`]);
+  expect([minValues.brand, maxValues.brand]).toEqual(['b', `${'🛒'.repeat(31)}🛓`]);
+  expect([minValues.mpn, maxValues.mpn]).toEqual(['x'.repeat(32), `${'x'.repeat(31)}y`]);
+  expect([minValues.price, maxValues.price]).toEqual([GROUP_ROWS / 4, (GROUP_ROWS + 99) / 4]);
 });
