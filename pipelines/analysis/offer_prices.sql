@@ -1,5 +1,5 @@
 -- What every offer cost, by ranges of days: at the end of each UTC day from from_day to the day before to_day, it was
--- listed at this price. (FROM '….sql') is replaced by the query of that file; told_prices.sql lists the known prices and
+-- listed at this price. (FROM '….sql') is replaced by the query of that file; known_prices.sql lists the known prices and
 -- their order. An item without changes has had its price since it was first seen. Product and website are the current
 -- ones, for all days.
 -- Variables:
@@ -13,7 +13,7 @@ listings AS (
   FROM past_offers
   WHERE product_id IS NOT NULL
 ),
-told AS (FROM 'told_prices.sql'),
+known AS (FROM 'known_prices.sql'),
 -- At the beginning of the range, the state that the last change before it left.
 left_before AS (
   SELECT
@@ -24,8 +24,8 @@ left_before AS (
     arg_max_null(currency, moment) AS currency,
     true AS is_seen
   FROM (
-    SELECT *, epoch_us(told_at)::HUGEINT * 18446744073709551616 + nth AS moment
-    FROM told
+    SELECT *, epoch_us(known_at)::HUGEINT * 18446744073709551616 + nth AS moment
+    FROM known
     WHERE day < getvariable('first_day')
   )
   GROUP BY item_id
@@ -34,7 +34,7 @@ steps AS (
   SELECT
     item_id,
     CASE WHEN is_seen THEN getvariable('first_day') ELSE greatest(seen_day, getvariable('first_day')) END AS day,
-    NULL AS told_at,
+    NULL AS known_at,
     NULL AS nth,
     left_before.kind,
     left_before.listing,
@@ -46,7 +46,7 @@ steps AS (
   FROM listings
   LEFT JOIN left_before USING (item_id)
   UNION ALL
-  FROM told
+  FROM known
   WHERE day >= getvariable('first_day')
 ),
 price_runs AS (FROM 'price_runs.sql'),

@@ -1,6 +1,6 @@
 -- part of: offer_prices and price_spells
 -- Prices of offers from one known instant to the next, -1 if an offer was not listed. From listings, and steps: the known
--- prices (told_prices.sql), and one step without a time for the beginning of an offer.
+-- prices (known_prices.sql), and one step without a time for the beginning of an offer.
 WITH ordered AS (
   SELECT
     *,
@@ -12,9 +12,9 @@ WITH ordered AS (
     lead(last_price IGNORE NULLS) OVER in_order AS next_last_price,
     lead(currency_before) OVER in_order AS next_currency_before,
     lead(day) OVER in_order AS next_day,
-    lead(told_at) OVER in_order AS next_told_at
+    lead(known_at) OVER in_order AS next_known_at
   FROM steps
-  WINDOW in_order AS (PARTITION BY item_id ORDER BY told_at NULLS FIRST, nth)
+  WINDOW in_order AS (PARTITION BY item_id ORDER BY known_at NULLS FIRST, nth)
 )
 SELECT
   item_id,
@@ -29,13 +29,18 @@ SELECT
     WHEN listing_so_far IS NULL AND kind IS NULL AND next_kind = 'PRICE' AND kind_after_next IN ('NEW', 'RELISTED') THEN -1
     ELSE coalesce(ordered.price, next_price_before, next_last_price, listings.price)
   END AS price,
-  coalesce(ordered.currency, CASE WHEN ordered.price IS NULL THEN next_currency_before END, listings.currency) AS currency,
+  -- A currency that isn't known stays null.
+  CASE
+    WHEN ordered.price IS NOT NULL OR ordered.currency IS NOT NULL THEN ordered.currency
+    WHEN next_kind IS NOT NULL THEN next_currency_before
+    ELSE listings.currency
+  END AS currency,
   kind,
   next_kind,
   listings.first_seen_at,
   listings.price_changed_at,
-  told_at,
-  next_told_at,
+  known_at,
+  next_known_at,
   day,
   next_day
 FROM ordered

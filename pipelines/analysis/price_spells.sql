@@ -14,17 +14,17 @@
 -- Variables:
 -- · with_suspects (true or false; default false): keep prices that look wrong
 WITH listings AS (FROM 'past_offers.sql'),
-told AS (FROM 'told_prices.sql'),
+known AS (FROM 'known_prices.sql'),
 zones AS MATERIALIZED (FROM 'time_zones.sql'),
 steps AS (
   SELECT
-    item_id, NULL::DATE AS day, NULL::TIMESTAMPTZ AS told_at, NULL::BIGINT AS nth, NULL::VARCHAR AS kind,
+    item_id, NULL::DATE AS day, NULL::TIMESTAMPTZ AS known_at, NULL::BIGINT AS nth, NULL::VARCHAR AS kind,
     NULL::VARCHAR AS listing, NULL::DECIMAL(18, 4) AS price, NULL::DECIMAL(18, 4) AS price_before,
     NULL::DECIMAL(18, 4) AS last_price, NULL::VARCHAR AS currency, NULL::VARCHAR AS currency_before
   FROM listings
   WHERE first_seen_at IS NOT NULL
   UNION ALL
-  FROM told
+  FROM known
 ),
 price_runs AS (FROM 'price_runs.sql'),
 runs AS (
@@ -32,8 +32,8 @@ runs AS (
     item_id,
     price,
     currency,
-    coalesce(told_at, first_seen_at) AS from_at,
-    next_told_at AS to_at,
+    coalesce(known_at, first_seen_at) AS from_at,
+    next_known_at AS to_at,
     CASE
       WHEN kind = 'PRICE' THEN 'CHANGED'
       WHEN kind IS NULL AND price_changed_at IS NULL AND coalesce(next_kind, 'REMOVED') = 'REMOVED' THEN 'NEW'

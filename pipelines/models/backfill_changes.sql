@@ -1,4 +1,6 @@
--- Entries of items' histories that history lacks. Currency, title, page and website are the item's present ones.
+-- Entries of items' histories that history lacks. Title, page and website are the item's present ones. So is the currency,
+-- unless changes of the item name it: then it is what the next of them says that it was before, else what the last one
+-- says. It is null if the two contradict each other, or if the present currency contradicts the last one.
 -- The API document does not show if an entry's id is its change's id, so it is taken only if both are known and agree.
 -- Changes that the feed has not brought yet are left to the feed. feed_cursor is null without a feed.
 -- needs: feed_changes, history, items, typed_changes, webhook_changes
@@ -9,12 +11,12 @@ WITH entries AS MATERIALIZED (
   QUALIFY row_number() OVER (PARTITION BY item_id, change_id ORDER BY observed_at) = 1
 ),
 known AS MATERIALIZED (
-  SELECT item_id, observed_at, kind, change_id
+  SELECT item_id, observed_at, kind, change_id, currency, changes
   FROM (
-    SELECT item_id, observed_at, kind, change_id, run_id FROM history
+    SELECT item_id, observed_at, kind, change_id, currency, changes, run_id FROM history
     WHERE run_id <> CAST(getvariable('run_id') AS VARCHAR)
-    UNION ALL BY NAME SELECT item_id, observed_at, kind, change_id, run_id FROM feed_changes
-    UNION ALL BY NAME SELECT item_id, observed_at, kind, change_id, run_id FROM webhook_changes
+    UNION ALL BY NAME SELECT item_id, observed_at, kind, change_id, currency, changes, run_id FROM feed_changes
+    UNION ALL BY NAME SELECT item_id, observed_at, kind, change_id, currency, changes, run_id FROM webhook_changes
   )
   WHERE item_id IN (SELECT item_id FROM entries)
 ),
@@ -22,6 +24,32 @@ ids AS (
   SELECT coalesce(bool_and(e.change_id = k.change_id), false) AS agree
   FROM entries AS e
   JOIN known AS k USING (item_id, observed_at, kind)
+),
+switches AS (
+  SELECT item_id, list({'at': observed_at, 'old': old, 'new': new} ORDER BY observed_at) AS switches
+  FROM (
+    SELECT
+      item_id, observed_at,
+      json_extract_string(changes, '$.currency[0]') AS old,
+      json_extract_string(changes, '$.currency[1]') AS new
+    FROM (
+      SELECT item_id, observed_at, changes FROM entries
+      UNION
+      SELECT item_id, observed_at, changes FROM known
+    )
+    WHERE contains(changes, '"currency"') AND json_array_length(changes, '$.currency') = 2
+  )
+  -- An attribute may be named currency, too.
+  WHERE regexp_full_match(coalesce(old, 'XXX'), '[A-Z]{3}') AND regexp_full_match(coalesce(new, 'XXX'), '[A-Z]{3}')
+    AND old IS DISTINCT FROM new
+  GROUP BY item_id
+),
+-- The next change that another answer brought shows a currency of its time or later.
+shown AS (
+  SELECT e.item_id, e.observed_at, e.kind, arg_min(k.currency, k.observed_at) AS currency
+  FROM entries AS e
+  JOIN known AS k ON k.item_id = e.item_id AND k.observed_at >= e.observed_at
+  GROUP BY ALL
 ),
 -- Time that the feed has reached; if unknown, the items' newest time minus the delay of the feed.
 told AS (
@@ -45,7 +73,23 @@ fresh AS (
 SELECT
   CASE WHEN f.has_change_id THEN f.change_id END AS change_id,
   f.item_id, f.kind, f.observed_at, f.observed_date, f.price, f.previous_price,
-  i.currency, f.changes, i.title, i.url, i.site_id,
+  CASE
+    WHEN switches IS NULL THEN coalesce(s.currency, i.currency)
+    WHEN own IS NOT NULL THEN own.new
+    WHEN next IS NULL THEN CASE WHEN last.new = coalesce(s.currency, i.currency) THEN last.new END
+    WHEN last IS NULL OR last.new = next.old THEN next.old
+  END AS currency,
+  f.changes, i.title, i.url, i.site_id,
   f.origin, f.run_id
-FROM fresh AS f
+FROM (
+  SELECT
+    fresh.*,
+    switches,
+    list_filter(switches, lambda one: one.at < fresh.observed_at)[-1] AS last,
+    list_filter(switches, lambda one: one.at = fresh.observed_at)[1] AS own,
+    list_filter(switches, lambda one: one.at > fresh.observed_at)[1] AS next
+  FROM fresh
+  LEFT JOIN switches USING (item_id)
+) AS f
+LEFT JOIN shown AS s USING (item_id, observed_at, kind)
 LEFT JOIN items AS i USING (item_id)

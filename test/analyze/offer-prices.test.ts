@@ -83,3 +83,14 @@ it('a currency that changes is the old one on the days before', async () => {
   expect(await readDays(item, 0, changes)).toEqual(['10 EUR', '10 EUR', '10 PLN', '10 PLN', '10 PLN']);
   expect(await readDays(item, 0, '{"currency":["left","right"]}')).toEqual(Array.from({ length: 5 }, () => '10 PLN'));
 });
+
+it('has the currency of each day where a change names another one, whatever currency the changes show', async () => {
+  const own = { units: 100, unitsBefore: 2500, changedAt: noon(3) };
+  const past: PastChange[] = makeItem(own, [
+    { kind: 'NEW', at: noon(-60), units: 2400 },
+    { kind: 'CHANGED', at: noon(1), units: 2500, unitsBefore: 2400 },
+    { kind: 'CHANGED', at: noon(3), units: 100, unitsBefore: 2500, currencyBefore: 'CZK' },
+  ]).past;
+  const days = ['2400 CZK', '2500 CZK', '2500 CZK', '100 EUR', '100 EUR'];
+  for (const first of [0, 1, 2]) expect(await readDays(makeItem(own, past), first)).toEqual(days.slice(first));
+});

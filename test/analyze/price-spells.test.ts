@@ -155,6 +155,44 @@ describe('price spells', () => {
     ]);
   });
 
+  it('have the currency of their time, whatever currency the changes show', async () => {
+    const switched = (day: number, units: number, before: number, currency: string, currencyBefore: string) => ({
+      ...change('CHANGED', day, units, before),
+      ...{ currency, currencyBefore },
+    });
+    const read = async (own: Partial<PastItem>, past: PastChange[]) => {
+      const spells = await readSpells([item(1, { units: 100, ...own, past })]);
+      return spells.map(({ units, currency, from, to }) => `${units} ${currency} ${from / DAY}-${to / DAY}`);
+    };
+    // The service shows every change with today's currency, or none names the price before the first change.
+    const shown = [change('NEW', 0, 2400), change('CHANGED', 1, 2500, 2400)];
+    const last = { changedAt: 3 * DAY, unitsBefore: 2500 };
+    const expected = ['2400 CZK 0-1', '2500 CZK 1-3', '100 EUR 3-Infinity'];
+    expect(await read(last, [...shown, switched(3, 100, 2500, 'EUR', 'CZK')])).toEqual(expected);
+    expect(await read(last, [change('CHANGED', 1, 2500, 2400), switched(3, 100, 2500, 'EUR', 'CZK')])).toEqual(
+      expected,
+    );
+    expect(
+      await read({ currency: 'USD' }, [
+        ...shown,
+        switched(3, 90, 2500, 'EUR', 'CZK'),
+        switched(4, 100, 90, 'USD', 'EUR'),
+      ]),
+    ).toEqual([...expected.slice(0, 2), '90 EUR 3-4', '100 USD 4-Infinity']);
+    // Between two changes that contradict each other, and before the item's row if that does, it is not known.
+    const unsure = [
+      switched(1, 50, 40, 'EUR', 'CZK'),
+      change('CHANGED', 2, 60, 50),
+      switched(3, 100, 60, 'EUR', 'HUF'),
+    ];
+    expect(await read({}, unsure)).toEqual(['40 CZK 0-1', '50 EUR 1-2', '100 EUR 3-Infinity']);
+    const other = { ...change('CHANGED', 2, 60, 50), currency: 'USD' };
+    expect(await read({ currency: 'USD', units: 60 }, [...unsure.slice(0, 1), other])).toEqual([
+      '40 CZK 0-1',
+      '50 EUR 1-2',
+    ]);
+  });
+
   it('mark a price that is ten times too high or low, and are all sound where with_suspects asks for it', async () => {
     const past = [change('NEW', 0, 3000), change('CHANGED', 1, 300, 3000), change('CHANGED', 2, 3100, 300)];
     const world = [item(1, { units: 3100, unitsBefore: 300, changedAt: 2 * DAY, past })];

@@ -70,6 +70,62 @@ describe('entries of items’ histories', () => {
   });
 });
 
+describe('the currency of an entry', () => {
+  const switched = (id: number, hour: number, before: string, after: string) =>
+    entry(id, hour, { changes: JSON.stringify({ currency: [before, after] }) });
+  const readCurrencies = async (world: World) =>
+    (await readTexts(fillRows(world), "concat_ws(' ', hour(observed_at), currency) AS text")).map((row) => row.text);
+
+  test.each<[string, World, string[]]>([
+    [
+      'is the one before the next change that names it, and the one of the last such change after it',
+      {
+        entries: [
+          entry(11, 3),
+          switched(12, 5, 'CZK', 'PLN'),
+          entry(13, 6),
+          switched(14, 7, 'PLN', 'EUR'),
+          entry(15, 8),
+        ],
+        items: [item({ currency: 'EUR' })],
+      },
+      ['3 CZK', '5 PLN', '6 PLN', '7 EUR', '8 EUR'],
+    ],
+    [
+      'is unknown where such changes contradict each other, or the item',
+      {
+        entries: [switched(12, 5, 'CZK', 'PLN'), entry(13, 6), switched(14, 7, 'HUF', 'EUR'), entry(15, 8)],
+        items: [item({ currency: 'USD' })],
+      },
+      ['5 PLN', '6', '7 EUR', '8'],
+    ],
+    [
+      'follows a change that the feed or an earlier run has brought',
+      {
+        entries: [entry(11, 3), entry(13, 6)],
+        history: [known(null, 5, { changes: '{"currency":["CZK","EUR"]}', origin: 'diff', currency: 'EUR' })],
+        items: [item({ currency: 'EUR' })],
+      },
+      ['3 CZK', '6 EUR'],
+    ],
+    [
+      'is that of the next change that is known, where no change names it',
+      { entries: [entry(11, 3)], history: [known(null, 5, { currency: 'CZK' })], items: [item({ currency: 'EUR' })] },
+      ['3 CZK'],
+    ],
+    [
+      'is not what an attribute of that name has',
+      {
+        entries: [entry(11, 3), entry(12, 5, { changes: '{"currency":["old coins","new coins"]}' })],
+        items: [item({ currency: 'EUR' })],
+      },
+      ['3 EUR', '5 EUR'],
+    ],
+  ])('%s', async (_name, world, expected) => {
+    expect(await readCurrencies(world)).toEqual(expected);
+  });
+});
+
 describe('the id of an entry', () => {
   const entries = [entry(11, 3), entry(12, 4), entry(13, 5)];
 
