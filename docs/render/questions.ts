@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { toResultSet } from '../../src/cli/output/result-set.js';
+import { readInMemory } from '../../src/cli/output/result-set.js';
 import { writeTable } from '../../src/cli/output/table.js';
 import { Database } from '../../src/sql/connection.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
@@ -56,7 +56,8 @@ async function runAsTable(db: Database, sql: string, credits: string[]): Promise
     text += chunk;
     return true;
   };
-  await writeTable(toResultSet(await db.connection.stream(sql), credits), { columns: undefined, write });
+  const result = await readInMemory({ run: () => db.connection.run(sql) });
+  await writeTable({ ...result, credits }, { columns: undefined, write });
   const lines = text.trimEnd().split('\n');
   const shown = lines.slice(0, MOST_LINES + 2).map((line) => line.trimEnd());
   return `${[...shown, ...(lines.length > shown.length ? ['…'] : [])].join('\n')}\n`;

@@ -3,7 +3,7 @@ import {
   DOUBLE,
   DuckDBListType,
   DuckDBListValue,
-  type DuckDBResult,
+  type DuckDBResultReader,
   DuckDBStructType,
   DuckDBStructValue,
   type DuckDBType,
@@ -60,15 +60,15 @@ export async function countRows(
   const text = `SELECT count(*), min("a violating row", ${keep}) FROM (${rows.text}) AS "a violating row"`;
   try {
     const { bound: given, types } = bindParameters(check, values);
-    const found = await graph.db.stream(text, readFound, given, types);
+    const found = readFound(await graph.db.read(text, given, types));
     return { ...found, seconds: (performance.now() - startedAt) / 1000 };
   } catch (cause) {
     throw explainCheckError(check, cause);
   }
 }
 
-async function readFound(result: DuckDBResult): Promise<Pick<Violations, 'violations' | 'rows'>> {
-  const [[violations, first] = []] = await result.getRows();
+function readFound(result: DuckDBResultReader): Pick<Violations, 'violations' | 'rows'> {
+  const [[violations, first] = []] = result.getRows();
   const list = result.columnType(1);
   const row = list instanceof DuckDBListType ? list.valueType : undefined;
   const names = row instanceof DuckDBStructType ? row.entryNames : [];

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type ReadState, readStates } from '../deliver/past-tables.js';
+import { nameDamage } from '../lake/faults.js';
 import { type Lake, openLake } from '../lake/lake.js';
 import { explainLostFile } from '../lake/lost-file.js';
 import { openSession } from '../lake/session.js';
@@ -8,6 +9,7 @@ import type { CachedLake } from '../remote/cached-lake.js';
 import type { Database } from '../sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
 import type { RemoteSource } from './find-target.js';
+import type { Output } from './output/output.js';
 
 export interface ReadOptions {
   path: string;
@@ -21,7 +23,15 @@ export interface ReadOptions {
   signal: AbortSignal;
   /** DuckDB's memory limit, such as `2GB`. */
   memory?: string;
+  /**
+   * The output of the action. If a run replaces files while the action reads them, it starts again, unless it has begun
+   * to write. Without this it never starts again.
+   */
+  output?: Output;
 }
+
+/** Runs that replace files of one command one after another: a reader that is always too late ends with an error. */
+const TRIES = 3;
 
 /** A lake with views of its published tables. */
 export interface OpenedLake {
@@ -45,6 +55,24 @@ export async function readLake<T>(options: ReadOptions, action: (opened: OpenedL
 
 async function readOpened<T>(
   lake: Lake,
+  options: ReadOptions,
+  action: (opened: OpenedLake) => Promise<T>,
+  remote?: CachedLake,
+): Promise<T> {
+  for (let left = TRIES - 1; ; left -= 1) {
+    try {
+      return await readOnce(lake, options, action, remote);
+    } catch (error) {
+      const explained = explainLostFile(error);
+      if (explained === error) throw nameDamage(lake.root, error);
+      const canRestart = options.output?.hasBegun === false && !options.signal.aborted;
+      if (left === 0 || !canRestart) throw explained;
+    }
+  }
+}
+
+async function readOnce<T>(
+  lake: Lake,
   { memory = 'default', signal, asOf, tables: choose }: ReadOptions,
   action: (opened: OpenedLake) => Promise<T>,
   remote?: CachedLake,
@@ -61,8 +89,6 @@ async function readOpened<T>(
     // The last statement may have ended just before the signal came, but the command was stopped.
     signal.throwIfAborted();
     return result;
-  } catch (error) {
-    throw explainLostFile(error);
   } finally {
     await session.close();
   }

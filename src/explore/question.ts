@@ -1,4 +1,10 @@
-import type { DuckDBConnection, DuckDBResultReader, DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import {
+  type DuckDBConnection,
+  type DuckDBResultReader,
+  type DuckDBType,
+  type DuckDBValue,
+  StatementType,
+} from '@duckdb/node-api';
 import { PricelakeError } from '../io/errors.js';
 import { isOutOfMemory } from '../lake/faults.js';
 import { interruptOnAbort } from '../sql/connection.js';
@@ -123,10 +129,12 @@ export function runSelect(
   return withVariables(snapshot, set, signal, async (connection) => {
     const statement = await prepareSelect(connection, sql);
     try {
-      return toAnswer(await statement.streamAndReadUntil(limit + 1), limit);
+      const explains = statement.statementType === StatementType.EXPLAIN;
+      const first = `FROM query(${quoteLiteral(sql)}) LIMIT ${limit + 1}`;
+      const reader = await (explains ? statement.runAndReadAll() : connection.runAndReadAll(first));
+      return toAnswer(reader, limit);
     } finally {
       statement.destroySync(); // it holds all that it has computed until it is collected
-      if (!signal.aborted) await connection.run('SELECT 1').catch(() => {}); // so does a stream that has not ended
     }
   });
 }

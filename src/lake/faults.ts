@@ -100,26 +100,26 @@ export async function explainMemory<T>(doing: string, work: () => Promise<T>): P
 const DAMAGE =
   /No files found that match the pattern|No magic bytes found|Cannot open file "[^"]*\.parquet|ZSTD Decompression|TProtocolException|\.parquet' too small/i;
 
-/**
- * Runs `work` under the lock, so that no file can come or go. A data file that DuckDB can't read becomes PricelakeError
- * `lake_invalid`; other errors pass through.
- */
+/** Runs `work` under the lock, so that no file can come or go, with `nameDamage` for its error. */
 export async function explainDamage<T>(lakePath: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
-  } catch (cause) {
-    if (cause instanceof PricelakeError || !(cause instanceof Error) || !DAMAGE.test(cause.message)) throw cause;
-    if (findFault(cause) !== undefined) throw cause;
-    const [reason] = cause.message.split('\n', 1);
-    throw new PricelakeError(
-      'lake_invalid',
-      `${lakePath}: a data file is missing or damaged: ${reason?.trim()}`,
-      {
-        hint: '`pricelake verify` names all of them; `pricelake rebuild` rebuilds the tables from the kept raw bytes.',
-      },
-      { cause },
-    );
+  } catch (error) {
+    throw nameDamage(lakePath, error);
   }
+}
+
+/** PricelakeError `lake_invalid` for a data file that DuckDB can't read; any other error as it is. */
+export function nameDamage(lakePath: string, error: unknown): unknown {
+  if (error instanceof PricelakeError || !(error instanceof Error) || !DAMAGE.test(error.message)) return error;
+  if (findFault(error) !== undefined) return error;
+  const [reason] = error.message.split('\n', 1);
+  return new PricelakeError(
+    'lake_invalid',
+    `${lakePath}: a data file is missing or damaged: ${reason?.trim()}`,
+    { hint: '`pricelake verify` names all of them; `pricelake rebuild` rebuilds the tables from the kept raw bytes.' },
+    { cause: error },
+  );
 }
 
 /** The stable code of any error, some of the system and of DuckDB included; `unexpected` for all others. */

@@ -1,7 +1,6 @@
 import {
   type DuckDBConnection,
   DuckDBInstance,
-  type DuckDBResult,
   type DuckDBResultReader,
   type DuckDBType,
   type DuckDBValue,
@@ -92,8 +91,12 @@ export class Database {
   }
 
   /** All rows of a statement, with the types of DuckDB. */
-  read(sql: string, values?: DuckDBValue[]): Promise<DuckDBResultReader> {
-    return this.withSession((connection) => connection.runAndReadAll(sql, values));
+  read(
+    sql: string,
+    values?: DuckDBValue[] | Record<string, DuckDBValue>,
+    types?: Record<string, DuckDBType>,
+  ): Promise<DuckDBResultReader> {
+    return this.withSession((connection) => connection.runAndReadAll(sql, values, types));
   }
 
   /** All rows as objects of JavaScript values: BIGINT → bigint, DECIMAL and times stay DuckDB values. */
@@ -104,16 +107,6 @@ export class Database {
   /** The first row, or undefined. */
   async row(sql: string, values?: DuckDBValue[]): Promise<Record<string, DuckDBValue> | undefined> {
     return (await this.rows(sql, values))[0];
-  }
-
-  /** Lends `read` the result of a statement while its rows come in. */
-  stream<T>(
-    sql: string,
-    read: (result: DuckDBResult) => Promise<T>,
-    values?: Record<string, DuckDBValue>,
-    types?: Record<string, DuckDBType>,
-  ): Promise<T> {
-    return this.withSession(async (connection) => read(await connection.stream(sql, values, types)));
   }
 
   /** Lends a session until `work` ends. */

@@ -8,6 +8,7 @@ import { quoteIdentifier } from './quote.js';
 import { Relation } from './relation.js';
 import { code, type Sql, sql } from './sql.js';
 import { type ColumnType, writeEmptySelect } from './table-relation.js';
+import { runWhole } from './whole-result.js';
 
 /** Rows that are kept in memory at most. More stay in their files, so that memory does not grow with them. */
 export const FEW_ROWS = 50_000n;
@@ -76,15 +77,18 @@ export class RelationGraph {
   /** The items of these rows, which stand after FROM. No row becomes an object: they may be all items of a lake. */
   async itemIds(rows: Relation | Sql): Promise<IdSet> {
     const each = sql`SELECT DISTINCT item_id FROM ${rows}`;
-    const ids = new BigInt64Array(Number(await this.count(each)));
-    await this.db.stream(sql`${each} ORDER BY item_id`.text, async (result) => {
+    const { text } = sql`${each} ORDER BY item_id`;
+    await this.ready(each);
+    return this.db.withSession(async (connection) => {
+      const { count, chunks } = await runWhole({ run: () => connection.run(text) });
+      const ids = new BigInt64Array(count);
       let place = 0;
-      for await (const chunk of result) {
+      for await (const chunk of chunks()) {
         ids.set(chunk.getColumnValues(0) as bigint[], place);
         place += chunk.rowCount;
       }
+      return new IdSet(ids);
     });
-    return new IdSet(ids);
   }
 
   /** Resolves when all relations that the SQL reads are made. */

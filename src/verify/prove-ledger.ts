@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { BIGINT } from '@duckdb/node-api';
 import { packagePath } from '../io/package-path.js';
 import { quoteIdentifier } from '../sql/quote.js';
+import { streamRows } from '../sql/whole-result.js';
 import { createReplayedViews, type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 
 export const cursorProof: Proof = {
@@ -106,8 +107,8 @@ export const historyProof: Proof = {
     await context.db.run(readFileSync(packagePath('pipelines/models/macros.sql'), 'utf8'));
     const sql = readFileSync(packagePath('pipelines/proofs/items_follow_history.sql'), 'utf8');
     const cursor = readApplied(context.tables.get('items')).cursor ?? 0n;
-    const result = await context.db.connection.stream(sql, { cursor }, { cursor: BIGINT });
-    for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+    const source = { from: `(${sql}\n)`, values: { cursor }, types: { cursor: BIGINT } };
+    for await (const chunk of streamRows(context.db.connection, source).chunks()) {
       context.signal.throwIfAborted();
       for (let i = 0; i < chunk.rowCount; i += 1) {
         const [itemId, fault] = chunk.getRowValues(i);

@@ -2,7 +2,7 @@ import { tableFromIPC, type Vector } from 'apache-arrow';
 import { afterAll, describe, expect, it } from 'vitest';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { createStreamOutput } from '../../src/cli/output/output.js';
-import { toResultSet } from '../../src/cli/output/result-set.js';
+import { readStatement } from '../../src/cli/output/result-set.js';
 import { writeFormat } from '../../src/cli/output/write-result.js';
 import type { Format } from '../../src/cli/shared-options.js';
 import { Database } from '../../src/sql/connection.js';
@@ -12,7 +12,12 @@ const db = await Database.open();
 afterAll(() => db.close());
 
 async function format(kind: Format, sql: string, output = new MemoryOutput(), credits: string[] = []) {
-  await writeFormat(toResultSet(await db.connection.stream(sql), credits), kind, undefined, output);
+  const { connection } = db;
+  const result = await readStatement(
+    { connection, statement: await connection.prepare(sql), from: `(${sql})` },
+    { format: kind, isFile: false },
+  );
+  await writeFormat({ ...result, credits }, kind, undefined, output);
   return output;
 }
 

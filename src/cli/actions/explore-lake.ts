@@ -11,7 +11,7 @@ import { TABLE_NAMES } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { explore } from '../commands/read.js';
 import { chooseRemote, findTarget, type RemoteSource } from '../find-target.js';
-import { toResultSet } from '../output/result-set.js';
+import { readStatement } from '../output/result-set.js';
 import { writeFormat } from '../output/write-result.js';
 import { untilStopped } from '../run-command.js';
 import type { CliIo } from '../terminal-io.js';
@@ -92,10 +92,13 @@ export async function openSource(path: string, remote: RemoteSource | undefined)
 
 const writeRows: WriteRows = async ({ connection, sql, credits, scratch }, format, take) => {
   const relation = { db: readsFrom(connection), from: `(${sql}\n)`, scratch };
-  const statement = await connection.prepare(format === 'parquet' ? `FROM (${sql}\n) LIMIT 0` : sql);
+  const statement = await connection.prepare(sql);
   try {
-    const result = { ...toResultSet(await statement.stream(), [...credits]), relation };
-    await writeFormat(result, format, undefined, { columns: undefined, write: take });
+    const result = await readStatement({ connection, statement, from: relation.from }, { format, isFile: false });
+    await writeFormat({ ...result, credits: [...credits], relation }, format, undefined, {
+      columns: undefined,
+      write: take,
+    });
   } finally {
     statement.destroySync(); // it holds all that it has computed until it is collected
   }

@@ -15,7 +15,9 @@ import {
 } from '../../analyze/variables.js';
 import { loadTree, loadWeights } from '../../analyze/weights.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
-import type { Database } from '../../sql/connection.js';
+import { nameDamage } from '../../lake/faults.js';
+import { explainLostFile } from '../../lake/lost-file.js';
+import { type Database, interruptOnAbort } from '../../sql/connection.js';
 import { readAnalysis } from '../../sql/model.js';
 import { quoteLiteral } from '../../sql/quote.js';
 import { lockDown, prepareSelect } from '../../sql/read-only-sql.js';
@@ -29,7 +31,7 @@ import { chooseRemote, findTarget } from '../find-target.js';
 import { toJsonText } from '../json-text.js';
 import { hangText, wrapText } from '../output/display-width.js';
 import { readStatement } from '../output/result-set.js';
-import { requireDestination, writeResult } from '../output/write-result.js';
+import { findDestination, requireDestination, writeResult } from '../output/write-result.js';
 import { toPlainLine, toTerminalText } from '../plain-text.js';
 import { openSpells } from '../prepare-spells.js';
 import { readCredits, readLake } from '../read-lake.js';
@@ -48,7 +50,7 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
   const remote = chooseRemote(request, context.io);
   const tables = (db: Database) => (remote === undefined || sql === undefined ? TABLE_NAMES : findTables(db, sql));
   const asOf = request.asOf === undefined ? undefined : BigInt(request.asOf);
-  return readLake({ path, remote, tables, memory, asOf, signal: context.signal }, async (opened) => {
+  return readLake({ path, remote, tables, memory, asOf, ...context }, async (opened) => {
     const { db, lake, scratch } = opened;
     const credits = await readCredits(db);
     if (request.fx !== undefined) await prepareConversion(db, { file: request.fx, base: request.fxBase ?? 'EUR' });
@@ -71,15 +73,24 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
         const statement = await prepareSelect(db.connection, one);
         const source = await describe(one);
         if (request.explainSource === true) return await showSource(source, context);
-        const result = await readStatement(statement, request.format);
-        const relation = { db, from: `query(${quoteLiteral(one)})`, scratch };
+        const from = `query(${quoteLiteral(one)})`;
+        const select = { connection: db.connection, statement, from };
+        const result = await readStatement(select, findDestination(request, context));
+        const relation = { db, from, scratch };
         return await writeResult({ ...result, credits, relation, source: toJsonText(source) }, request, context);
       } catch (error) {
-        throw explainSqlError(error);
+        const isLost = explainLostFile(error) !== error;
+        throw isLost ? error : explainSqlError(nameDamage(lake.root, error));
       }
     };
     if (sql !== undefined) return run(sql);
-    await (await import('./query-prompt.js')).promptQueries(context, run, () => db.connection.interrupt());
+    let stop = new AbortController();
+    const runUntilStopped = async (one: string) => {
+      stop = new AbortController();
+      const release = interruptOnAbort(db.connection, stop.signal);
+      return run(one).finally(release);
+    };
+    await (await import('./query-prompt.js')).promptQueries(context, runUntilStopped, () => stop.abort());
     return undefined;
   });
 }

@@ -3,7 +3,7 @@ import type { Arguments, CommandContext } from '../command.js';
 import type { changes } from '../commands/deliver.js';
 import { findTarget } from '../find-target.js';
 import { readStatement } from '../output/result-set.js';
-import { requireDestination, writeResult } from '../output/write-result.js';
+import { findDestination, requireDestination, writeResult } from '../output/write-result.js';
 import { readCredits, readLake } from '../read-lake.js';
 
 /** @throws PricelakeError `usage` if the lake does not know what changed */
@@ -11,12 +11,16 @@ export async function showChanges(request: Arguments<typeof changes>, context: C
   const { table, since } = request;
   requireDestination(request, context);
   const { lake: path } = await findTarget(request);
-  return readLake({ path, signal: context.signal }, async ({ db, lake, scratch }) => {
+  return readLake({ path, ...context }, async ({ db, lake, scratch }) => {
     const credits = await readCredits(db);
     const { select, from, to, runs } = await selectChanges(lake, table, since);
     const statement = await db.connection.prepare(select);
-    const result = await readStatement(statement, request.format);
-    const relation = { db, from: `(${select})`, scratch };
+    const rows = `(${select})`;
+    const result = await readStatement(
+      { connection: db.connection, statement, from: rows },
+      findDestination(request, context),
+    );
+    const relation = { db, from: rows, scratch };
     const facts = { table, versions: { from, to }, runs };
     return writeResult({ ...result, credits, relation, facts }, request, context);
   });

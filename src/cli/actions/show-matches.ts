@@ -27,7 +27,7 @@ const CREDITS = `SELECT DISTINCT attribution AS text FROM sites
 export async function showMatches(request: Arguments<typeof matches>, context: CommandContext) {
   requireDestination(request, context);
   const { lake } = await findTarget(request);
-  return readLake({ path: lake, signal: context.signal }, async (opened) => {
+  return readLake({ path: lake, ...context }, async (opened) => {
     const { db } = opened;
     await requireKnown(db, { brand: request.brand });
     await setVariables(db, { brand: request.brand ?? null, top: BigInt(request.top), min_similarity: null });

@@ -73,7 +73,7 @@ export async function showSpread(asked: Arguments<typeof spread>, context: Comma
   const target = await findTarget(asked);
   const conversion = findConversion(asked, target);
   const since = readSince(asked, context.io.now());
-  return readLake({ path: target.lake, signal: context.signal }, async (opened) => {
+  return readLake({ path: target.lake, ...context }, async (opened) => {
     const { db } = opened;
     const request = asked.by === 'match' ? await compareMatches(db, asked) : asked;
     const selection = { ...request, withOutliers: request.outliers, since };

@@ -8,11 +8,14 @@ export interface Output {
   write(chunk: string | Uint8Array): Promise<boolean>;
   /** Columns of the terminal; undefined without one. */
   readonly columns: number | undefined;
+  /** True once something was written. */
+  readonly hasBegun?: boolean;
 }
 
 /** Makes text safe if the stream is a terminal. EPIPE closes the output without an error. */
 export function createStreamOutput(stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number }): Output {
   let closed = false;
+  let hasBegun = false;
   const isClosing = (error: Error) => hasSystemCode(error, 'EPIPE', 'ERR_STREAM_DESTROYED');
   stream.on('error', (error) => {
     if (!isClosing(error)) throw error;
@@ -21,8 +24,12 @@ export function createStreamOutput(stream: NodeJS.WritableStream & { isTTY?: boo
   const isTerminal = stream.isTTY === true;
   return {
     columns: isTerminal ? measureScreen(stream).columns : undefined,
+    get hasBegun() {
+      return hasBegun;
+    },
     write: (chunk) =>
       new Promise((resolve, reject) => {
+        hasBegun = true;
         if (closed) return resolve(false);
         stream.write(isTerminal && typeof chunk === 'string' ? toTerminalText(chunk) : chunk, (error) => {
           if (!error) return resolve(true);

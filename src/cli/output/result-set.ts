@@ -1,12 +1,14 @@
 import {
+  type DuckDBConnection,
   type DuckDBPreparedStatement,
-  type DuckDBResult,
   type DuckDBType,
   DuckDBTypeId,
   type DuckDBValue,
+  StatementType,
 } from '@duckdb/node-api';
 import type { Database } from '../../sql/connection.js';
 import { quoteIdentifier } from '../../sql/quote.js';
+import { holdRows, type Rows, runWhole, streamRows } from '../../sql/whole-result.js';
 import type { OpenedLake } from '../read-lake.js';
 import type { Format } from '../shared-options.js';
 
@@ -47,9 +49,10 @@ export interface ResultSql {
   scratch: string;
 }
 
-/** Streams rows of exact DuckDB values. */
+/** Rows of exact DuckDB values. */
 export interface ResultSet {
   columns: ResultColumn[];
+  /** Read once; they throw the error of their statement. */
   batches: AsyncIterable<DuckDBValue[][]>;
   /** Licence texts that go with the data. */
   credits: string[];
@@ -58,13 +61,6 @@ export interface ResultSet {
   source?: string | undefined;
   /** Members of the JSON line that say what the rows are about. */
   facts?: Readonly<Record<string, unknown>>;
-}
-
-/** Makes names of columns unique (`id`, `id_1`). */
-export function toResultSet(result: DuckDBResult, credits: string[] = []): ResultSet {
-  const types = result.columnTypes();
-  const columns = result.deduplicatedColumnNames().map((name, i) => ({ name, type: types[i] as DuckDBType }));
-  return { columns, batches: result.yieldRows(), credits };
 }
 
 /** The columns of a result that people see: those with a heading. */
@@ -95,14 +91,72 @@ export function selectColumns(result: ResultSet, { headings, kept: first = [], s
   return { columns, batches: pickAll(), credits: result.credits };
 }
 
-/** The rows of a statement; none for Parquet, because DuckDB itself writes its file. */
-export async function readStatement(statement: DuckDBPreparedStatement, format: Format | undefined) {
-  if (format !== 'parquet') return toResultSet(await statement.stream());
-  const columns = Array.from({ length: statement.columnCount }, (_, i) => ({
-    name: statement.columnName(i),
-    type: statement.columnType(i),
-  }));
-  return { columns, batches: (async function* (): ResultSet['batches'] {})() };
+/** A statement, and the same rows as they follow FROM. */
+export interface Select {
+  connection: DuckDBConnection;
+  statement: DuckDBPreparedStatement;
+  from: string;
+}
+
+/** The form of rows and their destination. */
+export interface Destination {
+  format: Format;
+  /** A file, which is replaced at the end only. */
+  isFile: boolean;
+}
+
+/** Nobody reads more in a table. A line says that it was cut. */
+export const MOST_TABLE_ROWS = 1000;
+
+/** Longer results are written while their query runs. */
+const MOST_HELD_ROWS = 1_000_000;
+
+/**
+ * The rows of a statement; no rows for Parquet, because DuckDB itself writes its file. For stdout, a result that is not
+ * very long is held before its first row is written, so that neither an error nor a lost file can cut it.
+ */
+export async function readStatement(
+  { connection, statement, from }: Select,
+  { format, isFile }: Destination,
+): Promise<Pick<ResultSet, 'columns' | 'batches'>> {
+  if (statement.statementType === StatementType.EXPLAIN) return readInMemory(statement);
+  const columns = readColumns(statement);
+  if (format === 'parquet') return { columns, batches: (async function* (): ResultSet['batches'] {})() };
+  const streamed = streamRows(connection, { from });
+  if (isFile) return { columns, batches: readRows(streamed, columns.length) };
+  const most = format === 'table' ? MOST_TABLE_ROWS : MOST_HELD_ROWS;
+  const held = await holdRows(connection, { from }, most + 1);
+  const isWhole = format === 'table' || held.count <= most;
+  return { columns, batches: readRows(isWhole ? held : streamed, columns.length) };
+}
+
+/** The few rows of a statement that no other can read from, such as EXPLAIN. */
+export async function readInMemory(
+  statement: Pick<DuckDBPreparedStatement, 'run'>,
+): Promise<Pick<ResultSet, 'columns' | 'batches'>> {
+  const { result, ...rows } = await runWhole(statement);
+  const types = result.columnTypes();
+  const columns = result.deduplicatedColumnNames().map((name, i) => ({ name, type: types[i] as DuckDBType }));
+  return { columns, batches: readRows(rows, columns.length) };
+}
+
+/** Makes names of columns unique (`id`, `id:1`). */
+function readColumns(statement: DuckDBPreparedStatement): ResultColumn[] {
+  const seen = new Map<string, number>();
+  return Array.from({ length: statement.columnCount }, (_, i) => {
+    const name = statement.columnName(i);
+    const before = seen.get(name) ?? 0;
+    seen.set(name, before + 1);
+    return { name: before === 0 ? name : `${name}:${before}`, type: statement.columnType(i) };
+  });
+}
+
+async function* readRows({ chunks }: Rows, columns: number): ResultSet['batches'] {
+  for await (const chunk of chunks()) {
+    const rows = chunk.getRows();
+    for (const row of rows) row.length = columns;
+    yield rows;
+  }
 }
 
 /** The headings without those of the named columns that hold nothing in the whole table. */
@@ -117,13 +171,17 @@ export async function withoutEmpty<Headings extends Record<string, string>>(
   return Object.fromEntries(Object.entries(headings).filter(([name]) => row?.[name] !== 0n)) as Partial<Headings>;
 }
 
-/** A table of the session, with the credits that the query selects as `text`. A stream ends with the next statement. */
+/** The rows that a table of the session has now, with the credits that the query selects as `text`. */
 export async function readTableResult(
   { db, scratch }: Pick<OpenedLake, 'db' | 'scratch'>,
   table: string,
   creditsSql: string,
 ): Promise<ResultSet> {
   const credits = (await db.rows(creditsSql)).map(({ text }) => String(text));
-  const result = toResultSet(await db.connection.stream(`FROM ${table}`), credits);
-  return { ...result, relation: { db, from: table, scratch } };
+  const statement = await db.connection.prepare(`FROM ${table}`);
+  const result = await readStatement(
+    { connection: db.connection, statement, from: table },
+    { format: 'csv', isFile: true },
+  );
+  return { ...result, credits, relation: { db, from: table, scratch } };
 }

@@ -5,11 +5,9 @@ import { toPlainLine } from '../plain-text.js';
 import { hangText, truncateToWidth } from './display-width.js';
 import { showAmount, showDouble, trimZeros } from './money.js';
 import type { Output } from './output.js';
-import type { ResultSet } from './result-set.js';
+import { MOST_TABLE_ROWS as MOST_ROWS, type ResultSet } from './result-set.js';
 import { layOutTable, right } from './table-layout.js';
 
-/** Nobody reads more in a table. A line says that it was cut. */
-const MOST_ROWS = 1000;
 /** Cells of a text without a terminal, because people also read logs and e-mails. */
 const MOST_CELLS = 48;
 

@@ -9,7 +9,7 @@ import type { CommandContext, CommandReport } from '../command.js';
 import { toJsonText } from '../json-text.js';
 import type { Format } from '../shared-options.js';
 import { createStreamOutput, type Output } from './output.js';
-import { DATATYPES, type ForPeople, type ResultSet, selectColumns } from './result-set.js';
+import { DATATYPES, type Destination, type ForPeople, type ResultSet, selectColumns } from './result-set.js';
 import { writeCreditedTable } from './table.js';
 import { writeCsv, writeJson, writeNdjson, writeRows } from './text-formats.js';
 
@@ -44,6 +44,12 @@ export async function writeResult(
   const isOnScreen = format === 'table' && file === undefined;
   if (credits.length > 0 && !isOnScreen) io.log('info', 'attribution', { texts: credits, metadata });
   return { rows, file, format, attribution: credits, metadata, ...facts };
+}
+
+/** Rows within the one line of `--json` are JSON. */
+export function findDestination({ format = 'table', output }: ResultRequest, { json }: CommandContext): Destination {
+  const isFile = output !== undefined;
+  return { format: json && !isFile ? 'json' : format, isFile };
 }
 
 export const isForEyes = ({ format = 'table' }: ResultRequest, { json }: CommandContext): boolean =>

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import type { DuckDBDataChunk, DuckDBPreparedStatement, DuckDBResult, DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBDataChunk, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api';
 import { Database } from '../../sql/connection.js';
 import { quoteLiteral } from '../../sql/quote.js';
+import { runWhole } from '../../sql/whole-result.js';
 
 /** Values by parameter name: `{ step: 3 }` for `$step`. */
 export type SqlValues = Record<string, DuckDBValue>;
@@ -88,9 +89,8 @@ export class WorldSession {
   async eachChunk(sql: string, values: SqlValues, take: (chunk: DuckDBDataChunk) => void): Promise<void> {
     const prepared = await this.#database.connection.prepare(sql);
     bindNamed(prepared, values);
-    const result: DuckDBResult = await prepared.run();
-    for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
-      take(chunk);
+    const { chunks } = await runWhole(prepared);
+    for await (const chunk of chunks()) take(chunk);
   }
 
   /** Writes the one text column of a query as lines, byte for byte. */

@@ -1,0 +1,114 @@
+import type {
+  DuckDBConnection,
+  DuckDBDataChunk,
+  DuckDBMaterializedResult,
+  DuckDBPreparedStatement,
+  DuckDBResult,
+  DuckDBType,
+  DuckDBValue,
+} from '@duckdb/node-api';
+import { PricelakeError } from '../io/errors.js';
+import { quoteIdentifier } from './quote.js';
+
+// A result that streams returns null at its end and also at an error, and the bindings don't expose the error. Only this
+// file may fetch chunks: it counts the rows of results in memory, and marks the end of those that stream.
+
+/** The rows of a statement. */
+export interface Rows {
+  /**
+   * Reads the rows once. Another statement on the session ends this one early.
+   * @throws the error of the statement, also after some of its rows
+   */
+  chunks(): AsyncGenerator<DuckDBDataChunk>;
+}
+
+/** Rows that fit into memory. The statement has ended without an error. */
+export async function runWhole(
+  statement: Pick<DuckDBPreparedStatement, 'run'>,
+): Promise<Rows & { count: number; result: DuckDBMaterializedResult }> {
+  const result = await statement.run();
+  const count = result.rowCount;
+  return { count, result, chunks: () => readCounted(result, BigInt(count)) };
+}
+
+async function* readCounted(result: DuckDBResult, count: bigint): AsyncGenerator<DuckDBDataChunk> {
+  let read = 0n;
+  for await (const chunk of fetchChunks(result)) {
+    read += BigInt(chunk.rowCount);
+    yield chunk;
+  }
+  if (read !== count) throw cutResult(read);
+}
+
+async function* fetchChunks(result: DuckDBResult): AsyncGenerator<DuckDBDataChunk> {
+  for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
+    yield chunk;
+}
+
+const cutResult = (read: bigint) =>
+  new PricelakeError('query', `DuckDB ended the result after ${read} rows, before its end, and gave no reason`, {
+    hint: 'Run the command again.',
+  });
+
+/** A relation as it follows FROM, with the values of its parameters. */
+export interface RowSource {
+  from: string;
+  values?: Record<string, DuckDBValue>;
+  types?: Record<string, DuckDBType>;
+}
+
+const END = quoteIdentifier('end of the result');
+
+/**
+ * Any number of rows while their statement runs, with one more column. A row follows that only marks the end, because
+ * DuckDB keeps the order of UNION ALL; after an error it never comes.
+ */
+export function streamRows(connection: DuckDBConnection, { from, values, types }: RowSource): Rows {
+  const marked = `SELECT *, false AS ${END} FROM ${from} UNION ALL BY NAME SELECT true AS ${END}`;
+  return {
+    async *chunks() {
+      let read = 0n;
+      let hasEnded = false;
+      for await (const chunk of fetchChunks(await connection.stream(marked, values, types))) {
+        hasEnded = chunk.getColumnVector(chunk.columnCount - 1).getItem(chunk.rowCount - 1) === true;
+        if (hasEnded) chunk.rowCount -= 1;
+        read += BigInt(chunk.rowCount);
+        if (chunk.rowCount > 0) yield chunk;
+      }
+      if (hasEnded) return;
+      // Computes all values again, for the error alone.
+      await connection.run(`SELECT max(hash(COLUMNS(*))) FROM ${from}`, values, types);
+      throw cutResult(read);
+    },
+  };
+}
+
+/** One held result a session. */
+const HELD = quoteIdentifier('held result');
+
+/**
+ * At most `most` rows in a temporary table of the session, which DuckDB spills to disk at its memory limit. However slowly
+ * they are taken, the files that the statement reads are no longer needed.
+ */
+export async function holdRows(
+  connection: DuckDBConnection,
+  { from, values, types }: RowSource,
+  most: number,
+): Promise<Rows & { count: bigint }> {
+  const made = await connection.runAndReadAll(
+    `CREATE OR REPLACE TEMP TABLE ${HELD} AS FROM ${from} LIMIT ${most}`,
+    values,
+    types,
+  );
+  const count = made.getRows()[0]?.[0] as bigint;
+  return {
+    count,
+    async *chunks() {
+      try {
+        yield* readCounted(await connection.stream(`FROM ${HELD}`), count);
+      } finally {
+        await connection.run(`DROP TABLE IF EXISTS ${HELD}`).catch(() => {}); // the session was interrupted
+      }
+    },
+  };
+}
