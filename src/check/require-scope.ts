@@ -1,7 +1,5 @@
 import { PricelakeError } from '../io/errors.js';
 import type { Database } from '../sql/connection.js';
-import { loadTableSchema } from '../tables/schemas.js';
-import type { Check } from './check.js';
 import {
   asTree,
   findUnstable,
@@ -13,7 +11,9 @@ import {
   type Tree,
   toName,
   walkTree,
-} from './query-tree.js';
+} from '../sql/query-tree.js';
+import { loadTableSchema } from '../tables/schemas.js';
+import type { Check } from './check.js';
 
 /** Why a query does not follow its scope. */
 class Refusal extends Error {}

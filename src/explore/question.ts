@@ -115,6 +115,8 @@ function bindSpells(query: string): string {
 }
 
 interface SelectOptions {
+  /** Prepares the SELECT; default as one of ours. */
+  prepare?: typeof prepareSelect;
   set?: Question['set'];
   limit: number;
   signal: AbortSignal;
@@ -124,10 +126,10 @@ interface SelectOptions {
 export function runSelect(
   snapshot: Snapshot,
   sql: string,
-  { set = {}, limit, signal }: SelectOptions,
+  { prepare = prepareSelect, set = {}, limit, signal }: SelectOptions,
 ): Promise<Answer> {
   return withVariables(snapshot, set, signal, async (connection) => {
-    const statement = await prepareSelect(connection, sql);
+    const statement = await prepare(connection, sql);
     try {
       const explains = statement.statementType === StatementType.EXPLAIN;
       const first = `FROM query(${quoteLiteral(sql)}) LIMIT ${limit + 1}`;

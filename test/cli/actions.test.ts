@@ -50,6 +50,8 @@ describe('query', () => {
     ['selec', 'query', 'Parser Error: syntax error at or near "selec"'],
     ['FROM itms', 'query', 'Catalog Error: Table with name itms does not exist! Did you mean "items"?'],
     ["FROM read_text('/etc/passwd')", 'query', /^Permission Error: Cannot access file/u],
+    ["FROM enable_profiling(save_location='x.json')", 'query', /^enable_profiling\(\) is not allowed here$/u],
+    ["FROM enable_logging(storage='file')", 'query', /^enable_logging\(\) is not allowed here$/u],
     ["SELECT 'x'::BIGINT", 'query', /^Conversion Error: Could not convert string 'x' to INT64$/u],
     [undefined, 'usage', /^pass the SQL in one way/u],
   ])('answers %j with one clear line', async (sql, code, message) => {

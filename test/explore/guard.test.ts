@@ -1,4 +1,5 @@
 /** Who may read the pages, and what SQL may reach. */
+import { readdir, readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -95,9 +96,13 @@ test('pages run only their own script, and ask nothing of other hosts', async ()
 });
 
 test.each([
-  ["SELECT * FROM read_text('/etc/hostname')", /Permission|disabled/u],
-  ["SELECT * FROM glob('/etc/*')", /Permission|disabled/u],
-  ["SELECT * FROM '/etc/passwd'", /Permission|disabled|does not exist/u],
+  ["SELECT * FROM read_text('/etc/hostname')", /read_text\(\) is not allowed/u],
+  ["SELECT * FROM glob('/etc/*')", /glob\(\) is not allowed/u],
+  ["SELECT * FROM '/etc/passwd'", /files can.{1,6}t be read as tables/u],
+  ["SELECT * FROM enable_profiling(save_location='x')", /enable_profiling\(\) is not allowed/u],
+  ["SELECT * FROM enable_logging(storage='file')", /enable_logging\(\) is not allowed/u],
+  ["SELECT repeat('x', 900000000)", /repeat\(\) is not allowed here, because/u],
+  ['SELECT len(range(100000000))', /range\(\) is not allowed here, because/u],
   ["COPY (SELECT 1) TO '/tmp/x.csv'", /COPY is not allowed/u],
   ["ATTACH '/tmp/x.db'", /ATTACH is not allowed/u],
   ['INSTALL httpfs', /INSTALL is not allowed/u],
@@ -114,5 +119,18 @@ test.each([
 test('files of the lake’s private folder are out of reach', async () => {
   const file = join(explored.story.lakePath, '_pricelake', 'format.json');
   const page = await explored.page(`/sql?sql=${encodeURIComponent(`SELECT * FROM read_text('${file}')`)}`);
-  expect(page).toMatch(/role="alert"><pre>[^<]*Permission/u);
+  expect(page).toMatch(/role="alert"><pre>read_text\(\) is not allowed/u);
+});
+
+test('SQL writes nothing into the lake through settings of DuckDB', async () => {
+  const file = join(explored.story.lakePath, 'items', '_delta_log', '00000000000000000000.json');
+  const before = await readFile(file, 'utf8');
+  await explored.page(
+    `/sql?sql=${encodeURIComponent(`FROM enable_profiling(format='json', save_location='${file}')`)}`,
+  );
+  const logs = `FROM enable_logging(storage='file', storage_config={'path': '${join(explored.story.lakePath, 'items', 'logs')}'})`;
+  await explored.page(`/sql?sql=${encodeURIComponent(logs)}`);
+  expect(await explored.page('/sql?sql=SELECT+1')).toContain('1 row in');
+  expect(await readFile(file, 'utf8')).toBe(before);
+  expect(await readdir(join(explored.story.lakePath, 'items'))).not.toContain('logs');
 });

@@ -20,7 +20,8 @@ import { explainLostFile } from '../../lake/lost-file.js';
 import { type Database, interruptOnAbort } from '../../sql/connection.js';
 import { readAnalysis } from '../../sql/model.js';
 import { quoteLiteral } from '../../sql/quote.js';
-import { lockDown, prepareSelect } from '../../sql/read-only-sql.js';
+import { lockDown } from '../../sql/read-only-sql.js';
+import { prepareUserSelect } from '../../sql/user-select.js';
 import { tablePath } from '../../tables/layout.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
@@ -70,7 +71,7 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
     const run = async (one: string) => {
       try {
         if (listNames(db, one).includes(SPELLS)) await spells?.prepare();
-        const statement = await prepareSelect(db.connection, one);
+        const statement = await prepareUserSelect(db.connection, one, 'files');
         const source = await describe(one);
         if (request.explainSource === true) return await showSource(source, context);
         const from = `query(${quoteLiteral(one)})`;

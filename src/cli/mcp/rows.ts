@@ -1,10 +1,17 @@
-import { type DuckDBConnection, type DuckDBType, DuckDBTypeId, type DuckDBValue } from '@duckdb/node-api';
+import {
+  type DuckDBConnection,
+  type DuckDBType,
+  DuckDBTypeId,
+  type DuckDBValue,
+  StatementType,
+} from '@duckdb/node-api';
 import * as z from 'zod';
 import { withVariables } from '../../explore/question.js';
 import type { Snapshot } from '../../explore/snapshot.js';
 import { PricelakeError } from '../../io/errors.js';
 import { quoteIdentifier } from '../../sql/quote.js';
-import { parseReading, prepareSelect } from '../../sql/read-only-sql.js';
+import { prepareSelect } from '../../sql/read-only-sql.js';
+import { prepareUserSelect } from '../../sql/user-select.js';
 import { type ExactJson, toExactJson } from '../exact-json.js';
 import { explainSqlError } from '../explain-sql-error.js';
 import { toReportValue } from '../output/report-rows.js';
@@ -22,8 +29,8 @@ export interface RowsRequest {
   set?: Readonly<Record<string, string>> | undefined;
   limit?: number | undefined;
   offset?: number | undefined;
-  /** Runs before the query, and may refuse it; false if it is no SELECT as far as can be seen. */
-  check?: (connection: DuckDBConnection, sql: string) => Promise<boolean>;
+  /** True for SQL that an agent wrote. */
+  isForeign?: boolean;
 }
 
 /** The members of an answer that has rows. */
@@ -48,18 +55,17 @@ export const boundsShape = {
  */
 export async function selectRows(
   snapshot: Snapshot,
-  { sql, set = {}, limit = ROWS, offset = 0, check }: RowsRequest,
+  { sql, set = {}, limit = ROWS, offset = 0, isForeign = false }: RowsRequest,
   { signal: stop, desk: { most, mostBytes } }: Call,
 ): Promise<RowsAnswer> {
   const work = async (connection: DuckDBConnection) => {
     const plain = sql.replace(/[\s;]+$/u, '');
-    if ((await check?.(connection, plain)) === false) {
-      await parseReading(connection, plain);
-      throw new PricelakeError('query', 'only SELECT, FROM, WITH, VALUES, DESCRIBE and SUMMARIZE can run here', {
-        hint: 'Write PIVOT as an aggregate with FILTER.',
-      });
+    const whole = isForeign
+      ? await prepareUserSelect(connection, plain, 'tables')
+      : await prepareSelect(connection, plain);
+    if (whole.statementType !== StatementType.SELECT) {
+      throw new PricelakeError('query', 'only SELECT, FROM, WITH, VALUES, DESCRIBE and SUMMARIZE can run here');
     }
-    const whole = await prepareSelect(connection, plain);
     const types = Array.from({ length: whole.columnCount }, (_, at) => whole.columnType(at));
     const names = nameApart(types.map((_, at) => whole.columnName(at)));
     const part = `LIMIT ${limit + 1} OFFSET ${offset}`;

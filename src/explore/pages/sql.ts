@@ -1,6 +1,8 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { countOf, formatCount } from '../../formats/count.js';
 import { html } from '../../formats/html.js';
 import { PricelakeError } from '../../io/errors.js';
+import { prepareUserSelect } from '../../sql/user-select.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { type Page, type PageRequest, renderSection } from '../page.js';
@@ -10,6 +12,8 @@ import { renderRows } from '../table.js';
 const MOST_ROWS = 1000;
 const EXAMPLE =
   'SELECT site_name, count(*) AS listings\nFROM items\nWHERE is_listed\nGROUP BY ALL\nORDER BY listings DESC';
+
+const prepareReader = (connection: DuckDBConnection, text: string) => prepareUserSelect(connection, text, 'tables');
 
 /** One SELECT of the reader's own. */
 export async function sqlPage({ snapshot, search, signal }: PageRequest): Promise<Page> {
@@ -22,7 +26,7 @@ export async function sqlPage({ snapshot, search, signal }: PageRequest): Promis
   async function answer() {
     const begin = performance.now();
     try {
-      const found = await runSelect(snapshot, sql, { limit: MOST_ROWS, signal });
+      const found = await runSelect(snapshot, sql, { prepare: prepareReader, limit: MOST_ROWS, signal });
       const seconds = ((performance.now() - begin) / 1000).toFixed(2);
       const more = found.hasMore ? `; the first ${formatCount(MOST_ROWS)} rows are shown` : '';
       return renderRows(found, `${countOf(found.rows.length, 'row')} in ${seconds} s${more}`);

@@ -1,4 +1,4 @@
-import type { Database } from '../sql/connection.js';
+import type { Database } from './connection.js';
 
 /** A node of DuckDB's syntax tree (`json_serialize_sql`). */
 export type Tree = Readonly<Record<string, unknown>>;

@@ -1,0 +1,98 @@
+import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api';
+import { PricelakeError } from '../io/errors.js';
+import { asTree, listTrees, parseSelect, type Tree, toName, walkTree } from './query-tree.js';
+import { parseReading, prepareSelect } from './read-only-sql.js';
+
+/**
+ * The reach of a user's SELECT. With `files`, it also reads files as tables, of those that `lockDown` leaves in reach. With
+ * `tables`, it reads no file, and calls no function whose result may be of any size.
+ */
+export type Reach = 'tables' | 'files';
+
+/** Table functions that make rows of their arguments alone. */
+const PLAIN = ['unnest', 'generate_series', 'range', 'json_each', 'json_tree'];
+/** Table functions that read files. */
+const FILES = [
+  ...['read_parquet', 'parquet_scan', 'parquet_metadata', 'parquet_file_metadata', 'parquet_full_metadata'],
+  ...['parquet_schema', 'parquet_kv_metadata', 'parquet_bloom_probe', 'read_csv', 'read_csv_auto', 'sniff_csv'],
+  ...['read_json', 'read_json_auto', 'read_json_objects', 'read_json_objects_auto', 'read_ndjson', 'read_ndjson_auto'],
+  ...['read_ndjson_objects', 'read_text', 'read_blob', 'glob'],
+];
+/** All table functions that may be called. */
+export const TABLE_FUNCTIONS: Record<Reach, ReadonlySet<string>> = {
+  tables: new Set(PLAIN),
+  files: new Set([...PLAIN, ...FILES]),
+};
+
+/** Scalar functions that write, wait, change the session, or plan SQL within a text. */
+export const REFUSED_SCALARS: ReadonlySet<string> = new Set([
+  ...['write_log', 'sleep_ms', 'pg_sleep', 'setseed', 'nextval', 'json_serialize_plan'],
+]);
+
+/** Functions whose result may be of any size. DuckDB neither counts its bytes nor stops while it makes one. */
+const GROWING = new Set([
+  ...['repeat', 'lpad', 'rpad', 'printf', 'format', 'bitstring'],
+  ...['range', 'generate_series', 'list_resize', 'array_resize'],
+  ...['list_reduce', 'array_reduce', 'reduce'],
+]);
+/** They grow if the new text is long. */
+const REPLACING = new Set(['replace', 'regexp_replace']);
+const MOST_REPLACEMENT = 100;
+const HINTS: Record<Reach, string> = {
+  tables: 'Query the tables of the lake and view price_spells.',
+  files: 'Query the tables of the lake, or read_parquet and read_csv of their files.',
+};
+
+/**
+ * Prepares one SELECT of a user. Looks at its tree first, because some functions act, and constants are computed, while
+ * DuckDB prepares a statement.
+ * @throws PricelakeError `query` that names the function, and as `prepareSelect`
+ */
+export async function prepareUserSelect(
+  connection: DuckDBConnection,
+  sql: string,
+  reach: Reach,
+): Promise<DuckDBPreparedStatement> {
+  const { read } = await parseReading(connection, sql);
+  const row = async (text: string, values: DuckDBValue[] = []) =>
+    (await connection.runAndReadAll(text, values)).getRowObjects()[0];
+  const tree = await parseSelect({ row }, read);
+  if (tree === undefined) {
+    // Such as a SELECT behind WITH that is a part of an INSERT.
+    throw new PricelakeError('query', 'only SELECT, FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW can run here');
+  }
+  requireAllowed(tree, reach);
+  return prepareSelect(connection, sql);
+}
+
+function requireAllowed(tree: Tree, reach: Reach): void {
+  const streamed = new Set<Tree>();
+  for (const node of walkTree(tree)) {
+    const { type, function: called, table_name: table } = node;
+    if (node.class === 'FUNCTION' && !streamed.has(node)) requireScalar(node, reach);
+    if (type === 'TABLE_FUNCTION') {
+      const name = toName(asTree(called).function_name);
+      streamed.add(asTree(called));
+      if (!TABLE_FUNCTIONS[reach].has(name)) throw refuse(`${name}() is not allowed here`, reach);
+    }
+    if (reach === 'tables' && type === 'BASE_TABLE' && /[^\w ]/u.test(String(table))) {
+      throw refuse(`files can't be read as tables: ${String(table)}`, reach);
+    }
+  }
+}
+
+const refuse = (message: string, reach: Reach) => new PricelakeError('query', message, { hint: HINTS[reach] });
+
+function requireScalar({ function_name: named, children }: Tree, reach: Reach): void {
+  const name = toName(named);
+  if (REFUSED_SCALARS.has(name)) throw refuse(`${name}() is not allowed here`, reach);
+  if (reach === 'files') return;
+  const replacement = asTree(listTrees(children)[2]).value;
+  const isLong = replacement === undefined || JSON.stringify(replacement).length > MOST_REPLACEMENT + 100;
+  if (!GROWING.has(name) && !(REPLACING.has(name) && isLong)) return;
+  throw new PricelakeError('query', `${name}() is not allowed here, because its result may be of any size`, {
+    hint: REPLACING.has(name)
+      ? `Replace by a literal of up to ${MOST_REPLACEMENT} characters.`
+      : 'Count with FROM range(…), and leave the layout of values to the reader.',
+  });
+}
