@@ -79,6 +79,7 @@ const LONG = [
   'test/run/schema-drift.test.ts',
   'test/run/service-time.test.ts',
   'test/run/shards.test.ts',
+  'test/run/short-copy.test.ts',
   'test/run/stage-daily.test.ts',
   'test/run/stopped-holder.test.ts',
   'test/run/unsure-items.test.ts',

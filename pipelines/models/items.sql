@@ -1,8 +1,16 @@
 -- Landed items → typed items, one row for each. `reject_reason` says why a row can't be typed, or is null. Landed
--- values are texts as they arrived, with unrounded JSON numbers (section 2, Item).
+-- values are texts as they arrived, with unrounded JSON numbers (section 2, Item). The zero time of a programming
+-- language stands for null where a time may be null.
 -- needs: landed_items
 -- values: run_id VARCHAR
-WITH cast_once AS (
+WITH landed AS (
+  SELECT * REPLACE (
+    CASE WHEN NOT is_zero_time(price_changed_at) THEN price_changed_at END AS price_changed_at,
+    CASE WHEN NOT is_zero_time(removed_at) THEN removed_at END AS removed_at
+  )
+  FROM landed_items
+),
+cast_once AS (
   SELECT
     *,
     exact_bigint(id) AS item_id,
@@ -15,7 +23,7 @@ WITH cast_once AS (
     exact_instant(last_seen_at) AS last_seen,
     exact_instant(last_changed_at) AS last_changed,
     exact_instant(removed_at) AS removed
-  FROM landed_items
+  FROM landed
 )
 SELECT
   part, line_number, raw,

@@ -30,6 +30,10 @@ CREATE OR REPLACE MACRO exact_instant(x) AS
                 BETWEEN TIMESTAMPTZ '0001-01-01 00:00:00+00' AND TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'
        THEN TRY_CAST(x AS TIMESTAMP WITH TIME ZONE) END;
 
+-- True for the first instant of the years 1 and 1970, which programs write for no time.
+CREATE OR REPLACE MACRO is_zero_time(x) AS
+  coalesce(regexp_full_match(x, '(0001|1970)-01-01[T ]00:00:00(\.0+)?(Z|[+]00(:?00)?)?'), false);
+
 -- Sum of a GTIN's digits with GS1's weights, 1 and 3 in turns from the right; a multiple of 10 if the check digit is
 -- right.
 CREATE OR REPLACE MACRO gtin_weighted_sum(n) AS

@@ -56,8 +56,10 @@ export interface ComparisonFacts {
   added: readonly string[];
   /** False if a row could not be typed: its item is not missing. */
   isReadWhole: boolean;
-  /** Items that a poll has found to be no longer visible. */
+  /** Items that single reads have found to be no longer visible. */
   unlisted: readonly bigint[];
+  /** True if a listed item, or one that is no longer listed, is gone if a complete copy lacks it. */
+  provesAbsence: { listed: boolean; removed: boolean };
 }
 
 const DIFFERENCE_COLUMNS = [
@@ -73,7 +75,7 @@ export async function compareItems(
   { items, history, stale_items, exported_items, pending_changes, fresh }: ComparedSources,
   facts: ComparisonFacts,
 ): Promise<ComparedRows> {
-  const { runId, at, skew, cursor, datasets, added, isReadWhole, unlisted } = facts;
+  const { runId, at, skew, cursor, datasets, added, isReadWhole, unlisted, provesAbsence } = facts;
   const isWhole = base.kind === 'reload' && isReadWhole;
   const isCompared = base.kind === 'poll' || base.kind === 'reload';
   const none = graph.empty('no_differences', DIFFERENCE_COLUMNS);
@@ -94,7 +96,12 @@ export async function compareItems(
     { exported_items, items },
     { read_at: at, readable_datasets: datasets ?? null, run_id: runId },
   );
-  const some = isWhole ? sql`` : sql` WHERE item_id IN (${code(unlisted.join(', '))})`;
+  const { listed, removed } = provesAbsence;
+  const some =
+    isWhole && listed && removed
+      ? sql``
+      : sql` WHERE item_id IN (${code(unlisted.join(', ') || 'NULL')})
+    OR ${isWhole} AND CASE WHEN removed_at IS NULL THEN ${listed} ELSE ${removed} END`;
   const missing =
     isWhole || unlisted.length > 0
       ? graph.table('missing_items', sql`SELECT * FROM (${lacked})${some}`)
@@ -110,7 +117,7 @@ export async function compareItems(
   const lacked_items = sql`FROM (FROM ${items} WHERE gone_at IS NULL) ANTI JOIN ${exported_items} USING (item_id)`;
   const lacking = isWhole ? await graph.count(lacked_items) : counts.gone;
   return {
-    counts: { ...counts, unreadable: isWhole ? lacking - counts.gone : 0n },
+    counts: { ...counts, unreadable: isWhole && listed && removed ? lacking - counts.gone : 0n },
     different,
     changes,
     missing,

@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json';
 import * as z from 'zod';
-import type { ApiClient } from '../api/client.js';
+import type { ApiClient, Query } from '../api/client.js';
 import { dataset, facets } from '../api/contract.js';
 import { parseExactJson } from '../api/exact-json.js';
 import { int64 } from '../api/wire-types.js';
@@ -69,14 +69,19 @@ const LOOKS = 3;
 
 /** Only the counts are parsed, so that drift in other fields can't stop a run. */
 const countedSites = z.looseObject({ sites: z.array(z.looseObject({ id: int64, items: int64 })) });
-const page = z.looseObject({ totalElements: int64 });
+const counted = z.looseObject({ totalElements: int64 });
+
+/** Counts items, removed ones included: all that the client may see, or those that a query names (section 4, /items). */
+export async function countItems(client: ApiClient, query: Query = {}): Promise<bigint> {
+  return (await client.json('/items', { status: 'all', ...query, size: 1 }, counted)).totalElements;
+}
 
 /** Counts the listed items (section 4, /items), and those of each website (/facets), until the counts agree. */
 export async function countListed(client: ApiClient): Promise<NonNullable<Counts['listed']>> {
   for (let look = 1; ; look++) {
     const { sites } = await client.json('/facets', {}, countedSites);
-    const { totalElements: items } = await client.json('/items', { status: 'active', size: 1 }, page);
-    const counted = sites.reduce((sum, site) => sum + site.items, 0n);
-    if (counted === items || look === LOOKS) return { items, sites };
+    const items = await countItems(client, { status: 'active' });
+    const ofSites = sites.reduce((sum, site) => sum + site.items, 0n);
+    if (ofSites === items || look === LOOKS) return { items, sites };
   }
 }

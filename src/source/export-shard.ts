@@ -7,7 +7,9 @@ import { type ExportAttempt, findDone, listCut } from '../journal/exports.js';
 import type { Landing } from '../journal/landings.js';
 import { countAttempts, findRetryAt, isBreak, isLoss, refuseBroken } from '../plan/broken-exports.js';
 import { type ExportGate, readCut, readExportRows, readTakenExport } from '../plan/export-gate.js';
+import { isClearlyFewer } from '../plan/judge-copy.js';
 import type { Shard } from '../plan/plan-shards.js';
+import { countItems } from './datasets.js';
 import type { ItemFile } from './item-files.js';
 import type { ExportFormat } from './row-scanner.js';
 import { type Segment, writeSegments } from './segment-writer.js';
@@ -73,8 +75,9 @@ export async function exportShard(
       return await memory.forget(name);
     } catch (error) {
       if (error instanceof PricelakeError && error.code === 'disk_full') await removeSegments(landing, name);
-      if (isLoss(error)) lost += rows;
-      if (!isBreak(error) || tries >= attempts) throw await rememberLoss(asked, lost, error, io);
+      if (isLoss(error) && error.facts.cut !== true) lost += rows;
+      if (!isBreak(error) || error.facts.cut === true || tries >= attempts)
+        throw await rememberLoss(asked, lost, error, io);
       io.log('warn', 'export.again', { shard: name, attempt: tries, reason: error.message });
       await io.sleep(RETRY_WAIT_MS * tries);
     }
@@ -135,11 +138,15 @@ class ShardExport {
           { hint: 'Nothing was published. Run the same command again.' },
         );
       }
-      const entry = { ...this.#place(), announced, landed: landed.rows, calls: this.#client.calls() };
+      const counted = matching === undefined ? await this.#findShortage(announced) : undefined;
       if (matching !== undefined) cut = this.#explainCut(announced, matching);
+      else if (counted !== undefined) cut = await this.#explainShortage(announced, counted);
+      const entry = { ...this.#place(), announced, landed: landed.rows, calls: this.#client.calls() };
       // After this entry, the shard or its kept rows are never asked for again.
       await this.#landing.journal.append(
-        matching === undefined ? { type: 'export.done', ...entry } : { type: 'export.cut', ...entry, matching },
+        cut === undefined
+          ? { type: 'export.done', ...entry }
+          : { type: 'export.cut', ...entry, matching: matching ?? String(counted) },
       );
       this.#io.log('debug', 'landed', { what: 'export', shard: this.#shard.name, ...landed });
     } catch (error) {
@@ -148,6 +155,26 @@ class ShardExport {
     }
     for (const segment of this.#small) this.#typing.addItems(segment, { mayBecomeVoid: false });
     if (cut !== undefined) throw cut;
+  }
+
+  /** The items that `/items` counts now, if the export has clearly fewer rows than it was planned with. */
+  async #findShortage(announced: bigint): Promise<bigint | undefined> {
+    const { rows, status, site } = this.#shard;
+    if (!isClearlyFewer(announced, rows)) return undefined;
+    const counted = await countItems(this.#client, { status, site: site ?? undefined });
+    return isClearlyFewer(announced, counted) ? counted : undefined;
+  }
+
+  /** Remembered as an export that broke off: each try would pay for it again. */
+  async #explainShortage(announced: bigint, counted: bigint): Promise<PricelakeError> {
+    const message = `/export: ${announced} rows came, but /items counts ${counted}: the export is not complete`;
+    const noted = await this.#gate.memory.note(this.#shard.name, { rows: announced, reason: message });
+    this.#io.log('warn', 'export.short', { shard: this.#shard.name, rows: announced, counted });
+    return new PricelakeError('snapshot_incomplete', message, {
+      cut: true,
+      nextRunAt: findRetryAt(noted),
+      hint: 'pricelake never takes such an export for a copy. Raise budget.calls, so that pages of /items can replace it.',
+    });
   }
 
   #explainCut(announced: bigint, matching: string): PricelakeError {

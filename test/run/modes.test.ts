@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectExactCopy } from './exact-copy.js';
-import { changeText, openWorld, readLake, type World } from './world.js';
+import { changeText, openWorld, readLake, refuse, type World } from './world.js';
 
 let world: World;
 
@@ -63,8 +63,11 @@ describe('a complete copy over a lake', () => {
 
   test('marks what it lacks as gone, and what comes back as there again', async () => {
     let hidden: string | undefined;
-    world.intercept = (request, next) =>
-      hidden !== undefined && request.url.includes('/export') ? leaveOut(request, next, hidden) : undefined;
+    world.intercept = (request, next) => {
+      if (hidden === undefined) return undefined;
+      if (request.url.endsWith(`/items/${hidden}`)) return Promise.resolve(refuse(404));
+      return request.url.includes('/export') ? leaveOut(request, next, hidden) : undefined;
+    };
     world.pipeline.source.mode = 'snapshot';
     const read = (column: string) =>
       readLake(world.lakePath, (glob) => `SELECT ${column} FROM ${glob('items')} WHERE item_id = ${hidden}`);

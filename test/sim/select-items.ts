@@ -15,7 +15,8 @@ export function selectItems(world: World, view: View, query: URLSearchParams): I
   const isOfIt = isAsked(world, query);
   return view.items.filter((item) => {
     if (!isOfIt(item)) return false;
-    if (status === 'active' && item.removedAt !== null) return false;
+    const isLeftOut = status === 'all' && world.habits.removedItems === 'none';
+    if ((status === 'active' || isLeftOut) && item.removedAt !== null) return false;
     if (status === 'removed' && item.removedAt === null) return false;
     if (site !== null && item.siteId !== BigInt(site)) return false;
     return since === null || findChangeTime(world, item) > BigInt(Date.parse(since)) * 1_000_000n;

@@ -23,7 +23,8 @@ function viewSite(site: Site, habits: Habits): Fields {
 
 /** Item: nested, as `/items` shows it. */
 export function viewItem(habits: Habits, view: Pick<View, 'site'>, item: Item): Fields {
-  const time = (at: bigint | null) => (at === null ? null : writeTime(at, habits));
+  const noTime = habits.noTime === 'null' ? null : '0001-01-01T00:00:00Z';
+  const time = (at: bigint | null) => (at === null ? noTime : writeTime(at, habits));
   const category = item.category === null ? null : { ...item.category, ...(habits.unknownFields ? { id: 7 } : {}) };
   return {
     id: item.id,

@@ -9,19 +9,21 @@ import {
 import { listStaleReads } from '../../apply/judge-reads.js';
 import type { NextSources } from '../../apply/sources.js';
 import type { TypedFile } from '../../apply/type-file.js';
-import { ItemReader } from '../../apply/typed-rows.js';
+import { countTyped, ItemReader } from '../../apply/typed-rows.js';
 import { openStep, reportStep } from '../../io/io.js';
 import { loadFooterReader } from '../../lake/data-file.js';
 import { isSmall } from '../../lake/table-rows.js';
+import type { CopyVerdict } from '../../plan/judge-copy.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import { FEW_ROWS } from '../../sql/graph.js';
 import { establishListing } from '../land/establish-listing.js';
 import type { LandedInput } from '../land/land-run.js';
 import { hydrateRun, landRunDatasets, rereadStale } from '../land/land-run.js';
+import { proveCopy } from '../land/prove-copy.js';
 import type { Run } from '../open/open-run.js';
 import { askFacets } from '../prove/prove-facets.js';
 import { countReceived } from '../prove/run-record.js';
-import { type Batch, compareRun, judgeAgain, judgeRun, mergeRun, type ReadChanges } from './apply.js';
+import { type Batch, compareRun, type FoundRows, judgeAgain, judgeRun, mergeRun, type ReadChanges } from './apply.js';
 import { findNextSources } from './seen-sources.js';
 import { fixMoment } from './service-time.js';
 
@@ -38,7 +40,7 @@ export async function applyRun(run: Run, landed: LandedInput): Promise<AppliedRu
   loadFooterReader().catch(() => {}); // whoever reads a footer gets its error
   const datasets = await landRunDatasets(run, landed);
   const facets = await askFacets(run, landed);
-  const batch = await applyLanded(run, landed, datasets);
+  const batch = await applyLanded(run, landed, datasets, facets);
   return { ...batch, datasets, facets };
 }
 
@@ -46,6 +48,7 @@ async function applyLanded(
   run: Run,
   landed: LandedInput,
   datasets: LandedDatasets,
+  facets: string | undefined,
 ): Promise<Omit<AppliedRun, 'datasets' | 'facets'>> {
   if (isSmallRun(run)) await run.db.useThreads(1);
   const step = openStep(run.io, 'typing', { totalRows: countReceived(run) });
@@ -56,23 +59,37 @@ async function applyLanded(
   );
   const read = await readLandedChanges(run, landed, datasets, changes);
   const { lake, pending, reader, names } = read;
+  const moment = await fixMoment(run);
+  const provesAbsence = await proveWholeRows(run, landed, read, { facets, at: moment.serviceAt ?? moment.at });
   const sources = { reader, items: lake.items, pending_changes: pending };
-  const unlisted = await establishListing(run, landed, names, sources);
+  await establishListing(run, landed, names, sources);
+  const unlisted = [...run.landing.journal.state.listing.gone];
   const itemFiles = await run.typing.finish();
   step.done();
-  return reportStep(run.io, 'merging', () => mergeRead(run, landed, read, { itemFiles, unlisted }));
+  return reportStep(run.io, 'merging', () =>
+    mergeRead(run, landed, read, { itemFiles, unlisted, provesAbsence, moment }),
+  );
+}
+
+/** Judges if known items that a complete copy lacks are gone. */
+async function proveWholeRows(
+  run: Run,
+  landed: LandedInput,
+  { lake, pending, changes, reader, names }: ReadChanges,
+  { facets, at }: { facets: string | undefined; at: string },
+): Promise<CopyVerdict['provesAbsence']> {
+  if (landed.mode !== 'snapshot') return { listed: false, removed: false };
+  const files = await run.typing.finish();
+  const exported = await reader.exported(files);
+  const copy = { exported, landedRows: countTyped(files), items: lake.items, changes: changes.typed, pending, names };
+  return (await proveCopy(run, landed, { ...copy, facets, at })).provesAbsence;
 }
 
 /** Has the items read that are needed, and merges all into the items so far. */
-async function mergeRead(
-  run: Run,
-  landed: LandedInput,
-  read: ReadChanges,
-  found: Pick<Parameters<typeof compareRun>[3], 'itemFiles' | 'unlisted'>,
-) {
+async function mergeRead(run: Run, landed: LandedInput, read: ReadChanges, found: FoundRows) {
   const { graph, typing } = run;
   const { account } = landed;
-  const compared = await compareRun(run, landed, read, { ...found, moment: await fixMoment(run) });
+  const compared = await compareRun(run, landed, read, found);
   await hydrateRun(run, account, compared.needed.wanted);
   const judged = await judgeRun(run, compared, await typing.finish());
   // A read that does not show its changes yet is made once more.

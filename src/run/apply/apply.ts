@@ -1,7 +1,7 @@
 /** Applies what has landed to the items so far. Nothing here asks the service: what is to be read is returned. */
 
 import { findAhead, type LandedChanges } from '../../apply/changes.js';
-import { type ComparedRows, type Comparison, compareItems } from '../../apply/compare-rows.js';
+import { type ComparedRows, type Comparison, type ComparisonFacts, compareItems } from '../../apply/compare-rows.js';
 import { type DatasetNames, type DatasetRename, loadRenames } from '../../apply/dataset-names.js';
 import { describeSkew, type FeedSkew, measureFeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
 import {
@@ -71,12 +71,18 @@ export interface ComparedRun extends ReadChanges {
   moment: Moment;
 }
 
+/** Typed whole rows, and what single reads have shown of the items that they lack. */
+export interface FoundRows extends Pick<ComparisonFacts, 'unlisted' | 'provesAbsence'> {
+  itemFiles: readonly TypedFile[];
+  moment: Moment;
+}
+
 /** Compares whole rows with the lake, and finds the items about which all of it says too little. */
 export async function compareRun(
   run: Run,
   landed: LandedInput,
   read: ReadChanges,
-  { itemFiles, unlisted, moment }: { itemFiles: readonly TypedFile[]; unlisted: readonly bigint[]; moment: Moment },
+  { itemFiles, unlisted, provesAbsence, moment }: FoundRows,
 ): Promise<ComparedRun> {
   const { graph, landing } = run;
   const { lake, changes, pending, names, renames, reader } = read;
@@ -96,7 +102,7 @@ export async function compareRun(
     base,
     { ...lake, exported_items: exported.rows, pending_changes: pending, fresh: changes.fresh },
     {
-      ...{ runId: landing.runId, at: moment.at, skew, cursor: to, unlisted },
+      ...{ runId: landing.runId, at: moment.at, skew, cursor: to, unlisted, provesAbsence },
       datasets: names.readable,
       added: landed.added.flatMap((id) => names.byId.get(id) ?? []),
       isReadWhole: countTyped(itemFiles) === exported.tally.typed,

@@ -8,9 +8,10 @@ import type { Dataset } from '../../plan/plan-shards.js';
 import type { RunFacts } from '../../plan/run-facts.js';
 import type { Account } from '../../source/account.js';
 import { type DatasetPart, listParts } from '../../source/dataset-client.js';
+import { countItems } from '../../source/datasets.js';
 import { readNewestChange } from '../../source/feed.js';
 import { type FeedPage, readFeedPage, readItemId } from '../../source/page.js';
-import { countItems, type FactSource } from './run-planner.js';
+import type { FactSource } from './run-planner.js';
 
 /** Prices the rest of a copy: exports, or pages of all items. */
 export function estimateCopy(facts: RunFacts, copy: CopyPlan, { gate }: Account): Pick<Ahead, 'exports' | 'pages'> {
@@ -48,7 +49,7 @@ export async function estimatePolls(
       const changedSince = polled?.round.since ?? since;
       // Without a time, the poll asks for items that move while shards are read: usually one page.
       const changed =
-        changedSince === undefined ? 0n : await countItems(part, { changedSince: new Date(changedSince) });
+        changedSince === undefined ? 0n : await countItems(part.client, { changedSince: new Date(changedSince) });
       const { rows = 0n, pages = 0 } = polled?.round ?? {};
       counts.push({
         count: changed > rows ? changed - rows : 0n,

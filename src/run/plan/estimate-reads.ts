@@ -14,12 +14,13 @@ import { type Ahead, countPages } from '../../plan/estimate.js';
 import { planHydration } from '../../plan/plan-hydration.js';
 import type { Account } from '../../source/account.js';
 import { listSelectedParts } from '../../source/dataset-client.js';
+import { countItems } from '../../source/datasets.js';
 import type { CursorWindow } from '../../tables/cursor-window.js';
 import { findMissingHistories } from '../fetch-histories.js';
 import { countLakeSites, findEvidence, readListingItems } from '../land/listing-states.js';
 import type { Run } from '../open/open-run.js';
 import type { WaitingFeed } from './estimate-landing.js';
-import { countItems, type FactSource, readPollStart } from './run-planner.js';
+import { type FactSource, readPollStart } from './run-planner.js';
 
 /** An estimate reads the same things as a run, without a lock. */
 export interface EstimateSource extends FactSource, Pick<Run, 'typing' | 'workFolder' | 'caps'> {
@@ -44,7 +45,7 @@ export async function estimateNeeds(
   let broken: BrokenExport | undefined;
   for (const part of listSelectedParts(source.client, source.selection)) {
     broken ??= findBrokenChanged(gate.memory, source.io.now(), part.dataset);
-    changed += await countItems(part, { changedSince: new Date(need.changedSince) });
+    changed += await countItems(part.client, { changedSince: new Date(need.changedSince) });
   }
   const pages = countPages(changed, ITEMS_A_PAGE);
   const { choice } = planHydration(

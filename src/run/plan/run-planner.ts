@@ -1,6 +1,3 @@
-import * as z from 'zod';
-import type { Query } from '../../api/client.js';
-import { int64 } from '../../api/wire-types.js';
 import { settleAll } from '../../io/side-by-side.js';
 import { type IdleRun, type LakeMemory, listIdleRuns } from '../../journal/memory.js';
 import type { RunState } from '../../journal/run-state.js';
@@ -12,7 +9,7 @@ import type { Dataset } from '../../plan/plan-shards.js';
 import type { AccountFacts, LakeFacts, RunFacts, UnknownListing } from '../../plan/run-facts.js';
 import { type Account, hasFeed } from '../../source/account.js';
 import { type DatasetPart, listParts } from '../../source/dataset-client.js';
-import { countListed } from '../../source/datasets.js';
+import { countItems, countListed } from '../../source/datasets.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { code, sql } from '../../sql/sql.js';
 import { fetchDatasets, readLakeSelection } from '../open/dataset-selection.js';
@@ -81,7 +78,8 @@ export class RunPlanner {
     if (lack === 'readable') return { readable: await fetchDatasets(client) };
     if (lack === 'sites') return { sites: await listSites(this.#source) };
     if (lack === 'polledAt') return { polledAt: await readPollStart(this.#source) };
-    if (lack === 'counts') return { counts: await askEach(listParts(client, copy?.datasets ?? []), countItems) };
+    if (lack === 'counts')
+      return { counts: await askEach(listParts(client, copy?.datasets ?? []), (part) => countItems(part.client)) };
     return { listed: await askEach(listParts(client, copy?.large ?? []), (part) => countListed(part.client)) };
   }
 }
@@ -98,13 +96,6 @@ async function askEach<T>(parts: readonly DatasetPart[], askPart: (part: Dataset
   const answers = new Map<Dataset, T>();
   for (const part of parts) answers.set(part.dataset, await askPart(part));
   return answers;
-}
-
-const counted = z.looseObject({ totalElements: int64 });
-
-/** Items of a part, removed ones included: all, or those that a query names (section 4, /items). */
-export async function countItems({ client }: DatasetPart, query: Query = {}): Promise<bigint> {
-  return (await client.json('/items', { status: 'all', ...query, size: 1 }, counted)).totalElements;
 }
 
 /** Reads the facts that change while a run lands: the time, the rest of the plan, the journal. */

@@ -198,7 +198,8 @@ function describeCurrency(
   unnamed: bigint,
 ): Pick<RunRow, 'caught_up' | 'caught_up_at' | 'listing_unknown' | 'stale_items'> {
   const before = mode === 'feed' ? plan.unknownListing : 0n;
-  const unknown = mode === 'poll' ? (listing.done?.unknown ?? null) : before + unnamed;
+  const found = listing.done?.unknown ?? (mode === 'poll' ? null : 0n);
+  const unknown = mode === 'poll' || found === null ? found : found + before + unnamed;
   const at = feed?.complete === true ? feed.at : lowWatermark?.at;
   const known = unknown === 0n ? at : undefined;
   return {

@@ -1,0 +1,145 @@
+import type { DatasetNames } from '../../apply/dataset-names.js';
+import type { ItemReads } from '../../apply/typed-rows.js';
+import { isNamedId } from '../../formats/row-id.js';
+import { countCallsLeft } from '../../plan/allowance.js';
+
+import { type CopyVerdict, judgeCopy, type MissingReads } from '../../plan/judge-copy.js';
+import { cutItemTails, listItemFiles, readLandedIds } from '../../source/item-files.js';
+import { landSingles } from '../../source/listing.js';
+import { allowSkipping } from '../../source/sample.js';
+import type { Relation } from '../../sql/relation.js';
+import { code, sql, writeTyped } from '../../sql/sql.js';
+import { LAG_MS } from '../../tables/table.js';
+import type { Run } from '../open/open-run.js';
+import { loadFacets } from '../prove/prove-facets.js';
+import type { LandedInput } from './land-run.js';
+
+/** The typed copy beside the lake, the changes, and the service's counts behind it. */
+export interface ProvedCopy {
+  exported: ItemReads;
+  /** Rows that landed, typed or not. */
+  landedRows: bigint;
+  items: Relation;
+  changes: Relation;
+  pending: Relation;
+  names: DatasetNames;
+  /** Answer of `/facets`; undefined where it was not asked. */
+  facets: string | undefined;
+  at: string;
+}
+
+/** So many missing items of each listing state are read to see whether the service still shows them. */
+const SAMPLE = 10n;
+/** If it shows one, so many more are read, within a tenth of the calls left. */
+const MOST_READS = 500n;
+
+/**
+ * Holds a complete copy against the service's own counts, and reads some of the known items that it lacks one by one
+ * (section 4, /items/{id}: also when no longer listed). The rows that it reads become part of the copy. Journals the
+ * items whose listing stays unknown (`listing.done`).
+ */
+export async function proveCopy(run: Run, landed: LandedInput, copy: ProvedCopy): Promise<CopyVerdict> {
+  const { landing, io, typing } = run;
+  const { journal } = landing;
+  const isWhole = copy.exported.tally.typed === copy.landedRows;
+  const missing = isWhole ? await findMissing(run, copy) : undefined;
+  const isDone = journal.state.listing.done !== undefined || landed.account === undefined;
+  if (missing !== undefined && !isDone) await readMissing(run, landed, missing);
+  for (const file of listItemFiles(landing, 'listing')) typing.addItems({ ...file, origin: 'page' });
+  const verdict = judgeCopy(await countListed(run, copy), await countReads(run, missing));
+  const { unknown, reason } = verdict;
+  if (!isDone && reason !== '') {
+    await journal.append({ type: 'listing.done', unknown, reason, calls: run.client.calls() });
+    io.log('warn', 'copy.incomplete', { unknown, reason });
+  }
+  return verdict;
+}
+
+const NONE: MissingReads = { missing: 0n, read: 0n, found: 0n };
+
+async function countListed({ graph }: Run, { exported, landedRows, changes, facets, at }: ProvedCopy) {
+  const copied = await graph.row(sql`SELECT count(*) AS listed,
+      coalesce(sum(greatest(1, len(datasets))), 0)::BIGINT AS by_dataset FROM ${exported.rows} WHERE is_listed`);
+  const told = sql`SELECT coalesce(sum(items), 0)::BIGINT AS items FROM`;
+  const counted =
+    facets === undefined ? undefined : await graph.row(sql`${told} ${loadFacets(graph, facets)} WHERE facet = 'site'`);
+  const moved = await graph.count(sql`FROM ${changes} WHERE kind <> 'CHANGED'
+    AND observed_at >= CAST(${at} AS TIMESTAMP WITH TIME ZONE) - INTERVAL ${LAG_MS} MILLISECOND`);
+  return {
+    counted: counted?.items as bigint | undefined,
+    listed: copied?.listed as bigint,
+    listedByDataset: copied?.by_dataset as bigint,
+    moved: moved + landedRows - exported.tally.typed,
+  };
+}
+
+/**
+ * Known items that the copy lacks: those of the lake, and those that this run's changes name. Answers may lag, so items
+ * that are new or have just changed are left to the changes.
+ */
+async function findMissing({ graph }: Run, copy: ProvedCopy): Promise<Relation | undefined> {
+  const { exported, items, changes, pending, names, at } = copy;
+  const readable =
+    names.readable === undefined
+      ? sql``
+      : sql` AND (coalesce(len(datasets), 0) = 0
+          OR list_has_all(${code(writeTyped('VARCHAR[]', names.readable))}, datasets))`;
+  const missing = graph.table(
+    'missing_known',
+    sql`SELECT item_id, is_listed FROM (
+        SELECT item_id, is_listed, first_seen_at AS seen_at FROM ${items} WHERE gone_at IS NULL${readable}
+        UNION ALL
+        SELECT item_id, arg_max(kind, change_id) <> 'REMOVED', max(observed_at)
+        FROM ${changes} ANTI JOIN ${items} USING (item_id) WHERE item_id IS NOT NULL GROUP BY item_id
+      ) ANTI JOIN ${exported.rows} USING (item_id) ANTI JOIN ${pending} USING (item_id)
+      WHERE coalesce(seen_at < CAST(${at} AS TIMESTAMP WITH TIME ZONE) - INTERVAL ${LAG_MS} MILLISECOND, true)`,
+  );
+  return (await graph.count(missing)) === 0n ? undefined : missing;
+}
+
+/** A call that fails costs only the proof. */
+async function readMissing(run: Run, { account }: LandedInput, missing: Relation): Promise<void> {
+  const { graph, client, landing, io } = run;
+  await cutItemTails(landing, 'listing');
+  const read = async (limit: bigint) => {
+    const before = new Set(await listRead(run));
+    const rows = await graph.rows(sql`SELECT item_id FROM ${missing}
+      QUALIFY row_number() OVER (PARTITION BY is_listed ORDER BY hash(item_id, ${landing.runId})) <= ${limit}`);
+    const ids = rows.map(({ item_id }) => item_id as bigint).filter((id) => !before.has(id));
+    await landSingles({ client, dataset: undefined }, landing, ids, io);
+  };
+  try {
+    await read(SAMPLE);
+    if (landing.journal.state.pages.listing.rows === 0n) return;
+    const left = account && countCallsLeft(account.gate.left(), BigInt(client.calls()));
+    const share = left == null ? MOST_READS : left / 20n;
+    if (share > SAMPLE) await read(share < MOST_READS ? share : MOST_READS);
+  } catch (error) {
+    const { code, message } = allowSkipping(error);
+    io.log('warn', 'copy.unproved', { code, reason: message });
+  }
+}
+
+/** Items that were read one by one, shown or not. */
+async function listRead({ landing }: Run): Promise<bigint[]> {
+  const ids = [...landing.journal.state.listing.gone];
+  for (const { path } of listItemFiles(landing, 'listing')) {
+    for await (const id of readLandedIds(path, isNamedId)) ids.push(id);
+  }
+  return ids;
+}
+
+async function countReads(
+  run: Run,
+  missing: Relation | undefined,
+): Promise<Record<'listed' | 'removed', MissingReads>> {
+  if (missing === undefined) return { listed: NONE, removed: NONE };
+  const { gone } = run.landing.journal.state.listing;
+  const within = (ids: readonly bigint[]) => sql`item_id IN (${code(ids.join(', ') || 'NULL')})`;
+  const rows = await run.graph.rows(sql`SELECT is_listed, count(*) AS missing,
+      count(*) FILTER (${within(await listRead(run))}) AS read, read - count(*) FILTER (${within(gone)}) AS found
+    FROM ${missing} GROUP BY is_listed`);
+  const find = (isListed: boolean) =>
+    (rows.find(({ is_listed }) => is_listed === isListed) as MissingReads | undefined) ?? NONE;
+  return { listed: find(true), removed: find(false) };
+}

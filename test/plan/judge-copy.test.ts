@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { isClearlyFewer, judgeCopy, type ListedCounts } from '../../src/plan/judge-copy.js';
+
+test.each([
+  [0n, 0n, 0n, false],
+  [0n, 2n, 0n, false],
+  [0n, 3n, 0n, true],
+  [279n, 282n, 0n, true],
+  [141n, 282n, 0n, true],
+  [282n, 141n, 0n, false],
+  [990_000n, 1_000_000n, 0n, false],
+  [989_999n, 1_000_000n, 0n, true],
+  [270n, 282n, 10n, false],
+  [269n, 282n, 10n, true],
+])('%s rows of %s items, of which %s may have moved: clearly fewer is %s', (came, counted, moved, fewer) => {
+  expect(isClearlyFewer(came, counted, moved)).toBe(fewer);
+});
+
+const EQUAL: ListedCounts = { counted: 100n, listed: 100n, listedByDataset: 150n, moved: 0n };
+const NONE = { missing: 0n, read: 0n, found: 0n };
+const judge = (counts: Partial<ListedCounts>, reads: Partial<Parameters<typeof judgeCopy>[1]> = {}) =>
+  judgeCopy({ ...EQUAL, ...counts }, { listed: NONE, removed: NONE, ...reads });
+const [WHOLE, NOTHING] = [
+  { listed: true, removed: true },
+  { listed: false, removed: false },
+];
+
+describe('a complete copy', () => {
+  test('is whole where the counts agree, were not asked for, or count items once in each dataset', () => {
+    for (const counts of [{}, { counted: undefined }, { counted: 150n }, { counted: 60n }]) {
+      expect(judge(counts)).toEqual({ provesAbsence: WHOLE, unknown: 0n, reason: '' });
+    }
+  });
+
+  test('proves nothing where it lists clearly fewer items than the service counts', () => {
+    expect(judge({ listed: 0n, listedByDataset: 0n })).toEqual({
+      provesAbsence: NOTHING,
+      unknown: 100n,
+      reason: 'the copy is not complete: it lists 0 of 100 items that /facets counts',
+    });
+  });
+
+  test('lacks items that are gone if the service shows none of a sample of them', () => {
+    const listed = { missing: 500n, read: 10n, found: 0n };
+    expect(judge({}, { listed })).toEqual({ provesAbsence: WHOLE, unknown: 0n, reason: '' });
+  });
+
+  test('proves nothing about the kind of items of which the service still shows one', () => {
+    const some = { missing: 50n, read: 10n, found: 3n };
+    const reason = 'the copy lacks 50 known items, but the service shows 3 of 10 that were read one by one';
+    expect(judge({}, { listed: some })).toEqual({
+      provesAbsence: { listed: false, removed: true },
+      unknown: 40n,
+      reason,
+    });
+    expect(judge({}, { removed: some })).toEqual({
+      provesAbsence: { listed: true, removed: false },
+      unknown: 0n,
+      reason,
+    });
+  });
+
+  test('proves nothing about items of which none could be read', () => {
+    expect(judge({}, { listed: { missing: 4n, read: 0n, found: 0n } })).toEqual({
+      provesAbsence: { listed: false, removed: true },
+      unknown: 4n,
+      reason: 'the copy lacks 4 known items, and none could be read one by one',
+    });
+  });
+});
