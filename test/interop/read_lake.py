@@ -65,6 +65,44 @@ def expected_path(table):
     return str(FOLDER / "expected" / f"{table}.parquet")
 
 
+def compare_bounds(name, table, expected):
+    """For each column, filters find its lowest and highest value and its nulls: a file without bounds would be skipped."""
+    from deltalake import QueryBuilder
+
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.register("expected", expected)
+    builder = QueryBuilder().register("t", table)
+    for field in expected.schema:
+        kind = SQL_TYPES.get(str(field.type))
+        if kind is None:
+            continue
+        column = f'"{field.name}"'
+        filters = {f"{column} IS NULL", f"{column} IS NOT NULL"}
+        bounds = connection.execute(f"SELECT min({column})::VARCHAR, max({column})::VARCHAR FROM expected").fetchone()
+        for value in bounds:
+            if value is not None and value != "infinity":
+                text = value.replace("'", "''")
+                filters.add(f"{column} = CAST('{text}' AS {kind})")
+        for text in sorted(filters):
+            ours = text.replace("AS TIMESTAMP)", "AS TIMESTAMPTZ)")
+            wanted = connection.execute(f"SELECT count(*) FROM expected WHERE {ours}").fetchone()[0]
+            rows = builder.execute(f"SELECT count(*) AS n FROM t WHERE {text}").read_all()
+            found = pyarrow.table(rows)["n"][0].as_py()
+            check(f"{name}: {text[:80]} finds {wanted}", found == wanted, f"found {found}")
+
+
+SQL_TYPES = {
+    "int64": "BIGINT",
+    "string": "VARCHAR",
+    "bool": "BOOLEAN",
+    "double": "DOUBLE",
+    "date32[day]": "DATE",
+    "decimal128(18, 4)": "DECIMAL(18,4)",
+    "timestamp[us, tz=UTC]": "TIMESTAMP",
+}
+
+
 def read_with_delta_rs():
     from deltalake import QueryBuilder
 
@@ -81,6 +119,7 @@ def read_with_delta_rs():
         check(f"delta-rs {name}: txn", version == CURSOR.get(name, 1), f"{version}")
         comment = table.schema().fields[0].metadata.get("comment")
         check(f"delta-rs {name}: comment", bool(comment), f"{comment}")
+        compare_bounds(f"delta-rs {name}", table, expected)
         query = QueryBuilder().register("t", table).execute("SELECT count(*) AS n FROM t")
         check(f"delta-rs {name}: SQL", pyarrow.table(query.read_all())["n"][0].as_py() == expected.num_rows)
     items = DeltaTable(str(FOLDER / "lake" / "items"))
