@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type ReadState, readStates } from '../deliver/past-tables.js';
-import { nameDamage } from '../lake/faults.js';
+import { nameDamage } from '../lake/damage.js';
+import { explainFileFault, isLostFile } from '../lake/file-fault.js';
 import { type Lake, openLake } from '../lake/lake.js';
-import { explainLostFile } from '../lake/lost-file.js';
 import { openSession } from '../lake/session.js';
 import { createTableViews } from '../lake/views.js';
 import type { CachedLake } from '../remote/cached-lake.js';
@@ -63,10 +63,9 @@ async function readOpened<T>(
     try {
       return await readOnce(lake, options, action, remote);
     } catch (error) {
-      const explained = explainLostFile(error);
-      if (explained === error) throw nameDamage(lake.root, error);
       const canRestart = options.output?.hasBegun === false && !options.signal.aborted;
-      if (left === 0 || !canRestart) throw explained;
+      if (left > 0 && canRestart && isLostFile(error)) continue;
+      throw nameDamage(lake.root, explainFileFault(error));
     }
   }
 }

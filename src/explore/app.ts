@@ -6,7 +6,7 @@ import { formatCount } from '../formats/count.js';
 import { type Html, html } from '../formats/html.js';
 import { PricelakeError } from '../io/errors.js';
 import { isOwnRequest } from '../io/own-request.js';
-import { explainLostFile } from '../lake/lost-file.js';
+import { isLostFile } from '../lake/file-fault.js';
 import { answerDownload, type WriteRows } from './download.js';
 import { printEdition } from './edition.js';
 import type { Guard } from './guard.js';
@@ -181,7 +181,7 @@ export function buildApp({
   async function answer(c: Context, work: (snapshot: Snapshot) => Promise<Response>): Promise<Response> {
     try {
       return await snapshots.use(work).catch(async (error: unknown) => {
-        if (explainLostFile(error) === error) throw error;
+        if (!isLostFile(error)) throw error;
         await snapshots.renew();
         return snapshots.use(work);
       });

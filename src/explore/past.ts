@@ -1,6 +1,6 @@
 import { type Html, html } from '../formats/html.js';
 import { PricelakeError } from '../io/errors.js';
-import { explainLostFile } from '../lake/lost-file.js';
+import { isLostFile } from '../lake/file-fault.js';
 import type { MakePage, Page, PageRequest } from './page.js';
 import type { Answer, Question } from './question.js';
 import type { Snapshot } from './snapshot.js';
@@ -37,7 +37,7 @@ async function waitSoon(made: Promise<unknown>, { version }: Snapshot): Promise<
     await Promise.race([made, version.prepared.soon]);
   } catch (cause) {
     // Then the next snapshot has other files.
-    if (!(cause instanceof Error) || explainLostFile(cause) !== cause) throw cause;
+    if (!(cause instanceof Error) || isLostFile(cause)) throw cause;
     const message = `the rows that this page needs could not be prepared: ${cause.message}`;
     const hint = `Load this page again after ${RETRY_MS / 1000} seconds: they are prepared again then.`;
     throw new PricelakeError('unavailable', message, { hint }, { cause });

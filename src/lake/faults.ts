@@ -29,12 +29,13 @@ const FAULTS: readonly SystemFault[] = [
     code: 'lake_read_only',
     systemCodes: ['EROFS', 'EACCES', 'EPERM'],
     texts: /permission denied|read-only file system|operation not permitted/i,
-    what: "can't write to the lake",
-    hint: 'Run as the user that owns the folder, and mount its file system read-write.',
+    what: "this user can't read and write it",
+    hint: 'Run as the user that owns the lake, and mount its file system read-write.',
   },
 ];
 
-function findFault(error: unknown): SystemFault | undefined {
+/** The fault of the machine that the error is of, if any. */
+export function findFault(error: unknown): SystemFault | undefined {
   // A PricelakeError has a name already, but a connection that lacks a file descriptor is only called `unavailable`.
   if (error instanceof PricelakeError) {
     const isOutOfFiles = error.code === 'unavailable' && hasSystemCode(error.cause, 'EMFILE', 'ENFILE');
@@ -62,6 +63,8 @@ function findPath(error: unknown): string | undefined {
   for (let e: unknown = error; e instanceof Error; e = e.cause) {
     const { path } = e as NodeJS.ErrnoException;
     if (path !== undefined) return path;
+    const opened = /^IO Error: Cannot open file "([^"]*)"/u.exec(e.message)?.[1];
+    if (opened !== undefined) return opened;
   }
   return undefined;
 }
@@ -94,32 +97,6 @@ export async function explainMemory<T>(doing: string, work: () => Promise<T>): P
       { cause },
     );
   }
-}
-
-/** DuckDB's words for a Parquet file that is missing or altered. */
-const DAMAGE =
-  /No files found that match the pattern|No magic bytes found|Cannot open file "[^"]*\.parquet|ZSTD Decompression|TProtocolException|\.parquet' too small/i;
-
-/** Runs `work` under the lock, so that no file can come or go, with `nameDamage` for its error. */
-export async function explainDamage<T>(lakePath: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw nameDamage(lakePath, error);
-  }
-}
-
-/** PricelakeError `lake_invalid` for a data file that DuckDB can't read; any other error as it is. */
-export function nameDamage(lakePath: string, error: unknown): unknown {
-  if (error instanceof PricelakeError || !(error instanceof Error) || !DAMAGE.test(error.message)) return error;
-  if (findFault(error) !== undefined) return error;
-  const [reason] = error.message.split('\n', 1);
-  return new PricelakeError(
-    'lake_invalid',
-    `${lakePath}: a data file is missing or damaged: ${reason?.trim()}`,
-    { hint: '`pricelake verify` names all of them; `pricelake rebuild` rebuilds the tables from the kept raw bytes.' },
-    { cause: error },
-  );
 }
 
 /** The stable code of any error, some of the system and of DuckDB included; `unexpected` for all others. */

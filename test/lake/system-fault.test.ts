@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { PricelakeError } from '../../src/io/errors.js';
-import { errorCodeOf, explainDamage, explainSystemFault } from '../../src/lake/faults.js';
+import { explainDamage } from '../../src/lake/damage.js';
+import { errorCodeOf, explainSystemFault } from '../../src/lake/faults.js';
 
 const systemError = (code: string, path: string) =>
   Object.assign(new Error(`${code}: refused, open '${path}'`), { code, path });
@@ -65,7 +66,7 @@ test.each([
 test('what the lake can not be written for is named by its path, anything else by the lake', async () => {
   const nested = new Error('work failed', { cause: systemError('EACCES', '/lake/items/a.parquet') });
   expect(await explain(nested)).toMatchObject({
-    message: "/lake/items/a.parquet: can't write to the lake",
+    message: "/lake/items/a.parquet: this user can't read and write it",
   });
   expect(await explain(systemError('ENOSPC', '/lake/items/a.parquet'))).toMatchObject({
     message: '/lake: no space left on the disk; published data is unaffected',

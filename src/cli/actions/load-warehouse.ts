@@ -10,8 +10,8 @@ import { parseSince } from '../../deliver/since.js';
 import { requireWarehouseBase, writeLoadScript } from '../../deliver/warehouses.js';
 import { countOf } from '../../formats/count.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
+import { explainFileFault } from '../../lake/file-fault.js';
 import { type Lake, openLake } from '../../lake/lake.js';
-import { explainLostFile } from '../../lake/lost-file.js';
 import { Database } from '../../sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
@@ -125,7 +125,7 @@ async function connect(url: string | undefined) {
 
 /** Faults of SQL's classes 08, 53, 57 and 40 may be gone at the next try. */
 function explainPostgres(thrown: unknown): never {
-  const cause = explainLostFile(thrown);
+  const cause = explainFileFault(thrown);
   if (cause instanceof PricelakeError || !(cause instanceof Error)) throw cause;
   const { code = '' } = cause as { code?: string };
   const isPassing =

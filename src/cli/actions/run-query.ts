@@ -15,8 +15,8 @@ import {
 } from '../../analyze/variables.js';
 import { loadTree, loadWeights } from '../../analyze/weights.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
-import { nameDamage } from '../../lake/faults.js';
-import { explainLostFile } from '../../lake/lost-file.js';
+import { nameDamage } from '../../lake/damage.js';
+import { explainFileFault, isLostFile } from '../../lake/file-fault.js';
 import { type Database, interruptOnAbort } from '../../sql/connection.js';
 import { readAnalysis } from '../../sql/model.js';
 import { quoteLiteral } from '../../sql/quote.js';
@@ -80,8 +80,7 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
         const relation = { db, from, scratch };
         return await writeResult({ ...result, credits, relation, source: toJsonText(source) }, request, context);
       } catch (error) {
-        const isLost = explainLostFile(error) !== error;
-        throw isLost ? error : explainSqlError(nameDamage(lake.root, error));
+        throw isLostFile(error) ? error : explainSqlError(nameDamage(lake.root, explainFileFault(error)));
       }
     };
     if (sql !== undefined) return run(sql);

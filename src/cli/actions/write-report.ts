@@ -6,8 +6,8 @@ import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { readMemory } from '../../journal/memory.js';
+import { explainFileFault } from '../../lake/file-fault.js';
 import { openLake } from '../../lake/lake.js';
-import { explainLostFile } from '../../lake/lost-file.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { report } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
@@ -42,7 +42,7 @@ export async function writeReport(request: Arguments<typeof report>, context: Co
     })),
     version: PRICELAKE_VERSION,
   }).catch((error: unknown) => {
-    throw explainLostFile(error);
+    throw explainFileFault(error);
   });
   signal.throwIfAborted();
   await publishReport(output, written.page);

@@ -4,8 +4,8 @@ import type { Conversion } from '../../analyze/exchange-rates.js';
 import type { Snapshot } from '../../explore/snapshot.js';
 import type { Snapshots } from '../../explore/snapshots.js';
 import { PricelakeError } from '../../io/errors.js';
+import { isLostFile } from '../../lake/file-fault.js';
 import type { Lake } from '../../lake/lake.js';
-import { explainLostFile } from '../../lake/lost-file.js';
 import type { Budget } from '../../plan/allowance.js';
 import { readAnalysis } from '../../sql/model.js';
 import type { Mapping } from '../../tables/item-names.js';
@@ -72,7 +72,7 @@ export interface Call {
 export function useSnapshot<T>({ desk }: Call, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   const { snapshots } = desk;
   return snapshots.use(work).catch(async (error: unknown) => {
-    if (explainLostFile(error) === error) throw error;
+    if (!isLostFile(error)) throw error;
     await snapshots.renew();
     return snapshots.use(work);
   });

@@ -1,0 +1,61 @@
+import { resolve } from 'node:path';
+import { PricelakeError } from '../io/errors.js';
+import { type Lake, tablePath } from '../tables/layout.js';
+import { TABLE_NAMES, type TableState } from '../tables/table.js';
+import { findFault, isOutOfMemory } from './faults.js';
+import { findDamagedFile } from './inspect-lake.js';
+import { readPartial } from './partial.js';
+import { readTable } from './read.js';
+
+/** DuckDB's words for a Parquet file that is missing or altered. */
+const DAMAGE =
+  /No files found that match the pattern|No magic bytes found|Cannot open file "[^"]*\.parquet|ZSTD Decompression|TProtocolException|\.parquet' too small/i;
+
+/**
+ * Runs `work` under the lock, so that no file can come or go. An error that a damaged data file may have caused becomes
+ * PricelakeError `lake_invalid`; other errors pass through. A damaged file can fail in any words, and also as wrong
+ * values, so the files are compared with the checksums of the logs.
+ */
+export async function explainDamage<T>(lakePath: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!mayBeDamage(cause)) throw cause;
+    const found = await findDamage({ root: resolve(lakePath) });
+    throw found === undefined ? nameDamage(lakePath, cause) : describeDamage(lakePath, found, cause);
+  }
+}
+
+/** PricelakeError `lake_invalid` for an error in DuckDB's words for a data file that it can't read; any other error as it is. */
+export function nameDamage(lakePath: string, error: unknown): unknown {
+  if (!mayBeDamage(error) || !DAMAGE.test(error.message)) return error;
+  const [reason = ''] = error.message.split('\n', 1);
+  return describeDamage(lakePath, reason.trim(), error);
+}
+
+function mayBeDamage(error: unknown): error is Error {
+  if (error instanceof PricelakeError || !(error instanceof Error) || error.name === 'AbortError') return false;
+  return !isOutOfMemory(error) && findFault(error) === undefined;
+}
+
+function describeDamage(lakePath: string, reason: string, cause: Error): PricelakeError {
+  return new PricelakeError(
+    'lake_invalid',
+    `${lakePath}: a data file is missing or damaged: ${reason}`,
+    { hint: '`pricelake verify` names all of them; `pricelake rebuild` rebuilds the tables from the kept raw bytes.' },
+    { cause },
+  );
+}
+
+/** The first data file that differs from its log, in words. Files that are on the remote only are not missing. */
+async function findDamage(lake: Lake): Promise<string | undefined> {
+  const isPartial = (await readPartial(lake).catch(() => undefined)) !== undefined;
+  for (const table of TABLE_NAMES) {
+    const state = await readTable(lake, table).catch((): TableState | undefined => undefined);
+    for (const file of state?.files ?? []) {
+      const found = await findDamagedFile([file], (path) => tablePath(lake, table, path)).catch(() => undefined);
+      if (found !== undefined && !(isPartial && found.endsWith('is missing'))) return `${table}/${found}`;
+    }
+  }
+  return undefined;
+}

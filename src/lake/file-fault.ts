@@ -1,0 +1,34 @@
+import { PricelakeError } from '../io/errors.js';
+import { explainReadFault } from '../io/path-fault.js';
+import { REBUILD_HINT } from './delta-log.js';
+
+/** True for an error by a file that is gone. A run that commits meanwhile deletes the files that it replaces. */
+export function isLostFile(error: unknown): boolean {
+  return error instanceof Error && /^IO Error: .*(No files found|No such file)/su.test(error.message);
+}
+
+/** The system's codes by the words that DuckDB has for them. */
+const CODES: Record<string, string> = {
+  'Permission denied': 'EACCES',
+  'Is a directory': 'EISDIR',
+  'Input/output error': 'EIO',
+  'Too many levels of symbolic links': 'ELOOP',
+};
+
+/** Explains an error by a file of the lake that is gone or can't be read; returns any other error as it is. */
+export function explainFileFault(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof PricelakeError) return error;
+  if (isLostFile(error)) {
+    const message = 'a run replaced files of the lake while this command read them';
+    return new PricelakeError('unavailable', message, { hint: 'Run the command again.' }, { cause: error });
+  }
+  const [, opened, words = ''] = /^IO Error: Cannot open file "([^"]*)": ([^\n]*)/u.exec(error.message) ?? [];
+  const { path = opened, code = CODES[words.trim()] } = error as NodeJS.ErrnoException;
+  if (path === undefined || code === undefined) return error;
+  try {
+    explainReadFault(path, REBUILD_HINT)(Object.assign(error, { code }));
+    return error;
+  } catch (explained) {
+    return explained;
+  }
+}
