@@ -56,7 +56,7 @@ function normalizeGtin(text: string | null): string | null {
 }
 
 /** GS1: the digits weigh 3, 1, 3, 1 and so on, from the right. */
-function computeCheckDigit(digits: string): number {
+export function computeCheckDigit(digits: string): number {
   const sum = [...digits]
     .reverse()
     .reduce((total, digit, place) => total + Number(digit) * (place % 2 === 0 ? 3 : 1), 0);

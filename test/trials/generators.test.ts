@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { isLosslessNumber, parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { inventBaseProducts, readBaseProducts } from './base-products.js';
+import { generateMerchantCatalogues, listCatalogueOffers, MERCHANT_FAULTS } from './generators/merchant-catalogues.js';
 import { generateScrapedShops, listHonestOffers, SCRAPED_FAULTS } from './generators/scraped-shops.js';
 import { translateTitle } from './lexicon.js';
 import { renderItems, type TrialItem } from './trial.js';
@@ -26,15 +27,35 @@ const ITEM_FIELDS = [
 
 const countFaults = (names: readonly (string | null)[], name: string) => names.filter((other) => other === name).length;
 
-describe('offers of scraped shops', () => {
-  const base = inventBaseProducts(1200, 3);
-  const { items, truth } = generateScrapedShops(base, 5);
-  const honest = listHonestOffers(base, 5);
+const base = inventBaseProducts(1200, 3);
+const scraped = listHonestOffers(base, 5);
+const catalogue = listCatalogueOffers(base, 5);
+
+/** `possible` counts the offers to which a fault can happen. */
+const GENERATORS = [
+  {
+    generator: 'scraped shops',
+    generate: generateScrapedShops,
+    faults: SCRAPED_FAULTS.map(({ name, share, canHappen }) => {
+      return { name, share, possible: scraped.filter((offer) => canHappen(offer)).length };
+    }),
+  },
+  {
+    generator: "merchants' catalogues",
+    generate: generateMerchantCatalogues,
+    faults: MERCHANT_FAULTS.map(({ name, share, canHappen }) => {
+      return { name, share, possible: catalogue.filter((offer) => canHappen(offer)).length };
+    }),
+  },
+];
+
+describe.each(GENERATORS)('offers of $generator', ({ generate, faults }) => {
+  const { items, truth } = generate(base, 5);
 
   test('the same products and seed give the same bytes, and another seed gives others', () => {
     const few = base.slice(0, 60);
     const render = (seed: number) => {
-      const trial = generateScrapedShops(few, seed);
+      const trial = generate(few, seed);
       return renderItems(trial.items) + JSON.stringify(trial.truth);
     };
     expect(render(8)).toBe(render(8));
@@ -43,8 +64,8 @@ describe('offers of scraped shops', () => {
 
   test('every item has exactly one truth, and every fault is in the table', () => {
     expect(truth.map(({ itemId }) => itemId)).toEqual(items.map(({ id }) => String(id)));
-    const names = new Set<string | null>([null, ...SCRAPED_FAULTS.map(({ name }) => name)]);
-    expect(names.size).toBe(SCRAPED_FAULTS.length + 1);
+    const names = new Set<string | null>([null, ...faults.map(({ name }) => name)]);
+    expect(names.size).toBe(faults.length + 1);
     expect(truth.filter(({ fault, why }) => !names.has(fault) || why === '')).toEqual([]);
   });
 
@@ -53,24 +74,14 @@ describe('offers of scraped shops', () => {
     expect(items.filter(({ id }) => id <= 2n ** 53n)).toEqual([]);
   });
 
-  test.each(SCRAPED_FAULTS)(
-    '$name happens to $share % of the offers that it can happen to',
-    ({ name, share, canHappen }) => {
-      const possible = honest.filter((offer) => canHappen(offer)).length;
-      const expected = (possible * share) / 100;
-      const happened = countFaults(
-        truth.map(({ fault }) => fault),
-        name,
-      );
-      expect(happened).toBeGreaterThan(0);
-      expect(Math.abs(happened - expected)).toBeLessThanOrEqual(Math.max(0.5, expected * 0.05));
-    },
-  );
-
-  test('the header of the generator states each kind with its share', () => {
-    const text = readFileSync(new URL('./generators/scraped-shops.ts', import.meta.url), 'utf8');
-    const stated = [...text.matchAll(/^ \* - ([\w-]+): ([\d.]+) %/gm)].map(([, name, share]) => `${name} ${share}`);
-    expect(stated).toEqual(SCRAPED_FAULTS.map(({ name, share }) => `${name} ${share}`));
+  test.each(faults)('$name happens to $share % of the offers that it can happen to', ({ name, share, possible }) => {
+    const expected = (possible * share) / 100;
+    const happened = countFaults(
+      truth.map(({ fault }) => fault),
+      name,
+    );
+    expect(happened).toBeGreaterThan(0);
+    expect(Math.abs(happened - expected)).toBeLessThanOrEqual(Math.max(0.5, expected * 0.05));
   });
 
   test('the lines are JSON with all fields of an item, and neither ids nor money lose digits', () => {
@@ -85,16 +96,6 @@ describe('offers of scraped shops', () => {
     }
   });
 
-  test('an honest offer has the price that its shop asks, and is listed', () => {
-    for (const [place, { fault }] of truth.entries()) {
-      if (fault !== null) continue;
-      const item = items[place] as TrialItem;
-      expect(Number(item.price)).toBe(honest[place]?.amount);
-      expect(item.currency).toBe(honest[place]?.shop.country.currency);
-      expect(item.removedAt).toBeNull();
-    }
-  });
-
   test('times are in order', () => {
     const wrong = items.filter(
       ({ firstSeenAt, lastSeenAt, lastChangedAt, priceChangedAt, previousPrice }) =>
@@ -105,14 +106,80 @@ describe('offers of scraped shops', () => {
     );
     expect(wrong).toEqual([]);
   });
+});
+
+describe('offers of scraped shops', () => {
+  const { items, truth } = generateScrapedShops(base, 5);
+
+  test('the header of the generator states each kind with its share', () => {
+    const text = readFileSync(new URL('./generators/scraped-shops.ts', import.meta.url), 'utf8');
+    const stated = [...text.matchAll(/^ \* - ([\w-]+): ([\d.]+) %/gm)].map(([, name, share]) => `${name} ${share}`);
+    expect(stated).toEqual(SCRAPED_FAULTS.map(({ name, share }) => `${name} ${share}`));
+  });
+
+  test('an honest offer has the price that its shop asks, and is listed', () => {
+    for (const [place, { fault }] of truth.entries()) {
+      if (fault !== null) continue;
+      const item = items[place] as TrialItem;
+      expect(Number(item.price)).toBe(scraped[place]?.amount);
+      expect(item.currency).toBe(scraped[place]?.shop.country.currency);
+      expect(item.removedAt).toBeNull();
+    }
+  });
 
   test('products have 2 to 30 shops', () => {
     const shops = new Map<unknown, Set<number>>();
-    for (const { product, shop } of honest) {
+    for (const { product, shop } of scraped) {
       shops.set(product, (shops.get(product) ?? new Set()).add(shop.id));
     }
     const sizes = [...shops.values()].map(({ size }) => size);
     expect([shops.size, Math.min(...sizes), Math.max(...sizes)]).toEqual([base.length, 2, 30]);
+  });
+});
+
+describe("offers of merchants' catalogues", () => {
+  const { items, truth } = generateMerchantCatalogues(base, 5);
+  // A forgotten listing comes right after the honest one of the same offer, so skipping it leaves one item per offer.
+  const own = truth.flatMap(({ fault }, place) => (fault === 'forgotten-listing' ? [] : [place]));
+
+  test('an honest offer keeps its codes and its price, and at least four offers in five are honest', () => {
+    expect(own.length).toBe(catalogue.length);
+    const honest = own.flatMap((place, offer) => (truth[place]?.fault === null ? [{ place, offer }] : []));
+    for (const { place, offer } of honest) {
+      const { product, amount, currency } = catalogue[offer] as (typeof catalogue)[number];
+      const item = items[place] as TrialItem;
+      expect([Number(item.price), item.currency, item.removedAt]).toEqual([amount, currency, null]);
+      if (item.gtin !== null) expect(item.gtin.replace(/^0+/, '')).toBe(product.gtin);
+    }
+    expect(honest.length / items.length).toBeGreaterThan(0.8);
+  });
+
+  test('a fault changes the price, the currency or a code', () => {
+    const unchanged = own.flatMap((place, offer) => {
+      const { amount, currency, gtin, mpn, brand } = catalogue[offer] as (typeof catalogue)[number];
+      const item = items[place] as TrialItem;
+      const before = [amount.toFixed(2), currency, gtin, mpn, brand].join();
+      const after = [item.price, item.currency, item.gtin, item.mpn, item.brand].join();
+      return truth[place]?.fault !== null && before === after ? [truth[place]] : [];
+    });
+    expect(unchanged).toEqual([]);
+  });
+
+  test("a fault of a merchant's custom or of a data pool occurs in groups", () => {
+    const spread = (name: string, key: (offer: (typeof catalogue)[number]) => unknown) => {
+      const hit = own.flatMap((place, offer) => (truth[place]?.fault === name ? [catalogue[offer]] : []));
+      return new Set(hit.map((offer) => key(offer as (typeof catalogue)[number]))).size / hit.length;
+    };
+    expect(spread('coupon-price', ({ merchant }) => merchant)).toBeLessThan(0.3);
+    expect(spread('sibling-gtin', ({ product }) => product)).toBeLessThan(0.6);
+    expect(spread('sold-out', ({ product }) => product)).toBeGreaterThan(0.6);
+  });
+
+  test('carton codes have 14 digits and a valid check digit', () => {
+    const codes = items.flatMap(({ gtin }, place) => (truth[place]?.fault === 'carton-gtin' ? [gtin as string] : []));
+    const weigh = (code: string) =>
+      [...code].reduce((sum, digit, place) => sum + Number(digit) * (place % 2 === 0 ? 3 : 1), 0);
+    expect(codes.filter((code) => !/^[1-8]\d{13}$/.test(code) || weigh(code) % 10 !== 0)).toEqual([]);
   });
 });
 
