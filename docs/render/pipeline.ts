@@ -27,7 +27,7 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   'lake.targetFileSize': ['128MB', 'The size up to which small files are joined.'],
   'lake.memory': [
     '',
-    'What DuckDB may use; without it, 600 MB in a run. See [Memory](../engineer/maintain.md#memory).',
+    'What DuckDB may use; without it, a third of the machine’s memory. See [Memory](../engineer/maintain.md#memory).',
   ],
   'lake.tables.items.partitionBy': [
     '',

@@ -56,7 +56,7 @@ export async function renderTutorial(text: string): Promise<string> {
 export function maskFigures(page: string): string {
   return page
     .replaceAll(/\b\d+(\.\d+)? ?s\b/g, '0 s')
-    .replaceAll(/\b[\d.,]+ [kM]?B\b/g, '0 B')
+    .replaceAll(/\b[\d.,]+ [kMGT]?B\b/g, '0 B')
     .replaceAll(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, 'T')
     .replaceAll(/\b\d+ items read again/g, '10 items read again')
     .replaceAll(/\b\d+ of \d+ checks/g, '0 of 0 checks')

@@ -1,3 +1,4 @@
+import { formatBytes } from '../formats/bytes.js';
 import { countOf, formatCount } from '../formats/count.js';
 import { formatSeconds } from './progress.js';
 
@@ -31,6 +32,8 @@ const SENTENCES: Record<string, (facts: Facts) => string> = {
   'memory.damaged': ({ file, lines }) => `left out ${file} line ${lines}: damaged, and runs write it again`,
   'schema.drift': ({ found }) =>
     `the answers differ from the API document in ${countOf((found as unknown[]).length, 'way')}; the check schema_drift lists them`,
+  'run.machine': ({ memory, machineMemory, threads, freeDisk }) =>
+    `DuckDB may use ${formatBytes(Number(memory))} of the ${formatBytes(Number(machineMemory))} of memory here, on ${countOf(Number(threads), 'thread')}; ${formatBytes(Number(freeDisk))} of disk is free`,
   'price_spells.preparing': ({ changes }) =>
     `Preparing the prices of the past from ${countOf(changes as bigint, 'change')}, once for each version of the lake`,
   attribution: ({ texts, metadata }) =>

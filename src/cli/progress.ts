@@ -1,3 +1,4 @@
+import { formatBytes } from '../formats/bytes.js';
 import { formatCount } from '../formats/count.js';
 import type { Progress } from '../io/io.js';
 import { measureScreen, type Screen } from './output/output.js';
@@ -23,18 +24,6 @@ export function createLogProgress(log: (facts: Record<string, unknown>) => void)
     log({ step, unit, rows, totalRows, isEstimate, bytes, seconds: steps.seconds(), secondsLeft: steps.secondsLeft() });
   }, LOG_EVERY_MS).unref();
   return { update: (progress) => void steps.update(progress), close: () => clearInterval(timer) };
-}
-
-/** `12.3 MB`, in powers of 1000. */
-export function formatBytes(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  let size = bytes;
-  let unit = 0;
-  while (size >= 1000 && unit < units.length - 1) {
-    size /= 1000;
-    unit += 1;
-  }
-  return `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`;
 }
 
 /** `0.4s`, `12s`, `3m 20s`, `2h 5m` */

@@ -1,12 +1,10 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { chooseMemoryLimit } from '../io/machine.js';
 import { removeBusyFolder } from '../io/scratch-folder.js';
 import { Database } from '../sql/connection.js';
 import { createMacros } from '../sql/model.js';
-
-/** DuckDB's own ceiling; a process as a whole stays below 1.5 GB. */
-const MEMORY_LIMIT = '800MB';
 
 interface SessionOptions {
   hasModels?: boolean;
@@ -14,7 +12,7 @@ interface SessionOptions {
   sessions?: number;
   /** The session's folder, which is emptied first. Default: a new temporary folder. */
   workFolder?: string;
-  /** In bytes, or as DuckDB writes it; `default` is DuckDB's own limit, four fifths of the machine. */
+  /** In bytes, or as DuckDB writes it; `default` is DuckDB's own limit, four fifths of the machine. Default: a third. */
   memoryLimit?: number | string | 'default' | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -27,7 +25,7 @@ export interface Session {
 
 /** Opens a database to work on a lake with. A failure leaves nothing behind. */
 export async function openSession(options: SessionOptions = {}): Promise<Session> {
-  const { hasModels, sessions = 1, signal, memoryLimit = MEMORY_LIMIT } = options;
+  const { hasModels, sessions = 1, signal, memoryLimit = chooseMemoryLimit() } = options;
   const workFolder = await makeWorkFolder(options.workFolder);
   const text = typeof memoryLimit === 'number' ? `${memoryLimit / 1024 ** 2}MiB` : memoryLimit;
   const limit = text === 'default' ? {} : { memoryLimit: text };

@@ -1,5 +1,6 @@
 import { countOf } from '../formats/count.js';
 import { type Allowance, countCallsLeft, countRowsLeft } from './allowance.js';
+import type { RowsAhead } from './disk.js';
 
 export interface Count {
   count: bigint;
@@ -141,9 +142,9 @@ export function countRest(
 }
 
 /** Rows that the run receives, as far as lake and service show. */
-export function countAhead({ exports, pages, changedItems, changes, hydration }: Ahead): bigint {
-  const counts = [exports?.rows, pages?.items, changedItems?.count, changes?.count, hydration?.rows];
-  return counts.reduce<bigint>((sum, count = 0n) => sum + count, 0n);
+export function countAhead({ exports, pages, changedItems, changes, hydration }: Ahead): RowsAhead {
+  const items = [exports?.rows, pages?.items, changedItems?.count, hydration?.rows];
+  return { items: items.reduce<bigint>((sum, count = 0n) => sum + count, 0n), changes: changes?.count ?? 0n };
 }
 
 /**

@@ -1,6 +1,6 @@
-import { statfs } from 'node:fs/promises';
 import { PricelakeError } from '../io/errors.js';
 import { EXPORT_LIMITS, type ExportLimits } from '../io/limits.js';
+import { readFreeBytes } from '../io/machine.js';
 
 /** The part of a body that has arrived. */
 interface Landed {
@@ -60,8 +60,7 @@ export class ExportBounds {
     const { stepBytes, reserveBytes, workShare } = this.#limits;
     if (bytes < this.#checkedAt + stepBytes) return;
     this.#checkedAt = bytes;
-    const { bavail, bsize } = await statfs(this.#folder);
-    const free = bavail * bsize;
+    const free = await readFreeBytes(this.#folder);
     if (free >= reserveBytes + bytes * workShare) return;
     const whole = rows === 0n ? bytes : Math.max(bytes, (bytes / Number(rows)) * Number(this.#announced));
     const needed = Math.ceil(whole - bytes + whole * workShare + reserveBytes);

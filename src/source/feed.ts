@@ -9,6 +9,7 @@ import type { Io } from '../io/io.js';
 import type { FeedProgress } from '../journal/feed.js';
 import type { Landing } from '../journal/landings.js';
 import type { EntryOf } from '../journal/run-entry.js';
+import { requireDisk } from '../plan/disk.js';
 import type { DatasetPart } from './dataset-client.js';
 import type { LandedEvents } from './events.js';
 import { createFeedGuard, type FeedEnd, type FeedGuard } from './feed-guard.js';
@@ -220,6 +221,7 @@ async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard
         const all = BigInt(rows);
         const newest = isOnly ? (guard.goal()?.newest ?? part.watermark) : undefined;
         const totalRows = total.estimate(cursor, all, newest);
+        if (totalRows !== undefined) await requireDisk(landing.folder, { items: 0n, changes: totalRows - all });
         io.progress({ step: 'feed', rows: all, totalRows, isEstimate: true, bytes, done: false });
       }
     }

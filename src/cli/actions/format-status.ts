@@ -1,3 +1,4 @@
+import { formatBytes } from '../../formats/bytes.js';
 import { countOf, formatCount } from '../../formats/count.js';
 import { RUN_STEPS, type RunTry } from '../../journal/tries.js';
 import { explainBroken } from '../../plan/broken-exports.js';
@@ -6,7 +7,7 @@ import { wrapText } from '../output/display-width.js';
 import { formatCell } from '../output/table.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
-import { formatBytes, formatSeconds } from '../progress.js';
+import { formatSeconds } from '../progress.js';
 import { paint, type Style } from '../style.js';
 import type { Rows, Status } from './read-status.js';
 

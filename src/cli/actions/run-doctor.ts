@@ -1,17 +1,21 @@
-import { link, mkdtemp, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { link, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describeProposals, proposeAttributes, writeAttributes } from '../../analyze/attribute-proposals.js';
 import { createClient } from '../../api/client.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
+import { formatBytes } from '../../formats/bytes.js';
 import { countOf } from '../../formats/count.js';
 import { parseRemoteUrl } from '../../formats/remote-url.js';
 import { ignoreMissing, PricelakeError } from '../../io/errors.js';
+import { findExisting, readFreeBytes } from '../../io/machine.js';
 import { openLake } from '../../lake/lake.js';
 import { readLock } from '../../lake/lock.js';
 import { readPartial } from '../../lake/partial.js';
 import { readPointer } from '../../lake/pointer.js';
 import { readTable } from '../../lake/read.js';
+import { countRows } from '../../lake/slices.js';
 import { countLeft, findAllowance } from '../../plan/allowance.js';
+import { countDisk } from '../../plan/disk.js';
 import { readHolder } from '../../remote/lease.js';
 import { openS3Store } from '../../remote/s3-store.js';
 import { inspectOpenRun } from '../../run/open/inspect-runs.js';
@@ -22,7 +26,7 @@ import type { doctor } from '../commands/copy.js';
 import { openPipeline } from '../find-target.js';
 import { layOutTable } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
-import { formatBytes, formatSeconds } from '../progress.js';
+import { formatSeconds } from '../progress.js';
 import { readLake } from '../read-lake.js';
 import { paint } from '../style.js';
 
@@ -91,24 +95,22 @@ function formatFindings(findings: Finding[], { output: { columns }, style, io }:
   );
 }
 
+/** Bytes that any run may take, for its journal, logs and temporary files. */
 const LEAST_BYTES = 200e6;
-const FEW_BYTES = 2e9;
+const MILLION = 1_000_000n;
 
-/** The lake's folder, or the nearest folder above it that exists. */
-async function findExisting(path: string): Promise<string> {
-  for (let folder = resolve(path); ; folder = dirname(folder)) {
-    if ((await stat(folder).catch(ignoreMissing)) !== undefined || folder === dirname(folder)) return folder;
-  }
-}
-
-/** A copy takes about as much room as its raw bytes and tables together. */
+/** A lake that is there is measured by a copy of all of its items again, which is the largest run that it usually has. */
 async function lookAtDisk(path: string): Promise<Finding> {
-  const { bavail, bsize } = await statfs(await findExisting(path));
-  const free = bavail * bsize;
-  const found = `${formatBytes(free)} free for ${path}`;
-  if (free >= FEW_BYTES) return ok('disk', found);
-  const next = 'Free some space: copying a million listings takes about 2 GB.';
-  return free < LEAST_BYTES ? failed('disk', found, next) : warn('disk', found, next);
+  const free = await readFreeBytes(await findExisting(path));
+  const lake = await openLake(path, { create: false }).catch(() => undefined);
+  const items = lake === undefined ? 0n : countRows((await readTable(lake, 'items')).files);
+  const needed = countDisk({ items, changes: 0n });
+  const copies = (count: bigint) =>
+    `${countOf(count, 'item')} takes about ${formatBytes(countDisk({ items: count, changes: 0n }))}`;
+  const changes = `a million changes about ${formatBytes(countDisk({ items: 0n, changes: MILLION }))}`;
+  const found = `${formatBytes(free)} free for ${path}; a copy of ${copies(items === 0n ? MILLION : items)}, ${changes}`;
+  if (free < LEAST_BYTES) return failed('disk', found, 'Free some space.');
+  return free < needed ? warn('disk', found, 'Free some space, or move the lake to a larger disk.') : ok('disk', found);
 }
 
 /** Commits and locks need hard links, which some network and container file systems lack. */

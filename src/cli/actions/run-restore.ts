@@ -1,12 +1,12 @@
 import { findPipeline } from '../../config/find-pipeline.js';
 import { readReadingSettings } from '../../config/pipeline-file.js';
+import { formatBytes } from '../../formats/bytes.js';
 import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { explainSystemFault } from '../../lake/faults.js';
 import { withRemote } from '../../remote/remote.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { restore } from '../commands/keep.js';
-import { formatBytes } from '../progress.js';
 
 /** @throws PricelakeError `config` if the pipeline file names no remote; `lake_locked` if another run holds it */
 export async function runRestore(request: Arguments<typeof restore>, context: CommandContext) {

@@ -1,3 +1,4 @@
+import { formatBytes } from '../../formats/bytes.js';
 import { countOf, formatCount } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { estimateRun, type RunEstimate } from '../../run/plan/estimate-run.js';
@@ -49,7 +50,7 @@ function formatUnfinished({ runId, held }: NonNullable<RunEstimate['unfinished']
 }
 
 function formatTotal(estimate: RunEstimate): string[] {
-  const { calls, exportRows, exact, overageBlocks, allowed, rest, resetsAt } = estimate;
+  const { calls, exportRows, exact, overageBlocks, allowed, rest, resetsAt, disk } = estimate;
   const about = exact ? '' : '≈ ';
   const of = (left: bigint | undefined, before: bigint | undefined) =>
     before === undefined ? 'unlimited' : `${formatCount(left ?? 0n)} of ${formatCount(before)}`;
@@ -57,6 +58,7 @@ function formatTotal(estimate: RunEstimate): string[] {
   return [
     `Total: ${about}${countOf(calls, 'call')} and ${about}${countOf(exportRows, 'export row')}.`,
     `Time: ${describeTime(estimate)}.`,
+    `Disk: about ${formatBytes(disk.needed)} until its end; ${formatBytes(disk.free)} free.`,
     `Overage: ${overageBlocks === 0n ? 'none' : `up to ${overageBlocks} block${overageBlocks === 1n ? '' : 's'} of 10,000 rows`}.`,
     `Left afterwards: calls ${of(rest.calls, allowed.calls)}, export rows ${of(rest.exportRows, allowed.exportRows)}${until}.`,
   ];

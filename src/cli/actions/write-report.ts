@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { type Report, writeReport as writePages } from '../../explore/report.js';
 import { publishReport, requireReportTarget } from '../../explore/report-file.js';
 import { toBigInt, toDate, toNumber } from '../../explore/values.js';
+import { formatBytes } from '../../formats/bytes.js';
 import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
@@ -11,7 +12,6 @@ import { openLake } from '../../lake/lake.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { report } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
-import { formatBytes } from '../progress.js';
 import { loadAdvice } from './explore-lake.js';
 import { listTries } from './tell-copy.js';
 

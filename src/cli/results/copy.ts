@@ -26,6 +26,7 @@ export const planResult = z.object({
   rest: counts,
   resetsAt: time.optional(),
   plan: z.object({ plan: z.string(), name: z.string(), status: z.string().nullish() }),
+  disk: z.object({ needed: z.number(), free: z.number() }),
   looked: z.number(),
   unfinished: z.object({ runId: z.string(), held: z.array(z.string()) }).optional(),
 });

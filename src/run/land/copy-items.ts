@@ -1,5 +1,6 @@
 import { PricelakeError } from '../../io/errors.js';
 import { dropRun } from '../../journal/landings.js';
+import { requireDisk } from '../../plan/disk.js';
 import type { ExportGate } from '../../plan/export-gate.js';
 import type { CopyPlan, PollPlan } from '../../plan/plan-copy.js';
 import { listParts } from '../../source/dataset-client.js';
@@ -36,6 +37,9 @@ export class ItemCopy {
       const { copy } = await this.#planner.plan('counts', 'listed');
       if (copy === undefined) return;
       if (copy.choice.route === 'wait') throw copy.choice.refusal;
+      // Nothing of these rows is paid for yet, and rows that have landed are on the disk already.
+      const items = copy.choice.route === 'pages' ? copy.items : copy.exportRows;
+      await requireDisk(this.#run.lake.root, { items, changes: 0n });
       await this.#noteChoice(copy);
       if (copy.shards === undefined) return this.#readPages(copy);
       try {

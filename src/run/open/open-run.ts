@@ -3,6 +3,7 @@ import { TypingQueue } from '../../apply/typing-queue.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
+import { chooseMemoryLimit, readFreeBytes, readMachineMemory } from '../../io/machine.js';
 import { beginRun, dropRun, findUnfinishedRun, type Landing, readBegin } from '../../journal/landings.js';
 import { type LakeMemory, listIdleRuns, type Memory, openMemory } from '../../journal/memory.js';
 import type { EntryOf } from '../../journal/run-entry.js';
@@ -35,9 +36,6 @@ import {
   type Standings,
   type Tables,
 } from './open-tables.js';
-
-/** DuckDB's own ceiling unless the pipeline says another: with five million items, the process as a whole needs about 1.1 GB. */
-const MEMORY_LIMIT = 600 * 1024 ** 2;
 
 /** Statements that work side by side: two, and a third while one table is written in lanes. */
 const SESSIONS = 3;
@@ -110,7 +108,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     if (source?.aborted) stop.abort(source.reason);
     source?.addEventListener('abort', () => stop.abort(source.reason), { once: true });
   }
-  const memoryLimit = pipeline.lake.memory ?? MEMORY_LIMIT;
+  const memoryLimit = pipeline.lake.memory ?? chooseMemoryLimit();
   let landing: Landing | undefined;
   let session: Session | undefined;
   let memory: Memory | undefined;
@@ -139,6 +137,12 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
       signal: stop.signal,
     });
     const { db, workFolder } = session;
+    io.log('info', 'run.machine', {
+      memory: memoryLimit,
+      machineMemory: readMachineMemory(),
+      threads: db.threads,
+      freeDisk: await readFreeBytes(lake.root),
+    });
     await db.run('SET preserve_insertion_order = false');
     const tables = await rewriteForeignFiles(db, lake, found, repairs, io);
     const graph = new RelationGraph(db);

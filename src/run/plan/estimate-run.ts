@@ -6,6 +6,7 @@ import type { Pipeline } from '../../config/pipeline-file.js';
 import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
+import { findExisting, readFreeBytes } from '../../io/machine.js';
 import { type LandedRun, peekUnfinishedRun } from '../../journal/landings.js';
 import { readMemory } from '../../journal/memory.js';
 import { hasAsked, isApplicable, RUN_FOLD, readSelection } from '../../journal/run-state.js';
@@ -14,6 +15,7 @@ import { openSession } from '../../lake/session.js';
 import { LakeRows } from '../../lake/table-rows.js';
 import { type Allowance, countLeft, type RunCaps } from '../../plan/allowance.js';
 import type { ModeChoice } from '../../plan/decide-mode.js';
+import { countDisk, refuseDisk } from '../../plan/disk.js';
 import {
   type Ahead,
   type Count,
@@ -64,6 +66,8 @@ export interface RunEstimate extends ModeChoice, Total {
   rest: { calls?: bigint; exportRows?: bigint };
   resetsAt: Date | undefined;
   plan: Pick<AccountPlan, 'plan' | 'name' | 'status'>;
+  /** Bytes of disk that it needs until its end, beside those of the lake as it is, and bytes that are free. */
+  disk: { needed: number; free: number };
   /** Calls that the estimate itself made. */
   looked: number;
   /** Reason why the run would be refused, or stop before its end. */
@@ -127,7 +131,9 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
   const steps = estimateSteps(priced.ahead);
   const total = sumSteps(steps);
   const looked = client.calls();
-  const rows = countAhead(priced.ahead);
+  const ahead = countAhead(priced.ahead);
+  const rows = ahead.items + ahead.changes;
+  const disk = { needed: countDisk(ahead), free: await readFreeBytes(await findExisting(source.lake.root)) };
   const { mode } = priced.plan.decision;
   const earlier = await findEarlierRun(source, mode, rows);
   const isFirstCopy = earlier === undefined && mode === 'snapshot' && !isLanded;
@@ -146,7 +152,8 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
     resetsAt: allowed.resetsAt,
     plan: { plan: plan.plan, name: plan.name, status: plan.status },
     looked,
-    refusal: priced.refusal ?? findShortage(allowed, total, looked),
+    disk,
+    refusal: priced.refusal ?? findShortage(allowed, total, looked) ?? refuseDisk(source.lake.root, disk.free, ahead),
   };
 }
 

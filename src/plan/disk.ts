@@ -1,0 +1,43 @@
+import { formatBytes } from '../formats/bytes.js';
+import { countOf } from '../formats/count.js';
+import { PricelakeError } from '../io/errors.js';
+import { readFreeBytes } from '../io/machine.js';
+
+/** Rows that a run still has to receive, as far as they are known. */
+export interface RowsAhead {
+  /** Whole rows of items. */
+  items: bigint;
+  changes: bigint;
+}
+
+/**
+ * Disk that a run takes for a row at its peak, beside what the lake has already: raw bytes, typed rows, spills, and the next
+ * files of the tables. Measured (bench/README.md, "Disk"): 2.2 kB for an item and 1.3 to 3.4 kB for a change, which includes
+ * the whole read of its item. So the margins are a third and a sixth.
+ */
+const BYTES_OF_ITEM = 3_000;
+const BYTES_OF_CHANGE = 4_000;
+
+/** Bytes of disk that a run takes until its end, beside those of the lake as it is. */
+export function countDisk({ items, changes }: RowsAhead): number {
+  return Number(items) * BYTES_OF_ITEM + Number(changes) * BYTES_OF_CHANGE;
+}
+
+/** The refusal of a run that does not fit on the disk of `path`; undefined if it fits. */
+export function refuseDisk(path: string, free: number, ahead: RowsAhead): PricelakeError | undefined {
+  const needed = countDisk(ahead);
+  if (needed <= free) return undefined;
+  const rows = [countOf(ahead.items, 'item'), countOf(ahead.changes, 'change')].join(' and ');
+  const what = `${path}: ${formatBytes(free)} free, but a run of ${rows} needs about ${formatBytes(needed)}`;
+  return new PricelakeError('disk_full', what, {
+    freeBytes: free,
+    neededBytes: needed,
+    hint: 'Free up that much space or move the lake to a larger disk, then run the same command again.',
+  });
+}
+
+/** @throws PricelakeError `disk_full` for rows that do not fit on the disk of `path` */
+export async function requireDisk(path: string, ahead: RowsAhead): Promise<void> {
+  const refusal = refuseDisk(path, await readFreeBytes(path), ahead);
+  if (refusal !== undefined) throw refusal;
+}

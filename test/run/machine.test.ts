@@ -1,0 +1,106 @@
+/** What a run takes from the machine that it has: memory, threads, disk. */
+import fs from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { exitCodeOf } from '../../src/cli/exit-codes.js';
+import type { Io } from '../../src/io/io.js';
+import { openSession } from '../../src/lake/session.js';
+import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import { syncPipeline } from '../../src/run/sync.js';
+import { failure } from '../failure.js';
+import { openWorld, readItems, testIo, type World } from './world.js';
+
+const GIB = 1024 ** 3;
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ items: 2_000, sites: 3, pastDays: 333 });
+});
+afterAll(() => world.close());
+
+/** Until the test ends, the disk of every path has so much room. */
+function setFreeBytes(bytes: number): void {
+  const { statfs } = fs;
+  const use = (one: typeof statfs) => {
+    Object.assign(fs, { statfs: one });
+    syncBuiltinESMExports();
+  };
+  use((async (path: string) => ({ ...(await statfs(path)), bsize: 1, bavail: bytes })) as typeof statfs);
+  onTestFinished(() => use(statfs));
+}
+
+function setMemory(bytes: number): void {
+  const spy = vi.spyOn(process, 'constrainedMemory').mockReturnValue(bytes);
+  onTestFinished(() => spy.mockRestore());
+}
+
+/** The facts that a run logs about its machine. */
+async function readLogged(): Promise<Record<string, unknown> | undefined> {
+  const logged: Record<string, unknown>[] = [];
+  const log: Io['log'] = (_level, event, facts = {}) => {
+    if (event === 'run.machine') logged.push(facts);
+  };
+  const io: Io = { ...testIo, log };
+  await syncPipeline(world.pipeline, io);
+  return logged[0];
+}
+
+test('a run says the memory, the threads and the disk that it may use, by the limit of its container', async () => {
+  setMemory(2 * GIB);
+  const { threads } = (await readLogged()) ?? {};
+  expect(threads).toBeGreaterThan(0);
+  expect(await readLogged()).toMatchObject({ memory: Math.floor((2 * GIB) / 3), machineMemory: 2 * GIB, threads });
+  world.pipeline.lake.memory = 300e6;
+  expect(await readLogged()).toMatchObject({ memory: 300e6, machineMemory: 2 * GIB });
+  world.renew();
+});
+
+test('DuckDB gets a third of the container’s memory, and of the machine’s where there is no limit', async () => {
+  const read = async () => {
+    const session = await openSession();
+    const row = await session.db.row("SELECT current_setting('memory_limit') AS memory");
+    await session.close();
+    return row?.memory;
+  };
+  setMemory(3 * GIB);
+  expect(await read()).toBe('1.0 GiB');
+  // Control groups without a limit name a number beyond any machine's memory, and other systems none.
+  setMemory(2 ** 64);
+  const ofMachine = await read();
+  setMemory(0);
+  expect(await read()).toBe(ofMachine);
+});
+
+test('a first copy that will not fit on the disk ends before it asks for an export, and plan says so', async () => {
+  setFreeBytes(1e6);
+  world.requests.length = 0;
+  const error = await failure(world.sync());
+  expect([error.code, exitCodeOf(error)]).toEqual(['disk_full', 1]);
+  expect(error.message).toMatch(/1\.0 MB free, but a run of 2,\d+ items and 0 changes needs about \d\.\d MB$/u);
+  expect(error.facts).toMatchObject({ freeBytes: 1e6, hint: expect.stringContaining('run the same command again') });
+  expect(world.requests.filter((request) => /^\/(export|items\?.*page)/u.test(request))).toEqual([]);
+  const { refusal, disk } = await estimateRun(world.pipeline, testIo);
+  expect(refusal).toMatchObject({ code: 'disk_full' });
+  expect(disk).toMatchObject({ free: 1e6 });
+  expect(disk.needed).toBeGreaterThan(error.facts.neededBytes as number);
+});
+
+test('with more room, the next run copies everything', async () => {
+  setFreeBytes(1e9);
+  expect((await estimateRun(world.pipeline, testIo)).refusal).toBeUndefined();
+  await world.sync();
+  expect((await readItems(world.lakePath)).size).toBeGreaterThan(1_900);
+});
+
+test('changes that will not fit end a run after the pages that show how many they are', async () => {
+  await world.sandbox.advance({ hours: 24, changes: 4_000 });
+  world.renew();
+  // Enough for the items, and not for all changes of their past.
+  setFreeBytes(9e6);
+  const error = await failure(world.sync());
+  expect(error).toMatchObject({
+    code: 'disk_full',
+    message: expect.stringMatching(/ 0 items and [\d,]+ changes needs/u),
+  });
+  expect(world.requests.filter((request) => request.startsWith('/changes?'))).toHaveLength(2);
+});
