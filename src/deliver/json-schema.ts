@@ -1,5 +1,5 @@
 import type { ColumnType, TableSchema } from '../tables/schemas.js';
-import { SPARK_TYPES } from '../tables/schemas.js';
+import { DELTA_TYPES } from '../tables/schemas.js';
 
 type JsonType = Record<string, unknown>;
 
@@ -43,7 +43,7 @@ export function describeJson(schemas: TableSchema[], isOne: boolean): JsonType {
 export function describeSparkSchema({ columns }: TableSchema) {
   const fields = columns.map(({ name, type, nullable, description }) => ({
     name,
-    type: SPARK_TYPES[type],
+    type: DELTA_TYPES[type],
     nullable,
     metadata: { comment: description },
   }));

@@ -2,12 +2,12 @@ import { PricelakeError } from '../io/errors.js';
 import { PRICELAKE_VERSION } from '../io/package-path.js';
 import { type Lake, tablePath } from '../tables/layout.js';
 import type { TableSchema } from '../tables/schemas.js';
-import { SPARK_TYPES, type SparkType } from '../tables/schemas.js';
+import { DELTA_TYPES, type DeltaType } from '../tables/schemas.js';
 import type { ColumnDifference, TableName, TableState } from '../tables/table.js';
 
 interface DeltaField {
   name: string;
-  type: SparkType;
+  type: DeltaType;
   nullable: boolean;
   metadata: Record<string, unknown>;
 }
@@ -17,7 +17,7 @@ export function writeDeltaSchema(schema: TableSchema): string {
   const fields = schema.columns.map(
     (column): DeltaField => ({
       name: column.name,
-      type: SPARK_TYPES[column.type],
+      type: DELTA_TYPES[column.type],
       nullable: true,
       metadata: { comment: column.description },
     }),

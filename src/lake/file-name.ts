@@ -5,7 +5,7 @@ const LABEL_LENGTH = 120;
 
 /**
  * Path of a data file in its table's folder: `site_id-12.0198….parquet`. All files of a table are in one folder:
- * folders named `column=value` make readers infer a second column of another type, and Spark doesn't look into others.
+ * folders named `column=value` make readers infer a second column of another type, and some don't look into others.
  * The label is for people and globs (`items/site_id-12.*.parquet`); partition values come from the log.
  */
 export function nameDataFile(partitionValues: Record<string, string | null>, baseName: string): string {

@@ -3,7 +3,7 @@ import type { Column, TableSchema } from '../tables/schemas.js';
 /** Statistics of one column of a file, as texts by name: min, max, null_count. */
 export type ColumnStatistics = ReadonlyMap<string, string>;
 
-/** Longest text in min and max, in code points: as Spark's writer cuts it. */
+/** Longest text in min and max, in code points: as other writers of Delta cut it. */
 const PREFIX_LENGTH = 32;
 /** Code points of a text that decide its bound. */
 export const BOUND_LENGTH = PREFIX_LENGTH + 1;

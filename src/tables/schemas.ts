@@ -45,10 +45,10 @@ export function loadTableSchema(table: TableName): TableSchema {
 /** Ids of columns in Parquet files: a column's place in the contract, and that plus 1,000 for the elements of a list. */
 export const LIST_ELEMENT_ID = 1000n;
 
-export type SparkType = string | { type: 'array'; elementType: string; containsNull: boolean };
+export type DeltaType = string | { type: 'array'; elementType: string; containsNull: boolean };
 
-/** A column's type in Spark's words, which are Delta's too. */
-export const SPARK_TYPES: Record<ColumnType, SparkType> = {
+/** A column's type in the words of Delta's protocol. */
+export const DELTA_TYPES: Record<ColumnType, DeltaType> = {
   BIGINT: 'long',
   VARCHAR: 'string',
   'DECIMAL(18,4)': 'decimal(18,4)',

@@ -36,9 +36,12 @@ interface Found {
 }
 
 test('everything is in order: exit 0, and nothing is left behind', async () => {
-  const { code, states } = await diagnose(sandbox.keys.live);
+  const { code, states, findings } = await diagnose(sandbox.keys.live);
   const ok = { node: 'ok', pipeline: 'ok', 'file system': 'ok', service: 'ok', plan: 'ok', lake: 'ok' };
   expect({ code, states }).toMatchObject({ code: 0, states: ok });
+  expect(findings.find(({ name }) => name === 'disk')?.found).toMatch(
+    /^\d+\.\d GB free for \S+; a copy of 1,000,000 items takes about 3\.0 GB, a million changes about 4\.0 GB$/u,
+  );
   expect(await readdir(folder)).toEqual(['prices.yaml']);
 });
 
