@@ -18,6 +18,11 @@ export const VARIABLES: [name: string, meaning: string][] = [
     'The prompt of `query` keeps its history in `pricelake/query-history` there. Default `~/.local/state`.',
   ],
   ['XDG_CACHE_HOME', 'With `--remote`, files are kept in `pricelake` there. Default `~/.cache`.'],
+  [
+    'HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
+    'Proxy for calls to the service and for messages, and hosts that need none, as for curl. This machine needs none. A `lake.remote` does not use them.',
+  ],
+  ['NODE_EXTRA_CA_CERTS', "Node reads it: certificates (PEM) of your network's own authority."],
   ['NO_COLOR', 'Any value turns colours off.'],
   [
     'FORCE_COLOR',

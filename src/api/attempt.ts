@@ -4,7 +4,7 @@ import { MAX_PAGE_BYTES } from '../io/limits.js';
 import type { BaseUrl } from './api-url.js';
 import type { Cleaner } from './clean-text.js';
 import { collectBody, collectStart, decodeBody, isMediaType, readEncoding } from './decode-body.js';
-import { explainFault } from './fault-reason.js';
+import { CERTIFICATE_HINT, explainFault } from './fault-reason.js';
 import type { RateBucket } from './rate-bucket.js';
 import { judgeJson, refuseJson, showText } from './read-json.js';
 import { explainRefusal } from './refusal.js';
@@ -106,13 +106,19 @@ function explainExchangeFault(
   context: AttemptContext,
 ): Trouble | PricelakeError {
   const { host } = context.base;
-  const { reason, passing, cause } = explainFault(fault.cause, context.timeouts, context.cleaner);
+  const { reason, passing, isCertificate, cause } = explainFault(fault.cause, context.timeouts, context.cleaner);
+  if (isCertificate) {
+    const message = `${request.where}: ${host} has a certificate that this machine does not trust (${reason})`;
+    return new PricelakeError('config', message, { host, hint: CERTIFICATE_HINT }, { cause });
+  }
   // Another attempt would bring the same headers.
   if (hasSystemCode(cause, 'UND_ERR_HEADERS_OVERFLOW')) return refuseJson(`${request.where}: ${reason}`);
   const what = fault.sent ? `no response from ${host}` : `can't reach ${host}`;
   const facts = {
     host,
-    hint: fault.sent ? 'Try again later.' : 'Check source.baseUrl and the network.',
+    hint: fault.sent
+      ? 'Try again later.'
+      : 'Check source.baseUrl, the network, and a proxy that HTTPS_PROXY or HTTP_PROXY names.',
     ...(request.billed && fault.sent ? { midStream: true } : {}),
   };
   const repeatable = passing && !(request.billed && fault.sent);

@@ -6,20 +6,32 @@ interface FaultReason {
   reason: string;
   /** False if no repetition helps, for example if a certificate does not fit. */
   passing: boolean;
+  /** True if the service can't prove its identity. */
+  isCertificate: boolean;
   /** Message and code only: the original error may hold received bytes. */
   cause: Error;
 }
 
-/** TLS: the service cannot prove its identity, or does not speak TLS. */
-const LASTING = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|ERR_SSL_/;
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/;
+/** The service does not speak TLS. */
+const LASTING = /ERR_SSL_/;
+
+/** True for the code of a TLS error that says that a server can't prove its identity. */
+export const isCertificateCode = (code: string | undefined): boolean => CERTIFICATE.test(code ?? '');
+
+/** Advice for a certificate that this machine does not trust. */
+export const CERTIFICATE_HINT =
+  'If your network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to its certificate file (PEM) before the command starts.';
 
 /** Finds the code or the message of a network error in its causes (Node, undici, zlib). */
 export function explainFault(error: unknown, timeouts: Timeouts, cleaner: Cleaner): FaultReason {
   const code = findCode(error);
   const message = cleaner.text(error instanceof Error ? error.message : String(error));
   const cause = Object.assign(new Error(message), code === undefined ? {} : { code });
-  const reason = REASONS[code ?? '']?.(timeouts) ?? code ?? message;
-  return { reason, passing: !LASTING.test(code ?? ''), cause };
+  const isRefusal = /^Proxy (?:response|Authentication)/.test(message);
+  const reason = isRefusal ? message : (REASONS[code ?? '']?.(timeouts) ?? code ?? message);
+  const isCertificate = isCertificateCode(code);
+  return { reason, passing: !isCertificate && !isRefusal && !LASTING.test(code ?? ''), isCertificate, cause };
 }
 
 const REASONS: Record<string, (timeouts: Timeouts) => string> = {

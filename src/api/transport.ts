@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import errors from 'undici/lib/core/errors.js';
-import Agent from 'undici/lib/dispatcher/agent.js';
 import { EXPORT_PACE, JSON_BODY_MS } from '../io/limits.js';
 import { type BodyPace, BodyQueue } from './body-queue.js';
+import { createDispatcher } from './dispatcher.js';
 
 /** Limits in milliseconds. */
 export interface Timeouts {
@@ -50,14 +50,14 @@ export class ExchangeFault extends Error {
 
 export type Transport = ReturnType<typeof createTransport>;
 
-/** One undici agent with keep-alive. It does not retry, redirect or decode. */
+/** One undici dispatcher with keep-alive. It does not retry, redirect or decode. */
 export function createTransport(origin: string, timeouts: Timeouts) {
-  const agent = new Agent({
+  const agent = createDispatcher(origin, {
     connect: { timeout: timeouts.connectMs },
     connections: MAX_CONNECTIONS,
-    headersTimeout: timeouts.headersMs,
-    bodyTimeout: timeouts.stallMs,
   });
+  // Each request has its limits, because connections to a proxy have none.
+  const limits = { headersTimeout: timeouts.headersMs, bodyTimeout: timeouts.stallMs };
   const underWay = new Set<(reason: Error) => void>();
 
   /** @param path with its query. Throws ExchangeFault only. */
@@ -65,7 +65,7 @@ export function createTransport(origin: string, timeouts: Timeouts) {
     return new Promise((resolve, reject) => {
       const exchange = createExchange(resolve, reject, () => underWay.delete(exchange.abort), timeouts);
       underWay.add(exchange.abort);
-      agent.dispatch({ origin, path, method: 'GET', headers }, exchange.handler);
+      agent.dispatch({ origin, path, method: 'GET', headers, ...limits }, exchange.handler);
     });
   }
 

@@ -21,13 +21,17 @@ export function nameOf(error: unknown): string {
 /** True if a retry may help: no answer, a broken one, or a status that says so. */
 export function isPassing(error: unknown): boolean {
   const status = statusOf(error);
-  if (nameOf(error) === 'CredentialsProviderError') return false;
+  if (nameOf(error) === 'CredentialsProviderError' || isCertificateFault(error)) return false;
   // Before the status: a refusal whose body broke off has no name.
   if (isNetworkFault(error)) return true;
   // The store has dropped the parts of a file: it is sent once more.
   if (nameOf(error) === 'NoSuchUpload') return true;
   return status !== undefined && (status >= 500 || status === 429 || status === 409 || status < 300);
 }
+
+/** TLS: the store can't prove its identity. */
+const isCertificateFault = (error: unknown): boolean =>
+  /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/.test(String((error as NodeJS.ErrnoException | null)?.code ?? ''));
 
 const NETWORK = ['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'];
 
@@ -49,6 +53,13 @@ export function explainFault(error: unknown, url: string, what: string): unknown
   if (name === 'CredentialsProviderError') {
     const hint = 'Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the machine a role.';
     return new PricelakeError('unauthorized', `${url}: the AWS SDK found no credentials`, { hint });
+  }
+  if (isCertificateFault(error)) {
+    const hint = 'Set NODE_EXTRA_CA_CERTS to the certificate file (PEM) of your certificate authority.';
+    const { code } = error as NodeJS.ErrnoException;
+    return new PricelakeError('config', `${url}: ${what}: this machine does not trust the certificate (${code})`, {
+      hint,
+    });
   }
   if (status === 401 || status === 403) {
     const hint = 'The credentials need to list the bucket, and to get, put and delete objects below the prefix.';

@@ -16,6 +16,8 @@ test.each([
     (code) => ['Other', undefined, code, true] as const,
   ),
   ['Other', undefined, 'ENOSPC', false],
+  ['Error', undefined, 'SELF_SIGNED_CERT_IN_CHAIN', false],
+  ['Error', undefined, 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', false],
   ['Other', undefined, undefined, false],
   ['Other', 200, undefined, true],
   ['Other', 299, undefined, true],
@@ -69,4 +71,13 @@ test('faults of the disk, and errors of our own, stay as they are', () => {
   const codes = ['ENOSPC', 'EDQUOT', 'ENOENT', 'EACCES', 'EROFS', 'EMFILE', 'ENFILE'];
   for (const error of [own, ...codes.map((code) => fault('Error', undefined, code))])
     expect(explainFault(error, URL, 'read key')).toBe(error);
+});
+
+test('a certificate that is not trusted is lasting, and names the variable for an authority of one’s own', () => {
+  const explained = explainFault(fault('Error', undefined, 'SELF_SIGNED_CERT_IN_CHAIN'), URL, 'put items/1');
+  expect(explained).toMatchObject({
+    code: 'config',
+    message: 's3://bucket/lake: put items/1: this machine does not trust the certificate (SELF_SIGNED_CERT_IN_CHAIN)',
+    facts: { hint: expect.stringContaining('NODE_EXTRA_CA_CERTS') },
+  });
 });

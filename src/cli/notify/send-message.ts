@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { Agent, request } from 'undici';
+import { request } from 'undici';
+import { createDispatcher } from '../../api/dispatcher.js';
 import type { Io } from '../../io/io.js';
 import { writeSignature } from '../../webhook/signature.js';
 import { toJsonText } from '../json-text.js';
@@ -88,7 +89,7 @@ async function post(
   headers: Record<string, string>,
   { tryMs, answerBytes }: SendLimits,
 ): Promise<void> {
-  const agent = new Agent({ connect: { timeout: tryMs } });
+  const agent = createDispatcher(address, { connect: { timeout: tryMs } });
   const signal = AbortSignal.timeout(tryMs);
   try {
     const answer = await request(address, { method: 'POST', headers, body, signal, dispatcher: agent });

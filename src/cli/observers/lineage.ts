@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fetch } from 'undici';
+import { createDispatcher } from '../../api/dispatcher.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { openLake } from '../../lake/lake.js';
 import { readPointer } from '../../lake/pointer.js';
@@ -46,8 +47,14 @@ async function deliver(target: string, text: string, key: string | undefined): P
     'content-type': 'application/json',
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
   };
-  const answer = await fetch(target, { method: 'POST', headers, body: text, signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (!answer.ok) throw new Error(`the catalog returned ${answer.status}`);
+  const dispatcher = createDispatcher(target, {});
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const answer = await fetch(target, { method: 'POST', headers, body: text, signal, dispatcher });
+    if (!answer.ok) throw new Error(`the catalog returned ${answer.status}`);
+  } finally {
+    await dispatcher.destroy();
+  }
 }
 
 type LineageEvent = Record<string, unknown>;
