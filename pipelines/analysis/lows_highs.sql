@@ -8,7 +8,7 @@
 -- price times microseconds, divided once.
 -- Limits: the time before the first known change counts as if the price had been the same since the listing was first
 -- seen; is_whole is then false. Time when the listing was gone doesn't count. Suspect prices (price_spells) are left
--- out, and so are listings whose current price is a placeholder or wrong by a factor of 10, 100 or 1,000 (offers).
+-- out, and so are listings whose current price is suspect.
 -- Variables:
 -- · product (product): only this product
 -- · item_id (whole number): only this listing
@@ -27,7 +27,7 @@ current_prices AS (
     AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
-    AND item_id NOT IN (SELECT item_id FROM offers WHERE NOT is_counted AND list_has_any(findings, ['scale', 'placeholder']))
+    AND item_id NOT IN (SELECT item_id FROM price_spells WHERE to_at IS NULL AND is_suspect)
 ),
 -- A current price has lasted until the service last looked; a later change counts for as long as it lasted.
 spells AS MATERIALIZED (

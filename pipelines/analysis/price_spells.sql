@@ -6,9 +6,9 @@
 -- REMOVED; null if the price is current. A listing that never changed begins NEW when it was first seen. Product,
 -- website and category are today's. ended_before: when the listing's previous spell ended; null for the first known
 -- one, equal to from_at if there is no gap. price_before: its price then, in the same currency. is_suspect: a price of
--- 0.01 or less, or one that differs by a factor of about 10, 100 or 1,000 (from 6.3 to 15.8, and so on) from the middle
--- of the listing's prices, if there are three or more; or a current price that is a placeholder or off scale (table
--- offers). A suspect price is never a price_before. With variable with_suspects = true no price is suspect.
+-- 0.01 or less; a price between two others that are about 10, 100 or 1,000 times as high or as low (from 7.9 to 12.6
+-- times, and so on) and near each other; or a current price that is a placeholder or off scale (table offers). A price
+-- that returns to the earlier level is right. A suspect price is never a price_before. With variable with_suspects = true no price is suspect.
 -- is_confirmed: the price is current, and the listing's own row has it, too; not so if the row contradicts history.
 -- (FROM '….sql') is replaced by the query of that file.
 -- Variables:
@@ -59,6 +59,7 @@ neighbours AS (
 marked AS MATERIALIZED (
   SELECT
     * EXCLUDE (currency_before, next_from_at, next_price, next_currency, price_before),
+    CASE WHEN currency_before = currency THEN neighbours.price_before END AS prior_price,
     CASE WHEN ended_before = from_at AND currency_before = currency THEN price_before END AS price_before,
     coalesce(ended_before <> from_at OR neighbours.price_before <> price OR currency_before <> currency, true) AS is_first,
     coalesce(next_from_at <> to_at OR next_price <> price OR next_currency <> currency, true) AS is_last
@@ -76,20 +77,52 @@ spells AS MATERIALIZED (
   )
   WHERE is_first
 ),
--- The middle price of a listing, the lower one of two: three prices tell which one is wrong.
-typical AS (
-  SELECT item_id, currency, quantile_disc(price, 0.5)::DOUBLE AS typical_price
+-- A scale error is an episode that begins with a jump by a factor of 10, 100 or 1,000, and ends with one back to the
+-- earlier level. A price may change with a jump: by a quarter each time.
+jumps AS (
+  SELECT item_id, from_at, round(tens)::INTEGER AS jump
+  FROM (SELECT item_id, from_at, log10(price::DOUBLE / prior_price) AS tens FROM spells WHERE prior_price IS NOT NULL)
+  WHERE abs(round(tens)) BETWEEN 1 AND 3 AND abs(tens - round(tens)) <= 0.1
+),
+stretches AS (
+  SELECT item_id, from_at, price, jump, count(jump) OVER (PARTITION BY item_id ORDER BY from_at) AS jumped
   FROM spells
-  GROUP BY item_id, currency
-  HAVING count(*) >= 3
+  LEFT JOIN jumps USING (item_id, from_at)
+  WHERE item_id IN (SELECT item_id FROM jumps GROUP BY item_id HAVING count(*) >= 2)
+),
+episodes AS (
+  SELECT
+    *,
+    coalesce(jump = -lead(jump) OVER in_order
+      AND abs(log10(lead(first_price) OVER in_order / lag(last_price) OVER in_order)) <= 0.2, false) AS is_off,
+    lead(from_at) OVER in_order AS returned_at,
+    row_number() OVER in_order AS n
+  FROM (
+    SELECT
+      item_id, any_value(jump) AS jump, min(from_at) AS from_at,
+      arg_min(price, from_at)::DOUBLE AS first_price, arg_max(price, from_at)::DOUBLE AS last_price
+    FROM stretches
+    GROUP BY item_id, jumped
+  )
+  WINDOW in_order AS (PARTITION BY item_id ORDER BY from_at)
+),
+-- Where jumps alternate, each second episode returns to the earlier level and is right.
+scaled AS (
+  SELECT item_id, from_at AS off_from, returned_at
+  FROM (
+    SELECT *, n - coalesce(max(CASE WHEN NOT is_off THEN n END) OVER (PARTITION BY item_id ORDER BY n), 0) AS place
+    FROM episodes
+  )
+  WHERE is_off AND place % 2 = 1
 ),
 compared AS (
   SELECT
     spells.*,
-    log10(price::DOUBLE / typical_price) AS tens,
-    log10(price_before::DOUBLE / typical_price) AS tens_before,
+    coalesce(from_at < returned_at, false) AS is_scaled,
+    off_from,
+    coalesce(from_at = returned_at, false) AS is_right_again,
     NOT coalesce(getvariable('with_suspects')::BOOLEAN, false) AS is_judged,
-    coalesce(to_at IS NULL AND is_wrong_now, false) AS is_wrong,
+    coalesce(to_at IS NULL AND is_wrong_now, false) AND NOT is_right_again AS is_wrong,
     coalesce(to_at IS NULL AND is_listed AND own_price = price AND own_currency = currency, false) AS is_confirmed,
     listing.product_id,
     listing.site_id,
@@ -98,11 +131,11 @@ compared AS (
   FROM spells
   JOIN (
     SELECT item_id, product_id, site_id, price AS own_price, currency AS own_currency, is_listed, category_slug FROM items
-  ) AS listing USING (item_id)
-  LEFT JOIN typical USING (item_id, currency)
+  ) AS listing ON listing.item_id = spells.item_id
+  LEFT JOIN scaled ON scaled.item_id = spells.item_id AND from_at BETWEEN off_from AND returned_at
   LEFT JOIN (
     SELECT item_id, true AS is_wrong_now FROM offers WHERE list_has_any(findings, ['placeholder', 'scale'])
-  ) USING (item_id)
+  ) AS wrong ON wrong.item_id = spells.item_id
   LEFT JOIN (FROM zones WHERE site_id IS NOT NULL) AS own_zones USING (site_id)
   CROSS JOIN (SELECT time_zone FROM zones WHERE site_id IS NULL) AS common_zone
 )
@@ -126,11 +159,10 @@ SELECT
   ended,
   ended_before,
   CASE
-    WHEN is_judged AND (price_before <= 0.01 OR coalesce(abs(tens_before - round(tens_before)) <= 0.2 AND abs(round(tens_before)) BETWEEN 1 AND 3, false))
-      THEN NULL
+    WHEN is_judged AND (price_before <= 0.01 OR from_at > off_from) THEN NULL
     ELSE price_before
   END::DECIMAL(18, 4) AS price_before,
-  is_judged AND (price <= 0.01 OR is_wrong OR coalesce(abs(tens - round(tens)) <= 0.2 AND abs(round(tens)) BETWEEN 1 AND 3, false)) AS is_suspect,
+  is_judged AND (price <= 0.01 OR is_wrong OR is_scaled) AS is_suspect,
   category_slug,
   is_confirmed,
   time_zone

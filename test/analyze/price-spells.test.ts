@@ -208,6 +208,45 @@ describe('price spells', () => {
     await db.run('RESET VARIABLE with_suspects');
   });
 
+  it('take the price that returns to the earlier level for right, even where today’s offers call it off scale', async () => {
+    const read = async (prices: number[], findings: string[] = []) => {
+      const past = prices.map((units, day) =>
+        change(day === 0 ? 'NEW' : 'CHANGED', day, units, prices[day - 1] ?? null),
+      );
+      if (findings.length > 0) await db.run(`INSERT INTO offers VALUES (1, ['${findings.join("','")}'])`);
+      const last = prices.length - 1;
+      await readSpells([
+        item(1, { units: prices[last] ?? null, unitsBefore: prices[last - 1] ?? null, changedAt: last * DAY, past }),
+      ]);
+      const rows = await db.rows(`SELECT (price * 10000)::INTEGER AS units, is_suspect,
+        (price_before * 10000)::INTEGER AS before FROM price_spells ORDER BY from_at`);
+      await db.run('TRUNCATE offers');
+      expect(rows.every(({ before }, k) => before !== rows[k - 1]?.units || rows[k - 1]?.is_suspect === false)).toBe(
+        true,
+      );
+      return rows.filter(({ is_suspect }) => is_suspect).map(({ units }) => units);
+    };
+    expect(await read([542_600, 5_426_000, 542_600], ['scale'])).toEqual([5_426_000]);
+    expect(await read([542_600, 5_426_000, 542_600, 5_426_000, 550_000])).toEqual([5_426_000, 5_426_000]);
+    // The wrong price may last over a change, and the right one may have changed meanwhile.
+    expect(await read([542_600, 5_426_000, 5_450_000, 560_000, 580_000])).toEqual([5_426_000, 5_450_000]);
+    expect(await read([542_600, 5_426_000], ['scale'])).toEqual([5_426_000]);
+  });
+
+  it('do not mark a clearance, or a price that falls to a tenth and stays', async () => {
+    const read = async (prices: number[]) => {
+      const past = prices.map((units, day) =>
+        change(day === 0 ? 'NEW' : 'CHANGED', day, units, prices[day - 1] ?? null),
+      );
+      await readSpells([item(1, { units: prices.at(-1) ?? null, past, removedAt: (prices.length + 1) * DAY })]);
+      return (await db.rows('SELECT price FROM price_spells WHERE is_suspect')).length;
+    };
+    expect(await read([29_900, 31_900, 29_900, 3000])).toBe(0);
+    expect(await read([29_900, 15_000, 3000, 29_900])).toBe(0);
+    expect(await read([100_000, 10_000, 20_000, 40_000, 90_000])).toBe(0);
+    expect(await read([100_000, 10_000, 50_000, 500_000])).toBe(0);
+  });
+
   it("mark a current price that is wrong by today's other offers, and no past one of its listing", async () => {
     const past = [change('NEW', 0, 100_000), change('CHANGED', 1, 1000, 100_000)];
     const world = [1, 2].map((id) => item(id, { units: 1000, unitsBefore: 100_000, changedAt: DAY, past }));

@@ -69,13 +69,30 @@ export function trustPrices(listing: Listing): Listing {
 /** Today's price of a listing whose number leaves 3 by 8 is off scale (table `offers`). */
 export const isOffScale = (itemId: number) => itemId % 8 === 3;
 
-export function isSuspect({ itemId, segments }: Listing, { units, to }: Segment): boolean {
-  if (to === Infinity && isOffScale(itemId)) return true;
-  if (segments.length < 3) return false;
-  const middle = segments.map((one) => one.units).sort((a, b) => a - b)[Math.ceil(segments.length / 2) - 1] as number;
-  const tens = Math.log10(units / middle);
-  const nearest = Math.abs(Math.round(tens));
-  return Math.abs(tens - Math.round(tens)) <= 0.2 && nearest >= 1 && nearest <= 3;
+export function isSuspect({ itemId, segments }: Listing, segment: Segment): boolean {
+  const place = segments.indexOf(segment);
+  const isReturn = findEpisodes(segments.map((one) => one.units)).some(([, end]) => end === place);
+  if (segment.to === Infinity && isOffScale(itemId) && !isReturn) return true;
+  return findEpisodes(segments.map((one) => one.units)).some(([begin, end]) => place >= begin && place < end);
+}
+
+/** Prices from a jump by 10, 100 or 1,000 times until the one that takes it back, the obvious way. */
+export function findEpisodes(prices: number[]): [number, number][] {
+  const jumpTo = (k: number) => {
+    const tens = Math.log10((prices[k] as number) / (prices[k - 1] ?? Number.NaN));
+    const nearest = Math.round(tens);
+    return Math.abs(tens - nearest) <= 0.1 && Math.abs(nearest) >= 1 && Math.abs(nearest) <= 3 ? nearest : 0;
+  };
+  const found: [number, number][] = [];
+  let k = 1;
+  while (k < prices.length) {
+    const end = jumpTo(k) === 0 ? -1 : prices.findIndex((_, later) => later > k && jumpTo(later) !== 0);
+    const isBack = end > 0 && jumpTo(end) === -jumpTo(k);
+    const isNear = isBack && Math.abs(Math.log10((prices[end] as number) / (prices[k - 1] as number))) <= 0.2;
+    if (isNear) found.push([k, end]);
+    k = isNear ? end + 1 : k + 1;
+  }
+  return found;
 }
 
 function makeSegments(random: ReturnType<typeof createSeeded>, firstSeenAt: number, level: number): Segment[] {

@@ -17,11 +17,7 @@ import {
   world,
 } from '../cli/watch-market.js';
 import { at, type PastListing } from '../cli/watch-world.js';
-
-const isOffScale = (price: number, typical: number) => {
-  const tens = Math.log10(price / typical);
-  return Math.abs(tens - Math.round(tens)) <= 0.2 && Math.abs(Math.round(tens)) >= 1 && Math.abs(Math.round(tens)) <= 3;
-};
+import { findEpisodes } from './price-world.js';
 
 interface Breach {
   itemId: string;
@@ -40,16 +36,15 @@ function listBreaches(one: PastListing, lowest: number, withSuspects: boolean): 
       ? []
       : [{ price, from, to: one.past[k + 1]?.[0] ?? Infinity, isKnown: k > 0 || one.isBegun || one.past.length === 1 }],
   );
-  const sorted = spells.map(({ price }) => price).sort((a, b) => a - b);
-  const typical = spells.length < 3 ? undefined : sorted[Math.ceil(sorted.length / 2) - 1];
+  const episodes = findEpisodes(spells.map(({ price }) => price));
   const now = judged.find(({ itemId }) => itemId === String(one.itemId));
   const isOut = now !== undefined && !now.isCounted && now.findings.join() !== 'duplicate' && !withSuspects;
   return spells
-    .filter(({ price, to }) => {
+    .filter(({ price, to }, place) => {
       if (price >= lowest) return false;
       if (isOut && (to === Infinity || now.findings.some((name) => name === 'pack' || name === 'currency')))
         return false;
-      return withSuspects || (price > 0.01 && (typical === undefined || !isOffScale(price, typical)));
+      return withSuspects || (price > 0.01 && !episodes.some(([begin, end]) => place >= begin && place < end));
     })
     .map((spell) => ({ ...spell, itemId: String(one.itemId), shop: one.shop, siteId: one.siteId }));
 }
