@@ -68,6 +68,8 @@ const memoryEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('whole'), name: z.string() }),
   /** When a run last asked the websites when they were seen. */
   z.strictObject({ type: z.literal('probed'), at: z.iso.datetime() }),
+  /** When a sample last showed that `changes` of the feed leave out values. */
+  z.strictObject({ type: z.literal('partial'), at: z.iso.datetime() }),
   /** Counts of checks over all items, from which the next run continues (src/check/kept-counts.ts). */
   z.strictObject({ type: z.literal('counts'), text: z.string() }),
   tryEntry,
@@ -83,6 +85,7 @@ export interface LakeMemory {
   broken: ReadonlyMap<string, BrokenExport>;
   counts: string | undefined;
   probedAt: Date | undefined;
+  partialAt: Date | undefined;
   /** The newest last. */
   tries: readonly RunTry[];
   /** Number of lines that no longer count, and of all lines. */
@@ -95,12 +98,13 @@ export interface LakeMemory {
 const NOTHING: LakeMemory = {
   ...{ idleRuns: undefined, histories: undefined, plan: undefined, broken: new Map(), counts: undefined },
   probedAt: undefined,
+  partialAt: undefined,
   tries: [],
   ...{ superseded: 0, lines: 0, damaged: [] },
 };
 
 /** Beginnings of lines that the next run writes again. */
-const HINT = /^\{"type":"(?:counts|plan|probed|try)"/;
+const HINT = /^\{"type":"(?:counts|partial|plan|probed|try)"/;
 
 /** Lines may be taken out by hand, so each has a checksum of its own. */
 const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
@@ -147,6 +151,8 @@ function foldMemory(memory: LakeMemory, entry: MemoryEntry): LakeMemory {
     }
     case 'probed':
       return { ...memory, probedAt: new Date(entry.at), ...supersede(memory.probedAt === undefined ? 0 : 1) };
+    case 'partial':
+      return { ...memory, partialAt: new Date(entry.at), ...supersede(memory.partialAt === undefined ? 0 : 1) };
     case 'counts':
       return { ...memory, counts: entry.text, ...supersede(memory.counts === undefined ? 0 : 1) };
     case 'try': {
@@ -192,7 +198,16 @@ async function compact(lake: Lake, file: string, memory: LakeMemory): Promise<vo
   await syncFolder(path.dirname(file));
 }
 
-function listEntries({ idleRuns, histories, plan, broken, counts, probedAt, tries }: LakeMemory): MemoryEntry[] {
+function listEntries({
+  idleRuns,
+  histories,
+  plan,
+  broken,
+  counts,
+  probedAt,
+  partialAt,
+  tries,
+}: LakeMemory): MemoryEntry[] {
   const items = listChain(histories).join(',');
   return [
     ...listChain(idleRuns).map((row): MemoryEntry => ({ type: 'idle', row })),
@@ -201,6 +216,7 @@ function listEntries({ idleRuns, histories, plan, broken, counts, probedAt, trie
     ...[...broken.values()].map(({ at, ...one }): MemoryEntry => ({ type: 'broken', ...one, at: at.toISOString() })),
     ...(counts === undefined ? [] : [{ type: 'counts', text: counts } as const]),
     ...(probedAt === undefined ? [] : [{ type: 'probed', at: probedAt.toISOString() } as const]),
+    ...(partialAt === undefined ? [] : [{ type: 'partial', at: partialAt.toISOString() } as const]),
     ...tries.map((one): MemoryEntry => ({ type: 'try', ...one })),
   ];
 }

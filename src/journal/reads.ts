@@ -101,12 +101,15 @@ export interface Hydration {
   hasSingles: boolean;
   /** True if items were read again, because a list showed less than the feed. */
   isReadAgain: boolean;
+  /** True if changed items are read whole whatever the changes say. */
+  isDistrusted: boolean;
 }
 
 export const HYDRATION: Part<Hydration> = {
-  start: { pages: new Map(), hasLists: false, hasSingles: false, isReadAgain: false },
+  start: { pages: new Map(), hasLists: false, hasSingles: false, isReadAgain: false, isDistrusted: false },
   step(hydration, entry) {
     if (entry.type === 'hydrate.again') return { ...hydration, isReadAgain: true };
+    if (entry.type === 'partial') return { ...hydration, isDistrusted: true };
     if (entry.type !== 'hydrate.page') return hydration;
     const { dataset, page, rows, file } = entry;
     const read = {

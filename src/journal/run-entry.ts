@@ -205,6 +205,8 @@ export const runEntry = z.discriminatedUnion('type', [
     message: 'it has no checksum',
   }),
   asked('hydrate.done', {}),
+  /** `changes` leave out values: the run reads all changed items whole. */
+  z.strictObject({ type: z.literal('partial') }),
   /** Items are read one by one because a list showed less than the feed; once a run. */
   asked('hydrate.again', { items: z.number() }),
   /** `locked`: how many more the plan locks; absent if it was not asked for then. */

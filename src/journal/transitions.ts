@@ -17,7 +17,7 @@ const KINDS = {
   datasets: 'datasets',
   ...ofKind('read', 'normalize', 'listing.counts', 'listing.plan', 'listing.page', 'listing.read'),
   ...ofKind('read', 'listing.gone', 'listing.acted', 'listing.done'),
-  ...ofKind('read', 'hydrate.export', 'hydrate.page', 'hydrate.again'),
+  ...ofKind('read', 'hydrate.export', 'hydrate.page', 'hydrate.again', 'partial'),
   'hydrate.done': 'hydrate.done',
   ...ofKind('compare', 'facets', 'products.page', 'products.done', 'sample.page', 'sample.done'),
   tally: 'tally',

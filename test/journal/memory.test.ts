@@ -108,9 +108,20 @@ test('an idle run adds lines; what counts no longer is taken out only once it is
   expect((await readFile(file, 'utf8')).startsWith(before)).toBe(true);
   await remember(...Array.from({ length: 250 }, (_, n) => plan(n)), { type: 'histories', items: '1' }, broken('a'));
   const probedAt = new Date('2026-11-20T12:00:00.000Z');
-  await remember({ type: 'counts', text: 'c' }, { type: 'probed', at: probedAt.toISOString() });
+  await remember(
+    { type: 'counts', text: 'c' },
+    { type: 'probed', at: probedAt.toISOString() },
+    { type: 'partial', at: probedAt.toISOString() },
+  );
   const memory = await readMemory(lake);
-  expect(memory).toMatchObject({ lines: 9, superseded: 0, plan: { text: '249' }, counts: 'c', probedAt });
+  expect(memory).toMatchObject({
+    lines: 10,
+    superseded: 0,
+    plan: { text: '249' },
+    counts: 'c',
+    probedAt,
+    partialAt: probedAt,
+  });
   expect(await listRuns()).toEqual(['run-0', 'run-1', 'run-2', 'run-3']);
   expect([[...listReadHistories(memory)], listBrokenExports(memory)]).toMatchObject([[1n], [{ name: 'a' }]]);
 });

@@ -88,6 +88,7 @@ const ENTRIES: [RunEntry, ...string[]][] = [
   [{ type: 'hydrate.page', ...itemPage, page: 4 }, 'dataset', 'page'],
   [{ type: 'hydrate.done', calls: 1 }],
   [{ type: 'hydrate.again', items: 1, calls: 2 }],
+  [{ type: 'partial' }],
   [{ type: 'datasets', readAt: AT, answer: '[]', calls: 1 }],
   [{ type: 'facets', answer: '{}', calls: 1 }],
 ];

@@ -209,6 +209,14 @@ const changePriceAndNamesake: Event = (world, item) => {
   record(world, item, 'CHANGED', changes, setPrice(item, item.price + 100));
 };
 
+/** The price and the stock in one change. */
+const changePriceAndStock: Event = (world, item) => {
+  const before = item.attributes.stock ?? null;
+  item.attributes = { ...item.attributes, stock: Number(before) + 1 };
+  const changes: Change['changes'] = { 'attributes.stock': [before, Number(before) + 1] };
+  record(world, item, 'CHANGED', changes, setPrice(item, (item.price ?? 0) + 100));
+};
+
 /** What can happen to a listed item. */
 export const events = {
   changePrice,
@@ -225,5 +233,6 @@ export const events = {
   changeCategory,
   changeNamesake,
   changePriceAndNamesake,
+  changePriceAndStock,
 };
 export const EVENTS: Event[] = [changePrice, changePrice, changeStock, ...Object.values(events)];

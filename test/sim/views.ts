@@ -148,7 +148,10 @@ export function nameChanges(change: Change, habits: Habits): { [name: string]: W
   const { changeNames } = habits;
   if (changeNames === 'empty') return {};
   const isPriceLeftOut = changeNames === 'no price' || changeNames === 'other words';
-  const entries = Object.entries(change.changes).filter(([name]) => name !== 'price' || !isPriceLeftOut);
+  const isPriceAlone = habits.toldValues === 'the price alone' && 'price' in change.changes;
+  const entries = Object.entries(change.changes)
+    .filter(([name]) => name !== 'price' || !isPriceLeftOut)
+    .filter(([name]) => name === 'price' || !isPriceAlone);
   return Object.fromEntries(
     entries.map(([name, pair]) => [nameValue(name, changeNames), pair.map((value) => showValue(name, value, habits))]),
   );

@@ -24,6 +24,7 @@ import type { Run } from '../open/open-run.js';
 import { askFacets } from '../prove/prove-facets.js';
 import { countReceived } from '../prove/run-record.js';
 import { type Batch, compareRun, type FoundRows, judgeAgain, judgeRun, mergeRun, type ReadChanges } from './apply.js';
+import { isDistrusted, lookAtTold } from './look-at-told.js';
 import { findNextSources } from './seen-sources.js';
 import { fixMoment } from './service-time.js';
 
@@ -31,6 +32,8 @@ import { fixMoment } from './service-time.js';
 export interface AppliedRun extends Batch {
   sources: NextSources;
   datasets: LandedDatasets;
+  /** Items of the sample that only the feed described, and that were read already. */
+  toldSample: readonly bigint[];
   /** The service's counts behind a complete copy; undefined where they were not asked for. */
   facets: string | undefined;
 }
@@ -65,9 +68,11 @@ async function applyLanded(
   await establishListing(run, landed, names, sources);
   const unlisted = [...run.landing.journal.state.listing.gone];
   const itemFiles = await run.typing.finish();
+  const distrusted = await isDistrusted(run, landed);
+  const found = { unlisted, provesAbsence, moment };
   step.done();
   return reportStep(run.io, 'merging', () =>
-    mergeRead(run, landed, read, { itemFiles, unlisted, provesAbsence, moment }),
+    mergeRead(run, landed, read, { ...found, itemFiles, isDistrusted: distrusted }),
   );
 }
 
@@ -89,14 +94,17 @@ async function proveWholeRows(
 async function mergeRead(run: Run, landed: LandedInput, read: ReadChanges, found: FoundRows) {
   const { graph, typing } = run;
   const { account } = landed;
-  const compared = await compareRun(run, landed, read, found);
+  const first = await compareRun(run, landed, read, found);
+  const told = found.isDistrusted ? undefined : await lookAtTold(run, landed, first);
+  const isPartial = told?.isPartial === true;
+  const compared = isPartial ? await compareRun(run, landed, read, { ...found, isDistrusted: true }) : first;
   await hydrateRun(run, account, compared.needed.wanted);
   const judged = await judgeRun(run, compared, await typing.finish());
   // A read that does not show its changes yet is made once more.
   const hasRead = await rereadStale(run, account, await listStaleReads(graph, judged.reads));
   const last = hasRead ? await judgeAgain(run, judged, await typing.finish()) : judged;
   const batch = await mergeRun(run, landed, last);
-  return { ...batch, sources: await findNextSources(run, landed, last, batch) };
+  return { ...batch, sources: await findNextSources(run, landed, last, batch), toldSample: told?.ids ?? [] };
 }
 
 /**

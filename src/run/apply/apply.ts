@@ -25,6 +25,7 @@ import { findSites, type NextSites } from '../../apply/sites.js';
 import type { TypedFile } from '../../apply/type-file.js';
 import { countTyped, type ItemReader, type ItemReads } from '../../apply/typed-rows.js';
 import type { TableChange } from '../../lake/table-change.js';
+import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
 import type { LandedInput } from '../land/land-run.js';
@@ -74,6 +75,8 @@ export interface ComparedRun extends ReadChanges {
 /** Typed whole rows, and what single reads have shown of the items that they lack. */
 export interface FoundRows extends Pick<ComparisonFacts, 'unlisted' | 'provesAbsence'> {
   itemFiles: readonly TypedFile[];
+  /** True if items are read whole although the changes seem to say all of them. */
+  isDistrusted: boolean;
   moment: Moment;
 }
 
@@ -82,7 +85,7 @@ export async function compareRun(
   run: Run,
   landed: LandedInput,
   read: ReadChanges,
-  { itemFiles, unlisted, provesAbsence, moment }: FoundRows,
+  { itemFiles, unlisted, provesAbsence, moment, isDistrusted }: FoundRows,
 ): Promise<ComparedRun> {
   const { graph, landing } = run;
   const { lake, changes, pending, names, renames, reader } = read;
@@ -118,14 +121,29 @@ export async function compareRun(
   const steps = await chooseSteps(run, { pending, different: compared.different });
   const baseRows = await readBase(graph, base, listTouched({ ...read, exported, compared, rejected }));
   const unnamed = await countUnnamed(graph, { pending, rejected: rejected.rows, watermark });
+  const doubted = isDistrusted ? addChanged(graph, compared, { pending, exported }) : compared.doubted;
   const needs = {
-    ...{ base_items: baseRows.rows, doubted_items: compared.doubted, pending_changes: pending },
+    ...{ base_items: baseRows.rows, doubted_items: doubted, pending_changes: pending },
     ...{ rejected_items: rejected.items, stale_items: lake.stale_items },
   };
   const values = { feed_skew: skew.us, read_at: moment.at, run_id: landing.runId, watermark: watermark ?? null };
   const needed = await findNeeds(graph, await steps.narrowNeeds(needs, values), values);
   const rows = { base, baseRows, steps, itemFiles, exported, reread, compared, rejected, renamedDatasets };
   return { ...read, ...rows, skew, lacksChanges, needed, unnamed, moment };
+}
+
+/** Adds the changed items that the run has not read whole. */
+function addChanged(
+  graph: RelationGraph,
+  { doubted }: ComparedRows,
+  { pending, exported }: Pick<ComparedRun, 'pending' | 'exported'>,
+): Relation {
+  return graph.table(
+    'distrusted_items',
+    sql`FROM ${doubted} UNION ALL
+      SELECT item_id, min(observed_at) FROM ${pending} ANTI JOIN ${exported.rows} USING (item_id)
+      WHERE item_id IS NOT NULL GROUP BY item_id`,
+  );
 }
 
 /** Whole reads of the needed items, judged by the changes. */

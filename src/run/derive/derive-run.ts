@@ -73,7 +73,7 @@ async function deriveBeside(
   { metadata, deriving }: { metadata: Record<string, string>; deriving: OpenStep },
 ) {
   // Chosen while tables are derived, the sample would take memory beside them.
-  const chosen = await chooseRunSample(run, landed, await next.rows('items'), applied.names.readable);
+  const chosen = await chooseRunSample(run, landed, await next.rows('items'), applied);
   const compare = async () =>
     proveRunSample(run, chosen, {
       ...{ items: await next.rows('items'), history: await next.rows('history') },

@@ -1,5 +1,5 @@
 import { type ApiClient, createClient } from '../../api/client.js';
-import { listDatasetNames, readKnownDatasets } from '../../apply/dataset-names.js';
+import { type DatasetNames, listDatasetNames, readKnownDatasets } from '../../apply/dataset-names.js';
 import { type FeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
 import { ItemReader } from '../../apply/typed-rows.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
@@ -54,18 +54,25 @@ interface ChosenSample {
   ids: bigint[];
 }
 
+/** Items that come first, because they are read already, and names of the datasets that the key can read; undefined is all. */
+interface SampledBatch {
+  names: Pick<DatasetNames, 'readable'>;
+  toldSample: readonly bigint[];
+}
+
 /**
  * Chooses a run's seeded sample: another one in each run, the same in each of its tries. Undefined where none is wanted.
- * @param readable names of the datasets that the key can read; undefined is all
  */
 export async function chooseRunSample(
   { graph, landing }: Pick<Run, 'graph' | 'landing'>,
   { plan }: LandedInput,
   items: Relation,
-  readable: readonly string[] | undefined,
+  { names, toldSample }: SampledBatch,
 ): Promise<ChosenSample | undefined> {
   const size = plan.comparisons.sample;
-  return size === 0 ? undefined : chooseSample(graph, { items, readable }, size, landing.runId);
+  return size === 0
+    ? undefined
+    : chooseSample(graph, { items, readable: names.readable, first: toldSample }, size, landing.runId);
 }
 
 /** Compares a run's sample with the lake, value by value. Without a call left, or an answer, nothing is sampled. */
@@ -121,7 +128,11 @@ async function readReadableNames(graph: RelationGraph, rows: LakeRows, client: A
 /** Items that are only in datasets that the key can't read are left out: the service does not show them. */
 async function chooseSample(
   graph: RelationGraph,
-  { items, readable }: { items: Relation; readable: readonly string[] | undefined },
+  {
+    items,
+    readable,
+    first = [],
+  }: { items: Relation; readable: readonly string[] | undefined; first?: readonly bigint[] },
   size: number,
   seed: string,
 ): Promise<ChosenSample> {
@@ -131,7 +142,7 @@ async function chooseSample(
       : sql` AND (coalesce(len(datasets), 0) = 0 OR list_has_any(datasets, ${code(writeTyped('VARCHAR[]', readable))}))`;
   const rows = graph.table(
     'sampled_items',
-    sql`SELECT * FROM ${items} WHERE gone_at IS NULL${shown} ORDER BY hash(item_id, ${seed}) LIMIT ${BigInt(size)}`,
+    sql`SELECT * FROM ${items} WHERE gone_at IS NULL${shown} ORDER BY item_id NOT IN (${code(first.join(', ') || '-1')}), hash(item_id, ${seed}) LIMIT ${BigInt(size)}`,
   );
   const ids = await graph.rows(sql`SELECT item_id FROM ${rows}`);
   return { rows, ids: ids.map((row) => row.item_id as bigint) };
