@@ -17,6 +17,10 @@ if (process.platform === 'win32') {
 }
 // A closed stderr must not end a run that is writing a lake.
 process.stderr.on('error', () => {});
+// A command gets the error of its own write. Help has nobody to tell.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code !== 'EPIPE') process.exitCode ||= EXIT.unexpected;
+});
 const { runCli } = await loadProgram();
 await runCli(process.argv.slice(2));
 

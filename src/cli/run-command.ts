@@ -43,7 +43,8 @@ export async function runCommand(
     stderr.write(`${paint(text, [/^pricelake:/u, errorStyle.bad])}\n`);
     const hasStack = level === 'debug' || level === 'trace';
     if (hasStack && cause instanceof Error) stderr.write(`${io.redact(escapeControls(cause.stack ?? ''))}\n`);
-    if (json) await output.write(`${io.redact(toJsonText(describeError(cause)))}\n`);
+    // The error may be that stdout can't be written.
+    if (json) await output.write(`${io.redact(toJsonText(describeError(cause)))}\n`).catch(() => {});
     process.exitCode = exitCodeOf(cause);
   } finally {
     release();

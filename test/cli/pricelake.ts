@@ -48,12 +48,13 @@ export async function runHere(
   }
 }
 
-/** Runs the built command line, as users do; `act` gets the process while it runs. */
+/** Runs the built command line, as users do; `act` gets the process while it runs; `shell` stands before the arguments. */
 export function runPricelake(
   args: string[],
-  options: Surroundings & { act?: (child: ChildProcess) => void } = {},
+  options: Surroundings & { act?: (child: ChildProcess) => void; shell?: readonly string[] } = {},
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const [program = process.execPath, ...before] = options.shell ?? [process.execPath, MAIN];
+  const child = spawn(program, [...before, ...args], {
     env: buildEnvironment(options.env),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   });

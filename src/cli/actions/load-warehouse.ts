@@ -10,6 +10,7 @@ import { parseSince } from '../../deliver/since.js';
 import { requireWarehouseBase, writeLoadScript } from '../../deliver/warehouses.js';
 import { countOf } from '../../formats/count.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
+import { explainOutputFault, replaceOutput } from '../../io/output-file.js';
 import { explainFileFault } from '../../lake/file-fault.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { Database } from '../../sql/connection.js';
@@ -58,10 +59,13 @@ async function writeManifests(folder: string | undefined, lake: Lake, loads: Tab
       hint: `Write them to a folder with --manifests, and copy it to ${base}/_manifests before you run the statements.`,
     });
   }
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw explainOutputFault(folder, error);
+  });
   for (const { table, files } of loads.filter((load) => load.files.length > 0)) {
     const manifest = { table, files: await listFiles(lake, table, files, base) };
-    await writeFile(join(folder, `${table}.manifest`), writeForLoader(manifest, 'redshift'));
+    const text = writeForLoader(manifest, 'redshift');
+    await replaceOutput(join(folder, `${table}.manifest`), (path) => writeFile(path, text));
   }
 }
 

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { DuckDBValue } from '@duckdb/node-api';
 import { listAnalyses, readQuestion, setVariables } from '../../analyze/analysis.js';
 import { prepareConversion } from '../../analyze/exchange-rates.js';
@@ -15,6 +14,7 @@ import {
 } from '../../analyze/variables.js';
 import { loadTree, loadWeights } from '../../analyze/weights.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
+import { placeOutput } from '../../io/output-file.js';
 import { nameDamage } from '../../lake/damage.js';
 import { explainFileFault, isLostFile } from '../../lake/file-fault.js';
 import { type Database, interruptOnAbort } from '../../sql/connection.js';
@@ -41,7 +41,7 @@ import { readCredits, readLake } from '../read-lake.js';
 export async function runQuery(request: Arguments<typeof query>, context: CommandContext) {
   const { memory, output, fx, weights, tree } = request;
   if (request.analysis === '') return showAnalyses(context);
-  requireDestination(request, context);
+  await requireDestination(request, context);
   const given = [request.sql, request.file, request.analysis].some((one) => one !== undefined);
   const sql = given || context.prompter === undefined ? await readSql(request) : undefined;
   const set = Object.fromEntries(request.set ?? []);
@@ -64,7 +64,7 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
     const folders = TABLE_NAMES.map((table) => tablePath(lake, table));
     await lockDown(db, spells === undefined ? folders : [...folders, spells.folder], [
       scratch,
-      ...(output === undefined ? [] : [resolve(output)]),
+      ...(output === undefined ? [] : [(await placeOutput(output)).path]),
     ]);
     const describe = (one: string) =>
       readSource(opened, { sql: one, tables: findTables(db, one), settings, files: { fx, weights, tree } });

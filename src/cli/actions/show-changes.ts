@@ -9,7 +9,7 @@ import { readCredits, readLake } from '../read-lake.js';
 /** @throws PricelakeError `usage` if the lake does not know what changed */
 export async function showChanges(request: Arguments<typeof changes>, context: CommandContext) {
   const { table, since } = request;
-  requireDestination(request, context);
+  await requireDestination(request, context);
   const { lake: path } = await findTarget(request);
   return readLake({ path, ...context }, async ({ db, lake, scratch }) => {
     const credits = await readCredits(db);

@@ -25,7 +25,7 @@ const CREDITS = `SELECT DISTINCT attribution AS text FROM sites
 
 /** Lists pairs of products that may be one, for a person to decide. */
 export async function showMatches(request: Arguments<typeof matches>, context: CommandContext) {
-  requireDestination(request, context);
+  await requireDestination(request, context);
   const { lake } = await findTarget(request);
   return readLake({ path: lake, ...context }, async (opened) => {
     const { db } = opened;

@@ -68,7 +68,7 @@ const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM spreads ORDER 
 const DAY_MS = 24 * 3600 * 1000;
 
 export async function showSpread(asked: Arguments<typeof spread>, context: CommandContext) {
-  requireDestination(asked, context);
+  await requireDestination(asked, context);
   refuseDailyMatches(asked);
   const target = await findTarget(asked);
   const conversion = findConversion(asked, target);

@@ -82,7 +82,7 @@ type Table = keyof typeof HINTS;
 
 /** @throws PricelakeError `below_allowed`, after the result is written, if a shop is below a lowest allowed price */
 export async function watchPrices(request: Arguments<typeof watch>, context: CommandContext) {
-  requireDestination(request, context);
+  await requireDestination(request, context);
   const told = await openReceivers(request, context);
   const { lake: path } = await findTarget(request);
   return readLake({ path, signal: context.signal }, async (opened) => {

@@ -1,10 +1,12 @@
+import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Report, writeReport as writePages } from '../../explore/report.js';
-import { publishReport, requireReportTarget } from '../../explore/report-file.js';
+import { requireReportTarget } from '../../explore/report-file.js';
 import { toBigInt, toDate, toNumber } from '../../explore/values.js';
 import { formatBytes } from '../../formats/bytes.js';
 import { countOf } from '../../formats/count.js';
 import { PricelakeError } from '../../io/errors.js';
+import { replaceOutput } from '../../io/output-file.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { readMemory } from '../../journal/memory.js';
 import { explainFileFault } from '../../lake/file-fault.js';
@@ -45,7 +47,7 @@ export async function writeReport(request: Arguments<typeof report>, context: Co
     throw explainFileFault(error);
   });
   signal.throwIfAborted();
-  await publishReport(output, written.page);
+  await replaceOutput(output, (path) => writeFile(path, written.page));
   const bytes = Buffer.byteLength(written.page);
   await context.say(describeForPeople(output, bytes, written));
   return { output: resolve(output), bytes, generatedAt: now, ...describeFacts(written) };

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { hasSystemCode } from '../../io/errors.js';
+import { explainOutputFault, replaceOutput } from '../../io/output-file.js';
 import { toTerminalText } from '../plain-text.js';
 
 /** Takes results, for stdout or a file. Writing after the reader has gone (`| head`) is no error. */
@@ -12,14 +13,21 @@ export interface Output {
   readonly hasBegun?: boolean;
 }
 
-/** Makes text safe if the stream is a terminal. EPIPE closes the output without an error. */
-export function createStreamOutput(stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number }): Output {
+/**
+ * Makes text safe if the stream is a terminal. EPIPE closes the output without an error; any other error rejects a write.
+ * @param name - stands in errors
+ */
+export function createStreamOutput(
+  stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number },
+  name = 'stdout',
+): Output {
   let closed = false;
   let hasBegun = false;
   const isClosing = (error: Error) => hasSystemCode(error, 'EPIPE', 'ERR_STREAM_DESTROYED');
+  let fault: unknown;
   stream.on('error', (error) => {
-    if (!isClosing(error)) throw error;
-    closed = true;
+    if (isClosing(error)) closed = true;
+    else fault ??= explainOutputFault(name, error);
   });
   const isTerminal = stream.isTTY === true;
   return {
@@ -30,10 +38,11 @@ export function createStreamOutput(stream: NodeJS.WritableStream & { isTTY?: boo
     write: (chunk) =>
       new Promise((resolve, reject) => {
         hasBegun = true;
+        if (fault !== undefined) return reject(fault);
         if (closed) return resolve(false);
         stream.write(isTerminal && typeof chunk === 'string' ? toTerminalText(chunk) : chunk, (error) => {
           if (!error) return resolve(true);
-          if (!isClosing(error)) return reject(error);
+          if (!isClosing(error)) return reject(explainOutputFault(name, error));
           closed = true;
           resolve(false);
         });
@@ -47,7 +56,7 @@ export async function writeText(
   file: string | undefined,
   { json, output }: { json: boolean; output: Output },
 ): Promise<{ file: string | undefined; text?: string }> {
-  if (file !== undefined) await writeFile(file, text);
+  if (file !== undefined) await replaceOutput(file, (path) => writeFile(path, text));
   else if (!json) await output.write(text);
   return { file, ...(json && file === undefined && typeof text === 'string' ? { text } : {}) };
 }

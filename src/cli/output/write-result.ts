@@ -1,9 +1,10 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { DuckDBTypeId } from '@duckdb/node-api';
 import { PricelakeError } from '../../io/errors.js';
+import { placeOutput, replaceOutput } from '../../io/output-file.js';
 import { quoteIdentifier, quoteLiteral } from '../../sql/quote.js';
 import type { CommandContext, CommandReport } from '../command.js';
 import { toJsonText } from '../json-text.js';
@@ -57,9 +58,14 @@ export const isForEyes = ({ format = 'table' }: ResultRequest, { json }: Command
 
 /**
  * Checks the options before anything is read.
- * @throws PricelakeError `usage` if `--json` and a format would share stdout, or for bytes on a terminal
+ * @throws PricelakeError `usage` if `--json` and a format would share stdout, for bytes on a terminal, and for a file that
+ *   can't be there
  */
-export function requireDestination({ format, output: file }: ResultRequest, { json, output }: CommandContext): void {
+export async function requireDestination(
+  { format, output: file }: ResultRequest,
+  { json, output }: CommandContext,
+): Promise<void> {
+  if (file !== undefined) await placeOutput(file);
   if ((format === 'arrow' || format === 'parquet') && file === undefined && output.columns !== undefined) {
     throw new PricelakeError('usage', `can't write --format ${format} to a terminal`, {
       hint: 'Write to a file with --output, or pipe the output.',
@@ -106,21 +112,25 @@ export async function writeFormat(
   file: string | undefined,
   output: Output,
 ): Promise<bigint> {
-  if (format === 'parquet') return file === undefined ? streamParquet(result, output) : writeParquet(result, file);
+  if (format === 'parquet')
+    return file === undefined
+      ? streamParquet(result, output)
+      : replaceOutput(file, (path) => writeParquet(result, path));
   if (file === undefined) return WRITERS[format](result, output);
-  const stream = createWriteStream(file);
-  const done = finished(stream);
-  done.catch(() => {});
-  const rows = await WRITERS[format](result, createStreamOutput(stream));
-  stream.end();
-  await done;
-  return rows;
+  return replaceOutput(file, async (path) => {
+    const stream = createWriteStream(path);
+    const done = finished(stream);
+    done.catch(() => {});
+    const rows = await WRITERS[format](result, createStreamOutput(stream, file));
+    stream.end();
+    await done;
+    return rows;
+  });
 }
 
 /** DuckDB writes the file, so no row passes through JavaScript. Its metadata holds `attribution`, a JSON array. */
-async function writeParquet({ columns, credits, relation, source }: ResultSet, file: string): Promise<bigint> {
+async function writeParquet({ columns, credits, relation, source }: ResultSet, path: string): Promise<bigint> {
   if (relation === undefined) throw new TypeError('this result cannot be written as Parquet');
-  const path = resolve(file);
   // DuckDB would write 128-bit integers, such as sums of BIGINT, as DOUBLE. As DECIMAL they stay exact.
   const wide = columns
     .filter(({ type }) => type.typeId === DuckDBTypeId.HUGEINT || type.typeId === DuckDBTypeId.UHUGEINT)
@@ -128,17 +138,11 @@ async function writeParquet({ columns, credits, relation, source }: ResultSet, f
   const exact = wide.length === 0 ? '' : `REPLACE (${wide.join(', ')})`;
   const origin = source === undefined ? '' : `, source: ${quoteLiteral(source)}`;
   const metadata = `KV_METADATA {attribution: ${quoteLiteral(JSON.stringify(credits))}${origin}}`;
-  try {
-    const row = await relation.db.row(
-      `COPY (SELECT * ${exact} FROM ${relation.from}) TO ${quoteLiteral(path)}
-       (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, ${metadata})`,
-    );
-    return row?.Count as bigint;
-  } catch (error) {
-    // Half a file would look damaged.
-    await rm(path, { force: true });
-    throw error;
-  }
+  const row = await relation.db.row(
+    `COPY (SELECT * ${exact} FROM ${relation.from}) TO ${quoteLiteral(path)}
+     (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, ${metadata})`,
+  );
+  return row?.Count as bigint;
 }
 
 /** Writes to stdout from a file, because DuckDB writes Parquet only to files. */
@@ -170,6 +174,6 @@ async function writeMetadata(file: string, format: Format, { columns, credits }:
     'dc:rights': credits,
     tableSchema: { columns: described },
   };
-  await writeFile(path, `${toJsonText(metadata)}\n`);
+  await replaceOutput(path, (part) => writeFile(part, `${toJsonText(metadata)}\n`));
   return path;
 }
