@@ -27,7 +27,11 @@ const EXITS: [code: string, happened: string, next: string][] = [
     'A temporary fault, or `--deadline` has passed.',
     'Try again later. `nextRunAt` says when, if the service named a time.',
   ],
-  ['130, 143', 'SIGINT or SIGTERM stopped the command.', 'Run it again. It continues where it stopped.'],
+  [
+    '129 to 143',
+    'SIGHUP, SIGINT or SIGTERM stopped the command; under nohup, SIGHUP does not.',
+    'Run it again. It continues where it stopped.',
+  ],
 ];
 
 /** Error codes with what they mean, as src/io/errors.ts lists them. */
@@ -65,7 +69,7 @@ The exit code is in brackets.
 
 ${codes.join('\n')}
 
-Every other error has the code \`unexpected\` and exit code 1. \`stopped\` exits with 130 after SIGINT and with 143 after
+Every other error has the code \`unexpected\` and exit code 1. \`stopped\` exits with 129 after SIGHUP, 130 after SIGINT, 143 after
 SIGTERM.
 `;
 }

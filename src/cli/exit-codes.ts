@@ -15,6 +15,7 @@ export const EXIT = {
   belowAllowed: 7,
   /** EX_TEMPFAIL of sysexits.h. */
   temporary: 75,
+  hungUp: 129,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -29,6 +30,7 @@ const MEANINGS: Record<keyof typeof EXIT, string> = {
   locked: 'another run has locked the lake',
   belowAllowed: 'watch: a shop is below your limit',
   temporary: 'temporary failure: try again later',
+  hungUp: 'stopped by SIGHUP',
   interrupted: 'stopped by SIGINT',
   terminated: 'stopped by SIGTERM',
 };
@@ -76,11 +78,18 @@ const EXIT_BY_CODE: Record<Exclude<ErrorCode, 'stopped'>, number> = {
   out_of_memory: EXIT.unexpected,
 };
 
+export const EXIT_BY_SIGNAL = {
+  SIGHUP: EXIT.hungUp,
+  SIGINT: EXIT.interrupted,
+  SIGTERM: EXIT.terminated,
+} as const;
+export type StopSignal = keyof typeof EXIT_BY_SIGNAL;
+
 /** After `stopped`, 128 and the number of the signal, as shells expect. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof PricelakeError)) return EXIT.unexpected;
   if (error.code !== 'stopped') return EXIT_BY_CODE[error.code];
-  return error.facts.signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted;
+  return EXIT_BY_SIGNAL[error.facts.signal as StopSignal] ?? EXIT.interrupted;
 }
 
 /** For people: one line, the place in their text, then what to do and where to read more. */

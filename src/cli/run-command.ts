@@ -1,7 +1,16 @@
 import { PricelakeError } from '../io/errors.js';
 import type { LogLevel } from '../io/io.js';
 import type { CommandContext, CommandReport } from './command.js';
-import { describeError, EXIT, exitCodeOf, fitError, formatError } from './exit-codes.js';
+import {
+  describeError,
+  EXIT,
+  EXIT_BY_SIGNAL,
+  exitCodeOf,
+  fitError,
+  formatError,
+  type StopSignal,
+} from './exit-codes.js';
+import { isHangupIgnored } from './ignored-hangup.js';
 import { toJsonText } from './json-text.js';
 import { createStreamOutput, measureScreen } from './output/output.js';
 import { escapeControls } from './plain-text.js';
@@ -58,17 +67,18 @@ export function chooseLogLevel(argv: Record<string, unknown>, env: NodeJS.Proces
   return argv.quiet === true ? 'warn' : 'info';
 }
 
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-
 /**
- * The first SIGINT or SIGTERM aborts the signal with a PricelakeError `stopped`, the second ends the process at once.
- * `release` ends this.
+ * The first SIGINT, SIGTERM or SIGHUP aborts the signal with a PricelakeError `stopped`, the second ends the process at
+ * once. A SIGHUP that was ignored at the start, as under nohup, changes nothing. `release` ends this.
  */
 function watchStopSignals(hint?: string): { signal: AbortSignal; release(): void } {
   const controller = new AbortController();
-  const listeners = STOP_SIGNALS.map((name) => {
+  const ignoresHangup = isHangupIgnored(process.env);
+  const listeners = (Object.keys(EXIT_BY_SIGNAL) as StopSignal[]).map((name) => {
     const listener = () => {
-      if (controller.signal.aborted) process.exit(name === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
+      // A command with a listener of its own gives the signal another meaning.
+      if (name === 'SIGHUP' && (ignoresHangup || process.listenerCount(name) > 1)) return;
+      if (controller.signal.aborted) process.exit(EXIT_BY_SIGNAL[name]);
       const facts = { signal: name, ...(hint === undefined ? {} : { hint }) };
       controller.abort(new PricelakeError('stopped', `stopped by ${name}`, facts));
     };

@@ -27,7 +27,7 @@ export type ErrorCode =
   | 'below_allowed' // watch found a shop below a price that the list allows
   | 'query' // the user's SQL is wrong
   | 'deadline' // --deadline has passed; progress is kept
-  | 'stopped'; // SIGINT or SIGTERM
+  | 'stopped'; // SIGHUP, SIGINT or SIGTERM
 
 export interface ErrorFacts {
   /** Advice for the next step, as one sentence. */

@@ -1,7 +1,25 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hasSystemCode } from './errors.js';
+import { hasSystemCode, PricelakeError } from './errors.js';
+
+/**
+ * Makes a folder of this process for temporary files.
+ * @throws PricelakeError `usage` if the folder for temporary files can't be used
+ */
+export function makeTemporaryFolder(prefix = 'pricelake-', parent = tmpdir()): Promise<string> {
+  return mkdtemp(join(parent, prefix)).catch((cause: unknown) => {
+    throw explainTemporary(parent, cause);
+  });
+}
+
+function explainTemporary(parent: string, cause: unknown): unknown {
+  if (!hasSystemCode(cause, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS')) return cause;
+  const isMissing = hasSystemCode(cause, 'ENOENT', 'ENOTDIR');
+  const what = isMissing ? 'there is no such folder' : 'this user may not write there';
+  const hint = 'Set TMPDIR to a folder that this user may write.';
+  return new PricelakeError('usage', `temporary files go to ${parent}, but ${what}`, { hint }, { cause });
+}
 
 /**
  * Makes a folder that only this user may enter, such as `pricelake-explore-…`. Removes those of the same kind that
@@ -10,11 +28,14 @@ import { hasSystemCode } from './errors.js';
 export async function makeScratchFolder(kind: string, parent = tmpdir()): Promise<string> {
   // Has the host's name: in a folder that machines share, each knows only its own processes.
   const prefix = `pricelake-${kind}-${hostname().replaceAll(/[^\w.]/g, '_')}-`;
-  for (const name of await readdir(parent)) {
+  const names = await readdir(parent).catch((cause: unknown) => {
+    throw explainTemporary(parent, cause);
+  });
+  for (const name of names) {
     const pid = name.startsWith(prefix) ? /^(\d+)-/.exec(name.slice(prefix.length))?.[1] : undefined;
     if (pid !== undefined && !canSignal(Number(pid))) await removeFolder(join(parent, name));
   }
-  return mkdtemp(join(parent, `${prefix}${process.pid}-`));
+  return makeTemporaryFolder(`${prefix}${process.pid}-`, parent);
 }
 
 /** Removes a folder in which a process may still write for a moment that nobody waits for. */

@@ -1,8 +1,7 @@
-import { mkdir, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { chooseMemoryLimit } from '../io/machine.js';
-import { removeBusyFolder } from '../io/scratch-folder.js';
+import { makeTemporaryFolder, removeBusyFolder } from '../io/scratch-folder.js';
 import { Database } from '../sql/connection.js';
 import { createMacros } from '../sql/model.js';
 
@@ -46,7 +45,7 @@ export async function openSession(options: SessionOptions = {}): Promise<Session
 }
 
 async function makeWorkFolder(folder: string | undefined): Promise<string> {
-  if (folder === undefined) return mkdtemp(path.join(tmpdir(), 'pricelake-'));
+  if (folder === undefined) return makeTemporaryFolder();
   await removeBusyFolder(folder);
   await mkdir(folder, { recursive: true });
   return folder;

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findTables, planLoad, type TableLoad } from '../../deliver/load-plan.js';
 import type { LoadedTable } from '../../deliver/load-postgres.js';
@@ -11,6 +10,7 @@ import { requireWarehouseBase, writeLoadScript } from '../../deliver/warehouses.
 import { countOf } from '../../formats/count.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { explainOutputFault, replaceOutput } from '../../io/output-file.js';
+import { makeTemporaryFolder } from '../../io/scratch-folder.js';
 import { explainFileFault } from '../../lake/file-fault.js';
 import { type Lake, openLake } from '../../lake/lake.js';
 import { Database } from '../../sql/connection.js';
@@ -87,7 +87,7 @@ async function execute(request: Arguments<typeof load>, lake: Lake, tables: Tabl
   }
   const { loadPostgres } = await import('../../deliver/load-postgres.js');
   const client = await connect(url);
-  const folder = await mkdtemp(join(tmpdir(), 'pricelake-'));
+  const folder = await makeTemporaryFolder();
   const db = await Database.open({ tempDirectory: folder, signal: context.signal });
   // A signal ends the session, and the server rolls back.
   const stop = () => void client.end().catch(() => {});

@@ -15,7 +15,7 @@ export interface Output {
 
 /**
  * Makes text safe if the stream is a terminal. EPIPE closes the output without an error; any other error rejects a write.
- * @param name - stands in errors
+ * @param name - the name of the stream in errors
  */
 export function createStreamOutput(
   stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number },
