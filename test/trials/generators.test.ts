@@ -5,6 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { isLosslessNumber, parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { inventBaseProducts, readBaseProducts } from './base-products.js';
+import { MARKETPLACE_FAULTS } from './generators/marketplaces/faults.js';
+import { listMarketplaceOffers } from './generators/marketplaces/offers.js';
+import { generateMarketplaces } from './generators/marketplaces.js';
 import { generateMerchantCatalogues, listCatalogueOffers, MERCHANT_FAULTS } from './generators/merchant-catalogues.js';
 import { generateScrapedShops, listHonestOffers, SCRAPED_FAULTS } from './generators/scraped-shops.js';
 import { translateTitle } from './lexicon.js';
@@ -30,6 +33,7 @@ const countFaults = (names: readonly (string | null)[], name: string) => names.f
 const base = inventBaseProducts(1200, 3);
 const scraped = listHonestOffers(base, 5);
 const catalogue = listCatalogueOffers(base, 5);
+const marketplace = listMarketplaceOffers(base, 5);
 
 /** `possible` counts the offers to which a fault can happen. */
 const GENERATORS = [
@@ -45,6 +49,13 @@ const GENERATORS = [
     generate: generateMerchantCatalogues,
     faults: MERCHANT_FAULTS.map(({ name, share, canHappen }) => {
       return { name, share, possible: catalogue.filter((offer) => canHappen(offer)).length };
+    }),
+  },
+  {
+    generator: 'marketplaces',
+    generate: generateMarketplaces,
+    faults: MARKETPLACE_FAULTS.map(({ name, share, canHappen }) => {
+      return { name, share, possible: marketplace.filter((offer) => canHappen(offer)).length };
     }),
   },
 ];
@@ -180,6 +191,40 @@ describe("offers of merchants' catalogues", () => {
     const weigh = (code: string) =>
       [...code].reduce((sum, digit, place) => sum + Number(digit) * (place % 2 === 0 ? 3 : 1), 0);
     expect(codes.filter((code) => !/^[1-8]\d{13}$/.test(code) || weigh(code) % 10 !== 0)).toEqual([]);
+  });
+});
+
+describe('offers of marketplaces', () => {
+  const { items, truth } = generateMarketplaces(base, 5);
+  const withTruth = marketplace.map((offer, place) => ({ offer, item: items[place] as TrialItem, ...truth[place] }));
+
+  test('an honest offer has the price that its seller asks, and more than four in five are honest', () => {
+    const honest = withTruth.filter(({ fault }) => fault === null);
+    const wrong = honest.filter(
+      ({ offer, item }) => Number(item.price) !== offer.amount || item.currency !== offer.currency,
+    );
+    expect(wrong).toEqual([]);
+    expect(honest.length / items.length).toBeGreaterThan(0.8);
+  });
+
+  test('aggregators repeat a fault of an offer, its seller or its product, with the same price', () => {
+    const shared = new Set(['offer', 'seller', 'product']);
+    const names = new Set(MARKETPLACE_FAULTS.flatMap(({ scope, name }) => (shared.has(scope) ? [name] : [])));
+    const first = new Map([...withTruth].reverse().map((entry) => [entry.offer.key, entry]));
+    const copies = withTruth.filter((entry) => names.has(entry.fault ?? '') && first.get(entry.offer.key) !== entry);
+    expect(copies.length).toBeGreaterThan(100);
+    for (const { offer, item, fault } of copies) {
+      expect([first.get(offer.key)?.fault, first.get(offer.key)?.item.price]).toEqual([fault, item.price]);
+    }
+  });
+
+  test("a seller's custom strikes few sellers, and a single fault many", () => {
+    const spread = (name: string) => {
+      const sellers = withTruth.filter(({ fault }) => fault === name).map(({ offer }) => offer.seller);
+      return new Set(sellers).size / sellers.length;
+    };
+    expect(spread('net-price')).toBeLessThan(0.2);
+    expect(spread('ended')).toBeGreaterThan(0.4);
   });
 });
 
