@@ -197,8 +197,10 @@ async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard
   // A feed that begins again never takes the cursor back.
   let known = from;
   const total = new FeedTotal();
+  // The feed shows every change up to the watermark, so it goes on behind a page that ends before it.
+  const isBehind = () => isOnly && larger(cursor, known) < (part.watermark ?? 0n);
   // The end that an earlier try reached may have moved.
-  let hasMore = last?.isSinceBound === true ? last.hasMore : true;
+  let hasMore = last?.isSinceBound === true ? last.hasMore || isBehind() : true;
   try {
     while (hasMore) {
       const { body, after } = await fetchPage(part, cursor, io);
@@ -215,7 +217,7 @@ async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard
         rows += changes.length;
       }
       cursor = nextCursor;
-      hasMore = goesOn;
+      hasMore = goesOn || (changes.length > 0 && isBehind());
       // The only feed is done when all are. If there are several, the others are still to come.
       if (hasMore || !isOnly) {
         const all = BigInt(rows);

@@ -10,7 +10,7 @@ const LAST = 9007199254741000n;
 const PAGE = 3n;
 
 /** A feed up to LAST, three changes a page; the answer to request number `breakAt` is a fault. */
-function startFeed(options: { breakAt?: number } = {}): Promise<LocalService> {
+function startFeed(options: { breakAt?: number; deniesMore?: boolean } = {}): Promise<LocalService> {
   return startService((request, response, count) => {
     if (count === options.breakAt) return sendJson(response, 401, { status: 401, error: '', message: '', docsUrl: '' });
     const after = BigInt(new URL(request.url ?? '', 'http://x').searchParams.get('after') ?? '');
@@ -18,7 +18,11 @@ function startFeed(options: { breakAt?: number } = {}): Promise<LocalService> {
     for (let id = after + 1n; id <= LAST && ids.length < Number(PAGE); id++) ids.push(id);
     const cursor = ids.at(-1) ?? after;
     const changes = ids.map((id) => `{"id":${id},\n"kind":"NEW"}`).join(',');
-    sendJson(response, 200, `{"changes":[${changes}],"hasMore":${cursor < LAST},"nextCursor":${cursor}}`);
+    sendJson(
+      response,
+      200,
+      `{"changes":[${changes}],"hasMore":${cursor < LAST && options.deniesMore !== true},"nextCursor":${cursor}}`,
+    );
   });
 }
 
@@ -53,6 +57,20 @@ describe('the feed', () => {
       event: 'landed',
       facts: { what: 'feed', cursor: LAST },
     });
+  });
+
+  test('goes on to the watermark behind short pages that say that nothing more waits', async () => {
+    const service = await startFeed({ deniesMore: true });
+    const part = { ...partOf(service, LAST - 8n), watermark: LAST };
+    expect(await land(service, [part])).toMatchObject({ changes: 8, cursor: LAST });
+    expect(asked(service)).toEqual([LAST - 8n, LAST - 5n, LAST - 2n]);
+  });
+
+  test('ends at an empty page, though the watermark is further on', async () => {
+    const service = await startFeed({ deniesMore: true });
+    const part = { ...partOf(service, LAST - 2n), watermark: LAST + 5n };
+    expect(await land(service, [part])).toMatchObject({ changes: 2 });
+    expect(asked(service)).toEqual([LAST - 2n, LAST]);
   });
 
   test('that landed to its end is not asked for again, though the run died before it noted the end', async () => {
