@@ -45,6 +45,7 @@ export interface PublishedRun {
 }
 
 interface VersionFacts {
+  source: { root: string; memory: string; rates: Conversion | undefined };
   run: PublishedRun | undefined;
   /** Name of the pipeline, or of the folder. */
   name: string;
@@ -116,6 +117,7 @@ export class LakeVersion {
       await db.run("SET allowed_configs = ['threads']");
       await lockDown(db, [...folders, scratch]);
       return new LakeVersion(db, scratch, stop, {
+        source: { root: lake.root, memory, rates },
         run: pointer && { number: pointer.runNumber, id: pointer.runId, at: pointer.at },
         name: pointer?.pipeline ?? basename(lake.root),
         credits: credits.map(({ text }) => String(text)),

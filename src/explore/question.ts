@@ -115,8 +115,6 @@ function bindSpells(query: string): string {
 }
 
 interface SelectOptions {
-  /** Prepares the SELECT; default as one of ours. */
-  prepare?: typeof prepareSelect;
   set?: Question['set'];
   limit: number;
   signal: AbortSignal;
@@ -126,10 +124,10 @@ interface SelectOptions {
 export function runSelect(
   snapshot: Snapshot,
   sql: string,
-  { prepare = prepareSelect, set = {}, limit, signal }: SelectOptions,
+  { set = {}, limit, signal }: SelectOptions,
 ): Promise<Answer> {
   return withVariables(snapshot, set, signal, async (connection) => {
-    const statement = await prepare(connection, sql);
+    const statement = await prepareSelect(connection, sql);
     try {
       const explains = statement.statementType === StatementType.EXPLAIN;
       const first = `FROM query(${quoteLiteral(sql)}) LIMIT ${limit + 1}`;
@@ -172,7 +170,7 @@ export function withVariables<T>(
   });
 }
 
-function toAnswer(reader: DuckDBResultReader, limit: number): Answer {
+export function toAnswer(reader: DuckDBResultReader, limit: number): Answer {
   const types = reader.columnTypes();
   const columns = reader.deduplicatedColumnNames().map((name, k) => ({ name, type: types[k] as DuckDBType }));
   const rows = reader.getRows();

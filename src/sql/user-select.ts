@@ -53,7 +53,13 @@ export async function prepareUserSelect(
   sql: string,
   reach: Reach,
 ): Promise<DuckDBPreparedStatement> {
-  const { read } = await parseReading(connection, sql);
+  await requireUserSelect(connection, sql, reach);
+  return prepareSelect(connection, sql);
+}
+
+/** As `prepareUserSelect`, of a statement that another process prepares: only looks at its text. True for an EXPLAIN. */
+export async function requireUserSelect(connection: DuckDBConnection, sql: string, reach: Reach): Promise<boolean> {
+  const { read, explains } = await parseReading(connection, sql);
   const row = async (text: string, values: DuckDBValue[] = []) =>
     (await connection.runAndReadAll(text, values)).getRowObjects()[0];
   const tree = await parseSelect({ row }, read);
@@ -62,7 +68,7 @@ export async function prepareUserSelect(
     throw new PricelakeError('query', 'only SELECT, FROM, WITH, VALUES, DESCRIBE, SUMMARIZE and SHOW can run here');
   }
   requireAllowed(tree, reach);
-  return prepareSelect(connection, sql);
+  return explains;
 }
 
 function requireAllowed(tree: Tree, reach: Reach): void {

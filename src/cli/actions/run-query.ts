@@ -71,6 +71,7 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
     const run = async (one: string) => {
       try {
         if (listNames(db, one).includes(SPELLS)) await spells?.prepare();
+        context.io.log('debug', 'query.begins');
         const statement = await prepareUserSelect(db.connection, one, 'files');
         const source = await describe(one);
         if (request.explainSource === true) return await showSource(source, context);

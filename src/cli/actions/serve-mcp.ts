@@ -67,7 +67,6 @@ async function openDesk(request: Arguments<typeof mcp>, { io }: CommandContext, 
   const desk: Desk = {
     ...{ path, lake: source.lake, remote, snapshots, io, now: io.now, most: timeout, pipeline, rates },
     ...{ plans: new Map(), inTurn: pLimit(1) },
-    mostBytes: 2 * readBytes(memory),
     mapping: settings?.source.mapping ?? {},
     monthly: settings?.budget ?? DEFAULT_BUDGET,
     allowSync: request.allowSync === true,
@@ -78,10 +77,4 @@ async function openDesk(request: Arguments<typeof mcp>, { io }: CommandContext, 
     }),
   };
   return { desk, close: () => snapshots.close() };
-}
-
-/** `500MB` as bytes; nearly, of units such as MiB. */
-function readBytes(memory: string): number {
-  const [, count, unit = ''] = /^([\d.]+)\s*([KMGT])/iu.exec(memory) ?? [];
-  return Number(count) * 1000 ** ('KMGT'.indexOf(unit.toUpperCase()) + 1);
 }

@@ -46,8 +46,6 @@ export interface Desk {
   snapshots: Snapshots;
   /** Longest time of one query, in milliseconds. */
   most: number;
-  /** Most bytes by which a query may make the process grow: what DuckDB may take, and as much again beside it. */
-  mostBytes: number;
   /** The pipeline file that is named; undefined if commands look for one. */
   pipeline: string | undefined;
   monthly: Budget;

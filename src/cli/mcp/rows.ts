@@ -1,17 +1,10 @@
-import {
-  type DuckDBConnection,
-  type DuckDBType,
-  DuckDBTypeId,
-  type DuckDBValue,
-  StatementType,
-} from '@duckdb/node-api';
+import { type DuckDBConnection, type DuckDBType, DuckDBTypeId, type DuckDBValue } from '@duckdb/node-api';
 import * as z from 'zod';
 import { withVariables } from '../../explore/question.js';
 import type { Snapshot } from '../../explore/snapshot.js';
-import { PricelakeError } from '../../io/errors.js';
+import { withUserRows } from '../../explore/user-query.js';
 import { quoteIdentifier } from '../../sql/quote.js';
 import { prepareSelect } from '../../sql/read-only-sql.js';
-import { prepareUserSelect } from '../../sql/user-select.js';
 import { type ExactJson, toExactJson } from '../exact-json.js';
 import { explainSqlError } from '../explain-sql-error.js';
 import { toReportValue } from '../output/report-rows.js';
@@ -56,45 +49,35 @@ export const boundsShape = {
 export async function selectRows(
   snapshot: Snapshot,
   { sql, set = {}, limit = ROWS, offset = 0, isForeign = false }: RowsRequest,
-  { signal: stop, desk: { most, mostBytes } }: Call,
+  { signal, desk: { most } }: Call,
 ): Promise<RowsAnswer> {
-  const work = async (connection: DuckDBConnection) => {
-    const plain = sql.replace(/[\s;]+$/u, '');
-    const whole = isForeign
-      ? await prepareUserSelect(connection, plain, 'tables')
-      : await prepareSelect(connection, plain);
-    if (whole.statementType !== StatementType.SELECT) {
-      throw new PricelakeError('query', 'only SELECT, FROM, WITH, VALUES, DESCRIBE and SUMMARIZE can run here');
-    }
-    const types = Array.from({ length: whole.columnCount }, (_, at) => whole.columnType(at));
-    const names = nameApart(types.map((_, at) => whole.columnName(at)));
-    const part = `LIMIT ${limit + 1} OFFSET ${offset}`;
-    const reader = await connection.runAndReadAll(`${cutTexts(plain, types)} ${part}`);
-    return boundRows({ names, types }, reader.getRows(), limit);
-  };
-  const watch = watchMemory(mostBytes);
   try {
-    return await withVariables(snapshot, set, AbortSignal.any([stop, watch.signal]), work, most);
+    return isForeign
+      ? await withUserRows(snapshot, { sql, limit, offset, signal, most }, (connection, rows) =>
+          readRows(connection, rows, { limit, offset: 0 }),
+        )
+      : await withVariables(
+          snapshot,
+          set,
+          signal,
+          (connection) => readRows(connection, sql.replace(/[\s;]+$/u, ''), { limit, offset }),
+          most,
+        );
   } catch (error) {
     throw explainSqlError(error);
-  } finally {
-    watch.end();
   }
 }
 
-const WATCH_MS = 50;
-
-/** Values under way are beside the limit of DuckDB's memory: a text that doubles with each row takes all that there is. */
-function watchMemory(mostBytes: number): { signal: AbortSignal; end(): void } {
-  const stop = new AbortController();
-  const begun = process.memoryUsage.rss();
-  const look = () => {
-    if (process.memoryUsage.rss() < begun + mostBytes) return;
-    const message = 'values under way took too much memory, and the query was stopped';
-    stop.abort(new PricelakeError('query', message, { hint: 'Query less at once, or shorter texts.' }));
-  };
-  const timer = setInterval(look, WATCH_MS).unref();
-  return { signal: stop.signal, end: () => clearInterval(timer) };
+async function readRows(
+  connection: DuckDBConnection,
+  sql: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<RowsAnswer> {
+  const whole = await prepareSelect(connection, sql);
+  const types = Array.from({ length: whole.columnCount }, (_, at) => whole.columnType(at));
+  const names = nameApart(types.map((_, at) => whole.columnName(at)));
+  const reader = await connection.runAndReadAll(`${cutTexts(sql, types)} LIMIT ${limit + 1} OFFSET ${offset}`);
+  return boundRows({ names, types }, reader.getRows(), limit);
 }
 
 /** `id`, `id_1` for columns of the same name, as DuckDB itself does. */

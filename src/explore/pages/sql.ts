@@ -1,19 +1,16 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { countOf, formatCount } from '../../formats/count.js';
 import { html } from '../../formats/html.js';
 import { PricelakeError } from '../../io/errors.js';
-import { prepareUserSelect } from '../../sql/user-select.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { type Page, type PageRequest, renderSection } from '../page.js';
-import { runSelect } from '../question.js';
+import { QUESTION_MS, toAnswer } from '../question.js';
 import { renderRows } from '../table.js';
+import { withUserRows } from '../user-query.js';
 
 const MOST_ROWS = 1000;
 const EXAMPLE =
   'SELECT site_name, count(*) AS listings\nFROM items\nWHERE is_listed\nGROUP BY ALL\nORDER BY listings DESC';
-
-const prepareReader = (connection: DuckDBConnection, text: string) => prepareUserSelect(connection, text, 'tables');
 
 /** One SELECT of the reader's own. */
 export async function sqlPage({ snapshot, search, signal }: PageRequest): Promise<Page> {
@@ -26,7 +23,11 @@ export async function sqlPage({ snapshot, search, signal }: PageRequest): Promis
   async function answer() {
     const begin = performance.now();
     try {
-      const found = await runSelect(snapshot, sql, { prepare: prepareReader, limit: MOST_ROWS, signal });
+      const found = await withUserRows(
+        snapshot,
+        { sql, limit: MOST_ROWS, signal, most: QUESTION_MS },
+        async (connection, rows) => toAnswer(await connection.runAndReadAll(rows), MOST_ROWS),
+      );
       const seconds = ((performance.now() - begin) / 1000).toFixed(2);
       const more = found.hasMore ? `; the first ${formatCount(MOST_ROWS)} rows are shown` : '';
       return renderRows(found, `${countOf(found.rows.length, 'row')} in ${seconds} s${more}`);

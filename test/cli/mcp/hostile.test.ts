@@ -103,14 +103,18 @@ describe('bounds', () => {
 
   test('a query that the client cancels makes room at once', async () => {
     const sql = 'SELECT count(*) FROM range(10000000000) AS a, range(10000000000) AS b';
-    const begun = performance.now();
+    const one = async () => {
+      const begun = performance.now();
+      expect((await call('query', { sql: 'SELECT 1 AS one' })).isError).toBe(false);
+      return performance.now() - begun;
+    };
+    const usual = await one();
     const cancel = () => new AbortController();
     const stops = [cancel(), cancel(), cancel()];
     const asked = stops.map((stop) => call('query', { sql }, stop.signal).catch(() => 'cancelled'));
     setTimeout(() => stops.forEach((stop) => void stop.abort()), 200);
     expect(await Promise.all(asked)).toEqual(['cancelled', 'cancelled', 'cancelled']);
-    expect((await call('query', { sql: 'SELECT 1 AS one' })).isError).toBe(false);
-    expect(performance.now() - begun).toBeLessThan(1900);
+    expect(await one()).toBeLessThan(usual + 1900);
   });
 
   test('one that needs too much memory fails clearly', async () => {

@@ -5,7 +5,7 @@ import { checkSet, describeType, readAbout, readVariables } from '../../../analy
 import { bindAnalysis } from '../../../explore/question.js';
 import type { Snapshot } from '../../../explore/snapshot.js';
 import { readAnalysis } from '../../../sql/model.js';
-import { type Call, isOfPast, readsPast, useSnapshot } from '../desk.js';
+import { type Call, isOfPast, useSnapshot } from '../desk.js';
 import { boundsShape, MOST_ROWS, type RowsRequest, selectRows } from '../rows.js';
 import { about, aboutShape, answerRows, declareTool, rowsOutput } from '../tool.js';
 
@@ -90,7 +90,7 @@ export const query = declareTool({
     "Runs one SELECT in DuckDB's SQL over the tables that `describe` lists and view price_spells. Reads no files, changes nothing. Aggregate in SQL: answers have few rows.",
   input: z.object({ sql: z.string().min(1).max(20_000), ...boundsShape }),
   output: rowsOutput,
-  run: ({ sql, ...bounds }, call) => answerRows(call, { ...bounds, sql, isForeign: true }, readsPast(sql)),
+  run: ({ sql, ...bounds }, call) => answerRows(call, { ...bounds, sql, isForeign: true }, false),
 });
 
 const moverShape = {

@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import pLimit from 'p-limit';
+import { type ErrorCode, PricelakeError } from '../io/errors.js';
+import { packagePath } from '../io/package-path.js';
+import { quoteLiteral } from '../sql/quote.js';
+import { requireUserSelect } from '../sql/user-select.js';
+import type { Snapshot } from './snapshot.js';
+
+export interface UserQuery {
+  sql: string;
+  limit: number;
+  offset?: number | undefined;
+  signal: AbortSignal;
+  /** Milliseconds that the statement may take. */
+  most: number;
+}
+
+/** Statements side by side: each may take as much memory as its limit. */
+const inTurn = pLimit(2);
+/** Until the statement begins: the program starts and opens the lake; for prices of the past, it may prepare them. */
+const START_MS = 60_000;
+const PREPARE_MS = 600_000;
+const MOST_RESULT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Runs a SELECT of somebody else in a process of its own, because DuckDB neither bounds nor stops a single value that it
+ * computes. Lends the SELECT that reads its rows, `limit` and one more, with their types.
+ * @throws PricelakeError `query`, also for a statement that takes too long or too much memory
+ */
+export function withUserRows<T>(
+  snapshot: Snapshot,
+  query: UserQuery,
+  use: (connection: DuckDBConnection, rows: string) => Promise<T>,
+): Promise<T> {
+  return inTurn(async () => {
+    query.signal.throwIfAborted();
+    const name = join(snapshot.scratch, randomUUID());
+    const [input, output] = [`${name}.sql`, `${name}.parquet`];
+    const plain = query.sql.replace(/[\s;]+$/u, '');
+    try {
+      const check = (connection: DuckDBConnection) => requireUserSelect(connection, plain, 'tables');
+      if (await snapshot.lend([], query.signal, check)) {
+        const message = 'only SELECT, FROM, WITH, VALUES, DESCRIBE and SUMMARIZE can run here';
+        throw new PricelakeError('query', message, { hint: 'For EXPLAIN, use `pricelake query`.' });
+      }
+      const { limit, offset = 0 } = query;
+      await writeFile(input, `FROM (${plain}\n) LIMIT ${limit + 1} OFFSET ${offset}`, { mode: 0o600 });
+      await runProcess(snapshot, describeCommand(snapshot, input, output), query);
+      if ((await stat(output)).size > MOST_RESULT_BYTES) {
+        throw new PricelakeError('query', 'the rows have more than 64 MiB', { hint: 'Select fewer columns or rows.' });
+      }
+      const read = `SELECT * FROM read_parquet(${quoteLiteral(output)})`;
+      return await snapshot.lend([], query.signal, (connection) => use(connection, read));
+    } finally {
+      await Promise.all([input, output].map((file) => rm(file, { force: true })));
+    }
+  });
+}
+
+function describeCommand({ version }: Snapshot, input: string, output: string): string[] {
+  const { root, memory, rates } = version.facts.source;
+  const fx = rates === undefined ? [] : ['--fx', rates.file, '--fx-base', rates.base];
+  const limits = ['--memory', memory, ...fx];
+  return [
+    'query',
+    '--lake',
+    root,
+    '--file',
+    input,
+    '--format',
+    'parquet',
+    '--output',
+    output,
+    '--json',
+    '-v',
+    ...limits,
+  ];
+}
+
+/** The program without secrets: it makes no call. */
+function runProcess({ version }: Snapshot, command: string[], { sql, signal, most }: UserQuery): Promise<void> {
+  const { PATH, TMPDIR, HOME, XDG_CACHE_HOME } = process.env;
+  const env = { PATH, TMPDIR, HOME, XDG_CACHE_HOME };
+  const child = spawn(process.execPath, [packagePath('dist/cli/main.js'), ...command], {
+    ...{ env, signal, killSignal: 'SIGKILL', stdio: ['ignore', 'pipe', 'pipe'] },
+  });
+  let fault: PricelakeError | undefined;
+  const end = (reason: PricelakeError) => {
+    fault ??= reason;
+    child.kill('SIGKILL');
+  };
+  const late = (ms: number) => setTimeout(() => end(explainLate(ms)), ms);
+  let timer = late(/price_spells/iu.test(sql) ? PREPARE_MS : START_MS);
+  const watch = watchMemory(child.pid ?? 0, boundMemory(version.facts.source.memory), end);
+  const texts = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => {
+    texts.stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    texts.stderr += chunk;
+    if (!texts.stderr.includes(BEGUN)) return;
+    texts.stderr = '';
+    clearTimeout(timer);
+    timer = late(most);
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      clearInterval(watch);
+      if (code === 0) resolve();
+      else reject(signal.aborted ? signal.reason : (fault ?? readFault(texts.stdout)));
+    });
+  });
+}
+
+/** What `query --verbose` logs as its statement begins. */
+const BEGUN = 'query.begins';
+const WATCH_MS = 25;
+
+function explainLate(ms: number): PricelakeError {
+  const hint = 'Query less at once, or use `pricelake query`.';
+  return new PricelakeError('query', `this took longer than ${ms / 1000} seconds and was stopped`, { hint });
+}
+
+/** Pages of a process are counted by the system, whatever DuckDB knows of them. */
+function watchMemory(pid: number, mostBytes: number, end: (reason: PricelakeError) => void): NodeJS.Timeout {
+  const look = async () => {
+    const [, pages] = (await readFile(`/proc/${pid}/statm`, 'latin1').catch(() => '')).split(' ');
+    if (Number(pages ?? 0) * PAGE_BYTES < mostBytes) return;
+    const message = 'this took too much memory and was stopped';
+    end(new PricelakeError('query', message, { hint: 'Query less at once, or shorter texts.' }));
+  };
+  return setInterval(look, WATCH_MS).unref();
+}
+
+const PAGE_BYTES = 4096;
+/** The program itself. */
+const PROGRAM_BYTES = 200_000_000;
+
+/** What DuckDB may take, as much again beside it, and the program. */
+function boundMemory(memory: string): number {
+  const [, count, unit = ''] = /^([\d.]+)\s*([KMGT])/iu.exec(memory) ?? [];
+  return 2 * Number(count) * 1000 ** ('KMGT'.indexOf(unit.toUpperCase()) + 1) + PROGRAM_BYTES;
+}
+
+/** The error of the JSON line. */
+function readFault(stdout: string): PricelakeError {
+  try {
+    const { error } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as { error: Record<string, string> };
+    const { code, message = '', hint } = error;
+    return new PricelakeError(code as ErrorCode, message, hint === undefined ? {} : { hint });
+  } catch {
+    return new PricelakeError('query', 'the process of the query ended without an answer');
+  }
+}
