@@ -221,6 +221,22 @@ describe('a file of changes', () => {
     expect(ids).toEqual([...ids].sort((a, b) => (a < b ? -1 : 1)));
   });
 
+  it('may leave out the title of an item, or have null for it, as other services do, and nulls', async () => {
+    const titles = ['', '"title":null,', '"title":"",'];
+    const own = recorded
+      .slice(0, 3)
+      .map((line, k) =>
+        line
+          .replace(/"title":("(?:[^"\\\\]|\\\\.)*"|null),/, titles[k] ?? '')
+          .replaceAll(/"(?:url|attribution)":null,?/g, ''),
+      );
+    const changesFile = await write('untitled.ndjson', own.join('\n').replaceAll(',}', '}'));
+    const service = await startOn({ dataFile, changesFile, limits: { historyDays: null } });
+    const { text } = await service.get('/changes?after=0');
+    const served = (JSON.parse(text) as { changes: { item: { title?: string | null } | null }[] }).changes;
+    expect(served.map(({ item }) => item?.title)).toEqual([undefined, null, '']);
+  });
+
   it('is refused with the line, what is wrong with it and what to do', async () => {
     const [first = '', second = '', third = ''] = recorded;
     const later = first.replace(/"observedAt":"\d{4}/, '"observedAt":"2099');
@@ -233,7 +249,7 @@ describe('a file of changes', () => {
       [[first, second.replace(/"item":\{"id":\d+/, '"item":{"id":7')], 2, 'the item 7 is not among the Items'],
       [[second.replace(/"price":[^,]+/, '"price":1.23456')], 1, 'price'],
       [[second.replace(/"kind":"\w+"/, '"kind":"SOLD"')], 1, 'kind'],
-      [[second.replace(/"title":("[^"]*"|null),/, '')], 1, 'item.title'],
+      [[second.replace(/"title":("[^"]*"|null),/, '"title":7,')], 1, 'item.title'],
       [[''], 1, 'empty'],
     ];
     for (const [content, line, reason] of broken) {

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { isLosslessNumber } from 'lossless-json';
-import type * as z from 'zod';
-import { change, item } from '../../api/contract.js';
+import * as z from 'zod';
+import { change, changeItem, item, siteRef } from '../../api/contract.js';
 import { parseExactJson } from '../../api/exact-json.js';
 
 /** All other fields may be left out: DuckDB reads them as null or empty. */
@@ -33,8 +33,14 @@ export function findBadItem(path: string): Promise<BadLine | null> {
   });
 }
 
-/** `item` itself has to be complete, as in the feed. */
-const loadableChange = change.partial({ price: true, previousPrice: true, item: true });
+/** Values that a service may leave out of a change's item. An item without a title has null, an empty text or nothing. */
+const loadableChangeItem = changeItem.partial({ url: true, currency: true }).extend({
+  title: z.string().nullish(),
+  site: siteRef.partial({ attribution: true }),
+});
+const loadableChange = change
+  .partial({ price: true, previousPrice: true })
+  .extend({ item: loadableChangeItem.nullish() });
 
 /** Finds the first line of an NDJSON file that is not a Change (section 2), or comes after a later one. */
 export function findBadChange(path: string, known: ReadonlySet<bigint>): Promise<BadLine | null> {

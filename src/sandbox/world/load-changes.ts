@@ -54,8 +54,8 @@ SELECT epoch_ms(max(observed_at)) AS latest, CASE WHEN count(*) = 0 THEN 'the fi
     OR price IS DISTINCT FROM TRY_CAST(price_text AS DECIMAL(38,18)) OR (price IS NULL) <> (coalesce(price_text, 'null') = 'null')
     OR previous_price IS DISTINCT FROM TRY_CAST(previous_text AS DECIMAL(38,18))
     OR (previous_price IS NULL) <> (coalesce(previous_text, 'null') = 'null')
-    OR (item_json IS NOT NULL AND (n IS NULL OR NOT ${isText("item_json->'title'")} OR (item_json->'url') IS NULL OR (item_json->'currency') IS NULL
-      OR (item_json->'site'->'attribution') IS NULL OR NOT ${isText("item_json->'site'->'name'")} OR NOT ${isText("item_json->'site'->'host'")}))) THEN 'a change is broken' END AS fault
+    OR (item_json IS NOT NULL AND (n IS NULL OR coalesce(json_type(item_json->'title'), 'NULL') NOT IN ('VARCHAR', 'NULL')
+      OR NOT ${isText("item_json->'site'->'name'")} OR NOT ${isText("item_json->'site'->'host'")}))) THEN 'a change is broken' END AS fault
 FROM (
   SELECT r.*, i.n, lag(r.id) OVER (ORDER BY c) AS id_before, lag(r.observed_at) OVER (ORDER BY c) AS observed_before
   FROM recorded r LEFT JOIN items i ON i.item_id = TRY_CAST(r.item_json->>'id' AS BIGINT)
