@@ -11,6 +11,11 @@ export interface SqlDialect {
   comment?: Record<'column' | 'table', (text: string) => string>;
   /** Undefined if the database would enforce the key and slow down loading. */
   primaryKey?: (columns: string) => string;
+  /**
+   * The digest of a text in a key, for a database whose index can't hold long texts. A part number of a shop may be longer
+   * than a row of an index. A key with texts then becomes a unique index of digests.
+   */
+  digest?: (column: string) => string;
   /** Clauses after the columns, for the columns that partition the lake's table. */
   layout?: (partitionBy: string[], types: Record<string, ColumnType>) => string;
   /** True if columns of this type can't be NOT NULL. */
@@ -60,6 +65,8 @@ export const SQL_DIALECTS = {
     quote: doubleQuotes,
     quoteText,
     primaryKey: key,
+    // Two different MD5: a shop could make texts that have one in common.
+    digest: (column) => `md5(${column}), md5('#' || ${column})`,
   },
   snowflake: {
     types: {
@@ -143,18 +150,22 @@ export function writeStatements(
   name: string,
 ): string[] {
   const { description, key, partitionBy, columns } = schema;
-  const { quote, quoteText, comment, layout, primaryKey } = dialect;
+  const { quote, quoteText, comment, layout, primaryKey, digest } = dialect;
   const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]));
   const isKeyPresent = key.length > 0 && key.every((name) => columns.some((c) => c.name === name && !c.nullable));
+  const hasDigests = isKeyPresent && digest !== undefined && key.some((one) => types[one] === 'VARCHAR');
   const lines = [
     ...columns.map((column) => writeColumn(column, dialect)),
-    ...(isKeyPresent && primaryKey !== undefined ? [primaryKey(key.map(quote).join(', '))] : []),
+    ...(isKeyPresent && primaryKey !== undefined && !hasDigests ? [primaryKey(key.map(quote).join(', '))] : []),
   ];
   const tail = `${layout?.(partitionBy, types) ?? ''}${comment?.table(description) ?? ''}`;
   const statement = `${create} ${name} (\n${lines.map((line) => `  ${line}`).join(',\n')}\n)${tail}`;
   if (comment !== undefined) return [statement];
+  const digests = key.map((one) => (types[one] === 'VARCHAR' ? digest?.(quote(one)) : quote(one))).join(', ');
+  const index = create.replace('CREATE TABLE', 'CREATE UNIQUE INDEX');
   return [
     statement,
+    ...(hasDigests ? [`${index} ${quote(`${schema.table}_key`)} ON ${name} (${digests})`] : []),
     `COMMENT ON TABLE ${name} IS ${quoteText(description)}`,
     ...columns.map((column) => `COMMENT ON COLUMN ${name}.${quote(column.name)} IS ${quoteText(column.description)}`),
   ];

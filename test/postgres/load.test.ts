@@ -17,7 +17,7 @@ import { TABLE_NAMES, type TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
 import { runHere } from '../cli/pricelake.js';
 import { findFault } from '../cli/results/find-fault.js';
-import { openWorld, type World } from '../run/world.js';
+import { changeText, openWorld, type World } from '../run/world.js';
 import { type Server, startServer } from './server.js';
 
 const INCREMENTS = 50;
@@ -259,4 +259,27 @@ test('rows that are deleted behind its back are noticed, and a whole load brings
   expect(await readRuns()).toBe(before);
   await loadWhole();
   await expectEqual('whole again');
+});
+
+test('a product key that is longer than a row of an index is loaded, and stays the key', async () => {
+  const long = 'abc'.repeat(2000).replaceAll('a', () => String.fromCharCode(97 + Math.floor(Math.random() * 26)));
+  const intercept = changeText(/\/export$/, (text) =>
+    text.replace(
+      /"brand":("[^"]*"|null),"mpn":("[^"]*"|null),"gtin":("[^"]*"|null)/,
+      `"brand":"B","mpn":"${long}","gtin":null`,
+    ),
+  );
+  const own = await openWorld({ items: 40, sites: 2, intercept });
+  try {
+    await own.sync();
+    await loadWarehouse({ ...request(), lake: own.lakePath, schema: 'long_keys' }, openContext(true));
+    const { rows } = await client.query(
+      `SELECT length(product_id) AS n FROM long_keys.products ORDER BY 1 DESC LIMIT 1`,
+    );
+    expect(rows).toEqual([{ n: 6002 }]);
+    const repeated = client.query('INSERT INTO long_keys.products SELECT * FROM long_keys.products LIMIT 1');
+    await expect(repeated).rejects.toThrow('products_key');
+  } finally {
+    await own.close();
+  }
 });
