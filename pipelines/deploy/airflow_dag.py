@@ -7,9 +7,9 @@ on the lake, use its asset:
 
     @dag(schedule=[Asset("pricelake://lakes")])
 
-Exit codes: 2, 3 and 4 fail at once, because a person must act; 5 waits until the quota is renewed; 6, another run holds
-the lake, is skipped; 7, a shop is below a price that you allow (a task of run_pricelake("watch", ...)), fails at once;
-75, a passing fault, and all others are tried again.
+Exit codes: 2, 3 and 4 fail at once, because a person must act; 5 is skipped until the quota is renewed, so that other
+lakes go on; 6, another run holds the lake, is skipped; 7, a shop is below a price that you allow (a task of
+run_pricelake("watch", ...)), fails at once; 75, a passing fault, and all others are tried again.
 """
 
 import json
@@ -17,18 +17,16 @@ import os
 import subprocess
 from datetime import datetime, timedelta, timezone
 
-from airflow.exceptions import (
-    AirflowException,
-    AirflowFailException,
-    AirflowRescheduleException,
-    AirflowSkipException,
-)
-
 try:
     from airflow.sdk import Asset, dag, task
 except ImportError:  # Airflow 2
     from airflow.datasets import Dataset as Asset
     from airflow.decorators import dag, task
+
+try:
+    from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+except ImportError:  # Airflow before 3.2
+    from airflow.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 
 PIPELINES = os.environ.get("PRICELAKE_PIPELINES", "/etc/pricelake/prices.yaml").split(":")
 LAKES = Asset("pricelake://lakes")
@@ -53,10 +51,9 @@ def run_pricelake(*args: str) -> dict:
 
 def explain(code: int, error: dict) -> AirflowException:
     message = f"exit {code}: {error.get('message', 'no message')}"
-    if code == 6:
+    # A task that waits would keep its DAG run open, and no lake would be synced until the quota is renewed.
+    if code == 6 or (code == 5 and error.get("nextRunAt")):
         return AirflowSkipException(message)
-    if code == 5 and error.get("nextRunAt"):
-        return AirflowRescheduleException(datetime.fromisoformat(error["nextRunAt"].replace("Z", "+00:00")))
     if code in (2, 3, 4, 5, 7):
         return AirflowFailException(message)
     return AirflowException(message)

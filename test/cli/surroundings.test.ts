@@ -37,7 +37,7 @@ describe('a hang-up', () => {
   test.each([
     [
       'bash',
-      'nohup "$0" "$@" & child=$!; trap "kill -TERM $child" TERM; trap "kill -HUP $child" HUP; wait; wait; wait $child',
+      'nohup "$0" "$@" & child=$!; trap "kill -TERM $child" TERM; trap "kill -HUP $child" HUP; while kill -0 $child; do wait $child; code=$?; done 2>/dev/null; exit $code',
     ],
     ['sh', 'exec nohup "$0" "$@" 0>/dev/null'],
   ])('that was ignored at the start changes nothing: %s', async (shell, script) => {

@@ -24,7 +24,7 @@ from noting import note
 note("datacontract-cli", version("datacontract-cli"), "data contract (ODCS)", "valid")'
 }
 airflow2() { environment airflow2 'apache-airflow==2.10.5' && "$work/airflow2/bin/python" "$here/try_schedulers.py" airflow "$work/try2"; }
-airflow3() { environment airflow3 'apache-airflow==3.1.8' && "$work/airflow3/bin/python" "$here/try_schedulers.py" airflow "$work/try3"; }
+airflow3() { environment airflow3 'apache-airflow==3.3.2' && "$work/airflow3/bin/python" "$here/try_schedulers.py" airflow "$work/try3" && "$work/airflow3/bin/python" "$here/try_quota.py" "$work/quota3"; }
 dagster() { environment dagster 'dagster==1.13.29' && "$work/dagster/bin/python" "$here/try_schedulers.py" dagster "$work/tryd"; }
 prefect() { environment prefect 'prefect==3.8.8' 'fastapi==0.139.0' && "$work/prefect/bin/python" "$here/try_schedulers.py" prefect "$work/tryp"; }
 
