@@ -118,7 +118,7 @@ function runProcess({ version }: Snapshot, command: string[], { sql, signal, mos
   });
 }
 
-/** What `query --verbose` logs as its statement begins. */
+/** The event that `query --verbose` logs before its statement. */
 const BEGUN = 'query.begins';
 const WATCH_MS = 25;
 
@@ -142,7 +142,7 @@ const PAGE_BYTES = 4096;
 /** The program itself. */
 const PROGRAM_BYTES = 200_000_000;
 
-/** What DuckDB may take, as much again beside it, and the program. */
+/** The limit: twice the memory of DuckDB, for values beside it, and the program. */
 function boundMemory(memory: string): number {
   const [, count, unit = ''] = /^([\d.]+)\s*([KMGT])/iu.exec(memory) ?? [];
   return 2 * Number(count) * 1000 ** ('KMGT'.indexOf(unit.toUpperCase()) + 1) + PROGRAM_BYTES;
