@@ -1,0 +1,103 @@
+/**
+ * npm run bench:trials [-- --products 3000 --seeds 1,2 --catalogue ITEMS.ndjson.gz]
+ * How often spreads are wrong: raw prices, six lines of SQL, and the rule of the lake, each judged by the truth that
+ * generators of faults know (test/trials). Real products of a recorded catalogue, or made-up ones. Prints Markdown.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { inventBaseProducts, readBaseProducts } from '../test/trials/base-products.js';
+import { generateMarketplaces } from '../test/trials/generators/marketplaces.js';
+import { generateMerchantCatalogues } from '../test/trials/generators/merchant-catalogues.js';
+import { generateScrapedShops } from '../test/trials/generators/scraped-shops.js';
+import { renderItems, type Trial } from '../test/trials/trial.js';
+import { CLI, readOutput, startSandbox, sync } from './processes.js';
+
+const { values } = parseArgs({
+  options: {
+    products: { type: 'string', default: '3000' },
+    seeds: { type: 'string', default: '1' },
+    catalogue: { type: 'string' },
+  },
+});
+
+const GENERATORS = {
+  'scraped shops': generateScrapedShops,
+  'merchant catalogues': generateMerchantCatalogues,
+  marketplaces: generateMarketplaces,
+};
+const RULES = ['raw', 'six-lines', 'rule'];
+
+/** What the generators' shops use to say whether an offer is in stock. A user maps the same. */
+const AVAILABILITY = [
+  ...['inStock', 'availability', 'stock', 'dostupnost', 'beschikbaarheid', 'Verfügbarkeit'],
+  ...['dostępność', 'disponibilità', 'disponibilité', 'verfuegbarkeit'],
+];
+
+const PIPELINE = `name: trial
+source: { baseUrl: '\${PRICELAKE_BASE_URL}', apiKey: '\${PRICELAKE_API_KEY}' }
+lake: { path: ./lake }
+analysis: { attributes: { availability: ${JSON.stringify(AVAILABILITY)} } }
+`;
+
+type Figures = Record<'shown' | 'false_of_50' | 'false_of_200' | 'false_pct' | 'honest_wide' | 'right_pct', string>;
+
+const readSql = (name: string) => readFile(fileURLToPath(new URL(`./trials/${name}.sql`, import.meta.url)), 'utf8');
+
+/** Copies the items of a trial into a lake as a user would, and asks it by each rule. */
+async function tryRules({ items, truth }: Trial): Promise<Record<string, Figures>> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-trial-'));
+  const file = path.join(folder, 'items.ndjson');
+  const truths = path.join(folder, 'truth.ndjson');
+  await writeFile(file, renderItems(items));
+  await writeFile(truths, truth.map(({ itemId, fault }) => `${JSON.stringify({ item_id: itemId, fault })}\n`).join(''));
+  await writeFile(path.join(folder, 'trial.yaml'), PIPELINE);
+  const sandbox = await startSandbox(undefined, ['--data', file, '--plan', 'unlimited']);
+  try {
+    await sync(sandbox, path.join(folder, 'trial.yaml'));
+    const found: Record<string, Figures> = {};
+    for (const rule of RULES) {
+      const query = `WITH truth AS (
+          SELECT item_id::BIGINT AS item_id, fault
+          FROM read_json('${truths}', columns = {item_id: 'VARCHAR', fault: 'VARCHAR'})),
+        shown AS (${await readSql(rule)}) FROM (${await readSql('figures')})`;
+      const lake = path.join(folder, 'lake');
+      const args = [CLI, 'query', '--lake', lake, query, '--format', 'ndjson', '--quiet'];
+      found[rule] = JSON.parse(await readOutput(process.execPath, args)) as Figures;
+    }
+    return found;
+  } finally {
+    await sandbox.stop();
+    await rm(folder, { recursive: true });
+  }
+}
+
+const count = Number(values.products);
+const recorded = values.catalogue === undefined ? undefined : await readBaseProducts(values.catalogue);
+console.log(
+  '| generator | seed | rule | shown | false of 50 | of 200 | of all | honest spreads of 50 % or more | shown right |',
+);
+console.log('| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |');
+for (const [name, generate] of Object.entries(GENERATORS)) {
+  for (const seed of values.seeds.split(',').map(Number)) {
+    const base = recorded?.slice(seed * count, (seed + 1) * count) ?? inventBaseProducts(count, seed);
+    const found = await tryRules(generate(base, seed));
+    for (const [rule, figures] of Object.entries(found)) {
+      const { shown, false_of_50, false_of_200, false_pct, honest_wide, right_pct } = figures;
+      const cells = [
+        name,
+        seed,
+        rule,
+        shown,
+        false_of_50,
+        false_of_200,
+        `${false_pct} %`,
+        honest_wide,
+        `${right_pct} %`,
+      ];
+      console.log(`| ${cells.join(' | ')} |`);
+    }
+  }
+}
