@@ -197,7 +197,7 @@ async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard
   // A feed that begins again never takes the cursor back.
   let known = from;
   const total = new FeedTotal();
-  // The feed shows every change up to the watermark, so it goes on behind a page that ends before it.
+  // The feed shows every change up to the watermark, so reading continues behind a page that ends before it.
   const isBehind = () => isOnly && larger(cursor, known) < (part.watermark ?? 0n);
   // The end that an earlier try reached may have moved.
   let hasMore = last?.isSinceBound === true ? last.hasMore || isBehind() : true;
@@ -215,6 +215,8 @@ async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard
         const entry = { after: cursor, nextCursor, hasMore: page.hasMore, ...counts, calls: client.calls() };
         bytes = await file.land(body, changes, (mark) => ({ type: 'feed.page', dataset, ...entry, ...mark }));
         rows += changes.length;
+        // By the changes that are here: ids may have gaps, so their distance must not end a run.
+        await requireDisk(landing.folder, { items: 0n, changes: BigInt(rows) });
       }
       cursor = nextCursor;
       hasMore = goesOn || (changes.length > 0 && isBehind());
@@ -223,7 +225,6 @@ async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard
         const all = BigInt(rows);
         const newest = isOnly ? (guard.goal()?.newest ?? part.watermark) : undefined;
         const totalRows = total.estimate(cursor, all, newest);
-        if (totalRows !== undefined) await requireDisk(landing.folder, { items: 0n, changes: totalRows - all });
         io.progress({ step: 'feed', rows: all, totalRows, isEstimate: true, bytes, done: false });
       }
     }

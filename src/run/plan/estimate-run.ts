@@ -15,7 +15,7 @@ import { openSession } from '../../lake/session.js';
 import { LakeRows } from '../../lake/table-rows.js';
 import { type Allowance, countLeft, type RunCaps } from '../../plan/allowance.js';
 import type { ModeChoice } from '../../plan/decide-mode.js';
-import { countDisk, refuseDisk } from '../../plan/disk.js';
+import { countDisk, type RowsAhead, refuseDisk } from '../../plan/disk.js';
 import {
   type Ahead,
   type Count,
@@ -153,8 +153,16 @@ async function estimate(source: EstimateSource, unfinished: LandedRun | undefine
     plan: { plan: plan.plan, name: plan.name, status: plan.status },
     looked,
     disk,
-    refusal: priced.refusal ?? findShortage(allowed, total, looked) ?? refuseDisk(source.lake.root, disk.free, ahead),
+    refusal:
+      priced.refusal ??
+      findShortage(allowed, total, looked) ??
+      refuseDisk(source.lake.root, disk.free, keepCertain(ahead, priced.ahead.changes)),
   };
+}
+
+/** Ids of changes may have gaps, so a number of changes that was estimated from ids must not refuse a run. */
+function keepCertain(ahead: RowsAhead, changes: Count | undefined): RowsAhead {
+  return { ...ahead, changes: changes?.exact === true ? ahead.changes : 0n };
 }
 
 /** Too few calls stop the run before its end. */
