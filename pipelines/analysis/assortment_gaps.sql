@@ -30,7 +30,7 @@ own AS (
 ),
 sold AS NOT MATERIALIZED (
   SELECT product_id, currency, site_id, item_id, CASE WHEN is_counted THEN price END AS price
-  FROM offers
+  FROM (FROM 'all_offers.sql')
   CROSS JOIN asked
   WHERE site_id <> own_site_id AND price > 0 AND (is_counted OR findings = ['duplicate'])
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))

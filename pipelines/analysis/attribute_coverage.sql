@@ -1,8 +1,8 @@
 -- Coverage of attributes by shop: how many offers have a known availability, delivery cost, condition and regular
--- price. One row per website with offers (table offers): its offers, the offers for which each is known, and the share
+-- price. One row per website with listed offers of products: its offers, the offers for which each is known, and the share
 -- with known availability and known delivery cost. A shop with low coverage needs its own mapping in the pipeline file
 -- (analysis.shops, docs/concepts/attributes.md).
--- Limits: condition is known only for products with several offers, and may also come from words of the title.
+-- Limits: condition may also come from the pipeline file's words.
 SELECT
   offers.site_id,
   coalesce(names.name, offers.site_id::VARCHAR) AS shop,
@@ -16,7 +16,7 @@ SELECT
   count(regular_price) AS regular_price_known,
   100 * count(availability)::DOUBLE / count(*) AS availability_pct,
   100 * count(shipping_cost)::DOUBLE / count(*) AS shipping_pct
-FROM offers
+FROM (FROM 'all_offers.sql') AS offers
 LEFT JOIN (SELECT site_id, name FROM sites WHERE is_current) AS names USING (site_id)
 GROUP BY offers.site_id, names.name
 ORDER BY offers DESC, offers.site_id

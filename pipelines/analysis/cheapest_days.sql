@@ -1,5 +1,5 @@
--- How often each shop was the cheapest: product-days (closed UTC days only) with the lowest price at this shop (on a tie,
--- the shop with the lowest site id), and its share of all product-days.
+-- How often each shop was the cheapest: product-days (closed UTC days only) with the lowest trusted price at this shop (on
+-- a tie, the shop with the lowest site id), and its share of all product-days. Only days of grades A and B.
 -- Variables:
 -- · currency (currency): only prices in this currency
 -- · since (day; default the last 30 closed days): first day
@@ -7,15 +7,16 @@ WITH span AS (
   SELECT coalesce(getvariable('since')::DATE, max(day) - 29) AS since FROM price_spread_daily
 ),
 won AS (
-  SELECT cheapest_site_id AS site_id, count(*) AS product_days, count(DISTINCT product_id) AS products
+  SELECT trusted_cheapest_site_id AS site_id, count(*) AS product_days, count(DISTINCT product_id) AS products
   FROM price_spread_daily
   JOIN span ON day >= since
-  WHERE (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+  WHERE grade < 'C'
+    AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (
       getvariable('category') IS NULL
       OR product_id IN (SELECT product_id FROM products WHERE category_slug IN (FROM 'category_tree.sql'))
     )
-  GROUP BY cheapest_site_id
+  GROUP BY trusted_cheapest_site_id
 )
 SELECT
   site_id,

@@ -1,5 +1,5 @@
 -- part of: spread --fx
--- Daily price spreads with their lowest, median and highest price in one currency as well, by the newest rate of each
+-- Daily price spreads with their lowest, median and highest trusted price in one currency as well, by the newest rate of each
 -- day. From daily_spreads (daily_spreads.sql) and rates (date, currency, rate; see converted_items.sql).
 -- Variables:
 -- · base (currency; required): the currency that rates are of
@@ -17,7 +17,7 @@ rated AS (
 converted AS (
   SELECT
     *,
-    list_transform(["min", median, "max"], lambda price: TRY_CAST(
+    list_transform([trusted_min, trusted_median, trusted_max], lambda price: TRY_CAST(
       TRY_CAST((2 * (price::DECIMAL(23, 4) * 10000)::HUGEINT * 10000000000 + rate) // (2 * rate) AS BIGINT) * 0.0001
       AS DECIMAL(18, 4)
     )) AS prices

@@ -1,5 +1,5 @@
 -- Daily price spreads of the products with the widest spreads today, or of one product, at the end of UTC days, as table
--- price_spread_daily keeps them.
+-- price_spread_daily keeps them. A past day is graded by its prices alone.
 -- Variables:
 -- · product (product): only this product, whatever its spread
 -- · since (day; default the last 30 closed days): first day
@@ -21,13 +21,13 @@ SELECT
   products.title,
   products.brand,
   daily.* EXCLUDE (day, product_id, run_id),
-  cheapest.name AS cheapest_shop,
-  dearest.name AS dearest_shop,
+  cheapest.name AS trusted_cheapest_shop,
+  dearest.name AS trusted_dearest_shop,
   'UTC' AS time_zone
 FROM price_spread_daily AS daily
 JOIN chosen USING (product_id, currency)
 JOIN span ON daily.day >= span.since
 LEFT JOIN products USING (product_id)
-LEFT JOIN sites AS cheapest ON cheapest.site_id = daily.cheapest_site_id AND cheapest.is_current
-LEFT JOIN sites AS dearest ON dearest.site_id = daily.dearest_site_id AND dearest.is_current
+LEFT JOIN sites AS cheapest ON cheapest.site_id = daily.trusted_cheapest_site_id AND cheapest.is_current
+LEFT JOIN sites AS dearest ON dearest.site_id = daily.trusted_dearest_site_id AND dearest.is_current
 ORDER BY chosen.place, daily.product_id, daily.currency, daily.day

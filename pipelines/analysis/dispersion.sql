@@ -11,6 +11,7 @@
 -- offers that count are compared (offers.is_counted).
 -- Variables:
 -- · currency (currency): only prices in this currency
+-- · grade (A | B | C; default B): the lowest grade of the spread to show
 -- · min_shops (whole number; default 2): only products in this many shops or more
 -- · top (whole number; default 50): number of rows, by cv_pct
 WITH shop_prices AS (
@@ -39,13 +40,16 @@ chosen AS MATERIALIZED (
     products.title,
     figures.currency,
     figures.shops,
+    grade,
     lowest,
     highest,
     total,
     100 * deviation / (total::DOUBLE / figures.shops) AS cv_pct
   FROM figures
   JOIN products USING (product_id)
-  WHERE getvariable('category') IS NULL OR products.category_slug IN (FROM 'category_tree.sql')
+  JOIN (SELECT product_id, currency, grade FROM price_spread) AS graded USING (product_id, currency)
+  WHERE grade <= coalesce(getvariable('grade')::VARCHAR, 'B')
+    AND (getvariable('category') IS NULL OR products.category_slug IN (FROM 'category_tree.sql'))
   ORDER BY cv_pct DESC, figures.product_id, figures.currency
   LIMIT coalesce(getvariable('top')::BIGINT, 50)
 ),
@@ -68,6 +72,7 @@ SELECT
   title,
   currency,
   shops,
+  grade,
   lowest,
   prices[2] AS second_lowest,
   highest,

@@ -8,7 +8,8 @@
 -- price times microseconds, divided once.
 -- Limits: the time before the first known change counts as if the price had been the same since the listing was first
 -- seen; is_whole is then false. Time when the listing was gone doesn't count. Suspect prices (price_spells) are left
--- out, and so are listings whose current price is suspect.
+-- out, and so are listings whose current price is suspect or has a finding (offers.findings) other than duplicate, such as
+-- one that is out of stock.
 -- Variables:
 -- · product (product): only this product
 -- · item_id (whole number): only this listing
@@ -28,6 +29,7 @@ current_prices AS (
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (getvariable('category') IS NULL OR category_slug IN (FROM 'category_tree.sql'))
     AND item_id NOT IN (SELECT item_id FROM price_spells WHERE to_at IS NULL AND is_suspect)
+    AND item_id NOT IN (SELECT item_id FROM (FROM 'all_offers.sql') WHERE NOT is_counted AND findings <> ['duplicate'])
 ),
 -- A current price has lasted until the service last looked; a later change counts for as long as it lasted.
 spells AS MATERIALIZED (

@@ -8,7 +8,7 @@
 -- Source: Fellegi and Sunter, A Theory for Record Linkage, Journal of the American Statistical Association 64 (1969);
 -- blocking and similarity: Christen, Data Matching (Springer, 2012).
 -- Exact: sizes and counts. similarity and ratios of prices are doubles.
--- Limits: only listed offers with a price, a brand and a pack size. A pair must share a word that at most 30 products
+-- Limits: only listed offers with a price, a brand and a pack size, from a mapped attribute or the title. A pair must share a word that at most 30 products
 -- of the brand and pack have, so work grows with the number of listings. Words from one shop in less than half of a
 -- product's listings don't count. This analysis never joins products by itself.
 -- Variables:
@@ -26,14 +26,24 @@ WITH listed AS MATERIALIZED (
     regexp_replace(strip_accents(lower(items.brand)), '[^\p{L}\p{N}]', '', 'g') AS brand_key,
     regexp_replace(lower(items.mpn), '[^\p{L}\p{N}]', '', 'g') AS number_key,
     items.category_slug,
-    -- Content and unit as one number.
-    4 * round(offers.quantity * 1e6)::BIGINT + list_position(['kg', 'l', 'm', 'piece'], offers.unit) - 1 AS pack,
+    regexp_extract(
+      lower(items.title),
+      '(?:([0-9]{1,3}) ?[x×*] ?)?([0-9]{1,6}(?:[.,][0-9]{1,3})?) ?(kg|g|gr|dag|l|ml|cl|dl|m|cm|pcs|kom|stk|szt)\b',
+      ['times', 'number', 'unit']) AS size,
+    coalesce(TRY_CAST(size['times'] AS DOUBLE), 1) * TRY_CAST(replace(size['number'], ',', '.') AS DOUBLE)
+      / CASE WHEN size['unit'] IN ('g', 'gr', 'ml') THEN 1000 WHEN size['unit'] IN ('dag', 'cl', 'cm') THEN 100 WHEN size['unit'] = 'dl' THEN 10 ELSE 1 END
+      AS title_quantity,
+    CASE WHEN size['unit'] IN ('kg', 'g', 'gr', 'dag') THEN 'kg' WHEN size['unit'] IN ('l', 'ml', 'cl', 'dl') THEN 'l'
+      WHEN size['unit'] IN ('m', 'cm') THEN 'm' WHEN size['unit'] <> '' THEN 'piece' END AS title_unit,
+    -- An attribute that is mapped comes before the title.
+    CASE WHEN judged.quantity > 0 THEN format('{} {}', judged.quantity, judged.unit)
+      ELSE format('{} {}', title_quantity, title_unit) END AS pack,
     items.currency,
-    CASE WHEN offers.is_counted AND items.price > 0 THEN items.price::DOUBLE END AS counted_price
+    CASE WHEN judged.is_counted AND items.price > 0 THEN items.price::DOUBLE END AS counted_price
   FROM items
-  JOIN offers USING (item_id)
+  JOIN (SELECT item_id, is_counted, quantity, unit FROM (FROM 'all_offers.sql')) AS judged USING (item_id)
   LEFT JOIN matches ON matches.product_id = items.product_id
-  WHERE items.brand IS NOT NULL AND items.title IS NOT NULL AND offers.unit IS NOT NULL
+  WHERE items.brand IS NOT NULL AND items.title IS NOT NULL AND pack IS NOT NULL
     AND (getvariable('brand') IS NULL OR lower(items.brand) = lower(getvariable('brand')::VARCHAR))
 ),
 described AS (
@@ -142,7 +152,7 @@ SELECT
   similarity,
   concat_ws('; ',
     'brand ' || one.brand,
-    format('{} {}', one.pack // 4 / 1e6, ['kg', 'l', 'm', 'piece'][one.pack % 4 + 1]),
+    one.pack,
     'words: ' || array_to_string(shared, ' '),
     CASE WHEN one.number_key = two.number_key THEN 'same part number' END,
     CASE WHEN one.category_slug = two.category_slug THEN 'same category' END,

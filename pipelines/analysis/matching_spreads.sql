@@ -4,7 +4,6 @@
 -- · currency (currency): only prices in this currency
 -- · brand (brand): only this brand, ignoring case
 -- · min_shops (whole number; default 2): only products in this many shops or more
--- · with_outliers (true or false; default true): keep products with a price far from all others
 SELECT
   spread.*,
   products.title,
@@ -18,4 +17,3 @@ WHERE (getvariable('currency') IS NULL OR spread.currency = getvariable('currenc
   AND (getvariable('category') IS NULL OR products.category_slug IN (FROM 'category_tree.sql'))
   AND (getvariable('brand') IS NULL OR lower(products.brand) = lower(getvariable('brand')::VARCHAR))
   AND spread.shops >= coalesce(getvariable('min_shops')::BIGINT, 2)
-  AND (coalesce(getvariable('with_outliers')::BOOLEAN, true) OR spread.outliers = 0)

@@ -10,7 +10,7 @@
 -- Exact: prices, change, ranks and times. change_pct is a double.
 -- Limits: only the two ends are compared, so a listing that came and went in between has no row, and neither has one
 -- that returned to its old price. Listings without a product, without a price at either end, or with a changed currency
--- are left out. Only current offers have packs, conditions and usual currencies, so removed listings are judged by
+-- are left out. Only current offers have conditions and usual currencies, so removed listings are judged by
 -- their own prices alone.
 -- Variables:
 -- · currency (currency): only prices in this currency
@@ -38,7 +38,7 @@ touched AS MATERIALIZED (
 ),
 judged AS MATERIALIZED (
   SELECT item_id, product_id, site_id, currency, price, is_counted, findings, price > 0 AND (is_counted OR findings = ['duplicate']) AS is_right
-  FROM offers
+  FROM (FROM 'all_offers.sql')
   SEMI JOIN touched USING (item_id)
 ),
 listings AS MATERIALIZED (
@@ -46,12 +46,12 @@ listings AS MATERIALIZED (
   FROM (FROM 'product_listings.sql')
   SEMI JOIN touched USING (item_id)
 ),
--- Another pack, condition or currency never was comparable. Anything else is known of the current price alone.
+-- Another condition or currency never was comparable. Anything else is known of the current price alone.
 then_listed AS MATERIALIZED (
   SELECT
     spells.* EXCLUDE (since, began, is_suspect),
     NOT is_suspect AND coalesce(
-      is_right OR to_at IS NOT NULL AND NOT list_has_any(findings, ['pack', 'condition', 'terms', 'currency']),
+      is_right OR to_at IS NOT NULL AND NOT list_has_any(findings, ['condition', 'currency']),
       true
     ) AS is_right
   FROM spells
@@ -137,7 +137,7 @@ chosen_products AS MATERIALIZED (
 -- Prices of the chosen products, as they are and as they were.
 sold AS MATERIALIZED (
   SELECT item_id, product_id, currency, site_id, price, is_counted, findings, price > 0 AND (is_counted OR findings = ['duplicate']) AS is_right
-  FROM offers
+  FROM (FROM 'all_offers.sql')
   SEMI JOIN chosen_products USING (product_id)
 ),
 sold_then AS (
@@ -147,7 +147,7 @@ sold_then AS (
     lasting.site_id,
     lasting.price,
     NOT is_suspect AND coalesce(
-      is_right OR to_at IS NOT NULL AND NOT list_has_any(findings, ['pack', 'condition', 'terms', 'currency']),
+      is_right OR to_at IS NOT NULL AND NOT list_has_any(findings, ['condition', 'currency']),
       true
     ) AS is_right
   FROM lasting

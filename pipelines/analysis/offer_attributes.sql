@@ -1,12 +1,11 @@
--- part of: judged_offers
--- Facts of offers that attributes tell, where the pipeline file maps them (offer_rules, rule attribute; docs/concepts/attributes.md).
--- From priced (item_id, site_id, currency, attributes and other columns): one row for each offer with a mapped attribute.
--- availability, shipping_cost and regular_price are null if unknown: if no mapped attribute tells, if its value has another
--- form than those below, or if two values contradict each other. told_condition has the values of the mapped attributes in
--- lower case. A name is an attribute, or with points a path into one. Of a list, each value tells; of an object, the fields
--- named below.
-WITH mapped_sites AS (SELECT DISTINCT site_id FROM priced),
-mapped AS (FROM 'mapped_attributes.sql'),
+-- part of: offer_facts
+-- What shops state about offers, in attributes that the pipeline file maps (offer_rules, rule attribute;
+-- docs/concepts/attributes.md) and in titles with words of the pipeline file (rule word). From offered and items: one row
+-- for each offer of which something is known. A value is null if no mapped attribute tells it, if it has another form
+-- than those below, or if two contradict each other. A name is an attribute, or with points a path into one. Of a list,
+-- each value tells; of an object, the fields named in attribute_fields.sql.
+WITH mapped_sites AS (SELECT DISTINCT site_id FROM offered),
+mapped AS MATERIALIZED (FROM 'mapped_attributes.sql'),
 read_values AS (
   SELECT
     item_id,
@@ -18,10 +17,11 @@ read_values AS (
       json_extract_string(attributes, '$."' || name || '"'),
       CASE WHEN contains(name, '.') THEN json_extract_string(attributes, '$."' || replace(name, '.', '"."') || '"') END
     ) AS value
-  FROM priced
+  FROM (SELECT item_id, site_id, currency, attributes FROM items) AS listings
   JOIN mapped USING (site_id)
+  SEMI JOIN offered USING (item_id)
 ),
-fields AS (FROM 'attribute_fields.sql'),
+fields AS MATERIALIZED (FROM 'attribute_fields.sql'),
 attribute_texts AS (
   SELECT item_id, site_id, name, unnest(texts) AS text FROM fields WHERE meaning = 'availability'
 ),
@@ -30,9 +30,6 @@ available AS (
   SELECT item_id, CASE WHEN min(availability) = max(availability) THEN min(availability) END AS availability
   FROM worded
   GROUP BY item_id
-),
-conditions AS (
-  SELECT item_id, list(lower(array_to_string(texts, ' '))) AS conditions FROM fields WHERE meaning = 'condition' GROUP BY item_id
 ),
 amount_texts AS (SELECT item_id, currency, meaning, amount FROM fields WHERE meaning IN ('shipping cost', 'regular price')),
 amounts AS (FROM 'attribute_amounts.sql'),
@@ -48,9 +45,79 @@ costs AS (
       THEN min(known_amount) FILTER (meaning = 'regular price') END AS regular_price
   FROM amounts
   GROUP BY item_id
+),
+-- A number with or without its unit: 500 g, 0,5 l, 12. A unit that is mapped comes first.
+contents AS (
+  SELECT
+    item_id,
+    regexp_extract(min(amount) FILTER (meaning = 'quantity'), '^([0-9]{1,9}(?:[.,][0-9]{1,6})?) *([^0-9 ]*)$', ['number', 'unit']) AS stated,
+    TRY_CAST(replace(stated['number'], ',', '.') AS DECIMAL(18, 6)) AS number,
+    coalesce(min(lower(trim(amount))) FILTER (meaning = 'unit'), lower(stated['unit'])) AS unit
+  FROM fields
+  WHERE meaning IN ('quantity', 'unit')
+  GROUP BY item_id
+  HAVING count(DISTINCT amount) FILTER (meaning = 'quantity') = 1 AND count(DISTINCT amount) FILTER (meaning = 'unit') <= 1
+),
+-- Millionths of a kilogram, litre or metre, or of the shop's own unit.
+measured AS (
+  SELECT
+    item_id,
+    CASE WHEN unit IN ('g', 'dag', 'mg') THEN 'kg' WHEN unit IN ('ml', 'cl', 'dl') THEN 'l' WHEN unit IN ('mm', 'cm') THEN 'm' ELSE unit END AS unit,
+    (number * CASE WHEN unit IN ('g', 'ml', 'mm') THEN 1000 WHEN unit IN ('dag', 'cl', 'cm') THEN 10000 WHEN unit = 'dl' THEN 100000
+      WHEN unit = 'mg' THEN 1 ELSE 1000000 END)::BIGINT AS millionths
+  FROM contents
+  WHERE unit <> '' AND number > 0
+),
+own_words AS MATERIALIZED (
+  SELECT meaning, regexp_replace(' ' || strip_accents(lower(text)) || ' ', '[^\p{L}\p{N}]+', ' ', 'g') AS phrase
+  FROM offer_rules
+  WHERE rule = 'word'
+),
+told_conditions AS MATERIALIZED (
+  SELECT item_id, array_to_string(flatten(list(texts)), ' ; ') AS text FROM fields WHERE meaning = 'condition' GROUP BY item_id
+),
+-- Whole words, ignoring case, accents and punctuation.
+own_conditions AS (
+  SELECT item_id, min(meaning) AS condition
+  FROM (
+    SELECT item_id, regexp_replace(' ' || strip_accents(lower(text)) || ' ', '[^\p{L}\p{N}]+', ' ', 'g') AS words
+    FROM (
+      FROM told_conditions
+      UNION ALL
+      SELECT item_id, title FROM items SEMI JOIN offered USING (item_id)
+    )
+  )
+  JOIN own_words ON contains(words, phrase)
+  GROUP BY item_id
+),
+-- The words of schema.org and of Google's feeds.
+conditions AS (
+  SELECT
+    item_id,
+    CASE
+      WHEN regexp_matches(text, '(?i)\brefurbished') THEN 'refurbished'
+      WHEN regexp_matches(text, '(?i)\bused') THEN 'used'
+      WHEN regexp_matches(text, '(?i)\b(open|damaged)') THEN 'opened'
+      WHEN regexp_matches(text, '(?i)\bnew') THEN 'new'
+    END AS condition
+  FROM told_conditions
 )
-SELECT item_id, availability, shipping_cost, regular_price, array_to_string(conditions, ' ') AS told_condition
-FROM (SELECT DISTINCT item_id FROM read_values WHERE value IS NOT NULL)
+SELECT
+  item_id,
+  availability,
+  shipping_cost,
+  TRY_CAST(price + shipping_cost AS DECIMAL(18, 4)) AS delivered_price,
+  regular_price,
+  coalesce(conditions.condition, own_conditions.condition) AS condition,
+  millionths / 1e6 AS quantity,
+  unit,
+  CASE WHEN price > 0 THEN
+    TRY_CAST(TRY_CAST((2000000 * (price::DECIMAL(23, 4) * 10000)::HUGEINT + millionths) // (2 * millionths) AS BIGINT) * 0.0001 AS DECIMAL(18, 4))
+  END AS unit_price
+FROM (SELECT item_id FROM fields UNION SELECT item_id FROM own_conditions)
+JOIN (SELECT item_id, price FROM offered) AS prices USING (item_id)
 LEFT JOIN available USING (item_id)
 LEFT JOIN costs USING (item_id)
+LEFT JOIN measured USING (item_id)
 LEFT JOIN conditions USING (item_id)
+LEFT JOIN own_conditions USING (item_id)

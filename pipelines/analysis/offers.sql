@@ -1,5 +1,4 @@
 -- The listed offers of a product, cheapest first in each currency, with the reasons not to compare them.
--- From table offers, which a run makes.
 -- Variables:
 -- · product (product; required): the product
 -- · currency (currency): only prices in this currency
@@ -27,7 +26,7 @@ SELECT
   judged.delivered_price,
   judged.regular_price
 FROM (FROM 'product_listings.sql') AS items
-LEFT JOIN (FROM offers WHERE product_id = getvariable('product')) AS judged USING (item_id)
+LEFT JOIN (FROM (FROM 'all_offers.sql') WHERE product_id = getvariable('product')) AS judged USING (item_id)
 LEFT JOIN sites ON sites.site_id = items.site_id AND sites.is_current
 WHERE items.product_id = getvariable('product') AND items.is_listed
   AND (getvariable('currency') IS NULL OR items.currency = getvariable('currency'))

@@ -36,10 +36,10 @@ LEFT JOIN (
     currency,
     count(DISTINCT site_id) FILTER (availability = 'in stock') AS in_stock_shops,
     min(delivered_price) AS delivered_min
-  FROM offers
+  FROM (FROM 'all_offers.sql')
   WHERE is_counted AND (availability IS NOT NULL OR delivered_price IS NOT NULL)
   GROUP BY product_id, currency
 ) AS delivery USING (product_id, currency)
 LEFT JOIN (
-  SELECT product_id, list(DISTINCT site_id) AS sites FROM offers GROUP BY product_id
+  SELECT product_id, list(DISTINCT site_id) AS sites FROM items WHERE is_listed AND price IS NOT NULL AND currency IS NOT NULL GROUP BY product_id
 ) AS sold USING (product_id)

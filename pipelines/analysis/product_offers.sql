@@ -26,7 +26,7 @@ SELECT
   count(*) OVER (PARTITION BY items.product_id, items.currency) AS offers
 FROM items
 JOIN chosen USING (product_id, currency)
-LEFT JOIN offers AS judged USING (item_id)
+LEFT JOIN (FROM 'all_offers.sql') AS judged USING (item_id)
 LEFT JOIN sites ON sites.site_id = items.site_id AND sites.is_current
 WINDOW in_order AS (
   PARTITION BY items.product_id, items.currency

@@ -33,7 +33,7 @@ SELECT
 FROM spells
 CROSS JOIN moment
 LEFT JOIN (
-  SELECT item_id, is_counted FROM offers WHERE product_id = getvariable('product')
+  SELECT item_id, is_counted FROM (FROM 'all_offers.sql') WHERE product_id = getvariable('product')
 ) AS judged USING (item_id)
 LEFT JOIN sites ON sites.site_id = spells.site_id AND sites.is_current
 WHERE getvariable('days') IS NULL OR to_at IS NULL OR to_at > now - to_days(getvariable('days')::INTEGER)

@@ -25,7 +25,7 @@ WITH span AS (
 ),
 announced AS MATERIALIZED (
   SELECT item_id, product_id, site_id, currency, price, regular_price
-  FROM offers
+  FROM (FROM 'all_offers.sql')
   WHERE regular_price > price AND price > 0 AND NOT list_has_any(findings, ['placeholder', 'scale'])
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (getvariable('site_id') IS NULL OR site_id = getvariable('site_id')::BIGINT)

@@ -16,7 +16,7 @@
 WITH shop_prices AS (
   -- Of the offers of a shop, one counts.
   SELECT product_id, currency, site_id, price
-  FROM offers
+  FROM (FROM 'all_offers.sql')
   WHERE is_counted AND price > 0
     AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
     AND (

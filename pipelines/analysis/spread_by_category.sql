@@ -4,9 +4,9 @@
 -- · currency (currency): only prices in this currency
 -- · top (whole number; default 30): number of rows
 WITH trusted AS (
-  SELECT *, coalesce(trusted_spread_pct, inlier_spread_pct) AS pct
+  SELECT *, trusted_spread_pct AS pct
   FROM price_spread
-  WHERE coalesce(grade, 'A') < 'C' AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
+  WHERE grade < 'C' AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
 )
 SELECT
   category_slug,

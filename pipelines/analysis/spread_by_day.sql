@@ -1,4 +1,4 @@
--- Price spread of all compared products at the end of each closed day (UTC), without prices far from all others.
+-- Price spread of all compared products at the end of each closed day (UTC), by trusted prices (grades A and B).
 -- Variables:
 -- · currency (currency): only prices in this currency
 -- · days (whole number from 1; default 90): how many days

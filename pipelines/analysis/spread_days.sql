@@ -1,12 +1,13 @@
 -- part of: spread_by_day and spread_moves
--- Price spreads at the end of each closed day, without prices far from all others: a row for each currency, and one for
--- all, without a currency. explore makes these rows once for a version of the lake.
+-- Trusted price spreads (grades A and B) at the end of each closed day: a row for each currency, and one for all, without
+-- a currency. explore makes these rows once for a version of the lake.
 SELECT
   day,
   currency,
   count(*) AS spreads,
-  quantile_cont(inlier_spread_pct, 0.25) AS p25,
-  quantile_cont(inlier_spread_pct, 0.5) AS median,
-  quantile_cont(inlier_spread_pct, 0.75) AS p75
+  quantile_cont(trusted_spread_pct, 0.25) AS p25,
+  quantile_cont(trusted_spread_pct, 0.5) AS median,
+  quantile_cont(trusted_spread_pct, 0.75) AS p75
 FROM price_spread_daily
+WHERE grade < 'C'
 GROUP BY GROUPING SETS ((day, currency), (day))

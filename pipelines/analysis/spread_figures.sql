@@ -1,11 +1,34 @@
 -- part of: price_spread and price_spread_daily
--- The figures of groups of prices, for price_spread.sql and price_spread_daily.sql. From price_groups: key, shops,
--- total, prices (in order), cheapest and dearest (price and website in one number). Prices are counted in units of
--- 0.0001 as integers, so that no amount passes through a double; only the standard deviation is computed in one, and
--- rounded.
--- (FROM 'outlier_limits.sql') is replaced by the query of that file. Quartiles: linear interpolation at (n - 1) * k /
--- 4, half away from zero; all terms are positive integers.
-WITH quartiles AS (
+-- Figures of groups of prices, and the grade of those that count. From priced: key, site_id, price, is_counted (of at most
+-- one price of a shop), findings, doubt and is_strange (spread_grades.sql). Prices are counted in units of 0.0001 as
+-- integers, so that no amount passes through a double; only the standard deviation is computed in one, and rounded. A group
+-- needs two shops.
+-- (FROM '….sql') is replaced by the query of that file. Quartiles: linear interpolation at (n - 1) * k / 4, half away from
+-- zero; all terms are positive integers.
+WITH exact_prices AS (
+  SELECT *, (price::DECIMAL(23, 4) * 10000)::BIGINT AS units FROM priced
+),
+price_groups AS MATERIALIZED (
+  SELECT
+    key,
+    sum(units) AS total,
+    list_sort(list(units)) AS prices,
+    len(list_distinct(list(site_id)))::BIGINT AS shops,
+    -- Price and site in one sortable number; on a tie of prices the lowest site id wins at both ends.
+    min(units::HUGEINT * 18446744073709551616 + site_id) AS cheapest,
+    max(units::HUGEINT * 18446744073709551616 - site_id) AS dearest,
+    coalesce(list_sort(list(units) FILTER (is_counted)), []) AS trusted,
+    min(units::HUGEINT * 18446744073709551616 + site_id) FILTER (is_counted) AS trusted_cheapest,
+    max(units::HUGEINT * 18446744073709551616 - site_id) FILTER (is_counted) AS trusted_dearest,
+    list(findings) FILTER (NOT is_counted) AS left_out_for,
+    min(doubt) AS doubt,
+    min(doubt) FILTER (is_strange) AS strange_doubt
+  FROM exact_prices
+  GROUP BY key
+  HAVING min(site_id) <> max(site_id)
+),
+spread_grades AS (FROM 'spread_grades.sql'),
+figures AS (
   SELECT
     *,
     len(prices) AS n,
@@ -15,21 +38,10 @@ WITH quartiles AS (
     (prices[(n + 1) // 2] + prices[n // 2 + 1] + 1) // 2 AS q2,
     (prices[(3 * n + 1) // 4] * (4 - (3 * n - 3) % 4) + prices[least((3 * n + 1) // 4 + 1, n)] * ((3 * n - 3) % 4) + 2) // 4 AS q3,
     (2 * total + n) // (2 * n) AS average,
-    round(list_aggregate(prices, 'stddev_samp') / 10000, 4)::DECIMAL(18, 4) AS deviation
+    round(list_aggregate(prices, 'stddev_samp') / 10000, 4)::DECIMAL(18, 4) AS deviation,
+    len(trusted) AS m,
+    m > 1 AS is_trusted
   FROM price_groups
-),
-outlier_limits AS (FROM 'outlier_limits.sql'),
--- Groups that may have outliers, and the prices of the others.
-inliers AS (
-  SELECT key, kept, len(kept) AS m, list_sum(kept) AS kept_total
-  FROM (
-    SELECT key, [price FOR price IN prices IF
-      price::HUGEINT * price <= 4 * middle_squared AND 4 * (price::HUGEINT * price) >= middle_squared
-        OR abs(ln(price) - ln(middle_squared) / 2) <= log_limit
-    ] AS kept
-    FROM quartiles
-    JOIN outlier_limits USING (key)
-  )
 )
 SELECT
   key,
@@ -46,12 +58,15 @@ SELECT
   100 * (highest - lowest)::DOUBLE / lowest::DOUBLE AS spread_pct,
   (cheapest - lowest::HUGEINT * 18446744073709551616)::BIGINT AS cheapest_site_id,
   (highest::HUGEINT * 18446744073709551616 - dearest)::BIGINT AS dearest_site_id,
-  n - coalesce(m, n) AS outliers,
-  (coalesce(kept[1], lowest) * 0.0001)::DECIMAL(18, 4) AS inlier_min,
-  (coalesce((kept[(m + 1) // 2] + kept[m // 2 + 1] + 1) // 2, q2) * 0.0001)::DECIMAL(18, 4) AS inlier_median,
-  (coalesce(kept[m], highest) * 0.0001)::DECIMAL(18, 4) AS inlier_max,
-  (coalesce((2 * kept_total + m) // (2 * m), average)::BIGINT * 0.0001)::DECIMAL(18, 4) AS inlier_mean,
-  100 * (coalesce(kept[m], highest) - coalesce(kept[1], lowest))::DOUBLE / coalesce(kept[1], lowest)::DOUBLE
-    AS inlier_spread_pct
-FROM quartiles
-LEFT JOIN inliers USING (key)
+  grade,
+  grade_reason,
+  n - m AS left_out,
+  m AS trusted_shops,
+  CASE WHEN is_trusted THEN (trusted[1] * 0.0001)::DECIMAL(18, 4) END AS trusted_min,
+  CASE WHEN is_trusted THEN (((trusted[(m + 1) // 2] + trusted[m // 2 + 1] + 1) // 2) * 0.0001)::DECIMAL(18, 4) END AS trusted_median,
+  CASE WHEN is_trusted THEN (trusted[m] * 0.0001)::DECIMAL(18, 4) END AS trusted_max,
+  CASE WHEN is_trusted THEN 100 * (trusted[m] - trusted[1])::DOUBLE / trusted[1]::DOUBLE END AS trusted_spread_pct,
+  CASE WHEN is_trusted THEN (trusted_cheapest - trusted[1]::HUGEINT * 18446744073709551616)::BIGINT END AS trusted_cheapest_site_id,
+  CASE WHEN is_trusted THEN (trusted[m]::HUGEINT * 18446744073709551616 - trusted_dearest)::BIGINT END AS trusted_dearest_site_id
+FROM figures
+JOIN spread_grades USING (key)

@@ -3,7 +3,7 @@
 -- Variables:
 -- · currency (currency): only prices in this currency
 WITH trusted AS (
-  SELECT coalesce(trusted_spread_pct, inlier_spread_pct) AS pct
+  SELECT trusted_spread_pct AS pct
   FROM price_spread
   WHERE grade < 'C' AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
 )

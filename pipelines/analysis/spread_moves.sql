@@ -4,8 +4,9 @@
 -- of_kind: all rows of the kind, also beyond top.
 -- Source: a definition of this project.
 -- Exact: days and prices. Spreads are doubles.
--- Limits: what makes an offer doubtful is not known of past days, so a row needs that today's trusted spread (grades A and
--- B) moved as well, in the same direction and as far. A moment after the last closed day means the day before it.
+-- Limits: a past day is graded by its prices alone, and a row needs grade A or B on both days. What else makes an offer
+-- doubtful is known of today alone, so a row also needs that today's trusted spread (grades A and B) moved in the same
+-- direction and as far. A moment after the last closed day means the day before it.
 -- Variables:
 -- · since (time; default a day before the last closed day): a moment before the last closed day;
 --   without an offset, in UTC
@@ -43,16 +44,19 @@ compared AS (
     product_id,
     currency,
     first_day,
-    before.inlier_spread_pct AS before_pct,
-    after.inlier_spread_pct AS spread_pct,
-    after.inlier_min AS lowest,
-    after.inlier_max AS highest,
-    after.shops
-  FROM (SELECT product_id, currency, inlier_spread_pct, first_day FROM price_spread_daily JOIN days ON day = first_day) AS before
+    before.trusted_spread_pct AS before_pct,
+    after.trusted_spread_pct AS spread_pct,
+    after.trusted_min AS lowest,
+    after.trusted_max AS highest,
+    after.trusted_shops AS shops
+  FROM (SELECT product_id, currency, trusted_spread_pct, grade, first_day FROM price_spread_daily JOIN days ON day = first_day) AS before
   JOIN (
-    SELECT product_id, currency, inlier_spread_pct, inlier_min, inlier_max, shops FROM price_spread_daily JOIN days ON day = last_day
+    SELECT product_id, currency, trusted_spread_pct, grade, trusted_min, trusted_max, trusted_shops
+    FROM price_spread_daily
+    JOIN days ON day = last_day
   ) AS after USING (product_id, currency)
-  WHERE getvariable('currency') IS NULL OR currency = getvariable('currency')
+  WHERE before.grade < 'C' AND after.grade < 'C'
+    AND (getvariable('currency') IS NULL OR currency = getvariable('currency'))
 ),
 moved AS (
   SELECT

@@ -1,10 +1,9 @@
 -- Price spreads in figures, one row; the quantiles use trusted spreads (grades A and B).
 -- Variables:
 -- · currency (currency): only prices in this currency
--- · min_shops (whole number; default 4, or as many as the most-sold product has): number of shops that count as many;
---   finding outliers takes four
+-- · min_shops (whole number; default 4, or as many as the most-sold product has): number of shops that count as many
 WITH selected AS (
-  SELECT *, coalesce(trusted_spread_pct, inlier_spread_pct) AS trusted_pct
+  SELECT *
   FROM price_spread
   WHERE getvariable('currency') IS NULL OR currency = getvariable('currency')
 ),
@@ -19,8 +18,8 @@ SELECT
   count(*) FILTER (grade = 'C') AS grade_c,
   coalesce(sum(left_out), 0)::BIGINT AS left_out,
   count(*) FILTER (grade < 'C' AND shops >= min_shops) AS in_many_shops,
-  quantile_cont(trusted_pct, 0.5) FILTER (grade < 'C') AS median_pct,
-  quantile_cont(trusted_pct, 0.9) FILTER (grade < 'C') AS p90_pct
+  quantile_cont(trusted_spread_pct, 0.5) FILTER (grade < 'C') AS median_pct,
+  quantile_cont(trusted_spread_pct, 0.9) FILTER (grade < 'C') AS p90_pct
 FROM bounds
 LEFT JOIN selected ON true
 GROUP BY min_shops

@@ -71,7 +71,7 @@ chosen AS MATERIALIZED (
 ),
 having_it AS (
   SELECT product_id, list(DISTINCT site_id) AS sites
-  FROM offers
+  FROM (FROM 'all_offers.sql')
   SEMI JOIN moved_products USING (product_id)
   WHERE availability = 'in stock'
   GROUP BY product_id

@@ -24,8 +24,8 @@ WITH breaches AS (
   ) AS excluded USING (item_id)
   WHERE price_spells.price < bound
     AND NOT is_suspect
-    -- Another pack, condition or currency, or a rental, never was comparable. Anything else is known of the current price alone.
-    AND NOT (left_out_for IS NOT NULL AND (to_at IS NULL OR list_has_any(left_out_for, ['pack', 'condition', 'terms', 'currency'])))
+    -- Another condition or currency never was comparable. Anything else is known of the current price alone.
+    AND NOT (left_out_for IS NOT NULL AND (to_at IS NULL OR list_has_any(left_out_for, ['condition', 'currency'])))
     AND (getvariable('own_site') IS NULL OR site_id <> getvariable('own_site')::BIGINT)
 ),
 stretches AS (

@@ -8,6 +8,6 @@ SELECT
   * EXCLUDE (is_counted),
   is_counted AS is_right,
   price > 0 AND (is_counted OR coalesce(getvariable('with_suspects')::BOOLEAN, false)) AS is_counted
-FROM offers
+FROM (FROM 'all_offers.sql')
 WHERE product_id IN (SELECT product_id FROM watch_list)
   AND (getvariable('own_site') IS NULL OR site_id <> getvariable('own_site')::BIGINT)

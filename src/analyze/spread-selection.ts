@@ -19,8 +19,6 @@ export interface SpreadSelection {
   product?: string | undefined;
   /** Sold by at least so many websites. */
   minShops: number;
-  /** False leaves out products with a price far from all others. */
-  withOutliers: boolean;
   /** The lowest grade that is shown; B without it. */
   grade?: Grade | undefined;
   top: number;
@@ -33,7 +31,7 @@ export interface SpreadSelection {
  * @throws PricelakeError `usage` for a category that no product is in.
  */
 export async function selectSpreads(db: Database, selection: SpreadSelection): Promise<void> {
-  const { currency, category, brand, product, minShops, withOutliers, grade, top, since } = selection;
+  const { currency, category, brand, product, minShops, grade, top, since } = selection;
   if (category !== undefined) await requireCategory(db, category, '--category');
   await setVariables(db, {
     currency: currency ?? null,
@@ -41,7 +39,6 @@ export async function selectSpreads(db: Database, selection: SpreadSelection): P
     brand: brand ?? null,
     product: product === undefined ? null : toProductId(product),
     min_shops: BigInt(minShops),
-    with_outliers: withOutliers,
     grade: grade ?? null,
     top: BigInt(top),
     since: since === undefined ? null : toDate(since),

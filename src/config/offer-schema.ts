@@ -21,15 +21,11 @@ const words = z
   .max(200, WORDS)
   .default([]);
 
-/** Words of titles, by what they mean. */
+/** Words of titles and conditions, by what they mean. */
 export const wordLists = mapping({
   used: words,
   refurbished: words,
   opened: words,
-  rental: words,
-  deposit: words,
-  perUnit: words,
-  set: words,
 }).prefault({});
 
 const NAMES =
@@ -61,6 +57,8 @@ const NAMES_BY_MEANING = {
   shippingCost: names.optional(),
   condition: names.optional(),
   regularPrice: names.optional(),
+  quantity: names.optional(),
+  unit: names.optional(),
 };
 
 const attributeValues = mapping({ 'in stock': values, 'out of stock': values, 'on order': values })

@@ -103,6 +103,7 @@ export class Prepared {
         products: ofPart('prepared_products'),
         price_spread: ofPart('price_spread'),
         offers: ofPart('prepared_offers'),
+        items: ofPart('items'),
       });
       await this.#add('product_cards', cards, 'product_id');
     }

@@ -67,7 +67,9 @@ export async function explainDerived(
 function listOffers(db: Statements, table: DerivedTable, row: Row): Promise<Row[]> {
   const name = table === 'offers' ? 'item_id' : 'product_id';
   return db.rows(
-    `SELECT item_id, site_id, price, currency, is_counted FROM offers WHERE ${name} = $1
+    `SELECT item_id, site_id, price, currency, coalesce(is_counted, true) AS is_counted
+     FROM items LEFT JOIN (SELECT item_id, is_counted FROM offers) AS judged USING (item_id)
+     WHERE is_listed AND product_id IS NOT NULL AND price IS NOT NULL AND currency IS NOT NULL AND ${name} = $1
      ORDER BY currency, price, item_id LIMIT ${MOST_OFFERS}`,
     [row[name] ?? null],
   );

@@ -101,7 +101,7 @@ describe('the daily price spread', () => {
         expect([...actual.keys()].sort()).toEqual([...expected.keys()].sort());
         for (const [key, slow] of expected) {
           const row = actual.get(key) as Record<string, DuckDBValue>;
-          const { inlierMin, inlierMax } = slow as { inlierMin: bigint; inlierMax: bigint };
+          const { trusted } = slow as { trusted: { min: bigint; max: bigint } | null };
           expect({
             day: String(row.day),
             productId: row.product_id,
@@ -110,7 +110,8 @@ describe('the daily price spread', () => {
             stddev: slow.stddev,
             attribution: row.attribution,
           }).toEqual(slow);
-          expect(row.inlier_spread_pct).toBeCloseTo(share(inlierMin, inlierMax), 6);
+          if (trusted === null) expect(row.trusted_spread_pct).toBeNull();
+          else expect(row.trusted_spread_pct).toBeCloseTo(share(trusted.min, trusted.max), 6);
         }
       }),
       RUNS,

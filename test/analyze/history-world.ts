@@ -104,7 +104,8 @@ function numberWorld(items: PastItem[]): PastItem[] {
 
 /** Makes tables `items`, `history` and `sites` of a world. */
 export async function loadHistoryWorld(db: Database, items: PastItem[]): Promise<void> {
-  for (const table of ['items', 'history', 'sites', 'offer_rules'] as const) await createTable(db, table);
+  for (const table of ['items', 'history', 'sites', 'sources', 'shop_currencies', 'offer_rules'] as const)
+    await createTable(db, table);
   const time = (name: string) => `make_timestamptz((v ->> '${name}')::BIGINT + ${START})`;
   const money = (name: string) => `((v ->> '${name}')::DECIMAL(18, 0) * 0.0001)::DECIMAL(18, 4)`;
   await db.run(

@@ -14,8 +14,6 @@ await db.run(
    FROM range(1, 5) t(n)`,
   [`[${PRICES.join(', ')}]`],
 );
-await db.run('CREATE TABLE shop_currencies (site_id BIGINT, currency VARCHAR)');
-await db.run('CREATE TABLE sources (site_id BIGINT, source_id BIGINT, last_seen_at TIMESTAMPTZ, is_stale BOOLEAN)');
 await db.run(`CREATE TABLE offers AS ${readAnalysis('judged_offers')}`);
 afterAll(() => db.close());
 

@@ -119,7 +119,8 @@ async function loadMovers(db: Database, movers: readonly Mover[]): Promise<Mover
 }
 
 async function readVerdicts(db: Database): Promise<Map<bigint, Verdict>> {
-  const rows = await db.rows('SELECT item_id, is_counted, to_json(findings)::VARCHAR AS findings FROM offers');
+  const judged = readAnalysis('all_offers');
+  const rows = await db.rows(`SELECT item_id, is_counted, to_json(findings)::VARCHAR AS findings FROM (${judged})`);
   return new Map(
     rows.map((row) => [
       row.item_id as bigint,

@@ -87,7 +87,7 @@ describe('analyses of pages', () => {
     const day = (date: string, product: string, pct: string) => ({
       day: `DATE '${date}'`,
       product_id: text(product),
-      inlier_spread_pct: pct,
+      trusted_spread_pct: pct,
     });
     const world = {
       days: [

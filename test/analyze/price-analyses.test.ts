@@ -27,6 +27,7 @@ await db.run(`CREATE TABLE offers AS
   SELECT item_id, product_id, currency, site_id, price, item_id % 8 <> 3 AS is_counted,
     CASE WHEN item_id % 8 = 3 THEN ['scale'] ELSE [] END AS findings
   FROM items WHERE is_listed AND price IS NOT NULL`);
+await db.run("CREATE TABLE price_spread AS SELECT DISTINCT product_id, currency, 'B' AS grade FROM offers");
 await createSpellsView(db);
 await db.run('CREATE TABLE spells AS FROM price_spells');
 await db.run('DROP VIEW price_spells');

@@ -14,11 +14,11 @@ export interface SlowSpread {
   stddev: number;
   cheapest: bigint;
   dearest: bigint;
-  outliers: number;
-  inlierMin: bigint;
-  inlierMedian: bigint;
-  inlierMax: bigint;
-  inlierMean: bigint;
+  /** Null if fewer than two shops have a price that counts. */
+  trusted: { min: bigint; median: bigint; max: bigint; cheapest: bigint; dearest: bigint } | null;
+  trustedShops: number;
+  leftOut: number;
+  grade: string;
   attribution: string[];
 }
 
@@ -43,6 +43,7 @@ export function listPriced(world: World): Priced[] {
   );
 }
 
+/** The spreads of a world by prices alone, as those of past days are. */
 export function computeSpreads(world: World): Map<string, SlowSpread> {
   const spreads = new Map<string, SlowSpread>();
   const priced = listPriced(world).filter((o) => o.units > 0n);
@@ -74,7 +75,7 @@ function computeSpread(offers: Priced[], world: World): SlowSpread {
     stddev: computeDeviation(prices),
     cheapest: siteAt(min),
     dearest: siteAt(max),
-    ...describeInliers(prices),
+    ...describeTrusted(offers),
     attribution: [...new Set(texts)].sort(),
   };
 }
@@ -87,33 +88,42 @@ function interpolate(prices: bigint[], k: bigint): bigint {
   return 4n * low + (high - low) * (position % 4n);
 }
 
-function describeInliers(prices: bigint[]) {
-  const outliers = listOutliers(prices);
-  const inliers = prices.filter((price) => !outliers.includes(price));
-  const total = inliers.reduce((a, b) => a + b, 0n);
+/** The lowest price of each shop counts, unless it is far from the median of these. */
+function describeTrusted(offers: readonly Priced[]) {
+  const lowest = [...groupBy(offers, (one) => String(one.siteId)).values()].map((own) =>
+    own.reduce((best, one) => (one.units < best.units ? one : best)),
+  );
+  const isFar = findFar(lowest.map((one) => one.units));
+  const trusted = lowest.filter((one) => !isFar(one.units));
+  const prices = sortAscending(trusted.map((one) => one.units));
+  const isOutlierLeft = offers.some((one) => isFar(one.units));
+  const siteAt = (price: bigint) =>
+    sortAscending(trusted.filter((one) => one.units === price).map((one) => one.siteId))[0] ?? 0n;
+  const [min = 0n] = prices;
+  const max = prices.at(-1) ?? 0n;
+  const median = prices.length < 2 ? 0n : roundHalfUp(interpolate(prices, 2n), 4n);
   return {
-    outliers: prices.length - inliers.length,
-    inlierMin: inliers[0] ?? 0n,
-    inlierMedian: roundHalfUp(interpolate(inliers, 2n), 4n),
-    inlierMax: inliers.at(-1) ?? 0n,
-    inlierMean: roundHalfUp(total, BigInt(inliers.length)),
+    trusted: prices.length < 2 ? null : { min, median, max, cheapest: siteAt(min), dearest: siteAt(max) },
+    trustedShops: prices.length,
+    leftOut: offers.length - prices.length,
+    grade: gradePrices(prices, { shops: lowest.length, isSound: !isOutlierLeft }),
   };
 }
 
-/** Of four prices and more: those beyond half or twice the middle, and farther from it than 3.5 deviations in logs. */
-export function listOutliers(prices: bigint[], judged = prices): bigint[] {
-  if (prices.length < 4) return [];
+/** Among three prices or more: those beyond half or twice their median. */
+export function findFar(prices: bigint[]): (price: bigint) => boolean {
   const sorted = sortAscending(prices);
-  const middleOf = <T>(values: T[]) =>
-    [values[(values.length - 1) >> 1] as T, values[values.length >> 1] as T] as const;
-  const [low, high] = middleOf(sorted);
-  const logs = (price: bigint) => Math.log(Number(price));
-  const middle = (logs(low) + logs(high)) / 2;
-  const gapOf = (price: bigint) => Math.abs(logs(price) - middle);
-  const [lowGap, highGap] = middleOf(sorted.map(gapOf).sort((a, b) => a - b));
-  const limit = (3.5 * 1.4826 * (lowGap + highGap)) / 2;
-  const isFar = (price: bigint) => price * price > 4n * low * high || 4n * price * price < low * high;
-  return judged.filter((price) => isFar(price) && gapOf(price) > limit);
+  const twice = (sorted[(sorted.length - 1) >> 1] ?? 0n) + (sorted[sorted.length >> 1] ?? 0n);
+  return (price) => prices.length >= 3 && (price > twice || 4n * price < twice);
+}
+
+/** The grade of prices that count, in order. `isSound` if nothing else speaks against an A. */
+export function gradePrices(prices: bigint[], { shops, isSound }: { shops: number; isSound: boolean }): string {
+  const n = prices.length;
+  const isApart = (low: number) => 10n * (prices[low + 1] as bigint) > 16n * (prices[low] as bigint);
+  if (n < 2 || 2 * n < shops || isApart(0) || isApart(n - 2)) return 'C';
+  const hasGroups = prices.slice(1).some((_price, index) => isApart(index));
+  return n >= 4 && isSound && !hasGroups ? 'A' : 'B';
 }
 
 function computeDeviation(prices: bigint[]): number {
@@ -155,9 +165,22 @@ export const readSpread = (row: Record<string, DuckDBValue>) => ({
   mean: units(row.mean),
   cheapest: row.cheapest_site_id,
   dearest: row.dearest_site_id,
-  outliers: Number(row.outliers),
-  inlierMin: units(row.inlier_min),
-  inlierMedian: units(row.inlier_median),
-  inlierMax: units(row.inlier_max),
-  inlierMean: units(row.inlier_mean),
+  ...readTrusted(row),
+});
+
+/** The trusted figures of such a row. */
+export const readTrusted = (row: Record<string, DuckDBValue>) => ({
+  trusted:
+    row.trusted_min === null
+      ? null
+      : {
+          min: units(row.trusted_min),
+          median: units(row.trusted_median),
+          max: units(row.trusted_max),
+          cheapest: row.trusted_cheapest_site_id,
+          dearest: row.trusted_dearest_site_id,
+        },
+  trustedShops: Number(row.trusted_shops),
+  leftOut: Number(row.left_out),
+  grade: row.grade,
 });

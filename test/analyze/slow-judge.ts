@@ -1,128 +1,114 @@
-import { listOutliers, sortAscending } from './slow-figures.js';
+import { findFar, gradePrices, groupBy, sortAscending } from './slow-figures.js';
 
-/** An offer of one product and currency; prices in units of 0.0001, packs as unit and quantity in millionths of it. */
+/** An offer of one product and currency; prices in units of 0.0001. */
 export interface JudgedOffer {
   itemId: number;
   siteId: number;
   units: bigint;
-  unitsBefore?: bigint | undefined;
   daysUnseen: number;
   usualCurrency: string;
-  pack?: { unit: 'kg' | 'l' | 'piece'; millionths: number } | undefined;
+  availability?: 'InStock' | 'OutOfStock' | undefined;
+  condition?: 'new' | 'used' | undefined;
+  title?: string | undefined;
+  brand?: string | undefined;
+}
+
+/** What is expected of the offers of one product. */
+export interface Judgement {
+  findings: Map<number, string[]>;
+  doubts: Map<number, string[]>;
+  /** Undefined if fewer than two shops have a price above zero. */
+  grade: string | undefined;
 }
 
 const FILLERS = ['1234', '12345', '123456', '1111', '11111', '9999', '99999', '9999.99', '99999.99'].map((text) =>
   BigInt(Math.round(Number(text) * 10_000)),
 );
 
-/** Findings by item, decided offer by offer with loops. */
-export function judgeSlowly(offers: readonly JudgedOffer[], currency: string): Map<number, string[]> {
-  const usual = findUsualPack(offers);
-  const own = offers.map((offer) => ({
-    offer,
-    isNothing: offer.units <= 100n,
-    isForeign: offer.usualCurrency !== currency,
-    isStale: offer.daysUnseen > 14,
-    isOtherPack: usual !== undefined && isOtherPack(tellingPack(offer), usual),
-    isFiller: FILLERS.includes(offer.units),
-    isJump:
-      offer.units > 0n && (offer.unitsBefore ?? 0n) > 0n && isScale(Number(offer.units) / Number(offer.unitsBefore)),
-  }));
-  const comparable = own.filter((one) => !(one.isNothing || one.isForeign || one.isStale || one.isOtherPack));
-  const reference = comparable.filter((one) => !one.isFiller && !one.isJump);
-  const sites = [...new Set(reference.map(({ offer }) => offer.siteId))];
-  const priceOf = (site: number) =>
-    sortAscending(reference.filter(({ offer }) => offer.siteId === site).map(({ offer }) => offer.units))[0] ?? 0n;
-  const all = sites.map(priceOf);
-  const findings = new Map<number, string[]>(
-    own.map((one) => {
-      const { units, siteId, itemId } = one.offer;
-      const others = sortAscending(sites.filter((site) => site !== siteId).map(priceOf));
-      const middles = [others[(others.length - 1) >> 1], others[others.length >> 1]].filter(
-        (price) => price !== undefined,
-      );
-      const ratio =
-        middles.length === 0 || units <= 0n
-          ? undefined
-          : Number(units) / Math.sqrt(middles.map(Number).reduce((a, b) => a * b, 1));
-      const isFar = ratio !== undefined && !(ratio >= 0.5 && ratio <= 2);
-      const isPlaceholder = one.isNothing || (one.isFiller && isFar);
-      const isScaled =
-        !isPlaceholder &&
-        !one.isOtherPack &&
-        ((one.isJump && (ratio === undefined || isFar)) ||
-          (middles.length > 0 && middles.every((middle) => isScale(Number(units) / Number(middle)))));
-      const isOutlier =
-        !isPlaceholder &&
-        !isScaled &&
-        !one.isOtherPack &&
-        units > 0n &&
-        listOutliers(all, [units]).length > 0 &&
-        !(reference.includes(one) && isClearance(priceOf(siteId), all));
-      const findings = {
-        placeholder: isPlaceholder,
-        currency: one.isForeign,
-        stale: one.isStale,
-        scale: isScaled,
-        pack: one.isOtherPack,
-        outlier: isOutlier,
-      };
-      return [itemId, Object.entries(findings).flatMap(([name, found]) => (found ? [name] : []))];
-    }),
-  );
-  return addDuplicates(offers, findings);
-}
-
-/** Of the offers of a shop without a finding, all but the cheapest are duplicates. */
-function addDuplicates(offers: readonly JudgedOffer[], findings: Map<number, string[]>): Map<number, string[]> {
-  const inOrder = offers.filter(({ itemId }) => findings.get(itemId)?.length === 0);
-  for (const { itemId, siteId } of inOrder) {
-    const [cheapest] = inOrder
-      .filter((other) => other.siteId === siteId)
-      .sort((a, b) => (a.units === b.units ? a.itemId - b.itemId : a.units < b.units ? -1 : 1));
-    if (cheapest?.itemId !== itemId) findings.set(itemId, ['duplicate']);
+/** Judges the offers of a product with loops. */
+export function judgeSlowly(offers: readonly JudgedOffer[], currency: string): Judgement {
+  const none = { findings: new Map(), doubts: new Map(), grade: undefined };
+  if (offers.length < 2) return none;
+  const findings = new Map(offers.map((one) => [one.itemId, listFacts(one, currency)]));
+  const sound = offers.filter(({ itemId }) => findings.get(itemId)?.length === 0);
+  const firsts = [...groupBy(sound, ({ siteId }) => String(siteId)).values()].map((own) => [...own].sort(compare)[0]);
+  const real = firsts.flatMap((one) => (one === undefined || isFiller(one) ? [] : [one.units]));
+  const isOff = findFar(real.length === 0 ? [] : [...real, ...real, ...real]);
+  for (const one of sound) {
+    if (isOff(one.units) && (isFiller(one) || real.length >= 3)) findings.set(one.itemId, [nameFar(one, real)]);
+    else if (!firsts.includes(one)) findings.set(one.itemId, ['duplicate']);
   }
-  return findings;
+  const counted = sound.filter(({ itemId }) => findings.get(itemId)?.length === 0);
+  const doubts = doubtEnds(offers, counted);
+  return { findings, doubts, grade: gradeOffers(offers, counted, { findings, doubts }) };
 }
 
-/** Most prices are equal, this one is lower, and another shop has it within 5 %. */
-function isClearance(price: bigint, all: readonly bigint[]): boolean {
-  const sorted = sortAscending([...all]);
-  const middle = sorted[sorted.length >> 1] as bigint;
-  const twins = sorted.filter((one) => 105n * price >= 100n * one && 105n * one >= 100n * price);
-  return 2 * sorted.filter((one) => one === middle).length > sorted.length && price < middle && twins.length > 1;
+function listFacts(offer: JudgedOffer, currency: string): string[] {
+  return Object.entries({
+    placeholder: offer.units <= 100n,
+    currency: offer.usualCurrency !== currency,
+    stale: offer.daysUnseen > 14,
+    out_of_stock: offer.availability === 'OutOfStock',
+    condition: offer.condition === 'used',
+  }).flatMap(([name, isTrue]) => (isTrue ? [name] : []));
 }
 
-/** Within 10^0.2 of 10, 100, 1,000 or of a tenth, a hundredth, a thousandth. */
-function isScale(ratio: number): boolean {
-  const times = ratio < 1 ? 1 / ratio : ratio;
-  return [10, 100, 1000].some((power) => times >= power / 10 ** 0.2 && times <= power * 10 ** 0.2);
+const isFiller = ({ units }: JudgedOffer) => FILLERS.includes(units);
+
+/** The cheapest listing of a shop comes first, and a price that may fill a field last. */
+const compare = (a: JudgedOffer, b: JudgedOffer): number => {
+  if (isFiller(a) !== isFiller(b)) return isFiller(a) ? 1 : -1;
+  return a.units === b.units ? a.itemId - b.itemId : a.units < b.units ? -1 : 1;
+};
+
+function nameFar(offer: JudgedOffer, real: bigint[]): string {
+  if (isFiller(offer)) return 'placeholder';
+  const sorted = sortAscending(real);
+  const median = Number((sorted[(sorted.length - 1) >> 1] as bigint) + (sorted[sorted.length >> 1] as bigint)) / 2;
+  const tens = Math.log10(Number(offer.units) / median);
+  return Math.abs(tens - Math.round(tens)) <= 0.2 ? 'scale' : 'outlier';
 }
 
-/** One piece tells nothing. */
-function tellingPack({ pack }: JudgedOffer): JudgedOffer['pack'] {
-  return pack?.unit === 'piece' && pack.millionths === 1_000_000 ? undefined : pack;
-}
-
-function findUsualPack(offers: readonly JudgedOffer[]): JudgedOffer['pack'] {
-  const counts = new Map<string, { pack: NonNullable<JudgedOffer['pack']>; count: number }>();
-  for (const offer of offers) {
-    const pack = tellingPack(offer);
-    if (pack === undefined) continue;
-    const key = JSON.stringify(pack);
-    counts.set(key, { pack, count: (counts.get(key)?.count ?? 0) + 1 });
+/** Words of the lowest and the highest price that no other listing has. */
+function doubtEnds(offers: readonly JudgedOffer[], counted: readonly JudgedOffer[]): Map<number, string[]> {
+  const prices = sortAscending(counted.map(({ units }) => units));
+  const ends = counted.filter(({ units }) => units === prices[0] || units === prices.at(-1));
+  const doubts = new Map<number, string[]>();
+  if (prices[0] === prices.at(-1)) return doubts;
+  const brands = new Set(offers.map(({ brand }) => brand && toPlain(brand)));
+  if (brands.size === 1 && !brands.has(undefined)) return doubts;
+  for (const end of ends) {
+    const others = offers.filter((one) => one !== end);
+    const theirs = new Set(others.flatMap(listStems));
+    const own = listStems(end);
+    const ofBrand = stemsOf(end.brand, /[\p{L}\p{N}]{3,}/gu);
+    if (own.length === 0) continue;
+    if (!own.some((stem) => theirs.has(stem))) doubts.set(end.itemId, ['title']);
+    else if (others.some(({ brand }) => brand !== undefined) && ofBrand.length > 0) {
+      if (!ofBrand.some((stem) => theirs.has(stem))) doubts.set(end.itemId, ['brand']);
+    }
   }
-  const order = ['kg', 'l', 'm', 'piece'];
-  return [...counts.values()].sort(
-    (a, b) =>
-      b.count - a.count ||
-      a.pack.millionths - b.pack.millionths ||
-      order.indexOf(a.pack.unit) - order.indexOf(b.pack.unit),
-  )[0]?.pack;
+  return doubts;
 }
 
-function isOtherPack(pack: JudgedOffer['pack'], usual: NonNullable<JudgedOffer['pack']>): boolean {
-  if (pack === undefined) return false;
-  if (pack.unit !== usual.unit) return pack.unit !== 'piece' && usual.unit !== 'piece';
-  return Math.abs(pack.millionths - usual.millionths) > 0.05 * usual.millionths;
+const toPlain = (text: string) => text.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '');
+const stemsOf = (text: string | undefined, words: RegExp) =>
+  [...toPlain(text ?? '').matchAll(words)].map(([word]) => word.slice(0, 4));
+const listStems = ({ title, brand }: JudgedOffer) => [
+  ...stemsOf(title, /\p{L}{3,}/gu),
+  ...stemsOf(brand, /[\p{L}\p{N}]{3,}/gu),
+];
+
+function gradeOffers(
+  offers: readonly JudgedOffer[],
+  counted: readonly JudgedOffer[],
+  { findings, doubts }: Omit<Judgement, 'grade'>,
+): string | undefined {
+  const priced = offers.filter(({ units }) => units > 0n);
+  const shops = new Set(priced.map(({ siteId }) => siteId)).size;
+  if (shops < 2) return undefined;
+  const found = priced.flatMap(({ itemId }) => findings.get(itemId) ?? []);
+  const isSound = doubts.size === 0 && found.every((finding) => finding === 'duplicate');
+  const grade = gradePrices(sortAscending(counted.map(({ units }) => units)), { shops, isSound });
+  return [...doubts.values()].some((names) => names.includes('title')) ? 'C' : grade;
 }

@@ -5,14 +5,15 @@ import type { Database } from '../../src/sql/connection.js';
 import { readAnalysis } from '../../src/sql/model.js';
 import { openMarket, text, time } from './market-world.js';
 
-const day = (date: string, product: string, pct: string, shops = '3') => ({
+const day = (date: string, product: string, pct: string, grade = 'B') => ({
   day: `DATE '2026-11-${date}'`,
   product_id: text(product),
-  inlier_spread_pct: pct,
-  shops,
+  trusted_spread_pct: pct,
+  trusted_shops: '3',
+  grade: text(grade),
 });
 
-/** Spreads of five products: one opens, one closes, one hardly moves, one is new, and one had a wrong price. */
+/** Spreads of five products: one opens, one closes, one hardly moves, one is new, one has a wrong price, and one had. */
 let db: Database;
 beforeAll(async () => {
   const products = [
@@ -21,6 +22,7 @@ beforeAll(async () => {
     ['rests', '114'],
     ['comes', '140'],
     ['wrong', '101'],
+    ['righted', '105'],
   ] as const;
   db = await openMarket({
     sites: [{}, { site_id: '2' }],
@@ -38,9 +40,16 @@ beforeAll(async () => {
     ],
     days: [
       ...[day('13', 'opens', '2'), day('13', 'closes', '60'), day('13', 'rests', '10')],
-      ...[day('18', 'opens', '20'), day('18', 'closes', '9'), day('18', 'rests', '10'), day('18', 'wrong', '2')],
+      ...[
+        day('18', 'opens', '20'),
+        day('18', 'closes', '9'),
+        day('18', 'rests', '10'),
+        day('18', 'wrong', '2'),
+        day('18', 'righted', '11521', 'C'),
+      ],
       ...[
         day('19', 'wrong', '900'),
+        day('19', 'righted', '5'),
         day('19', 'opens', '30'),
         day('19', 'closes', '5'),
         day('19', 'rests', '14'),

@@ -10,7 +10,7 @@ import { showSpread } from '../../src/cli/actions/show-spread.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
 import { act, actJson, MemoryOutput, openContext } from './open-context.js';
 
-const ALL = { minShops: 2, top: 20, outliers: true, grade: 'C' as const };
+const ALL = { minShops: 2, top: 20, grade: 'C' as const };
 const NOW = new Date('2026-11-20T12:00:00Z');
 
 const offer = (id: number, product: string, site: number, price: string, more: Record<string, string> = {}) => ({
@@ -69,19 +69,18 @@ describe('spread of some products', () => {
     expect([csv.text, csv.stderr]).toEqual([expect.stringContaining(CREDIT), expect.stringContaining(CREDIT)]);
   });
 
-  it('has so many shops and products, without outliers when asked', async () => {
+  it('has so many shops and products', async () => {
     expect(await rows({ minShops: 4 })).toEqual([]);
-    expect(await products({ top: 2 })).toEqual(['4006381333931', 'zloty']);
+    expect(await products({ top: 2 })).toEqual(['cup', '4006381333931']);
     expect((await act(showSpread, { ...ALL, lake: faulty })).text).toMatch(
-      / 10\.0001 +Alpha +20\.00 +茶店 +100\.0 +C .* 3 +1\n/u,
+      / 10\.0001 +Alpha +20\.00 +茶店 +100\.0 +B .* 3 +1\n/u,
     );
-    expect(await rows({ lake: faulty, outliers: false })).toEqual([]);
   });
 
   it('is of a category with those below it, by slug or path, and of a brand in any case', async () => {
-    expect(await products({})).toEqual(['4006381333931', 'zloty', 'fork', 'pot', 'cup']);
-    expect(await products({ category: 'kitchen' })).toEqual(['pot', 'cup']);
-    expect(await products({ category: 'home / KITCHEN' })).toEqual(['pot', 'cup']);
+    expect(await products({})).toEqual(['cup', '4006381333931', 'zloty', 'fork', 'pot']);
+    expect(await products({ category: 'kitchen' })).toEqual(['cup', 'pot']);
+    expect(await products({ category: 'home / KITCHEN' })).toEqual(['cup', 'pot']);
     expect(await products({ category: 'cups' })).toEqual(['cup']);
     expect(await products({ category: 'kitchen', brand: 'ACME' })).toEqual(['pot']);
     const hint = 'Did you mean kitchen?';
@@ -114,9 +113,9 @@ describe('spread of some products', () => {
 
   it('is told day by day, from a day on', async () => {
     const days = await rows({ daily: true, since: { day: '2026-11-18' }, brand: 'acme' });
-    expect(days.map(({ day, product_id, min, max }) => [day, product_id, min, max])).toEqual([
-      ['2026-11-18', 'pot', 10, 12],
-      ['2026-11-19', 'pot', 10, 12],
+    expect(days.map((row) => [row.day, row.product_id, row.trusted_min, row.trusted_max, row.grade])).toEqual([
+      ['2026-11-18', 'pot', 10, 12, 'B'],
+      ['2026-11-19', 'pot', 10, 12, 'B'],
     ]);
     expect(await rows({ daily: true, product: 'pot', since: { daysAgo: 30 } })).toHaveLength(2);
     await expect(rows({ since: { daysAgo: 30 } })).rejects.toThrow('--since only works with --daily or --product');
@@ -127,7 +126,7 @@ describe('spread of some products', () => {
     const [cup] = await rows({ fx, category: 'cups' });
     expect(cup).toMatchObject({ currency: 'EUR', offers: 3, shops: 3, min: 2, max: 20, attribution: [CREDIT] });
     const days = await rows({ fx, daily: true, product: 'zloty', since: { daysAgo: 30 } });
-    expect(days.map((row) => [row.day, row.max, row.converted_max, row.rate_date])).toEqual([
+    expect(days.map((row) => [row.day, row.trusted_max, row.converted_max, row.rate_date])).toEqual([
       ['2026-11-18', 30, 7.5, '2026-11-01'],
       ['2026-11-19', 30, 6, '2026-11-19'],
     ]);

@@ -36,7 +36,7 @@ describe('an unknown option', () => {
   it.each([
     ['sync -d', '-d of `pricelake sync` → Did you mean `--deadline`?'],
     ['sync --recncile', '--recncile of `pricelake sync` → Did you mean `--reconcile`?'],
-    ['spread --no-outlires', '--no-outlires of `pricelake spread` → Did you mean `--no-outliers`?'],
+    ['sandbox --no-overge', '--no-overge of `pricelake sandbox` → Did you mean `--no-overage`?'],
     ['backfill history --itms 3', '--itms of `pricelake backfill` → Did you mean `--items`?'],
     ['--frobnicate sync prices.yaml', '--frobnicate → Its options are --json,'],
     ['query --api-key=live_1', '--api-key of `pricelake query` → '],

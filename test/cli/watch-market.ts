@@ -1,3 +1,4 @@
+import { readAnalysis } from '../../src/sql/model.js';
 import { createSeeded } from '../seeded.js';
 import { runHere } from './pricelake.js';
 import { openWatchWorld, type Past, type PastListing, recordListings } from './watch-world.js';
@@ -114,6 +115,7 @@ interface Judged {
 }
 const { stdout: judgedText } = await runHere([
   ...['query', '--lake', world.lake, '--json'],
-  'SELECT item_id::VARCHAR AS "itemId", product_id AS gtin, site_id AS "siteId", currency, price, is_counted AS "isCounted", findings FROM offers',
+  `SELECT item_id::VARCHAR AS "itemId", product_id AS gtin, site_id AS "siteId", currency, price, is_counted AS "isCounted", findings
+   FROM (${readAnalysis('all_offers')})`,
 ]);
 export const judged = (JSON.parse(judgedText) as { rows: Judged[] }).rows;

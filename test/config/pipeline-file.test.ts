@@ -68,7 +68,7 @@ describe('a pipeline file', () => {
       analysis: {
         ...{ daily: 90, fxBase: 'EUR', timeZone: 'UTC' },
         staleAfter: { seconds: 14 * 86_400 },
-        words: { used: [], refurbished: [], opened: [], rental: [], deposit: [], perUnit: [], set: [] },
+        words: { used: [], refurbished: [], opened: [] },
         attributes: { values: { 'in stock': [], 'out of stock': [], 'on order': [] } },
         shops: {},
       },
@@ -309,11 +309,11 @@ const AFTER = {
   'webhook:': '6:1: webhook is empty; it must hold secret',
   'analysis: {words: {used: rabljeno}}':
     '6:20: analysis.words.used is text; it must be a list of at most 200 words or phrases, such as [second hand]',
-  'analysis: {words: {set: [2]}}':
-    '6:26: analysis.words.set.0 is a number; it must be a list of at most 200 words or phrases, such as [second hand]',
-  'analysis: {words: {set: ["- -"]}}': '6:26: analysis.words.set.0 is text; it must contain a letter or digit',
-  [`analysis: {words: {set: [${'a'.repeat(101)}]}}`]:
-    '6:26: analysis.words.set.0 is text; it must have at most 100 characters',
+  'analysis: {words: {used: [2]}}':
+    '6:27: analysis.words.used.0 is a number; it must be a list of at most 200 words or phrases, such as [second hand]',
+  'analysis: {words: {used: ["- -"]}}': '6:27: analysis.words.used.0 is text; it must contain a letter or digit',
+  [`analysis: {words: {used: [${'a'.repeat(101)}]}}`]:
+    '6:27: analysis.words.used.0 is text; it must have at most 100 characters',
   'analysis: {timeZone: Europe/Zagrep}':
     '6:12: analysis.timeZone is text; it must be a time zone such as Europe/Zagreb',
   'analysis: {timeZone: +02:00}': '6:12: analysis.timeZone is text; it must be a time zone such as Europe/Zagreb',

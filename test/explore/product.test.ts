@@ -11,11 +11,22 @@ beforeAll(async () => {
   story = await openStory();
   Object.assign(story.pipeline.analysis.attributes, {
     ...{ availability: ['stock'], shippingCost: ['shipping'], regularPrice: ['regular'] },
+    ...{ quantity: ['pack'] },
   });
   story.at('01 00:00');
-  story.add({ ...COFFEE, siteId: 11n, price: 900, attributes: { stock: 'InStock', shipping: 5, regular: 11 } });
-  const museum = story.add({ ...COFFEE, siteId: 22n, price: 1000, attributes: { stock: 'InStock', shipping: 0 } });
-  const market = story.add({ ...COFFEE, siteId: 33n, price: 800, attributes: {} });
+  story.add({
+    ...COFFEE,
+    siteId: 11n,
+    price: 900,
+    attributes: { pack: '500 g', stock: 'InStock', shipping: 5, regular: 11 },
+  });
+  const museum = story.add({
+    ...COFFEE,
+    siteId: 22n,
+    price: 1000,
+    attributes: { pack: '500 g', stock: 'InStock', shipping: 0 },
+  });
+  const market = story.add({ ...COFFEE, siteId: 33n, price: 800, attributes: { pack: '500 g' } });
   const tea = { gtin: '4006381333948', currency: 'EUR', siteId: 11n };
   story.add({ ...tea, title: 'Tea, 2 boxes', price: 700 });
   story.add({ ...tea, title: 'Tea', price: 400 });
@@ -26,7 +37,7 @@ beforeAll(async () => {
   story.at('05 00:00');
   story.remove(market);
   story.at('06 00:00');
-  story.change(museum, { attributes: { stock: 'InStock', shipping: 0 } });
+  story.change(museum, { attributes: { pack: '500 g', stock: 'InStock', shipping: 0 } });
   story.at('09 00:00');
   story.relist(market);
   story.at('15 00:00');

@@ -38,7 +38,7 @@ const prices = () => read('product_id, currency, min, max, offers', 'product_pri
 const spreads = () =>
   read(
     `product_id, currency, offers, shops, min, median, max, mean, spread, spread_pct, cheapest_site_id, dearest_site_id,
-    outliers, inlier_max, grade, trusted_min, trusted_max, attribution`,
+    left_out, trusted_median, grade, trusted_min, trusted_max, attribution`,
     'price_spread',
     'product_id, currency',
   );

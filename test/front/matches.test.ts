@@ -37,7 +37,7 @@ const matches = () => story.read('SELECT product_id, match_id, evidence, item_id
 const RADIO_MATCH = () => [`acme-r1 | ${GTIN} | bridge | ${both.id} | 1`];
 
 async function spread(more: object = {}) {
-  const request = { lake: story.lakePath, minShops: 2, top: 20, outliers: true, grade: 'C' as const, ...more };
+  const request = { lake: story.lakePath, minShops: 2, top: 20, grade: 'C' as const, ...more };
   const { rows } = await actJson(showSpread, request, openContext(true));
   return rows;
 }

@@ -9,7 +9,7 @@ const GTIN = '4006381333931';
 const OTHER = '5901234123457';
 const RADIO = { brand: 'Acme', mpn: 'R-1', title: 'Radio' };
 const DAY = 24n * 3_600_000_000_000n;
-const NO_WORDS = { used: [], refurbished: [], opened: [], rental: [], deposit: [], perUnit: [], set: [] };
+const NO_WORDS = { used: [], refurbished: [], opened: [] };
 
 let story: Story;
 beforeAll(async () => {
@@ -76,8 +76,8 @@ test('without a pipeline file, it keeps the limit, the words and the matches tha
 });
 
 test('with a pipeline file, it tells what the file says', async () => {
-  tell({ rental: ['gently'] });
+  tell({ refurbished: ['gently'] });
   await rebuildLake(story.pipeline, testIo, new AbortController().signal);
-  expect(await rules()).toEqual(['word | ∅ | rental | gently', 'stale | ∅ | seconds | 3600']);
-  expect((await offers()).at(-1)).toMatch(/^44 \| ∅ \| false \| \['terms'/);
+  expect(await rules()).toEqual(['word | ∅ | refurbished | gently', 'stale | ∅ | seconds | 3600']);
+  expect((await offers()).at(-1)).toMatch(/^44 \| refurbished \| false \| \['condition'/);
 });

@@ -84,7 +84,7 @@ async function runSteps(
   await say(`\n${fifth}\n\n${lines.join('')}`);
   if (lines.length > 0) await say(`\n  ${program} check --lake ${word}   # shows the rows\n`);
   await say('\n6. The widest price spreads. Questionable prices are left out.\n\n');
-  const spread = { lake, minShops: 4, top: 10, outliers: false, grade: 'B', format: 'table' } as const;
+  const spread = { lake, minShops: 4, top: 10, grade: 'B', format: 'table' } as const;
   if (!context.json) await showSpread(spread, context);
   await say('\n7. Pages show everything in a browser.\n');
   const pages = `  ${program} explore --lake ${word}   # until Ctrl-C\n`;

@@ -44,24 +44,24 @@ const SHOWN_DAYS = {
   product_id: 'product',
   title: 'title',
   currency: 'in',
-  min: 'min',
-  cheapest_shop: 'min at',
-  max: 'max',
-  dearest_shop: 'max at',
-  spread_pct: 'spread %',
+  trusted_min: 'min',
+  trusted_cheapest_shop: 'min at',
+  trusted_max: 'max',
+  trusted_dearest_shop: 'max at',
+  trusted_spread_pct: 'spread %',
+  grade: 'grade',
   converted_min: 'min in base',
   converted_median: 'median in base',
   converted_max: 'max in base',
-  median: 'median',
-  shops: 'shops',
-  offers: 'offers',
-  outliers: 'outliers',
+  trusted_median: 'median',
+  trusted_shops: 'shops',
+  left_out: 'left out',
 } as const;
 
 /** Both prices with their shops say more than a title. */
 const KEPT = [
   ...['day', 'product_id', 'currency', 'trusted_min', 'trusted_cheapest_shop', 'trusted_max', 'trusted_dearest_shop'],
-  ...['min', 'cheapest_shop', 'max', 'dearest_shop', 'trusted_spread_pct', 'spread_pct', 'title'],
+  ...['trusted_spread_pct', 'title'],
 ];
 
 const CREDITS = 'SELECT DISTINCT unnest(attribution) AS text FROM spreads ORDER BY text';
@@ -76,7 +76,7 @@ export async function showSpread(asked: Arguments<typeof spread>, context: Comma
   return readLake({ path: target.lake, ...context }, async (opened) => {
     const { db } = opened;
     const request = asked.by === 'match' ? await compareMatches(db, asked) : asked;
-    const selection = { ...request, withOutliers: request.outliers, since };
+    const selection = { ...request, since };
     // With exchange rates all prices are in the base, even if no shop has that currency.
     await requireKnown(db, conversion === undefined ? request : { ...request, currency: undefined });
     await selectSpreads(db, selection);
@@ -127,12 +127,9 @@ async function createResult(db: Database, daily: boolean, conversion: Conversion
   return create(readAnalysis('converted_days'));
 }
 
-/** One decimal is enough for a share. `!` marks prices far from all others. */
+/** One decimal is enough for a share. */
 function show(name: string, value: DuckDBValue, read: (name: string) => DuckDBValue): DuckDBValue {
-  const marked = Number(read('outliers')) > 0;
   if (name === 'trusted_spread_pct' && typeof value === 'number') return value.toFixed(1);
-  if (name === 'spread_pct' && typeof value === 'number') return `${value.toFixed(1)} ${marked ? '!' : ' '}`;
-  if (name === 'outliers') return marked ? value : null;
   return showAmount(name, value, read('currency'));
 }
 

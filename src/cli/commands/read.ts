@@ -55,7 +55,6 @@ export const spread = declareCommand({
     product: text('Show the offers of this product_id or GTIN, cheapest first, and its price history'),
     minShops: whole('Only products in at least this many shops', { from: 0, default: 2 }),
     top: whole('Maximum number of products', { from: 0, default: 20 }),
-    outliers: flag('Include products that have a price far from all others (marked !)', { default: true }),
     grade: choice(GRADES, 'Lowest grade to show; A is the most trustworthy, C shows all', { default: 'B' }),
     by: choice(['product', 'match'], 'Compare the offers of each product (default), or of all products of a match'),
     daily: flag('One row per product and closed day (UTC)'),

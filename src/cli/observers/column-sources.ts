@@ -27,8 +27,7 @@ const CHANGE_FIELDS: Sources = Object.fromEntries(
 
 const PRICE = item('price', 'product_id', 'currency', 'is_listed');
 const LISTED = item('product_id', 'is_listed');
-const STATISTICS = ['min', 'p25', 'median', 'p75', 'max', 'mean', 'stddev', 'spread', 'spread_pct', 'outliers'];
-const INLIERS = ['inlier_min', 'inlier_median', 'inlier_max', 'inlier_mean', 'inlier_spread_pct'];
+const STATISTICS = ['min', 'p25', 'median', 'p75', 'max', 'mean', 'stddev', 'spread', 'spread_pct'];
 
 /**
  * The sources of the columns of a table. Columns that pricelake makes by itself (run_id, read_at) and tables of runs have
@@ -72,7 +71,7 @@ export const COLUMN_SOURCES: Partial<Record<TableName, Sources>> = {
   },
   price_spread: {
     ...each(['product_id', 'currency'], item),
-    ...each(['offers', ...STATISTICS, ...INLIERS], () => PRICE),
+    ...each(['offers', ...STATISTICS], () => PRICE),
     ...each(['shops', 'cheapest_site_id', 'dearest_site_id'], () => [...PRICE, ...item('site_id')]),
     attribution: ['sites.attribution', ...item('site_id')],
   },

@@ -26,7 +26,7 @@ function listOfferRules({ analysis }: Pipeline): ToldRows {
   const shops = Object.entries(analysis.shops);
   const limit = writeStaleAfter(analysis.staleAfter);
   return [
-    ...listWords(analysis.words),
+    ...listRules('word', null, analysis.words),
     ...listAttributes(null, analysis.attributes),
     ...shops.flatMap(([id, { attributes }]) => listAttributes(BigInt(id), attributes)),
     ...(analysis.timeZone === 'UTC' ? [] : [tellTimeZone(null, analysis.timeZone)]),
@@ -42,14 +42,9 @@ const tellTimeZone = (siteId: bigint | null, text: string) => ({
 
 const tellRegion = (siteId: bigint, text: string) => ({ rule: 'region', site_id: siteId, meaning: 'shop', text });
 
-function listWords({ used, refurbished, opened, rental, deposit, perUnit, set }: Analysis['words']): ToldRows {
-  const words = { used, refurbished, opened, rental, deposit, 'per unit': perUnit, set };
-  return listRules('word', null, words);
-}
-
 function listAttributes(siteId: bigint | null, attributes: Analysis['attributes']): ToldRows {
-  const { availability, shippingCost, condition, regularPrice, values } = attributes;
-  const names = { availability, 'shipping cost': shippingCost, condition, 'regular price': regularPrice };
+  const { shippingCost, regularPrice, values, ...others } = attributes;
+  const names = { ...others, 'shipping cost': shippingCost, 'regular price': regularPrice };
   return [...listRules('attribute', siteId, names), ...listRules('value', siteId, values)];
 }
 

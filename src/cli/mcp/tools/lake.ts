@@ -13,7 +13,7 @@ import { about, aboutShape, declareTool } from '../tool.js';
 /** Mistakes that queries of this lake invite. */
 const TRAPS = [
   'Removed listings stay in items: add WHERE is_listed.',
-  'A price counts only if is_counted of table offers is true: others are outliers, stale, of other packs or conditions.',
+  'A price counts only if is_counted of table offers is true: others are far from the median, stale, out of stock or used.',
   'Trust spreads of grades A and B of price_spread; C contradicts itself or rests on too few prices.',
   'Prices of different currencies are never compared: group by currency too.',
   'product_id names a product, item_id one listing of one shop. product_id is null if nothing matches.',
