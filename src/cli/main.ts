@@ -4,8 +4,8 @@ import * as nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { EXIT } from './exit-codes.js';
 
-/** With fewer, DuckDB crashes or a run fails midway. Node itself crashes below 19, before any code of ours. */
-const FEWEST_OPEN_FILES = 64;
+/** With fewer, DuckDB and the threads of Node crash, or a command misses its own files. Node itself crashes below 19. */
+const FEWEST_OPEN_FILES = 24;
 
 type Program = typeof import('./program.js');
 /** Node has it from 22.8 on. */
