@@ -7,6 +7,10 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
   'source.baseUrl': ['', 'Address of the service. **Required.**'],
   'source.apiKey': ['', `\`\${NAME}\`, an environment variable, or \`{file: PATH}\`. **Required.**`],
   'source.datasets': ['all', '`all`, or a list of ids. See [Copy several datasets](../engineer/sources.md).'],
+  'source.shards': [
+    '',
+    'Names of shards, each with `datasets` and perhaps its `budget`, such as `60%`: a lake each. See [Shards](../engineer/scale.md#shards).',
+  ],
   'source.mode': ['auto', '`auto`, `feed`, `poll` or `snapshot`. See [Three modes](../concepts/runs.md#three-modes).'],
   'source.products': ['none', "`all` copies the service's own grouping of products into `service_products`."],
   'source.history': [

@@ -3,15 +3,19 @@ import { join, resolve } from 'node:path';
 import { findPipeline, seekPipeline } from '../config/find-pipeline.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { ReadingSettings } from '../config/pipeline-schema.js';
+import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { Cache } from '../remote/cached-lake.js';
 import type { CommandContext, ValueOf } from './command.js';
+import { chooseShard, findShard, shardPath } from './shards/choose-shard.js';
 import type { REMOTE } from './shared-options.js';
 
 /** Names a lake by its folder, or by the pipeline file that fills it. */
 export interface TargetArguments {
   pipeline?: string | undefined;
   lake?: string | undefined;
+  /** A shard of the pipeline file. */
+  dataset?: string | undefined;
 }
 
 /** The folder to read, and the settings of the pipeline file if one is named or found. */
@@ -26,21 +30,38 @@ export async function findTarget({ pipeline, lake }: TargetArguments): Promise<R
   if (file === undefined) return { lake: lake ?? './lake', settings: undefined };
   const { readReadingSettings } = await import('../config/pipeline-file.js');
   const settings = await readReadingSettings(file, process.env);
+  const { shards } = settings.source;
+  if (lake === undefined && shards !== undefined) {
+    const folders = Object.keys(shards).map((name) => shardPath(settings.lake.path, name));
+    const hint = `Name one with --lake: ${folders.join(', ')}.`;
+    throw new PricelakeError('usage', `${file} has a lake for each of its shards`, { hint });
+  }
   return { lake: lake ?? settings.lake.path, settings };
 }
 
 /**
- * Reads the pipeline file that is named or found, with `--lake` instead of its lake.path, and keeps its key out of logs.
- * @throws PricelakeError `config`
+ * Reads the pipeline file that is named or found, with `--lake` instead of its lake.path or as one of its shards, and keeps its
+ * key out of logs.
+ * @throws PricelakeError `config`, and `usage` for a file with shards of which none is named
  */
 export async function openPipeline(
-  { pipeline: named, lake }: TargetArguments,
+  { pipeline: named, lake, dataset }: TargetArguments,
+  { io }: Pick<CommandContext, 'io'>,
+): Promise<Pipeline> {
+  const pipeline = await openWhole({ pipeline: named }, { io });
+  const shard = dataset ?? (lake === undefined ? undefined : findShard(pipeline, lake));
+  if (lake !== undefined && shard === undefined) pipeline.lake.path = lake;
+  return chooseShard(pipeline, shard);
+}
+
+/** As `openPipeline`, with all of its shards. */
+export async function openWhole(
+  { pipeline: named }: Pick<TargetArguments, 'pipeline'>,
   { io }: Pick<CommandContext, 'io'>,
 ): Promise<Pipeline> {
   const { readPipeline } = await import('../config/pipeline-file.js');
   const pipeline = await readPipeline(await findPipeline(named, process.env), process.env);
   io.protectSecret(pipeline.source.apiKey);
-  if (lake !== undefined) pipeline.lake.path = lake;
   return pipeline;
 }
 

@@ -15,6 +15,10 @@ export const PIPELINE = file('Pipeline file (YAML); default PRICELAKE_PIPELINE, 
 /** For commands that read a lake; `findTarget` says which one it is. */
 export const LAKE = folder('Folder of the lake; default lake.path of the pipeline file, else ./lake');
 
+export const SHARD = text('Shard of the pipeline file (source.shards): its datasets, lake and part of the budget', {
+  excludes: ['lake'],
+});
+
 export const OWN_LAKE = folder('Folder of the lake, instead of lake.path');
 
 export const CAPS = {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { parseRemoteUrl, REMOTE_URL } from '../formats/remote-url.js';
 import { isAddress } from '../io/path-fault.js';
 import { suggestName } from '../io/suggest-name.js';
-import type { Cap } from '../plan/allowance.js';
+import type { Budget, Cap } from '../plan/allowance.js';
 import { SPLIT_ABOVE } from '../plan/plan-shards.js';
 import { MAPPABLE_FIELDS } from '../tables/item-names.js';
 import { type DatasetSelection, RUN_MODES } from '../tables/table.js';
@@ -142,6 +142,7 @@ const columnMapping = z
   });
 
 const DATASETS = 'must be all, or a list of dataset ids such as [12, 15]';
+const DATASET_LIST = 'must be a list of dataset ids such as [12, 15]';
 const MAX_INT64 = 2n ** 63n - 1n;
 
 /** A number, or text if it came from a variable or does not fit a double. */
@@ -154,6 +155,43 @@ const datasets = z
   .union([z.literal('all'), z.array(datasetId).min(1, DATASETS)], DATASETS)
   .refine((value) => value === 'all' || new Set(value).size === value.length, 'must name each dataset once')
   .transform((value): DatasetSelection => (value === 'all' ? value : [...value].sort((a, b) => (a < b ? -1 : 1))));
+
+const SHARDS = 'must map names of shards to their datasets, such as { europe: { datasets: [12, 15] } }';
+const SHARD_NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/;
+const SHARE = 'must be a share of the budget, such as 60%';
+
+/** Lakes of one pipeline, each of some of the datasets, by their names. */
+const shards = z
+  .record(
+    z.string(),
+    mapping({
+      datasets: z.array(datasetId, DATASET_LIST).min(1, DATASET_LIST),
+      /** Percent of the budget. */
+      budget: z
+        .string(SHARE)
+        .regex(/^(100|[1-9]?\d(\.\d+)?)%$/, SHARE)
+        .transform((text) => Number.parseFloat(text))
+        .optional(),
+    }),
+    SHARDS,
+  )
+  .superRefine((all, context) => {
+    const seen = new Set<bigint>();
+    const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    for (const [name, { datasets }] of Object.entries(all)) {
+      if (!SHARD_NAME.test(name)) refuse([name], 'must have a name of up to 40 small letters, digits, "_" and "-"');
+      for (const id of datasets) {
+        if (seen.has(id)) refuse([name, 'datasets'], `must not name dataset ${id}, which another shard has`);
+        seen.add(id);
+      }
+    }
+    const percent = Object.values(all).reduce((sum, { budget = 0 }) => sum + budget, 0);
+    const isOpen = Object.values(all).some(({ budget }) => budget === undefined);
+    if (percent > 100) refuse([], 'must have budgets of 100% at most together');
+    else if (percent === 100 && isOpen) refuse([], 'must leave some of the budget to the shards that name none');
+  });
+
+export type Shards = z.output<typeof shards>;
 
 const ADDRESS = `\${NAME}, an environment variable that holds the address`;
 
@@ -201,16 +239,30 @@ export const pipelineSchema = mapping({
     baseUrl: text('the address of the service'),
     apiKey: z.union([z.string(), mapping({ file: text('the path of a file') })], API_KEY),
     datasets: datasets.prefault('all'),
+    shards: shards.optional(),
     mode: z.enum(MODES, `must be one of ${MODES.join(', ')}`).default('auto'),
     products: z.enum(['none', 'all'], 'must be none or all').default('none'),
     history: z.enum(['feed', 'items', 'none'], 'must be feed, items or none').default('feed'),
     export: z.enum(['ndjson', 'csv'], 'must be ndjson or csv').default('ndjson'),
     mapping: columnMapping.default({}),
     splitAbove: z.number(SPLIT).int(SPLIT).nonnegative(SPLIT).default(Number(SPLIT_ABOVE)),
-  }).refine(({ datasets, products }) => products === 'none' || datasets === 'all' || datasets.length === 1, {
-    message: 'must be none if source.datasets lists several: the service groups either all datasets or one',
-    path: ['products'],
-  }),
+  })
+    .refine(({ datasets, products }) => products === 'none' || datasets === 'all' || datasets.length === 1, {
+      message: 'must be none if source.datasets lists several: the service groups either all datasets or one',
+      path: ['products'],
+    })
+    .refine(({ datasets, shards }) => shards === undefined || datasets === 'all', {
+      message: 'must not be set together with source.shards, which name the datasets',
+      path: ['datasets'],
+    })
+    .refine(
+      ({ products, shards = {} }) =>
+        products === 'none' || Object.values(shards).every(({ datasets }) => datasets.length === 1),
+      {
+        message: 'must be none if a shard has several datasets: the service groups either all datasets or one',
+        path: ['products'],
+      },
+    ),
   lake: mapping({
     path: place('a folder').refine((path) => !isAddress(path), FOLDER),
     remote: z.string(REMOTE_URL).refine(isRemoteUrl, REMOTE_URL).optional(),
@@ -274,7 +326,8 @@ export const pipelineSchema = mapping({
 export type KeySource = z.output<typeof pipelineSchema>['source']['apiKey'];
 
 /** A checked pipeline file with its key. Without `webhook` and `notify`, which a run does not need. */
-export interface Pipeline extends Omit<PipelineValues, 'source' | 'webhook' | 'notify'> {
+export interface Pipeline extends Omit<PipelineValues, 'source' | 'budget' | 'webhook' | 'notify'> {
+  budget: PipelineValues['budget'] & Pick<Budget, 'share'>;
   file: string;
   /** True where there is no pipeline file: what the lake was told stays. */
   keepsTold?: boolean;
@@ -288,7 +341,7 @@ type PipelineValues = z.output<typeof pipelineSchema>;
 /** Settings for commands that only read the lake. */
 export interface ReadingSettings
   extends Pick<PipelineValues, 'lake' | 'analysis' | 'budget' | 'checks' | 'checksFolder'> {
-  source: Pick<PipelineValues['source'], 'mapping'>;
+  source: Pick<PipelineValues['source'], 'mapping' | 'shards'>;
 }
 
 /** Settings for messages to people. */

@@ -1,6 +1,7 @@
 import type { PlanInfo } from '../api/account-contract.js';
 import { countOf } from '../formats/count.js';
 import { type ErrorCode, PricelakeError } from '../io/errors.js';
+import type { BudgetShare } from './budget-share.js';
 
 /** A month's cap, as a share of the plan's limit or as a number. */
 export type Cap = { percent: number } | { count: number };
@@ -12,6 +13,8 @@ export interface Budget {
   exportRows: Cap;
   /** Started blocks of overage that may be billed; null is any number. */
   overage: number | null;
+  /** The part of it that this run may use, where it is one of several shards. */
+  share?: BudgetShare | undefined;
 }
 
 /** Caps of one run, from the command line. */
@@ -84,21 +87,52 @@ export function findAllowance({ limits, status, usage }: PlanFacts, budget: Budg
   const agreed = caps.maxOverage ?? budget.overage;
   const isReserveKept = 'count' in budget.exportRows || agreed === 0;
   const billedBefore = caps.maxOverage === undefined && rowLimit !== undefined ? countBlocks(rows - rowLimit) : 0n;
+  const callCap = resolveCap(budget.calls, callLimit);
+  const rowCap = isReserveKept ? resolveCap(budget.exportRows, rowLimit) : undefined;
+  const { share } = budget;
+  const own = share === undefined || !isCounted ? undefined : share.readUse(new Date(usage.resetsAt));
+  const shared = (rule: string, limits: readonly (bigint | undefined)[], used: bigint | undefined) =>
+    share === undefined
+      ? undefined
+      : bind(`${rule} of shard ${share.shard}`, takePart(findLeast(limits), share.part), used ?? 0n, isCounted);
   return {
     calls: findTightest(
-      bind('apiCallsPerMonth', callLimit, calls, isCounted),
-      bind('budget.calls', resolveCap(budget.calls, callLimit), calls, isCounted),
+      findTightest(
+        bind('apiCallsPerMonth', callLimit, calls, isCounted),
+        bind('budget.calls', callCap, calls, isCounted),
+      ),
+      shared('budget.calls', [callLimit, callCap], own?.calls),
     ),
     rows: findTightest(
-      bind('budget.exportRows', isReserveKept ? resolveCap(budget.exportRows, rowLimit) : undefined, rows, isCounted),
-      bind('--max-rows', caps.maxRows === undefined ? undefined : BigInt(caps.maxRows), 0n, false),
+      findTightest(
+        bind('budget.exportRows', rowCap, rows, isCounted),
+        bind('--max-rows', caps.maxRows === undefined ? undefined : BigInt(caps.maxRows), 0n, false),
+      ),
+      shared('budget.exportRows', [rowCap], own?.exportRows),
     ),
-    quota: bind('exportRowsPerMonth', rowLimit, rows, isCounted),
+    quota: findTightest(
+      bind('exportRowsPerMonth', rowLimit, rows, isCounted),
+      shared('exportRowsPerMonth', [rowLimit], own?.exportRows),
+    ),
     // Section 4, /export, quota rules 2 and 3; section 8: only Free has no feed.
     bills: BILLING.has(status) && limits.changeFeed !== false,
-    blocks: agreed === null ? null : atLeastZero(BigInt(agreed) - billedBefore),
+    blocks:
+      agreed === null
+        ? null
+        : own === undefined || share === undefined || caps.maxOverage !== undefined
+          ? atLeastZero(BigInt(agreed) - billedBefore)
+          : atLeastZero((takePart(BigInt(agreed), share.part) ?? 0n) - own.blocks),
     resetsAt: isCounted ? new Date(usage.resetsAt) : undefined,
   };
+}
+
+/** Rounded down, so that parts never add up to more than the whole. */
+function takePart(limit: bigint | undefined, part: number): bigint | undefined {
+  return limit === undefined ? undefined : BigInt(Math.floor(Number(limit) * part));
+}
+
+function findLeast(limits: readonly (bigint | undefined)[]): bigint | undefined {
+  return limits.reduce((least, one) => (least === undefined || (one !== undefined && one < least) ? one : least));
 }
 
 function floorLimit(limit: number | null | undefined): bigint | undefined {

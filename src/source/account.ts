@@ -70,7 +70,12 @@ export async function openAccount(
     maxRows: maxRows === undefined ? undefined : Math.max(0, maxRows - Number(taken)),
     maxOverage: maxOverage === undefined ? undefined : Math.max(0, maxOverage - Number(blocks)),
   });
-  return { plan, gate: new ExportGate(allowance, io, openExportMemory(memory, io), onExport) };
+  const { share } = pipeline.budget;
+  const note: RunCaps['onExport'] = (rows, blocks) => {
+    share?.noteExport(rows, blocks);
+    onExport?.(rows, blocks);
+  };
+  return { plan, gate: new ExportGate(allowance, io, openExportMemory(memory, io), note) };
 }
 
 /** Reads the plan, and limits the client to its rate (section 8) and to the calls that plan and budget leave. */

@@ -91,6 +91,14 @@ describe('a pipeline file', () => {
     });
   });
 
+  test('names shards, each with its datasets and perhaps its part of the budget', async () => {
+    const { source } = await read(
+      `${SOURCE}  shards: { a: { datasets: [3, 2], budget: 60.5% }, b-1: { datasets: [9] } }\n${LAKE}`,
+    );
+    expect(source.shards).toEqual({ a: { datasets: [3n, 2n], budget: 60.5 }, 'b-1': { datasets: [9n] } });
+    expect((await read(`${SOURCE}${LAKE}`)).source.shards).toBeUndefined();
+  });
+
   test('with a remote keeps superseded files for a day, for those who read a version there', async () => {
     const remote = 's3://bucket/prices?endpoint=http://127.0.0.1:9000';
     const { lake } = await read(`${SOURCE}${LAKE}  remote: ${remote}\n`);
@@ -282,6 +290,20 @@ const IN_SOURCE = {
   'datasets: [3, 4]\n  products: all':
     '5:3: source.products is text; it must be none if source.datasets lists several: the service groups either all datasets or one',
   'history: all': '4:3: source.history is text; it must be feed, items or none',
+  'shards: [11]':
+    '4:3: source.shards is a list; it must map names of shards to their datasets, such as { europe: { datasets: [12, 15] } }',
+  'shards: {A: {datasets: [1]}}':
+    '4:12: source.shards.<name> is a mapping; it must have a name of up to 40 small letters, digits, "_" and "-"',
+  'shards: {a: {datasets: [1]}, b: {datasets: [1]}}':
+    '4:36: source.shards.<name>.datasets is a list; it must not name dataset 1, which another shard has',
+  'shards: {a: {datasets: [1], budget: 60}}':
+    '4:31: source.shards.<name>.budget is a number; it must be a share of the budget, such as 60%',
+  'shards: {a: {datasets: [1], budget: 70%}, b: {datasets: [2], budget: 40%}}':
+    '4:3: source.shards is a mapping; it must have budgets of 100% at most together',
+  'shards: {a: {datasets: [1], budget: 100%}, b: {datasets: [2]}}':
+    '4:3: source.shards is a mapping; it must leave some of the budget to the shards that name none',
+  'datasets: [3]\n  shards: {a: {datasets: [1]}}':
+    '4:3: source.datasets is a list; it must not be set together with source.shards, which name the datasets',
   [`${SECRET}: x`]: `4:3: source has an unknown key (Allowed here: ${SOURCE_KEYS}.)`,
   'mode: "${KEY}"': '4:3: source.mode is text; it must be one of auto, snapshot, feed, poll',
   [`mapping: {${SECRET}: prise}`]:

@@ -4,17 +4,19 @@ import { PricelakeError } from '../../io/errors.js';
 import { estimateRun, type RunEstimate } from '../../run/plan/estimate-run.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { plan } from '../commands/copy.js';
-import { openPipeline } from '../find-target.js';
+import { openPipeline, openWhole } from '../find-target.js';
 import { wrapText } from '../output/display-width.js';
 import { layOutTable, right } from '../output/table-layout.js';
 import { toPlainLine } from '../plain-text.js';
 import { formatSeconds } from '../progress.js';
+import { estimateShards, type Overlap, type ShardPlans } from '../shards/estimate-shards.js';
 import { paint } from '../style.js';
 
 /** @throws PricelakeError `budget` or `quota`, with the plan in its facts, if sync would be refused or stop early */
 export async function showPlan(request: Arguments<typeof plan>, context: CommandContext) {
   const { io, signal, json, output, style } = context;
   const { maxRows, maxOverage } = request;
+  if (request.all === true) return showShards(request, context);
   const pipeline = await openPipeline(request, context);
   if (request.reconcile === true) pipeline.source.mode = 'snapshot';
   const estimate = await estimateRun(pipeline, io, { signal, caps: { maxRows, maxOverage } });
@@ -24,6 +26,46 @@ export async function showPlan(request: Arguments<typeof plan>, context: Command
   const report = { lake: pipeline.lake.path, ...priced };
   if (refusal === undefined) return report;
   throw new PricelakeError(refusal.code, `sync would stop: ${refusal.message}`, { ...refusal.facts, plan: report });
+}
+
+/** @throws PricelakeError as `showPlan` does, if sync of any shard would be refused or stop early */
+async function showShards(request: Arguments<typeof plan>, context: CommandContext) {
+  const { io, signal, json, output } = context;
+  const { maxRows, maxOverage, reconcile = false } = request;
+  const pipeline = await openWhole(request, context);
+  const planning = { io, signal, caps: { maxRows, maxOverage }, isReconcile: reconcile };
+  const { refusal, ...report } = await estimateShards(pipeline, planning);
+  if (!json) await output.write(formatShards(report, output.columns));
+  if (refusal === undefined) return report;
+  const names = report.shards.flatMap(({ shard, refusal }) => (refusal === undefined ? [] : [shard]));
+  const message = `sync of ${names.join(', ')} would stop: ${refusal.message}`;
+  throw new PricelakeError(refusal.code, message, { ...refusal.facts, plan: report });
+}
+
+function formatShards({ shards, overlap }: Omit<ShardPlans, 'refusal'>, width: number | undefined): string {
+  const rows = shards.map(({ shard, mode, calls, exportRows, exact, overageBlocks, refusal }) => {
+    const about = (count: number | bigint) => `${exact ? '' : '≈ '}${formatCount(count)}`;
+    const state = refusal === undefined ? '' : `would stop: ${toPlainLine(refusal.message)}`;
+    return [shard, mode, about(calls), about(exportRows), formatCount(overageBlocks), state];
+  });
+  const head = ['shard', 'mode', right('calls'), right('export rows'), right('overage'), ''];
+  const sum = (of: (one: ShardPlans['shards'][number]) => bigint) => shards.reduce((all, one) => all + of(one), 0n);
+  const calls = countOf(
+    sum(({ calls }) => BigInt(calls)),
+    'call',
+  );
+  const total = `Total: ${calls} and ${countOf(
+    sum(({ exportRows }) => exportRows),
+    'export row',
+  )}.`;
+  const lines = [total, describeOverlap(overlap)].map((line) => `${wrapText(line, width, '  ')}\n`);
+  return `${layOutTable(head, rows, width)}\n${lines.join('')}`;
+}
+
+function describeOverlap({ counted, least, most }: Overlap): string {
+  const count = least === most ? formatCount(most) : `${formatCount(least)} to ${formatCount(most)}`;
+  const bought = most === 0n ? 'no listing is in several datasets' : `${count} are bought more than once`;
+  return `Overlap: a first copy of all shards takes ${countOf(counted, 'listing')}, of which ${bought}: the API's filters can't leave out listings of another dataset.`;
 }
 
 function formatEstimate(estimate: RunEstimate, width: number | undefined): string {

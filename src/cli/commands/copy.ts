@@ -1,7 +1,7 @@
 import { declareCommand } from '../command.js';
 import { NOTIFY } from '../notify/receivers.js';
 import { choice, duration, type Form, file, flag, folder, number, text, value, whole } from '../parameter.js';
-import { CAPS, OWN_LAKE, PIPELINE, RESUME_HINT } from '../shared-options.js';
+import { CAPS, OWN_LAKE, PIPELINE, RESUME_HINT, SHARD } from '../shared-options.js';
 
 export const init = declareCommand({
   name: 'init',
@@ -20,7 +20,7 @@ export const doctor = declareCommand({
   name: 'doctor',
   describe: 'Check everything that a sync needs, and explain how to fix problems',
   arguments: { pipeline: PIPELINE },
-  options: { lake: OWN_LAKE },
+  options: { lake: OWN_LAKE, dataset: SHARD },
   examples: [
     ['pricelake doctor', 'Node, pipeline file, disk, file system, service, key, plan, clock, lake, remote'],
     ['pricelake doctor --json', 'The same checks, for a monitoring system'],
@@ -33,10 +33,19 @@ export const plan = declareCommand({
   name: 'plan',
   describe: 'Show what the next sync would do and cost, without changing anything',
   arguments: { pipeline: PIPELINE },
-  options: { lake: OWN_LAKE, reconcile: flag('Plan sync --reconcile, the complete comparison'), ...CAPS },
+  options: {
+    lake: OWN_LAKE,
+    dataset: SHARD,
+    all: flag('Plan every shard of the pipeline file, and count the listings that are in several', {
+      excludes: ['dataset', 'lake'],
+    }),
+    reconcile: flag('Plan sync --reconcile, the complete comparison'),
+    ...CAPS,
+  },
   examples: [
     ['pricelake plan', 'Mode, calls, export rows, overage, and what is left this month'],
     ['pricelake plan --max-overage 2 --json', 'Allow two blocks of overage; print one JSON object'],
+    ['pricelake plan --all', 'The cost of all shards, and of listings that are in several'],
   ],
   notes:
     "Exits with 5 if sync would refuse to start or would stop early. plan itself makes up to seven calls: for the account's plan, the newest change, a page of changes, and item counts. Its result shows their number, and they count like any other calls.",
@@ -57,6 +66,7 @@ export const sync = declareCommand({
   arguments: { pipeline: PIPELINE },
   options: {
     lake: OWN_LAKE,
+    dataset: SHARD,
     publishHeld: flag('Publish the batch that a failed gate holds, and do nothing else; makes no calls'),
     reconcile: flag('Compare the lake with a complete copy: repair differences, and mark items that are gone'),
     landOnly: flag('Land new data without touching the tables; the next sync continues from there', {

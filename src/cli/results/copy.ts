@@ -5,8 +5,8 @@ import { checkList } from './read.js';
 
 const counts = z.object({ calls: int64.optional(), exportRows: int64.optional() });
 
-/** `plan`: the next run's work and cost. */
-export const planResult = z.object({
+/** The next run's work and cost. */
+export const runPlan = z.object({
   lake: z.string(),
   mode: z.string(),
   reason: z.string(),
@@ -30,6 +30,20 @@ export const planResult = z.object({
   looked: z.number(),
   unfinished: z.object({ runId: z.string(), held: z.array(z.string()) }).optional(),
 });
+
+/** `plan`: one run, or with `--all` those of the shards. */
+export const planResult = z.union([
+  runPlan,
+  z.object({
+    shards: z.array(
+      runPlan.extend({
+        shard: z.string(),
+        refusal: z.object({ code: z.string(), message: z.string() }).optional(),
+      }),
+    ),
+    overlap: z.object({ counted: int64, least: int64, most: int64 }),
+  }),
+]);
 
 const TYPES: Partial<Record<Column['type'], z.ZodType>> = { BIGINT: int64, DOUBLE: z.number(), BOOLEAN: z.boolean() };
 const json = raw(z.unknown());

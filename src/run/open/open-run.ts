@@ -101,7 +101,7 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
   const stop = new AbortController();
   // Every wait of the run ends when it has to stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
-  const client = connect({ baseUrl, apiKey, signal: stop.signal }, io);
+  const client = connect({ baseUrl, apiKey, signal: stop.signal, cap: pipeline.budget.share?.cap }, io);
   const lake: Lake = { ...(await openLake(pipeline.lake.path, { create: !requiresHeld })), bring };
   const lock = await lockLake(lake, io);
   for (const source of [signal, lock.lost]) {

@@ -92,7 +92,7 @@ export async function estimateRun(
   const { baseUrl, apiKey } = pipeline.source;
   const lake = await findLake(pipeline.lake.path);
   const stop = signal === undefined ? {} : { signal };
-  const client = connect({ baseUrl, apiKey, ...stop }, io);
+  const client = connect({ baseUrl, apiKey, ...stop, cap: pipeline.budget.share?.cap }, io);
   const session = await openSession({ hasModels: true, signal, memoryLimit: pipeline.lake.memory });
   const { db, workFolder } = session;
   try {

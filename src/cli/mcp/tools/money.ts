@@ -12,7 +12,7 @@ import type { CommandContext } from '../../command.js';
 import { describeError } from '../../exit-codes.js';
 import { openPipeline } from '../../find-target.js';
 import type { Output } from '../../output/output.js';
-import { planResult, runResult } from '../../results/copy.js';
+import { runPlan, runResult } from '../../results/copy.js';
 import { PLAIN } from '../../style.js';
 import type { Call, Desk, KnownPlan, LakeState } from '../desk.js';
 import { PlannedCalls, paidShape, type SessionBudget, SPENT, type Spent } from '../session-budget.js';
@@ -112,7 +112,7 @@ export const plan = declareTool({
     reconcile: z.boolean().optional().describe('Plan a complete comparison with the service instead'),
   }),
   output: z.object({
-    ...planResult.shape,
+    ...runPlan.shape,
     allows: z.object(SPENT).describe('The most that a sync with this digest may take; it ends before it takes more'),
     digest: z.string().nullable().describe('Null if sync would be refused'),
     refusal: z.looseObject({ code: z.string(), message: z.string() }).nullable(),

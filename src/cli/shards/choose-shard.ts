@@ -1,0 +1,63 @@
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Shards } from '../../config/pipeline-schema.js';
+import { PricelakeError } from '../../io/errors.js';
+import { ShareLedger } from './share-ledger.js';
+
+/** The folder of a shard's lake. */
+export const shardPath = (lakePath: string, name: string): string => join(lakePath, name);
+
+/** The shard whose lake this folder is. */
+export function findShard({ source, lake }: Pipeline, folder: string): string | undefined {
+  const names = Object.keys(source.shards ?? {});
+  return names.find((name) => resolve(shardPath(lake.path, name)) === resolve(folder));
+}
+
+/**
+ * The pipeline of one shard: its datasets, a lake of its own below `lake.path` (and below the remote), and its part of the
+ * budget. A pipeline without shards stays as it is.
+ * @throws PricelakeError `usage` where the name is missing, or is none of the file's
+ */
+export async function chooseShard(pipeline: Pipeline, name: string | undefined): Promise<Pipeline> {
+  const { source, lake, budget, file } = pipeline;
+  const { shards, ...rest } = source;
+  if (shards === undefined && name === undefined) return pipeline;
+  const shard = name === undefined ? undefined : shards?.[name];
+  if (shards === undefined || name === undefined || shard === undefined) throw refuseName(file, shards, name);
+  await mkdir(lake.path, { recursive: true });
+  const path = shardPath(lake.path, name);
+  const remote = lake.remote === undefined ? undefined : addToPrefix(lake.remote, name);
+  return {
+    ...pipeline,
+    name: `${pipeline.name}-${name}`,
+    source: { ...rest, datasets: [...shard.datasets].sort((a, b) => (a < b ? -1 : 1)) },
+    lake: { ...lake, path, remote },
+    budget: { ...budget, share: new ShareLedger(name, findPart(shards, name), `${path}.budget.json`) },
+  };
+}
+
+function refuseName(file: string, shards: Shards | undefined, name: string | undefined): PricelakeError {
+  if (shards === undefined) {
+    const hint = 'Write source.shards, or drop --dataset.';
+    return new PricelakeError('usage', `${file} has no shards, so there is no ${name}`, { hint });
+  }
+  const names = Object.keys(shards).join(', ');
+  const what = name === undefined ? `${file} has a lake for each of its shards` : `${file} has no shard ${name}`;
+  return new PricelakeError('usage', what, { hint: `Name one with --dataset: ${names}.` });
+}
+
+/** `s3://bucket/prefix?endpoint=…` → with `/name` behind the prefix. */
+function addToPrefix(remote: string, name: string): string {
+  const [address = '', ...query] = remote.split('?');
+  return [`${address.replace(/\/$/u, '')}/${name}`, ...query].join('?');
+}
+
+/** The shard's part of the budget, from 0 to 1. Shards without one share equally what the others leave. */
+export function findPart(shards: Shards, name: string): number {
+  const own = shards[name]?.budget;
+  if (own !== undefined) return own / 100;
+  const all = Object.values(shards);
+  const left = 100 - all.reduce((sum, { budget = 0 }) => sum + budget, 0);
+  return left / 100 / all.filter(({ budget }) => budget === undefined).length;
+}

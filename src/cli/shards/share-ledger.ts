@@ -1,0 +1,92 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import * as z from 'zod';
+import { int64 } from '../../api/wire-types.js';
+import { hasSystemCode, PricelakeError } from '../../io/errors.js';
+import type { BudgetShare, ShareUse } from '../../plan/budget-share.js';
+import { toJsonText } from '../json-text.js';
+
+const written = z.strictObject({
+  /** When the month that is counted ends, ISO 8601; null before the first plan was read. */
+  resetsAt: z.string().nullable(),
+  calls: int64,
+  exportRows: int64,
+  blocks: int64,
+});
+type Written = z.output<typeof written>;
+
+const NONE: Written = { resetsAt: null, calls: 0n, exportRows: 0n, blocks: 0n };
+
+/**
+ * Counts what a shard uses of the month's budget, in a file beside its lake. A call is counted before it is sent, so a
+ * process that is killed has never used more than the file says.
+ */
+export class ShareLedger implements BudgetShare {
+  readonly shard: string;
+  readonly part: number;
+  readonly #file: string;
+  /** Calls of this process, which belong to the month of the first plan that it reads. */
+  #calls = 0n;
+
+  constructor(shard: string, part: number, file: string) {
+    this.shard = shard;
+    this.part = part;
+    this.#file = file;
+  }
+
+  readonly cap = {
+    begin: () => this.#count(1n),
+    end: (reached: boolean) => {
+      if (!reached) this.#count(-1n);
+    },
+  };
+
+  readUse(resetsAt: Date): ShareUse {
+    const month = resetsAt.toISOString();
+    const now = this.#read();
+    if (now.resetsAt === month) return now;
+    // Calls that earlier processes made before they read a plan are of this month at the latest.
+    const calls = now.resetsAt === null ? now.calls : this.#calls;
+    return this.#write({ ...NONE, resetsAt: month, calls });
+  }
+
+  noteExport(rows: bigint, blocks: bigint): void {
+    const now = this.#read();
+    this.#write({ ...now, exportRows: now.exportRows + rows, blocks: now.blocks + blocks });
+  }
+
+  #count(calls: bigint): void {
+    this.#calls += calls;
+    const now = this.#read();
+    this.#write({ ...now, calls: now.calls + calls });
+  }
+
+  #read(): Written {
+    let text: string;
+    try {
+      text = readFileSync(this.#file, 'utf8');
+    } catch (error) {
+      if (hasSystemCode(error, 'ENOENT')) return NONE;
+      throw error;
+    }
+    const parsed = written.safeParse(parse(text));
+    if (parsed.success) return parsed.data;
+    throw new PricelakeError('config', `${this.#file}: is damaged, so what shard ${this.shard} has used is not known`, {
+      hint: 'Remove the file. Until the next month, the shard may then use its share once more.',
+    });
+  }
+
+  #write(use: Written): Written {
+    const temporary = `${this.#file}.${process.pid}`;
+    writeFileSync(temporary, `${toJsonText(use)}\n`);
+    renameSync(temporary, this.#file);
+    return use;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
