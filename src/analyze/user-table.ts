@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { PricelakeError } from '../io/errors.js';
+import { requireUtf8 } from '../io/user-text.js';
 import type { Statements } from '../sql/connection.js';
 import { quoteLiteral } from '../sql/quote.js';
 
@@ -52,6 +53,10 @@ export async function readUserLines(
   db: Statements,
   { file, rows, columns, optional = [], hint, lines, delimiter = ',', isAnyCase = false }: UserLines,
 ): Promise<void> {
+  // A file that can't be opened is DuckDB's to explain.
+  await requireUtf8(file).catch((error: unknown) => {
+    if (error instanceof PricelakeError) throw error;
+  });
   try {
     await db.run(`CREATE OR REPLACE TABLE ${lines} AS
       SELECT row_number() OVER () + 1 AS line, *

@@ -121,8 +121,9 @@ export async function loadWatchList(
   if (copy !== undefined) await copyFile(list, copy);
   const read = { file, rows: 'the price list', ...COLUMNS, hint: HINT, delimiter, isAnyCase: true };
   await readUserLines(db, { ...read, lines: 'watch_text' });
-  // A file with semicolons between columns has decimal commas.
-  const money = (name: string) => (delimiter === ';' ? `replace(trim(${name}), ',', '.')` : `trim(${name})`);
+  const sign = delimiter === ';' ? await findDecimalSign(db, file) : '.';
+  const money = (name: string) =>
+    sign === '.' && delimiter !== ';' ? `trim(${name})` : writePlain(`trim(${name})`, sign);
   const isMoney = (name: string) => String.raw`regexp_full_match(${money(name)}, '\d{1,14}(\.\d{1,4})?')`;
   await db.run(
     `CREATE OR REPLACE TABLE watch_lines AS
@@ -157,6 +158,46 @@ export async function loadWatchList(
   const cast = (name: string) => `${money(name)}::DECIMAL(18, 4) AS ${name}`;
   await db.run(
     `CREATE OR REPLACE TABLE watch_list AS SELECT * REPLACE (${['price', 'lowest', 'highest'].map(cast).join(', ')}) FROM watch_list`,
+  );
+}
+
+/** A price of digits alone, or with thousands in groups of three: as DuckDB casts it. Other texts stay as they are. */
+function writePlain(text: string, sign: '.' | ','): string {
+  const group = sign === '.' ? ',' : '.';
+  const pattern = String.raw`\d{1,3}([${group}]\d{3})*([${sign}]\d+)?|\d+([${sign}]\d+)?`;
+  return `CASE WHEN regexp_full_match(${text}, '${pattern}') THEN replace(replace(${text}, '${group}', ''), '${sign}', '.') ELSE ${text} END`;
+}
+
+/**
+ * The decimal sign of a file with semicolons between columns, in which both signs are usual. A price shows it that has
+ * other than three digits behind its last sign, or has both signs, or one of them twice.
+ * @throws PricelakeError `config` with the line of a price that can be read in two ways, or contradicts an earlier one
+ */
+async function findDecimalSign(db: Statements, file: string): Promise<'.' | ','> {
+  const rows = await db.rows(String.raw`SELECT line, text, CASE
+      WHEN regexp_full_match(text, '\d*\.\d{1,2}|\d*\.\d{4,}|\d{4,}\.\d+|0\.\d+|[\d,]+,\d{3}\.\d*|\d{1,3}(,\d{3}){2,}') THEN '.'
+      WHEN regexp_full_match(text, '\d*,\d{1,2}|\d*,\d{4,}|\d{4,},\d+|0,\d+|[\d.]+\.\d{3},\d*|\d{1,3}(\.\d{3}){2,}') THEN ','
+    END AS sign
+    FROM (SELECT line, trim(unnest([price, lowest, highest])) AS text FROM watch_text)
+    WHERE regexp_full_match(text, '[\d.,]*[.,][\d.,]*') ORDER BY line`);
+  const sure = rows.find(({ sign }) => sign !== null);
+  if (sure !== undefined) {
+    const other = rows.find(({ sign }) => sign !== null && sign !== sure.sign);
+    if (other === undefined) return sure.sign === '.' ? '.' : ',';
+    const words = (sign: unknown) => (sign === '.' ? 'a point' : 'a comma');
+    throw new PricelakeError(
+      'config',
+      `${file}:${other.line}: ${other.text} has ${words(other.sign)} before its decimals, but ${sure.text} in line ${sure.line} has ${words(sure.sign)}`,
+      { hint: 'Use one decimal sign in the whole file.' },
+    );
+  }
+  const [unsure] = rows;
+  if (unsure === undefined) return ',';
+  const text = String(unsure.text);
+  throw new PricelakeError(
+    'config',
+    `${file}:${unsure.line}: ${text} may be ${text.replace(/[.,]/, '')}, or ${text.replace(',', '.')} with three decimals`,
+    { hint: `Write one price of the file with two decimals, such as 1299,00 or 1299.00: it shows the decimal sign.` },
   );
 }
 

@@ -1,5 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { BYTE_ORDER_MARK, withoutMark } from '../formats/byte-order-mark.js';
 import type { Query } from './api-url.js';
 import type { Answer } from './transport.js';
 
@@ -15,9 +16,24 @@ export function readEncoding(headers: Record<string, string>): 'identity' | 'gzi
 
 /**
  * Keeps the backpressure to the socket. A gzip body that is cut, damaged or empty is an error: zlib checks its length
- * and checksum. Without gzip the chunks pass uncopied.
+ * and checksum. Without gzip the chunks pass uncopied. A byte-order mark at the beginning is left out.
  */
-export function decodeBody(answer: Answer): AsyncIterable<Buffer> {
+export async function* decodeBody(answer: Answer): AsyncGenerator<Buffer> {
+  let head: Buffer | undefined = Buffer.alloc(0);
+  for await (const chunk of decompress(answer)) {
+    if (head === undefined) {
+      yield chunk;
+      continue;
+    }
+    head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+    if (head.length < BYTE_ORDER_MARK.length) continue;
+    yield withoutMark(head);
+    head = undefined;
+  }
+  if (head !== undefined && head.length > 0) yield withoutMark(head);
+}
+
+function decompress(answer: Answer): AsyncIterable<Buffer> {
   if (readEncoding(answer.headers) !== 'gzip') return answer.body;
   const gunzip = createGunzip({ chunkSize: PIECE });
   // The error reaches the reader through gunzip; the callback only marks it as handled.

@@ -1,21 +1,27 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { PricelakeError } from '../io/errors.js';
+import { decodeUserText } from '../io/user-text.js';
 
 export const ENV_FILE = '.env';
 
 /**
- * Sets the variables of `.env` in the current folder that are not set already.
+ * Sets the variables of `.env` in the current folder that are not set already, or set to an empty text.
  * @throws PricelakeError `config` if it can't be read
  */
 export function loadEnvFile(file = ENV_FILE): void {
   // Virtual environments of Python are folders of this name.
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() !== false) return;
+  let bytes: Buffer;
   try {
-    process.loadEnvFile(file);
+    bytes = readFileSync(file);
   } catch {
     throw new PricelakeError('config', `${file} in this folder can't be read`, {
       hint: 'Fix its permissions, or remove it.',
     });
+  }
+  for (const [name, value] of Object.entries(parseEnv(decodeUserText(bytes, file)))) {
+    if ((process.env[name] ?? '') === '') process.env[name] = value;
   }
 }
 

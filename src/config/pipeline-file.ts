@@ -3,6 +3,7 @@ import { loadChecks } from '../check/load.js';
 import { configureChecks } from '../check/settings.js';
 import { findReceiverFault } from '../formats/receiver-url.js';
 import { PricelakeError } from '../io/errors.js';
+import { decodeUserText, readUserText } from '../io/user-text.js';
 import { explainFault, type Locate, namePath } from './pipeline-fault.js';
 import {
   type KeySource,
@@ -74,7 +75,8 @@ export async function readNotify(file: string, env: NodeJS.ProcessEnv): Promise<
 
 /** Variables in `unused` sections may be unset: a run needs no signing secret, and the receiver no key. */
 async function readValues(file: string, env: NodeJS.ProcessEnv, unused: ('source' | 'webhook' | 'notify')[]) {
-  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  const text = await readUserText(file).catch((cause: NodeJS.ErrnoException) => {
+    if (cause instanceof PricelakeError) throw cause;
     const hint = 'Use another pipeline file, or create one with `pricelake init`.';
     throw new PricelakeError('config', `${file}: ${explainRead(cause)}`, { hint }, { cause });
   });
@@ -182,9 +184,10 @@ async function refuseWrongChecks(
 async function resolveKey(key: KeySource, locate: Locate): Promise<string> {
   if (typeof key === 'string') return key;
   const where = `${locate(['source', 'apiKey', 'file'])}: the file of source.apiKey.file`;
-  const text = await readFile(key.file, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
+  const bytes = await readFile(key.file).catch(({ code }: NodeJS.ErrnoException) => {
     throw new PricelakeError('config', `${where}: ${READ_FAULTS[code ?? ''] ?? `it can't be read (${code})`}`);
   });
+  const text = decodeUserText(bytes, where);
   if (text.trim() === '') throw new PricelakeError('config', `${where}: it is empty`);
   return text.trim();
 }

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
+import { BYTE_ORDER_MARK } from './byte-order-mark.js';
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const CHUNK_BYTES = 1 << 20;
 
 type State = 'begin' | 'plain' | 'quoted' | 'behind-quote';

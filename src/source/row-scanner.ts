@@ -1,5 +1,6 @@
 import { CsvScanner } from '../formats/csv.js';
 import { isBlank } from '../formats/ndjson.js';
+import { PricelakeError } from '../io/errors.js';
 
 /** Format of an export (section 4, /export). */
 export type ExportFormat = 'ndjson' | 'csv';
@@ -58,6 +59,23 @@ class Lines implements RowScanner {
   }
 }
 
+const DELIMITERS = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
+
+/** Refuses an export before its rows arrive: they would count, and cost, in vain. RFC 4180 has commas. */
+function refuseDelimiter(header: Buffer): void {
+  const text = header.toString('utf8', 0, 1000);
+  if (text.includes(',')) return;
+  const found = Object.entries(DELIMITERS).find(([mark]) => text.includes(mark));
+  if (found === undefined) return;
+  throw new PricelakeError(
+    'contract',
+    `/export: ${found[1]} separate the columns of the CSV, but only commas are read`,
+    {
+      hint: 'Set source.export to ndjson in the pipeline file. Nothing was published.',
+    },
+  );
+}
+
 /** Records behind the first one, which is the header. */
 class CsvRows implements RowScanner {
   readonly #scanner = new CsvScanner();
@@ -74,6 +92,7 @@ class CsvRows implements RowScanner {
       this.openBytes = chunk.length - end;
       if (this.#pieces !== undefined) {
         this.header = Buffer.concat([...this.#pieces, chunk.subarray(0, end)]);
+        refuseDelimiter(this.header);
         this.#pieces = undefined;
         return; // a file of the header alone would hold no row
       }

@@ -20,6 +20,20 @@ describe('.env', () => {
     expect(NAMES.map((name) => process.env[name])).toEqual(['shell', 'file']);
   });
 
+  test('sets a variable that the environment has as an empty text, and its first one behind a byte-order mark', async () => {
+    const file = path.join(folder, 'marked.env');
+    await writeFile(file, '\uFEFFPRICELAKE_TEST_A=file\nPRICELAKE_TEST_B=file\n');
+    process.env.PRICELAKE_TEST_B = '';
+    loadEnvFile(file);
+    expect(NAMES.map((name) => process.env[name])).toEqual(['file', 'file']);
+  });
+
+  test('is refused with its encoding where it is not UTF-8', async () => {
+    const file = path.join(folder, 'wide.env');
+    await writeFile(file, Buffer.from('\uFEFFPRICELAKE_TEST_A=file\n', 'utf16le'));
+    expect(() => loadEnvFile(file)).toThrow('wide.env: the file is UTF-16 LE, not UTF-8');
+  });
+
   test('may be missing, or the folder of a virtual environment', async () => {
     await mkdir(path.join(folder, '.env'));
     loadEnvFile(path.join(folder, '.env'));

@@ -199,6 +199,28 @@ describe('watch', () => {
   });
 
   test.each([
+    ['decimal commas', ['1.299', '12,99', '1.234.567,5', '1299', '0,5'], [1299, 12.99, 1234567.5, 1299, 0.5]],
+    ['decimal points', ['1,299', '12.99', '1,234,567.5', '1299', '0.5'], [1299, 12.99, 1234567.5, 1299, 0.5]],
+  ])('reads thousands of a list with semicolons by the %s of its other prices', async (_sign, texts, prices) => {
+    const lines = texts.map((text, k) => `product-${k};${text}`);
+    const { stdout } = await watch(await list('signs.csv', ['product;price', ...lines]), '--json');
+    expect(parseRows(stdout).map(({ price }) => price)).toEqual(prices);
+  });
+
+  test.each([
+    ['UTF-16 LE', Buffer.from('\uFEFFproduct,price\nä,2\n', 'utf16le')],
+    ['UTF-16 BE', Buffer.from('\uFEFFproduct,price\nä,2\n', 'utf16le').swap16()],
+    ['Windows-1252', Buffer.from('product,price\nä,2\n', 'latin1')],
+  ])('names the encoding of a list in %s', async (name, bytes) => {
+    const file = await list('encoded.csv', ['']);
+    await writeFile(file, bytes);
+    const { code, stderr } = await watch(file);
+    expect(code).toBe(2);
+    expect(stderr).toContain(name);
+    expect(stderr).toContain('Save it as UTF-8');
+  });
+
+  test.each([
     ['product,price\n1,2', 'mine:2', 0],
     ['product,price\n4006381333931,cheap', ':2: price "cheap"', 2],
     ['product,price\n4006381333931,1.23456', ':2: price "1.23456"', 2],
@@ -210,6 +232,9 @@ describe('watch', () => {
     ['', 'empty', 2],
     ['product,price,currency\r\n4006381333931,2,EUR\r\nb,3\r,EUR\r', 'bad.csv:3: a carriage return has no newline', 2],
     ['product,price\n"4006381333931\r\n",2\nb,3\r', 'bad.csv:4: the line ends with a carriage return, unlike', 2],
+    ['product;price\n4006381333931;1.299', ':2: 1.299 may be 1299, or 1.299 with three decimals', 2],
+    ['product;price\n4006381333931;1,299', ':2: 1,299 may be 1299, or 1.299 with three decimals', 2],
+    ['product;price\n4006381333931;1,29\na;2.99', ':3: 2.99 has a point before its decimals, but 1,29 in line 2', 2],
   ])('refuses a list with the line and what is wrong: %j', async (text, message, exit) => {
     const file = await list('bad.csv', [text]);
     if (text === '') await writeFile(file, '');

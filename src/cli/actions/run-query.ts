@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { DuckDBValue } from '@duckdb/node-api';
 import { listAnalyses, readQuestion, setVariables } from '../../analyze/analysis.js';
 import { prepareConversion } from '../../analyze/exchange-rates.js';
@@ -15,6 +14,7 @@ import {
 import { loadTree, loadWeights } from '../../analyze/weights.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import { placeOutput } from '../../io/output-file.js';
+import { readUserText } from '../../io/user-text.js';
 import { nameDamage } from '../../lake/damage.js';
 import { explainFileFault, isLostFile } from '../../lake/file-fault.js';
 import { type Database, interruptOnAbort } from '../../sql/connection.js';
@@ -186,7 +186,7 @@ async function readSql({ sql, file, analysis }: Arguments<typeof query>): Promis
   if (analysis !== undefined) return readAnalysis(analysis);
   if (file === undefined) return sql ?? '';
   try {
-    return await readFile(file, 'utf8');
+    return await readUserText(file);
   } catch (cause) {
     if (!hasSystemCode(cause, 'ENOENT', 'EISDIR', 'EACCES')) throw cause;
     throw new PricelakeError('usage', `can't read --file ${file}`, {}, { cause });

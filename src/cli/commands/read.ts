@@ -126,7 +126,7 @@ export const watch = declareCommand({
   notes: `product is a GTIN in any form, or a product_id from table products. lowest and highest are the prices that you allow. The exit code is 7 if a shop is below the lowest allowed price of a product, so that a scheduler can raise an alarm.
 By default, watch ignores prices that look wrong (is_counted of table offers), so they raise no alarm: column left_out says which, and why.
 --suggest stays within lowest and highest, uses only prices that count, and gives its reason in words. --compliance and --suggest save nothing for the next run.
-If semicolons separate the columns, prices have a decimal comma. A product that nobody sells is not an error: column reason says why no offer was found.
+If semicolons separate the columns, prices may have a decimal comma: the prices of the file show which sign it is, and 1.299 alone is refused. A product that nobody sells is not an error: column reason says why no offer was found.
 ${CREDITS_NOTE}`,
 });
 
