@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { PricelakeError } from '../io/errors.js';
 import { PRICELAKE_VERSION } from '../io/package-path.js';
 import { type Lake, tablePath } from '../tables/layout.js';
@@ -25,10 +26,24 @@ export function writeDeltaSchema(schema: TableSchema): string {
   return JSON.stringify({ type: 'struct', fields });
 }
 
-/** Name → type of the columns of a `schemaString`, in order. */
+const schemaSchema = z.looseObject({
+  fields: z.array(z.looseObject({ name: z.string(), type: z.union([z.string(), z.looseObject({})]) })),
+});
+
+/** Name → type of the columns of a `schemaString`, in order. @throws PricelakeError `lake_invalid` if it is damaged */
 export function readDeltaColumns(schemaString: string): Map<string, string> {
-  const { fields } = JSON.parse(schemaString) as { fields: DeltaField[] };
+  const read = schemaSchema.safeParse(parseJson(schemaString));
+  if (!read.success) throw new PricelakeError('lake_invalid', 'its schemaString is no schema of a Delta table');
+  const { fields } = read.data;
   return new Map(fields.map(({ name, type }) => [name, typeof type === 'string' ? type : JSON.stringify(type)]));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 export function compareColumns(schema: TableSchema, schemaString: string): ColumnDifference {

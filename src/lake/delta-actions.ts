@@ -1,7 +1,9 @@
 import { isSafeNumber, parse as parseLossless } from 'lossless-json';
+import * as z from 'zod';
 import { PricelakeError } from '../io/errors.js';
 import { findDataPathFault, quotePath } from '../io/inner-path.js';
 import type { DataFile, ForeignCommit, TableName } from '../tables/table.js';
+import { readDeltaColumns } from './column-difference.js';
 
 const SHA256_TAG = 'pricelake.sha256';
 
@@ -48,17 +50,58 @@ export interface Action {
   commitInfo?: Partial<Record<'operation' | 'engineInfo' | 'actions' | 'timestamp' | 'runId', unknown>> | null;
 }
 
+const optional = <Type extends z.ZodType>(type: Type) => type.nullish();
+const whole = z.union([z.int(), z.bigint()]);
+
+/** What the program reads of an action. Delta and other writers may add members. */
+const actionSchema = z.looseObject({
+  add: optional(
+    z.looseObject({
+      path: z.string(),
+      partitionValues: z.record(z.string(), z.string().nullable()),
+      size: z.number(),
+      modificationTime: z.number(),
+      stats: optional(z.string()),
+      tags: optional(z.record(z.string(), optional(z.string()))),
+    }),
+  ),
+  remove: optional(z.looseObject({ path: z.string(), deletionTimestamp: optional(z.number()) })),
+  txn: optional(z.looseObject({ appId: z.string(), version: whole, lastUpdated: optional(whole) })),
+  metaData: optional(
+    z.looseObject({
+      id: z.string(),
+      format: z.looseObject({ provider: z.string() }),
+      schemaString: z.string(),
+      partitionColumns: z.array(z.string()),
+      configuration: z.record(z.string(), z.string()),
+    }),
+  ),
+  protocol: optional(
+    z.looseObject({
+      minReaderVersion: z.int(),
+      minWriterVersion: z.int(),
+      readerFeatures: optional(z.array(z.string())),
+    }),
+  ),
+  commitInfo: optional(z.looseObject({})),
+});
+
+const statsSchema = z.looseObject({ numRecords: z.int().min(0).optional() });
+
 /**
  * Parses one action; its paths are decoded. `txn` versions are int64: only those lines take the slow, exact way.
  * @throws PricelakeError `lake_invalid` for a file that is not in the table, or facts of one that can't be true
+ * @throws Error for a line that is no action
  */
 export function parseAction(line: string): Action {
-  const parsed = JSON.parse(line) as Action;
-  const action =
-    parsed.txn == null
+  const parsed = JSON.parse(line) as Action | null;
+  const action = checkShape(
+    parsed?.txn == null
       ? parsed
-      : (parseLossless(line, null, (text) => (isSafeNumber(text) ? Number(text) : BigInt(text))) as Action);
-  const { add, remove } = action;
+      : parseLossless(line, null, (text) => (isSafeNumber(text) ? Number(text) : BigInt(text))),
+  );
+  const { add, remove, metaData } = action;
+  if (metaData != null) readDeltaColumns(metaData.schemaString);
   return {
     ...action,
     ...(add == null ? {} : { add: checkAdd({ ...add, path: decodeLogPath(add.path) }) }),
@@ -66,17 +109,25 @@ export function parseAction(line: string): Action {
   };
 }
 
+function checkShape(value: unknown): Action {
+  const { success, error } = actionSchema.safeParse(value);
+  if (success) return value as Action;
+  const where = error.issues[0]?.path.join('.') ?? '';
+  throw new PricelakeError('lake_invalid', where === '' ? 'it is no object' : `${where} is missing or of another type`);
+}
+
 /** Refuses an action that could fetch too many bytes, or bring text into SQL. */
 function checkAdd(add: AddAction): AddAction {
   const { path, size, partitionValues } = add;
   const isText = (value: unknown) => value === null || (typeof value === 'string' && !value.includes('\0'));
+  readNumRecords(add.stats);
   if (Number.isSafeInteger(size) && size >= 0 && Object.values(partitionValues).every(isText)) return add;
   throw new PricelakeError('lake_invalid', `the size or the partition values of ${quotePath(path)} are impossible`);
 }
 
-/** Rows of a file by its statistics (JSON text); undefined if they do not say. */
+/** Rows of a file by its statistics (JSON text); undefined if they do not say. @throws Error if they are damaged */
 export function readNumRecords(stats: string | null | undefined): number | undefined {
-  return stats == null ? undefined : (JSON.parse(stats) as { numRecords?: number }).numRecords;
+  return stats == null ? undefined : statsSchema.parse(JSON.parse(stats)).numRecords;
 }
 
 /** `add` of an action that was parsed → the file. */

@@ -47,7 +47,8 @@ function checkMetaData(
 
 function readFields(schemaString: string): { name: string; nullable?: unknown }[] | undefined {
   try {
-    return (JSON.parse(schemaString) as { fields: { name: string }[] }).fields;
+    const { fields } = JSON.parse(schemaString) as { fields: { name: string }[] };
+    return Array.isArray(fields) && fields.every((field) => field !== null) ? fields : undefined;
   } catch {
     return undefined;
   }

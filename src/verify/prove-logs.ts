@@ -1,7 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
-import { ignoreMissing } from '../io/errors.js';
+import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import { compareColumns, describeDifference, hasDifference } from '../lake/column-difference.js';
 import { readPointer } from '../lake/pointer.js';
+import { readTable } from '../lake/read.js';
 import { tablePath } from '../tables/layout.js';
 import { type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 import type { ReplayedTable } from './replayed-table.js';
@@ -16,8 +17,12 @@ export const logProof: Proof = {
     const notes: string[] = [];
     for (const state of context.tables.values()) {
       const { table, schema, schemaString } = state;
-      const difference = compareColumns(schema, schemaString);
-      if (hasDifference(difference)) report({ table, what: describeDifference(table, difference) });
+      await readTable(context.lake, table).catch((error: unknown) => {
+        if (!(error instanceof PricelakeError)) throw error;
+        report({ table, what: `runs can't read its log: ${error.message}` });
+      });
+      const what = findDifference(schema, schemaString);
+      if (what !== undefined) report({ table, what });
       notes.push(...compareForeign(state, pointer?.tables[table]?.version ?? -1n, report));
       await compareCheckpointPointer(context, state, report);
     }
@@ -25,6 +30,16 @@ export const logProof: Proof = {
     return { count, of: 'commits', notes };
   },
 };
+
+function findDifference(schema: ReplayedTable['schema'], schemaString: string): string | undefined {
+  try {
+    const difference = compareColumns(schema, schemaString);
+    return hasDifference(difference) ? describeDifference(schema.table, difference) : undefined;
+  } catch (error) {
+    if (error instanceof PricelakeError) return error.message;
+    throw error;
+  }
+}
 
 /** Foreign changes are findings only if no run has repaired them or published after them. */
 function compareForeign({ table, foreign, txn }: ReplayedTable, published: bigint, report: Report): string[] {

@@ -170,14 +170,14 @@ test.each([
   [
     'a file without a path',
     '{"add":{"stats":"x"}}',
-    'line 4 is damaged: the path "undefined" is empty',
+    'line 4 is damaged: add.path is missing or of another type',
     { line: 4, hint: HINT },
   ],
   [
     'a file with statistics that are no JSON',
-    '{"add":{"path":"a","size":1,"partitionValues":{},"stats":"x"}}',
-    'an action is damaged',
-    { hint: HINT },
+    '{"add":{"path":"a","size":1,"modificationTime":1,"partitionValues":{},"stats":"x"}}',
+    'line 4 is damaged',
+    { line: 4, hint: HINT },
   ],
 ])('%s is an error that says where', async (_what, line, message, facts) => {
   const lake = await makeBareLake();
