@@ -53,7 +53,7 @@ export interface Action {
 const optional = <Type extends z.ZodType>(type: Type) => type.nullish();
 const whole = z.union([z.int(), z.bigint()]);
 
-/** What the program reads of an action. Delta and other writers may add members. */
+/** The members of an action that the program reads. Delta and other writers may add others. */
 const actionSchema = z.looseObject({
   add: optional(
     z.looseObject({

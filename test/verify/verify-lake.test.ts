@@ -1,6 +1,6 @@
 import { appendFile, cp, open, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { runVerify } from '../../src/cli/actions/run-verify.js';
 import { commitTable } from '../../src/lake/commit.js';
 import { type Lake, openLake } from '../../src/lake/lake.js';
@@ -265,4 +265,12 @@ describe('verify finds', () => {
     expect(findings.history).toMatch(/^items item \d+: change \d+ is not in history/m);
     expect(findings.keys).toMatch(/^history has change_id \d+ 2 times$/);
   });
+});
+
+test('verify passes on the empty lake that a first sync left which ended in a config error', async () => {
+  const empty = await openWorld({ items: 5, sites: 1, pastDays: 2 });
+  onTestFinished(() => empty.close());
+  empty.pipeline.source.datasets = [4711n];
+  await expect(empty.sync()).rejects.toMatchObject({ code: 'config' });
+  await runVerify({ lake: empty.lakePath }, openContext(true));
 });
