@@ -24,7 +24,7 @@ describe('an unknown option', () => {
     'is named where the pipeline file is missing as well: sync %s',
     async (flag) => {
       const flags =
-        '--json, --quiet, --verbose, --color, --version, --help, --lake, --publish-held, --reconcile, --land-only, --max-rows, --max-overage, --deadline, --metrics, --openlineage, --notify';
+        '--json, --quiet, --verbose, --color, --version, --help, --lake, --dataset, --publish-held, --reconcile, --land-only, --max-rows, --max-overage, --deadline, --metrics, --openlineage, --notify';
       expect(await refuse('sync', flag)).toBe(
         `unknown option ${flag} of \`pricelake sync\` → Its options are ${flags}.`,
       );
@@ -34,7 +34,7 @@ describe('an unknown option', () => {
   );
 
   it.each([
-    ['sync -d', '-d of `pricelake sync` → Did you mean `--deadline`?'],
+    ['sync -r', '-r of `pricelake sync` → Did you mean `--reconcile`?'],
     ['sync --recncile', '--recncile of `pricelake sync` → Did you mean `--reconcile`?'],
     ['sandbox --no-overge', '--no-overge of `pricelake sandbox` → Did you mean `--no-overage`?'],
     ['backfill history --itms 3', '--itms of `pricelake backfill` → Did you mean `--items`?'],

@@ -25,12 +25,17 @@ interface Export {
   cut?: boolean;
 }
 
-/** A service; `exports` are its answers to /export, the last one for all further. */
+/** A service; `exports` are its answers to /export, the last one for all further. `/items` counts no items. */
 function startExport(...exports: [Export, ...Export[]]): Promise<LocalService> {
   let asked = 0;
-  return startService((_request, response) =>
-    sendExport(response, exports[Math.min(asked++, exports.length - 1)] as Export),
-  );
+  return startService((request, response) => {
+    if (!request.url?.includes('/items')) {
+      sendExport(response, exports[Math.min(asked++, exports.length - 1)] as Export);
+      return;
+    }
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ content: [], page: 0, size: 1, totalElements: 0, totalPages: 0 }));
+  });
 }
 
 function sendExport(response: ServerResponse, { rows = '50', body = ROWS, headers = {}, cut = false }: Export): void {
