@@ -8,12 +8,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { inventBaseProducts, readBaseProducts } from '../test/trials/base-products.js';
 import { generateMarketplaces } from '../test/trials/generators/marketplaces.js';
 import { generateMerchantCatalogues } from '../test/trials/generators/merchant-catalogues.js';
 import { generateScrapedShops } from '../test/trials/generators/scraped-shops.js';
 import { renderItems, type Trial } from '../test/trials/trial.js';
-import { CLI, readOutput, startSandbox, sync } from './processes.js';
+import { startSandbox, sync } from './processes.js';
 
 const { values } = parseArgs({
   options: {
@@ -36,9 +37,9 @@ const AVAILABILITY = [
   ...['dostępność', 'disponibilità', 'disponibilité', 'verfuegbarkeit'],
 ];
 
-const PIPELINE = `name: trial
+const writePipeline = (lake: string) => `name: trial
 source: { baseUrl: '\${PRICELAKE_BASE_URL}', apiKey: '\${PRICELAKE_API_KEY}' }
-lake: { path: ./lake }
+lake: { path: ${JSON.stringify(lake)} }
 analysis: { attributes: { availability: ${JSON.stringify(AVAILABILITY)} } }
 `;
 
@@ -53,20 +54,26 @@ async function tryRules({ items, truth }: Trial): Promise<Record<string, Figures
   const truths = path.join(folder, 'truth.ndjson');
   await writeFile(file, renderItems(items));
   await writeFile(truths, truth.map(({ itemId, fault }) => `${JSON.stringify({ item_id: itemId, fault })}\n`).join(''));
-  await writeFile(path.join(folder, 'trial.yaml'), PIPELINE);
+  const lake = path.join(folder, 'lake');
+  await writeFile(path.join(folder, 'trial.yaml'), writePipeline(lake));
   const sandbox = await startSandbox(undefined, ['--data', file, '--plan', 'unlimited']);
   try {
     await sync(sandbox, path.join(folder, 'trial.yaml'));
+    const instance = await DuckDBInstance.create();
+    const db = await instance.connect();
+    // Paths of the catalog start at the lake.
+    await db.run(`SET file_search_path = '${lake}'`);
+    await db.run(await readFile(path.join(lake, 'catalog.sql'), 'utf8'));
+    await db.run(`CREATE TABLE truth AS SELECT item_id::BIGINT AS item_id, fault
+      FROM read_json('${truths}', columns = {item_id: 'VARCHAR', fault: 'VARCHAR'})`);
     const found: Record<string, Figures> = {};
     for (const rule of RULES) {
-      const query = `WITH truth AS (
-          SELECT item_id::BIGINT AS item_id, fault
-          FROM read_json('${truths}', columns = {item_id: 'VARCHAR', fault: 'VARCHAR'})),
-        shown AS (${await readSql(rule)}) FROM (${await readSql('figures')})`;
-      const lake = path.join(folder, 'lake');
-      const args = [CLI, 'query', '--lake', lake, query, '--format', 'ndjson', '--quiet'];
-      found[rule] = JSON.parse(await readOutput(process.execPath, args)) as Figures;
+      const query = `WITH shown AS (${await readSql(rule)}) FROM (${await readSql('figures')})`;
+      const [row] = (await db.runAndReadAll(query)).getRowObjectsJson();
+      found[rule] = row as Figures;
     }
+    db.closeSync();
+    instance.closeSync();
     return found;
   } finally {
     await sandbox.stop();

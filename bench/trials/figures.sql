@@ -1,11 +1,12 @@
 -- How often a rule for spreads is wrong, by the truth about each offer. From lake tables items and offers, truth (item_id,
 -- fault) and shown (product_id, currency, lowest, highest: the item at each end of a spread that the rule shows, width).
 -- A spread is false if an offer at one of its ends is not an honest price of the product. An honest spread is that of
--- the honest offers of a product; it is shown right if the rule shows its two prices.
+-- the honest offers of a product: of all of them, or of the cheapest of each shop. It is shown right if the rule shows the
+-- two prices of either.
 WITH judged AS (
   SELECT
     shown.*,
-    row_number() OVER (ORDER BY width DESC, product_id, currency) AS place,
+    row_number() OVER (ORDER BY width DESC, shown.product_id, shown.currency) AS place,
     low.fault IS NOT NULL OR high.fault IS NOT NULL AS is_false,
     low_item.price AS low_price,
     high_item.price AS high_price
@@ -15,13 +16,18 @@ WITH judged AS (
   JOIN items AS low_item ON low_item.item_id = lowest
   JOIN items AS high_item ON high_item.item_id = highest
 ),
-honest AS (
-  SELECT product_id, currency, min(price) AS lowest_price, max(price) AS highest_price
+shops AS (
+  SELECT product_id, currency, min(price) AS lowest, max(price) AS highest
   FROM items
   JOIN truth USING (item_id)
   WHERE fault IS NULL AND is_listed AND price > 0
+  GROUP BY product_id, currency, site_id
+),
+honest AS (
+  SELECT product_id, currency, min(lowest) AS lowest_price, max(highest) AS highest_price, max(lowest) AS highest_of_shops
+  FROM shops
   GROUP BY product_id, currency
-  HAVING count(DISTINCT site_id) > 1 AND max(price) >= 1.5 * min(price)
+  HAVING count(*) > 1 AND max(lowest) >= 1.5 * min(lowest)
 )
 SELECT
   count(*) AS shown,
@@ -34,7 +40,7 @@ SELECT
     WHERE EXISTS (
       FROM judged
       WHERE judged.product_id = honest.product_id AND judged.currency = honest.currency
-        AND low_price = lowest_price AND high_price = highest_price
+        AND low_price = lowest_price AND high_price IN (highest_price, highest_of_shops)
     )
   ) / nullif((SELECT count(*) FROM honest), 0), 0) AS right_pct
 FROM judged
