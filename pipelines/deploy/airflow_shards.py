@@ -11,7 +11,10 @@ import os
 import subprocess
 from datetime import datetime, timedelta, timezone
 
-from airflow.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+try:
+    from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+except ImportError:  # Airflow 2
+    from airflow.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 
 try:
     from airflow.sdk import dag, task

@@ -125,10 +125,12 @@ describe('find_products', () => {
 it('product_spells are the spells of one product, the offer with the lowest price of today first', async () => {
   const spells = await read("FROM price_spells WHERE product_id = 'p05'");
   const offers = await read('FROM offers');
+  // An offer that is alone in its currency has no row in the table, and nothing speaks against it here.
+  const isCounted = (row: Row) => offers.find(({ item_id }) => item_id === row.item_id)?.is_counted ?? 'true';
   const rows = await ask('product_spells', { product: 'p05' });
   const plain = (row: Row) => ({
     ...row,
-    is_counted: row.to_at === null ? (offers.find(({ item_id }) => item_id === row.item_id)?.is_counted ?? null) : null,
+    is_counted: row.to_at === null ? isCounted(row) : null,
   });
   const names = [
     'item_id',

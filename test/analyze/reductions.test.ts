@@ -14,7 +14,7 @@ interface Announced extends Listing {
 }
 
 /** By its own prices: offers that are wrong today have no row. */
-const isSuspect = (listing: Listing, segment: Segment) => isSuspectIn(listing, { ...segment, to: 0 });
+const isSuspect = (listing: Listing, segment: Segment) => segment.to !== Infinity && isSuspectIn(listing, segment);
 
 const nameOf = ({ siteId }: Listing) => (siteId === 3 ? 'was' : 'regularPrice');
 

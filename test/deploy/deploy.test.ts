@@ -18,6 +18,7 @@ test('every file tells how it is put to use', async () => {
   expect(names).toEqual([
     'Dockerfile',
     'airflow_dag.py',
+    'airflow_shards.py',
     'alerts.yaml',
     'cronjob.yaml',
     'crontab',

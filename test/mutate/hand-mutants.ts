@@ -168,8 +168,8 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   {
     name: 'a poll does not say what it does not know',
     file: 'src/run/prove/run-record.ts',
-    find: "const unknown = mode === 'poll' ? (listing.done?.unknown ?? null) : before + unnamed;",
-    replace: "const unknown = mode === 'poll' ? 0n : before + unnamed;",
+    find: "const found = listing.done?.unknown ?? (mode === 'poll' ? null : 0n);",
+    replace: "const found = mode === 'poll' ? 0n : (listing.done?.unknown ?? 0n);",
     tests: ['test/run/unsure-items.test.ts'],
     only: 'contradict',
   },
