@@ -98,6 +98,26 @@ describe('sync', () => {
     expect(open.deliveries).toHaveLength(1);
   });
 
+  test('sends a message again with its id, and what is new since in another one', async () => {
+    const { deliveries, address } = await openReceiver((response, n) => response.writeHead(n <= 2 ? 404 : 200).end());
+    await write('prices.yaml', PIPELINE + NOTIFY);
+    await copyLake();
+    for (const status of [401, 402]) {
+      world.intercept = () => Promise.resolve(refuse(status));
+      expect((await run(['sync'], address)).code).toBe(4);
+    }
+    world.intercept = undefined;
+    expect((await run(['sync'], address)).code).toBe(0);
+    const sent = deliveries.map(({ body }) => JSON.parse(body) as { id: string; createdAt: string });
+    const [first, second, third, other] = sent;
+    expect(sent).toHaveLength(4);
+    expect([second, third]).toEqual([first, first]);
+    expect(deliveries.map(({ headers }) => headers['service-event-id'])).toEqual(sent.map(({ id }) => id));
+    expect(other?.id).not.toBe(first?.id);
+    const codes = readNotices(deliveries).map((notices) => notices.map(({ code }) => code));
+    expect(codes).toEqual([['unauthorized'], ['unauthorized'], ['unauthorized'], ['plan_refuses']]);
+  });
+
   test('tells of the same failure again once a run between went well', async () => {
     const { deliveries, address } = await openReceiver();
     await write('prices.yaml', PIPELINE + NOTIFY);

@@ -13,6 +13,7 @@ const folder = await mkdtemp(path.join(tmpdir(), 'pricelake-send-'));
 afterAll(() => rm(folder, { recursive: true }));
 
 const at = new Date('2026-11-24T10:00:00Z');
+const ID = '0b8f4f5e-6f0c-4f0e-9a55-0d8f4d1c7a11';
 const SECRET = 'secret-of-the-receiver';
 const HOSTILE = '<!channel> *Shop* & [here](https://bad.example)\u001b[31m\nnext';
 
@@ -22,7 +23,10 @@ function notice(text: string, when = at): Notice {
 }
 
 const write = (notices: Notice[], dropped = 0) =>
-  writeMessage({ pipeline: 'prices', command: 'watch', notices, dropped, at });
+  writeMessage({
+    ...{ id: ID, createdAt: at.toISOString(), pipeline: 'prices', command: 'watch' as const },
+    ...{ notices, dropped, at },
+  });
 
 /** Who gets it; a message does not depend on when a lake is out of date. */
 type Recipient =

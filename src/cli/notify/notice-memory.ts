@@ -7,10 +7,8 @@ import { hasSystemCode, PricelakeError } from '../../io/errors.js';
 import type { Io } from '../../io/io.js';
 import { openLake } from '../../lake/lake.js';
 import { privatePath } from '../../tables/layout.js';
-import { noticeSchema } from './notice.js';
+import { contentSchema, MAX_WAITING, noticeSchema } from './notice.js';
 
-/** Most notices that wait for a receiver; older ones are only counted. */
-export const MAX_WAITING = 200;
 /** Most facts of which a receiver is known to have been told. */
 export const MAX_ACTIVE = 20_000;
 const MAX_BYTES = 128 * 1024 * 1024;
@@ -18,6 +16,9 @@ const MAX_BYTES = 128 * 1024 * 1024;
 const receiverMemory = z.strictObject({
   /** Keys of the facts that lasted at the last run. */
   active: z.array(z.string().max(200)).max(MAX_ACTIVE),
+  /** The message that was tried last, and may have arrived. */
+  unsent: contentSchema.optional(),
+  /** For the next message. */
   waiting: z.array(noticeSchema).max(MAX_WAITING),
   dropped: z.int().nonnegative(),
 });

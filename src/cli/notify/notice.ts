@@ -1,7 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { toPlainLine } from '../plain-text.js';
+
+/** Most notices that wait for a receiver; older ones are only counted. */
+export const MAX_WAITING = 200;
 
 const line = z.string().max(1000);
 
@@ -41,13 +43,19 @@ export function writeNotice({ key, text, facts, ...rest }: Omit<Notice, 'credits
   };
 }
 
-/** Notices that one receiver has not got yet. */
-export interface Batch {
+/** The content of a message. One that is sent again has the same id, so that the receiver can drop the repeat. */
+export const contentSchema = z.strictObject({
+  id: z.uuid(),
+  createdAt: z.iso.datetime(),
+  notices: z.array(noticeSchema).max(MAX_WAITING),
+  /** Older notices that were too many to keep. */
+  dropped: z.int().nonnegative(),
+});
+
+/** A message from a command, sent at a time. */
+export interface Batch extends z.infer<typeof contentSchema> {
   pipeline: string | undefined;
   command: 'sync' | 'watch';
-  notices: readonly Notice[];
-  /** Older ones that were too many to keep. */
-  dropped: number;
   at: Date;
 }
 
@@ -62,12 +70,11 @@ export interface Message {
 /** More lines, nobody reads. Teams takes messages of 28 kB. */
 const LINES = 20;
 
-export function writeMessage({ pipeline, command, notices, dropped, at }: Batch): Message {
-  const id = randomUUID();
+export function writeMessage({ id, createdAt, pipeline, command, notices, dropped, at }: Batch): Message {
   const body = {
     id,
     type: 'notices',
-    createdAt: at.toISOString(),
+    createdAt,
     pipeline: pipeline ?? null,
     command,
     notices: notices.map(({ kind, at: since, text, facts }) => ({ kind, at: since, text, ...facts })),

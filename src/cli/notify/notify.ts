@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { CliIo } from '../terminal-io.js';
-import { type Batch, type Notice, writeMessage } from './notice.js';
+import { type Batch, MAX_WAITING, type Notice, writeMessage } from './notice.js';
 import {
   keepNoticeMemory,
   MAX_ACTIVE,
-  MAX_WAITING,
   type MemoryFile,
   type NoticeMemory,
   type ReceiverMemory,
@@ -23,8 +23,8 @@ export interface News {
 }
 
 /**
- * Sends each receiver one message with what is new to it and what could not be sent before. A message that can't be sent
- * waits in `file` for the next run. Never throws: news are no part of a run.
+ * Sends each receiver the message that could not be sent before, then one with what is new to it. A message that can't be
+ * sent waits in `file` for the next run. Never throws: news are no part of a run.
  */
 export async function notify(
   receivers: readonly Receiver[],
@@ -37,24 +37,39 @@ export async function notify(
   const named = nameReceivers(receivers);
   const memory: NoticeMemory = { ...old };
   for (const [name, receiver] of named) memory[name] = takeNews(old[name], find(receiver), isComplete);
-  // Kept first, so that a process that is killed while it sends loses nothing. The next run may send it twice.
-  await keepNoticeMemory(file, memory, io);
   const at = io.now();
-  await Promise.all(
-    named.map(async ([name, receiver]) => {
-      const { waiting: notices, dropped, ...rest } = memory[name] as ReceiverMemory;
-      if (notices.length === 0) return;
-      try {
-        await sendMessage(receiver, writeMessage({ pipeline, command, notices, dropped, at }), io);
-        memory[name] = { ...rest, waiting: [], dropped: 0 };
-        io.log('info', 'notify.sent', { receiver: name, notices: notices.length });
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : 'unknown';
-        io.log('warn', 'notify.failed', { receiver: name, notices: notices.length, reason });
-      }
-    }),
-  );
+  /** Returns true if a message arrived. */
+  const sendNext = async ([name, receiver]: (typeof named)[number]): Promise<boolean> => {
+    const { unsent, ...rest } = memory[name] as ReceiverMemory;
+    if (unsent === undefined) return false;
+    const notices = unsent.notices.length;
+    try {
+      await sendMessage(receiver, writeMessage({ ...unsent, pipeline, command, at }), io);
+      memory[name] = rest;
+      io.log('info', 'notify.sent', { receiver: name, notices });
+      return true;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'unknown';
+      io.log('warn', 'notify.failed', { receiver: name, notices, reason });
+      return false;
+    }
+  };
+  for (let open = named; open.length > 0; ) {
+    for (const [name] of open) memory[name] = fillMessage(memory[name] as ReceiverMemory, at);
+    // Kept first, so that a process that is killed while it sends loses nothing, and sends it again with the same id.
+    await keepNoticeMemory(file, memory, io);
+    const haveArrived = await Promise.all(open.map(sendNext));
+    open = open.filter((_, k) => haveArrived[k]);
+  }
   await keepNoticeMemory(file, memory, io);
+}
+
+/** A message that may have arrived stays as it is: what is new goes into another one. */
+function fillMessage({ unsent, waiting, dropped, ...rest }: ReceiverMemory, at: Date): ReceiverMemory {
+  if (unsent !== undefined) return { ...rest, unsent, waiting, dropped };
+  if (waiting.length === 0) return { ...rest, waiting, dropped };
+  const next = { id: randomUUID(), createdAt: at.toISOString(), notices: waiting, dropped };
+  return { ...rest, unsent: next, waiting: [], dropped: 0 };
 }
 
 /** By kind and place, because a file must not hold the address. One that is named twice is told once. */
@@ -71,7 +86,7 @@ function nameReceivers(receivers: readonly Receiver[]): [name: string, receiver:
 }
 
 function takeNews(
-  { active, waiting, dropped }: ReceiverMemory = { active: [], waiting: [], dropped: 0 },
+  { active, waiting, dropped, unsent }: ReceiverMemory = { active: [], waiting: [], dropped: 0 },
   found: readonly Notice[],
   isComplete: boolean,
 ): ReceiverMemory {
@@ -81,6 +96,7 @@ function takeNews(
   const keys = new Set([...found.map(({ key }) => key), ...(isComplete ? [] : active)]);
   return {
     active: [...keys].slice(0, MAX_ACTIVE),
+    unsent,
     waiting: kept,
     dropped: dropped + all.length - kept.length,
   };
