@@ -19,7 +19,7 @@ const EXITS: [code: string, happened: string, next: string][] = [
   ['6', 'Another run holds the lake.', 'Nothing: the other run does the work.'],
   [
     '7',
-    '`watch` found a shop below a price that you allow.',
+    '`watch` found a shop surely below a price that you allow.',
     'Read the result: `below_now` and `below_first` name the shops.',
   ],
   [

@@ -7,11 +7,12 @@
 -- these shops, even if it no longer is below; below_followed are the others in order. …_known is false if that price is
 -- older than the first known change. in_stock_cheapest and delivered_cheapest are the lowest in-stock price and the
 -- lowest delivered price among the compared ones, each with its shop; null if no attribute says. alarms is the number
--- of shops below your lowest allowed price by a price that counts.
+-- of shops below your lowest allowed price by a price that counts, and sure_alarms of those that are sure
+-- (watch_alarms.sql). alarm is sure or unsure, null without alarms; unsure_because has each unsure one, cheapest first.
 -- Exact: prices, gap and median (half away from zero at the fourth decimal). Percentages are doubles.
 WITH priced AS MATERIALIZED (FROM 'watch_priced.sql'),
 asked AS MATERIALIZED (
-  SELECT product_id, currency, site_id, min(price) AS price, min(price) FILTER (is_right) AS right_price
+  SELECT product_id, currency, site_id, min(price) AS price
   FROM priced
   WHERE is_counted
   GROUP BY product_id, currency, site_id
@@ -82,11 +83,20 @@ market AS (
     arg_min({'site_id': site_id, 'price': asked.price}, (asked.price, site_id)) AS cheapest,
     count(*) FILTER (asked.price < watched.price) AS undercut_shops,
     count(*) FILTER (asked.price < lowest) AS below_shops,
-    count(*) FILTER (right_price < lowest) AS alarms,
     count(*) FILTER (asked.price > highest) AS above_shops
   FROM watched
   JOIN asked USING (product_id, currency)
   WHERE reason IS NULL
+  GROUP BY line
+),
+alarmed AS (
+  SELECT
+    line,
+    count(*) AS alarms,
+    count(*) FILTER (doubt IS NULL) AS sure_alarms,
+    list(price || ' ' || coalesce(name, site_id::VARCHAR) || ': ' || doubt ORDER BY price, site_id) FILTER (doubt IS NOT NULL) AS unsure_because
+  FROM (FROM 'watch_alarms.sql')
+  LEFT JOIN names USING (site_id)
   GROUP BY line
 ),
 bounds AS (
@@ -157,7 +167,10 @@ SELECT
   below_since_known,
   coalesce(below_by[2:], []) AS below_followed,
   coalesce(below_by_since[2:], []) AS below_followed_at,
-  alarms,
+  CASE WHEN reason IS NULL THEN coalesce(alarms, 0) END AS alarms,
+  CASE WHEN reason IS NULL THEN coalesce(sure_alarms, 0) END AS sure_alarms,
+  CASE WHEN sure_alarms > 0 THEN 'sure' WHEN alarms > 0 THEN 'unsure' END AS alarm,
+  coalesce(unsure_because, []) AS unsure_because,
   above_shops,
   coalesce(left_out, []) AS left_out,
   coalesce(credited.attribution, []) AS attribution,
@@ -167,6 +180,7 @@ SELECT
   CASE WHEN reason IS NULL THEN coalesce(delivered_names.name, delivered.site_id::VARCHAR) END AS delivered_shop
 FROM watched
 LEFT JOIN market USING (line)
+LEFT JOIN alarmed USING (line)
 LEFT JOIN told USING (line)
 LEFT JOIN credited USING (line)
 LEFT JOIN excluded_texts USING (product_id, currency)

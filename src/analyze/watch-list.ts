@@ -93,7 +93,7 @@ export async function createSuggested(db: Statements, options: WatchListOptions,
   await db.run(`CREATE OR REPLACE TABLE suggested AS ${text}`);
 }
 
-/** Makes table `found`. Returns what it reads: only the listed products, because a lake may be large; and its variables. */
+/** Makes tables `found` and `alarms`. Returns what it reads: only the listed products, because a lake may be large; and its variables. */
 async function createFound(db: Statements, options: WatchListOptions, hasSpells = false) {
   const items = sql`${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
   const offers = sql`${itself('offers')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
@@ -103,6 +103,9 @@ async function createFound(db: Statements, options: WatchListOptions, hasSpells 
     : bindQuery(readAnalysis('price_spells'), { items, offers }, values);
   const found = bindQuery(readAnalysis('watch_list'), { items, offers, price_spells }, values);
   await db.run(`CREATE OR REPLACE TABLE found AS ${found.text}`);
+  const priced = bindQuery(readAnalysis('watch_priced'), { items, offers }, values);
+  const alarms = bindQuery(readAnalysis('watch_alarms'), { watched: new Sql('FROM found'), priced });
+  await db.run(`CREATE OR REPLACE TABLE alarms AS ${alarms.text}`);
   return { items, offers, price_spells, values };
 }
 

@@ -37,8 +37,8 @@ function judgeSpread({ summary }: Standing): Verdict {
 
 function judgeList({ list }: Standing): Verdict[] {
   if (list === undefined) return [];
-  const [lines, undercut, below] = ['lines', 'undercut', 'below'].map((name) => toBigInt(list(name)));
-  const text = html`Of the ${countOf(lines ?? 0n, 'line')} of <a href="/list">your list</a>, shops are cheaper than you for ${formatCount(undercut ?? 0n)}, and below your lowest allowed price for ${formatCount(below ?? 0n)}.`;
+  const [lines, undercut, below, unsure] = ['lines', 'undercut', 'below', 'unsure'].map((name) => toBigInt(list(name)));
+  const text = html`Of the ${countOf(lines ?? 0n, 'line')} of <a href="/list">your list</a>, shops are cheaper than you for ${formatCount(undercut ?? 0n)}, and below your lowest allowed price for ${formatCount(below ?? 0n)}${(unsure ?? 0n) > 0n ? `, and perhaps for ${formatCount(unsure ?? 0n)} more` : ''}.`;
   return [{ state: below === 0n ? 'note' : 'attention', text }];
 }
 

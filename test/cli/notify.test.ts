@@ -223,10 +223,11 @@ describe('watch', () => {
   }
 
   /** A product that shops sell at several prices, with the lowest that counts of each shop, cheapest first. */
-  async function findProduct() {
+  async function findProduct(spread = "grade <> 'C' AND NOT contains(grade_reason, 'the offer at')") {
     const rows = await readLake(path.join(cwd, 'lake'), (glob) => {
       return `SELECT product_id, currency, site_id::VARCHAR, sites.name, offers.price::VARCHAR, is_counted::VARCHAR
         FROM ${glob('offers')} AS offers JOIN ${glob('sites')} AS sites USING (site_id)
+        SEMI JOIN (FROM ${glob('price_spread')} WHERE ${spread}) USING (product_id, currency)
         WHERE is_current AND regexp_full_match(product_id, '[0-9]+') ORDER BY product_id, currency`;
     });
     const products = new Map<string, Offer[]>();
@@ -263,7 +264,7 @@ describe('watch', () => {
     expect(others).toEqual([]);
     expect(before.map(({ shop }) => shop)).toEqual(below(few));
     expect(after.map(({ shop }) => shop)).toEqual(below(more).filter((shop) => !below(few).includes(shop)));
-    expect(before[0]).toMatchObject({ kind: 'price', product, currency, productId: product });
+    expect(before[0]).toMatchObject({ kind: 'price', product, currency, productId: product, alarm: 'sure' });
     expect(Number(before[0]?.price)).toBe(first);
     // The alarm ends, and comes back.
     expect(await list(0.01)).toBe(0);
@@ -277,6 +278,38 @@ describe('watch', () => {
     // A look with suspects tells nobody.
     await run(['watch', 'prices.yaml', '--list', 'mine.csv', '--with-suspects'], address);
     expect(deliveries).toHaveLength(3);
+  });
+
+  test('tells of an unsure alarm with --unsure alone, and says why it is unsure', async () => {
+    const { deliveries, address } = await openReceiver();
+    await write('prices.yaml', PIPELINE + NOTIFY);
+    await copyLake();
+    const { product, currency, first, second } = await findProduct("starts_with(grade_reason, 'two shops, ')");
+    const lowest = (first + second) / 2;
+    await write('mine.csv', `product,price,currency,lowest\n${product},${second},${currency},${lowest.toFixed(2)}\n`);
+    const watch = ['watch', 'prices.yaml', '--list', 'mine.csv'];
+    expect((await run(watch, address)).code).toBe(0);
+    expect(deliveries).toEqual([]);
+    expect((await run([...watch, '--unsure'], address)).code).toBe(7);
+    const because = `two shops, ${(second / first).toFixed(2)} times apart`;
+    expect(readNotices(deliveries)).toMatchObject([
+      [{ kind: 'price', product, alarm: 'unsure', unsureBecause: because, text: expect.stringContaining(because) }],
+    ]);
+  });
+
+  test('tells of a shop that alone sells the product', async () => {
+    const { deliveries, address } = await openReceiver();
+    await write('prices.yaml', PIPELINE + NOTIFY);
+    await copyLake();
+    const [[product, currency, price] = []] = (await readLake(path.join(cwd, 'lake'), (glob) => {
+      return `SELECT product_id, any_value(currency), max(price)::VARCHAR FROM ${glob('items')}
+        WHERE is_listed AND regexp_full_match(product_id, '[0-9]+') AND price > 1
+        GROUP BY product_id HAVING count(*) = 1 ORDER BY product_id`;
+    })) as string[][];
+    const own = (Number(price) + 0.01).toFixed(2);
+    await write('mine.csv', `product,price,currency,lowest\n${product},${own},${currency},${own}\n`);
+    expect((await run(['watch', 'prices.yaml', '--list', 'mine.csv'], address)).code).toBe(7);
+    expect(readNotices(deliveries)).toMatchObject([[{ product, alarm: 'sure', unsureBecause: null }]]);
   });
 
   test('keeps an alarm that could not be sent beside its state, and exits with 7 all the same', async () => {

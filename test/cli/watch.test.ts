@@ -10,6 +10,9 @@ const KETTLE = '4006381333931';
 const LAMP = '4012345678901';
 const TOASTER = '4012345678918';
 const MUG = '4012345678925';
+const VASE = '4012345678932';
+const BOOK = '4012345678949';
+const PEN = '4012345678956';
 /** Days of November and prices from then on, of each shop; null: not listed. */
 const PAST: Record<string, Past[]> = {
   // Beta went below 20 first and came back; Gamma followed before it did, then Alpha, who still are.
@@ -18,6 +21,10 @@ const PAST: Record<string, Past[]> = {
   // Gamma lost two digits on the tenth.
   [TOASTER]: ['1:10', '1:11', '1:10 10:0.1', '1:9.5'].map(parsePast),
   [MUG]: ['1:0.01'].map(parsePast),
+  // One alone is cheap.
+  [VASE]: ['1:10', '1:17', '1:18', '1:19'].map(parsePast),
+  [BOOK]: ['1:10', '1:12'].map(parsePast),
+  [PEN]: ['1:10'].map(parsePast),
 };
 
 function parsePast(text: string): Past {
@@ -149,6 +156,42 @@ describe('watch', () => {
     ]);
     // The look with suspects left no trace.
     expect(parseRows((await watch(file, '--json')).stdout)[0]).toMatchObject({ changes: [] });
+  });
+
+  test.each([
+    ['the lowest price stands alone', VASE, 18, 'the lowest price stands alone: the next is 1.70 times as high'],
+    ['one shop alone sells it', PEN, 19, 'your price is 1.90 times as high, and no other shop sells it'],
+    ['one shop alone sells it, for more', PEN, 6, '1.67 times your price, and no other shop sells it'],
+  ])('is unsure of an alarm if %s, says why, and raises it with --unsure', async (_why, product, price, reason) => {
+    const file = await list('unsure.csv', ['product,price,lowest', `${product},${price},16`]);
+    const { code, stdout } = await watch(file, '--json');
+    const because = [`10.0000 Alpha: ${reason}`];
+    const row = { below_now: ['Alpha'], alarms: 1, sure_alarms: 0, alarm: 'unsure', unsure_because: because };
+    expect([code, parseRows(stdout)]).toMatchObject([0, [row]]);
+    const show = (columns: number) => runHere(['watch', '--lake', lake, '--list', file], { columns });
+    expect((await show(300)).stdout).toContain(`10.00 Alpha: ${reason}`);
+    expect((await show(80)).stdout).toMatch(/ unsure /u);
+    const { code: alarmed, stdout: error } = await watch(file, '--unsure', '--json');
+    expect([alarmed, JSON.parse(error)]).toMatchObject([
+      7,
+      { error: { code: 'below_allowed', facts: { rows: [row] } } },
+    ]);
+    for (const other of [['--compliance'], ['--suggest', 'cheapest']]) {
+      expect((await watch(file, ...other)).code, other[0]).toBe(0);
+      expect((await watch(file, ...other, '--unsure')).code, other[0]).toBe(7);
+    }
+  });
+
+  test.each([
+    ['other shops ask about as much', BOOK, 12],
+    ['one shop alone sells it, for about your own price', PEN, 15],
+  ])('is sure of an alarm if %s', async (_why, product, price) => {
+    const file = await list('sure.csv', ['product,price,lowest', `${product},${price},11`]);
+    const { code, stdout } = await watch(file, '--json');
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      7,
+      { error: { facts: { rows: [{ alarms: 1, sure_alarms: 1, alarm: 'sure', unsure_because: [] }] } } },
+    ]);
   });
 
   test('says that no price counts', async () => {

@@ -49,6 +49,27 @@ test('the page tells what changed since watch last ran, and leaves its result as
   await explored.close();
 });
 
+test('the page says how sure an alarm is, and why', async () => {
+  const file = join(folder, 'unsure.csv');
+  await writeFile(
+    file,
+    'product,price,currency,lowest\nacme-lamp,99.00,EUR,60.00\nacme-r1,99.00,EUR,85.00\n4006381333931,99.00,EUR,90.00\n',
+  );
+  story.at('20 09:00');
+  const lamp = { brand: 'Acme', mpn: 'Lamp', title: 'Lamp' };
+  story.add({ ...lamp, siteId: 11n, price: 10_000 });
+  story.add({ ...lamp, siteId: 33n, price: 5_000 });
+  story.add({ gtin: '4006381333931', brand: 'Acme', title: 'Acme Clock', siteId: 11n, price: 10_000 });
+  story.add({ gtin: '4006381333931', brand: 'Zeta', title: 'Zeta Clock', siteId: 33n, price: 8_000 });
+  await story.run();
+  const explored = await explore(story, { list: file });
+  const page = toText(await explored.page('/list'));
+  expect(page).toMatch(/ Market sure .* Market unsure 1 reason 50\.0000 Market: two shops, 2\.00 times apart /u);
+  expect(page).toContain('Market unsure 1 reason 80.0000 Market: no other listing names its brand ');
+  expect(toText(await explored.page('/'))).toContain('below your lowest allowed price for 1, and perhaps for 2 more');
+  await explored.close();
+});
+
 test('a result that cannot be read is none', async () => {
   await writeFile(`${list}.watch.parquet`, 'not Parquet');
   const explored = await explore(story, { list });

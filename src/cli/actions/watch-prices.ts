@@ -41,13 +41,18 @@ const SHOWN = {
   undercut_since: 'undercut since',
   below_first: 'below allowed',
   below_since: 'since',
+  alarm: 'alarm',
+  unsure_because: 'unsure because',
   reason: 'not found',
   left_out: 'left out',
   changes: 'changed',
 } as const;
 
-/** Left out where no attribute tells. */
-const TOLD = ['in_stock_cheapest', 'in_stock_shop', 'delivered_cheapest', 'delivered_shop'] as const;
+/** Left out where no row has a value. */
+const RARE = ['in_stock_cheapest', 'in_stock_shop', 'delivered_cheapest', 'delivered_shop', 'alarm'] as const;
+
+/** A narrow terminal keeps these longest. */
+const KEPT = ['product', 'price', 'currency', 'cheapest', 'cheapest_shop', 'alarm', 'unsure_because'];
 
 const SHOWN_BREACHES = {
   product: 'product',
@@ -101,11 +106,12 @@ export async function watchPrices(request: Arguments<typeof watch>, context: Com
     await createWatched(db, { ...request, before, now: context.io.now() });
     const keep = async () => {
       await keepState(db, state);
-      const alarms = told.receivers.length === 0 ? [] : await findPriceAlarms(db, request.ownSite, context.io.now());
+      const alarms =
+        told.receivers.length === 0 ? [] : await findPriceAlarms(db, request.unsure === true, context.io.now());
       const news = { pipeline: told.name, command: 'watch', find: () => alarms, isComplete: true } as const;
       await notify(told.receivers, news, findWatchMemory(state), context.io);
     };
-    const headings = await withoutEmpty(db, 'watched', SHOWN, TOLD);
+    const headings = await withoutEmpty(db, 'watched', SHOWN, RARE);
     return finishWatch(opened, 'watched', headings, request, context, request.withSuspects ? undefined : keep);
   });
 }
@@ -124,9 +130,9 @@ async function finishWatch(
   const report =
     context.json && request.output === undefined
       ? await gatherReport(result)
-      : await writeResult(result, request, context, { headings, show });
+      : await writeResult(result, request, context, { headings, kept: KEPT, show });
   await keep?.();
-  await refuseBelow(opened.db, report, HINTS[table]);
+  await refuseBelow(opened.db, report, HINTS[table], request.unsure === true);
   return report;
 }
 
@@ -169,8 +175,16 @@ async function keepState(db: Database, state: string): Promise<void> {
   }
 }
 
-async function refuseBelow(db: Database, report: CommandReport | undefined, hint: string): Promise<void> {
-  const row = await db.row('SELECT count(*) AS products FROM found WHERE alarms > 0');
+/** Sure alarms fail the command, and with `unsure` all. */
+async function refuseBelow(
+  db: Database,
+  report: CommandReport | undefined,
+  hint: string,
+  unsure: boolean,
+): Promise<void> {
+  const row = await db.row("SELECT count(*) AS products FROM found WHERE alarm = 'sure' OR (alarm = 'unsure' AND $1)", [
+    unsure,
+  ]);
   const products = Number(row?.products ?? 0);
   if (products === 0) return;
   throw new PricelakeError(

@@ -108,6 +108,7 @@ export const watch = declareCommand({
         excludes: ['withSuspects', 'state'],
       },
     ),
+    unsure: flag('Raise the alarm for unsure ones as well: exit code 7 and messages'),
     state: file('File that saves the result, so that the next run can compare; default LIST.watch.parquet'),
     notify: NOTIFY,
     ...RESULT,
@@ -123,7 +124,7 @@ export const watch = declareCommand({
     ['pricelake watch --list mine.csv --suggest median-5% --format csv --output new.csv', 'New prices for your shop'],
     ['pricelake watch --list mine.csv --notify slack:SLACK_URL', 'Post new price alarms to Slack'],
   ],
-  notes: `product is a GTIN in any form, or a product_id from table products. lowest and highest are the prices that you allow. The exit code is 7 if a shop is below the lowest allowed price of a product, so that a scheduler can raise an alarm.
+  notes: `product is a GTIN in any form, or a product_id from table products. lowest and highest are the prices that you allow. The exit code is 7 if a shop is surely below the lowest allowed price of a product, so that a scheduler can raise an alarm. Column alarm says sure or unsure, and unsure_because why; --unsure raises it for both.
 By default, watch ignores prices that look wrong (is_counted of table offers), so they raise no alarm: column left_out says which, and why.
 --suggest stays within lowest and highest, uses only prices that count, and gives its reason in words. --compliance and --suggest save nothing for the next run.
 If semicolons separate the columns, prices may have a decimal comma: the prices of the file show which sign it is, and 1.299 alone is refused. A product that nobody sells is not an error: column reason says why no offer was found.

@@ -113,8 +113,19 @@ export const changesResult = z.union([
   z.object({ ...written.shape, ...counted }),
 ]);
 
+/** A line of the list; other tables of `watch` have no alarm. */
+const watchedRow = z
+  .object({
+    alarms: int64.nullable(),
+    sure_alarms: int64.nullable(),
+    alarm: z.enum(['sure', 'unsure']).nullable(),
+    unsure_because: z.array(z.string()),
+  })
+  .partial()
+  .catchall(anyValue);
+
 /** `watch`: the whole table, here or in a file. */
-export const watchResult = z.union([z.object({ rows: z.array(row), attribution: credits }), written]);
+export const watchResult = z.union([z.object({ rows: z.array(watchedRow), attribution: credits }), written]);
 
 /** `query`: rows, or with `--analysis` alone the analyses. */
 export const queryResult = z.union([

@@ -74,6 +74,8 @@ export const LINES: readonly (string | ShownColumn)[] = [
   { name: 'undercut_by', label: 'Undercut by', show: showNames },
   { name: 'undercut_since', label: 'Since', show: showDay },
   { name: 'below_now', label: 'Below allowed', show: showNames },
+  { name: 'alarm', label: 'Alarm' },
+  { name: 'unsure_because', label: 'Unsure because', show: showTexts('reason') },
   { name: 'changes', label: 'Changed', show: showTexts('change') },
   { name: 'left_out', label: 'Left out', show: showTexts('price') },
   { name: 'reason', label: 'Not found because' },
