@@ -31,7 +31,7 @@ const GENERATORS = {
 };
 const RULES = ['raw', 'six-lines', 'rule'];
 
-/** What the generators' shops use to say whether an offer is in stock. A user maps the same. */
+/** The attributes in which the generators' shops state whether an offer is in stock. A user would map the same ones. */
 const AVAILABILITY = [
   ...['inStock', 'availability', 'stock', 'dostupnost', 'beschikbaarheid', 'Verfügbarkeit'],
   ...['dostępność', 'disponibilità', 'disponibilité', 'verfuegbarkeit'],
