@@ -20,7 +20,7 @@ export const VARIABLES: [name: string, meaning: string][] = [
   ['XDG_CACHE_HOME', 'With `--remote`, files are kept in `pricelake` there. Default `~/.cache`.'],
   [
     'HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
-    'Proxy for calls to the service and for messages, and hosts that need none, as for curl. This machine needs none. A `lake.remote` does not use them.',
+    'Proxy for calls to the service, for messages and for a `lake.remote`, and hosts that need none, as for curl. This machine needs none.',
   ],
   ['NODE_EXTRA_CA_CERTS', "Node reads it: certificates (PEM) of your network's own authority."],
   ['NO_COLOR', 'Any value turns colours off.'],

@@ -2,6 +2,7 @@ import { pipeline, Readable, Transform } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { RemoteUrl } from '../formats/remote-url.js';
 import { hasSystemCode, PricelakeError } from '../io/errors.js';
+import { createAgents, nameHost } from './proxied-agents.js';
 
 /** The AWS SDK has 20 MB, so it is optional and loaded only for a remote. */
 export interface Sdk {
@@ -42,7 +43,7 @@ export function createS3Client(
   const client = new s3.S3Client({
     maxAttempts: attempts,
     forcePathStyle: pathStyle,
-    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: silenceMs },
+    requestHandler: { ...createAgents(CONNECT_MS), connectionTimeout: CONNECT_MS, socketTimeout: silenceMs },
     ...(endpoint === undefined ? {} : { endpoint }),
     // The SDK needs a region, although stores other than AWS take any.
     ...(region === undefined ? (endpoint === undefined ? {} : { region: 'us-east-1' }) : { region }),
@@ -58,6 +59,12 @@ export function createS3Client(
     },
     { step: 'deserialize', name: 'keepDate', priority: 'high' },
   );
+  // After the signature, which is of the host's own path.
+  client.middlewareStack.add((next) => (input) => next({ ...input, request: nameHost(input.request as never) }), {
+    step: 'deserialize',
+    name: 'nameHost',
+    priority: 'low',
+  });
   client.middlewareStack.add(
     (next, { commandName }) =>
       async (input) => {

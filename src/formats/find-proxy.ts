@@ -1,0 +1,46 @@
+import { PricelakeError } from '../io/errors.js';
+import { LOOPBACK } from './receiver-url.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The proxy that requests to a URL go through, by the variables that curl and Node read; names in small letters take
+ * precedence. Undefined for this machine, for hosts of NO_PROXY, and without a proxy. Without HTTPS_PROXY, https goes
+ * through the proxy of HTTP_PROXY.
+ * @throws PricelakeError `config` for a proxy that is not an http or https URL
+ */
+export function findProxy(url: string, env: Environment = process.env): URL | undefined {
+  const { protocol, hostname, port } = new URL(url);
+  if (LOOPBACK.test(hostname)) return undefined;
+  const proxy = (protocol === 'https:' ? readProxy('HTTPS_PROXY', env) : undefined) ?? readProxy('HTTP_PROXY', env);
+  if (proxy === undefined) return undefined;
+  const direct = env.no_proxy || env.NO_PROXY || '';
+  const isDirect = direct.split(/[,\s]+/).some((entry) => isNamed(entry, hostname, port || defaultPort(protocol)));
+  return isDirect ? undefined : proxy;
+}
+
+/** True if the environment names a proxy for any host. */
+export function hasProxy(env: Environment = process.env): boolean {
+  return ['HTTPS_PROXY', 'HTTP_PROXY'].some((name) => readProxy(name, env) !== undefined);
+}
+
+const defaultPort = (protocol: string): string => (protocol === 'https:' ? '443' : '80');
+
+/** True if an entry of NO_PROXY is `*`, or names the host or a domain of it, and its port if it has one. */
+function isNamed(entry: string, hostname: string, port: string): boolean {
+  if (entry === '*') return true;
+  const [, name = '', only] = /^(?:\*?\.)?(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+  if (name === '' || (only !== undefined && only !== port)) return false;
+  return hostname === name || hostname.endsWith(`.${name}`);
+}
+
+/** `proxy.example:3128` means http, as it does for curl. The message does not repeat the text: it may hold a password. */
+function readProxy(name: string, env: Environment): URL | undefined {
+  const given = env[name.toLowerCase()] || env[name];
+  if (given === undefined || given === '') return undefined;
+  const text = given.includes('://') ? given : `http://${given}`;
+  if (URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)) return new URL(text);
+  throw new PricelakeError('config', `${name} is not the http or https URL of a proxy`, {
+    hint: `Set ${name} to an address such as http://proxy.example:3128.`,
+  });
+}
