@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
 import { parseExactJson } from '../api/exact-json.js';
+import { withoutMark } from '../formats/byte-order-mark.js';
 import type { Io } from '../io/io.js';
 import type { EventStore } from './event-store.js';
 import { Refusal } from './refusal.js';
@@ -38,7 +39,8 @@ export async function takeDelivery(
     });
   }
   // The headers with id and type are not signed, so only the body counts.
-  const event = readEvent(body);
+  const text = withoutMark(body);
+  const event = readEvent(text);
   const facts = { attempt, bytes: body.length };
   if ('fault' in event) {
     const file = await store.setAside(body);
@@ -55,7 +57,7 @@ export async function takeDelivery(
     io.log('error', 'webhook.set_aside', { reason: 'of an unknown type', type, eventId, file, ...facts });
     return 202;
   }
-  const isNew = await store.land(eventId, body);
+  const isNew = await store.land(eventId, text);
   io.log('info', isNew ? 'webhook.landed' : 'webhook.repeat', { eventId, changes, cursor, ...facts });
   if (isNew) desk.onLanded();
   return 204;

@@ -1,9 +1,35 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { EventStore } from '../../src/webhook/event-store.js';
+import { startReceiver } from '../../src/webhook/receiver.js';
 import { failure } from '../failure.js';
-import { changeText, openWorld, readItems, readTruth, type World } from './world.js';
+import { SECRET, sign } from '../webhook/delivery.js';
+import { changeText, moveOn, openWorld, readItems, readTruth, testIo, type World } from './world.js';
 
 let world: World;
 afterEach(() => world.close());
+
+test('the body of a webhook may begin with a byte-order mark, which its signature covers', async () => {
+  world = await openWorld({ items: 40, sites: 2 });
+  await world.sync();
+  const changes = await moveOn(world, { hours: 1, changes: 5 });
+  const store = await EventStore.open(world.lakePath, testIo);
+  const address = { host: '127.0.0.1', port: 0, path: '/webhook', maxBodyBytes: 100_000 };
+  const ages = { maxAgeMs: 3_600_000, maxSkewMs: 60_000 };
+  const receiver = await startReceiver(
+    { ...address, ...ages, secrets: { current: async () => [SECRET] }, store },
+    testIo,
+  );
+  try {
+    const body = `\uFEFF{"id":"evt_1","type":"changes","cursor":null,"changes":[${changes.join()}]}`;
+    const headers = { 'Service-Signature': sign(body, { at: new Date() }) };
+    expect((await fetch(receiver.url, { method: 'POST', headers, body })).status).toBe(204);
+  } finally {
+    await receiver.close();
+  }
+  const { row } = await world.sync();
+  expect(row).toMatchObject({ rejected: 0n, deduplicated: 5n });
+  expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+});
 
 describe('answers of the service', () => {
   test.each(['ndjson', 'csv'] as const)('may begin with a byte-order mark, with an export as %s', async (format) => {
