@@ -3,10 +3,9 @@ import type { Io } from '../io/io.js';
 import { sumLanded } from '../journal/run-state.js';
 import { explainSystemFault } from '../lake/faults.js';
 import { withRemote } from '../remote/remote.js';
-import { landRun, landRunDatasets } from './land/land-run.js';
+import { isIdle, landRun, landRunDatasets } from './land/land-run.js';
 import { NO_DEADLINE } from './open/deadline.js';
 import { closeRun, dropIdleRun, openRun, type Run } from './open/open-run.js';
-import { isIdle } from './prove/run-record.js';
 import type { SyncOptions } from './sync.js';
 import { timeTry } from './time-try.js';
 

@@ -1,6 +1,7 @@
 import { createOfflineClient } from '../api/offline-client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
+import { sumLanded } from '../journal/run-state.js';
 import type { RunStep } from '../journal/tries.js';
 import { type Attribution, readAttributions } from '../lake/attribution.js';
 import { compactLake } from '../lake/compact.js';
@@ -13,15 +14,15 @@ import type { RunCaps } from '../plan/allowance.js';
 import { type Remote, withRemote } from '../remote/remote.js';
 import type { CheckResult } from '../tables/table.js';
 import type { Batch } from './apply/apply.js';
-import { applyRun } from './apply/apply-run.js';
+import { applyRun, isUnchanged } from './apply/apply-run.js';
 import { deriveRun } from './derive/derive-run.js';
 import { type TakenHistories, takeHistories } from './fetch-histories.js';
 import type { LandedInput } from './land/land-run.js';
-import { landRun } from './land/land-run.js';
+import { isIdle, landRun } from './land/land-run.js';
 import { type Deadline, NO_DEADLINE } from './open/deadline.js';
 import { closeRun, dropIdleRun, type OpenOptions, openRun, type Run } from './open/open-run.js';
 import { proveRun } from './prove/prove-run.js';
-import { countReceived, describeRun, isIdle, isUnchanged, type RunRow } from './prove/run-record.js';
+import { describeRun, type RunRow } from './prove/run-record.js';
 import { publishRun } from './publish/publish.js';
 import { timeTry } from './time-try.js';
 
@@ -142,7 +143,7 @@ async function runSteps(
 
 /** Nothing is new: no file is written, and the run's row of the ledger waits for the next run that writes. */
 async function endIdle(run: Run, landed: LandedInput, applied?: Batch): Promise<RunReport> {
-  const tally = applied && { received: countReceived(run), ...applied.tally };
+  const tally = applied && { received: sumLanded(run.landing.journal.state).rows, ...applied.tally };
   const row = await describeRun(run, landed, tally, applied);
   await dropIdleRun(run);
   await run.memory.append({ type: 'idle', row });

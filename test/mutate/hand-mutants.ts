@@ -196,7 +196,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a run goes idle while an item waits for another read',
-    file: 'src/run/prove/run-record.ts',
+    file: 'src/run/open/at-rest.ts',
     find: 'stale_items.files.some(({ rows }) => rows > 0n)',
     replace: 'stale_items.files.some(({ rows }) => rows < 0n)',
     tests: DIFFERENCES,
@@ -249,7 +249,7 @@ export const HAND_MUTANTS: readonly HandMutant[] = [
   },
   {
     name: 'a sample counts items that are gone',
-    file: 'src/run/prove/prove-sample.ts',
+    file: 'src/run/land/land-comparisons.ts',
     find: '{items} WHERE gone_at IS NULL',
     replace: '{items} WHERE true',
     tests: DIFFERENCES,

@@ -11,18 +11,21 @@ import type { NextSources } from '../../apply/sources.js';
 import type { TypedFile } from '../../apply/type-file.js';
 import { countTyped, ItemReader } from '../../apply/typed-rows.js';
 import { openStep, reportStep } from '../../io/io.js';
+import { readPublishable } from '../../journal/landings.js';
+import { isPublishable, type Publishable, sumLanded } from '../../journal/run-state.js';
 import { loadFooterReader } from '../../lake/data-file.js';
 import { isSmall } from '../../lake/table-rows.js';
 import type { CopyVerdict } from '../../plan/judge-copy.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import { FEW_ROWS } from '../../sql/graph.js';
 import { establishListing } from '../land/establish-listing.js';
+import { askFacets } from '../land/land-comparisons.js';
 import type { LandedInput } from '../land/land-run.js';
 import { hydrateRun, landRunDatasets, rereadStale } from '../land/land-run.js';
 import { proveCopy } from '../land/prove-copy.js';
-import type { Run } from '../open/open-run.js';
-import { askFacets } from '../prove/prove-facets.js';
-import { countReceived } from '../prove/run-record.js';
+import { isComplete } from '../open/at-rest.js';
+import { readLakeSelection } from '../open/dataset-selection.js';
+import { noteCalls, type Run } from '../open/open-run.js';
 import { type Batch, compareRun, type FoundRows, judgeAgain, judgeRun, mergeRun, type ReadChanges } from './apply.js';
 import { isDistrusted, lookAtTold } from './look-at-told.js';
 import { findNextSources } from './seen-sources.js';
@@ -47,6 +50,40 @@ export async function applyRun(run: Run, landed: LandedInput): Promise<AppliedRu
   return { ...batch, datasets, facets };
 }
 
+/** True when whole rows were read that show what the lake holds already, and no source was seen since: no file has to be written. */
+export async function isUnchanged(
+  run: Run,
+  { merge, sites, sources, stale, tally, newChanges, comparison }: AppliedRun,
+): Promise<boolean> {
+  const isSame =
+    merge.change.rows === undefined &&
+    sites.changed === undefined &&
+    sources.changed === undefined &&
+    stale.rows === undefined &&
+    tally.rejected === 0n &&
+    newChanges === 0n;
+  if (!isSame || !isSelectionNoted(run) || comparison.differences + comparison.missed > 0n) return false;
+  return isComplete(run);
+}
+
+/** The lake notes what the run is a copy of. */
+function isSelectionNoted({ selection, tables, landing }: Run): boolean {
+  if ((landing.journal.state.decision?.added ?? []).length > 0) return false;
+  return String(readLakeSelection(tables.items) ?? '') === String(selection);
+}
+
+/** The row equation as it was before anything was published: a later try finds rows in place and would miscount. */
+export async function settleTally(run: Run, counted: Batch['tally']): Promise<Publishable> {
+  const { landing, io } = run;
+  if (!isPublishable(landing.journal.state)) {
+    // Counted as the bytes landed, not from the tables: the row equation compares the two.
+    const tally = { received: sumLanded(landing.journal.state).rows, ...counted };
+    await landing.journal.append({ type: 'tally', ...tally }, noteCalls(run));
+    io.log('debug', 'settled', { ...tally });
+  }
+  return readPublishable(landing);
+}
+
 async function applyLanded(
   run: Run,
   landed: LandedInput,
@@ -54,7 +91,7 @@ async function applyLanded(
   facets: string | undefined,
 ): Promise<Omit<AppliedRun, 'datasets' | 'facets'>> {
   if (isSmallRun(run)) await run.db.useThreads(1);
-  const step = openStep(run.io, 'typing', { totalRows: countReceived(run) });
+  const step = openStep(run.io, 'typing', { totalRows: sumLanded(run.landing.journal.state).rows });
   const changes = await typeChanges(run, landed);
   step.add(
     changes.reduce((sum, { rows }) => sum + BigInt(rows), 0n),
@@ -113,7 +150,7 @@ async function mergeRead(run: Run, landed: LandedInput, read: ReadChanges, found
  */
 function isSmallRun(run: Run): boolean {
   const { files } = run.tables.items;
-  return files.length > 0 && isSmall(files, FEW_ROWS) && countReceived(run) <= FEW_ROWS;
+  return files.length > 0 && isSmall(files, FEW_ROWS) && sumLanded(run.landing.journal.state).rows <= FEW_ROWS;
 }
 
 async function typeChanges({ typing }: Run, { feed, events, backfill }: LandedInput): Promise<TypedFile[]> {

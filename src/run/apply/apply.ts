@@ -29,10 +29,10 @@ import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
 import type { LandedInput } from '../land/land-run.js';
+import { hasTooManySites } from '../open/items-layout.js';
 import type { Run } from '../open/open-run.js';
 import { findAbsent } from './absent-fields.js';
 import type { ApplySteps } from './apply-steps.js';
-import { hasTooManySites } from './items-layout.js';
 import type { Moment } from './service-time.js';
 import { chooseSteps } from './steps-in-parts.js';
 

@@ -3,7 +3,7 @@ import type { RelationGraph } from '../../sql/graph.js';
 import { asRows } from '../../sql/model.js';
 import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
-import { divideRows, filesOf, readParts } from '../derive/divide.js';
+import { divideRows, filesOf, readParts } from './divide.js';
 
 /** Gives the rows of a relation, for use after FROM: all of them, or those of one part. */
 export type Read = (rows: Relation) => Sql;

@@ -1,9 +1,9 @@
 import { findSources, type NextSources } from '../../apply/sources.js';
 import type { Probes } from '../../journal/reads.js';
 import { join, type Sql, sql } from '../../sql/sql.js';
-import { isTold, readStaleAfter } from '../derive/told.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
+import { isTold, readStaleAfter } from '../open/told-rows.js';
 import type { Batch, JudgedRun } from './apply.js';
 
 /** Finds when each source was last seen, by all that the run has read. */
@@ -39,7 +39,7 @@ export async function findNextSources(
       measured: isMeasured ? (isWhole ? exported.typed : lake.items) : undefined,
       isWhole,
     },
-    { staleAfter: await readStaleAfter(run), at: moment.at, runId: landing.runId },
+    { staleAfter: await readStaleAfter(run, graph), at: moment.at, runId: landing.runId },
   );
 }
 

@@ -5,21 +5,21 @@ import { type Attribution, describeAttributions, readAttributions } from '../../
 import { append, KEEP, replaceAll } from '../../lake/table-change.js';
 import type { LandedDatasets } from '../../source/datasets.js';
 import type { ItemFile } from '../../source/item-files.js';
+import { skipSample } from '../../source/sample.js';
 import { quoteIdentifier } from '../../sql/quote.js';
 import type { Relation } from '../../sql/relation.js';
 import { columnsOf, sql } from '../../sql/sql.js';
 import { type CopiedDatasets, DERIVED_TABLES } from '../../tables/table.js';
-import type { AppliedRun } from '../apply/apply-run.js';
+import { type AppliedRun, settleTally } from '../apply/apply-run.js';
 import { settleServiceTime } from '../apply/service-time.js';
+
+import { type AskedSample, askSample, chooseSample, landServiceProducts } from '../land/land-comparisons.js';
 import type { LandedInput } from '../land/land-run.js';
 import type { Run } from '../open/open-run.js';
-import { landServiceProducts } from '../prove/prove-products.js';
-import { chooseRunSample, proveRunSample, type SampleProof } from '../prove/prove-sample.js';
-import { settleTally } from '../prove/run-record.js';
+import { listTold } from '../open/told-rows.js';
 import { stageDays } from './days.js';
 import { deriveTables } from './derive.js';
 import { NextLake, type StagedTable, Staging } from './stage.js';
-import { stageTold } from './told.js';
 
 /** The next version of the lake's tables but for those that describe the run itself. */
 export interface DerivedRun {
@@ -27,8 +27,8 @@ export interface DerivedRun {
   settled: Publishable;
   next: NextLake;
   attributions: Attribution[];
-  /** A sample of the service's items, compared meanwhile. */
-  compared: SampleProof;
+  /** A sample of the service's items, read meanwhile; undefined where none is compared. */
+  sampled: AskedSample | undefined;
   /** Files of the service's own products; undefined where none are compared. */
   products: ItemFile[] | undefined;
 }
@@ -54,17 +54,15 @@ async function stageTables(
   staging.done();
   const deriving = openStep(run.io, 'deriving', { unit: 'tables', totalRows: DERIVED });
   const next = new NextLake(run, tables);
-  const { compared, derived } = await next.guard(() =>
-    deriveBeside(run, landed, applied, next, { metadata, deriving }),
-  );
+  const { sampled, derived } = await next.guard(() => deriveBeside(run, landed, applied, next, { metadata, deriving }));
   deriving.done();
-  return { next: next.with(...derived), attributions, compared };
+  return { next: next.with(...derived), attributions, sampled };
 }
 
 /** The derived tables, and the closed days. */
 const DERIVED = BigInt(DERIVED_TABLES.length + 1);
 
-/** Derives tables from those that are staged, and compares a sample of items meanwhile. */
+/** Derives tables from those that are staged, and has a sample of items read meanwhile. */
 async function deriveBeside(
   run: Run,
   landed: LandedInput,
@@ -74,14 +72,7 @@ async function deriveBeside(
 ) {
   // Chosen while tables are derived, the sample would take memory beside them.
   const chosen = await chooseRunSample(run, landed, await next.rows('items'), applied);
-  const compare = async () =>
-    proveRunSample(run, chosen, {
-      ...{ items: await next.rows('items'), history: await next.rows('history') },
-      stale_items: await next.rows('stale_items'),
-      cursor: landed.window.to,
-      lowWatermark: landed.lowWatermark?.changedAt ?? null,
-      ...{ skew: applied.skew, datasetPattern: applied.datasetPattern },
-    });
+  const ask = async () => chosen && askSample(run, chosen).catch((error: unknown) => skipSample(error, run.io));
   const derive = () =>
     new Staging(run, metadata, deriving).guard(async (own) => {
       const derived = await deriveTables(run, applied.merge, applied.sources.flipped, { next, staging: own });
@@ -90,8 +81,20 @@ async function deriveBeside(
       const now = await settleServiceTime(run.graph, seen, applied.moment);
       return [...derived, await stageDays(run, now, before, { next, staging: own })];
     });
-  const [compared, derived] = await settleAll([compare(), derive()]);
-  return { compared, derived };
+  const [sampled, derived] = await settleAll([ask(), derive()]);
+  return { sampled, derived };
+}
+
+/** Another sample in each run, the same in each of its tries. Undefined where none is wanted. */
+async function chooseRunSample(
+  { graph, landing }: Run,
+  { plan: { comparisons } }: LandedInput,
+  items: Relation,
+  { names, toldSample }: AppliedRun,
+) {
+  if (comparisons.sample === 0) return undefined;
+  const sampled = { items, readable: names.readable, first: toldSample };
+  return chooseSample(graph, sampled, comparisons.sample, landing.runId);
 }
 
 /** Stages the tables of what landed. */
@@ -118,6 +121,17 @@ async function stageLanded(
   const told = await stageTold(run, staging);
   if (stale.rows === undefined) return [...staged, ...told];
   return [...staged, ...told, await staging.stage('stale_items', replaceAll(tables.stale_items, stale.rows))];
+}
+
+/** Stages the tables whose rows the pipeline file says, where it says others than before. */
+function stageTold(run: Run, staging: Staging): Promise<StagedTable[]> {
+  return Promise.all(
+    listTold(run).map(({ table, rows, told }) => {
+      const made = rows.map((row) => ({ ...row, run_id: run.landing.runId }));
+      const select = sql`SELECT ${columnsOf(table)} FROM ${run.graph.load(`told_${table}`, table, made)}`;
+      return staging.stage(table, replaceAll(run.tables[table], select), { told });
+    }),
+  );
 }
 
 /** Up to when items were polled: the next run needs it where this one did not come to the feed's end. */

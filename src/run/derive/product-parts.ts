@@ -5,7 +5,7 @@ import type { Relation } from '../../sql/relation.js';
 import { code, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
 import { loadTableSchema } from '../../tables/schemas.js';
 import type { TableName } from '../../tables/table.js';
-import { divideRows, filesOf, type PartFile, readParts } from './divide.js';
+import { divideRows, filesOf, type PartFile, readParts } from '../apply/divide.js';
 
 /** So many items are grouped by product at once: what groups hold can't all be spilled. */
 const WHOLE_ITEMS = 1_100_000n;

@@ -10,7 +10,7 @@ import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
 import { relateFiles } from '../../sql/table-relation.js';
 import type { Applied, FileChange, StagedFile, TableName } from '../../tables/table.js';
-import { chooseItemsLayout } from '../apply/items-layout.js';
+import { chooseItemsLayout } from '../open/items-layout.js';
 import type { Run } from '../open/open-run.js';
 
 /** A table's next version, written beside the lake. */

@@ -29,6 +29,7 @@ import { type CursorWindow, openWindow } from '../../tables/cursor-window.js';
 import { fitName } from '../../tables/item-names.js';
 import type { RunMode } from '../../tables/table.js';
 import { listEvents } from '../../webhook/event-files.js';
+import { isAtRest } from '../open/at-rest.js';
 import { checkSelection } from '../open/dataset-selection.js';
 import type { Run } from '../open/open-run.js';
 import { RunPlanner } from '../plan/run-planner.js';
@@ -74,6 +75,14 @@ export async function landRun(run: Run): Promise<LandedInput> {
       return landed;
     }
   }
+}
+
+/** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
+export async function isIdle(run: Run, landed: LandedInput): Promise<boolean> {
+  if (run.landing.journal.state.probes.sites.size > 0) return false;
+  const { lowWatermark, feed, events, backfill } = landed;
+  if (lowWatermark !== undefined || feed?.changes !== 0 || events.changes + backfill.changes > 0) return false;
+  return isAtRest(run);
 }
 
 /** Undefined where the feed asks for another plan: the service refuses its cursor, or it does not name items. */

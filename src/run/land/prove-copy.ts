@@ -11,7 +11,7 @@ import type { Relation } from '../../sql/relation.js';
 import { code, sql, writeTyped } from '../../sql/sql.js';
 import { LAG_MS } from '../../tables/table.js';
 import type { Run } from '../open/open-run.js';
-import { loadFacets } from '../prove/prove-facets.js';
+import { loadFacets } from './land-comparisons.js';
 import type { LandedInput } from './land-run.js';
 
 /** The typed copy beside the lake, the changes, and the service's counts behind it. */

@@ -27,8 +27,8 @@ import { findItemPath } from '../../tables/item-names.js';
 import type { DatasetSelection } from '../../tables/table.js';
 import { checkLanding } from '../../verify/prove-landing.js';
 import { removeEvents } from '../../webhook/event-files.js';
-import { refuseOtherPartitions } from '../apply/items-layout.js';
 import { refuseNarrowing, showSelection } from './dataset-selection.js';
+import { refuseOtherPartitions } from './items-layout.js';
 import {
   acceptTables,
   findStandings,

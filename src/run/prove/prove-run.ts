@@ -22,6 +22,7 @@ import type { Run } from '../open/open-run.js';
 import type { Tables } from '../open/open-tables.js';
 import { proveFacets } from './prove-facets.js';
 import { proveProducts } from './prove-products.js';
+import { proveRunSample } from './prove-sample.js';
 import { describeRun, type RunRow } from './run-record.js';
 
 /** A batch that no gate holds: what will be published. */
@@ -39,7 +40,7 @@ export interface ProvedRun {
 }
 
 /**
- * Compares the lake as it would be with the service's own counts and products, and checks it.
+ * Compares the lake as it would be with a sample of the service's items and its own counts and products, and checks it.
  * @throws PricelakeError `gate_failed` where a gate holds the batch
  */
 export async function proveRun(
@@ -50,8 +51,9 @@ export async function proveRun(
   { waived }: { waived: boolean },
 ): Promise<ProvedRun> {
   return derived.next.guard(async () => {
-    const { attributions, compared, settled } = derived;
-    const { products, facets } = await reportStep(run.io, 'comparing', () => compareCounts(run, applied, derived));
+    const { attributions, settled } = derived;
+    const compare = () => compareWithService(run, landed, applied, derived);
+    const { compared, products, facets } = await reportStep(run.io, 'comparing', compare);
     const next = derived.next.with(...(await stageServiceProducts(run, products.rows, attributions)));
     const items = await run.graph.count(await next.rows('items'));
     const usage = await countUsage(run);
@@ -63,9 +65,17 @@ export async function proveRun(
   });
 }
 
-async function compareCounts(run: Run, { facets, names }: AppliedRun, { next, products }: DerivedRun) {
+async function compareWithService(
+  run: Run,
+  { window, lowWatermark }: LandedInput,
+  { facets, names, skew, datasetPattern }: AppliedRun,
+  { next, sampled, products }: DerivedRun,
+) {
+  const lake = { history: await next.rows('history'), stale_items: await next.rows('stale_items') };
+  const until = { cursor: window.to, lowWatermark: lowWatermark?.changedAt ?? null };
   const own = { products: await next.rows('products'), product_prices: await next.rows('product_prices') };
   return {
+    compared: await proveRunSample(run, sampled, { ...lake, ...until, skew, datasetPattern }),
     products: await proveProducts(run, own, products),
     facets: await proveFacets(run, await next.rows('items'), facets, names.readable),
   };

@@ -1,5 +1,5 @@
 import { type ApiClient, createClient } from '../../api/client.js';
-import { type DatasetNames, listDatasetNames, readKnownDatasets } from '../../apply/dataset-names.js';
+import { listDatasetNames, readKnownDatasets } from '../../apply/dataset-names.js';
 import { type FeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
 import { ItemReader } from '../../apply/typed-rows.js';
 import { TypingQueue } from '../../apply/typing-queue.js';
@@ -11,12 +11,12 @@ import { openLake } from '../../lake/lake.js';
 import { openSession } from '../../lake/session.js';
 import { LakeRows } from '../../lake/table-rows.js';
 import { limitClient } from '../../source/account.js';
-import { landSample, skipSample } from '../../source/sample.js';
+import { skipSample } from '../../source/sample.js';
 import { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
-import { code, sql, writeTyped } from '../../sql/sql.js';
+import { code, sql } from '../../sql/sql.js';
 import type { Applied } from '../../tables/table.js';
-import type { LandedInput } from '../land/land-run.js';
+import { type AskedSample, askSample, chooseSample } from '../land/land-comparisons.js';
 import { fetchDatasets } from '../open/dataset-selection.js';
 import type { Run } from '../open/open-run.js';
 import { readTables } from '../open/open-tables.js';
@@ -36,7 +36,6 @@ export const NO_SAMPLE: SampleProof = { sampled: 0n, mismatches: 0n, bound: 1, d
 
 /** The lake that a sample is compared with. */
 interface SampledLake {
-  items: Relation;
   history: Relation;
   stale_items: Relation;
   /** The change up to which items are applied; undefined without the feed. */
@@ -48,41 +47,14 @@ interface SampledLake {
   datasetPattern: string | null;
 }
 
-/** The sampled items' rows of the lake, and their ids. */
-interface ChosenSample {
-  rows: Relation;
-  ids: bigint[];
-}
-
-/** Items that come first, because they are read already, and names of the datasets that the key can read; undefined is all. */
-interface SampledBatch {
-  names: Pick<DatasetNames, 'readable'>;
-  toldSample: readonly bigint[];
-}
-
-/**
- * Chooses a run's seeded sample: another one in each run, the same in each of its tries. Undefined where none is wanted.
- */
-export async function chooseRunSample(
-  { graph, landing }: Pick<Run, 'graph' | 'landing'>,
-  { plan }: LandedInput,
-  items: Relation,
-  { names, toldSample }: SampledBatch,
-): Promise<ChosenSample | undefined> {
-  const size = plan.comparisons.sample;
-  return size === 0
-    ? undefined
-    : chooseSample(graph, { items, readable: names.readable, first: toldSample }, size, landing.runId);
-}
-
-/** Compares a run's sample with the lake, value by value. Without a call left, or an answer, nothing is sampled. */
+/** Compares a run's sample with the lake, value by value. Nothing counts as sampled where the answers make no sense. */
 export async function proveRunSample(
-  run: Run,
-  chosen: ChosenSample | undefined,
+  run: Pick<Run, 'graph' | 'typing' | 'io'>,
+  asked: AskedSample | undefined,
   lake: SampledLake,
 ): Promise<SampleProof> {
-  if (chosen === undefined) return NO_SAMPLE;
-  const comparison = await proveSample(run, chosen, lake).catch((error: unknown) => skipSample(error, run.io));
+  if (asked === undefined) return NO_SAMPLE;
+  const comparison = await compareSample(run, asked, lake).catch((error: unknown) => skipSample(error, run.io));
   if (comparison === undefined) return NO_SAMPLE;
   run.io.log(comparison.mismatches > 0n ? 'warn' : 'debug', 'sample.compared', { ...comparison });
   return comparison;
@@ -110,8 +82,8 @@ export async function proveItems(pipeline: Pipeline, size: number, io: Io, signa
     const rows = new LakeRows(graph, lake, tables, () => 0n);
     const sampled = await openSampledLake(graph, rows, tables.items.applied);
     const readable = plan.lockedDatasets === 0 ? undefined : await readReadableNames(graph, rows, client);
-    const chosen = await chooseSample(graph, { items: sampled.items, readable }, size, runId);
-    return await proveSample({ graph, landing, client, typing, io }, chosen, sampled);
+    const chosen = await chooseSample(graph, { items: sampled.items, readable, first: [] }, size, runId);
+    return await compareSample({ graph, typing }, await askSample({ client, landing, io }, chosen), sampled);
   } finally {
     await landing.journal.close();
     await client.close();
@@ -125,35 +97,11 @@ async function readReadableNames(graph: RelationGraph, rows: LakeRows, client: A
   return listDatasetNames(await fetchDatasets(client), known, false).readable;
 }
 
-/** Items that are only in datasets that the key can't read are left out: the service does not show them. */
-async function chooseSample(
-  graph: RelationGraph,
-  {
-    items,
-    readable,
-    first = [],
-  }: { items: Relation; readable: readonly string[] | undefined; first?: readonly bigint[] },
-  size: number,
-  seed: string,
-): Promise<ChosenSample> {
-  const shown =
-    readable === undefined
-      ? sql``
-      : sql` AND (coalesce(len(datasets), 0) = 0 OR list_has_any(datasets, ${code(writeTyped('VARCHAR[]', readable))}))`;
-  const rows = graph.table(
-    'sampled_items',
-    sql`SELECT * FROM ${items} WHERE gone_at IS NULL${shown} ORDER BY item_id NOT IN (${code(first.join(', ') || '-1')}), hash(item_id, ${seed}) LIMIT ${BigInt(size)}`,
-  );
-  const ids = await graph.rows(sql`SELECT item_id FROM ${rows}`);
-  return { rows, ids: ids.map((row) => row.item_id as bigint) };
-}
-
-async function proveSample(
-  { graph, typing, client, landing, io }: Pick<Run, 'graph' | 'landing' | 'client' | 'typing' | 'io'>,
-  { rows: items, ids }: ChosenSample,
+async function compareSample(
+  { graph, typing }: Pick<Run, 'graph' | 'typing'>,
+  { rows: items, files, missing }: AskedSample,
   { history, stale_items, cursor, lowWatermark, skew, datasetPattern }: SampledLake,
 ): Promise<SampleProof> {
-  const { files, missing } = await landSample(client, landing, ids, io);
   const typed = await settleAll(files.map((file) => typing.typeApart({ ...file, origin: 'page' })));
   const { rows: exported_items } = await new ItemReader(graph, datasetPattern).exported(typed);
   const missing_sample = code(`SELECT unnest(CAST([${missing.join(', ')}] AS BIGINT[])) AS item_id`);
@@ -177,7 +125,7 @@ async function openSampledLake(
   graph: RelationGraph,
   lake: LakeRows,
   { cursor, polledAt }: Pick<Applied, 'cursor' | 'polledAt'>,
-): Promise<SampledLake> {
+): Promise<SampledLake & { items: Relation }> {
   const items = await lake.rows('items');
   const [history, stale_items] = [await lake.rows('history'), await lake.rows('stale_items')];
   const lowWatermark = await readKnownUntil(graph, items, polledAt);

@@ -1,22 +1,18 @@
 import { version as duckdbVersion } from '@duckdb/node-api';
 import { type Comparison, NO_COMPARISON } from '../../apply/compare-rows.js';
 import { UNKNOWN_SKEW } from '../../apply/feed-skew.js';
-import type { NextSources } from '../../apply/sources.js';
 import { countOf, formatCount } from '../../formats/count.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { countKept } from '../../journal/exports.js';
-import { readBegin, readPublishable } from '../../journal/landings.js';
-import { isPublishable, type Publishable, type RunProgress, sumLanded } from '../../journal/run-state.js';
-import { readPointer } from '../../lake/pointer.js';
+import { readBegin } from '../../journal/landings.js';
+import { type RunProgress, sumLanded } from '../../journal/run-state.js';
 import { countRows } from '../../lake/slices.js';
 import { NO_USAGE, type Usage } from '../../source/account.js';
 import { listDrift } from '../../source/list-drift.js';
 import type { RunsRow } from '../../tables/rows.js';
-import { DERIVED_TABLES, type RunMode } from '../../tables/table.js';
+import type { RunMode } from '../../tables/table.js';
 import type { Batch } from '../apply/apply.js';
-import { isTold } from '../derive/told.js';
 import type { LandedInput } from '../land/land-run.js';
-import { readLakeSelection } from '../open/dataset-selection.js';
 import { noteCalls, type Run } from '../open/open-run.js';
 import { type FoundDifferences, NOTHING_COMPARED } from './prove-facets.js';
 import { NO_SAMPLE, type SampleProof } from './prove-sample.js';
@@ -26,83 +22,6 @@ export type RunRow = RunsRow & { mode: RunMode };
 
 /** The row equation's terms. */
 type RowTally = Record<'received' | 'written' | 'rejected' | 'deduplicated', bigint>;
-
-/** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
-export async function isIdle(run: Run, landed: LandedInput): Promise<boolean> {
-  if (run.landing.journal.state.probes.sites.size > 0) return false;
-  const { lowWatermark, feed, events, backfill } = landed;
-  if (lowWatermark !== undefined || feed?.changes !== 0 || events.changes + backfill.changes > 0) return false;
-  return isAtRest(run);
-}
-
-/** True where the lake needs no run but for news: no item waits for another read, and all of it is published. */
-export async function isAtRest(run: Pick<Run, 'pipeline' | 'lake' | 'tables' | 'repairs'>): Promise<boolean> {
-  if (isTold(run) || run.tables.stale_items.files.some(({ rows }) => rows > 0n) || !isWhole(run)) return false;
-  return isPointed(run);
-}
-
-/** True when whole rows were read that show what the lake holds already, and no source was seen since: no file has to be written. */
-export async function isUnchanged(
-  run: Run,
-  { merge, sites, sources, stale, tally, newChanges, comparison }: Batch & { sources: NextSources },
-): Promise<boolean> {
-  const isSame =
-    merge.change.rows === undefined &&
-    sites.changed === undefined &&
-    sources.changed === undefined &&
-    stale.rows === undefined &&
-    tally.rejected === 0n &&
-    newChanges === 0n;
-  if (
-    !isSame ||
-    isTold(run) ||
-    !isSelectionNoted(run) ||
-    comparison.differences + comparison.missed > 0n ||
-    !isWhole(run)
-  )
-    return false;
-  return isPointed(run);
-}
-
-/** False where lake.json does not say what the tables do: a run that publishes writes it again. */
-async function isPointed({ lake, tables }: Pick<Run, 'lake' | 'tables'>): Promise<boolean> {
-  const pointer = await readPointer(lake);
-  const { runs, history } = tables;
-  return pointer?.runNumber === (runs.applied.run ?? 0n) && pointer.cursor === (history.applied.cursor ?? null);
-}
-
-/** The lake notes what the run is a copy of. */
-function isSelectionNoted({ selection, tables, landing }: Run): boolean {
-  if ((landing.journal.state.decision?.added ?? []).length > 0) return false;
-  return String(readLakeSelection(tables.items) ?? '') === String(selection);
-}
-
-/** Every table is where the others are: a run that lost its landing midway leaves them apart. */
-function isWhole({ tables, repairs }: Pick<Run, 'tables' | 'repairs'>): boolean {
-  // A first run that lost its landing midway may have no sources.
-  if (Object.keys(repairs).length > 0 || tables.sources.version < 0n) return false;
-  return (
-    tables.items.applied.cursor === tables.history.applied.cursor &&
-    DERIVED_TABLES.every((table) => tables[table].applied.itemsVersion === tables.items.version)
-  );
-}
-
-/** Rows that the run was sent, counted as the bytes landed. */
-export function countReceived({ landing }: Pick<Run, 'landing'>): bigint {
-  return sumLanded(landing.journal.state).rows;
-}
-
-/** The row equation as it was before anything was published: a later try finds rows in place and would miscount. */
-export async function settleTally(run: Run, counted: Batch['tally']): Promise<Publishable> {
-  const { landing, io } = run;
-  if (!isPublishable(landing.journal.state)) {
-    // Counted as the bytes landed, not from the tables: the row equation compares the two.
-    const tally = { received: countReceived(run), ...counted };
-    await landing.journal.append({ type: 'tally', ...tally }, noteCalls(run));
-    io.log('debug', 'settled', { ...tally });
-  }
-  return readPublishable(landing);
-}
 
 const NO_ROWS: RowTally = { received: 0n, written: 0n, rejected: 0n, deduplicated: 0n };
 

@@ -1,17 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { StaleAfter } from '../../apply/sources.js';
 import type { Pipeline } from '../../config/pipeline-file.js';
-import { replaceAll } from '../../lake/table-change.js';
-import { columnsOf, sql } from '../../sql/sql.js';
+import type { LakeRows } from '../../lake/table-rows.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import { sql } from '../../sql/sql.js';
 import { TOLD_TABLES, type ToldTableName } from '../../tables/table.js';
-import type { Run } from '../open/open-run.js';
-import type { StagedTable, Staging } from './stage.js';
+import type { Repairs, Tables } from './open-tables.js';
 
 type Analysis = Pipeline['analysis'];
 
 type ToldRows = Record<string, string | bigint | boolean | null>[];
 
-type Asked = Pick<Run, 'pipeline' | 'tables' | 'repairs'>;
+/** What the pipeline file says, beside the tables that hold what an earlier one said. */
+interface ToldFacts {
+  pipeline: Pipeline;
+  tables: Tables;
+  repairs: Repairs;
+}
+
+/** The rows that a table gets from the pipeline file, and their hash, which its commit notes. */
+export interface ToldTable {
+  table: ToldTableName;
+  rows: ToldRows;
+  told: bigint;
+}
 
 /** \`analysis.staleAfter\` by default: a lake that was told nothing else has no row of it. */
 const DEFAULT_STALE_SECONDS = 14 * 24 * 3600;
@@ -77,7 +89,10 @@ function writeStaleAfter(staleAfter: StaleAfter) {
 }
 
 /** The time that a source may stay unseen: as the pipeline file says, or as the lake was told. */
-export async function readStaleAfter({ pipeline, before, graph }: Run): Promise<StaleAfter> {
+export async function readStaleAfter(
+  { pipeline, before }: { pipeline: Pipeline; before: LakeRows },
+  graph: RelationGraph,
+): Promise<StaleAfter> {
   if (pipeline.keepsTold !== true) return pipeline.analysis.staleAfter;
   const rules = await before.rows('offer_rules');
   const row = await graph.row(sql`SELECT meaning, CAST(text AS INTEGER) AS n FROM ${rules} WHERE rule = 'stale'`);
@@ -86,31 +101,20 @@ export async function readStaleAfter({ pipeline, before, graph }: Run): Promise<
   return row?.meaning === 'intervals' ? { intervals: count } : { seconds: count };
 }
 
-/** True where the pipeline file says other rows than a table of it has. */
-export function isTold(run: Asked): boolean {
-  return TOLD_TABLES.some((table) => isOther(run, table));
+/** The tables of which the pipeline file says other rows than they have. */
+export function listTold({ pipeline, tables, repairs }: ToldFacts): ToldTable[] {
+  return TOLD_TABLES.flatMap((table) => {
+    const isKept = pipeline.keepsTold === true;
+    const rows = isKept ? [] : LISTS[table](pipeline);
+    const told = hashRows(rows);
+    const isOther = isKept
+      ? tables[table].version < 0n
+      : repairs[table] !== undefined || tables[table].applied.told !== told;
+    return isOther ? [{ table, rows, told }] : [];
+  });
 }
 
-/** Stages the tables whose rows the pipeline file says, where it says others than before. */
-export async function stageTold(run: Run, staging: Staging): Promise<StagedTable[]> {
-  const others = TOLD_TABLES.filter((table) => isOther(run, table));
-  return Promise.all(
-    others.map((table) => {
-      const told = listRows(run, table);
-      const rows = told.map((row) => ({ ...row, run_id: run.landing.runId }));
-      const select = sql`SELECT ${columnsOf(table)} FROM ${run.graph.load(`told_${table}`, table, rows)}`;
-      return staging.stage(table, replaceAll(run.tables[table], select), { told: hashRows(told) });
-    }),
-  );
-}
-
-function isOther(run: Asked, table: ToldTableName): boolean {
-  if (run.pipeline.keepsTold === true) return run.tables[table].version < 0n;
-  return run.repairs[table] !== undefined || run.tables[table].applied.told !== hashRows(listRows(run, table));
-}
-
-const listRows = ({ pipeline }: Asked, table: ToldTableName) =>
-  pipeline.keepsTold === true ? [] : LISTS[table](pipeline);
+export const isTold = (facts: ToldFacts): boolean => listTold(facts).length > 0;
 
 /** 48 bits, because every reader of the log takes such a number. */
 function hashRows(rows: ToldRows): bigint {

@@ -1,0 +1,41 @@
+import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Lake } from '../../lake/lake.js';
+import { readPointer } from '../../lake/pointer.js';
+import { DERIVED_TABLES } from '../../tables/table.js';
+import type { Repairs, Tables } from './open-tables.js';
+import { isTold } from './told-rows.js';
+
+/** The lake as the run found it. */
+interface FoundLake {
+  pipeline: Pipeline;
+  lake: Lake;
+  tables: Tables;
+  repairs: Repairs;
+}
+
+/** True where the lake needs no run but for news: no item waits for another read, and all of it is published. */
+export async function isAtRest(found: FoundLake): Promise<boolean> {
+  return !found.tables.stale_items.files.some(({ rows }) => rows > 0n) && isComplete(found);
+}
+
+/** True where every table and lake.json are where the others are, and the pipeline file says what it did. */
+export async function isComplete(found: FoundLake): Promise<boolean> {
+  return !isTold(found) && isWhole(found) && isPointed(found);
+}
+
+/** False where lake.json does not say what the tables do: a run that publishes writes it again. */
+async function isPointed({ lake, tables }: FoundLake): Promise<boolean> {
+  const pointer = await readPointer(lake);
+  const { runs, history } = tables;
+  return pointer?.runNumber === (runs.applied.run ?? 0n) && pointer.cursor === (history.applied.cursor ?? null);
+}
+
+/** Every table is where the others are: a run that lost its landing midway leaves them apart. */
+function isWhole({ tables, repairs }: FoundLake): boolean {
+  // A first run that lost its landing midway may have no sources.
+  if (Object.keys(repairs).length > 0 || tables.sources.version < 0n) return false;
+  return (
+    tables.items.applied.cursor === tables.history.applied.cursor &&
+    DERIVED_TABLES.every((table) => tables[table].applied.itemsVersion === tables.items.version)
+  );
+}
