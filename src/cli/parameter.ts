@@ -121,7 +121,9 @@ export function number<const M extends More & Bounds>(describe: string, { from, 
   const read = (typed: unknown, flagName: string): number => {
     const isFit = typeof typed === 'number' && typed >= from && typed <= (to ?? Number.POSITIVE_INFINITY);
     if (isFit && (!isWhole || Number.isSafeInteger(typed))) return typed;
-    throw new PricelakeError('usage', `${flagName} ${typed} is not a ${kind} (${range})`);
+    // yargs makes NaN of a text.
+    const given = Number.isNaN(typed) ? 'has a value that' : typed;
+    throw new PricelakeError('usage', `${flagName} ${given} is not a ${kind} (${range})`);
   };
   return { describe, type: 'number', placeholder: 'N', read, ...more } as Parameter<Given<M, number>>;
 }

@@ -20,7 +20,7 @@ export function usageError(message: string, args: readonly string[]): PricelakeE
   // An unknown option takes the next word as its value. Whatever yargs misses then is only a consequence.
   const flag = findUnknownFlag(words, known);
   if (flag !== undefined) return explainFlag(flag.name, shown, findCommand(words.slice(0, flag.at)).command?.spec.name);
-  const hint = `Run \`pricelake ${command?.spec.name ?? '<command>'} --help\`.`;
+  const hint = `Run \`pricelake ${command === undefined ? 'help' : `${command.spec.name} --help`}\`.`;
   if (ARGUMENT_MISSING.test(message) && command !== undefined) {
     return new PricelakeError('usage', `missing argument: pricelake ${describeUsage(command.spec)}`, { hint });
   }

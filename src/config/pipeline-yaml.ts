@@ -9,7 +9,7 @@ const YAML_FAULTS: Record<ErrorCode, string> = {
   BAD_COLLECTION_TYPE: "a tag doesn't fit its value",
   BAD_DIRECTIVE: 'a directive is malformed',
   BAD_DQ_ESCAPE: 'quoted text has an unknown escape; use single quotes',
-  BAD_INDENT: "the indentation doesn't fit",
+  BAD_INDENT: "the indentation doesn't fit, or a bracket above is not closed",
   BAD_PROP_ORDER: 'an anchor or a tag is in the wrong place',
   BAD_SCALAR_START: 'text begins with a reserved character; put it in quotes',
   BLOCK_AS_IMPLICIT_KEY: 'a mapping or a list is where a value on one line belongs',

@@ -66,6 +66,7 @@ describe('a value that does not fit is refused before anything else happens', ()
       "--land-only and --publish-held can't be used together\n  → Use only one of them.",
     ],
     ['sync --land-only --metrics m.prom', "--land-only and --metrics can't be used together"],
+    ['spread --top abc', '--top has a value that is not a whole number (0 or more)'],
     ['spread --top 1.5', '--top 1.5 is not a whole number'],
     ['spread --daily --since monday', '--since monday is not a day such as 2026-11-20, or a time such as 30d'],
     ['query --memory much FROM', '--memory much is not a size such as 512MB or 2GB'],

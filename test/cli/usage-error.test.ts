@@ -65,6 +65,7 @@ test.each([
   ['manifest', 'missing argument: pricelake manifest <table> → Run `pricelake manifest --help`.'],
   ['spread --currency', '--currency needs a value → Run `pricelake spread --help`.'],
   ['watch', '--list is missing → Run `pricelake watch --help`.'],
+  ['foo', 'unknown command foo → Run `pricelake help`.'],
   ['synk --reconcile', 'unknown command synk → Did you mean `pricelake sync`?'],
   ['sync a.yaml b.yaml', 'unknown argument b.yaml → Run `pricelake sync --help`.'],
 ])('a mistake is named, with what is right: %s', async (line, message) => {

@@ -6,6 +6,7 @@ import { writeManifest } from '../../src/cli/actions/write-manifest.js';
 import { writePipeline } from '../../src/cli/actions/write-pipeline.js';
 import { toJsonText } from '../../src/cli/json-text.js';
 import { readPipeline } from '../../src/config/pipeline-file.js';
+import { PricelakeError } from '../../src/io/errors.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { CREDIT, publishLake } from './lake-fixture.js';
 import { act, openContext } from './open-context.js';
@@ -74,6 +75,17 @@ describe('init on a terminal', () => {
     const set = await init('set', { PRICELAKE_BASE_URL, PRICELAKE_API_KEY: keys.live });
     expect(set.text).toContain('The key works');
     for (const { kept } of [silent, set]) await expect(kept()).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('writes nothing when somebody leaves at a question, so that the same command asks again', async () => {
+    const place = { folder, env: {} };
+    const file = path.join(folder, 'left.yaml');
+    const leave = async () => {
+      throw new PricelakeError('stopped', 'stopped');
+    };
+    const leaving = writePipeline({ file }, { ...openContext(), prompter: leave }, place);
+    await expect(leaving).rejects.toMatchObject({ code: 'stopped' });
+    await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   test('leaves another value of .env to its owner', async () => {

@@ -226,6 +226,7 @@ const SECRET_KINDS = 'it must be ${NAME}, an environment variable, {file: /path/
 /** Whole files. */
 const WHOLE = {
   [`${SOURCE}lake: {path: "x\n`]: '5:1: not YAML: a quote, bracket, comma, colon or space is missing',
+  'source:\n  datasets: [a\nlake: {}\n': "3:1: not YAML: the indentation doesn't fit, or a bracket above is not closed",
   'source:\n\tbaseUrl: x\n': '2:1: not YAML: tabs are not allowed as indentation',
   'a: &a [*a]\n': "1:8: a value that begins with * is an alias, which pipeline files don't allow; put text in quotes",
   '# later\n': ` the file is empty; it must hold ${KEYS}`,

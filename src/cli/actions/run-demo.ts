@@ -83,7 +83,7 @@ async function runSteps(
   const fifth = wrapText(`5. The checks run over the copy. ${found}`, columns);
   await say(`\n${fifth}\n\n${lines.join('')}`);
   if (lines.length > 0) await say(`\n  ${program} check --lake ${word}   # shows the rows\n`);
-  await say('\n6. The widest price spreads. Questionable prices are left out.\n\n');
+  await say('\n6. The widest price spreads, of products in four shops or more. Questionable prices are left out.\n\n');
   const spread = { lake, minShops: 4, top: 10, grade: 'B', format: 'table' } as const;
   if (!context.json) await showSpread(spread, context);
   await say('\n7. Pages show everything in a browser.\n');
@@ -106,7 +106,7 @@ function nextSteps(lakePath: string, program: string): string {
 Next:
   ${program} spread --lake ${lake} --currency EUR --min-shops 5
   ${program} query --lake ${lake} "${shop}"
-  duckdb -c "SELECT currency, count(*), median(price) FROM read_parquet('${lakePath}/items/*.parquet') GROUP BY ALL"
+  duckdb -c "SELECT currency, count(*), median(price) FROM read_parquet('${lakePath}/items/*.parquet') WHERE is_listed GROUP BY ALL"
   ${program} sandbox   # prints a key and a pipeline file
 `;
 }

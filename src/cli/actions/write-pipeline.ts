@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { describeProposals, proposeAttributes, writeAttributes } from '../../analyze/attribute-proposals.js';
 import { PIPELINE_FILE } from '../../config/find-pipeline.js';
 import { hasSystemCode, PricelakeError } from '../../io/errors.js';
@@ -21,6 +23,11 @@ export async function writePipeline(
   place: Place = { folder: '', env: process.env },
 ) {
   const { say, prompter } = context;
+  // Before anybody answers questions for nothing.
+  if (existsSync(file)) throw refuse(file, 'it already exists');
+  if (!existsSync(dirname(file))) throw refuse(file, "its folder doesn't exist");
+  const isSet =
+    prompter !== undefined && (await import('./ask-source.js').then((m) => m.askSource(prompter, context, place)));
   const proposals = lake === undefined ? [] : await proposeForLake(lake, context);
   const shipped = await readFile(packagePath('pipelines/prices.yaml'), 'utf8');
   const titled = shipped.replace(TITLE, `# A pipeline of pricelake: pricelake sync ${file}\n`);
@@ -31,8 +38,7 @@ export async function writePipeline(
   await writeFile(file, text, { flag: 'wx' }).catch((cause: unknown) => {
     const reason = explain(cause);
     if (reason === undefined) throw cause;
-    const hint = 'Choose another file name.';
-    throw new PricelakeError('usage', `can't write ${file}: ${reason}`, { hint }, { cause });
+    throw refuse(file, reason, cause);
   });
   await say(`Wrote ${file}. Comments explain every option.\n`);
   if (proposals.length > 0) {
@@ -40,8 +46,6 @@ export async function writePipeline(
       `It maps attributes of the lake: ${toPlainLine(describeProposals(proposals))}. Check that each fits its values.\n`,
     );
   }
-  const isSet =
-    prompter !== undefined && (await import('./ask-source.js').then((m) => m.askSource(prompter, context, place)));
   await say(nextSteps(file, isSet));
   return { file, lake: lake ?? './lake' };
 }
@@ -55,6 +59,15 @@ async function proposeForLake(path: string, { signal }: CommandContext) {
     if (error instanceof PricelakeError && error.code === 'lake_invalid') return [];
     throw error;
   }
+}
+
+function refuse(file: string, reason: string, cause?: unknown): PricelakeError {
+  return new PricelakeError(
+    'usage',
+    `can't write ${file}: ${reason}`,
+    { hint: 'Choose another file name.' },
+    { cause },
+  );
 }
 
 function explain(cause: unknown): string | undefined {
