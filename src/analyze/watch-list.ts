@@ -11,6 +11,9 @@ const COLUMNS = { columns: ['product', 'price'], optional: ['currency', 'lowest'
 const HINT =
   'A price list is CSV with a header: product,price and optionally currency,lowest,highest; for example 4006381333931,12.99,EUR,9.99,14.99.';
 
+/** Tables that `createFound` makes, so that DuckDB plans each of these once: planning is most of the time for a short list. */
+const PREPARED = new Set(['watch_priced']);
+
 export interface WatchListOptions {
   /** CSV of the user's own products and prices. */
   list: string;
@@ -71,7 +74,7 @@ export async function createCompliance(db: Statements, options: WatchListOptions
   }
   const { text: seen } = bindQuery(readAnalysis('data_clock'), { items: itself('items') });
   const clock = new Sql(`SELECT seen_us AS now_us FROM (${seen})`);
-  const { text } = bindQuery(readAnalysis('watch_compliance'), { ...sources, clock }, values);
+  const { text } = bindQuery(readAnalysis('watch_compliance', PREPARED), { ...sources, clock }, values);
   await db.run(`CREATE OR REPLACE TABLE compliance AS ${text}`);
 }
 
@@ -87,9 +90,9 @@ export interface SuggestRule {
  */
 export async function createSuggested(db: Statements, options: WatchListOptions, rule: SuggestRule): Promise<void> {
   await loadWatchList(db, options);
-  const { offers, values } = await createFound(db, options);
+  const { values } = await createFound(db, options);
   const by = { suggest_by: quoteLiteral(rule.by), suggest_minus: quoteLiteral(rule.minus) };
-  const { text } = bindQuery(readAnalysis('watch_suggest'), { offers }, { ...values, ...by });
+  const { text } = bindQuery(readAnalysis('watch_suggest', PREPARED), {}, { ...values, ...by });
   await db.run(`CREATE OR REPLACE TABLE suggested AS ${text}`);
 }
 
@@ -98,13 +101,19 @@ async function createFound(db: Statements, options: WatchListOptions, hasSpells 
   const items = sql`${itself('items')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
   const offers = sql`${itself('offers')} WHERE product_id IN (SELECT product_id FROM watch_list)`;
   const values = { own_site: String(options.ownSite ?? 'NULL'), with_suspects: String(options.withSuspects ?? false) };
-  const price_spells = hasSpells
+  const spells = hasSpells
     ? sql`${itself('price_spells')} WHERE product_id IN (SELECT product_id FROM watch_list)`
     : bindQuery(readAnalysis('price_spells'), { items, offers }, values);
-  const found = bindQuery(readAnalysis('watch_list'), { items, offers, price_spells }, values);
-  await db.run(`CREATE OR REPLACE TABLE found AS ${found.text}`);
+  await db.run(`CREATE OR REPLACE TABLE watch_spells AS ${spells.text}`);
+  const price_spells = new Sql('FROM watch_spells');
   const priced = bindQuery(readAnalysis('watch_priced'), { items, offers }, values);
-  const alarms = bindQuery(readAnalysis('watch_alarms'), { watched: new Sql('FROM found'), priced });
+  await db.run(`CREATE OR REPLACE TABLE watch_priced AS ${priced.text}`);
+  const found = bindQuery(readAnalysis('watch_list', PREPARED), { items, offers, price_spells }, values);
+  await db.run(`CREATE OR REPLACE TABLE found AS ${found.text}`);
+  const alarms = bindQuery(readAnalysis('watch_alarms'), {
+    watched: new Sql('FROM found'),
+    priced: new Sql('FROM watch_priced'),
+  });
   await db.run(`CREATE OR REPLACE TABLE alarms AS ${alarms.text}`);
   return { items, offers, price_spells, values };
 }

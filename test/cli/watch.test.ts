@@ -13,6 +13,7 @@ const MUG = '4012345678925';
 const VASE = '4012345678932';
 const BOOK = '4012345678949';
 const PEN = '4012345678956';
+const INK = '4012345678963';
 /** Days of November and prices from then on, of each shop; null: not listed. */
 const PAST: Record<string, Past[]> = {
   // Beta went below 20 first and came back; Gamma followed before it did, then Alpha, who still are.
@@ -25,6 +26,7 @@ const PAST: Record<string, Past[]> = {
   [VASE]: ['1:10', '1:17', '1:18', '1:19'].map(parsePast),
   [BOOK]: ['1:10', '1:12'].map(parsePast),
   [PEN]: ['1:10'].map(parsePast),
+  [INK]: ['1:10'].map(parsePast),
 };
 
 function parsePast(text: string): Past {
@@ -158,40 +160,45 @@ describe('watch', () => {
     expect(parseRows((await watch(file, '--json')).stdout)[0]).toMatchObject({ changes: [] });
   });
 
-  test.each([
-    ['the lowest price stands alone', VASE, 18, 'the lowest price stands alone: the next is 1.70 times as high'],
-    ['one shop alone sells it', PEN, 19, 'your price is 1.90 times as high, and no other shop sells it'],
-    ['one shop alone sells it, for more', PEN, 6, '1.67 times your price, and no other shop sells it'],
-  ])('is unsure of an alarm if %s, says why, and raises it with --unsure', async (_why, product, price, reason) => {
-    const file = await list('unsure.csv', ['product,price,lowest', `${product},${price},16`]);
+  test('is unsure of an alarm if one price stands alone, says why, and raises it with --unsure', async () => {
+    const lines: [product: string, price: number, reason: string][] = [
+      [VASE, 18, 'the lowest price stands alone: the next is 1.70 times as high'],
+      [PEN, 19, 'your price is 1.90 times as high, and no other shop sells it'],
+      [INK, 6, '1.67 times your price, and no other shop sells it'],
+    ];
+    const texts = lines.map(([product, price]) => `${product},${price},16`);
+    const file = await list('unsure.csv', ['product,price,lowest', ...texts]);
     const { code, stdout } = await watch(file, '--json');
-    const because = [`10.0000 Alpha: ${reason}`];
-    const row = { below_now: ['Alpha'], alarms: 1, sure_alarms: 0, alarm: 'unsure', unsure_because: because };
-    expect([code, parseRows(stdout)]).toMatchObject([0, [row]]);
-    const show = (columns: number) => runHere(['watch', '--lake', lake, '--list', file], { columns });
-    expect((await show(300)).stdout).toContain(`10.00 Alpha: ${reason}`);
-    expect((await show(80)).stdout).toMatch(/ unsure /u);
+    const row = { below_now: ['Alpha'], alarms: 1, sure_alarms: 0, alarm: 'unsure' };
+    const rows = lines.map(([product_id, , reason]) => ({
+      product_id,
+      ...row,
+      unsure_because: [`10.0000 Alpha: ${reason}`],
+    }));
+    expect([code, parseRows(stdout)]).toMatchObject([0, rows]);
+    const show = async (columns: number) =>
+      (await runHere(['watch', '--lake', lake, '--list', file], { columns })).stdout;
+    const wide = await show(400);
+    for (const [, , reason] of lines) expect(wide).toContain(`10.00 Alpha: ${reason}`);
+    const narrow = (await show(80)).split('\n');
+    for (const [product] of lines) expect(narrow.find((line) => line.includes(product))).toMatch(/ unsure /u);
     const { code: alarmed, stdout: error } = await watch(file, '--unsure', '--json');
     expect([alarmed, JSON.parse(error)]).toMatchObject([
       7,
-      { error: { code: 'below_allowed', facts: { rows: [row] } } },
+      { error: { code: 'below_allowed', facts: { products: lines.length, rows } } },
     ]);
     for (const other of [['--compliance'], ['--suggest', 'cheapest']]) {
       expect((await watch(file, ...other)).code, other[0]).toBe(0);
-      expect((await watch(file, ...other, '--unsure')).code, other[0]).toBe(7);
+      const raised = await watch(file, ...other, '--unsure');
+      expect([raised.code, raised.stderr], other[0]).toEqual([7, expect.stringContaining('sell 3 products below')]);
     }
   });
 
-  test.each([
-    ['other shops ask about as much', BOOK, 12],
-    ['one shop alone sells it, for about your own price', PEN, 15],
-  ])('is sure of an alarm if %s', async (_why, product, price) => {
-    const file = await list('sure.csv', ['product,price,lowest', `${product},${price},11`]);
+  test('is sure of an alarm if other shops ask about as much, or one alone about your own price', async () => {
+    const file = await list('sure.csv', ['product,price,lowest', `${BOOK},12,11`, `${PEN},15,11`]);
     const { code, stdout } = await watch(file, '--json');
-    expect([code, JSON.parse(stdout)]).toMatchObject([
-      7,
-      { error: { facts: { rows: [{ alarms: 1, sure_alarms: 1, alarm: 'sure', unsure_because: [] }] } } },
-    ]);
+    const row = { alarms: 1, sure_alarms: 1, alarm: 'sure', unsure_because: [] };
+    expect([code, JSON.parse(stdout)]).toMatchObject([7, { error: { facts: { products: 2, rows: [row, row] } } }]);
   });
 
   test('says that no price counts', async () => {
