@@ -28,10 +28,10 @@ export const RUN_DAYS = [130, 140, 147, 149, 150.5];
 export const FEED_DELAY = 30_000_000;
 
 /** Shops with several listings of a product, equal prices, mistyped ones, gaps, and listings in a foreign currency. */
-function makeMovers(seed: number): Mover[] {
+function makeMovers(seed: number, products: number): Mover[] {
   const random = createSeeded(seed);
   const movers: Mover[] = [];
-  for (let product = 0; product < 24; product++) {
+  for (let product = 0; product < products; product++) {
     const level = 10_000 * (20 + random.integer(400));
     for (let siteId = 1; siteId <= 6; siteId++) {
       for (let listing = random.integer(4); listing > 0; listing -= 2) {
@@ -41,7 +41,7 @@ function makeMovers(seed: number): Mover[] {
         movers.push({
           itemId,
           id: FIRST_ID + BigInt(itemId),
-          base: product < 4 ? LARGE : 0n,
+          base: product % 24 < 4 ? LARGE : 0n,
           productId: `p${String(product).padStart(2, '0')}`,
           siteId,
           category: product % 3 ? 'toys' : 'tools',
@@ -132,9 +132,9 @@ async function readVerdicts(db: Database): Promise<Map<bigint, Verdict>> {
 export type Plain = Record<string, unknown>;
 
 /** A seeded world with what is known of it. */
-export async function openMoverWorld(seed: number) {
+export async function openMoverWorld(seed: number, products = 24) {
   const db = await Database.open();
-  const listings = await loadMovers(db, makeMovers(seed));
+  const listings = await loadMovers(db, makeMovers(seed, products));
   await createSpellsView(db);
   return { db, listings, verdicts: await readVerdicts(db) };
 }

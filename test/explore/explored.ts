@@ -1,3 +1,7 @@
+import { existsSync } from 'node:fs';
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { exploreLake } from '../../src/cli/actions/explore-lake.js';
 import { openContext } from '../cli/open-context.js';
 import { openStory, type Story } from '../front/story.js';
@@ -15,8 +19,11 @@ export interface Served {
   close(): Promise<void>;
 }
 
-export interface Explored extends Served {
-  story: Story;
+/** A lake that a test may read and damage. */
+export type StoryLake = Pick<Story, 'lakePath' | 'close'>;
+
+export interface Explored<S extends StoryLake = Story> extends Served {
+  story: S;
 }
 
 type Request = Parameters<typeof exploreLake>[0];
@@ -52,8 +59,25 @@ export async function tellMarket(): Promise<Story> {
   return story;
 }
 
+/** A copy of the lake that `tellMarket` leaves. Its three runs are made once for all files of tests. */
+export async function copyMarket(): Promise<StoryLake> {
+  const market = join(tmpdir(), 'market-lake');
+  if (!existsSync(market)) {
+    const story = await tellMarket();
+    // Another worker may have made it meanwhile.
+    await rename(story.lakePath, market).catch((error) => {
+      if (!existsSync(market)) throw error;
+    });
+    await story.close();
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'market-'));
+  const lakePath = join(folder, 'lake');
+  await cp(market, lakePath, { recursive: true });
+  return { lakePath, close: () => rm(folder, { recursive: true }) };
+}
+
 /** The pages of a story's lake. */
-export async function explore(story: Story, options: Partial<Request> = {}): Promise<Explored> {
+export async function explore<S extends StoryLake>(story: S, options: Partial<Request> = {}): Promise<Explored<S>> {
   return { story, ...(await serve({ lake: story.lakePath, ...options })) };
 }
 

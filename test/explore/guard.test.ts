@@ -4,11 +4,11 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createGuard } from '../../src/explore/guard.js';
-import { type Explored, explore, tellMarket } from './explored.js';
+import { copyMarket, type Explored, explore, type StoryLake } from './explored.js';
 
-let explored: Explored;
+let explored: Explored<StoryLake>;
 beforeAll(async () => {
-  explored = await explore(await tellMarket());
+  explored = await explore(await copyMarket());
 });
 afterAll(async () => {
   await explored.close();

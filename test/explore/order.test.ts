@@ -5,10 +5,10 @@ import { ask } from '../../src/explore/question.js';
 import { Snapshot } from '../../src/explore/snapshot.js';
 import { openLake } from '../../src/lake/lake.js';
 import { valueToText } from '../../src/sql/value-json.js';
-import { tellMarket } from './explored.js';
+import { copyMarket } from './explored.js';
 
 test('another order has the same rows, and its own rows last where its column is equal', async () => {
-  const story = await tellMarket();
+  const story = await copyMarket();
   const snapshot = await Snapshot.open(await openLake(story.lakePath, { create: false }), { memory: '400MB' });
   await snapshot.whole;
   const { signal } = new AbortController();

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Database } from '../../src/sql/connection.js';
-import { type Explored, explore, tellMarket } from './explored.js';
+import { copyMarket, type Explored, explore, type StoryLake } from './explored.js';
 
-let explored: Explored;
+let explored: Explored<StoryLake>;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'explore-test-'));
@@ -16,7 +16,7 @@ beforeAll(async () => {
     list,
     'product,price,currency,lowest,highest\nacme-r1,99.00,EUR,85.00,120.00\n4006381333931,2.50,EUR,,\n',
   );
-  explored = await explore(await tellMarket(), { list });
+  explored = await explore(await copyMarket(), { list });
 });
 afterAll(async () => {
   await explored.close();

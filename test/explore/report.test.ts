@@ -29,9 +29,13 @@ async function run(
   return { report, stdout: text, page: await readFile(file, 'utf8') };
 }
 
+/** A report as it is without options. */
+const usual = await run({});
+const filesOfUsual = await readdir(folder);
+
 describe('report', () => {
-  it('writes a page of the published lake and says in a line what stands in it', async () => {
-    const { page, stdout } = await run({});
+  it('writes a page of the published lake and says in a line what stands in it', () => {
+    const { page, stdout } = usual;
     expect(stdout).toMatch(
       /report\.html \(\d+\.\d kB\): 4 listings, 0 of 0 checks passed, 1 spread, 3 shops, 1 product\n$/,
     );
@@ -39,7 +43,7 @@ describe('report', () => {
     expect(page).toContain(CREDIT);
     expect(page).toContain('<h1 class="brand"><bdi>prices</bdi></h1>');
     expect(page).not.toContain(path.dirname(lake));
-    expect(await readdir(folder)).toEqual(['report.html']);
+    expect(filesOfUsual).toEqual(['report.html']);
   });
 
   it('tells a scheduler where the page is and how the copy stands', async () => {
@@ -85,13 +89,13 @@ it('a price list is a page of the report: places, cheaper shops, and what was no
   expect(part).not.toContain('<script>');
   expect(part).toContain('no listing of this product');
   expect((await readdir(folder)).sort()).toEqual(['mine.csv', 'report.html']);
-  expect((await run({})).page).not.toContain('id="list"');
+  expect(usual.page).not.toContain('id="list"');
   await rm(list);
 });
 
 describe('the document', () => {
-  it('runs its own script and style by their hashes, and loads nothing', async () => {
-    const { page } = await run({});
+  it('runs its own script and style by their hashes, and loads nothing', () => {
+    const { page } = usual;
     const policy = (/http-equiv="Content-Security-Policy" content="([^"]*)"/u.exec(page)?.[1] ?? '').replaceAll(
       '&#39;',
       "'",
@@ -107,8 +111,8 @@ describe('the document', () => {
     expect(page).not.toMatch(/<(?:iframe|object|embed|img|image|base|form)\b| (?:on\w+|style|src|srcset|action)=/u);
   });
 
-  it('has no link to what only a server has, and each link within it leads somewhere', async () => {
-    const { page } = await run({});
+  it('has no link to what only a server has, and each link within it leads somewhere', () => {
+    const { page } = usual;
     const links = [...page.matchAll(/<a href="([^"]*)"/gu)].map(([, address = '']) => address);
     expect(links.filter((address) => address.startsWith('/'))).toEqual([]);
     const ids = new Set([...page.matchAll(/ id="([^"]*)"/gu)].map(([, id]) => `#${id}`));
@@ -119,8 +123,8 @@ describe('the document', () => {
     );
   });
 
-  it('closes every element in turn', async () => {
-    const { page } = await run({});
+  it('closes every element in turn', () => {
+    const { page } = usual;
     const open: string[] = [];
     const isVoid = new Set(['meta', 'link', 'input', 'br', 'path', 'line', 'rect', 'circle']);
     for (const [whole, closes, tag = ''] of page

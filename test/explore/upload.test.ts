@@ -2,11 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Explored, explore, tellMarket } from './explored.js';
+import { copyMarket, type Explored, explore, type StoryLake } from './explored.js';
 
-let explored: Explored;
+let explored: Explored<StoryLake>;
 beforeAll(async () => {
-  explored = await explore(await tellMarket());
+  explored = await explore(await copyMarket());
 });
 afterAll(async () => {
   await explored.close();

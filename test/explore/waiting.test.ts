@@ -5,10 +5,10 @@ import { LakeVersion } from '../../src/explore/lake-version.js';
 import { withVariables } from '../../src/explore/question.js';
 import { Snapshot } from '../../src/explore/snapshot.js';
 import { openLake } from '../../src/lake/lake.js';
-import { tellMarket } from './explored.js';
+import { copyMarket } from './explored.js';
 
 test('the time of a question begins when it has a session: a report asks hundreds at once', async () => {
-  const story = await tellMarket();
+  const story = await copyMarket();
   const snapshot = await Snapshot.open(await openLake(story.lakePath, { create: false }), { memory: '400MB' });
   await snapshot.whole;
   const { signal } = new AbortController();
@@ -28,7 +28,7 @@ test('the time of a question begins when it has a session: a report asks hundred
 });
 
 test('rows are prepared on one thread; questions then have all of them', async () => {
-  const story = await tellMarket();
+  const story = await copyMarket();
   const { create } = DuckDBInstance;
   const spied = vi.spyOn(DuckDBInstance, 'create').mockImplementation((place, options) => {
     return create.call(DuckDBInstance, place, { ...options, threads: '3' });

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { isOfPast, readsPast } from '../../../src/cli/mcp/desk.js';
 import { TOOLS } from '../../../src/cli/mcp/serve.js';
-import { tellMarket } from '../../explore/explored.js';
+import { copyMarket } from '../../explore/explored.js';
 import { openClient, readTexts, type Told, toTexts } from './open-client.js';
 
-const story = await tellMarket();
+const story = await copyMarket();
 const folder = await mkdtemp(join(tmpdir(), 'pricelake-mcp-'));
 const list = join(folder, 'mine.csv');
 await writeFile(list, 'product,price,currency,lowest\n4006381333931,2.49,EUR,\nacme-r1,99.00,EUR,90\n');
