@@ -12,6 +12,10 @@ export const OPTIONS: Record<string, [byDefault: string, meaning: string]> = {
     'Names of shards, each with `datasets` and perhaps its `budget`, such as `60%`: a lake each. See [Shards](../engineer/scale.md#shards).',
   ],
   'source.mode': ['auto', '`auto`, `feed`, `poll` or `snapshot`. See [Three modes](../concepts/runs.md#three-modes).'],
+  'source.feedOverlap': [
+    '15m',
+    'How far before the cursor the feed is read again, for changes that became visible late: `15m`, `2h` or `0`.',
+  ],
   'source.products': ['none', "`all` copies the service's own grouping of products into `service_products`."],
   'source.history': [
     'feed',

@@ -22,6 +22,8 @@ export interface LandedChanges {
   backfill: Relation;
   /** The changes that history lacks, each once. */
   fresh: Relation;
+  /** Those of them that became visible behind changes that are in items. */
+  late: Relation;
   tally: Tally;
 }
 
@@ -45,7 +47,7 @@ export async function readChanges(
   { runId, isSelected }: { runId: string; isSelected: boolean },
 ): Promise<LandedChanges> {
   if (files.length === 0) return noChanges(graph);
-  const { from, to } = window;
+  const { from, again, applyFrom, to } = window;
   const count = countTyped(files);
   const good = goodRows(files);
   const own = sql`origin <> 'webhook' OR item_id IN (SELECT item_id FROM ${items} WHERE gone_at IS NULL)`;
@@ -57,7 +59,11 @@ export async function readChanges(
   const once = repeated === 0n ? all : leaveOutRepeated(graph, first);
   const has = (origin: TypedFile['origin']) => files.some((file) => file.origin === origin);
   const named = has('webhook') ? nameItems(once, typed) : once;
-  const feed = graph.rowsOf('feed_changes', sql`SELECT * FROM ${named} WHERE change_id > ${from}`, count);
+  const feed = graph.rowsOf(
+    'feed_changes',
+    sql`SELECT * FROM ${named} WHERE change_id > least(${again}, ${from})`,
+    count,
+  );
   const held = findHeld(window);
   const mayOverlap = has('webhook') || held > from;
   const known = mayOverlap
@@ -84,6 +90,7 @@ export async function readChanges(
     ),
     count,
   );
+  const late = sql`FROM ${fresh} WHERE change_id > ${again} AND change_id <= ${applyFrom} AND origin <> 'history'`;
   const others = has('webhook') || has('history') ? await graph.count(sql`FROM ${good} WHERE origin <> 'feed'`) : 0n;
   const total = ofFeed + others;
   return {
@@ -92,6 +99,7 @@ export async function readChanges(
     webhook,
     backfill,
     fresh,
+    late: again < applyFrom ? graph.rowsOf('late_changes', late, count) : graph.empty('late_changes', 'history'),
     tally: { typed: total, repeated: total - (await graph.count(fresh)) },
   };
 }
@@ -99,7 +107,15 @@ export async function readChanges(
 function noChanges(graph: RelationGraph): LandedChanges {
   const typed = graph.empty('typed_changes', [...loadTableSchema('history').columns, ...TYPED_COLUMNS]);
   const none = graph.empty('no_changes', 'history');
-  return { typed, feed: typed, webhook: none, backfill: none, fresh: none, tally: { typed: 0n, repeated: 0n } };
+  return {
+    typed,
+    feed: typed,
+    webhook: none,
+    backfill: none,
+    fresh: none,
+    late: none,
+    tally: { typed: 0n, repeated: 0n },
+  };
 }
 
 /** Fills in items that the feed shows as null: a webhook may have named the item while the key could still see it. */
@@ -116,19 +132,20 @@ function nameItems(changes: Sql, typed: Relation): Sql {
 
 /**
  * Changes that are not yet in items, from this run or from history. Whole rows may lag behind the feed. So for items that
- * are new to the lake, changes from shortly before the read are pending too.
+ * are new to the lake, changes from shortly before the read are pending too. So are late ones, although rows may show
+ * them: their items are read whole.
  */
 export function findPendingChanges(
   graph: RelationGraph,
   window: CursorWindow,
-  { feed, webhook }: Pick<LandedChanges, 'feed' | 'webhook'>,
+  { feed, webhook, late }: Pick<LandedChanges, 'feed' | 'webhook' | 'late'>,
   { items, history, stale_items }: KnownRows,
 ): Relation {
   const { applyFrom, to, watermark, isApplied } = window;
   const isPassed = to === undefined ? sql`origin <> 'webhook'` : sql`change_id <= ${to}`;
   const select = (from: Relation) =>
     sql`SELECT ${columnsOf('history')} FROM ${from} WHERE change_id > ${applyFrom} AND ${isPassed}`;
-  const parts = [select(feed), select(webhook)];
+  const parts = [select(feed), select(webhook), sql`SELECT ${columnsOf('history')} FROM ${late}`];
   if (findHeld(window) > applyFrom) parts.push(sql`${select(history)} AND item_id IS NOT NULL`);
   if (watermark !== undefined) {
     const unknown = isApplied ? sql`ANTI JOIN ${items} USING (item_id)` : sql``;

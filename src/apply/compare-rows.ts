@@ -131,6 +131,20 @@ export const DOUBTED_COLUMNS = [
   { name: 'observed_at', type: 'TIMESTAMP WITH TIME ZONE' },
 ];
 
+/** Adds the changed items that the run has not read whole. */
+export function addChanged(
+  graph: RelationGraph,
+  doubted: Relation,
+  { changed, exported }: { changed: Relation; exported: Relation },
+): Relation {
+  return graph.table(
+    'doubted_items',
+    sql`FROM ${doubted} UNION ALL
+      SELECT item_id, min(observed_at) FROM ${changed} ANTI JOIN ${exported} USING (item_id)
+      WHERE item_id IS NOT NULL GROUP BY item_id`,
+  );
+}
+
 async function countDifferences(graph: RelationGraph, mismatched: Relation, missing: Relation) {
   const counts = await graph.row(sql`SELECT (SELECT count(*) FROM ${mismatched} WHERE NOT is_new) AS differences,
     (SELECT count(*) FROM ${mismatched} WHERE is_new) AS missed,

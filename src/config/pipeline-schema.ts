@@ -30,6 +30,14 @@ const duration = z
   .refine((value) => /^(0|\d{1,6}[hdw])$/.test(String(value)), DURATION)
   .transform((value) => parseDuration(String(value)) ?? 0);
 
+const OVERLAP = 'must be a duration such as 15m or 2h, or 0';
+
+/** `15m`, `2h` or `0` → milliseconds. */
+const overlap = z
+  .union([z.literal(0), z.string()], OVERLAP)
+  .refine((value) => /^(0|[1-9]\d{0,3}m|[1-9]\d?h)$/.test(String(value)), OVERLAP)
+  .transform((value) => parseDuration(String(value)) ?? 0);
+
 /** `64MB` or `1GB` → bytes. */
 const size = z
   .string(SIZE)
@@ -241,6 +249,7 @@ export const pipelineSchema = mapping({
     datasets: datasets.prefault('all'),
     shards: shards.optional(),
     mode: z.enum(MODES, `must be one of ${MODES.join(', ')}`).default('auto'),
+    feedOverlap: overlap.prefault('15m'),
     products: z.enum(['none', 'all'], 'must be none or all').default('none'),
     history: z.enum(['feed', 'items', 'none'], 'must be feed, items or none').default('feed'),
     export: z.enum(['ndjson', 'csv'], 'must be ndjson or csv').default('ndjson'),

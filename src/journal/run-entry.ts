@@ -66,6 +66,8 @@ export const runEntry = z.discriminatedUnion('type', [
     reason: z.string(),
     /** Datasets that are new to the lake: these are copied whole. */
     added: z.array(int64Text).optional(),
+    /** The feed is read again behind this change, which is before the cursor. */
+    overlap: int64Text.optional(),
   }),
   /** The way by which a try copied all items, or read changed ones whole, and why. */
   asked('chosen', { what: z.enum(['copy', 'hydration']), way: z.string(), reason: z.string() }),

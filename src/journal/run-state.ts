@@ -8,15 +8,15 @@ import { COMPARISONS, countBytes, HYDRATION, PAGES, POLLS, PROBES, WATERMARK } f
 import { type EntryOf, type Part, type RunEntry, runEntry } from './run-entry.js';
 import { findNext, type RunStage } from './transitions.js';
 
-type Decision = Pick<EntryOf<'decision'>, 'mode' | 'reason' | 'added'> & { isOfThisTry: boolean };
+type Decision = Pick<EntryOf<'decision'>, 'mode' | 'reason' | 'added' | 'overlap'> & { isOfThisTry: boolean };
 
 const DECISION: Part<Decision | undefined> = {
   start: undefined,
   step(decision, entry) {
     if (entry.type === 'try') return decision && { ...decision, isOfThisTry: false };
     if (entry.type !== 'decision') return decision;
-    const { mode, reason, added } = entry;
-    return { mode, reason, ...(added === undefined ? {} : { added }), isOfThisTry: true };
+    const { type: _, calls: __, ...decided } = entry;
+    return { ...decided, isOfThisTry: true };
   },
 };
 

@@ -11,6 +11,8 @@ export interface ModeChoice {
   reason: string;
   /** Datasets that are new to the lake, and copied whole. */
   added?: bigint[] | undefined;
+  /** The feed is read again behind this change, which is before the cursor. */
+  overlap?: bigint | undefined;
 }
 
 interface ModeDecision {
@@ -43,7 +45,8 @@ export function decideMode(facts: RunFacts): ModeDecision {
   if (decision?.mode === 'feed' && cursorRefused !== undefined) {
     // The feed has forgotten changes that the lake lacks, and only a complete copy brings them.
     const reason = `the service rejects the feed cursor: ${cursorRefused}`;
-    return { ...keep({ ...decision, mode: 'snapshot', reason }), isNew: true };
+    const { overlap: _, ...others } = decision;
+    return { ...keep({ ...others, mode: 'snapshot', reason }), isNew: true };
   }
   if (decision?.mode === 'feed' && unnamed !== undefined) {
     const changes =
@@ -54,7 +57,8 @@ export function decideMode(facts: RunFacts): ModeDecision {
   if (account === undefined) return keep(decision ?? { mode: 'feed', reason: '' });
   const isDecidedNow = facts.isAtWork && landed.decision?.isOfThisTry === true;
   if (decision !== undefined && (isDecidedNow || isStillGood(facts, account, decision))) return keep(decision);
-  const choice = chooseMode(facts, account);
+  const after = facts.lake.overlap?.after;
+  const choice = { ...chooseMode(facts, account), ...(after === undefined ? {} : { overlap: after }) };
   const found = findAdded(facts, (items) => explainNoCopy(facts, account, items));
   const { added = [], waiting } = found ?? {};
   const are = added.length === 1 ? 'is' : 'are';
@@ -69,8 +73,8 @@ export function decideMode(facts: RunFacts): ModeDecision {
   };
 }
 
-function pickChoice({ mode, reason, added }: ModeChoice): ModeChoice {
-  return { mode, reason, ...(added === undefined ? {} : { added }) };
+function pickChoice({ mode, reason, added, overlap }: ModeChoice): ModeChoice {
+  return { mode, reason, ...(added === undefined ? {} : { added }), ...(overlap === undefined ? {} : { overlap }) };
 }
 
 function keep(decision: ModeChoice): ModeDecision {

@@ -1,3 +1,4 @@
+import type { FeedOverlap } from '../tables/cursor-window.js';
 import type { RunMode } from '../tables/table.js';
 import { countBesideRun, countCallsLeft } from './allowance.js';
 import { decideMode, type ModeChoice } from './decide-mode.js';
@@ -48,6 +49,8 @@ export interface FeedStart {
   dataset: Dataset;
   /** Undefined until the low watermark is known, where the feed then begins. */
   from: bigint | undefined;
+  /** Changes before it that are read again; undefined for none. */
+  overlap?: FeedOverlap | undefined;
   /** Changes up to it happened before whole rows are read; undefined if a refused cursor needs a complete copy. */
   watermark?: bigint;
 }
@@ -93,7 +96,7 @@ export function planRun(facts: RunFacts): RunPlan {
     lowWatermark: isRead ? { parts: [...new Set([...parts, ...copied])], feed: chooseFeedMark(facts) } : undefined,
     copy,
     polls,
-    feed: { isRead: account?.hasFeed ?? false, starts: planFeed(facts, mode, parts, added) },
+    feed: { isRead: account?.hasFeed ?? false, starts: planFeed(facts, decision, parts) },
     probes: isLooking ? planProbes(facts) : undefined,
     unknownListing: facts.lake.unknownListing?.items ?? 0n,
     comparisons: planProofs(facts, mode, parts),
@@ -109,9 +112,8 @@ function chooseFeedMark({ account, lake, settings }: RunFacts): 'none' | 'known'
 /** The feed of a part begins after the lake's cursor, or where the wanted history begins. */
 function planFeed(
   { lake, settings, landed: { watermark } }: RunFacts,
-  mode: RunMode,
+  { mode, added = [], overlap }: ModeChoice,
   parts: readonly Dataset[],
-  added: readonly bigint[],
 ): FeedStart[] {
   const isWanted = settings.history === 'feed';
   const mark = watermark && (watermark.from ?? watermark.cursor ?? 0n);
@@ -123,7 +125,11 @@ function planFeed(
     return added.includes(dataset) ? first : lake.cursor;
   };
   const rows = mode === 'feed' ? {} : { watermark: watermark?.cursor ?? 0n };
-  return parts.map((dataset) => ({ dataset, from: begin(dataset), ...rows }));
+  const again = overlap === undefined ? {} : { overlap: lake.overlap };
+  return parts.map((dataset) => {
+    const from = begin(dataset);
+    return { dataset, from, ...(from === lake.cursor ? again : {}), ...rows };
+  });
 }
 
 /** A complete copy shows all sources, so it is a look as well. */

@@ -1,6 +1,7 @@
 import type { PricelakeError } from '../io/errors.js';
 import type { BrokenExport } from '../journal/memory.js';
 import type { RunProgress } from '../journal/run-state.js';
+import type { FeedOverlap } from '../tables/cursor-window.js';
 import type { DatasetSelection, RunMode } from '../tables/table.js';
 import type { Allowance } from './allowance.js';
 import type { Counts, Dataset } from './plan-shards.js';
@@ -57,6 +58,8 @@ export interface LakeFacts {
   hasCursor: boolean;
   /** The cursor before the run committed anything; undefined if the lake had none. */
   cursor: bigint | undefined;
+  /** Changes up to the cursor that are read again; undefined for none. */
+  overlap: FeedOverlap | undefined;
   /** Rows of a complete copy, as far as the lake shows. */
   rows: bigint;
   /** Datasets that it copies; undefined while it is empty. */

@@ -26,9 +26,10 @@ export interface FeedGuard {
 /**
  * @param findEnd asks for the feed's end (section 4, /changes/recent); called when a feed has become long, and for a cursor
  *   beyond all changes shown so far
+ * @param known a cursor from which earlier runs continued
  */
-export function createFeedGuard(findEnd: () => Promise<FeedEnd>): FeedGuard {
-  let newest = 0n;
+export function createFeedGuard(findEnd: () => Promise<FeedEnd>, known = 0n): FeedGuard {
+  let newest = known;
   let goal: FeedEnd | undefined;
   let isReached = false;
   /** Pages with `hasMore`, their changes, and the number of empty ones at the end. */

@@ -2,7 +2,6 @@ import path from 'node:path';
 import * as z from 'zod';
 import type { ApiClient } from '../api/client.js';
 import { int64 } from '../api/wire-types.js';
-import { findField, parseInt64 } from '../formats/json-scan.js';
 import { readLines } from '../formats/ndjson.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
@@ -13,7 +12,8 @@ import { requireDisk } from '../plan/disk.js';
 import type { DatasetPart } from './dataset-client.js';
 import type { LandedEvents } from './events.js';
 import { createFeedGuard, type FeedEnd, type FeedGuard } from './feed-guard.js';
-import { hasItem, readFeedPage } from './page.js';
+import { leaveOutSeen, type ReadOverlap } from './feed-overlap.js';
+import { hasItem, readChangeId, readFeedPage } from './page.js';
 import { RowFile } from './row-file.js';
 
 const FEED_FILE = 'feed.ndjson';
@@ -34,9 +34,11 @@ export interface LandedFeed {
   at: string;
 }
 
-/** A part of the feed, and the change behind which it begins. */
+/** A part of the feed, and the change behind which its news begin. */
 export interface FeedPart extends DatasetPart {
   from: bigint;
+  /** Changes before `from` that are read again, and of which only late ones land. */
+  overlap?: ReadOverlap | undefined;
   /**
    * Changes up to it happened before whole rows were read. Undefined if none are read. With it, a refused cursor is no
    * error: the feed is read from its first page, and counts as read up to it.
@@ -88,7 +90,7 @@ async function pullFeed(
   io: Io,
 ): Promise<Pick<LandedFeed, 'cursor' | 'complete' | 'at'>> {
   const bound = parts.length > 1 && hasFeed ? await landBound(client, landing, io) : undefined;
-  const guard = createFeedGuard(() => findEnd(client, io));
+  const guard = createFeedGuard(() => findEnd(client, io), least(parts.map(({ from }) => from)));
   const cursors = hasFeed
     ? await pullParts(landing, parts, bound?.newest, guard, io)
     : parts.map((part) => findProgress(landing, part)?.nextCursor ?? part.from);
@@ -157,16 +159,24 @@ export function isCursorRefused(error: unknown): error is PricelakeError {
   return error instanceof PricelakeError && [400, 410].includes(error.facts.status ?? 0);
 }
 
-/** Reads the page behind a cursor. If the cursor is refused and whole rows are read, reads the first page. */
-async function fetchPage({ client, watermark }: FeedPart, cursor: bigint, io: Io) {
-  const read = async (after: bigint) => {
-    const { body } = await client.bytes('/changes', { after, limit: PAGE_LIMIT });
-    return { body, after };
+/** The page behind `after`, or behind `from` if the service's history does not reach back to changes before it. */
+export async function fetchFeedPage({ client, from }: Pick<FeedPart, 'client' | 'from'>, after: bigint) {
+  const read = async (cursor: bigint) => {
+    const { body } = await client.bytes('/changes', { after: cursor, limit: PAGE_LIMIT });
+    return { body, after: cursor };
   };
-  return read(cursor).catch((error: unknown) => {
-    if (watermark === undefined || cursor === 0n || !isCursorRefused(error)) throw error;
+  return read(after).catch((error: unknown) => {
+    if (after >= from || !isCursorRefused(error)) throw error;
+    return read(from);
+  });
+}
+
+/** Reads the page behind a cursor. If the cursor is refused and whole rows are read, reads the first page. */
+async function fetchPage(part: FeedPart, cursor: bigint, io: Io) {
+  return fetchFeedPage(part, cursor).catch((error: unknown) => {
+    if (part.watermark === undefined || cursor === 0n || !isCursorRefused(error)) throw error;
     io.log('warn', 'feed.cursor_refused', { cursor, reason: error.message });
-    return read(0n);
+    return fetchFeedPage({ ...part, from: 0n }, 0n);
   });
 }
 
@@ -189,12 +199,12 @@ class FeedTotal {
 
 /** Reads the pages of a part until nothing more waits, or to the end that a growing feed had. Returns its cursor. */
 async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard: FeedGuard, io: Io): Promise<bigint> {
-  const { client, dataset, from } = part;
+  const { client, dataset, from, overlap } = part;
   const last = findProgress(landing, part);
   let { changes: rows, bytes } = landing.journal.state.feed;
   const file = await RowFile.open<EntryOf<'feed.page'>>(path.join(landing.folder, FEED_FILE), landing.journal, bytes);
-  let cursor = last?.nextCursor ?? from;
-  // A feed that begins again never takes the cursor back.
+  let cursor = last?.nextCursor ?? overlap?.after ?? from;
+  // A feed that is read again never takes the cursor back.
   let known = from;
   const total = new FeedTotal();
   // The feed shows every change up to the watermark, so reading continues behind a page that ends before it.
@@ -204,14 +214,16 @@ async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard
   try {
     while (hasMore) {
       const { body, after } = await fetchPage(part, cursor, io);
-      if (after !== cursor) known = larger(known, part.watermark ?? 0n);
+      if (after < cursor) known = larger(known, part.watermark ?? 0n);
       cursor = after;
       const page = readFeedPage(body, cursor);
       const findNewest = async () => (await readNewestChange(client)) ?? 0n;
       const { cursor: nextCursor, goesOn } = await guard.admit(page, cursor, findNewest);
-      const { changes } = page;
+      const changes =
+        overlap === undefined ? page.changes : await leaveOutSeen({ body, ...page }, cursor, from, overlap);
       if (changes.length > 0) {
-        const counts = { rows: changes.length, ...(page.unnamed === 0 ? {} : { unnamed: page.unnamed }) };
+        const unnamed = changes.filter((slice) => !hasItem(body, slice)).length;
+        const counts = { rows: changes.length, ...(unnamed === 0 ? {} : { unnamed }) };
         const entry = { after: cursor, nextCursor, hasMore: page.hasMore, ...counts, calls: client.calls() };
         bytes = await file.land(body, changes, (mark) => ({ type: 'feed.page', dataset, ...entry, ...mark }));
         rows += changes.length;
@@ -219,7 +231,7 @@ async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard
         await requireDisk(landing.folder, { items: 0n, changes: BigInt(rows) });
       }
       cursor = nextCursor;
-      hasMore = goesOn || (changes.length > 0 && isBehind());
+      hasMore = goesOn || (page.changes.length > 0 && isBehind());
       // The only feed is done when all are. If there are several, the others are still to come.
       if (hasMore || !isOnly) {
         const all = BigInt(rows);
@@ -259,8 +271,7 @@ async function* readChanges({ file, changes }: Pick<LandedFeed, 'file' | 'change
 /** Undefined for a line that is no change with an id. Typing rejects it with a reason. */
 function readChange(line: Buffer): { id: bigint; isNamed: boolean } | undefined {
   try {
-    const field = findField(line, 0, (name) => name === 'id');
-    const id = field === undefined ? undefined : parseInt64(line, field);
+    const id = readChangeId(line, { start: 0 });
     return id === undefined ? undefined : { id, isNamed: hasItem(line, { start: 0 }) };
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;

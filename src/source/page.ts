@@ -15,8 +15,6 @@ export interface FeedPage {
   changes: Slice[];
   /** Id of its newest change; `after` if it has none. */
   shown: bigint;
-  /** Changes whose item is null, because it is gone from the caller's data (section 2, Change). */
-  unnamed: number;
   /** Changes with a readable id. */
   readable: number;
   hasMore: boolean;
@@ -44,8 +42,7 @@ export function readFeedPage(body: Buffer, after: bigint): FeedPage {
     const hasMore = readBoolean(body, required(fields, 'hasMore'));
     const seen = readIds(body, changes, after);
     const nextCursor = readNextCursor(body, fields.get('nextCursor'), hasMore ? undefined : seen.shown);
-    const unnamed = changes.filter((slice) => !hasItem(body, slice)).length;
-    const page = { changes, ...seen, unnamed, hasMore, nextCursor };
+    const page = { changes, ...seen, hasMore, nextCursor };
     if (page.nextCursor < after) throw new SyntaxError(`nextCursor ${page.nextCursor} is before the cursor ${after}`);
     if (page.nextCursor < page.shown)
       throw new SyntaxError(`nextCursor ${page.nextCursor} is before change ${page.shown} of the page`);
@@ -77,8 +74,7 @@ function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<F
   let shown = after;
   let readable = 0;
   for (const slice of changes) {
-    const field = findField(body, slice.start, (name) => name === 'id');
-    const id = field === undefined ? undefined : parseInt64(body, field);
+    const id = readChangeId(body, slice);
     if (id === undefined) continue;
     if (id <= shown) throw new SyntaxError(`change ${id} comes after ${shown}: ids must increase`);
     shown = id;
@@ -87,7 +83,13 @@ function readIds(body: Buffer, changes: readonly Slice[], after: bigint): Pick<F
   return { shown, readable };
 }
 
-/** True for a change that names its item. @throws SyntaxError if there is no object at `change` */
+/** The id of the change at `slice`; undefined if it can't be read. */
+export function readChangeId(body: Buffer, { start }: Pick<Slice, 'start'>): bigint | undefined {
+  const field = findField(body, start, (name) => name === 'id');
+  return field === undefined ? undefined : parseInt64(body, field);
+}
+
+/** True for a change that names its item, which is not gone from the caller's data (section 2, Change). @throws SyntaxError if there is no object at `change` */
 export function hasItem(body: Buffer, change: Pick<Slice, 'start'>): boolean {
   const item = findField(body, change.start, (name) => name === 'item');
   return item !== undefined && body.toString('latin1', item.start, item.end) !== 'null';

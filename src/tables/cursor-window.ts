@@ -5,15 +5,18 @@ import type { Applied } from './table.js';
  * cursors: a change is behind one if its id is greater.
  *
  * ```
- *          from        applyFrom = known            to           ahead
- *  ──────────┼───────────────┼──────────────────────┼──────────────┼──▶ change ids
- *            │ new datasets: │ new to history;      │ in history;  │
- *            │ compared with │ applied to items,    │ in items when│
- *            │ history by id │ and known next time  │ `to` passes  │
+ *      from      again    applyFrom = known            to           ahead
+ *  ──────┼─────────┼─────────────┼──────────────────────┼──────────────┼──▶ change ids
+ *        │ new datasets:         │ new to history;      │ in history;  │
+ *        │ compared with history │ applied to items,    │ in items when│
+ *        │ by id   │ read again: │ and known next time  │ `to` passes  │
+ *        │         │ only late   │                      │              │
+ *        │         │ ones land   │                      │              │
  * ```
  *
- * Usually `from`, `applyFrom` and `known` are one cursor, and nothing is ahead. `from` is further back if a dataset is new
- * to the lake. `applyFrom` is where a crash lost the landing between the commits of history and items; on a first copy it
+ * Usually `from`, `applyFrom` and `known` are one cursor, and nothing is ahead. Changes behind `again` are read once more:
+ * one that history lacks became visible late, so its item is read whole. `from` is further back if a dataset is new to the
+ * lake. `applyFrom` is where a crash lost the landing between the commits of history and items; on a first copy it
  * is the watermark, because whole rows show what happened before it. Webhooks, and the feed of one of several datasets,
  * bring changes ahead of `to`: when such a change comes again, it is compared with history by its id.
  */
@@ -22,6 +25,8 @@ export interface CursorWindow {
   known: bigint | undefined;
   /** The feed is read behind it. */
   from: bigint;
+  /** A change behind it that is new to history, though items are applied beyond it, became visible late. */
+  again: bigint;
   /** Changes behind it are not yet in items. */
   applyFrom: bigint;
   /** Every change up to it has landed, and the commits of the run note it; undefined without the feed. */
@@ -34,16 +39,26 @@ export interface CursorWindow {
   isApplied: boolean;
 }
 
+/** Changes before the cursor that the feed is asked for again, because changes may become visible late. */
+export interface FeedOverlap {
+  /** The feed is read behind it. */
+  after: bigint;
+  /** Ids of the changes behind it that history holds up to the cursor. */
+  known: ReadonlySet<bigint>;
+}
+
 /** The window of a run over a lake whose history and items are applied so far. */
 export function openWindow(
   { history, items }: Record<'history' | 'items', { applied: Applied }>,
-  { from, to, watermark }: Pick<CursorWindow, 'from' | 'to' | 'watermark'>,
+  { from, to, watermark, overlap }: Pick<CursorWindow, 'from' | 'to' | 'watermark'> & { overlap?: bigint | undefined },
 ): CursorWindow {
   const { cursor } = items.applied;
+  const applyFrom = cursor ?? watermark ?? from;
   return {
     known: history.applied.cursor,
     from,
-    applyFrom: cursor ?? watermark ?? from,
+    again: overlap ?? applyFrom,
+    applyFrom,
     to,
     ahead: history.applied.ahead,
     watermark,

@@ -54,6 +54,7 @@ describe('a pipeline file', () => {
         apiKey: SECRET,
         datasets: 'all',
         mode: 'auto',
+        feedOverlap: 15 * 60_000,
         history: 'feed',
         products: 'none',
         export: 'ndjson',
@@ -173,6 +174,21 @@ checks:
     ['2w', 14 * DAY_MS],
   ])('keeps raw bytes for %s', async (keep, ms) => {
     expect((await read(`${SOURCE}${LAKE}landing: {keep: ${keep}}\n`)).landing.keep).toBe(ms);
+  });
+
+  test.each([
+    ['0', 0],
+    ['90m', 5_400_000],
+    ['2h', 7_200_000],
+  ])('reads the feed again from %s before its cursor', async (overlap, ms) => {
+    expect((await read(`${SOURCE}  feedOverlap: ${overlap}\n${LAKE}`)).source.feedOverlap).toBe(ms);
+  });
+
+  test.each(['15', '5s', '1d', '00m'])('refuses the overlap %s of the feed', async (overlap) => {
+    await expect(read(`${SOURCE}  feedOverlap: ${overlap}\n${LAKE}`)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('must be a duration such as 15m or 2h, or 0'),
+    });
   });
 
   test('may name a file that holds the key', async () => {

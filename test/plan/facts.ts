@@ -29,6 +29,7 @@ const KNOWN: RunFacts = {
   lake: {
     ...{ hasItems: true, hasCursor: true, cursor: 70n, rows: 100n, selection: 'all', copied: [], seen: [] },
     ...{
+      overlap: undefined,
       caughtUpAt: daysAgo(1 / 24),
       snapshotAt: daysAgo(1),
       probedAt: undefined,

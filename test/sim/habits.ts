@@ -101,6 +101,11 @@ export const READINGS = {
     [null, 8],
     3,
   ),
+  lateChanges: gap(
+    'seconds by which every ninth change becomes visible late, behind changes that the feed has shown',
+    [0, 300],
+    3,
+  ),
   sinceDigits: gap('digits of a second that changedSince may have', ['any', 'three']),
   planStatus: gap('the status of the plan is one of the document', ['listed', 'other']),
   emptyLastPage: gap('hasMore is true before an empty page', [false, true]),
@@ -173,8 +178,8 @@ function drawValue(random: Seeded, name: HabitName): HabitValue {
   return values[Math.max(0, place)] as HabitValue;
 }
 
-/** The longest that any answer is behind the feed, in seconds. */
+/** The longest that any answer is behind what has happened, beside the feed's usual delay, in seconds. */
 export function largestLag(habits: Habits): number {
-  const { lagItems, lagExport, lagFacets, lagProducts, lagSingle, replicas } = habits;
-  return Math.max(lagItems, lagExport, lagFacets, lagProducts, lagSingle) + replicas;
+  const { lagItems, lagExport, lagFacets, lagProducts, lagSingle, replicas, lateChanges } = habits;
+  return Math.max(lagItems, lagExport, lagFacets, lagProducts, lagSingle, lateChanges) + replicas;
 }

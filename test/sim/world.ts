@@ -149,7 +149,8 @@ export class World {
 
   /** Changes that the feed shows by now. */
   feed(): Change[] {
-    return this.changes.filter((change) => change.observedAt + DELAY <= this.now);
+    const late = DELAY + BigInt(this.habits.lateChanges) * SECOND;
+    return this.changes.filter(({ id, observedAt }) => observedAt + (id % 9n === 0n ? late : DELAY) <= this.now);
   }
 
   /** Where the plan's history begins. */

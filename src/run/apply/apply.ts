@@ -1,7 +1,13 @@
 /** Applies what has landed to the items so far. Nothing here asks the service: what is to be read is returned. */
 
 import { findAhead, type LandedChanges } from '../../apply/changes.js';
-import { type ComparedRows, type Comparison, type ComparisonFacts, compareItems } from '../../apply/compare-rows.js';
+import {
+  addChanged,
+  type ComparedRows,
+  type Comparison,
+  type ComparisonFacts,
+  compareItems,
+} from '../../apply/compare-rows.js';
 import { type DatasetNames, type DatasetRename, loadRenames } from '../../apply/dataset-names.js';
 import { describeSkew, type FeedSkew, measureFeedSkew, UNKNOWN_SKEW } from '../../apply/feed-skew.js';
 import {
@@ -25,7 +31,6 @@ import { findSites, type NextSites } from '../../apply/sites.js';
 import type { TypedFile } from '../../apply/type-file.js';
 import { countTyped, type ItemReader, type ItemReads } from '../../apply/typed-rows.js';
 import type { TableChange } from '../../lake/table-change.js';
-import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
 import type { LandedInput } from '../land/land-run.js';
@@ -121,7 +126,8 @@ export async function compareRun(
   const steps = await chooseSteps(run, { pending, different: compared.different });
   const baseRows = await readBase(graph, base, listTouched({ ...read, exported, compared, rejected }));
   const unnamed = await countUnnamed(graph, { pending, rejected: rejected.rows, watermark });
-  const doubted = isDistrusted ? addChanged(graph, compared, { pending, exported }) : compared.doubted;
+  const changed = isDistrusted ? pending : changes.late;
+  const doubted = addChanged(graph, compared.doubted, { changed, exported: exported.rows });
   const needs = {
     ...{ base_items: baseRows.rows, doubted_items: doubted, pending_changes: pending },
     ...{ rejected_items: rejected.items, stale_items: lake.stale_items },
@@ -130,20 +136,6 @@ export async function compareRun(
   const needed = await findNeeds(graph, await steps.narrowNeeds(needs, values), values);
   const rows = { base, baseRows, steps, itemFiles, exported, reread, compared, rejected, renamedDatasets };
   return { ...read, ...rows, skew, lacksChanges, needed, unnamed, moment };
-}
-
-/** Adds the changed items that the run has not read whole. */
-function addChanged(
-  graph: RelationGraph,
-  { doubted }: ComparedRows,
-  { pending, exported }: Pick<ComparedRun, 'pending' | 'exported'>,
-): Relation {
-  return graph.table(
-    'distrusted_items',
-    sql`FROM ${doubted} UNION ALL
-      SELECT item_id, min(observed_at) FROM ${pending} ANTI JOIN ${exported.rows} USING (item_id)
-      WHERE item_id IS NOT NULL GROUP BY item_id`,
-  );
 }
 
 /** Whole reads of the needed items, judged by the changes. */

@@ -32,6 +32,7 @@ import { listEvents } from '../../webhook/event-files.js';
 import { isAtRest } from '../open/at-rest.js';
 import { checkSelection } from '../open/dataset-selection.js';
 import type { Run } from '../open/open-run.js';
+import { findRejectedChanges } from '../plan/read-overlap.js';
 import { RunPlanner } from '../plan/run-planner.js';
 import { ItemCopy } from './copy-items.js';
 
@@ -104,9 +105,7 @@ async function landByPlan(
   if (lowWatermark !== undefined) await landWholeRows(planner, copy);
   // The watermark has landed by now: the feed usually begins there if the lake has no cursor.
   const plan = await planner.plan();
-  const feeds = plan.feed.starts.flatMap(({ dataset, from = 0n, ...start }): FeedPart[] =>
-    listParts(client, [dataset]).map((part) => ({ ...part, from, ...start })),
-  );
+  const feeds = listFeedParts(run, plan);
   const feed = await landFeed(client, landing, feeds, plan.feed.isRead, io).catch((error: unknown) => {
     if (mode !== 'feed' || !isCursorRefused(error)) throw error;
     planner.note({ cursorRefused: error.message });
@@ -125,8 +124,20 @@ async function landByPlan(
   const isByRows = mode !== 'feed' && lowWatermark !== undefined;
   // By the feed, only new datasets come as whole rows: items of the others hold changes up to the lake's cursor.
   const watermark = isByRows ? (lowWatermark.cursor ?? 0n) : added.length > 0 ? applied : undefined;
-  const window = openWindow(run.tables, { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark });
+  const bounds = { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark };
+  const window = openWindow(run.tables, { ...bounds, overlap: decision.overlap });
   return { mode, lowWatermark, events, backfill, feed, window, added, account, plan };
+}
+
+function listFeedParts(
+  { client, ...lake }: Pick<Run, 'client' | 'graph' | 'before'>,
+  { feed: { starts } }: RunPlan,
+): FeedPart[] {
+  const findRejected = (ids: readonly bigint[]) => findRejectedChanges(lake, ids);
+  return starts.flatMap(({ dataset, from = 0n, overlap, ...start }) => {
+    const again = overlap === undefined ? {} : { overlap: { ...overlap, findRejected } };
+    return listParts(client, [dataset]).map((part) => ({ ...part, from, ...start, ...again }));
+  });
 }
 
 /** Asks websites when they were seen, if a look is due. Never asks again once the landed rows are typed. */

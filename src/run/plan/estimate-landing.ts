@@ -1,5 +1,6 @@
 import type { ApiClient } from '../../api/client.js';
 import { ITEMS_A_PAGE } from '../../api/contract.js';
+import type { Slice } from '../../formats/json-scan.js';
 import { explainBroken } from '../../plan/broken-exports.js';
 import { type Ahead, type Count, countPages, extrapolateChanges, sumCounts } from '../../plan/estimate.js';
 import type { CopyPlan, PollPlan } from '../../plan/plan-copy.js';
@@ -9,8 +10,11 @@ import type { RunFacts } from '../../plan/run-facts.js';
 import type { Account } from '../../source/account.js';
 import { type DatasetPart, listParts } from '../../source/dataset-client.js';
 import { countItems } from '../../source/datasets.js';
-import { readNewestChange } from '../../source/feed.js';
+import { fetchFeedPage, readNewestChange } from '../../source/feed.js';
+import { leaveOutSeen } from '../../source/feed-overlap.js';
 import { type FeedPage, readFeedPage, readItemId } from '../../source/page.js';
+import type { FeedOverlap } from '../../tables/cursor-window.js';
+import { findRejectedChanges } from './read-overlap.js';
 import type { FactSource } from './run-planner.js';
 
 /** Prices the rest of a copy: exports, or pages of all items. */
@@ -65,29 +69,29 @@ export async function estimatePolls(
 export interface WaitingFeed {
   changes: Count;
   body?: Buffer;
-  page?: FeedPage;
+  page?: Omit<FeedPage, 'changes'> & { changes: readonly Slice[] };
 }
 
 const PAGE_LIMIT = 1_000;
+
+type FeedSource = Pick<FactSource, 'client' | 'journal' | 'graph' | 'before'>;
 
 /**
  * Reads the page of the feed that the run would begin with (section 4, /changes), and if more waits, the newest change.
  * For a list of datasets, it reads a page of each, unless no change is newer than the lake.
  */
-export async function estimateFeed(
-  { client, journal }: Pick<FactSource, 'client' | 'journal'>,
-  starts: readonly FeedStart[],
-): Promise<WaitingFeed> {
+export async function estimateFeed(source: FeedSource, starts: readonly FeedStart[]): Promise<WaitingFeed> {
+  const { client, journal } = source;
   const isNew = starts.some(({ from }) => from === undefined);
   const isOne = starts.length === 1;
   if (!isOne && !isNew && !(await hasNews(client, starts))) return { changes: { count: 0n, calls: 1, exact: true } };
   const waiting: WaitingFeed[] = [];
-  for (const { dataset, from } of starts) {
-    const after = journal.state.feed.parts.get(dataset)?.nextCursor ?? from;
+  for (const { dataset, from, overlap } of starts) {
+    const after = journal.state.feed.parts.get(dataset)?.nextCursor ?? overlap?.after ?? from;
     const [part] = listParts(client, [dataset]);
     // Such a feed begins about where it ends, so one page brings all.
     if (after === undefined || part === undefined) waiting.push({ changes: { count: 0n, calls: 1, exact: false } });
-    else waiting.push(await readPart(part, after));
+    else waiting.push(await readPart(source, { ...part, from: from ?? 0n, overlap }, after));
   }
   const [first] = waiting;
   if (isOne && first !== undefined) return first;
@@ -102,20 +106,32 @@ async function hasNews(client: ApiClient, starts: readonly FeedStart[]): Promise
   return starts.some(({ from = 0n }) => newest > from);
 }
 
-async function readPart({ client }: DatasetPart, after: bigint): Promise<WaitingFeed> {
-  const { body } = await client.bytes('/changes', { after, limit: PAGE_LIMIT });
+async function readPart(
+  source: FeedSource,
+  part: DatasetPart & { from: bigint; overlap: FeedOverlap | undefined },
+  start: bigint,
+): Promise<WaitingFeed> {
+  const { client, from } = part;
+  const { body, after } = await fetchFeedPage(part, start);
   const page = readFeedPage(body, after);
+  const findRejected = (ids: readonly bigint[]) => findRejectedChanges(source, ids);
+  const overlap = part.overlap && { ...part.overlap, findRejected };
+  const changes = overlap === undefined ? page.changes : await leaveOutSeen({ body, ...page }, after, from, overlap);
   const rows = BigInt(page.changes.length);
   // The service may put fewer changes on a page than asked for, even none while more wait.
   const pageSize = page.hasMore && rows > 0n ? page.changes.length : PAGE_LIMIT;
-  const count = (changes: bigint): Count => ({
-    count: changes,
-    calls: countPages(changes, pageSize),
+  const count = (all: bigint, news: bigint): Count => ({
+    count: news,
+    calls: countPages(all, pageSize),
     exact: !page.hasMore,
   });
+  const news = BigInt(changes.length);
+  const found = { body, page: { ...page, changes } };
   const [first] = page.changes;
-  if (!page.hasMore || first === undefined) return { body, page, changes: count(rows) };
+  if (!page.hasMore || first === undefined) return { ...found, changes: count(rows, news) };
   const ids = { first: readItemId(body, first), last: page.nextCursor, rows };
   const newest = (await readNewestChange(client)) ?? page.nextCursor;
-  return { body, page, changes: count(extrapolateChanges(ids, newest)) };
+  const all = extrapolateChanges(ids, newest);
+  const left = all - BigInt([...(overlap?.known ?? [])].filter((id) => id > after).length);
+  return { ...found, changes: count(all, left > news ? left : news) };
 }

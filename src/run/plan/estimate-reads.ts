@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ITEMS_A_PAGE } from '../../api/contract.js';
 import { findPendingChanges, readChanges } from '../../apply/changes.js';
-import { DOUBTED_COLUMNS } from '../../apply/compare-rows.js';
+import { addChanged, DOUBTED_COLUMNS } from '../../apply/compare-rows.js';
 import { findNeeds } from '../../apply/judge-reads.js';
 import { readRejectedRows } from '../../apply/rejects.js';
 import { countOf, formatCount } from '../../formats/count.js';
@@ -35,8 +35,9 @@ export async function estimateNeeds(
   source: EstimateSource,
   { plan, gate }: Account,
   feed: WaitingFeed,
+  overlap: bigint | undefined,
 ): Promise<Ahead['hydration']> {
-  const need = await findPageNeeds(source, feed);
+  const need = await findPageNeeds(source, feed, overlap);
   if (need === undefined) return undefined;
   const rowsOfPage = BigInt(feed.page?.changes.length ?? 1);
   const needed = Number((BigInt(need.itemIds.size) * feed.changes.count + rowsOfPage - 1n) / rowsOfPage);
@@ -69,17 +70,19 @@ export async function estimateNeeds(
 }
 
 /** Finds needed items as a run does, over the present lake. */
-async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed) {
+async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed, overlap: bigint | undefined) {
   const { graph, before, typing, tables, workFolder, io } = source;
   if (body === undefined || page === undefined || page.changes.length === 0) return undefined;
   const file = path.join(workFolder, 'feed-page.ndjson');
   const lines = page.changes.map(({ start, end }) => body.toString('utf8', start, end).replaceAll(/[\r\n]/g, ' '));
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
   const typed = await typing.typeChanges({ path: file, rows: lines.length, origin: 'feed' });
+  const applyFrom = tables.items.applied.cursor ?? 0n;
   const window: CursorWindow = {
     known: undefined,
     from: 0n,
-    applyFrom: tables.items.applied.cursor ?? 0n,
+    again: overlap ?? applyFrom,
+    applyFrom,
     to: page.nextCursor,
     ahead: 0n,
     watermark: undefined,
@@ -100,7 +103,10 @@ async function findPageNeeds(source: EstimateSource, { body, page }: WaitingFeed
     { exported_items, feed_changes: changes.feed, items: lake.items, rejected_rows },
     { watermark: null },
   );
-  const doubted_items = graph.empty('doubted_items', DOUBTED_COLUMNS);
+  const doubted_items = addChanged(graph, graph.empty('doubted_items', DOUBTED_COLUMNS), {
+    changed: changes.late,
+    exported: exported_items,
+  });
   const needs = {
     base_items: lake.items,
     doubted_items,

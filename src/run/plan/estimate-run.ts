@@ -242,7 +242,8 @@ async function pricePlan(source: EstimateSource, account: Account, planner: RunP
     listing: mode === 'poll' ? await estimateListing(source, account) : undefined,
     changes: feed?.changes,
     probes,
-    hydration: feed === undefined || mode !== 'feed' ? undefined : await estimateNeeds(source, account, feed),
+    hydration:
+      feed === undefined || mode !== 'feed' ? undefined : await estimateNeeds(source, account, feed, decision.overlap),
     histories,
     publishes: !planner.facts.lake.hasItems || isNews,
     datasets: (isApplicable(state) || (isIdle && mode === 'feed') ? 0 : 1) + checks,

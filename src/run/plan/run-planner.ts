@@ -14,6 +14,7 @@ import type { RelationGraph } from '../../sql/graph.js';
 import { code, sql } from '../../sql/sql.js';
 import { fetchDatasets, readLakeSelection } from '../open/dataset-selection.js';
 import type { Run } from '../open/open-run.js';
+import { readOverlap } from './read-overlap.js';
 
 /** A run at work, or a look at the next one. */
 export interface FactSource
@@ -126,16 +127,18 @@ async function readLakeFacts(source: FactSource): Promise<LakeFacts> {
   const { tables, graph, before, selection, memory, repairs } = source;
   const { state } = source.journal;
   const idleRuns = listIdleRuns(memory.state);
-  const cursor = tables.history.applied.cursor;
+  const applied = tables.history.applied.cursor;
+  // A try that continues begins where the first one did.
+  const cursor = state.stage === 'none' ? applied : (state.begin.cursorFrom ?? undefined);
   const copied = tables.items.applied.datasets.ids;
   // Only they show that there are others.
   const asksSeen = selection === 'all' && copied.length > 0;
   const seen = asksSeen ? await graph.rows(sql`SELECT dataset_id AS id FROM ${await before.rows('datasets')}`) : [];
   return {
     hasItems: tables.items.version >= 0n,
-    hasCursor: cursor !== undefined,
-    // A try that continues begins where the first one did.
-    cursor: state.stage === 'none' ? cursor : (state.begin.cursorFrom ?? undefined),
+    hasCursor: applied !== undefined,
+    cursor,
+    overlap: await readOverlap(source, cursor),
     rows: await countKnownRows(source),
     selection: readLakeSelection(tables.items),
     copied,

@@ -1,0 +1,101 @@
+import type { RunState } from '../../journal/run-state.js';
+import { code, sql } from '../../sql/sql.js';
+import type { FeedOverlap } from '../../tables/cursor-window.js';
+import type { DataFile } from '../../tables/table.js';
+import type { Run } from '../open/open-run.js';
+
+/** So many changes are read again at most: half a page of the feed, so that some news fit on the same page. */
+const MOST_AGAIN = 500;
+
+interface OverlapSource extends Pick<Run, 'pipeline' | 'graph' | 'before' | 'tables'> {
+  journal: { readonly state: RunState };
+}
+
+/**
+ * Finds the changes up to the cursor that are read again, because changes may become visible late: those of the minutes
+ * before the newest one. A run that continues begins where its first try did. Reads the files of the newest changes alone.
+ */
+export async function readOverlap(source: OverlapSource, cursor: bigint | undefined): Promise<FeedOverlap | undefined> {
+  const { pipeline, journal } = source;
+  const { decision } = journal.state;
+  if (cursor === undefined) return undefined;
+  if (decision !== undefined) {
+    const { overlap: after } = decision;
+    return after === undefined
+      ? undefined
+      : { after, known: new Set((await readNewest(source, cursor, after)).keys()) };
+  }
+  const { feedOverlap } = pipeline.source;
+  if (feedOverlap === 0) return undefined;
+  const newest = await readNewest(source, cursor);
+  const [end] = newest.values();
+  if (end === undefined) return undefined;
+  const again = [...newest].filter(([, at]) => at > end - BigInt(feedOverlap) * 1000n);
+  const after = again.at(-1)?.[0] ?? cursor;
+  return { after, known: new Set([...newest.keys()].filter((id) => id > after)) };
+}
+
+/** The newest changes of history up to the cursor, newest first, with their times in µs. */
+async function readNewest(
+  { graph, before, tables }: OverlapSource,
+  cursor: bigint,
+  after?: bigint,
+): Promise<Map<bigint, bigint>> {
+  const files = chooseFiles(tables.history.files, cursor, after);
+  const history = await before.part('history', files);
+  const rows = await graph.rows(sql`SELECT change_id, epoch_us(observed_at) AS at FROM ${history.rows}
+    WHERE change_id <= ${cursor} AND change_id > ${after ?? -(2n ** 63n)}
+    ORDER BY change_id DESC LIMIT ${MOST_AGAIN}`);
+  return new Map(rows.map(({ change_id, at }) => [change_id as bigint, at as bigint]));
+}
+
+/** The files that hold all changes behind `after`, or the newest ones, up to the cursor. */
+function chooseFiles(files: readonly DataFile[], cursor: bigint, after: bigint | undefined): DataFile[] {
+  // Rounded to doubles, ids keep their order, so a comparison that allows equal ones leaves out no file.
+  const end = Number(cursor);
+  const bounds = files.map(readBounds).filter(({ first, rows }) => rows > 0n && first <= end);
+  const start = after === undefined ? findStart(bounds, end) : Number(after);
+  return bounds.filter(({ last }) => last >= start).map(({ file }) => file);
+}
+
+/** Enough of the newest changes up to `end` have ids from here on. */
+function findStart(bounds: readonly FileBounds[], end: number): number {
+  let rows = 0n;
+  let start = end;
+  // A file that reaches beyond the cursor may have few rows before it.
+  const isBefore = ({ last }: FileBounds) => last < end || (last === end && Number.isSafeInteger(end));
+  for (const one of bounds.filter(isBefore).sort((a, b) => b.last - a.last)) {
+    if (rows >= MOST_AGAIN) return start;
+    start = Math.min(start, one.first);
+    rows += one.rows;
+  }
+  return rows >= MOST_AGAIN ? start : -Infinity;
+}
+
+/** The least and the greatest change id of a file, and the rows that have one; infinite where statistics don't say. */
+interface FileBounds {
+  file: DataFile;
+  first: number;
+  last: number;
+  rows: bigint;
+}
+
+function readBounds(file: DataFile): FileBounds {
+  const { minValues, maxValues, nullCount } = (file.stats === '' ? {} : JSON.parse(file.stats)) as {
+    [figure in 'minValues' | 'maxValues' | 'nullCount']?: { change_id?: number };
+  };
+  const rows = file.rows - BigInt(nullCount?.change_id ?? 0);
+  return { file, first: minValues?.change_id ?? -Infinity, last: maxValues?.change_id ?? Infinity, rows };
+}
+
+/** The ids among these of changes that earlier runs rejected. */
+export async function findRejectedChanges(
+  { graph, before }: Pick<Run, 'graph' | 'before'>,
+  ids: readonly bigint[],
+): Promise<ReadonlySet<bigint>> {
+  const rows = await graph.rows(sql`SELECT DISTINCT id FROM (
+      SELECT try_cast(json_extract_string(CASE WHEN json_valid(raw) THEN raw END, '$.id') AS BIGINT) AS id
+      FROM ${await before.rows('rejects')} WHERE table_name = 'history'
+    ) WHERE id IN (${code(ids.join(', '))})`);
+  return new Set(rows.map(({ id }) => id as bigint));
+}

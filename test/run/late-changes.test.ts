@@ -1,0 +1,141 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import { rebuildLake } from '../../src/run/rebuild/rebuild.js';
+import { events } from '../sim/events.js';
+import type { Habits } from '../sim/habits.js';
+import { openSimulation, type Simulation } from '../sim/simulation.js';
+import { type Item, SECOND } from '../sim/world.js';
+
+/** A service whose feed shows every ninth change five minutes late, and a lake that has read it to its end. */
+async function openLate(habits: Partial<Habits> = {}): Promise<Simulation> {
+  const simulation = await openSimulation({ seed: 5, items: 30, habits: { lateChanges: 300, ...habits } });
+  onTestFinished(() => simulation.close());
+  simulation.pipeline.landing.keep = Number.MAX_SAFE_INTEGER;
+  await simulation.sync();
+  simulation.world.settle(300);
+  await simulation.sync();
+  return simulation;
+}
+
+const listed = ({ world }: Simulation): Item[] => world.visibleItems().filter(({ removedAt }) => removedAt === null);
+
+/** The stock of some items changes, and the last of these changes is visible before some others. */
+function changeStocks(simulation: Simulation): bigint[] {
+  const { world } = simulation;
+  const before = world.changes.length;
+  for (const item of listed(simulation).slice(0, 20)) events.changeStock(world, item);
+  world.now += 40n * SECOND;
+  const visible = new Set(world.feed().map(({ id }) => id));
+  return world.changes
+    .slice(before)
+    .map(({ id }) => id)
+    .filter((id) => !visible.has(id));
+}
+
+const feedCalls = ({ service }: Simulation) => service.requests.filter((request) => request.startsWith('/changes'));
+
+test('a change that becomes visible behind others is read by the next run, in one call, and its item is read whole', async () => {
+  const simulation = await openLate();
+  const { sync, world, service, expectCopy } = simulation;
+  const late = changeStocks(simulation);
+  expect(late.length).toBeGreaterThan(0);
+  const first = await sync();
+  expect(first.row.cursor_to).toBeGreaterThan(late[0] as bigint);
+  expect(late.filter((id) => service.delivered.has(id))).toEqual([]);
+  world.settle(300);
+  service.requests.length = 0;
+  const second = await sync();
+  expect(second.row).toMatchObject({ mode: 'feed', cursor_to: first.row.cursor_to, caught_up: true });
+  expect(feedCalls(simulation)).toHaveLength(1);
+  await expectCopy(second, true);
+  await simulation.expectSound();
+});
+
+test('changes that the lake has are not landed again: a run without late ones is idle, and takes two calls', async () => {
+  const simulation = await openLate();
+  const { sync, world, service } = simulation;
+  changeStocks(simulation);
+  await sync();
+  world.settle(300);
+  await sync();
+  service.requests.length = 0;
+  const idle = await sync();
+  expect(idle).toMatchObject({ published: false, row: { received: 0n, caught_up: true } });
+  expect(service.requests).toEqual(['/plan', expect.stringMatching(/^\/changes\?after=\d+&limit=1000$/)]);
+  const after = BigInt(/after=(\d+)/.exec(service.requests[1] ?? '')?.[1] ?? '');
+  expect(after).toBeLessThan(idle.row.cursor_to as bigint);
+});
+
+test('the plan says what a run takes that finds late changes alone, and one that finds none', async () => {
+  const simulation = await openLate();
+  const { sync, world, service, pipeline, io } = simulation;
+  changeStocks(simulation);
+  await sync();
+  world.settle(300);
+  for (const hasLate of [true, false]) {
+    const said = await estimateRun(pipeline, io);
+    service.requests.length = 0;
+    const { published } = await sync();
+    expect([published, said.calls]).toEqual([hasLate, service.requests.length]);
+  }
+});
+
+test('source.feedOverlap 0 switches it off; a complete comparison then repairs the items', async () => {
+  const simulation = await openLate();
+  const { sync, world, service, pipeline, expectCopy } = simulation;
+  pipeline.source.feedOverlap = 0;
+  const late = changeStocks(simulation);
+  const { row } = await sync();
+  world.settle(300);
+  service.requests.length = 0;
+  await sync();
+  expect(feedCalls(simulation)).toEqual([`/changes?after=${row.cursor_to}&limit=1000`]);
+  expect(late.filter((id) => service.delivered.has(id))).toEqual([]);
+  pipeline.source.mode = 'snapshot';
+  await expectCopy(await sync(), true);
+});
+
+test('a lake that is made again from its landing has the late changes, whatever the setting is by then', async () => {
+  const simulation = await openLate();
+  const { sync, world, pipeline, io, expectCopy } = simulation;
+  changeStocks(simulation);
+  await sync();
+  world.settle(300);
+  const report = await sync();
+  pipeline.source.feedOverlap = 0;
+  await rebuildLake(pipeline, io, new AbortController().signal);
+  await expectCopy(report, true);
+});
+
+test('several datasets are asked for late changes together with the next news', async () => {
+  const simulation = await openLate({ scope: 'two' });
+  const { sync, world, service, expectCopy } = simulation;
+  changeStocks(simulation);
+  await sync();
+  world.settle(300);
+  service.requests.length = 0;
+  await sync();
+  expect(feedCalls(simulation)).toEqual(['/changes/recent?limit=1']);
+  for (const item of listed(simulation).slice(20, 24)) events.changeStock(world, item);
+  world.settle(300);
+  await expectCopy(await sync(), true);
+});
+
+test('a service that refuses the earlier cursor is asked from the usual one', async () => {
+  const simulation = await openLate({ oldCursor: '410', historyDays: 7 });
+  const { sync, world, service, expectCopy } = simulation;
+  changeStocks(simulation);
+  world.settle(300);
+  await sync();
+  for (const item of listed(simulation).slice(0, 3)) events.changeStock(world, item);
+  world.settle(300);
+  const newest = world.changes.at(-1);
+  await sync();
+  // Of the changes that are read again, some are older than the history by now, but not the newest one.
+  world.now = (newest?.observedAt ?? 0n) + 7n * 86_400n * SECOND - 2n * SECOND;
+  service.requests.length = 0;
+  const { row } = await sync();
+  expect(row).toMatchObject({ mode: 'feed' });
+  expect(feedCalls(simulation)).toHaveLength(2);
+  await expectCopy({ published: false, resumed: false, row, checks: [] }, true);
+});
