@@ -4,26 +4,25 @@
 -- single offers come first (offer_facts.sql). The cheapest offer without such a fact counts for its shop. These prices
 -- give the median, and one far from it is left out. Doubts about the lowest and the highest price that remain lower the
 -- grade of the spread (spread_grades.sql). spread_limits.sql has the thresholds. (FROM '….sql') stands for that file.
-WITH several AS (
-  SELECT product_id, currency FROM items WHERE is_listed AND product_id IS NOT NULL AND price IS NOT NULL AND currency IS NOT NULL
-  GROUP BY product_id, currency HAVING count(*) > 1
-),
-offered AS MATERIALIZED (
-  SELECT item_id, product_id, currency, site_id, source_id, price
+WITH listings AS MATERIALIZED (
+  SELECT items.item_id, product_id, currency, several.key, items.site_id, items.source_id, items.price, nullif(items.brand, '') AS brand, items.title
   FROM items
-  SEMI JOIN several USING (product_id, currency)
-  WHERE is_listed AND price IS NOT NULL
+  -- A number for each product and currency, which is cheaper to group by than both.
+  JOIN (SELECT product_id, currency, row_number() OVER (ORDER BY product_id, currency) AS key FROM product_prices WHERE offers > 1) AS several
+    USING (product_id, currency)
+  WHERE items.is_listed AND items.price IS NOT NULL
 ),
+offered AS (SELECT * EXCLUDE (brand, title) FROM listings),
 facts AS MATERIALIZED (FROM 'offer_facts.sql'),
 shops AS MATERIALIZED (
-  SELECT product_id, currency, site_id, min({'is_filler': is_filler, 'price': price, 'item_id': item_id}) AS first
+  SELECT key, site_id, min({'is_filler': is_filler, 'price': price, 'item_id': item_id}) AS first
   FROM facts
   WHERE facts = []
-  GROUP BY product_id, currency, site_id
+  GROUP BY key, site_id
 ),
 medians AS (
-  SELECT product_id, currency, len(prices) AS shops, (prices[(shops + 1) // 2] + prices[shops // 2 + 1])::DOUBLE AS twice_median
-  FROM (SELECT product_id, currency, list_sort(list(first.price::DECIMAL(20, 4))) AS prices FROM shops WHERE NOT first.is_filler GROUP BY product_id, currency)
+  SELECT key, len(prices) AS shops, (prices[(shops + 1) // 2] + prices[shops // 2 + 1])::DOUBLE AS twice_median
+  FROM (SELECT key, list_sort(list(first.price::DECIMAL(20, 4))) AS prices FROM shops WHERE NOT first.is_filler GROUP BY key)
 ),
 judged AS MATERIALIZED (
   SELECT
@@ -35,20 +34,18 @@ judged AS MATERIALIZED (
     CASE WHEN facts = [] AND NOT is_far AND item_id <> first.item_id THEN first.price END AS first_price,
     facts = [] AND NOT is_far AND first_price IS NULL AS is_counted
   FROM facts
-  LEFT JOIN shops USING (product_id, currency, site_id)
-  LEFT JOIN medians USING (product_id, currency) CROSS JOIN (FROM 'spread_limits.sql')
+  LEFT JOIN shops USING (key, site_id)
+  LEFT JOIN medians USING (key) CROSS JOIN (FROM 'spread_limits.sql')
 ),
 ends AS MATERIALIZED (
   SELECT item_id, product_id
   FROM judged
-  JOIN (
-    SELECT product_id, currency, min(price) AS lowest, max(price) AS highest FROM judged WHERE is_counted GROUP BY product_id, currency
-  ) USING (product_id, currency)
+  JOIN (SELECT key, min(price) AS lowest, max(price) AS highest FROM judged WHERE is_counted GROUP BY key) USING (key)
   WHERE is_counted AND lowest < highest AND (price = lowest OR price = highest)
 ),
 texts AS MATERIALIZED (
-  SELECT item_id, product_id, strip_accents(lower(nullif(brand, ''))) AS brand, title
-  FROM items SEMI JOIN offered USING (item_id) SEMI JOIN ends USING (product_id)
+  SELECT item_id, product_id, strip_accents(lower(brand)) AS brand, title
+  FROM listings SEMI JOIN ends USING (product_id)
 ),
 -- Listings that all name one brand share its stem, so their titles are not read.
 stems AS MATERIALIZED (

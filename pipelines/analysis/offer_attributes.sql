@@ -6,7 +6,10 @@
 -- each value tells; of an object, the fields named in attribute_fields.sql.
 WITH mapped_sites AS (SELECT DISTINCT site_id FROM offered),
 mapped AS MATERIALIZED (FROM 'mapped_attributes.sql'),
-read_values AS (
+told_listings AS MATERIALIZED (
+  SELECT item_id, site_id, currency, attributes FROM items SEMI JOIN offered USING (item_id) SEMI JOIN mapped USING (site_id)
+),
+read_values AS MATERIALIZED (
   SELECT
     item_id,
     site_id,
@@ -17,9 +20,8 @@ read_values AS (
       json_extract_string(attributes, '$."' || name || '"'),
       CASE WHEN contains(name, '.') THEN json_extract_string(attributes, '$."' || replace(name, '.', '"."') || '"') END
     ) AS value
-  FROM (SELECT item_id, site_id, currency, attributes FROM items) AS listings
+  FROM told_listings
   JOIN mapped USING (site_id)
-  SEMI JOIN offered USING (item_id)
 ),
 fields AS MATERIALIZED (FROM 'attribute_fields.sql'),
 attribute_texts AS (
@@ -111,7 +113,7 @@ SELECT
   coalesce(conditions.condition, own_conditions.condition) AS condition,
   millionths / 1e6 AS quantity,
   unit,
-  CASE WHEN price > 0 THEN
+  CASE WHEN price > 0 AND millionths > 0 THEN
     TRY_CAST(TRY_CAST((2000000 * (price::DECIMAL(23, 4) * 10000)::HUGEINT + millionths) // (2 * millionths) AS BIGINT) * 0.0001 AS DECIMAL(18, 4))
   END AS unit_price
 FROM (SELECT item_id FROM fields UNION SELECT item_id FROM own_conditions)

@@ -2,16 +2,9 @@
 -- far to trust that (docs/concepts/spreads.md). The trusted figures and the grade cover the counted offers. From tables
 -- offers (judged_offers.sql) and sites.
 -- (FROM '….sql') is replaced by the query of that file. pricelake query --analysis price_spread runs them all.
-WITH compared AS (
-  SELECT product_id || ' ' || currency AS key, product_id, currency, list_distinct(list(site_id)) AS site_ids
-  FROM offers
-  WHERE price > 0
-  GROUP BY product_id, currency
-  HAVING min(site_id) <> max(site_id)
-),
-priced AS (
+WITH priced AS (
   SELECT
-    product_id || ' ' || currency AS key,
+    {'product_id': product_id, 'currency': currency} AS key,
     site_id,
     price,
     is_counted,
@@ -24,7 +17,7 @@ priced AS (
 spread_figures AS (FROM 'spread_figures.sql'),
 -- Zero to four decimals is too little to compare, and so are prices of a kilogram and of a piece.
 per_unit AS (
-  SELECT product_id, currency, min(unit) AS unit, min(unit_price) AS unit_min, max(unit_price) AS unit_max
+  SELECT {'product_id': product_id, 'currency': currency} AS key, min(unit) AS unit, min(unit_price) AS unit_min, max(unit_price) AS unit_max
   FROM offers
   WHERE is_counted AND unit_price > 0
   GROUP BY product_id, currency
@@ -32,13 +25,13 @@ per_unit AS (
 ),
 credited AS (
   SELECT key, list_sort(list(DISTINCT attribution)) AS attribution
-  FROM (SELECT key, unnest(site_ids) AS site_id FROM compared)
+  FROM priced
   JOIN (SELECT site_id, attribution FROM sites WHERE is_current AND attribution IS NOT NULL) USING (site_id)
   GROUP BY key
 )
 SELECT
-  product_id,
-  currency,
+  key.product_id AS product_id,
+  key.currency AS currency,
   spread_figures.* EXCLUDE (key),
   unit,
   unit_min,
@@ -47,6 +40,5 @@ SELECT
   coalesce(attribution, []) AS attribution,
   getvariable('run_id')::VARCHAR AS run_id
 FROM spread_figures
-JOIN compared USING (key)
-LEFT JOIN per_unit USING (product_id, currency)
+LEFT JOIN per_unit USING (key)
 LEFT JOIN credited USING (key)

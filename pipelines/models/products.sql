@@ -19,9 +19,7 @@ oldest AS (
     arg_min(brand, age) AS brand,
     arg_min(mpn, age) AS mpn,
     -- Name, path and slug come from one offer.
-    arg_min_null(category_name, age) FILTER (category_slug IS NOT NULL) AS category_name,
-    arg_min_null(category_path, age) FILTER (category_slug IS NOT NULL) AS category_path,
-    arg_min(category_slug, age) AS category_slug,
+    arg_min({'name': category_name, 'path': category_path, 'slug': category_slug}, age) FILTER (category_slug IS NOT NULL) AS category,
     count(*) AS offers,
     list(site_id) AS site_ids
   FROM listed
@@ -33,9 +31,9 @@ SELECT
   title,
   brand,
   mpn,
-  category_name,
-  category_path,
-  category_slug,
+  category.name AS category_name,
+  category.path AS category_path,
+  category.slug AS category_slug,
   offers,
   len(list_distinct(site_ids))::BIGINT AS shops,
   getvariable('run_id')::VARCHAR AS run_id

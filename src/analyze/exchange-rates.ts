@@ -47,9 +47,11 @@ export async function convertSpreads(db: Database, conversion: Conversion): Prom
     const derived = listDerived().find(({ table }) => table === name) as DerivedTable;
     await db.run(`CREATE OR REPLACE TABLE converted_${name} AS ${selectDerived(derived, tables, '').text}`);
   };
+  await make('product_prices', { items: itself('converted_items') });
   // All prices are in one currency, so a shop's usual currency does not matter.
   await make('offers', {
     items: itself('converted_items'),
+    product_prices: itself('converted_product_prices'),
     shop_currencies: sql`${itself('shop_currencies')} WHERE false`,
     sources: itself('sources'),
     // An amount without a currency is in the shop's own one.

@@ -29,7 +29,11 @@ const TABLE_KINDS = {
   product_prices: { reads: ['items'], by: 'product' },
   shop_currencies: { reads: ['items'], by: 'site' },
   offer_rules: 'told',
-  offers: { reads: ['items', 'shop_currencies', 'sources', 'offer_rules'], by: 'product', analysis: 'judged_offers' },
+  offers: {
+    reads: ['items', 'product_prices', 'shop_currencies', 'sources', 'offer_rules'],
+    by: 'product',
+    analysis: 'judged_offers',
+  },
   price_spread: { reads: ['offers', 'sites'], by: 'product', analysis: 'price_spread' },
   user_matches: 'told',
   matches: { reads: ['items', 'user_matches'], by: 'brand' },

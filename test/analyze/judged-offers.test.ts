@@ -1,6 +1,6 @@
 import type { DuckDBListValue, DuckDBValue } from '@duckdb/node-api';
 import { afterAll, afterEach, describe, expect, it, test } from 'vitest';
-import { readAnalysis } from '../../src/sql/model.js';
+import { readAnalysis, readModel } from '../../src/sql/model.js';
 import { insertRows, openEmptyTables } from '../check/lake-world.js';
 import { seedRandom } from './offer-world.js';
 import { type JudgedOffer, judgeSlowly } from './slow-judge.js';
@@ -58,6 +58,7 @@ async function judge(...listings: Listing[]): Promise<Record<string, DuckDBValue
 
 /** What is found about the items that are there. */
 async function judgeItems(): Promise<Record<string, DuckDBValue>[]> {
+  await db.run(`CREATE OR REPLACE TABLE product_prices AS ${readModel('product_prices')}`);
   await db.run(`CREATE OR REPLACE TABLE offers AS ${readAnalysis('judged_offers')}`);
   return db.rows('SELECT * FROM offers ORDER BY item_id');
 }
