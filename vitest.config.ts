@@ -106,6 +106,7 @@ const LONG = [
   'test/source/budget.test.ts',
   'test/source/item-histories.test.ts',
   'test/source/probes.test.ts',
+  'test/union/union.test.ts',
   'test/verify/prove-landing.test.ts',
   'test/verify/published-files.test.ts',
 ];

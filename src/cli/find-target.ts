@@ -1,5 +1,3 @@
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { findPipeline, seekPipeline } from '../config/find-pipeline.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { ReadingSettings } from '../config/pipeline-schema.js';
@@ -7,6 +5,7 @@ import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { Cache } from '../remote/cached-lake.js';
 import type { CommandContext, ValueOf } from './command.js';
+import { findCache } from './join-lakes.js';
 import { chooseShard, findShard, shardPath } from './shards/choose-shard.js';
 import type { REMOTE } from './shared-options.js';
 
@@ -77,6 +76,5 @@ export function chooseRemote(
   io: Io,
 ): RemoteSource | undefined {
   if (remote === undefined) return undefined;
-  const folder = cache ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'pricelake');
-  return { address: remote, cache: { folder: resolve(folder), maxBytes: cacheSize }, io };
+  return { address: remote, cache: { folder: findCache(cache), maxBytes: cacheSize }, io };
 }

@@ -1,4 +1,5 @@
-import { choice, type Form, file, flag, folder, text, value, whole } from './parameter.js';
+import type { NamedLakes } from './join-lakes.js';
+import { choice, type Form, file, flag, folder, type Parameter, text, value, whole } from './parameter.js';
 
 /** Options and arguments that several commands have. */
 
@@ -14,6 +15,18 @@ export const PIPELINE = file('Pipeline file (YAML); default PRICELAKE_PIPELINE, 
 
 /** For commands that read a lake; `findTarget` says which one it is. */
 export const LAKE = folder('Folder of the lake; default lake.path of the pipeline file, else ./lake');
+
+/** For commands that show several lakes of one service as one. */
+export const LAKES: Parameter<NamedLakes | undefined> = {
+  ...folder(
+    'Folder of the lake; default lake.path of the pipeline file, else ./lake. Can be repeated: lakes of one service are shown as one',
+  ),
+  list: 'repeated',
+  read: (typed) => {
+    const [first = '', ...others] = (typed as readonly unknown[]).map(String);
+    return others.length === 0 ? first : [first, ...others];
+  },
+};
 
 export const SHARD = text('Shard of the pipeline file (source.shards): its datasets, lake and part of the budget', {
   excludes: ['lake'],
@@ -41,11 +54,13 @@ const CACHE_SIZE: Form<number> = {
   placeholder: 'SIZE',
 };
 
+export const CACHE = folder('Folder for what is cached of several lakes; default ~/.cache/pricelake');
+
 export const REMOTE = {
   remote: text(
     'Read the lake at this address (s3://bucket/prefix) instead of --lake, and fetch only the files that are needed',
   ),
-  cache: folder('With --remote: cache folder for fetched files; default ~/.cache/pricelake'),
+  cache: folder('Cache folder for the files of a remote, or of several lakes; default ~/.cache/pricelake'),
   cacheSize: value(
     CACHE_SIZE,
     'With --remote: maximum size of that folder, default 10GB; the least recently used files are removed',

@@ -54,8 +54,8 @@ const memoryEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('published'), runNumber: int64Text }),
   /** Items whose histories a published run has taken over, as ids with commas between: there may be a million. */
   z.strictObject({ type: z.literal('histories'), items: z.string().regex(/^-?\d+(?:,-?\d+)*$/) }),
-  /** The plan of the account as the service sent it, exact JSON text. */
-  z.strictObject({ type: z.literal('plan'), seenAt: z.iso.datetime(), text: z.string() }),
+  /** The plan of the account as the service at `from` sent it, exact JSON text. */
+  z.strictObject({ type: z.literal('plan'), seenAt: z.iso.datetime(), text: z.string(), from: z.url().optional() }),
   z.strictObject({
     type: z.literal('broken'),
     name: z.string(),
@@ -80,7 +80,7 @@ type MemoryEntry = z.infer<typeof memoryEntry>;
 export interface LakeMemory {
   idleRuns: Chain<IdleRun> | undefined;
   histories: Chain<string> | undefined;
-  plan: { seenAt: Date; text: string } | undefined;
+  plan: { seenAt: Date; text: string; from?: string | undefined } | undefined;
   /** By name, the newest last. */
   broken: ReadonlyMap<string, BrokenExport>;
   counts: string | undefined;
@@ -136,7 +136,7 @@ function foldMemory(memory: LakeMemory, entry: MemoryEntry): LakeMemory {
     case 'histories':
       return { ...memory, histories: { value: entry.items, before: memory.histories } };
     case 'plan': {
-      const plan = { seenAt: new Date(entry.seenAt), text: entry.text };
+      const plan = { seenAt: new Date(entry.seenAt), text: entry.text, from: entry.from };
       return { ...memory, plan, ...supersede(memory.plan === undefined ? 0 : 1) };
     }
     case 'broken': {
@@ -212,7 +212,7 @@ function listEntries({
   return [
     ...listChain(idleRuns).map((row): MemoryEntry => ({ type: 'idle', row })),
     ...(items === '' ? [] : [{ type: 'histories', items } as const]),
-    ...(plan === undefined ? [] : [{ type: 'plan', seenAt: plan.seenAt.toISOString(), text: plan.text } as const]),
+    ...(plan === undefined ? [] : [{ ...plan, type: 'plan', seenAt: plan.seenAt.toISOString() } as const]),
     ...[...broken.values()].map(({ at, ...one }): MemoryEntry => ({ type: 'broken', ...one, at: at.toISOString() })),
     ...(counts === undefined ? [] : [{ type: 'counts', text: counts } as const]),
     ...(probedAt === undefined ? [] : [{ type: 'probed', at: probedAt.toISOString() } as const]),

@@ -30,7 +30,7 @@ interface Caller {
   client: ApiClient;
   io: Io;
   landing: Landing;
-  pipeline: { budget: Budget };
+  pipeline: { budget: Budget; source: { baseUrl: string } };
   caps: RunCaps;
   memory: Pick<Memory, 'state' | 'append'>;
 }
@@ -51,7 +51,8 @@ export async function readAccount(run: Caller): Promise<Account> {
   const { landing, memory, io, client } = run;
   const account = await openAccount(run, landing.journal.state);
   const { plan } = account;
-  await memory.append({ type: 'plan', seenAt: io.now().toISOString(), text: stringify(plan) ?? '' });
+  const from = new URL(run.pipeline.source.baseUrl).href;
+  await memory.append({ type: 'plan', seenAt: io.now().toISOString(), text: stringify(plan) ?? '', from });
   const counted = pickUsage(plan);
   await landing.journal.append({ type: 'usage.before', counted, calls: client.calls() });
   io.log('info', 'plan', { plan: plan.plan, status: plan.status, ...counted });

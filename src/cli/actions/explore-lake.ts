@@ -11,12 +11,13 @@ import { TABLE_NAMES } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { explore } from '../commands/read.js';
 import { chooseRemote, findTarget, type RemoteSource } from '../find-target.js';
+import { joinLakes, listLakes } from '../join-lakes.js';
 import { readStatement } from '../output/result-set.js';
 import { writeFormat } from '../output/write-result.js';
 import { untilStopped } from '../run-command.js';
 import type { CliIo } from '../terminal-io.js';
 import { DEFAULT_BUDGET } from './show-status.js';
-import { compareRead, tellLocal, tellRemote, watchOwnRemote } from './tell-copy.js';
+import { compareRead, tellJoined, tellLocal, tellRemote, watchOwnRemote } from './tell-copy.js';
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 
@@ -24,10 +25,7 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 export async function exploreLake(request: Arguments<typeof explore>, context: CommandContext): Promise<undefined> {
   const { io, output, json, signal } = context;
   const { host, port, list, currency, ownSite, memory, pictures = [] } = request;
-  const { lake: path, settings } = await findTarget({ pipeline: request.pipeline, lake: request.lake });
-  const remote = chooseRemote(request, io);
-  const source = await openSource(path, remote);
-  const tellNow = await chooseTeller({ path, lake: source.lake, remote, settings }, io);
+  const { source, tellNow } = await chooseSource(request, context);
   const watched = list === undefined ? undefined : { list, currency, ownSite };
   const explorer = await startExplorer(
     source,
@@ -47,6 +45,21 @@ export async function exploreLake(request: Arguments<typeof explore>, context: C
     await explorer.close();
   }
   return undefined;
+}
+
+interface Chosen {
+  source: LakeSource;
+  tellNow: () => Promise<CopyNow>;
+}
+
+async function chooseSource(request: Arguments<typeof explore>, context: CommandContext): Promise<Chosen> {
+  const { io } = context;
+  const lakes = listLakes(request.lake);
+  if (lakes.length > 1) return { source: await openJoined(request, context), tellNow: () => tellJoined(lakes, io) };
+  const { lake: path, settings } = await findTarget({ pipeline: request.pipeline, lake: lakes[0] });
+  const remote = chooseRemote(request, io);
+  const source = await openSource(path, remote);
+  return { source, tellNow: await chooseTeller({ path, lake: source.lake, remote, settings }, io) };
 }
 
 interface Shown {
@@ -70,6 +83,23 @@ async function chooseTeller({ path, lake, remote, settings }: Shown, io: CliIo):
 /** Reads from the shipped checks what to do about their findings. */
 export async function loadAdvice(): Promise<ReadonlyMap<string, Advice>> {
   return new Map((await loadChecks()).map((check) => [check.name, check]));
+}
+
+/** Several lakes as one, which is another folder as soon as a run of one of them has published. */
+export async function openJoined(
+  request: Pick<Arguments<typeof explore>, 'lake' | 'cache'>,
+  context: Pick<CommandContext, 'io' | 'signal'>,
+): Promise<LakeSource> {
+  const join = async () => openLake((await joinLakes(request, context)) ?? '', { create: false });
+  let lake = await join();
+  return {
+    get lake() {
+      return lake;
+    },
+    refresh: async () => {
+      lake = await join();
+    },
+  };
 }
 
 /** A remote is read through the cache, which keeps the data files of all tables. */

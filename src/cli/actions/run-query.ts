@@ -29,6 +29,7 @@ import type { query } from '../commands/query.js';
 import { type QuerySource, readSource } from '../explain-source.js';
 import { explainSqlError } from '../explain-sql-error.js';
 import { chooseRemote, findTarget } from '../find-target.js';
+import { joinLakes } from '../join-lakes.js';
 import { toJsonText } from '../json-text.js';
 import { hangText, wrapText } from '../output/display-width.js';
 import { readStatement } from '../output/result-set.js';
@@ -47,7 +48,7 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
   const set = Object.fromEntries(request.set ?? []);
   const declared = sql === undefined ? undefined : declareVariables(request, sql);
   if (sql !== undefined) checkSql(request, sql, declared, set);
-  const { lake: path } = await findTarget({ lake: request.lake });
+  const { lake: path } = await findTarget({ lake: await joinLakes(request, context) });
   const remote = chooseRemote(request, context.io);
   const tables = (db: Database) => (remote === undefined || sql === undefined ? TABLE_NAMES : findTables(db, sql));
   const asOf = request.asOf === undefined ? undefined : BigInt(request.asOf);

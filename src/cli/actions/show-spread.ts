@@ -9,6 +9,7 @@ import { readAnalysis } from '../../sql/model.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { spread } from '../commands/read.js';
 import { findTarget, type ReadingTarget } from '../find-target.js';
+import { joinLakes } from '../join-lakes.js';
 import { wrapText } from '../output/display-width.js';
 import { showAmount } from '../output/money.js';
 import { readTableResult, withoutEmpty } from '../output/result-set.js';
@@ -70,7 +71,7 @@ const DAY_MS = 24 * 3600 * 1000;
 export async function showSpread(asked: Arguments<typeof spread>, context: CommandContext) {
   await requireDestination(asked, context);
   refuseDailyMatches(asked);
-  const target = await findTarget(asked);
+  const target = await findTarget({ pipeline: asked.pipeline, lake: await joinLakes(asked, context) });
   const conversion = findConversion(asked, target);
   const since = readSince(asked, context.io.now());
   return readLake({ path: target.lake, ...context }, async (opened) => {

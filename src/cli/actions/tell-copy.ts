@@ -14,6 +14,7 @@ import type { RemoteSource } from '../find-target.js';
 import type { CliIo } from '../terminal-io.js';
 import { formatBudget, formatLock, formatOpen } from './format-status.js';
 import { readBudget } from './read-status.js';
+import { DEFAULT_BUDGET } from './show-status.js';
 
 const TRIES_SHOWN = 20;
 
@@ -32,6 +33,16 @@ export async function tellRemote({ address }: RemoteSource, lake: Lake): Promise
   const url = parseRemoteUrl(address);
   const shown = url === undefined ? 'a remote' : showRemoteUrl(url);
   return { lines: [`read from ${shown}, and looked at again once a minute`], tries: listTries(await readMemory(lake)) };
+}
+
+/** Describes each of several lakes that are shown as one. */
+export async function tellJoined(paths: readonly string[], io: CliIo): Promise<CopyNow> {
+  const lines: string[] = [`several lakes shown as one, and looked at again once a minute: ${paths.join(', ')}`];
+  for (const path of paths) {
+    const { lines: own } = await tellLocal({ root: resolve(path) }, DEFAULT_BUDGET, io);
+    lines.push(...own.map((line) => `${path}: ${line}`));
+  }
+  return { lines, tries: [], remote: { kind: 'unasked' } };
 }
 
 /** The newest first, their steps in order. */

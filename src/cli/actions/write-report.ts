@@ -14,6 +14,7 @@ import { openLake } from '../../lake/lake.js';
 import type { Arguments, CommandContext, CommandReport } from '../command.js';
 import type { report } from '../commands/read.js';
 import { findTarget } from '../find-target.js';
+import { joinLakes } from '../join-lakes.js';
 import { loadAdvice } from './explore-lake.js';
 import { listTries } from './tell-copy.js';
 
@@ -29,7 +30,7 @@ export async function writeReport(request: Arguments<typeof report>, context: Co
   }
   await requireReportTarget(output);
   const { io, signal } = context;
-  const { lake: path } = await findTarget({ lake: request.lake });
+  const { lake: path } = await findTarget({ lake: await joinLakes(request, context) });
   const lake = await openLake(path, { create: false });
   const now = io.now();
   const written = await writePages(lake, {

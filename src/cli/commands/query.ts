@@ -2,7 +2,7 @@ import { listAnalyses } from '../../analyze/analysis.js';
 import { TABLE_NAMES } from '../../tables/table.js';
 import { declareCommand } from '../command.js';
 import { choice, type Form, file, flag, repeated, text, value, whole } from '../parameter.js';
-import { CREDITS_NOTE, LAKE, MEMORY, RATES, REMOTE, RESULT } from '../shared-options.js';
+import { CREDITS_NOTE, LAKES, MEMORY, RATES, REMOTE, RESULT } from '../shared-options.js';
 
 const VARIABLE: Form<readonly [name: string, value: string]> = {
   what: 'of the form name=value',
@@ -18,7 +18,7 @@ export const query = declareCommand({
   describe: 'Query the lake with SQL, read-only',
   arguments: { sql: text("One SELECT in DuckDB's SQL; if you leave it out on a terminal, a prompt opens") },
   options: {
-    lake: LAKE,
+    lake: LAKES,
     ...REMOTE,
     file: file('Read the SQL from this file'),
     analysis: choice(
@@ -50,6 +50,7 @@ export const query = declareCommand({
     ],
     ['pricelake query --file report.sql --format csv', 'A query from a file'],
     ['pricelake query --remote s3://prices/production "FROM sites"', 'On a machine without the lake'],
+    ['pricelake query --lake lake/electronics --lake lake/kitchen "FROM price_spread"', 'Two shards as one lake'],
     ['pricelake query --as-of 41 --analysis price_index', 'As the lake was after run 41'],
     ['pricelake query --analysis', 'List the analyses with their questions and variables'],
     ['pricelake query --analysis price_leaders --set hours=24', 'Which shops change their prices first'],

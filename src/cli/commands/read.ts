@@ -6,10 +6,12 @@ import { declareCommand } from '../command.js';
 import { NOTIFY } from '../notify/receivers.js';
 import { choice, type Form, file, flag, repeated, text, value, whole } from '../parameter.js';
 import {
+  CACHE,
   CREDITS_NOTE,
   currency,
   FORMATS,
   LAKE,
+  LAKES,
   MEMORY,
   OWN_SITE,
   PIPELINE,
@@ -48,7 +50,8 @@ export const spread = declareCommand({
   describe: 'Show the products with the widest price spreads, or the offers of one product',
   arguments: { pipeline: PIPELINE },
   options: {
-    lake: LAKE,
+    lake: LAKES,
+    cache: CACHE,
     currency: currency('Only this currency (ISO 4217 code)'),
     category: text('Only this category (slug or path) and its subcategories', { completes: 'categories' }),
     brand: text('Only this brand, ignoring case', { completes: 'brands' }),
@@ -169,7 +172,7 @@ export const explore = declareCommand({
   describe: 'Browse the lake as web pages on this machine',
   arguments: { pipeline: PIPELINE },
   options: {
-    lake: LAKE,
+    lake: LAKES,
     ...REMOTE,
     port: whole('Port to listen on; 0 picks a free one', { from: 0, to: 65_535, default: 0 }),
     host: text('Address to listen on; any address but loopback is open to the network, protected by the secret', {
@@ -196,7 +199,8 @@ export const report = declareCommand({
   name: 'report',
   describe: 'Write an HTML report about a lake: spreads, shops, price moves, price history, state of the copy, checks',
   options: {
-    lake: LAKE,
+    lake: LAKES,
+    cache: CACHE,
     output: file('Output file; replaces an older report, but no other file', {
       default: './pricelake-report.html',
     }),

@@ -1,0 +1,33 @@
+-- Changes of several lakes → the rows that the union of these lakes leaves out, so that an event is in history once. Rows
+-- of one change have its id. A row without an id is left out where a lake that lacks it has a change of the same kind at
+-- that time: two minutes are allowed, as for differences that a comparison found.
+-- needs: all_history
+WITH placed AS (
+  SELECT
+    lake, change_id, item_id, observed_at, kind,
+    row_number() OVER (
+      PARTITION BY
+        change_id,
+        CASE WHEN change_id IS NULL THEN item_id END,
+        CASE WHEN change_id IS NULL THEN observed_at END,
+        CASE WHEN change_id IS NULL THEN kind END
+      -- The item is null in a lake whose key no longer saw it.
+      ORDER BY item_id IS NULL, list_position(['feed', 'webhook', 'history'], origin) NULLS LAST, lake
+    ) AS place
+  FROM all_history
+),
+unnumbered AS (
+  SELECT lake, item_id, observed_at, kind FROM all_history WHERE change_id IS NULL
+),
+named AS (
+  SELECT u.lake, u.item_id, u.observed_at, u.kind, h.change_id
+  FROM unnumbered AS u
+  JOIN all_history AS h
+    ON h.item_id = u.item_id AND h.kind = u.kind AND h.lake <> u.lake AND h.change_id IS NOT NULL
+    AND h.observed_at BETWEEN u.observed_at - INTERVAL 2 MINUTE AND u.observed_at + INTERVAL 2 MINUTE
+)
+SELECT lake, change_id, item_id, observed_at, kind FROM placed WHERE place > 1
+UNION
+SELECT lake, CAST(NULL AS BIGINT) AS change_id, item_id, observed_at, kind
+FROM named
+ANTI JOIN all_history AS known ON known.lake = named.lake AND known.change_id = named.change_id

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { PricelakeError } from '../io/errors.js';
+import { readMemory } from '../journal/memory.js';
+import { type Pointer, readPointer } from '../lake/pointer.js';
+import { readTable } from '../lake/read.js';
+import type { Lake } from '../tables/layout.js';
+import { TABLE_NAMES, type TableName, type TableState } from '../tables/table.js';
+
+/** A lake of a union, as one of its runs published it. */
+export interface Member {
+  lake: Lake;
+  pointer: Pointer;
+  states: Readonly<Record<TableName, TableState>>;
+}
+
+/**
+ * Reads the present versions of the lakes, in the order of their folders: the order on the command line does not matter.
+ * @throws PricelakeError `usage` where a folder is given twice, or two lakes are copies of different services;
+ *   `lake_invalid` where a lake has no published run
+ */
+export async function readMembers(lakes: readonly Lake[]): Promise<Member[]> {
+  const roots = await Promise.all(lakes.map(({ root }) => realpath(root)));
+  const twice = roots.find((root, index) => roots.indexOf(root) !== index);
+  if (twice !== undefined) {
+    const hint = 'Name each lake once.';
+    throw new PricelakeError('usage', `--lake ${twice} is given twice`, { hint });
+  }
+  const sorted = [...lakes].sort((a, b) => (a.root < b.root ? -1 : 1));
+  await refuseOtherService(sorted);
+  return Promise.all(sorted.map(readMember));
+}
+
+async function readMember(lake: Lake): Promise<Member> {
+  const pointer = await readPointer(lake);
+  if (pointer === undefined) {
+    const hint = 'Run `pricelake sync` for it first, or leave it out.';
+    throw new PricelakeError('lake_invalid', `${lake.root}: no run has published anything in this lake yet`, { hint });
+  }
+  const states = await Promise.all(TABLE_NAMES.map(async (table) => [table, await readTable(lake, table)] as const));
+  return { lake, pointer, states: Object.fromEntries(states) as Member['states'] };
+}
+
+/** Ids mean something within one service only. A lake that does not know its service yet is taken for one of the others'. */
+async function refuseOtherService(lakes: readonly Lake[]): Promise<void> {
+  const known: { root: string; service: string }[] = [];
+  for (const lake of lakes) {
+    const service = (await readMemory(lake)).plan?.from;
+    if (service !== undefined) known.push({ root: lake.root, service });
+  }
+  const [first, ...others] = known;
+  const other = others.find(({ service }) => service !== first?.service);
+  if (first === undefined || other === undefined) return;
+  const what = `${first.root} is a copy of ${first.service}, and ${other.root} of ${other.service}`;
+  throw new PricelakeError('usage', `${what}: ids of different services have nothing to do with each other`, {
+    hint: 'Name lakes of one service. If the service has a new address, sync each lake once.',
+  });
+}
+
+/** A text that is another one as soon as a file of a lake is. */
+export function nameVersions(members: readonly Member[]): string {
+  const digest = createHash('sha256');
+  for (const { lake, states } of members) {
+    digest.update(`${lake.root}\n`);
+    for (const { table, version, files } of Object.values(states)) {
+      digest.update(`${table} ${version} ${files.map(({ path }) => path).join(' ')}\n`);
+    }
+  }
+  return digest.digest('hex').slice(0, 32);
+}

@@ -1,0 +1,97 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readdir, rename, stat, utimes } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { listDerived } from '../analyze/derived-tables.js';
+import { makeFolder } from '../io/durable.js';
+import { hasSystemCode, ignoreMissing } from '../io/errors.js';
+import type { Io } from '../io/io.js';
+import { PRICELAKE_VERSION } from '../io/package-path.js';
+import { removeBusyFolder } from '../io/scratch-folder.js';
+import { explainFileFault, isLostFile } from '../lake/file-fault.js';
+import { openSession } from '../lake/session.js';
+import type { Lake } from '../tables/layout.js';
+import { type Member, nameVersions, readMembers } from './members.js';
+import { readUnionQuery, UNION_QUERIES } from './queries.js';
+import { writeUnion } from './write-union.js';
+
+interface UnionOptions {
+  /** Unions are kept in this folder, each for the versions of its lakes. */
+  cache: string;
+  io: Pick<Io, 'log' | 'now'>;
+  signal: AbortSignal;
+}
+
+/** Runs that replace files while they are read, one after another: then the union fails. */
+const TRIES = 3;
+/** Commands that read an older union have ended by then. */
+const KEPT_MS = 3_600_000;
+/** Unions of other lakes that nobody has asked for in this time are removed. */
+const UNUSED_MS = 7 * 24 * KEPT_MS;
+
+/**
+ * Several lakes of one service as one: a lake in the cache that holds each of their listings once. It is written once for
+ * the versions of the lakes, and nothing is written to these.
+ * @throws PricelakeError `usage`, `lake_invalid` as `readMembers`; `unavailable` if runs replace the files again and again
+ */
+export async function openUnion(lakes: readonly Lake[], options: UnionOptions): Promise<Lake> {
+  for (let left = TRIES - 1; ; left -= 1) {
+    try {
+      return await findOrWrite(await readMembers(lakes), options);
+    } catch (error) {
+      if (left === 0 || !isLostFile(error) || options.signal.aborted) throw explainFileFault(error);
+    }
+  }
+}
+
+async function findOrWrite(members: readonly Member[], { cache, io, signal }: UnionOptions): Promise<Lake> {
+  const folder = join(cache, 'unions', nameSet(members));
+  const root = join(folder, nameContent(members));
+  if ((await stat(root).catch(ignoreMissing)) === undefined) {
+    io.log('info', 'union.writing', {
+      lakes: members.map(({ lake }) => lake.root).join(', '),
+      note: 'once for the present versions of these lakes',
+    });
+    await writeBeside(root, members, signal);
+  }
+  await utimes(root, io.now(), io.now());
+  await removeOld(cache, root, io.now());
+  return { root };
+}
+
+/** Another process may write the same union: the first one that has finished wins. */
+async function writeBeside(root: string, members: readonly Member[], signal: AbortSignal): Promise<void> {
+  const part = `${root}.${randomUUID()}.part`;
+  await makeFolder(part);
+  const session = await openSession({ hasModels: true, signal });
+  try {
+    await writeUnion(session.db, { root: part }, members);
+    await rename(part, root).catch((error: unknown) => {
+      if (!hasSystemCode(error, 'ENOTEMPTY', 'EEXIST')) throw error;
+    });
+  } finally {
+    await session.close();
+    await removeBusyFolder(part);
+  }
+}
+
+const hash = (texts: readonly string[]) => createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, 32);
+
+const nameSet = (members: readonly Member[]) => hash(members.map(({ lake }) => lake.root));
+
+/** Other rows, or another version of pricelake, make another union. */
+function nameContent(members: readonly Member[]): string {
+  const queries = [...UNION_QUERIES.map(readUnionQuery), ...listDerived().map((one) => String(one.hash))];
+  return hash([PRICELAKE_VERSION, nameVersions(members), ...queries]);
+}
+
+async function removeOld(cache: string, root: string, now: Date): Promise<void> {
+  const unions = join(cache, 'unions');
+  for (const set of await readdir(unions)) {
+    const isOwn = set === basename(dirname(root));
+    for (const name of (await readdir(join(unions, set)).catch(ignoreMissing)) ?? []) {
+      const path = join(unions, set, name);
+      const age = now.getTime() - ((await stat(path).catch(ignoreMissing))?.mtimeMs ?? now.getTime());
+      if (path !== root && age > (isOwn || name.endsWith('.part') ? KEPT_MS : UNUSED_MS)) await removeBusyFolder(path);
+    }
+  }
+}

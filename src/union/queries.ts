@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { packagePath } from '../io/package-path.js';
+import { bindQuery } from '../sql/model.js';
+import { type Sql, writeTyped } from '../sql/sql.js';
+
+/** Queries of pipelines/union. Each reads the rows of several lakes as `all_<table>`, with the number of their lake. */
+export const UNION_QUERIES = ['left_items', 'left_history', 'sites', 'sources', 'runs', 'check_results'] as const;
+type UnionQuery = (typeof UNION_QUERIES)[number];
+
+/** SQL text of `pipelines/union/<name>.sql`. */
+export const readUnionQuery = (name: UnionQuery): string =>
+  readFileSync(packagePath(`pipelines/union/${name}.sql`), 'utf8').trim();
+
+/** A query over these rows, with these values in place of its variables. */
+export function bindUnion(
+  name: UnionQuery,
+  rows: Readonly<Record<string, Sql>>,
+  values: Readonly<Record<string, bigint | string>> = {},
+): Sql {
+  const literals = Object.entries(values).map(([key, value]) => [
+    key,
+    typeof value === 'bigint' ? writeTyped('BIGINT', value) : writeTyped('VARCHAR', value),
+  ]);
+  return bindQuery(readUnionQuery(name), rows, Object.fromEntries(literals));
+}
