@@ -48,6 +48,7 @@ const LONG = [
   'test/remote/empty-disk.test.ts',
   'test/remote/explore.test.ts',
   'test/remote/hostile-bucket.test.ts',
+  'test/remote/proxy.test.ts',
   'test/run/backfill-history.test.ts',
   'test/run/broken-exports.test.ts',
   'test/run/crash.test.ts',

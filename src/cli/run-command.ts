@@ -78,7 +78,7 @@ function watchStopSignals(hint?: string): { signal: AbortSignal; release(): void
     const listener = () => {
       // A command with a listener of its own gives the signal another meaning.
       if (name === 'SIGHUP' && (ignoresHangup || process.listenerCount(name) > 1)) return;
-      if (controller.signal.aborted) process.exit(EXIT_BY_SIGNAL[name]);
+      if (controller.signal.aborted) endBySignal(name);
       const facts = { signal: name, ...(hint === undefined ? {} : { hint }) };
       controller.abort(new PricelakeError('stopped', `stopped by ${name}`, facts));
     };
@@ -91,6 +91,12 @@ function watchStopSignals(hint?: string): { signal: AbortSignal; release(): void
       for (const { name, listener } of listeners) process.off(name, listener);
     },
   };
+}
+
+/** As the system ends a process. `process.exit` would wait for DuckDB, which can't stop while it computes a single value. */
+function endBySignal(name: StopSignal): void {
+  process.removeAllListeners(name);
+  process.kill(process.pid, name);
 }
 
 export function untilStopped(signal: AbortSignal): Promise<void> {

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import pLimit from 'p-limit';
 import { type ErrorCode, PricelakeError } from '../io/errors.js';
+import { readProcessMemory } from '../io/machine.js';
 import { packagePath } from '../io/package-path.js';
 import { quoteLiteral } from '../sql/quote.js';
 import { requireUserSelect } from '../sql/user-select.js';
@@ -120,25 +121,24 @@ function runProcess({ version }: Snapshot, command: string[], { sql, signal, mos
 
 /** The event that `query --verbose` logs before its statement. */
 const BEGUN = 'query.begins';
-const WATCH_MS = 25;
+/** Systems without /proc start a process for each look. */
+const WATCH_MS = process.platform === 'linux' ? 25 : 250;
 
 function explainLate(ms: number): PricelakeError {
   const hint = 'Query less at once, or use `pricelake query`.';
   return new PricelakeError('query', `this took longer than ${ms / 1000} seconds and was stopped`, { hint });
 }
 
-/** Pages of a process are counted by the system, whatever DuckDB knows of them. */
+/** The system counts the memory of a process, whatever DuckDB knows of it. */
 function watchMemory(pid: number, mostBytes: number, end: (reason: PricelakeError) => void): NodeJS.Timeout {
   const look = async () => {
-    const [, pages] = (await readFile(`/proc/${pid}/statm`, 'latin1').catch(() => '')).split(' ');
-    if (Number(pages ?? 0) * PAGE_BYTES < mostBytes) return;
+    if ((await readProcessMemory(pid)) < mostBytes) return;
     const message = 'this took too much memory and was stopped';
     end(new PricelakeError('query', message, { hint: 'Query less at once, or shorter texts.' }));
   };
   return setInterval(look, WATCH_MS).unref();
 }
 
-const PAGE_BYTES = 4096;
 /** The program itself. */
 const PROGRAM_BYTES = 200_000_000;
 

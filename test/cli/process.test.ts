@@ -156,4 +156,23 @@ describe('the pricelake command', () => {
     expect(outcome.code).toBe(code);
     expect(outcome.stderr).toContain(`pricelake: stopped by ${signal}`);
   });
+
+  it('ends at once on a second signal, also while DuckDB computes a single value, which nothing stops', async () => {
+    const long = "(SELECT string_agg('0123456789' || range, '') FROM range(30000))";
+    const args = ['query', `SELECT levenshtein(${long}, reverse(${long}))`, '--lake', lake, '-v'];
+    let begun = 0;
+    const outcome = await runPricelake(args, {
+      act: (child) =>
+        child.stderr?.on('data', (text) => {
+          if (!String(text).includes('query.begins')) return;
+          setTimeout(() => child.kill('SIGTERM'), 1000);
+          setTimeout(() => {
+            begun = performance.now();
+            child.kill('SIGTERM');
+          }, 2000);
+        }),
+    });
+    // The signal itself ended it: a shell says 143.
+    expect([outcome.code, begun > 0, performance.now() - begun < 5000]).toEqual([null, true, true]);
+  });
 });

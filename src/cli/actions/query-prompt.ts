@@ -60,6 +60,8 @@ export async function promptQueries(
     lines.prompt();
   };
   lines.on('SIGINT', () => {
+    // DuckDB can't stop while it computes a single value. Then the process ends, as without a prompt.
+    if (progress.state === 'interrupted') process.kill(process.pid, 'SIGINT');
     if (progress.state !== 'typing') {
       progress.state = 'interrupted';
       return interrupt();
