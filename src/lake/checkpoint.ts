@@ -5,7 +5,8 @@ import { ignoreMissing } from '../io/errors.js';
 import { type Lake, tablePath, temporaryPath } from '../tables/layout.js';
 import type { TableName } from '../tables/table.js';
 import { convertToCheckpoint } from './checkpoint-file.js';
-import { encodeLogPath, type LogState, writeAdd, writeTxn } from './delta-actions.js';
+import { hashFile } from './data-file.js';
+import { encodeLogPath, type LogState, SHA256_TAG, writeAdd, writeTxn } from './delta-actions.js';
 import { findVersions, listLog, logPath, readLog } from './delta-log.js';
 import { readTombstoneMs } from './delta-metadata.js';
 import { writeDurably } from './durable.js';
@@ -32,6 +33,8 @@ export async function writeCheckpoint(lake: Lake, table: TableName, at: Date): P
     size: lines.length,
     sizeInBytes: (await stat(path)).size,
     numOfAddFiles: state.files.size,
+    // The protocol gives it no other place for a checksum of the checkpoint.
+    tags: { [SHA256_TAG]: await hashFile(path) },
   };
   await writeDurably(lake, join(log, '_last_checkpoint'), JSON.stringify(pointer));
 }

@@ -15,6 +15,7 @@ import { logPath, readLog } from './delta-log.js';
 import { planMetaData, readRetentionMs } from './delta-metadata.js';
 import { createExclusively } from './durable.js';
 import { nameCommit } from './foreign-commit.js';
+import { sealEntry } from './log-seal.js';
 import { encodeApplied } from './table-state.js';
 
 export interface CommitInfo {
@@ -110,10 +111,8 @@ function writeLines(
     operationParameters: {},
     engineInfo: `pricelake/${PRICELAKE_VERSION}`,
     runId: info.runId,
-    // Without this number, an entry that is cut between two lines would look whole, with fewer files.
-    actions: actions.length,
   };
-  return [JSON.stringify({ commitInfo }), ...actions, ''].join('\n');
+  return sealEntry(commitInfo, actions);
 }
 
 async function publishVersion(lake: Lake, change: FileChange, version: bigint, lines: string): Promise<void> {

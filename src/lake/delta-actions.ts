@@ -5,7 +5,7 @@ import { findDataPathFault, quotePath } from '../io/inner-path.js';
 import type { DataFile, ForeignCommit, TableName } from '../tables/table.js';
 import { readDeltaColumns } from './column-difference.js';
 
-const SHA256_TAG = 'pricelake.sha256';
+export const SHA256_TAG = 'pricelake.sha256';
 
 export interface MetaData {
   id: string;
@@ -47,7 +47,7 @@ export interface Action {
   metaData?: MetaData | null;
   protocol?: Protocol | null;
   /** Free text of whoever wrote the commit. */
-  commitInfo?: Partial<Record<'operation' | 'engineInfo' | 'actions' | 'timestamp' | 'runId', unknown>> | null;
+  commitInfo?: Partial<Record<'operation' | 'engineInfo' | 'timestamp' | 'runId', unknown>> | null;
 }
 
 const optional = <Type extends z.ZodType>(type: Type) => type.nullish();

@@ -5,6 +5,7 @@ import type { TableName } from '../tables/table.js';
 import { readCheckpoint } from './checkpoint-file.js';
 import { type Action, type LogState, parseAction, readAdd } from './delta-actions.js';
 import { describeForeign, nameCommit } from './foreign-commit.js';
+import { isSealBroken } from './log-seal.js';
 
 /** `<table>/_delta_log/<version, 20 digits>.<suffix>`. */
 export function logPath(lake: Lake, table: TableName, version: bigint, suffix: string): string {
@@ -156,10 +157,8 @@ export async function readEntry(path: string): Promise<Action[]> {
 export function parseEntry(path: string, text: string): Action[] {
   const lines = text.split('\n').filter((line) => line !== '');
   const actions = parseLines(lines, path);
-  // Our own entries begin with commitInfo.
-  const due = actions[0]?.commitInfo?.actions;
-  if (typeof due === 'number' && due !== actions.length - 1)
-    throw explainDamage(`${path}: has ${actions.length - 1} of the ${due} actions that it was written with`);
+  // Without it, an entry that was cut between two lines would look whole.
+  if (isSealBroken(text)) throw explainDamage(`${path}: changed since it was written: its checksum differs`);
   return actions;
 }
 

@@ -1,9 +1,16 @@
+import { createHash } from 'node:crypto';
 import type { Action, ReplayedTable } from './replayed-table.js';
 
 const OURS = 'pricelake/';
 
+/** An entry of a log: its text, and the action of each line. */
+export interface Entry {
+  text: string;
+  actions: Action[];
+}
+
 /** Compares a log entry with `state`, the table before it. */
-export function checkCommit(state: ReplayedTable, actions: readonly Action[], fail: (what: string) => void): void {
+export function checkCommit(state: ReplayedTable, { text, actions }: Entry, fail: (what: string) => void): void {
   const version = state.version + 1;
   const infos = actions.filter(({ commitInfo }) => commitInfo != null);
   const info = infos[0]?.commitInfo;
@@ -17,14 +24,27 @@ export function checkCommit(state: ReplayedTable, actions: readonly Action[], fa
   } else if (infos.length !== 1 || typeof info?.runId !== 'string' || !isTime(info.timestamp)) {
     fail("doesn't say which run wrote it, or when");
   }
-  const due = info?.actions;
-  if (typeof due === 'number' && due !== actions.length - 1) fail(`has ${actions.length - 1} of its ${due} actions`);
+  const fault = findSumFault(text, engine.startsWith(OURS));
+  if (fault !== undefined) fail(fault);
   if (version === 0 && !actions.some(({ protocol }) => protocol != null))
     fail('is the first entry, but has no protocol');
   if (version === 0 && !actions.some(({ metaData }) => metaData != null))
     fail('is the first entry, but has no metaData');
   for (const { metaData } of actions) if (metaData != null) checkMetaData(state, metaData, fail);
   checkPartitions(state, actions, fail);
+}
+
+const SUM = ',"pricelake.entrySha256":"';
+
+/** The first line of our entries states the SHA-256 of the entry without that statement. */
+function findSumFault(text: string, isOurs: boolean): string | undefined {
+  const [head = ''] = text.split('\n', 1);
+  const at = head.indexOf(SUM);
+  if (at < 0) return isOurs ? 'has no checksum' : undefined;
+  const end = head.indexOf('"', at + SUM.length);
+  const found = createHash('sha256').update(text.slice(0, at) + text.slice(end + 1));
+  const isSame = found.digest('hex') === head.slice(at + SUM.length, end);
+  return isSame ? undefined : 'has changed since it was written: its checksum differs';
 }
 
 const isTime = (ms: unknown) => typeof ms === 'number' && Number.isSafeInteger(ms) && ms >= 0;

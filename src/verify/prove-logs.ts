@@ -1,16 +1,18 @@
 import { readFile, stat } from 'node:fs/promises';
 import { ignoreMissing, PricelakeError } from '../io/errors.js';
 import { compareColumns, describeDifference, hasDifference } from '../lake/column-difference.js';
+import { hashFile } from '../lake/data-file.js';
 import { readPointer } from '../lake/pointer.js';
 import { readTable } from '../lake/read.js';
 import { tablePath } from '../tables/layout.js';
+import { readRows } from './exact-parquet.js';
 import { type Proof, type Report, readApplied, type VerifyContext } from './proof.js';
 import type { ReplayedTable } from './replayed-table.js';
 
 export const logProof: Proof = {
   name: 'logs',
   claims:
-    'Every log can be replayed from its beginning; entries say who wrote them and are consistent; checkpoints match the replay, and columns match schemas/; no other program changed a row.',
+    'Every log can be replayed from its beginning; entries say who wrote them and are as they were written; checkpoints match the replay, and columns match schemas/; no other program changed a row.',
   async prove(context, report) {
     for (const finding of context.logFindings) report(finding);
     const pointer = await readPointer(context.lake).catch(() => undefined);
@@ -65,17 +67,35 @@ async function compareCheckpointPointer(
   const text = await readFile(tablePath(lake, table, '_delta_log', '_last_checkpoint'), 'utf8').catch(ignoreMissing);
   if (text === undefined) return;
   const file = `${table}/_delta_log/_last_checkpoint`;
-  const version = readVersion(text);
-  if (version === undefined) return report({ table, file, what: 'is damaged' });
-  const name = `${String(version).padStart(20, '0')}.checkpoint.parquet`;
-  const info = await stat(tablePath(lake, table, '_delta_log', name)).catch(ignoreMissing);
-  if (info === undefined) report({ table, file, what: `names ${name}, which is not there` });
+  const pointer = readCheckpointPointer(text);
+  if (pointer === undefined) return report({ table, file, what: 'is damaged' });
+  const name = `${String(pointer.version).padStart(20, '0')}.checkpoint.parquet`;
+  const path = tablePath(lake, table, '_delta_log', name);
+  const info = await stat(path).catch(ignoreMissing);
+  if (info === undefined) return report({ table, file, what: `names ${name}, which is not there` });
+  const rows = await readRows(path).catch(() => undefined);
+  const adds = rows?.filter(({ add }) => add != null).length;
+  const sum = pointer.tags?.['pricelake.sha256'];
+  const isTrue = (said: unknown, found: unknown) => said === undefined || found === undefined || said === found;
+  const facts = [
+    [pointer.sizeInBytes, info.size],
+    [pointer.size, rows?.length],
+    [pointer.numOfAddFiles, adds],
+    [sum, sum === undefined ? undefined : await hashFile(path)],
+  ];
+  if (!facts.every(([said, found]) => isTrue(said, found)))
+    report({ table, file, what: `has another size, number of actions or checksum than ${name}` });
 }
 
-function readVersion(text: string): number | undefined {
+interface CheckpointPointer extends Partial<Record<'size' | 'sizeInBytes' | 'numOfAddFiles', unknown>> {
+  version: number;
+  tags?: Record<string, unknown> | null;
+}
+
+function readCheckpointPointer(text: string): CheckpointPointer | undefined {
   try {
-    const { version } = JSON.parse(text) as { version?: unknown };
-    return Number.isSafeInteger(version) ? (version as number) : undefined;
+    const pointer = JSON.parse(text) as CheckpointPointer;
+    return Number.isSafeInteger(pointer.version) ? pointer : undefined;
   } catch {
     return undefined;
   }

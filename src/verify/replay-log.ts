@@ -5,7 +5,7 @@ import { findDataPathFault, quotePath } from '../io/inner-path.js';
 import { type Lake, tablePath } from '../tables/layout.js';
 import { loadTableSchema } from '../tables/schemas.js';
 import type { TableName } from '../tables/table.js';
-import { checkCommit } from './check-commit.js';
+import { checkCommit, type Entry } from './check-commit.js';
 import { readRows } from './exact-parquet.js';
 import type { Report } from './proof.js';
 import type { Action, ReplayedTable } from './replayed-table.js';
@@ -57,6 +57,7 @@ function emptyTable(table: TableName): ReplayedTable {
     partitionColumns: [],
     configuration: {},
     foreign: [],
+    live: new Map(),
   };
 }
 
@@ -69,9 +70,10 @@ function listVersions(names: string[], suffix: string): number[] {
     .sort((a, b) => a - b);
 }
 
-async function readCommit(folder: string, name: string): Promise<Action[]> {
-  const lines = (await readFile(`${folder}/${name}`, 'utf8')).split('\n').filter((line) => line !== '');
-  return lines.map((line, index) => {
+async function readCommit(folder: string, name: string): Promise<Entry> {
+  const text = await readFile(`${folder}/${name}`, 'utf8');
+  const lines = text.split('\n').filter((line) => line !== '');
+  const actions = lines.map((line, index) => {
     try {
       // Versions of transactions are int64, which exceeds a double.
       return parse(line, null, (text) => (isSafeNumber(text) ? Number(text) : BigInt(text))) as Action;
@@ -79,12 +81,13 @@ async function readCommit(folder: string, name: string): Promise<Action[]> {
       throw new Error(`${name}: line ${index + 1} is not JSON`);
     }
   });
+  return { text, actions };
 }
 
-function applyCommit(state: ReplayedTable, actions: Action[], fail: (what: string) => void): void {
-  checkCommit(state, actions, fail);
+function applyCommit(state: ReplayedTable, entry: Entry, fail: (what: string) => void): void {
+  checkCommit(state, entry, fail);
   const rows = { added: 0, removed: 0 };
-  for (const action of actions) {
+  for (const action of entry.actions) {
     const path = action.remove == null ? undefined : decodePath(action.remove.path);
     if (path !== undefined) {
       const file = state.files.get(path);
@@ -117,7 +120,9 @@ function decodePath(path: string): string {
   return decoded;
 }
 
-function applyAction(state: ReplayedTable, { add, remove, txn, metaData }: Action): void {
+function applyAction(state: ReplayedTable, action: Action): void {
+  const { add, remove, txn, metaData } = action;
+  keepLive(state.live, action);
   if (remove != null) {
     const path = decodePath(remove.path);
     state.files.delete(path);
@@ -157,16 +162,40 @@ async function compareCheckpoint(
   } catch (error) {
     return fail(name, `can't be read: ${error instanceof Error ? error.message : String(error)}`);
   }
-  for (const part of ['files', 'txn', 'schemaString', 'partitionColumns'] as const) {
-    if (canonical(state[part]) !== canonical(other[part])) fail(name, `its ${part} don't match the commits before it`);
+  const keys = new Set([...state.live.keys(), ...other.live.keys()]);
+  const differ = [...keys].filter((key) => state.live.get(key) !== other.live.get(key));
+  // Old removals are left out of checkpoints.
+  const isLost = [...other.superseded].some(([path, at]) => state.superseded.get(path) !== at);
+  const kinds = new Set([...differ.map((key) => key.split(' ', 1)[0]), ...(isLost ? ['remove'] : [])]);
+  for (const kind of kinds) fail(name, `its ${kind} actions don't match the commits before it`);
+}
+
+/** Members of actions that a checkpoint repeats. Other programs add others. */
+const REPEATED = {
+  add: ['path', 'partitionValues', 'size', 'modificationTime', 'stats', 'tags'],
+  txn: ['appId', 'version', 'lastUpdated'],
+  metaData: ['id', 'name', 'description', 'format', 'schemaString', 'partitionColumns', 'createdTime', 'configuration'],
+  protocol: ['minReaderVersion', 'minWriterVersion'],
+};
+
+function keepLive(live: ReplayedTable['live'], action: Action): void {
+  const { add, remove, txn } = action;
+  if (remove != null) live.delete(`add ${decodePath(remove.path)}`);
+  for (const [kind, names] of Object.entries(REPEATED) as [keyof typeof REPEATED, string[]][]) {
+    const members = action[kind] as Record<string, unknown> | null | undefined;
+    if (members == null) continue;
+    const key = kind === 'add' ? decodePath(add?.path ?? '') : kind === 'txn' ? txn?.appId : '';
+    live.set(`${kind} ${key}`, canonical(Object.fromEntries(names.map((name) => [name, members[name]]))));
   }
 }
 
+/** The same text for the same members, in JSON and in Parquet: numbers of any type, and no empty or missing members. */
 function canonical(value: unknown): string {
-  const entries = value instanceof Map ? [...value].sort(([a], [b]) => (a < b ? -1 : 1)) : value;
-  return JSON.stringify(entries, (_key, member) => {
-    if (typeof member === 'bigint') return String(member);
-    if (member === null || typeof member !== 'object' || Array.isArray(member)) return member;
-    return Object.fromEntries(Object.entries(member as object).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return JSON.stringify(value, (key, member) => {
+    if (typeof member === 'bigint' || typeof member === 'number') return String(member);
+    if (member === null) return key === '' ? null : undefined;
+    if (typeof member !== 'object' || Array.isArray(member)) return member;
+    const entries = Object.entries(member as object).sort(([a], [b]) => (a < b ? -1 : 1));
+    return entries.length === 0 && key !== '' ? undefined : Object.fromEntries(entries);
   });
 }

@@ -33,6 +33,8 @@ export interface ReplayedTable {
   partitionColumns: string[];
   configuration: Record<string, string>;
   foreign: ForeignEntry[];
+  /** Actions that a checkpoint must repeat, as text: by kind, and by the path of a file or the id of a transaction. */
+  live: Map<string, string>;
 }
 
 interface Add {
@@ -60,7 +62,6 @@ export interface Action {
     engineInfo?: unknown;
     runId?: unknown;
     timestamp?: unknown;
-    actions?: unknown;
   } | null;
   protocol?: { minReaderVersion: number; minWriterVersion: number } | null;
 }

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { cleanLog } from '../../src/lake/checkpoint.js';
 import { convertToCheckpoint, readCheckpoint } from '../../src/lake/checkpoint-file.js';
 import { commitTable } from '../../src/lake/commit.js';
+import { hashFile } from '../../src/lake/data-file.js';
 import { readLog } from '../../src/lake/delta-log.js';
 import type { Lake } from '../../src/lake/lake.js';
 import { readTable } from '../../src/lake/read.js';
@@ -64,6 +65,7 @@ test('the pointer to a checkpoint says how many actions, files and bytes it has,
     size: 12,
     sizeInBytes: (await stat(path)).size,
     numOfAddFiles: 3,
+    tags: { 'pricelake.sha256': await hashFile(path) },
   });
   expect(await readdir(privatePath(lake, 'tmp'))).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { commitTable } from '../../src/lake/commit.js';
 import { findVersions, logPath, readEntry, readLog } from '../../src/lake/delta-log.js';
 import type { Lake } from '../../src/lake/lake.js';
+import { sealEntry } from '../../src/lake/log-seal.js';
 import { tablePath } from '../../src/tables/layout.js';
 import { AT } from './fixture.js';
 import { add, CREATED, META_DATA, makeBareLake, OURS, PROTOCOL, remove, txn, writeEntry } from './log-writer.js';
@@ -192,18 +193,25 @@ test.each([
   });
 });
 
-test('an entry that was cut between two lines is told by the number of its actions', async () => {
+test('an entry that was cut between two lines, or in which a letter changed, is refused by its seal', async () => {
   const lake = await makeBareLake();
-  const whole = await writeEntry(lake, 0n, CREATED, { ...OURS, actions: 2 });
-  expect(await readEntry(whole)).toHaveLength(3);
-  const cut = await writeEntry(lake, 0n, CREATED.slice(1), { ...OURS, actions: 2 });
-  await expect(readEntry(cut)).rejects.toMatchObject({
-    code: 'lake_invalid',
-    message: `${cut}: has 1 of the 2 actions that it was written with`,
-    facts: { hint: HINT },
-  });
-  // Other programs count nothing, or something else.
-  expect(await readEntry(await writeEntry(lake, 0n, CREATED, { actions: '7' }))).toHaveLength(3);
+  const lines = [...CREATED, txn('pricelake.run', 1)].map((action) => JSON.stringify(action));
+  const whole = await writeEntry(lake, 0n, []);
+  const sealed = sealEntry(OURS, lines);
+  await writeFile(whole, sealed);
+  expect(await readEntry(whole)).toHaveLength(4);
+  for (const text of [
+    sealEntry(OURS, lines).replace(`${lines.at(-1)}\n`, ''),
+    sealed.replace('pricelake.run', 'pricelake.ran'),
+  ]) {
+    await writeFile(whole, text);
+    await expect(readEntry(whole)).rejects.toMatchObject({
+      code: 'lake_invalid',
+      message: `${whole}: changed since it was written: its checksum differs`,
+      facts: { hint: HINT },
+    });
+  }
+  // Other programs seal nothing.
   await writeFile(whole, CREATED.map((action) => JSON.stringify(action)).join('\n\n'));
   expect(await readEntry(whole)).toHaveLength(2);
   await writeFile(whole, '');

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { writeDeltaSchema } from '../../src/lake/column-difference.js';
 import { logPath } from '../../src/lake/delta-log.js';
 import type { Lake } from '../../src/lake/lake.js';
+import { SEAL, sealEntry } from '../../src/lake/log-seal.js';
 import { loadTableSchema } from '../../src/tables/schemas.js';
 import { makeFolder } from './fixture.js';
 
@@ -36,6 +37,13 @@ export const remove = (name: string, deletionTimestamp?: number): LogAction => (
 export const txn = (appId: string, version: number, lastUpdated?: number): LogAction => ({
   txn: { appId, version, lastUpdated },
 });
+
+/** The text of an entry that was edited, as pricelake would have written it. */
+export function reseal(text: string): string {
+  const [info = '', ...lines] = text.split('\n');
+  const { [SEAL]: _seal, ...commitInfo } = JSON.parse(info).commitInfo;
+  return sealEntry(commitInfo, lines.slice(0, -1));
+}
 
 /** A lake of nothing but a folder. */
 export async function makeBareLake(): Promise<Lake> {

@@ -10,6 +10,7 @@ import { Database } from '../../src/sql/connection.js';
 import { openContext } from '../cli/open-context.js';
 import { faultOf as fault } from '../failure.js';
 import { sealLines } from '../journal/list-fold.js';
+import { reseal } from '../lake/log-writer.js';
 import { testIo } from '../run/world.js';
 import { openS3World, type S3World } from './s3-world.js';
 
@@ -45,13 +46,10 @@ const SHA256 = createHash('sha256').update(STRANGE).digest('hex');
 
 /** The first log entry of `runs`, which every command reads, names one more file. */
 function nameFile(place: string, size = STRANGE.length): void {
-  const [info = '', ...actions] = readObject(ENTRY).trim().split('\n');
   const facts = { size, modificationTime: 1, dataChange: true, stats: '{"numRecords":1}' };
   const add = { path: place, partitionValues: {}, ...facts };
-  const due = JSON.parse(info);
-  due.commitInfo.actions += 1;
   const tagged = { add: { ...add, tags: { 'pricelake.sha256': SHA256 } } };
-  put(ENTRY, [JSON.stringify(due), ...actions, JSON.stringify(tagged), ''].join('\n'));
+  put(ENTRY, reseal(`${readObject(ENTRY)}${JSON.stringify(tagged)}\n`));
 }
 
 /** A disk with a file that must stay as it is, an empty folder for the lake and one for a cache. */

@@ -10,6 +10,7 @@ import { exitCodeOf } from '../../src/cli/exit-codes.js';
 import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import type { TableName } from '../../src/tables/table.js';
 import { openContext } from '../cli/open-context.js';
+import { reseal } from '../lake/log-writer.js';
 import { openWorld, readItems, readTruth, testIo } from './world.js';
 
 /** A lake after two runs; the service has not moved on since. */
@@ -99,17 +100,17 @@ describe('a lake whose marker names another format', () => {
   const mark = (version: number) =>
     writeFile(inLake('_pricelake', 'format.json'), `{"format":"pricelake","version":${version}}\n`);
 
-  test.each([0, 2])('format %j: is refused by every command but rebuild, which makes it again', async (version) => {
+  test.each([1, 3])('format %j: is refused by every command but rebuild, which makes it again', async (version) => {
     await mark(version);
     const message = new RegExp(
-      `format.json: the lake has format ${version}, but this version of pricelake reads format 1$`,
+      `format.json: the lake has format ${version}, but this version of pricelake reads format 2$`,
     );
     await expectRefused([...WRITERS, ...READERS, ['verify', verify]], message);
     await expectRebuilt();
   });
 
   test('is not made again without the pipeline file, which alone knows what it has said', async () => {
-    await mark(2);
+    await mark(3);
     const alone = run((context) => runRebuild({ lake: world.lakePath }, context));
     await expect(alone).rejects.toThrow(
       'offer_rules: settings from the pipeline file are lost, unless you pass that file to rebuild',
@@ -118,14 +119,14 @@ describe('a lake whose marker names another format', () => {
   });
 
   test('is made again from its raw bytes alone, whatever its tables are', async () => {
-    await mark(0);
+    await mark(1);
     for (const table of ['items', 'runs']) {
       const log = inLake(table, '_delta_log');
       for (const name of await readdir(log)) await writeFile(path.join(log, name), 'another format');
     }
     await writeFile(inLake('lake.json'), '{"version":0}');
     const written = await rebuild();
-    expect(written).toContain('the lake has format 0');
+    expect(written).toContain('the lake has format 1');
     expect(await readItems(world.lakePath)).toEqual(expected);
     await world.sandbox.advance({ hours: 1, changes: 5 });
     expect((await world.sync()).row.mode).toBe('feed');
@@ -149,7 +150,7 @@ async function editColumns(table: TableName, edit: (fields: Field[]) => Field[])
     action.metaData.schemaString = JSON.stringify({ type, fields: edit(fields) });
     return JSON.stringify(action);
   });
-  await writeFile(log, lines.join('\n'));
+  await writeFile(log, reseal(lines.join('\n')));
 }
 
 describe('a table with other columns than the contract', () => {
