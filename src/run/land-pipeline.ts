@@ -5,7 +5,8 @@ import { explainSystemFault } from '../lake/faults.js';
 import { withRemote } from '../remote/remote.js';
 import { isIdle, landRun, landRunDatasets } from './land/land-run.js';
 import { NO_DEADLINE } from './open/deadline.js';
-import { closeRun, dropIdleRun, openRun, type Run } from './open/open-run.js';
+import { dropIdleRun, type OpenedRun, openRun } from './open/open-run.js';
+import { openPlan } from './plan/open-plan.js';
 import type { SyncOptions } from './sync.js';
 import { timeTry } from './time-try.js';
 
@@ -44,35 +45,33 @@ export function landPipeline(
   return explainSystemFault(pipeline.lake.path, () =>
     withRemote(pipeline.lake, io, signal, async (remote, stop) => {
       const { step, remember } = timeTry(io);
-      const run = await step('open', () =>
-        openRun(pipeline, deadline.limitIo(io), {
-          signal: stop,
-          caps,
-          connect,
-          bring: remote?.bring,
-        }),
+      const opened = await step('open', () =>
+        openRun(pipeline, deadline.limitIo(io), { signal: stop, connect, bring: remote?.bring }),
       );
+      const { world, found, ledger, engine } = opened;
       const land = async (): Promise<LandReport> => {
-        run.typing.leaveItems();
-        const landed = await step('land', () => landRun(run));
-        if (await isIdle(run, landed)) {
-          await dropIdleRun(run);
-          return describe(run, false);
-        }
-        await landRunDatasets(run, landed);
-        await remote?.saveLanding();
-        return describe(run, true);
+        engine.typing.leaveItems();
+        const landed = await step('land', async () => {
+          const planned = await openPlan(world, found, ledger, engine.graph, caps);
+          return landRun(world, found, ledger, engine, planned);
+        });
+        const isNew = !(await isIdle(found, ledger.landing, landed));
+        if (isNew) {
+          await landRunDatasets(world, ledger.landing, landed.account);
+          await remote?.saveLanding();
+        } else await dropIdleRun(world.io, found.lake, ledger);
+        return describe(opened, isNew);
       };
       try {
-        return await remember(run, land);
+        return await remember(opened, land);
       } finally {
-        await closeRun(run);
+        await opened.close();
       }
     }),
   );
 }
 
-function describe({ landing, resumed }: Run, landed: boolean): LandReport {
+function describe({ ledger: { landing }, resumed }: OpenedRun, landed: boolean): LandReport {
   const { runId, runNumber, folder, journal } = landing;
   const { state } = journal;
   return { landed, resumed, runId, runNumber, folder, ...sumLanded(state), calls: state.calls.made };

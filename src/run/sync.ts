@@ -1,26 +1,26 @@
 import { createOfflineClient } from '../api/offline-client.js';
 import type { Pipeline } from '../config/pipeline-file.js';
 import type { Io } from '../io/io.js';
-import { sumLanded } from '../journal/run-state.js';
 import type { RunStep } from '../journal/tries.js';
 import { type Attribution, readAttributions } from '../lake/attribution.js';
 import { compactLake } from '../lake/compact.js';
 import { explainDamage } from '../lake/damage.js';
 import { explainSystemFault } from '../lake/faults.js';
+import type { Lake } from '../lake/lake.js';
 import { readPartial } from '../lake/partial.js';
 import { refreshPointer } from '../lake/publish.js';
 import { relateTable } from '../lake/views.js';
 import type { RunCaps } from '../plan/allowance.js';
 import { type Remote, withRemote } from '../remote/remote.js';
+import type { Database } from '../sql/connection.js';
 import type { CheckResult } from '../tables/table.js';
-import type { Batch } from './apply/apply.js';
 import { applyRun, isUnchanged } from './apply/apply-run.js';
 import { deriveRun } from './derive/derive-run.js';
 import { type TakenHistories, takeHistories } from './fetch-histories.js';
-import type { LandedInput } from './land/land-run.js';
 import { isIdle, landRun } from './land/land-run.js';
 import { type Deadline, NO_DEADLINE } from './open/deadline.js';
-import { closeRun, dropIdleRun, type OpenOptions, openRun, type Run } from './open/open-run.js';
+import { dropIdleRun, type OpenOptions, openRun } from './open/open-run.js';
+import { openPlan } from './plan/open-plan.js';
 import { proveRun } from './prove/prove-run.js';
 import { describeRun, type RunRow } from './prove/run-record.js';
 import { publishRun } from './publish/publish.js';
@@ -104,60 +104,59 @@ async function runSteps(
   const opening = publishHeld
     ? { connect: () => createOfflineClient('--publish-held'), requiresHeld: true }
     : { connect };
-  const run = await step('open', () =>
-    openRun(pipeline, deadline.limitIo(io), {
-      signal,
-      caps,
-      bring: remote?.bring,
-      ...opening,
-    }),
+  const opened = await step('open', () =>
+    openRun(pipeline, deadline.limitIo(io), { signal, bring: remote?.bring, ...opening }),
   );
+  const { world, found, ledger, engine, lock, stop, resumed } = opened;
   const pause = () => {
-    run.stop.throwIfAborted();
+    stop.throwIfAborted();
     deadline.check();
   };
+  const endIdle = async (row: RunRow): Promise<RunReport> => {
+    await dropIdleRun(world.io, found.lake, ledger);
+    await ledger.memory.append({ type: 'idle', row });
+    await refreshPointer(found.lake, await readCredits(engine.graph.db, found.lake));
+    return { published: false, resumed, row, checks: [] };
+  };
   const makeSteps = async (): Promise<RunReport> => {
-    const landed = await step('land', () => landRun(run));
-    if (await isIdle(run, landed)) return endIdle(run, landed);
+    const landed = await step('land', async () => {
+      const planned = await openPlan(world, found, ledger, engine.graph, caps);
+      return landRun(world, found, ledger, engine, planned);
+    });
+    if (await isIdle(found, ledger.landing, landed)) {
+      return endIdle(await describeRun(world, found, ledger.landing, landed));
+    }
     pause();
-    const applied = await step('apply', () => applyRun(run, landed));
+    const applied = await step('apply', () => applyRun(world, found, ledger, engine, landed));
     pause();
-    if (await isUnchanged(run, applied)) return endIdle(run, landed, applied);
-    const derived = await step('derive', () => deriveRun(run, landed, applied));
-    const proved = await step('prove', () => proveRun(run, landed, applied, derived, { waived: publishHeld }));
+    if (await isUnchanged(found, applied)) {
+      return endIdle(await describeRun(world, found, ledger.landing, landed, { tally: applied.tally, applied }));
+    }
+    const derived = await step('derive', () => deriveRun(world, found, ledger, engine, applied));
+    const proved = await step('prove', () =>
+      proveRun(world, found, ledger, engine, { derived, isWaived: publishHeld }),
+    );
     pause();
     await step('publish', async () => {
       await remote?.saveLanding();
-      await publishRun(run, derived.settled, proved);
+      await publishRun(world.io, found, ledger, engine.graph, proved);
       await remote?.publish();
     });
-    if (!deadline.hasPassed()) await step('compact', () => compactRun(run));
-    return { published: true, resumed: run.resumed, row: proved.row, checks: proved.checks };
+    // Joins the small files of tables that have many. Costs nothing where there are few.
+    const targetBytes = pipeline.lake.targetFileSize;
+    const compact = () => compactLake(engine.graph.db, found.lake, 'due', world.io, { stop, targetBytes });
+    if (!deadline.hasPassed()) await step('compact', compact);
+    return { published: true, resumed, row: proved.row, checks: proved.checks };
   };
   try {
-    return await remember(run, () => run.lock.explainLoss(makeSteps));
+    return await remember(opened, () => lock.explainLoss(makeSteps));
   } finally {
-    await closeRun(run);
+    await opened.close();
   }
 }
 
-/** Nothing is new: no file is written, and the run's row of the ledger waits for the next run that writes. */
-async function endIdle(run: Run, landed: LandedInput, applied?: Batch): Promise<RunReport> {
-  const tally = applied && { received: sumLanded(run.landing.journal.state).rows, ...applied.tally };
-  const row = await describeRun(run, landed, tally, applied);
-  await dropIdleRun(run);
-  await run.memory.append({ type: 'idle', row });
-  await refreshPointer(run.lake, await readCredits(run));
-  return { published: false, resumed: run.resumed, row, checks: [] };
-}
-
 /** Undefined where that would fetch files. */
-async function readCredits({ db, lake }: Run): Promise<Attribution[] | undefined> {
+async function readCredits(db: Database, lake: Lake): Promise<Attribution[] | undefined> {
   if ((await readPartial(lake)) !== undefined) return undefined;
   return readAttributions(db, await relateTable(db, lake, 'sites'));
-}
-
-/** Joins the small files of tables that have many, after the run has published. Costs nothing where there are few. */
-async function compactRun({ db, lake, io, stop, pipeline }: Run): Promise<void> {
-  await compactLake(db, lake, 'due', io, { stop, targetBytes: pipeline.lake.targetFileSize });
 }

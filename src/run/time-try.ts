@@ -1,16 +1,17 @@
+import type { Pipeline } from '../config/pipeline-file.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
 import type { RunStep, RunTry } from '../journal/tries.js';
 import { errorCodeOf, explainMemory } from '../lake/faults.js';
-import type { Run } from './open/open-run.js';
+import type { OpenedRun } from './open/open-run.js';
 
 /** Times the steps of this process's work on a run, and notes them in the lake's memory. */
 export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => void) {
   const begunAt = io.now();
   const steps = new Map<RunStep, number>();
-  const note = ({ memory, landing, pipeline }: Run, error?: unknown) => {
+  const note = ({ ledger: { memory, landing }, found }: OpenedRun, error?: unknown) => {
     const fault =
-      error === undefined ? {} : { fault: describeFault(error, [...steps.keys()].at(-1) ?? 'open', pipeline) };
+      error === undefined ? {} : { fault: describeFault(error, [...steps.keys()].at(-1) ?? 'open', found.pipeline) };
     const [begun, ended] = [begunAt, io.now()].map((at) => at.toISOString()) as [string, string];
     const made = { runNumber: landing.runNumber, begunAt: begun, endedAt: ended, steps: Object.fromEntries(steps) };
     return memory.append({ type: 'try', ...made, ...fault });
@@ -28,7 +29,7 @@ export function timeTry(io: Io, onStep?: (step: RunStep, seconds: number) => voi
       }
     },
     /** Does `work`, the steps after the lake is open, and notes how it ended. */
-    remember: async <T>(run: Run, work: () => Promise<T>): Promise<T> => {
+    remember: async <T>(run: OpenedRun, work: () => Promise<T>): Promise<T> => {
       const done = await work().catch(async (error: unknown) => {
         // The error of the run matters more than that it is noted.
         const { stop, lock } = run;
@@ -47,7 +48,7 @@ const LONGEST = 1000;
 function describeFault(
   error: unknown,
   step: RunStep,
-  { source: { apiKey } }: Pick<Run['pipeline'], 'source'>,
+  { source: { apiKey } }: Pick<Pipeline, 'source'>,
 ): NonNullable<RunTry['fault']> {
   const clean = (text: string) => (apiKey === '' ? text : text.replaceAll(apiKey, '***')).slice(0, LONGEST);
   const hint = error instanceof PricelakeError ? error.facts.hint : undefined;

@@ -8,8 +8,8 @@ import { readTable } from '../../src/lake/read.js';
 import { LakeRows } from '../../src/lake/table-rows.js';
 import { stageDays } from '../../src/run/derive/days.js';
 import { Staging } from '../../src/run/derive/stage.js';
-import type { Run } from '../../src/run/open/open-run.js';
 import { findStandings, readTables } from '../../src/run/open/open-tables.js';
+import type { FoundLake } from '../../src/run/open/run-parts.js';
 import type { Database } from '../../src/sql/connection.js';
 import { RelationGraph } from '../../src/sql/graph.js';
 import { itself } from '../../src/sql/sql.js';
@@ -127,25 +127,15 @@ async function runDaily(changes: Known[], { now, before = -DAY, days = 90, produ
   await db.run(`CREATE OR REPLACE TABLE runs AS SELECT make_timestamptz(${START}) AS started_at`);
   const graph = new RelationGraph(db);
   const tables = await readTables(lake);
-  const run = {
-    ...{
-      graph,
-      lake,
-      tables,
-      io: testIo,
-      repairs: {},
-      standing: findStandings(tables, 1n, {}),
-      landing: { runId, runNumber: 1n },
-    },
+  const found = {
+    ...{ lake, tables, repairs: {}, standing: findStandings(tables, 1n, {}) },
     before: new LakeRows(graph, lake, tables, () => 0n),
     pipeline: { analysis: { daily: days }, lake: { targetFileSize: undefined } },
-  } as unknown as Run;
-  const next = { rows: async (table: string) => named(table), table: () => expect.unreachable() };
+  } as unknown as FoundLake;
+  const next = { rows: async (table: string) => named(table) };
   const itemsBefore = before < 0 ? undefined : named('items_before');
-  const staged = await stageDays(run, new Date((START + now) / 1000), itemsBefore, {
-    next,
-    staging: new Staging(run, {}),
-  });
+  const staging = new Staging({ found, graph, landing: { runId, runNumber: 1n }, io: testIo });
+  const staged = await stageDays(staging, next, itemsBefore, new Date((START + now) / 1000));
   if (staged.change === undefined) return undefined;
   const { run: _, ...applied } = staged.change.applied;
   const change = { ...staged.change, applied, add: await staged.sealed };

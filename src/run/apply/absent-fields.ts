@@ -1,14 +1,15 @@
+import type { Io } from '../../io/io.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, sql } from '../../sql/sql.js';
 import type { ItemValue } from '../../tables/item-names.js';
 import { loadTableSchema } from '../../tables/schemas.js';
-import type { Run } from '../open/open-run.js';
+import type { Engine } from '../open/run-parts.js';
 
 /** So many values of a field are not gone at once because a service leaves out what is null. */
 const KEPT_VALUES = 20n;
 
 /** Fields that no export row has, though the lake has many values in them: these are kept. */
-export async function findAbsent({ graph, typing, io }: Run, items: Relation): Promise<ItemValue[]> {
+export async function findAbsent(io: Io, { graph, typing }: Engine, items: Relation): Promise<ItemValue[]> {
   const { columns } = loadTableSchema('items');
   const absent: ItemValue[] = [];
   for (const name of typing.listAbsent()) {

@@ -30,12 +30,15 @@ import { countUnnamed, type RejectedRows, readRejectedRows, selectRejects } from
 import { findSites, type NextSites } from '../../apply/sites.js';
 import type { TypedFile } from '../../apply/type-file.js';
 import { countTyped, type ItemReader, type ItemReads } from '../../apply/typed-rows.js';
+import type { Io } from '../../io/io.js';
 import type { TableChange } from '../../lake/table-change.js';
+import type { LakeRows } from '../../lake/table-rows.js';
+import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
 import type { LandedInput } from '../land/land-run.js';
 import { hasTooManySites } from '../open/items-layout.js';
-import type { Run } from '../open/open-run.js';
+import type { Engine, FoundLake } from '../open/run-parts.js';
 import { findAbsent } from './absent-fields.js';
 import type { ApplySteps } from './apply-steps.js';
 import type { Moment } from './service-time.js';
@@ -43,6 +46,7 @@ import { chooseSteps } from './steps-in-parts.js';
 
 /** The changes of a run beside the lake before it. */
 export interface ReadChanges {
+  landed: LandedInput;
   /** The lake before the run, as far as applying reads it. */
   lake: Record<'items' | 'history' | 'stale_items' | 'sites' | 'runs', Relation>;
   /** Files of changes, typed. */
@@ -57,12 +61,10 @@ export interface ReadChanges {
 }
 
 /** Whole rows of a run beside the lake, and the items that are to be read whole. */
-export interface ComparedRun extends ReadChanges {
+export interface ComparedRun extends FoundRows {
   base: MergeBase;
   baseRows: BaseRows;
   steps: ApplySteps;
-  /** Files of whole rows, typed. */
-  itemFiles: readonly TypedFile[];
   exported: ItemReads;
   reread: ItemReads;
   compared: ComparedRows;
@@ -74,11 +76,11 @@ export interface ComparedRun extends ReadChanges {
   needed: NeededItems;
   /** Changes and rows of items that nothing names: whether these are listed is not known. */
   unnamed: bigint;
-  moment: Moment;
 }
 
 /** Typed whole rows, and what single reads have shown of the items that they lack. */
-export interface FoundRows extends Pick<ComparisonFacts, 'unlisted' | 'provesAbsence'> {
+export interface FoundRows extends ReadChanges, Pick<ComparisonFacts, 'unlisted' | 'provesAbsence'> {
+  /** Files of whole rows, typed. */
   itemFiles: readonly TypedFile[];
   /** True if items are read whole although the changes seem to say all of them. */
   isDistrusted: boolean;
@@ -86,56 +88,53 @@ export interface FoundRows extends Pick<ComparisonFacts, 'unlisted' | 'provesAbs
 }
 
 /** Compares whole rows with the lake, and finds the items about which all of it says too little. */
-export async function compareRun(
-  run: Run,
-  landed: LandedInput,
-  read: ReadChanges,
-  { itemFiles, unlisted, provesAbsence, moment, isDistrusted }: FoundRows,
-): Promise<ComparedRun> {
-  const { graph, landing } = run;
-  const { lake, changes, pending, names, renames, reader } = read;
-  const { watermark, to } = landed.window;
-  const base = await chooseMergeBase(run, landed);
-  const absent = base.kind === 'reload' ? await findAbsent(run, lake.items) : [];
+export async function compareRun(io: Io, found: FoundLake, engine: Engine, read: FoundRows): Promise<ComparedRun> {
+  const { graph } = engine;
+  const { landed, lake, changes, pending, names, reader, itemFiles, moment } = read;
+  const { runId, window } = landed;
+  const { watermark, to } = window;
+  const base = await chooseMergeBase(found, landed);
+  const absent = base.kind === 'reload' ? await findAbsent(io, engine, lake.items) : [];
   const absentFields = absent.length === 0 ? undefined : { names: absent, items: lake.items };
   const exported = await reader.exported(itemFiles, absentFields);
   const reread = await reader.reread(itemFiles);
-  const lacksChanges = run.tables.rejects.files.length > 0 || read.changeFiles.some(({ rejected }) => rejected > 0);
+  const lacksChanges = found.tables.rejects.files.length > 0 || read.changeFiles.some(({ rejected }) => rejected > 0);
   const isMeasured = watermark !== undefined && exported.tally.typed + reread.tally.typed > 0n;
   const skew = isMeasured
     ? await measureFeedSkew(graph, { ...lake, pending, exported, reread }, { lacksChanges })
     : UNKNOWN_SKEW;
-  const found = await compareItems(
+  const different = await compareItems(
     graph,
     base,
     { ...lake, exported_items: exported.rows, pending_changes: pending, fresh: changes.fresh },
     {
-      ...{ runId: landing.runId, at: moment.at, skew, cursor: to, unlisted, provesAbsence },
+      ...{ runId, at: moment.at, skew, cursor: to },
+      ...{ unlisted: read.unlisted, provesAbsence: read.provesAbsence },
       datasets: names.readable,
       added: landed.added.flatMap((id) => names.byId.get(id) ?? []),
       isReadWhole: countTyped(itemFiles) === exported.tally.typed,
     },
   );
   // Another program changed the rows, not the shop: history must not say so.
-  const isRepaired = Object.keys(run.repairs).length > 0;
-  const compared = isRepaired ? { ...found, changes: graph.empty('diff_changes', 'history') } : found;
+  const isRepaired = Object.keys(found.repairs).length > 0;
+  const compared = isRepaired ? { ...different, changes: graph.empty('diff_changes', 'history') } : different;
   const { unreadable: kept } = compared.counts;
-  if (kept > 0n) run.io.log('warn', 'copy.datasets_locked', { kept });
-  const rejected = findRejected(run, landed, { ...read, exported }, itemFiles);
-  const renamedDatasets = loadRenames(graph, renames);
-  const steps = await chooseSteps(run, { pending, different: compared.different });
+  if (kept > 0n) io.log('warn', 'copy.datasets_locked', { kept });
+  const rejected = findRejected(graph, { ...read, exported });
+  const renamedDatasets = loadRenames(graph, read.renames);
+  const steps = await chooseSteps(engine, { pending, different: compared.different });
   const baseRows = await readBase(graph, base, listTouched({ ...read, exported, compared, rejected }));
   const unnamed = await countUnnamed(graph, { pending, rejected: rejected.rows, watermark });
-  const changed = isDistrusted ? pending : changes.late;
+  const changed = read.isDistrusted ? pending : changes.late;
   const doubted = addChanged(graph, compared.doubted, { changed, exported: exported.rows });
   const needs = {
     ...{ base_items: baseRows.rows, doubted_items: doubted, pending_changes: pending },
     ...{ rejected_items: rejected.items, stale_items: lake.stale_items },
   };
-  const values = { feed_skew: skew.us, read_at: moment.at, run_id: landing.runId, watermark: watermark ?? null };
+  const values = { feed_skew: skew.us, read_at: moment.at, run_id: runId, watermark: watermark ?? null };
   const needed = await findNeeds(graph, await steps.narrowNeeds(needs, values), values);
-  const rows = { base, baseRows, steps, itemFiles, exported, reread, compared, rejected, renamedDatasets };
-  return { ...read, ...rows, skew, lacksChanges, needed, unnamed, moment };
+  const rows = { base, baseRows, steps, exported, reread, compared, rejected, renamedDatasets };
+  return { ...read, ...rows, skew, lacksChanges, needed, unnamed };
 }
 
 /** Whole reads of the needed items, judged by the changes. */
@@ -144,19 +143,30 @@ export interface JudgedRun extends ComparedRun {
 }
 
 /** Judges what was read whole; `itemFiles` are the files of all whole rows by now. */
-export async function judgeRun(run: Run, compared: ComparedRun, itemFiles: readonly TypedFile[]): Promise<JudgedRun> {
-  const next = await addReads(run, compared, itemFiles);
-  const skew =
-    next.reread.tally.typed > 0n ? await measureFeedSkew(run.graph, { ...next.lake, ...next }, next) : next.skew;
+export async function judgeRun(
+  graph: RelationGraph,
+  compared: ComparedRun,
+  itemFiles: readonly TypedFile[],
+): Promise<JudgedRun> {
+  const next = await addReads(graph, compared, itemFiles);
+  const skew = next.reread.tally.typed > 0n ? await measureFeedSkew(graph, { ...next.lake, ...next }, next) : next.skew;
   return judge({ ...next, skew });
 }
 
 /** Judges again, with what was read once more. */
-export async function judgeAgain(run: Run, judged: JudgedRun, itemFiles: readonly TypedFile[]): Promise<JudgedRun> {
-  return judge(await addReads(run, judged, itemFiles));
+export async function judgeAgain(
+  graph: RelationGraph,
+  judged: JudgedRun,
+  itemFiles: readonly TypedFile[],
+): Promise<JudgedRun> {
+  return judge(await addReads(graph, judged, itemFiles));
 }
 
-async function addReads({ graph }: Run, compared: ComparedRun, itemFiles: readonly TypedFile[]): Promise<ComparedRun> {
+async function addReads(
+  graph: RelationGraph,
+  compared: ComparedRun,
+  itemFiles: readonly TypedFile[],
+): Promise<ComparedRun> {
   if (itemFiles.length === compared.itemFiles.length) return compared;
   const rows = readRejectedRows(graph, [...itemFiles, ...compared.changeFiles]);
   const reread = await compared.reader.reread(itemFiles);
@@ -196,11 +206,23 @@ export interface Batch {
 }
 
 /** Applies changes and reads to the rows so far. */
-export async function mergeRun(run: Run, landed: LandedInput, judged: JudgedRun): Promise<Batch> {
-  const { graph, landing } = run;
-  const { runId } = landing;
-  const { lake, changeFiles, changes, pending, base, steps, itemFiles, exported, reread, compared, reads, skew } =
-    judged;
+export async function mergeRun(io: Io, before: LakeRows, graph: RelationGraph, judged: JudgedRun): Promise<Batch> {
+  const {
+    landed,
+    lake,
+    changeFiles,
+    changes,
+    pending,
+    base,
+    steps,
+    itemFiles,
+    exported,
+    reread,
+    compared,
+    reads,
+    skew,
+  } = judged;
+  const { runId } = landed;
   const { at } = judged.moment;
   const { applyFrom, watermark } = landed.window;
   const stale = await findStaleItems(graph, reads, {
@@ -208,7 +230,7 @@ export async function mergeRun(run: Run, landed: LandedInput, judged: JudgedRun)
     exported_items: exported.rows,
     runId,
   });
-  if (stale.count > 0n) run.io.log('warn', 'items.stale', { items: stale.count });
+  if (stale.count > 0n) io.log('warn', 'items.stale', { items: stale.count });
   const sources = { sites: lake.sites, changes: changes.typed, exported, reread };
   const sites = await findSites(graph, sources, { runId, at, applyFrom: watermark ?? applyFrom });
   const renamed = { sites: sites.renamed, datasets: judged.renamedDatasets };
@@ -226,10 +248,10 @@ export async function mergeRun(run: Run, landed: LandedInput, judged: JudgedRun)
   const typedRows = countTyped(itemFiles) + countTyped(changeFiles);
   const good = exported.tally.typed + reread.tally.typed + changes.tally.typed;
   const newChanges = changes.tally.typed - changes.tally.repeated;
-  const written = newChanges + (await countWritten(run, judged));
+  const written = newChanges + (await countWritten(graph, judged));
   const history = await extendHistory(
     graph,
-    await run.before.table('history'),
+    await before.table('history'),
     // An item that is new and removed has two rows.
     { fresh: changes.fresh, diffs: compared.changes, maxRows: newChanges + 2n * (differences + missed) },
     skew,
@@ -255,22 +277,20 @@ function listTouched({
 }
 
 function findRejected(
-  { graph }: Run,
-  { window }: LandedInput,
-  { lake, changeFiles, changes, exported }: Pick<ComparedRun, 'lake' | 'changeFiles' | 'changes' | 'exported'>,
-  itemFiles: readonly TypedFile[],
+  graph: RelationGraph,
+  { landed, lake, changeFiles, changes, exported, itemFiles }: FoundRows & { exported: ItemReads },
 ): RejectedRows {
   const rows = readRejectedRows(graph, [...itemFiles, ...changeFiles]);
   const items = graph.model(
     'rejected_items',
     { exported_items: exported.rows, feed_changes: changes.feed, items: lake.items, rejected_rows: rows },
-    { watermark: window.watermark ?? null },
+    { watermark: landed.window.watermark ?? null },
   );
   return { rows, items };
 }
 
 /** Whole rows that are in the table: a reread takes the place of the item's exported row. */
-async function countWritten({ graph }: Run, { base, exported, compared, reads }: JudgedRun): Promise<bigint> {
+async function countWritten(graph: RelationGraph, { base, exported, compared, reads }: JudgedRun): Promise<bigint> {
   const rereads = await graph.count(reads.taken);
   if (base.kind === 'lake') return rereads;
   const rows = base.kind === 'first' ? exported.rows : compared.different;
@@ -280,12 +300,15 @@ async function countWritten({ graph }: Run, { base, exported, compared, reads }:
   return whole - replaced + rereads;
 }
 
-async function chooseMergeBase(run: Run, { mode, lowWatermark }: LandedInput): Promise<MergeBase> {
-  const { items } = run.tables;
-  const lake = { before: await run.before.table('items'), isRewritten: false };
+async function chooseMergeBase(
+  { tables, before, standing, pipeline }: FoundLake,
+  { mode, lowWatermark }: LandedInput,
+): Promise<MergeBase> {
+  const { items } = tables;
+  const lake = { before: await before.table('items'), isRewritten: false };
   // Whole rows that an earlier try has committed are part of the lake.
-  if (lowWatermark === undefined || run.standing.items === 'committed') return { kind: 'lake', ...lake };
+  if (lowWatermark === undefined || standing.items === 'committed') return { kind: 'lake', ...lake };
   if (items.version < 0n) return { kind: 'first' };
   if (mode !== 'snapshot') return { kind: 'poll', ...lake };
-  return { kind: 'reload', ...lake, isRewritten: hasTooManySites(run.pipeline, items) };
+  return { kind: 'reload', ...lake, isRewritten: hasTooManySites(pipeline, items) };
 }

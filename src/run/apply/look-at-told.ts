@@ -1,18 +1,20 @@
 import { ItemReader } from '../../apply/typed-rows.js';
 import { isNamedId } from '../../formats/row-id.js';
+import type { Io } from '../../io/io.js';
 import { settleAll } from '../../io/side-by-side.js';
+import type { Landing } from '../../journal/landings.js';
 import { cutItemTails, landSingleItems, listItemFiles, readLandedIds } from '../../source/item-files.js';
 import { skipSample } from '../../source/sample.js';
 import { code, sql } from '../../sql/sql.js';
 import type { LandedInput } from '../land/land-run.js';
-import type { Run } from '../open/open-run.js';
+import type { Engine, Ledger, World } from '../open/run-parts.js';
 import type { ComparedRun } from './apply.js';
 
 /** So long a service whose `changes` were seen to be partial is not trusted. After that, samples may show it again. */
 const DISTRUST_MS = 30 * 24 * 3600 * 1000;
 
 /** True if this run reads all changed items whole, because a sample has shown that `changes` leave out values. */
-export async function isDistrusted({ landing, memory, io }: Run, { account }: LandedInput): Promise<boolean> {
+export async function isDistrusted(io: Io, { landing, memory }: Ledger, { account }: LandedInput): Promise<boolean> {
   const { journal } = landing;
   const { partialAt } = memory.state;
   const isRemembered = partialAt !== undefined && io.now().getTime() - partialAt.getTime() < DISTRUST_MS;
@@ -46,8 +48,14 @@ const MOVED = [
  * Reads some of the items that the changes describe whole, if they are complete (section 2, Change: `changes`), and
  * compares the values that the changes don't name. Journals and remembers a difference.
  */
-export async function lookAtTold(run: Run, landed: LandedInput, compared: ComparedRun): Promise<ToldSample> {
-  const { graph, landing, memory, io } = run;
+export async function lookAtTold(
+  world: World,
+  { landing, memory }: Ledger,
+  engine: Engine,
+  compared: ComparedRun,
+): Promise<ToldSample> {
+  const { landed } = compared;
+  const { graph } = engine;
   const size = BigInt(Math.ceil(landed.plan.comparisons.sample / 2));
   if (size === 0n) return NO_SAMPLE;
   const { pending, needed, exported, baseRows } = compared;
@@ -58,15 +66,15 @@ export async function lookAtTold(run: Run, landed: LandedInput, compared: Compar
   const ids = rows.map(({ item_id }) => item_id as bigint);
   if (ids.length === 0) return NO_SAMPLE;
   const isOpen = landed.account !== undefined && landing.journal.state.stage === 'landed';
-  if (isOpen) await readTold(run, ids);
-  if (!isOpen || (await countUntold(run, compared)) === 0n) return { ids, isPartial: false };
-  await memory.append({ type: 'partial', at: io.now().toISOString() });
+  if (isOpen) await readTold(world, landing, ids);
+  if (!isOpen || (await countUntold(engine, landing, compared)) === 0n) return { ids, isPartial: false };
+  await memory.append({ type: 'partial', at: world.io.now().toISOString() });
   await landing.journal.append({ type: 'partial' });
-  io.log('warn', 'changes.partial');
+  world.io.log('warn', 'changes.partial');
   return { ids, isPartial: true };
 }
 
-async function readTold({ client, landing, io }: Run, ids: readonly bigint[]): Promise<void> {
+async function readTold({ client, io }: World, landing: Landing, ids: readonly bigint[]): Promise<void> {
   await cutItemTails(landing, 'sample');
   const left = new Set(ids);
   for (const { path } of listItemFiles(landing, 'sample')) {
@@ -77,7 +85,7 @@ async function readTold({ client, landing, io }: Run, ids: readonly bigint[]): P
 }
 
 /** Counts items whose other values differ although nothing has happened to them since their newest known change. */
-async function countUntold({ graph, typing, landing }: Run, compared: ComparedRun): Promise<bigint> {
+async function countUntold({ graph, typing }: Engine, landing: Landing, compared: ComparedRun): Promise<bigint> {
   const files = listItemFiles(landing, 'sample');
   const typed = await settleAll(files.map((file) => typing.typeApart({ ...file, origin: 'page' })));
   const { rows: exported_items } = await new ItemReader(graph, compared.datasetPattern).exported(typed);

@@ -1,35 +1,39 @@
+import type { Merge } from '../../apply/merge.js';
 import { findSources, type NextSources } from '../../apply/sources.js';
+import type { Landing } from '../../journal/landings.js';
 import type { Probes } from '../../journal/reads.js';
+import type { RelationGraph } from '../../sql/graph.js';
 import { join, type Sql, sql } from '../../sql/sql.js';
-import type { LandedInput } from '../land/land-run.js';
-import type { Run } from '../open/open-run.js';
+import type { FoundLake } from '../open/run-parts.js';
 import { isTold, readStaleAfter } from '../open/told-rows.js';
-import type { Batch, JudgedRun } from './apply.js';
+import type { JudgedRun } from './apply.js';
 
 /** Finds when each source was last seen, by all that the run has read. */
 export async function findNextSources(
-  run: Run,
-  { mode, lowWatermark }: LandedInput,
-  { lake, exported, reread, moment }: JudgedRun,
-  { merge }: Pick<Batch, 'merge'>,
+  found: FoundLake,
+  graph: RelationGraph,
+  { runId, journal }: Landing,
+  { landed, lake, exported, reread, moment }: JudgedRun,
+  { merged }: Merge,
 ): Promise<NextSources> {
-  const { graph, tables, repairs, before, landing } = run;
+  const { tables, repairs, before } = found;
+  const { mode, lowWatermark } = landed;
   const isWhole = mode === 'snapshot' && lowWatermark !== undefined;
   // The first run has no such table, nor may one behind a run that was stopped; rows that another program changed count no more.
   const isFirst = tables.sources.version < 0n || repairs.sources !== undefined;
   const select = (rows: Sql, readBy: string) =>
     sql`SELECT site_id, source_id, last_seen_at, ${readBy} AS read_by FROM ${rows}`;
   const known = isFirst ? graph.empty('no_sources', 'sources') : await before.rows('sources');
-  const probed = selectProbes(landing.journal.state.probes);
+  const probed = selectProbes(journal.state.probes);
   const seen = [
     select(sql`${exported.typed}`, mode === 'poll' ? 'poll' : 'copy'),
     select(sql`${reread.typed}`, 'item'),
     // The service shows items of other datasets as well.
     select(sql`(${probed}) SEMI JOIN ${known} USING (site_id, source_id)`, 'probe'),
-    select(sql`${merge.merged}`, 'change'),
+    select(sql`${merged}`, 'change'),
     ...(isFirst ? [select(sql`${lake.items}`, 'item')] : []),
   ];
-  const isMeasured = isWhole || isFirst || isTold(run);
+  const isMeasured = isWhole || isFirst || isTold(found);
   return findSources(
     graph,
     {
@@ -39,7 +43,7 @@ export async function findNextSources(
       measured: isMeasured ? (isWhole ? exported.typed : lake.items) : undefined,
       isWhole,
     },
-    { staleAfter: await readStaleAfter(run, graph), at: moment.at, runId: landing.runId },
+    { staleAfter: await readStaleAfter(found, graph), at: moment.at, runId },
   );
 }
 

@@ -1,7 +1,8 @@
 import { findNewestTime } from '../../analyze/analysis.js';
+import type { Landing } from '../../journal/landings.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
-import type { Run } from '../open/open-run.js';
+import type { World } from '../open/run-parts.js';
 
 export const DAY_MS = 24 * 3600 * 1000;
 
@@ -14,7 +15,7 @@ export interface Moment {
 }
 
 /** The moment that dates what the run finds: the same in each of its tries, and when it is done again from its bytes. */
-export async function fixMoment({ landing: { journal }, client, io }: Run): Promise<Moment> {
+export async function fixMoment({ client, io }: World, { journal }: Landing): Promise<Moment> {
   const fixed = journal.state.moment;
   if (fixed !== undefined) return fixed;
   const moment = { at: io.now().toISOString(), serviceAt: client.serviceTime()?.toISOString() ?? null };

@@ -13,7 +13,7 @@ import type { RelationGraph } from '../../sql/graph.js';
 import { asRows, bindModel, type Needs, type Values } from '../../sql/model.js';
 import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
-import type { Run } from '../open/open-run.js';
+import type { Engine } from '../open/run-parts.js';
 import { type ApplySteps, type Relations, stepsAtOnce } from './apply-steps.js';
 import { DividedRows, type Read } from './divided-rows.js';
 
@@ -22,7 +22,7 @@ const BYTES_OF_CHANGE = 400;
 
 /** Steps that read all items at once, or one part of them after the other if so many change that memory would not do. */
 export async function chooseSteps(
-  { graph, workFolder, memoryLimit }: Pick<Run, 'graph' | 'workFolder' | 'memoryLimit'>,
+  { graph, workFolder, memoryLimit }: Engine,
   { pending, different }: { pending: Relation; different: Relation },
 ): Promise<ApplySteps> {
   const changed = (await graph.count(pending)) + (await graph.count(different));

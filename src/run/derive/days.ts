@@ -1,17 +1,12 @@
 import { type DayRange, selectDailySpreads } from '../../analyze/daily-spread.js';
 import { isEmptyFile } from '../../lake/data-file.js';
 import { KEEP, replaceAll, replaceRows, type TableChange } from '../../lake/table-change.js';
+import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { columnsOf, join, type Sql, sql } from '../../sql/sql.js';
 import type { Applied, DataFile, TableState } from '../../tables/table.js';
 import { DAY_MS } from '../apply/service-time.js';
-import type { Run } from '../open/open-run.js';
 import type { NextLake, StagedTable, Staging } from './stage.js';
-
-/** The parts of a run that days need. */
-export type DaysRun = Pick<Run, 'graph' | 'before' | 'tables' | 'landing' | 'standing'> & {
-  pipeline: { analysis: Pick<Run['pipeline']['analysis'], 'daily'> };
-};
 
 const TABLE = 'price_spread_daily';
 
@@ -32,14 +27,15 @@ export interface DaySources {
  * @param now by the service's clock
  */
 export async function stageDays(
-  run: DaysRun,
-  now: Date,
+  staging: Staging,
+  next: Pick<NextLake, 'rows'>,
   itemsBefore: Relation | undefined,
-  { next, staging }: { next: Pick<NextLake, 'rows' | 'table'>; staging: Staging },
+  now: Date,
 ): Promise<StagedTable> {
-  if (run.standing[TABLE] === 'committed') return staging.keep(TABLE);
-  const table = run.tables[TABLE];
-  const days = run.pipeline.analysis.daily;
+  const { standing, tables, pipeline } = staging.found;
+  if (standing[TABLE] === 'committed') return staging.keep(TABLE);
+  const table = tables[TABLE];
+  const days = pipeline.analysis.daily;
   if (days === 0) {
     const none = { day: 0n, firstDay: 0n };
     return table.files.every(isEmptyFile)
@@ -50,15 +46,15 @@ export async function stageDays(
   const sources = { items, history, sites, itemsBefore, runs: await next.rows('runs') };
   const kept = table.applied.day;
   const closed = BigInt(Math.floor(now.getTime() / DAY_MS)) - 1n;
-  const redone = kept > 0n ? await redoDays(run, sources, kept) : KEEP;
-  const first = await findFirstDay(run, sources, kept, closed - BigInt(days) + 1n);
+  const redone = kept > 0n ? await redoDays(staging, sources, kept) : KEEP;
+  const first = await findFirstDay(staging.graph, sources, kept, closed - BigInt(days) + 1n);
   const hasNew = first !== undefined && first <= closed;
   const marks: Partial<Applied> = hasNew ? { day: closed, ...(kept === 0n ? { firstDay: first } : {}) } : {};
   const range = hasNew ? { first: formatDay(first), last: formatDay(closed) } : undefined;
   const staged = await staging.stageParts(
     TABLE,
     redone,
-    joinParts(redone, range && selectDays(run, sources, range)),
+    joinParts(redone, range && selectDays(staging, sources, range)),
     marks,
   );
   const { change } = staged;
@@ -72,16 +68,16 @@ async function* joinParts({ rows }: TableChange, parts: AsyncIterable<Sql> | und
 }
 
 function selectDays(
-  { graph, landing }: DaysRun,
+  { graph, runId }: Staging,
   sources: Omit<DaySources, 'items'> & { items: Relation | Sql },
   days: DayRange,
 ) {
-  return selectDailySpreads(graph, sources, { ...days, runId: landing.runId });
+  return selectDailySpreads(graph, sources, { ...days, runId });
 }
 
 /** The first day to be added: behind those kept, or as far as history and `daily` reach. */
 async function findFirstDay(
-  { graph }: DaysRun,
+  graph: RelationGraph,
   { history, runs }: DaySources,
   kept: bigint,
   limit: bigint,
@@ -101,16 +97,17 @@ async function findFirstDay(
  * its day was closed, or an item that is new or has another product, website or currency than before. Only rows that
  * differ are replaced, so files that show the same stay as they are.
  */
-async function redoDays(run: DaysRun, sources: DaySources, kept: bigint): Promise<TableChange> {
-  const { graph, before, landing } = run;
-  const state = run.tables[TABLE];
+async function redoDays(staging: Staging, sources: DaySources, kept: bigint): Promise<TableChange> {
+  const { graph, runId } = staging;
+  const { before, tables } = staging.found;
+  const state = tables[TABLE];
   const last = formatDay(kept);
-  const products = await findTouchedProducts(run, sources, last);
+  const products = await findTouchedProducts(staging, sources, last);
   const touched = await graph.row(sql`SELECT strftime(min(from_day), '%Y-%m-%d') AS first FROM ${products}`);
   if (touched?.first === null || touched?.first === undefined) return KEEP;
   const first = String(touched.first);
   const values = columnsOf(TABLE, ['run_id']);
-  const remade = await remakeDays(run, sources, products, first, last);
+  const remade = await remakeDays(staging, sources, products, first, last);
   const old = await before.part(
     TABLE,
     withRows(state).filter((file) => (readDays(file)?.last ?? first) >= first),
@@ -127,7 +124,7 @@ async function redoDays(run: DaysRun, sources: DaySources, kept: bigint): Promis
   return replaceRows(graph, old, {
     key: 'product_id, currency, day',
     gone,
-    added: sql`SELECT ${values}, ${landing.runId} AS run_id FROM (FROM ${remade} EXCEPT FROM ${oldDays})`,
+    added: sql`SELECT ${values}, ${runId} AS run_id FROM (FROM ${remade} EXCEPT FROM ${oldDays})`,
   });
 }
 
@@ -136,13 +133,12 @@ async function redoDays(run: DaysRun, sources: DaySources, kept: bigint): Promis
  * what was before it.
  */
 async function findTouchedProducts(
-  run: DaysRun,
+  staging: Staging,
   { items, history, itemsBefore }: DaySources,
   last: string,
 ): Promise<Relation> {
-  const { graph, landing } = run;
-  const { runId } = landing;
-  const first = (await readFirstDay(run)) ?? last;
+  const { graph, runId } = staging;
+  const first = (await readFirstDay(staging)) ?? last;
   // Without items before there is nothing to compare with: a rebuild begins with a copy.
   const isCompared = itemsBefore !== undefined;
   const before = itemsBefore ?? graph.empty('items_before', 'items');
@@ -181,7 +177,7 @@ async function findTouchedProducts(
 }
 
 /** The first day that the table reaches back to. Only files of which the log does not say it are read. */
-async function readFirstDay({ graph, before, tables }: DaysRun): Promise<string | undefined> {
+async function readFirstDay({ graph, found: { before, tables } }: Staging): Promise<string | undefined> {
   const { firstDay } = tables[TABLE].applied;
   const files = withRows(tables[TABLE]);
   const noted = files.flatMap((file) => readDays(file)?.first ?? []);
@@ -198,17 +194,17 @@ async function readFirstDay({ graph, before, tables }: DaysRun): Promise<string 
 
 /** The rows of the touched products, as they are by what is known now. */
 async function remakeDays(
-  run: DaysRun,
+  staging: Staging,
   sources: DaySources,
   products: Relation,
   first: string,
   last: string,
 ): Promise<Relation> {
-  const { graph } = run;
+  const { graph } = staging;
   const values = columnsOf(TABLE, ['run_id']);
   const items = sql`SELECT * FROM ${sources.items} SEMI JOIN ${products} USING (product_id)`;
   const parts: Relation[] = [];
-  for await (const rows of selectDays(run, { ...sources, items }, { first, last })) {
+  for await (const rows of selectDays(staging, { ...sources, items }, { first, last })) {
     const part = graph.table(
       'remade_days',
       sql`SELECT ${values} FROM (${rows}) JOIN ${products} USING (product_id) WHERE day >= from_day`,

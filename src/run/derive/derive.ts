@@ -10,7 +10,7 @@ import type { Source } from '../../sql/model.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, columnsOf, selectNamedColumns, sql } from '../../sql/sql.js';
 import type { TableName } from '../../tables/table.js';
-import type { Run } from '../open/open-run.js';
+import type { FoundLake } from '../open/run-parts.js';
 import { ProductParts } from './product-parts.js';
 import {
   type ChangedProducts,
@@ -36,16 +36,17 @@ const FEW_PRODUCTS = 4n;
  * @param next the lake as it would be, without these tables
  */
 export async function deriveTables(
-  run: Run,
+  staging: Staging,
+  next: NextLake,
   merge: Merge,
   flipped: Relation,
-  { next, staging }: { next: NextLake; staging: Staging },
+  workFolder: string,
 ): Promise<StagedTable[]> {
-  const { graph, tables, workFolder } = run;
+  const { graph, found } = staging;
   const derived = listDerived();
-  const isFollowing = (one: DerivedTable) => isMadeOfItems(run, one);
+  const isFollowing = (one: DerivedTable) => isMadeOfItems(found, one);
   const products = derived.some(isFollowing) ? await findChangedProducts(graph, merge, flipped, next) : undefined;
-  const few = products !== undefined && products.count * FEW_PRODUCTS <= countRows(tables.products.files);
+  const few = products !== undefined && products.count * FEW_PRODUCTS <= countRows(found.tables.products.files);
   const queries = derived.flatMap(({ by, query }) => (by === 'product' ? [query] : []));
   const parts = new ProductParts(graph, {
     folder: path.join(workFolder, 'products'),
@@ -72,7 +73,7 @@ export async function deriveTables(
     const reads = new Map<TableName, Made>();
     for (const read of one.reads) reads.set(read, await readMade(read));
     const othersStay = isFollowing(one) && [...reads.values()].every(({ isKept }) => isKept);
-    const deriving = { run, merge, staging, next: withMade(next, reads), one };
+    const deriving = { merge, staging, next: withMade(next, reads), one };
     if (othersStay && one.by === 'product' && few) return renewProducts(deriving, products, reads);
     const renamed = othersStay && one.by === 'brand' ? await findRenamedProducts(deriving) : undefined;
     if (renamed !== undefined && renamed.count <= FEW_RENAMED) return renewBrands(deriving, renamed);
@@ -116,7 +117,7 @@ async function findChangedProducts(
 }
 
 /** True where the same query made the table from the items before the run, and nothing was repaired since. */
-function isMadeOfItems({ tables, repairs }: Run, { table, hash }: DerivedTable): boolean {
+function isMadeOfItems({ tables, repairs }: FoundLake, { table, hash }: DerivedTable): boolean {
   const { version, applied } = tables[table];
   const isOfItems = version >= 0n && applied.itemsVersion === tables.items.version && applied.query === hash;
   return isOfItems && Object.keys(repairs).length === 0;
@@ -124,21 +125,21 @@ function isMadeOfItems({ tables, repairs }: Run, { table, hash }: DerivedTable):
 
 /** Makes all rows of a table, and writes it where its rows are others than it has. */
 async function remakeDifferent(deriving: Deriving): Promise<Made> {
-  const { run, merge, staging, next, one } = deriving;
-  const { graph, before, landing } = run;
+  const { merge, staging, next, one } = deriving;
+  const { graph, runId, found } = staging;
   const { table } = one;
   const note = noteOrigin(deriving);
   if (merge.changed === 0n) return { staged: await staging.stage(table, KEEP, note), isKept: true };
-  const select = selectDerived(one, await readAll(next, one.reads), landing.runId);
+  const select = selectDerived(one, await readAll(next, one.reads), runId);
   const rows = graph.table(`next_${table}`, select);
-  const stored = await before.table(table);
+  const stored = await found.before.table(table);
   const values = columnsOf(table, ['run_id']);
   const difference = await graph.row(
     sql`SELECT 1 FROM (SELECT ${values}, 1 AS side FROM ${rows} UNION ALL SELECT ${values}, -1 FROM ${stored.rows})
      GROUP BY ${values} HAVING sum(side) <> 0 LIMIT 1`,
   );
   const isKept = difference === undefined;
-  const change = isKept ? KEEP : replaceAll(run.tables[table], sql`SELECT ${columnsOf(table)} FROM ${rows}`);
+  const change = isKept ? KEEP : replaceAll(found.tables[table], sql`SELECT ${columnsOf(table)} FROM ${rows}`);
   return { staged: await staging.stage(table, change, note), isKept };
 }
 
@@ -148,12 +149,11 @@ async function remake(
   parts: ProductParts,
   countItems: () => Promise<bigint>,
 ): Promise<StagedTable> {
-  const { run, staging, next, one } = deriving;
-  const { tables: stored, landing } = run;
-  const { remove } = replaceAll(stored[one.table], undefined);
+  const { staging, next, one } = deriving;
+  const { remove } = replaceAll(staging.found.tables[one.table], undefined);
   const tables = await readAll(next, one.reads);
   const divided: readonly Partial<Record<TableName, Source>>[] =
     one.by === 'product' ? await parts.divide(tables, await countItems()) : [tables];
-  const selects = divided.map((part) => selectDerived(one, part, landing.runId));
+  const selects = divided.map((part) => selectDerived(one, part, staging.runId));
   return staging.stageParts(one.table, { remove }, selects, noteOrigin(deriving));
 }

@@ -6,7 +6,6 @@ import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, columnsOf, type Sql, selectNamedColumns, sql } from '../../sql/sql.js';
 import type { TableName } from '../../tables/table.js';
-import type { Run } from '../open/open-run.js';
 import { isByProduct } from './product-parts.js';
 import type { NextLake, StagedTable, Staging } from './stage.js';
 
@@ -28,7 +27,6 @@ export interface Made {
 
 /** All that a derived table is made with. */
 export interface Deriving {
-  run: Run;
   merge: Merge;
   staging: Staging;
   /** The lake as it would be, with the tables that this one reads. */
@@ -37,9 +35,9 @@ export interface Deriving {
 }
 
 /** The origin that the commit of a derived table notes. */
-export function noteOrigin({ run, next, one }: Deriving) {
+export function noteOrigin({ staging, next, one }: Deriving) {
   const isItemsChanged = next.changes.some(({ table }) => table === 'items');
-  return { itemsVersion: run.tables.items.version + (isItemsChanged ? 1n : 0n), query: one.hash };
+  return { itemsVersion: staging.found.tables.items.version + (isItemsChanged ? 1n : 0n), query: one.hash };
 }
 
 /** Writes the rows of the changed products again that became different. */
@@ -48,8 +46,8 @@ export async function renewProducts(
   products: ChangedProducts,
   reads: ReadonlyMap<TableName, Made>,
 ): Promise<Made> {
-  const { run, staging, next, one } = deriving;
-  const { graph, before, landing } = run;
+  const { staging, next, one } = deriving;
+  const { graph, runId, found } = staging;
   const { table } = one;
   const note = noteOrigin(deriving);
   if (products.count === 0n) return { staged: await staging.stage(table, KEEP, note), isKept: true };
@@ -57,8 +55,8 @@ export async function renewProducts(
   for (const [name, { changed }] of reads) {
     sources[name] = changed !== undefined && isByProduct(name) ? changed : await next.rows(name);
   }
-  const changed = graph.table(`changed_${table}`, selectDerived(one, sources, landing.runId));
-  const change = await renewTable(graph, await before.table(table), 'product_id', products.rows, changed);
+  const changed = graph.table(`changed_${table}`, selectDerived(one, sources, runId));
+  const change = await renewTable(graph, await found.before.table(table), 'product_id', products.rows, changed);
   return { staged: await staging.stage(table, change, note), changed, isKept: true };
 }
 
@@ -95,8 +93,12 @@ async function renewTable(
 export const FEW_RENAMED = 100n;
 
 /** Products of which an item has another brand, code or shop than before; undefined where other tables say something as well. */
-export async function findRenamedProducts({ run, merge, next, one }: Deriving): Promise<ChangedProducts | undefined> {
-  const { graph } = run;
+export async function findRenamedProducts({
+  staging: { graph },
+  merge,
+  next,
+  one,
+}: Deriving): Promise<ChangedProducts | undefined> {
   for (const name of one.reads) {
     if (name !== 'items' && (await graph.count(await next.rows(name))) > 0n) return undefined;
   }
@@ -111,8 +113,8 @@ export async function findRenamedProducts({ run, merge, next, one }: Deriving): 
 
 /** Writes the rows of these products again that became different, from the items of their brands. */
 export async function renewBrands(deriving: Deriving, products: ChangedProducts): Promise<Made> {
-  const { run, staging, next, one } = deriving;
-  const { graph, before, landing } = run;
+  const { staging, next, one } = deriving;
+  const { graph, runId, found } = staging;
   const { table, reads } = one;
   const note = noteOrigin(deriving);
   if (products.count === 0n) return { staged: await staging.stage(table, KEEP, note), isKept: true };
@@ -129,9 +131,9 @@ export async function renewBrands(deriving: Deriving, products: ChangedProducts)
   );
   const changed = graph.table(
     `changed_${table}`,
-    sql`FROM (${selectDerived(one, { ...all, items }, landing.runId)}) SEMI JOIN ${products.rows} USING (product_id)`,
+    sql`FROM (${selectDerived(one, { ...all, items }, runId)}) SEMI JOIN ${products.rows} USING (product_id)`,
   );
-  const change = await renewTable(graph, await before.table(table), 'product_id', products.rows, changed);
+  const change = await renewTable(graph, await found.before.table(table), 'product_id', products.rows, changed);
   return { staged: await staging.stage(table, change, note), isKept: false };
 }
 
@@ -142,8 +144,8 @@ export async function renewSites(deriving: Deriving): Promise<Made> {
   return { staged: await staging.stage(one.table, change, noteOrigin(deriving)), isKept: change === KEEP };
 }
 
-async function findSiteChange({ run, merge, next, one }: Deriving): Promise<TableChange> {
-  const { graph, before, landing } = run;
+async function findSiteChange({ staging, merge, next, one }: Deriving): Promise<TableChange> {
+  const { graph, runId, found } = staging;
   const { table } = one;
   if (merge.changed === 0n) return KEEP;
   const sites = graph.table(
@@ -152,8 +154,8 @@ async function findSiteChange({ run, merge, next, one }: Deriving): Promise<Tabl
   );
   if ((await graph.count(sites)) === 0n) return KEEP;
   const items = sql`SELECT * FROM ${await next.rows('items')} SEMI JOIN ${sites} USING (site_id)`;
-  const changed = graph.table(`changed_${table}`, selectDerived(one, { items }, landing.runId));
-  return renewTable(graph, await before.table(table), 'site_id', sites, changed);
+  const changed = graph.table(`changed_${table}`, selectDerived(one, { items }, runId));
+  return renewTable(graph, await found.before.table(table), 'site_id', sites, changed);
 }
 
 /** Items as they are now or were before the run, where they have other values of some columns. */

@@ -1,17 +1,18 @@
-import type { OpenStep } from '../../io/io.js';
+import type { Io, OpenStep } from '../../io/io.js';
 import { settleAll } from '../../io/side-by-side.js';
+import type { Landing } from '../../journal/landings.js';
 import type { Splice } from '../../lake/splice.js';
 import { beginStage, type Stage, type WrittenFiles } from '../../lake/stage.js';
 import { beginSplices } from '../../lake/stage-splices.js';
 import type { TableChange } from '../../lake/table-change.js';
-import type { TableRows } from '../../lake/table-rows.js';
-import { FEW_ROWS } from '../../sql/graph.js';
+import type { LakeRows, TableRows } from '../../lake/table-rows.js';
+import { FEW_ROWS, type RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
 import { relateFiles } from '../../sql/table-relation.js';
 import type { Applied, FileChange, StagedFile, TableName } from '../../tables/table.js';
 import { chooseItemsLayout } from '../open/items-layout.js';
-import type { Run } from '../open/open-run.js';
+import type { FoundLake } from '../open/run-parts.js';
 
 /** A table's next version, written beside the lake. */
 export interface StagedTable {
@@ -24,19 +25,39 @@ export interface StagedTable {
   rows: () => Promise<TableRows>;
 }
 
+/** The lake that gets the files, and the run that makes them. */
+interface StagingRun {
+  found: FoundLake;
+  graph: RelationGraph;
+  landing: Pick<Landing, 'runId' | 'runNumber'>;
+  io: Io;
+}
+
 /** Writes the next files of tables beside the lake. */
 export class Staging {
-  readonly #run: Run;
+  readonly #run: StagingRun;
   /** Key-value metadata of each file. */
   readonly #metadata: Record<string, string>;
   /** Counts tables. */
   readonly #progress: OpenStep | undefined;
   readonly #sealing: Promise<StagedFile[]>[] = [];
 
-  constructor(run: Run, metadata: Record<string, string>, progress?: OpenStep) {
+  constructor(run: StagingRun, metadata: Record<string, string> = {}, progress?: OpenStep) {
     this.#run = run;
     this.#metadata = metadata;
     this.#progress = progress;
+  }
+
+  get found(): FoundLake {
+    return this.#run.found;
+  }
+
+  get graph(): RelationGraph {
+    return this.#run.graph;
+  }
+
+  get runId(): string {
+    return this.#run.landing.runId;
   }
 
   /** Writes the rows of a change. With them, the commit notes what is `noted`. */
@@ -51,8 +72,9 @@ export class Staging {
     parts: readonly Sql[] | AsyncIterable<Sql>,
     noted: Partial<Applied> = {},
   ): Promise<StagedTable> {
-    const { before, landing, repairs, io } = this.#run;
-    if (this.#run.standing[table] === 'committed') return this.keep(table);
+    const { landing, io } = this.#run;
+    const { before, standing, repairs } = this.found;
+    if (standing[table] === 'committed') return this.keep(table);
     const add: StagedFile[] = [];
     const sealing: Promise<StagedFile[]>[] = [];
     const note = ({ files, sealed }: WrittenFiles) => {
@@ -91,23 +113,23 @@ export class Staging {
 
   /** The table as an earlier try has committed it. */
   keep(table: TableName): StagedTable {
-    return { table, change: undefined, sealed: Promise.resolve([]), rows: () => this.#run.before.table(table) };
+    return { table, change: undefined, sealed: Promise.resolve([]), rows: () => this.found.before.table(table) };
   }
 
   async #splice(table: TableName, splices: readonly Splice[]): Promise<WrittenFiles> {
-    const { graph, lake, landing } = this.#run;
+    const { graph, runId } = this;
     for (const { groups } of splices) for (const { rows } of groups) await graph.ready(rows);
-    return beginSplices(graph.db, lake, { table, runId: landing.runId, splices, metadata: this.#metadata });
+    return beginSplices(graph.db, this.found.lake, { table, runId, splices, metadata: this.#metadata });
   }
 
   async #write(table: TableName, rows: Sql, more: Partial<Stage>, remove: TableChange['remove']) {
-    const { graph, lake, landing, pipeline, tables } = this.#run;
+    const { graph, runId } = this;
+    const { lake, pipeline, tables } = this.found;
     await graph.ready(rows);
     const layout =
       table === 'items'
         ? { ...chooseItemsLayout(pipeline, tables.items, remove), sliceBy: 'site_id', inLanes: true }
         : {};
-    const { runId } = landing;
     const targetBytes = pipeline.lake.targetFileSize;
     const stage = {
       table,
@@ -124,11 +146,11 @@ export class Staging {
 
 /** The tables of a run's next version. */
 export class NextLake {
-  readonly #run: Run;
+  readonly #before: LakeRows;
   readonly #staged = new Map<TableName, StagedTable>();
 
-  constructor(run: Run, staged: readonly StagedTable[]) {
-    this.#run = run;
+  constructor(before: LakeRows, staged: readonly StagedTable[]) {
+    this.#before = before;
     for (const one of staged) this.#staged.set(one.table, one);
   }
 
@@ -139,11 +161,11 @@ export class NextLake {
 
   /** As it would be, with these tables beside. */
   with(...staged: readonly StagedTable[]): NextLake {
-    return new NextLake(this.#run, [...this.#staged.values(), ...staged]);
+    return new NextLake(this.#before, [...this.#staged.values(), ...staged]);
   }
 
   table(name: TableName): Promise<TableRows> {
-    return this.#staged.get(name)?.rows() ?? this.#run.before.table(name);
+    return this.#staged.get(name)?.rows() ?? this.#before.table(name);
   }
 
   async rows(name: TableName): Promise<Relation> {

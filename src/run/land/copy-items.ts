@@ -1,26 +1,30 @@
+import type { TypingQueue } from '../../apply/typing-queue.js';
 import { PricelakeError } from '../../io/errors.js';
-import { dropRun } from '../../journal/landings.js';
+import { dropRun, type Landing } from '../../journal/landings.js';
 import { requireDisk } from '../../plan/disk.js';
-import type { ExportGate } from '../../plan/export-gate.js';
 import type { CopyPlan, PollPlan } from '../../plan/plan-copy.js';
 import { listParts } from '../../source/dataset-client.js';
 import { listCutSegments } from '../../source/export-shard.js';
 import type { ItemFile } from '../../source/item-files.js';
 import { landPoll, reopenPoll } from '../../source/poll.js';
 import { landSnapshot } from '../../source/snapshot.js';
-import type { Run } from '../open/open-run.js';
-import type { RunPlanner } from '../plan/run-planner.js';
+import type { FoundLake, World } from '../open/run-parts.js';
+import type { PlannedRun } from '../plan/open-plan.js';
 
 /** Copies items of a run by its plan, and hands what lands to the typing. */
 export class ItemCopy {
-  readonly #run: Run;
-  readonly #planner: RunPlanner;
-  readonly #gate: ExportGate;
+  readonly #world: World;
+  readonly #found: FoundLake;
+  readonly #landing: Landing;
+  readonly #typing: TypingQueue;
+  readonly #planned: PlannedRun;
 
-  constructor(run: Run, planner: RunPlanner, gate: ExportGate) {
-    this.#run = run;
-    this.#planner = planner;
-    this.#gate = gate;
+  constructor(world: World, found: FoundLake, landing: Landing, typing: TypingQueue, planned: PlannedRun) {
+    this.#world = world;
+    this.#found = found;
+    this.#landing = landing;
+    this.#typing = typing;
+    this.#planned = planned;
   }
 
   /**
@@ -28,18 +32,18 @@ export class ItemCopy {
    * anything has landed is forgotten.
    */
   landAll(): Promise<void> {
-    return this.#landAll().catch((error) => dropRefused(this.#run, error));
+    return this.#landAll().catch((error) => dropRefused(this.#landing, error));
   }
 
   async #landAll(): Promise<void> {
-    for (const segment of listCutSegments(this.#run.landing)) this.#run.typing.addItems(segment);
+    for (const segment of listCutSegments(this.#landing)) this.#typing.addItems(segment);
     for (;;) {
-      const { copy } = await this.#planner.plan('counts', 'listed');
+      const { copy } = await this.#planned.planner.plan('counts', 'listed');
       if (copy === undefined) return;
       if (copy.choice.route === 'wait') throw copy.choice.refusal;
       // Nothing of these rows is paid for yet, and rows that have landed are on the disk already.
       const items = copy.choice.route === 'pages' ? copy.items : copy.exportRows;
-      await requireDisk(this.#run.lake.root, { items, changes: 0n });
+      await requireDisk(this.#found.lake.root, { items, changes: 0n });
       await this.#noteChoice(copy);
       if (copy.shards === undefined) return this.#readPages(copy);
       try {
@@ -47,51 +51,51 @@ export class ItemCopy {
       } catch (error) {
         // The quota may run out while shards download side by side: one is cut, and the others are refused.
         if (!isOutOfRows(error)) throw error;
-        this.#planner.note({ cut: error });
+        this.#planned.planner.note({ cut: error });
       }
     }
   }
 
   async #noteChoice({ choice, isChosen }: CopyPlan): Promise<void> {
-    const { landing, client, io } = this.#run;
+    const { client, io } = this.#world;
     if (isChosen || choice.route === 'wait') return;
     io.log(choice.route === 'export' ? 'debug' : 'info', 'copy.chosen', { ...choice });
     const { route: way, reason } = choice;
-    await landing.journal.append({ type: 'chosen', what: 'copy', way, reason, calls: client.calls() });
+    await this.#landing.journal.append({ type: 'chosen', what: 'copy', way, reason, calls: client.calls() });
   }
 
   #readPages({ datasets }: CopyPlan): Promise<void> {
-    const { client, landing, io } = this.#run;
+    const { client, io } = this.#world;
     const poll = { changedSince: undefined, untilSettled: true };
-    return landPoll(listParts(client, datasets), landing, poll, (file) => this.#typePages(file), io);
+    return landPoll(listParts(client, datasets), this.#landing, poll, (file) => this.#typePages(file), io);
   }
 
   async #export(copy: CopyPlan, shards: NonNullable<CopyPlan['shards']>): Promise<void> {
-    const { client, landing, io, typing, pipeline } = this.#run;
+    const { client, io } = this.#world;
     await this.#noteShards(copy, shards);
-    const options = { shards, format: pipeline.source.export, gate: this.#gate };
-    await landSnapshot(listParts(client, copy.datasets), landing, options, typing, io);
+    const options = { shards, format: this.#found.pipeline.source.export, gate: this.#planned.gate };
+    await landSnapshot(listParts(client, copy.datasets), this.#landing, options, this.#typing, io);
     if (copy.settling !== undefined) await this.poll(copy.settling);
   }
 
   /** Decided once for all tries: the shards that have landed fit no other plan. */
   async #noteShards({ shardReason: reason }: CopyPlan, shards: NonNullable<CopyPlan['shards']>): Promise<void> {
     if (reason === undefined) return;
-    const { landing, client, io } = this.#run;
-    await landing.journal.append({ type: 'shards', shards, reason, calls: client.calls() });
+    const { client, io } = this.#world;
+    await this.#landing.journal.append({ type: 'shards', shards, reason, calls: client.calls() });
     io.log(shards.length > 1 ? 'info' : 'debug', 'export.planned', { exports: shards.length, reason });
   }
 
   /** Lands items that changed since a time. */
   async poll({ datasets, since: changedSince, untilSettled, reopens }: PollPlan): Promise<void> {
-    const { client, landing, io } = this.#run;
+    const { client, io } = this.#world;
     const parts = listParts(client, datasets);
-    if (reopens && changedSince !== undefined) await reopenPoll(landing, parts, changedSince);
-    await landPoll(parts, landing, { changedSince, untilSettled }, (file) => this.#typePages(file), io);
+    if (reopens && changedSince !== undefined) await reopenPoll(this.#landing, parts, changedSince);
+    await landPoll(parts, this.#landing, { changedSince, untilSettled }, (file) => this.#typePages(file), io);
   }
 
   #typePages(file: ItemFile): void {
-    this.#run.typing.addItems({ ...file, origin: 'page' });
+    this.#typing.addItems({ ...file, origin: 'page' });
   }
 }
 
@@ -101,7 +105,7 @@ function isOutOfRows(error: unknown): error is PricelakeError {
 }
 
 /** Drops a run whose export is refused before anything has landed, so that the next run decides for itself. */
-async function dropRefused({ landing }: Run, error: unknown): Promise<never> {
+async function dropRefused(landing: Landing, error: unknown): Promise<never> {
   const isRefused = error instanceof PricelakeError && ['budget', 'quota', 'snapshot_incomplete'].includes(error.code);
   const { exports, pages } = landing.journal.state;
   if (isRefused && exports.begun === 0 && pages.poll.rows === 0n) await dropRun(landing);

@@ -1,6 +1,7 @@
 import type { DatasetNames } from '../../apply/dataset-names.js';
 import type { ItemReader } from '../../apply/typed-rows.js';
 import type { PricelakeError } from '../../io/errors.js';
+import type { Landing } from '../../journal/landings.js';
 import { findListing, findListingPlan, type ListingPlan, type ListingProgress } from '../../journal/listing.js';
 import { countCallsLeft } from '../../plan/allowance.js';
 import { chooseReadings, type Reading, type SiteCount } from '../../plan/choose-readings.js';
@@ -10,8 +11,9 @@ import { cutItemTails, listItemFiles } from '../../source/item-files.js';
 import { landCounts, landReading, landSingles } from '../../source/listing.js';
 import { landPoll, reopenPoll } from '../../source/poll.js';
 import { allowSkipping } from '../../source/sample.js';
+import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
-import type { Run } from '../open/open-run.js';
+import type { Engine, FoundLake, World } from '../open/run-parts.js';
 import { readPollStart } from '../plan/run-planner.js';
 import type { LandedInput } from './land-run.js';
 import {
@@ -26,42 +28,40 @@ import {
 } from './listing-states.js';
 import { explainOpen, type OpenListing } from './listing-words.js';
 
-/** Tables that show the items as the lake would be. */
-interface ListedSources {
+/** The items of the lake and what the run has read so far, beside the service that shows which are listed. */
+interface ListedRun extends World {
+  landed: LandedInput;
+  landing: Landing;
+  found: FoundLake;
+  engine: Engine;
+  lake: { items: Relation };
+  pending: Relation;
+  names: DatasetNames;
   reader: ItemReader;
-  items: Relation;
-  pending_changes: Relation;
 }
 
 /**
  * Establishes which items are listed, in a run by polling: `changedSince` may not return items that were removed or
  * listed again. One call compares the service's counts (section 4, /facets) with the lake as it would be; where they
  * differ, the items are found by pages and single reads, within a share of the calls left. It journals what is not
- * established (`listing.done`). Returns the items that the service no longer shows.
+ * established (`listing.done`), and the items that the service no longer shows.
  */
-export async function establishListing(
-  run: Run,
-  landed: LandedInput,
-  names: DatasetNames,
-  sources: ListedSources,
-): Promise<bigint[]> {
-  if (landed.mode !== 'poll') return [];
-  const { landing, client } = run;
+export async function establishListing(run: ListedRun): Promise<void> {
+  const { landed, landing, client, io, engine } = run;
+  if (landed.mode !== 'poll') return;
   const { journal } = landing;
-  const listGone = () => [...journal.state.listing.gone];
   if (journal.state.listing.done !== undefined || landed.account === undefined) {
-    for (const file of listItemFiles(landing, 'listing')) run.typing.addItems({ ...file, origin: 'page' });
-    return listGone();
+    for (const file of listItemFiles(landing, 'listing')) engine.typing.addItems({ ...file, origin: 'page' });
+    return;
   }
   await cutItemTails(landing, 'listing');
   const open: OpenListing[] = [];
-  for (const part of listSelectedParts(client, run.selection)) {
-    open.push(await new ListingPart(run, landed, part, names, sources).establish());
+  for (const part of listSelectedParts(client, landed.selection)) {
+    open.push(await new ListingPart(run, part).establish());
   }
   const { unknown, reason } = explainOpen(open);
   await journal.append({ type: 'listing.done', unknown, reason, calls: client.calls() });
-  run.io.log(unknown === 0n ? 'debug' : 'warn', 'listing.proved', { unknown, reason });
-  return listGone();
+  io.log(unknown === 0n ? 'debug' : 'warn', 'listing.proved', { unknown, reason });
 }
 
 /** The service's counts are asked for so often: after two readings that contradict them nothing more is read. */
@@ -78,18 +78,16 @@ interface ListingState {
 
 /** Establishes the listing states of a part: all that the key can read, or a dataset. */
 class ListingPart {
-  readonly #run: Run;
-  readonly #landed: LandedInput;
+  readonly #run: ListedRun;
   readonly #part: DatasetPart;
-  readonly #names: DatasetNames;
-  readonly #sources: ListedSources;
 
-  constructor(run: Run, landed: LandedInput, part: DatasetPart, names: DatasetNames, sources: ListedSources) {
+  constructor(run: ListedRun, part: DatasetPart) {
     this.#run = run;
-    this.#landed = landed;
     this.#part = part;
-    this.#names = names;
-    this.#sources = sources;
+  }
+
+  get #graph(): RelationGraph {
+    return this.#run.engine.graph;
   }
 
   /** The journal of the part. */
@@ -106,7 +104,7 @@ class ListingPart {
     if (state === undefined) {
       const rows = await this.#type();
       if (this.#progress.counts === undefined) {
-        return { sites: [], unread: await countUnread(this.#run.graph, rows.items), wanted: undefined, failure };
+        return { sites: [], unread: await countUnread(this.#graph, rows.items), wanted: undefined, failure };
       }
       state = await this.#look(rows);
     }
@@ -134,35 +132,47 @@ class ListingPart {
     }
   }
 
+  #readPollStart(): Promise<number> {
+    return readPollStart({ graph: this.#graph, ...this.#run.found });
+  }
+
   async #ask({ items }: ListingRows): Promise<void> {
-    const { graph, landing, drift } = this.#run;
+    const { landing, drift } = this.#run;
     const before = this.#progress.counts;
     // Items of a dataset that is copied whole were not returned by `changedSince`.
-    const since = this.#landed.added.length > 0 ? undefined : reachBack(await readPollStart(this.#run));
-    const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(graph, items, since));
+    const since = this.#run.landed.added.length > 0 ? undefined : reachBack(await this.#readPollStart());
+    const returnsRemovals = before?.returnsRemovals ?? (await findEvidence(this.#graph, items, since));
     await landCounts(this.#part, landing, returnsRemovals);
     drift.look('/facets', JSON.parse(this.#progress.counts?.answer ?? '{}'));
   }
 
   async #look(rows: ListingRows): Promise<ListingState> {
     const { counts } = this.#progress;
-    const { graph } = this.#run;
-    const { sites, isSuspect } = await matchListing(graph, rows.items, counts?.answer ?? '{}', this.#names.readable);
+    const { readable } = this.#run.names;
+    const { sites, isSuspect } = await matchListing(this.#graph, rows.items, counts?.answer ?? '{}', readable);
     return { sites, isSuspect, returnsRemovals: counts?.returnsRemovals ?? false, read: await this.#findRead(rows) };
   }
 
   /** The part's items as the lake would be, with what has landed so far. */
   async #type(): Promise<ListingRows> {
-    const { graph, landing, typing } = this.#run;
+    const { landing, engine, lake, pending, reader } = this.#run;
+    const { graph, typing } = engine;
     for (const page of ['poll', 'listing'] as const) {
       for (const file of listItemFiles(landing, page)) typing.addItems({ ...file, origin: 'page' });
     }
-    const { reader, ...sources } = this.#sources;
     const { rows, typed } = await reader.exported(await typing.finish());
     const { dataset } = this.#part;
-    const own = dataset === undefined ? undefined : (this.#names.byId.get(dataset) ?? []);
+    const own = dataset === undefined ? undefined : (this.#run.names.byId.get(dataset) ?? []);
     const { gone } = landing.journal.state.listing;
-    return { items: await readListingItems(graph, { ...sources, exported_items: rows }, own, gone), typed };
+    return {
+      items: await readListingItems(
+        graph,
+        { items: lake.items, pending_changes: pending, exported_items: rows },
+        own,
+        gone,
+      ),
+      typed,
+    };
   }
 
   /** Lists the websites that were read to the end, with every item that was missing there. */
@@ -171,8 +181,8 @@ class ListingPart {
     for (const plan of this.#progress.plans) {
       for (const [place, reading] of plan.readings.entries()) {
         const { total = null, files = [] } = plan.ended[place] ?? {};
-        if (total === null || (await countRead(this.#run.graph, rows.typed, files)) < total) continue;
-        const missing = await findMissing(this.#run.graph, rows, reading, plan.files);
+        if (total === null || (await countRead(this.#graph, rows.typed, files)) < total) continue;
+        const missing = await findMissing(this.#graph, rows, reading, plan.files);
         if (missing.length === 0) read.add(reading.site);
       }
     }
@@ -188,14 +198,14 @@ class ListingPart {
     if (plan === undefined) return;
     if (plan.news) await this.#pollNews(plan);
     const pages = plan.limit === null ? Number.POSITIVE_INFINITY : Number(plan.limit);
-    const countListed = (ids: readonly bigint[]) => countListedOf(this.#run.graph, before.items, ids);
+    const countListed = (ids: readonly bigint[]) => countListedOf(this.#graph, before.items, ids);
     for (const reading of plan.readings.slice(plan.ended.length)) {
       await landReading(this.#part, landing, reading, { countListed, pages }, io);
     }
     const rows = await this.#type();
     let left = plan.limit;
     for (const reading of plan.readings.filter(({ removals }) => removals === null)) {
-      const missing = await findMissing(this.#run.graph, rows, reading, findListingPlan(this.#progress)?.files ?? []);
+      const missing = await findMissing(this.#graph, rows, reading, findListingPlan(this.#progress)?.files ?? []);
       const some = left === null ? missing : missing.slice(0, Number(left));
       await landSingles(this.#part, landing, some, io);
       if (left !== null) left -= BigInt(some.length);
@@ -206,7 +216,7 @@ class ListingPart {
   #plan(state: ListingState) {
     const { client, dataset } = this.#part;
     const isSecond = this.#progress.timesCounted > 1;
-    const allowance = this.#landed.account?.gate.left();
+    const allowance = this.#run.landed.account?.gate.left();
     const callsLeft = allowance === undefined ? null : countCallsLeft(allowance, BigInt(client.calls()));
     const chosen = chooseReadings({ ...state, isSecond, callsLeft });
     // If the poll returns removals, a difference is most likely news.
@@ -226,7 +236,7 @@ class ListingPart {
       await reopenPoll(
         landing,
         [this.#part],
-        reachBack(newest == null ? await readPollStart(this.#run) : Date.parse(newest)),
+        reachBack(newest == null ? await this.#readPollStart() : Date.parse(newest)),
       );
     }
     const changedSince = findRound()?.since ?? undefined;

@@ -1,6 +1,8 @@
-/** What the service is asked for only to compare the lake with it: its counts, its products, a sample of items. */
+/** Calls that only serve to compare the lake with the service: for its counts, its products, and a sample of items. */
 
+import type { Landing } from '../../journal/landings.js';
 import { countRows } from '../../lake/slices.js';
+import type { RunPlan } from '../../plan/plan-run.js';
 import { listParts } from '../../source/dataset-client.js';
 import { landFacets } from '../../source/datasets.js';
 import type { ItemFile } from '../../source/item-files.js';
@@ -9,8 +11,8 @@ import { type LandedSample, landSample, skipSample } from '../../source/sample.j
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, sql, writeTyped } from '../../sql/sql.js';
-import type { Run } from '../open/open-run.js';
-import type { LandedInput } from './land-run.js';
+import type { TableState } from '../../tables/table.js';
+import type { World } from '../open/run-parts.js';
 
 /**
  * Asks for the service's counts, one call, right after a complete copy has landed: they test all of it. Only
@@ -18,8 +20,9 @@ import type { LandedInput } from './land-run.js';
  * left skips it.
  */
 export async function askFacets(
-  { client, landing, io, drift }: Run,
-  { plan: { comparisons, parts } }: LandedInput,
+  { client, io, drift }: World,
+  landing: Landing,
+  { comparisons, parts }: RunPlan,
 ): Promise<string | undefined> {
   const [part] = listParts(client, parts);
   if (!comparisons.facets || part === undefined) return undefined;
@@ -46,14 +49,15 @@ export function loadFacets(graph: RelationGraph, answer: string): Relation {
  * need not be made yet: those of the run before say how many pages there are.
  */
 export async function landServiceProducts(
-  run: Run,
-  { plan: { comparisons, parts } }: LandedInput,
+  { client, io }: World,
+  landing: Landing,
+  { comparisons, parts }: RunPlan,
+  products: TableState,
 ): Promise<ItemFile[] | undefined> {
-  const { landing, io, tables } = run;
   const isWanted = comparisons.products === 'all';
-  const [part] = listParts(run.client, parts);
+  const [part] = listParts(client, parts);
   if (comparisons.products === 'none' || part === undefined) return undefined;
-  const count = countRows(tables.products.files);
+  const count = countRows(products.files);
   const only = isWanted ? undefined : choosePage(count, landing.runNumber);
   return landProducts(part.client, landing, only, io).catch((error: unknown) => {
     // A sample may be skipped; a table that the user asked for may not.
@@ -104,10 +108,12 @@ export async function chooseSample(
   return { rows, ids: ids.map((row) => row.item_id as bigint) };
 }
 
-/** Reads the sampled items one by one from the service. */
+/** Reads the sampled items one by one from the service. Undefined without a call left, or an answer. */
 export async function askSample(
-  { client, landing, io }: Pick<Run, 'client' | 'landing' | 'io'>,
+  { client, io }: Pick<World, 'client' | 'io'>,
+  landing: Landing,
   { rows, ids }: ChosenSample,
-): Promise<AskedSample> {
-  return { rows, ...(await landSample(client, landing, ids, io)) };
+): Promise<AskedSample | undefined> {
+  const landed = await landSample(client, landing, ids, io).catch((error: unknown) => skipSample(error, io));
+  return landed && { rows, ...landed };
 }

@@ -1,12 +1,14 @@
+import type { ApiClient } from '../../api/client.js';
 import type { TypingQueue } from '../../apply/typing-queue.js';
-import { PricelakeError } from '../../io/errors.js';
+import type { Pipeline } from '../../config/pipeline-file.js';
+import type { Io } from '../../io/io.js';
+import { type Landing, readBegin } from '../../journal/landings.js';
 import type { LowWatermark } from '../../journal/reads.js';
-import { isApplicable, isComplete } from '../../journal/run-state.js';
-import { countCallsLeft, NO_EXPORTS } from '../../plan/allowance.js';
-import { openExportMemory } from '../../plan/broken-exports.js';
-import { ExportGate } from '../../plan/export-gate.js';
+import { isApplicable, isComplete, readSelection } from '../../journal/run-state.js';
+import type { LakeRows } from '../../lake/table-rows.js';
+import { countCallsLeft } from '../../plan/allowance.js';
 import type { RunPlan } from '../../plan/plan-run.js';
-import { type Account, readAccount } from '../../source/account.js';
+import type { Account } from '../../source/account.js';
 import { listParts, listSelectedParts } from '../../source/dataset-client.js';
 import { type LandedDatasets, landDatasets } from '../../source/datasets.js';
 import { type LandedEvents, landEvents } from '../../source/events.js';
@@ -24,21 +26,26 @@ import { cutItemTails, type ItemFile, listItemFiles } from '../../source/item-fi
 import { type LandedBackfill, takeBackfill } from '../../source/land-histories.js';
 import { landProbes } from '../../source/probe.js';
 import { landLowWatermark } from '../../source/watermark.js';
+import type { RelationGraph } from '../../sql/graph.js';
 import { code, sql } from '../../sql/sql.js';
 import { type CursorWindow, openWindow } from '../../tables/cursor-window.js';
 import { fitName } from '../../tables/item-names.js';
-import type { RunMode } from '../../tables/table.js';
+import type { DatasetSelection, RunMode } from '../../tables/table.js';
 import { listEvents } from '../../webhook/event-files.js';
 import { isAtRest } from '../open/at-rest.js';
 import { checkSelection } from '../open/dataset-selection.js';
-import type { Run } from '../open/open-run.js';
+import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
+import type { PlannedRun } from '../plan/open-plan.js';
 import { findRejectedChanges } from '../plan/read-overlap.js';
-import { RunPlanner } from '../plan/run-planner.js';
+import type { RunPlanner } from '../plan/run-planner.js';
 import { ItemCopy } from './copy-items.js';
 
 /** All that a run lands before it reads items whole. */
 export interface LandedInput {
+  runId: string;
   mode: RunMode;
+  /** The datasets that it copies. */
+  selection: DatasetSelection;
   /** Undefined for a run that continues by the feed alone. */
   lowWatermark: LowWatermark | undefined;
   /** Webhook events from before the service was read. */
@@ -61,51 +68,53 @@ export interface LandedInput {
  * Lands what is new, by its plan: whole rows behind a low watermark (all items, or those that changed since), then the
  * feed; or the feed alone. Segments of whole rows are typed while the rest downloads.
  */
-export async function landRun(run: Run): Promise<LandedInput> {
-  const planning = readAccountOfRun(run);
-  const source = { ...run, journal: run.landing.journal, isAtWork: true };
-  const planner = await RunPlanner.open(source, planning);
-  const account = await planning;
-  if (account !== undefined) run.drift.look('/plan', { status: account.plan.status ?? null });
-  const gate = account?.gate ?? new ExportGate(NO_EXPORTS, run.io, openExportMemory(run.memory, run.io));
-  const copy = new ItemCopy(run, planner, gate);
+export async function landRun(
+  world: World,
+  found: FoundLake,
+  ledger: Ledger,
+  engine: Engine,
+  planned: PlannedRun,
+): Promise<LandedInput> {
+  const copy = new ItemCopy(world, found, ledger.landing, engine.typing, planned);
   for (;;) {
-    const landed = await landByPlan(run, planner, account, copy);
+    const landed = await landByPlan(world, found, ledger.landing, engine.graph, { ...planned, copy });
     if (landed !== undefined) {
-      await probeSites(run, planner);
+      await probeSites(world, ledger, planned.planner);
       return landed;
     }
   }
 }
 
 /** True when nothing came and nothing is left of an interrupted run: no file has to be written. */
-export async function isIdle(run: Run, landed: LandedInput): Promise<boolean> {
-  if (run.landing.journal.state.probes.sites.size > 0) return false;
+export async function isIdle(found: FoundLake, { journal }: Landing, landed: LandedInput): Promise<boolean> {
+  if (journal.state.probes.sites.size > 0) return false;
   const { lowWatermark, feed, events, backfill } = landed;
   if (lowWatermark !== undefined || feed?.changes !== 0 || events.changes + backfill.changes > 0) return false;
-  return isAtRest(run);
+  return isAtRest(found);
 }
 
 /** Undefined where the feed asks for another plan: the service refuses its cursor, or it does not name items. */
 async function landByPlan(
-  run: Run,
-  planner: RunPlanner,
-  account: Account | undefined,
-  copy: ItemCopy,
+  { client, io }: World,
+  found: FoundLake,
+  landing: Landing,
+  graph: RelationGraph,
+  { planner, account, copy }: PlannedRun & { copy: ItemCopy },
 ): Promise<LandedInput | undefined> {
-  const { client, landing, io } = run;
-  const { decision, lowWatermark: mark, checksDatasets } = await decide(run, planner);
+  const { lake, tables, before } = found;
+  const selection = readSelection(readBegin(landing));
+  const { decision, lowWatermark: mark, checksDatasets } = await decide(io, client, landing, planner);
   const { mode, added = [] } = decision;
-  const reporting = reportPace(run, mode);
+  const reporting = reportPace(io, graph, found, mode);
   reporting.catch(() => {}); // reported below
-  if (checksDatasets && account !== undefined) await checkSelection(client, run.selection, account.plan);
-  const events = await landEvents(landing, () => listEvents(run.lake.root), io);
-  const backfill = await takeBackfill(landing, run.lake.root);
+  if (checksDatasets && account !== undefined) await checkSelection(client, selection, account.plan);
+  const events = await landEvents(landing, () => listEvents(lake.root), io);
+  const backfill = await takeBackfill(landing, lake.root);
   const lowWatermark = mark && (await landLowWatermark(client, landing, listParts(client, mark.parts), mark.feed, io));
   if (lowWatermark !== undefined) await landWholeRows(planner, copy);
   // The watermark has landed by now: the feed usually begins there if the lake has no cursor.
   const plan = await planner.plan();
-  const feeds = listFeedParts(run, plan);
+  const feeds = listFeedParts(client, plan, (ids) => findRejectedChanges(graph, before, ids));
   const feed = await landFeed(client, landing, feeds, plan.feed.isRead, io).catch((error: unknown) => {
     if (mode !== 'feed' || !isCursorRefused(error)) throw error;
     planner.note({ cursorRefused: error.message });
@@ -114,26 +123,26 @@ async function landByPlan(
   await reporting;
   if (feed === 'refused') return undefined;
   if (mode === 'feed' && account !== undefined && feed !== undefined && feed.unnamed > 0) {
-    const unnamed = await countUnnamed(run, feed, events);
+    const unnamed = await countUnnamed(graph, before, feed, events);
     if (unnamed > 0n) {
       planner.note({ unnamed });
       return undefined;
     }
   }
-  const applied = run.tables.items.applied.cursor;
+  const applied = tables.items.applied.cursor;
   const isByRows = mode !== 'feed' && lowWatermark !== undefined;
   // By the feed, only new datasets come as whole rows: items of the others hold changes up to the lake's cursor.
   const watermark = isByRows ? (lowWatermark.cursor ?? 0n) : added.length > 0 ? applied : undefined;
   const bounds = { from: least(feeds.map(({ from }) => from)), to: feed?.cursor, watermark };
-  const window = openWindow(run.tables, { ...bounds, overlap: decision.overlap });
-  return { mode, lowWatermark, events, backfill, feed, window, added, account, plan };
+  const window = openWindow(tables, { ...bounds, overlap: decision.overlap });
+  return { runId: landing.runId, mode, selection, lowWatermark, events, backfill, feed, window, added, account, plan };
 }
 
 function listFeedParts(
-  { client, ...lake }: Pick<Run, 'client' | 'graph' | 'before'>,
+  client: ApiClient,
   { feed: { starts } }: RunPlan,
+  findRejected: (ids: readonly bigint[]) => Promise<ReadonlySet<bigint>>,
 ): FeedPart[] {
-  const findRejected = (ids: readonly bigint[]) => findRejectedChanges(lake, ids);
   return starts.flatMap(({ dataset, from = 0n, overlap, ...start }) => {
     const again = overlap === undefined ? {} : { overlap: { ...overlap, findRejected } };
     return listParts(client, [dataset]).map((part) => ({ ...part, from, ...start, ...again }));
@@ -141,8 +150,7 @@ function listFeedParts(
 }
 
 /** Asks websites when they were seen, if a look is due. Never asks again once the landed rows are typed. */
-async function probeSites(run: Run, planner: RunPlanner): Promise<void> {
-  const { client, landing, memory, io } = run;
+async function probeSites({ client, io }: World, { landing, memory }: Ledger, planner: RunPlanner): Promise<void> {
   if (isApplicable(landing.journal.state)) return;
   const { probes } = await planner.plan('sites');
   const hasAsked = landing.journal.state.probes.sites.size > 0;
@@ -151,7 +159,12 @@ async function probeSites(run: Run, planner: RunPlanner): Promise<void> {
 }
 
 /** Counts changes of the feed whose items nothing names: no feed, no webhook, and not history. */
-async function countUnnamed({ graph, before }: Run, feed: LandedFeed, events: LandedEvents): Promise<bigint> {
+async function countUnnamed(
+  graph: RelationGraph,
+  before: LakeRows,
+  feed: LandedFeed,
+  events: LandedEvents,
+): Promise<bigint> {
   const ids = await listUnnamedChanges(feed, events);
   const history = await before.rows('history');
   const known = sql`FROM ${history} WHERE item_id IS NOT NULL AND change_id IN (${code(ids.join(', ') || 'NULL')})`;
@@ -162,7 +175,7 @@ async function countUnnamed({ graph, before }: Run, feed: LandedFeed, events: La
  * Reports how long earlier runs of the same mode took, by the ledger, as progress: what is left of this one is estimated
  * from it. A first run has none.
  */
-async function reportPace({ graph, before, io, tables }: Run, mode: RunMode): Promise<void> {
+async function reportPace(io: Io, graph: RelationGraph, { before, tables }: FoundLake, mode: RunMode): Promise<void> {
   if (tables.runs.files.length === 0) return;
   const row = await graph.row(
     sql`SELECT median(seconds) AS seconds, CAST(median(received) AS BIGINT) AS rows FROM (
@@ -175,7 +188,7 @@ async function reportPace({ graph, before, io, tables }: Run, mode: RunMode): Pr
 }
 
 /** A decision holds for all tries, so it is journaled. */
-async function decide({ landing, client, io }: Run, planner: RunPlanner): Promise<RunPlan> {
+async function decide(io: Io, client: ApiClient, landing: Landing, planner: RunPlanner): Promise<RunPlan> {
   const plan = await planner.plan('readable', 'polledAt');
   if (plan.isDecisionNew) {
     io.log('info', 'decided', { ...plan.decision });
@@ -190,32 +203,14 @@ async function landWholeRows(planner: RunPlanner, copy: ItemCopy): Promise<void>
   for (const poll of (await planner.plan()).polls) await copy.poll(poll);
 }
 
-/**
- * The plan for the calls that are left to make; undefined when the run has made all of them. Publishing what has
- * landed needs no call: then a run continues although the service refuses, and skips comparisons.
- */
-async function readAccountOfRun(run: Run): Promise<Account | undefined> {
-  const { client, landing } = run;
-  const { state } = landing.journal;
-  if (!isComplete(state)) return readAccount(run);
-  const makeNoCall = (reason: string) => {
-    client.setCallLimit(0, () => new PricelakeError('budget', `what the run needs has landed; ${reason}`));
-    return undefined;
-  };
-  if (state.usage.after !== undefined) return makeNoCall('its calls are made');
-  return readAccount(run).catch((error: unknown) => {
-    if (!(error instanceof PricelakeError) || ['stopped', 'deadline'].includes(error.code)) throw error;
-    return makeNoCall(error.message);
-  });
-}
-
 /** Lands whole reads of the items about which the changes say too little, and passes each file to the typing. */
 export async function hydrateRun(
-  run: Run,
-  account: Account | undefined,
-  need: HydrationNeed | undefined,
+  { client, io }: World,
+  landing: Landing,
+  typing: TypingQueue,
+  { account, selection }: LandedInput,
+  { need, source }: { need: HydrationNeed | undefined; source: Pipeline['source'] },
 ): Promise<void> {
-  const { client, landing, io, typing } = run;
   const { journal } = landing;
   const onFile = (file: ItemFile) => typeReread(typing, file);
   if (isComplete(journal.state)) {
@@ -226,8 +221,8 @@ export async function hydrateRun(
   if (need === undefined) await journal.append({ type: 'hydrate.done', calls: client.calls() });
   else {
     const ratePerSecond = account?.plan.limits.ratePerSecond ?? null;
-    const parts = listSelectedParts(client, run.selection);
-    const { export: format, mapping } = run.pipeline.source;
+    const parts = listSelectedParts(client, selection);
+    const { export: format, mapping } = source;
     const exports = { format, fitId: (name: string) => fitName('id', name, mapping) };
     await landHydration(client, landing, need, onFile, io, { gate: account?.gate, exports, ratePerSecond, parts });
   }
@@ -238,8 +233,13 @@ function typeReread(typing: TypingQueue, file: ItemFile): void {
 }
 
 /** Reads items one by one of which a list showed less than the feed. True if any was read. */
-export async function rereadStale(run: Run, account: Account | undefined, itemIds: bigint[]): Promise<boolean> {
-  const { client, landing, io, typing } = run;
+export async function rereadStale(
+  { client, io }: World,
+  landing: Landing,
+  typing: TypingQueue,
+  account: Account | undefined,
+  itemIds: bigint[],
+): Promise<boolean> {
   if (account === undefined || !hasReadLists(landing)) return false;
   const left = countCallsLeft(account.gate.left(), BigInt(client.calls()));
   const before = listItemFiles(landing, 'hydrate').length;
@@ -250,8 +250,12 @@ export async function rereadStale(run: Run, account: Account | undefined, itemId
 }
 
 /** Datasets as the service describes them at the run's end. */
-export async function landRunDatasets(run: Run, { account }: LandedInput): Promise<LandedDatasets> {
-  const landed = await landDatasets(run.client, run.landing, run.io, account?.plan.lockedDatasets);
-  for (const row of landed.rows) run.drift.look('/datasets', row);
+export async function landRunDatasets(
+  { client, io, drift }: World,
+  landing: Landing,
+  account: Account | undefined,
+): Promise<LandedDatasets> {
+  const landed = await landDatasets(client, landing, io, account?.plan.lockedDatasets);
+  for (const row of landed.rows) drift.look('/datasets', row);
   return landed;
 }

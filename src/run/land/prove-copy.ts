@@ -1,18 +1,19 @@
 import type { DatasetNames } from '../../apply/dataset-names.js';
 import type { ItemReads } from '../../apply/typed-rows.js';
 import { isNamedId } from '../../formats/row-id.js';
+import type { Landing } from '../../journal/landings.js';
 import { countCallsLeft } from '../../plan/allowance.js';
-
 import { type CopyVerdict, judgeCopy, type MissingReads } from '../../plan/judge-copy.js';
+import type { Account } from '../../source/account.js';
 import { cutItemTails, listItemFiles, readLandedIds } from '../../source/item-files.js';
 import { landSingles } from '../../source/listing.js';
 import { allowSkipping } from '../../source/sample.js';
+import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, sql, writeTyped } from '../../sql/sql.js';
 import { LAG_MS } from '../../tables/table.js';
-import type { Run } from '../open/open-run.js';
+import type { Engine, World } from '../open/run-parts.js';
 import { loadFacets } from './land-comparisons.js';
-import type { LandedInput } from './land-run.js';
 
 /** The typed copy beside the lake, the changes, and the service's counts behind it. */
 export interface ProvedCopy {
@@ -38,26 +39,32 @@ const MOST_READS = 500n;
  * (section 4, /items/{id}: also when no longer listed). The rows that it reads become part of the copy. Journals the
  * items whose listing stays unknown (`listing.done`).
  */
-export async function proveCopy(run: Run, landed: LandedInput, copy: ProvedCopy): Promise<CopyVerdict> {
-  const { landing, io, typing } = run;
+export async function proveCopy(
+  world: World,
+  landing: Landing,
+  { graph, typing }: Engine,
+  account: Account | undefined,
+  copy: ProvedCopy | undefined,
+): Promise<CopyVerdict['provesAbsence']> {
+  if (copy === undefined) return { listed: false, removed: false };
   const { journal } = landing;
   const isWhole = copy.exported.tally.typed === copy.landedRows;
-  const missing = isWhole ? await findMissing(run, copy) : undefined;
-  const isDone = journal.state.listing.done !== undefined || landed.account === undefined;
-  if (missing !== undefined && !isDone) await readMissing(run, landed, missing);
+  const missing = isWhole ? await findMissing(graph, copy) : undefined;
+  const isDone = journal.state.listing.done !== undefined || account === undefined;
+  if (missing !== undefined && !isDone) await readMissing(world, landing, graph, account, missing);
   for (const file of listItemFiles(landing, 'listing')) typing.addItems({ ...file, origin: 'page' });
-  const verdict = judgeCopy(await countListed(run, copy), await countReads(run, missing));
+  const verdict = judgeCopy(await countListed(graph, copy), await countReads(graph, landing, missing));
   const { unknown, reason } = verdict;
   if (!isDone && reason !== '') {
-    await journal.append({ type: 'listing.done', unknown, reason, calls: run.client.calls() });
-    io.log('warn', 'copy.incomplete', { unknown, reason });
+    await journal.append({ type: 'listing.done', unknown, reason, calls: world.client.calls() });
+    world.io.log('warn', 'copy.incomplete', { unknown, reason });
   }
-  return verdict;
+  return verdict.provesAbsence;
 }
 
 const NONE: MissingReads = { missing: 0n, read: 0n, found: 0n };
 
-async function countListed({ graph }: Run, { exported, landedRows, changes, facets, at }: ProvedCopy) {
+async function countListed(graph: RelationGraph, { exported, landedRows, changes, facets, at }: ProvedCopy) {
   const copied = await graph.row(sql`SELECT count(*) AS listed,
       coalesce(sum(greatest(1, len(datasets))), 0)::BIGINT AS by_dataset FROM ${exported.rows} WHERE is_listed`);
   const told = sql`SELECT coalesce(sum(items), 0)::BIGINT AS items FROM`;
@@ -77,7 +84,7 @@ async function countListed({ graph }: Run, { exported, landedRows, changes, face
  * Known items that the copy lacks: those of the lake, and those that this run's changes name. Answers may lag, so items
  * that are new or have just changed are left to the changes.
  */
-async function findMissing({ graph }: Run, copy: ProvedCopy): Promise<Relation | undefined> {
+async function findMissing(graph: RelationGraph, copy: ProvedCopy): Promise<Relation | undefined> {
   const { exported, items, changes, pending, names, at } = copy;
   const readable =
     names.readable === undefined
@@ -98,11 +105,16 @@ async function findMissing({ graph }: Run, copy: ProvedCopy): Promise<Relation |
 }
 
 /** A call that fails costs only the proof. */
-async function readMissing(run: Run, { account }: LandedInput, missing: Relation): Promise<void> {
-  const { graph, client, landing, io } = run;
+async function readMissing(
+  { client, io }: World,
+  landing: Landing,
+  graph: RelationGraph,
+  { gate }: Account,
+  missing: Relation,
+): Promise<void> {
   await cutItemTails(landing, 'listing');
   const read = async (limit: bigint) => {
-    const before = new Set(await listRead(run));
+    const before = new Set(await listRead(landing));
     const rows = await graph.rows(sql`SELECT item_id FROM ${missing}
       QUALIFY row_number() OVER (PARTITION BY is_listed ORDER BY hash(item_id, ${landing.runId})) <= ${limit}`);
     const ids = rows.map(({ item_id }) => item_id as bigint).filter((id) => !before.has(id));
@@ -111,8 +123,8 @@ async function readMissing(run: Run, { account }: LandedInput, missing: Relation
   try {
     await read(SAMPLE);
     if (landing.journal.state.pages.listing.rows === 0n) return;
-    const left = account && countCallsLeft(account.gate.left(), BigInt(client.calls()));
-    const share = left == null ? MOST_READS : left / 20n;
+    const left = countCallsLeft(gate.left(), BigInt(client.calls()));
+    const share = left === null ? MOST_READS : left / 20n;
     if (share > SAMPLE) await read(share < MOST_READS ? share : MOST_READS);
   } catch (error) {
     const { code, message } = allowSkipping(error);
@@ -121,7 +133,7 @@ async function readMissing(run: Run, { account }: LandedInput, missing: Relation
 }
 
 /** Items that were read one by one, shown or not. */
-async function listRead({ landing }: Run): Promise<bigint[]> {
+async function listRead(landing: Landing): Promise<bigint[]> {
   const ids = [...landing.journal.state.listing.gone];
   for (const { path } of listItemFiles(landing, 'listing')) {
     for await (const id of readLandedIds(path, isNamedId)) ids.push(id);
@@ -130,14 +142,15 @@ async function listRead({ landing }: Run): Promise<bigint[]> {
 }
 
 async function countReads(
-  run: Run,
+  graph: RelationGraph,
+  landing: Landing,
   missing: Relation | undefined,
 ): Promise<Record<'listed' | 'removed', MissingReads>> {
   if (missing === undefined) return { listed: NONE, removed: NONE };
-  const { gone } = run.landing.journal.state.listing;
+  const { gone } = landing.journal.state.listing;
   const within = (ids: readonly bigint[]) => sql`item_id IN (${code(ids.join(', ') || 'NULL')})`;
-  const rows = await run.graph.rows(sql`SELECT is_listed, count(*) AS missing,
-      count(*) FILTER (${within(await listRead(run))}) AS read, read - count(*) FILTER (${within(gone)}) AS found
+  const rows = await graph.rows(sql`SELECT is_listed, count(*) AS missing,
+      count(*) FILTER (${within(await listRead(landing))}) AS read, read - count(*) FILTER (${within(gone)}) AS found
     FROM ${missing} GROUP BY is_listed`);
   const find = (isListed: boolean) =>
     (rows.find(({ is_listed }) => is_listed === isListed) as MissingReads | undefined) ?? NONE;

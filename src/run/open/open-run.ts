@@ -17,14 +17,11 @@ import { recoverLake } from '../../lake/recover.js';
 import { openSession, type Session } from '../../lake/session.js';
 import { finishSwap } from '../../lake/swap-lake.js';
 import { LakeRows } from '../../lake/table-rows.js';
-import type { RunCaps } from '../../plan/allowance.js';
 import { DriftWatch } from '../../source/drift-watch.js';
 import { listLandedEvents } from '../../source/events.js';
 import { removeBackfill } from '../../source/land-histories.js';
-import type { Database } from '../../sql/connection.js';
 import { FEW_ROWS, RelationGraph } from '../../sql/graph.js';
 import { findItemPath } from '../../tables/item-names.js';
-import type { DatasetSelection } from '../../tables/table.js';
 import { checkLanding } from '../../verify/prove-landing.js';
 import { removeEvents } from '../../webhook/event-files.js';
 import { refuseNarrowing, showSelection } from './dataset-selection.js';
@@ -33,12 +30,11 @@ import {
   acceptTables,
   findStandings,
   planRepairs,
-  type Repairs,
   readStates,
   rewriteForeignFiles,
-  type Standings,
   type Tables,
 } from './open-tables.js';
+import type { Engine, FoundLake, Ledger, World } from './run-parts.js';
 
 /** Statements that work side by side: two, and a third while one table is written in lanes. */
 const SESSIONS = 3;
@@ -46,41 +42,19 @@ const SESSIONS = 3;
 /** Few statements read the lake before the run but for its items: a larger table is quicker left in its files. */
 const FEW_ROWS_BEFORE = 5_000n;
 
-/** A run at work: what its steps share. */
-export interface Run {
-  pipeline: Pipeline;
-  /** The datasets that it copies. */
-  selection: DatasetSelection;
-  /** Limits from the command line. */
-  caps: RunCaps;
-  io: Io;
-  lake: Lake;
+/** A run at work. */
+export interface OpenedRun {
+  world: World;
+  found: FoundLake;
+  ledger: Ledger;
+  engine: Engine;
   lock: LakeLock;
   /** Aborted when the process has to stop, or when the lock is lost. */
   stop: AbortSignal;
-  session: Session;
-  /** The bytes of memory that DuckDB may use. */
-  memoryLimit: number;
-  db: Database;
-  graph: RelationGraph;
-  /** The tables as the run found them. */
-  before: LakeRows;
-  /** Its calls have no limit until the account is read (`readAccount`). */
-  client: ApiClient;
-  landing: Landing;
-  typing: TypingQueue;
-  /** Sees the rows of the run, and compares them with the API document. */
-  drift: DriftWatch;
-  workFolder: string;
-  /** The lake remembers some things from run to run. */
-  memory: Memory;
-  /** Tables as the run found them. */
-  tables: Tables;
-  /** Standing of each table, computed once. */
-  standing: Standings;
-  repairs: Repairs;
   /** True when an interrupted run is continued. */
   resumed: boolean;
+  /** Releases everything; the landing stays, so that an unfinished run can continue. */
+  close(): Promise<void>;
 }
 
 export interface OpenOptions {
@@ -89,7 +63,6 @@ export interface OpenOptions {
   connect?: (options: ClientOptions, io: Io) => ApiClient;
   /** True to continue a held batch alone: any other lake is refused before anything is begun. */
   requiresHeld?: boolean;
-  caps?: RunCaps;
   /** Fetches data files that are on the lake's remote only. */
   bring?: Lake['bring'];
 }
@@ -98,9 +71,9 @@ export interface OpenOptions {
  * Opens and locks the lake, puts right what a crash left, and continues the unfinished run or begins one.
  * @throws PricelakeError `lake_invalid` or `nothing_held` where a held batch is required and there is none
  */
-export async function openRun(pipeline: Pipeline, world: Io, options: OpenOptions = {}): Promise<Run> {
+export async function openRun(pipeline: Pipeline, world: Io, options: OpenOptions = {}): Promise<OpenedRun> {
   const { baseUrl, apiKey } = pipeline.source;
-  const { signal, connect = createClient, requiresHeld = false, caps = {}, bring } = options;
+  const { signal, connect = createClient, requiresHeld = false, bring } = options;
   const stop = new AbortController();
   // Every wait of the run ends when it has to stop.
   const io: Io = { ...world, sleep: (ms, own = stop.signal) => world.sleep(ms, own) };
@@ -126,8 +99,8 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     memory = await openMemory(lake, io);
     const unfinished = await findRun(lake, pipeline, found, requiresHeld, io);
     landing = unfinished ?? (await beginNewRun(pipeline, lake, found, memory.state, io));
-    const selection = readSelection(readBegin(landing));
     if (unfinished !== undefined) {
+      const selection = readSelection(readBegin(landing));
       await landing.journal.append({ type: 'try', at: io.now().toISOString() });
       io.log('info', 'run.resumed', { runId: landing.runId, datasets: showSelection(selection) });
     }
@@ -153,34 +126,15 @@ export async function openRun(pipeline: Pipeline, world: Io, options: OpenOption
     const { mapping } = pipeline.source;
     const drift = new DriftWatch({ '/export': (parent, name) => findItemPath(parent, name, mapping) });
     const typing = new TypingQueue(db, { runId, workFolder }, mapping, drift.look);
-    const shared = {
-      pipeline,
-      caps,
-      io,
-      stop: stop.signal,
-      lake,
-      lock,
-      session,
-      memoryLimit,
-      db,
-      graph,
-      before,
-      client,
-    };
     const standing = findStandings(tables, landing.runNumber, repairs);
-    return {
-      ...shared,
-      selection,
-      landing,
-      typing,
-      drift,
-      workFolder,
-      memory,
-      tables,
-      standing,
-      repairs,
-      resumed: unfinished !== undefined,
+    const opened = {
+      world: { io, client, drift },
+      found: { pipeline, lake, tables, before, standing, repairs },
+      ledger: { landing, memory },
+      engine: { graph, typing, workFolder, memoryLimit },
+      ...{ lock, stop: stop.signal, resumed: unfinished !== undefined },
     };
+    return { ...opened, close: () => closeRun(opened, session) };
   } catch (error) {
     await session?.close();
     await landing?.journal.close();
@@ -268,27 +222,29 @@ function refuseNotHeld(lakePath: string, unfinished: Landing | undefined): void 
 }
 
 /** Forgets a run that found nothing to do; the changes of its events and backfill are in history already. */
-export async function dropIdleRun(run: Run): Promise<void> {
-  await removeEvents(run.lake.root, listLandedEvents(run.landing), run.landing.runId, run.io);
-  await removeBackfill(run.landing, run.lake.root, run.memory);
-  await dropRun(run.landing);
+export async function dropIdleRun(io: Io, { root }: Lake, { landing, memory }: Ledger): Promise<void> {
+  await removeEvents(root, listLandedEvents(landing), landing.runId, io);
+  await removeBackfill(landing, root, memory);
+  await dropRun(landing);
 }
 
 /** Counts the calls of this process. */
-export function noteCalls({ client }: Pick<Run, 'client'>): EntryOf<'calls'> {
+export function noteCalls(client: ApiClient): EntryOf<'calls'> {
   return { type: 'calls', calls: client.calls(), refused: client.refusedCalls() };
 }
 
-/** Releases everything; the landing stays, so that an unfinished run can continue. */
-export async function closeRun(run: Run): Promise<void> {
-  const { journal } = run.landing;
-  await run.typing.finish().catch(() => {}); // nothing may use the database when it closes
-  await run.session.close();
+async function closeRun(
+  { world: { client }, ledger: { landing, memory }, engine, lock }: Omit<OpenedRun, 'close'>,
+  session: Session | undefined,
+): Promise<void> {
+  const { journal } = landing;
+  await engine.typing.finish().catch(() => {}); // nothing may use the database when it closes
+  await session?.close();
   // A try that ends early was mostly refused: the run's row says so, if a later try writes it.
-  const isRefused = journal.state.stage !== 'ended' && run.client.refusedCalls() > 0 && !run.lock.lost.aborted;
-  if (isRefused) await journal.append(noteCalls(run)).catch(() => {}); // an idle run has closed it
+  const isRefused = journal.state.stage !== 'ended' && client.refusedCalls() > 0 && !lock.lost.aborted;
+  if (isRefused) await journal.append(noteCalls(client)).catch(() => {}); // an idle run has closed it
   await journal.close().catch(() => {}); // an idle run has closed it
-  await run.memory.close();
-  await run.client.close();
-  await run.lock.release();
+  await memory.close();
+  await client.close();
+  await lock.release();
 }

@@ -11,7 +11,7 @@ type Analysis = Pipeline['analysis'];
 
 type ToldRows = Record<string, string | bigint | boolean | null>[];
 
-/** What the pipeline file says, beside the tables that hold what an earlier one said. */
+/** The pipeline file, and the tables that hold what an earlier one said. */
 interface ToldFacts {
   pipeline: Pipeline;
   tables: Tables;

@@ -114,7 +114,7 @@ async function readPart(
   const { client, from } = part;
   const { body, after } = await fetchFeedPage(part, start);
   const page = readFeedPage(body, after);
-  const findRejected = (ids: readonly bigint[]) => findRejectedChanges(source, ids);
+  const findRejected = (ids: readonly bigint[]) => findRejectedChanges(source.graph, source.before, ids);
   const overlap = part.overlap && { ...part.overlap, findRejected };
   const changes = overlap === undefined ? page.changes : await leaveOutSeen({ body, ...page }, after, from, overlap);
   const rows = BigInt(page.changes.length);

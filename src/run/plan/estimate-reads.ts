@@ -7,7 +7,7 @@ import { findNeeds } from '../../apply/judge-reads.js';
 import { readRejectedRows } from '../../apply/rejects.js';
 import { countOf, formatCount } from '../../formats/count.js';
 import type { BrokenExport, Memory } from '../../journal/memory.js';
-import { countBesideRun, countCallsLeft } from '../../plan/allowance.js';
+import { countBesideRun, countCallsLeft, type RunCaps } from '../../plan/allowance.js';
 import { explainBroken, findBrokenChanged } from '../../plan/broken-exports.js';
 import { chooseReadings } from '../../plan/choose-readings.js';
 import { type Ahead, countPages } from '../../plan/estimate.js';
@@ -18,12 +18,14 @@ import { countItems } from '../../source/datasets.js';
 import type { CursorWindow } from '../../tables/cursor-window.js';
 import { findMissingHistories } from '../fetch-histories.js';
 import { countLakeSites, findEvidence, readListingItems } from '../land/listing-states.js';
-import type { Run } from '../open/open-run.js';
+import type { Engine } from '../open/run-parts.js';
 import type { WaitingFeed } from './estimate-landing.js';
 import { type FactSource, readPollStart } from './run-planner.js';
 
 /** An estimate reads the same things as a run, without a lock. */
-export interface EstimateSource extends FactSource, Pick<Run, 'typing' | 'workFolder' | 'caps'> {
+export interface EstimateSource extends FactSource, Pick<Engine, 'typing' | 'workFolder'> {
+  /** Limits from the command line. */
+  caps: RunCaps;
   memory: Pick<Memory, 'state' | 'append'>;
 }
 

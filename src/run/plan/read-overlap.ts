@@ -1,13 +1,16 @@
 import type { RunState } from '../../journal/run-state.js';
+import type { LakeRows } from '../../lake/table-rows.js';
+import type { RelationGraph } from '../../sql/graph.js';
 import { code, sql } from '../../sql/sql.js';
 import type { FeedOverlap } from '../../tables/cursor-window.js';
 import type { DataFile } from '../../tables/table.js';
-import type { Run } from '../open/open-run.js';
+import type { FoundLake } from '../open/run-parts.js';
 
 /** So many changes are read again at most: half a page of the feed, so that some news fit on the same page. */
 const MOST_AGAIN = 500;
 
-interface OverlapSource extends Pick<Run, 'pipeline' | 'graph' | 'before' | 'tables'> {
+interface OverlapSource extends Pick<FoundLake, 'pipeline' | 'before' | 'tables'> {
+  graph: RelationGraph;
   journal: { readonly state: RunState };
 }
 
@@ -90,7 +93,8 @@ function readBounds(file: DataFile): FileBounds {
 
 /** The ids among these of changes that earlier runs rejected. */
 export async function findRejectedChanges(
-  { graph, before }: Pick<Run, 'graph' | 'before'>,
+  graph: RelationGraph,
+  before: LakeRows,
   ids: readonly bigint[],
 ): Promise<ReadonlySet<bigint>> {
   const rows = await graph.rows(sql`SELECT DISTINCT id FROM (

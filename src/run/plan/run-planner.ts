@@ -12,13 +12,16 @@ import { type DatasetPart, listParts } from '../../source/dataset-client.js';
 import { countItems, countListed } from '../../source/datasets.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import { code, sql } from '../../sql/sql.js';
+import type { DatasetSelection } from '../../tables/table.js';
 import { fetchDatasets, readLakeSelection } from '../open/dataset-selection.js';
-import type { Run } from '../open/open-run.js';
+import type { FoundLake, World } from '../open/run-parts.js';
 import { readOverlap } from './read-overlap.js';
 
 /** A run at work, or a look at the next one. */
-export interface FactSource
-  extends Pick<Run, 'pipeline' | 'selection' | 'io' | 'lake' | 'graph' | 'before' | 'tables' | 'client' | 'repairs'> {
+export interface FactSource extends Omit<World, 'drift'>, Omit<FoundLake, 'standing'> {
+  /** The datasets that the run copies. */
+  selection: DatasetSelection;
+  graph: RelationGraph;
   journal: { readonly state: RunState };
   memory: { readonly state: LakeMemory };
   /** True where the journal names the try that the facts are for. */
@@ -221,7 +224,7 @@ export async function readPollStart({
   graph,
   before,
   tables,
-}: Pick<Run, 'graph' | 'before' | 'tables'>): Promise<number> {
+}: Pick<FactSource, 'graph' | 'before' | 'tables'>): Promise<number> {
   const polled = tables.items.applied.polledAt;
   if (polled > 0n) return Number(polled / 1000n);
   const newest = await graph.row(sql`SELECT epoch_us(max(last_changed_at)) AS at FROM ${await before.rows('items')}`);

@@ -1,7 +1,8 @@
+import type { Io } from '../../io/io.js';
+import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { type Sql, sql } from '../../sql/sql.js';
 import { loadFacets } from '../land/land-comparisons.js';
-import type { Run } from '../open/open-run.js';
 
 /** Differences between the service's own counts or groups and the lake's. */
 export interface FoundDifferences {
@@ -15,7 +16,8 @@ export const NOTHING_COMPARED: FoundDifferences = { compared: 0n, different: 0n,
 
 /** @param select one row of `compared`, `different` and `differences` */
 export async function readDifferences(
-  { graph, io }: Pick<Run, 'graph' | 'io'>,
+  io: Io,
+  graph: RelationGraph,
   what: 'facets' | 'products',
   select: Sql,
 ): Promise<FoundDifferences> {
@@ -30,20 +32,21 @@ export async function readDifferences(
  * as it would be. A difference has facet, id, name, service and lake; the widest is first.
  */
 export async function proveFacets(
-  run: Run,
+  io: Io,
+  graph: RelationGraph,
   items: Relation,
   answer: string | undefined,
   readable: readonly string[] | undefined,
 ): Promise<FoundDifferences> {
   if (answer === undefined) return NOTHING_COMPARED;
-  const { graph } = run;
   const compared = graph.model(
     'compare_facets',
     { counted_items: items, landed_facets: loadFacets(graph, answer) },
     { readable_datasets: readable ?? null },
   );
   return readDifferences(
-    run,
+    io,
+    graph,
     'facets',
     sql`SELECT count(*) AS compared, count(*) FILTER (service <> lake) AS different,
     (SELECT coalesce(CAST(to_json(list(d)) AS VARCHAR), '[]')

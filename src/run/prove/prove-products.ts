@@ -2,7 +2,7 @@ import { typeServiceProducts } from '../../apply/service-products.js';
 import type { ItemFile } from '../../source/item-files.js';
 import type { Relation } from '../../sql/relation.js';
 import { sql } from '../../sql/sql.js';
-import type { Run } from '../open/open-run.js';
+import type { Engine, World } from '../open/run-parts.js';
 import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './prove-facets.js';
 
 /**
@@ -10,18 +10,19 @@ import { type FoundDifferences, NOTHING_COMPARED, readDifferences } from './prov
  * matching in words only); no rows where none are compared. A difference has the service's id and what differs.
  */
 export async function proveProducts(
-  run: Run,
+  { io, drift }: World,
+  { graph, workFolder }: Engine,
+  runId: string,
   { products, product_prices }: { products: Relation; product_prices: Relation },
   files: ItemFile[] | undefined,
 ): Promise<{ rows: Relation | undefined; found: FoundDifferences }> {
   if (files === undefined) return { rows: undefined, found: NOTHING_COMPARED };
-  const { graph, io, landing, workFolder } = run;
-  const { look } = run.drift;
-  const { rows, unreadable } = await typeServiceProducts(graph, files, { runId: landing.runId, workFolder, look });
+  const { rows, unreadable } = await typeServiceProducts(graph, files, { runId, workFolder, look: drift.look });
   if (unreadable > 0) io.log('warn', 'products.unreadable', { rows: unreadable });
   const different = graph.model('compare_products', { landed_service_products: rows, product_prices, products }, {});
   const found = await readDifferences(
-    run,
+    io,
+    graph,
     'products',
     sql`SELECT
     (SELECT count(*) FROM ${rows}) AS compared,

@@ -6,27 +6,28 @@ import { loadChecks } from '../../check/load.js';
 import { type RunScope, runChecks } from '../../check/run.js';
 import { PricelakeError } from '../../io/errors.js';
 import { type Io, reportStep } from '../../io/io.js';
+import type { Landing } from '../../journal/landings.js';
 import { listIdleRuns } from '../../journal/memory.js';
-import type { Attribution } from '../../lake/attribution.js';
+import type { Publishable } from '../../journal/run-state.js';
+import { type Attribution, describeAttributions } from '../../lake/attribution.js';
 import { readTable } from '../../lake/read.js';
 import { countUsage } from '../../source/account.js';
-import { FEW_ROWS } from '../../sql/graph.js';
+import { FEW_ROWS, type RelationGraph } from '../../sql/graph.js';
 import type { Source } from '../../sql/model.js';
 import { columnsOf, sql } from '../../sql/sql.js';
 import type { CheckResult, TableName } from '../../tables/table.js';
-import type { AppliedRun } from '../apply/apply-run.js';
 import { type DerivedRun, stageServiceProducts } from '../derive/derive-run.js';
-import type { NextLake } from '../derive/stage.js';
-import type { LandedInput } from '../land/land-run.js';
-import type { Run } from '../open/open-run.js';
+import { type NextLake, Staging } from '../derive/stage.js';
 import type { Tables } from '../open/open-tables.js';
+import type { Engine, FoundLake, Ledger, World } from '../open/run-parts.js';
 import { proveFacets } from './prove-facets.js';
 import { proveProducts } from './prove-products.js';
 import { proveRunSample } from './prove-sample.js';
 import { describeRun, type RunRow } from './run-record.js';
 
 /** A batch that no gate holds: what will be published. */
-export interface ProvedRun {
+export interface ProvedRun extends Audit {
+  settled: Publishable;
   /** The lake as it will be, but for the tables that describe the run itself. */
   next: NextLake;
   attributions: Attribution[];
@@ -34,6 +35,10 @@ export interface ProvedRun {
   row: RunRow;
   /** Rows that the ledger gets: those of runs that found nothing new since the last publication, and the run's own. */
   rows: readonly RunRow[];
+}
+
+/** Results of checks that let the batch through. */
+interface Audit {
   checks: CheckResult[];
   /** Notes the checks' counts, from which the next run counts on. Call it after the publication. */
   keepCounts: () => Promise<void>;
@@ -41,44 +46,55 @@ export interface ProvedRun {
 
 /**
  * Compares the lake as it would be with a sample of the service's items and its own counts and products, and checks it.
+ * @param isWaived true where a person lets the batch through whatever the gates say
  * @throws PricelakeError `gate_failed` where a gate holds the batch
  */
 export async function proveRun(
-  run: Run,
-  landed: LandedInput,
-  applied: AppliedRun,
-  derived: DerivedRun,
-  { waived }: { waived: boolean },
+  world: World,
+  found: FoundLake,
+  ledger: Ledger,
+  engine: Engine,
+  { derived, isWaived }: { derived: DerivedRun; isWaived: boolean },
 ): Promise<ProvedRun> {
+  const { applied, settled, attributions } = derived;
+  const { landing, memory } = ledger;
+  const { graph } = engine;
   return derived.next.guard(async () => {
-    const { attributions, settled } = derived;
-    const compare = () => compareWithService(run, landed, applied, derived);
-    const { compared, products, facets } = await reportStep(run.io, 'comparing', compare);
-    const next = derived.next.with(...(await stageServiceProducts(run, products.rows, attributions)));
-    const items = await run.graph.count(await next.rows('items'));
-    const usage = await countUsage(run);
-    const found = { ...applied.comparison, compared, products: products.found, facets, usage, items };
-    const row = await describeRun(run, landed, settled.tally, applied, found);
-    const rows = [...listIdleRuns(run.memory.state, run.tables.runs.applied.run), row];
-    const audit = await auditRun(run, { next, merge: applied.merge, rows, waived });
-    return { next, attributions, row, rows, ...audit };
+    const compare = () => compareWithService(world, engine, landing.runId, derived);
+    const { products, ...compared } = await reportStep(world.io, 'comparing', compare);
+    const staging = new Staging({ ...world, found, graph, landing }, describeAttributions(attributions));
+    const next = derived.next.with(...(await stageServiceProducts(staging, products.rows)));
+    const items = await graph.count(await next.rows('items'));
+    const usage = await countUsage({ ...world, landing });
+    const findings = { ...applied.comparison, ...compared, products: products.found, usage, items };
+    const outcome = { tally: settled.tally, applied, findings };
+    const row = await describeRun(world, found, landing, applied.landed, outcome);
+    const rows = [...listIdleRuns(memory.state, found.tables.runs.applied.run), row];
+    const audit = await auditRun(world.io, found, ledger, graph, { next, merge: applied.merge, rows, isWaived });
+    return { settled, next, attributions, row, rows, ...audit };
   });
 }
 
-async function compareWithService(
-  run: Run,
-  { window, lowWatermark }: LandedInput,
-  { facets, names, skew, datasetPattern }: AppliedRun,
-  { next, sampled, products }: DerivedRun,
-) {
+async function compareWithService(world: World, engine: Engine, runId: string, derived: DerivedRun) {
+  const { applied, next, sampled, products } = derived;
+  const { landed, facets, names, skew, datasetPattern } = applied;
+  const { io } = world;
   const lake = { history: await next.rows('history'), stale_items: await next.rows('stale_items') };
-  const until = { cursor: window.to, lowWatermark: lowWatermark?.changedAt ?? null };
+  const until = { cursor: landed.window.to, lowWatermark: landed.lowWatermark?.changedAt ?? null };
   const own = { products: await next.rows('products'), product_prices: await next.rows('product_prices') };
   return {
-    compared: await proveRunSample(run, sampled, { ...lake, ...until, skew, datasetPattern }),
-    products: await proveProducts(run, own, products),
-    facets: await proveFacets(run, await next.rows('items'), facets, names.readable),
+    compared: await proveRunSample(io, engine, sampled, { ...lake, ...until, skew, datasetPattern }),
+    products: await proveProducts(world, engine, runId, own, products),
+    facets: await proveFacets(io, engine.graph, await next.rows('items'), facets, names.readable),
   };
+}
+
+/** The lake that checks read, and the changes of the run in it. */
+interface Audited {
+  next: NextLake;
+  merge: Merge;
+  rows: readonly RunRow[];
+  isWaived: boolean;
 }
 
 /**
@@ -87,18 +103,24 @@ async function compareWithService(
  * waived it, that is journaled, and marked in the results.
  */
 async function auditRun(
-  run: Run,
-  { next, merge, rows, waived }: { next: NextLake; merge: Merge; rows: readonly RunRow[]; waived: boolean },
-): Promise<Pick<ProvedRun, 'checks' | 'keepCounts'>> {
-  const { graph, io, landing } = run;
-  const checks = await loadChecks(run.pipeline.checksFolder);
-  const checked = { tables: await readCheckedTables(run, next, checks, rows), runId: landing.runId };
-  const scope = await openScope(run, next, merge);
-  const results = await runChecks(graph, checked, checks, run.pipeline.checks, scope, io);
+  io: Io,
+  found: FoundLake,
+  { landing, memory }: Ledger,
+  graph: RelationGraph,
+  { next, merge, rows, isWaived }: Audited,
+): Promise<Audit> {
+  const { pipeline, lake } = found;
+  const checks = await loadChecks(pipeline.checksFolder);
+  const tables = await readCheckedTables(found, next, checks);
+  const before = await found.before.rows('runs');
+  const runs = sql`FROM ${before} UNION ALL FROM ${graph.load('next_runs', 'runs', rows)}`;
+  const checked = { tables: { ...tables, runs }, runId: landing.runId };
+  const scope = await openScope(found, graph, memory.state.counts, next, merge);
+  const results = await runChecks(graph, checked, checks, pipeline.checks, scope, io);
   io.log('debug', 'audited', { checks: results.length });
   const failed = results.filter((result) => result.severity === 'gate' && result.violations > 0n);
   const names = failed.map(({ name }) => name);
-  if (waived && failed.length > 0) {
+  if (isWaived && failed.length > 0) {
     await landing.journal.append({ type: 'waived', at: io.now().toISOString(), checks: names });
     io.log('warn', 'gate.waived', { checks: names });
   }
@@ -106,13 +128,13 @@ async function auditRun(
   const passed = new Set(landing.journal.state.waived);
   const holding = failed.filter(({ name }) => !passed.has(name));
   logResults(results, holding, checks, io);
-  if (holding.length > 0) await holdBatch(run, holding);
+  if (holding.length > 0) await holdBatch(landing, pipeline.file, holding);
   return {
     checks: results.map((result) => ({ ...result, waived: failed.includes(result) })),
     keepCounts: async () => {
-      const states = await Promise.all(scope.kept.tables.map((table) => readTable(run.lake, table)));
+      const states = await Promise.all(scope.kept.tables.map((table) => readTable(lake, table)));
       const text = scope.kept.write(listFiles(Object.fromEntries(states.map((state) => [state.table, state]))));
-      if (text !== run.memory.state.counts) await run.memory.append({ type: 'counts', text });
+      if (text !== memory.state.counts) await memory.append({ type: 'counts', text });
     },
   };
 }
@@ -122,26 +144,29 @@ async function auditRun(
  * there.
  */
 async function readCheckedTables(
-  run: Run,
+  { standing }: FoundLake,
   next: NextLake,
   checks: readonly Check[],
-  rows: readonly RunRow[],
 ): Promise<CheckedTables['tables']> {
-  const { graph } = run;
   const read = (some: readonly Check[]) => some.flatMap(({ sql }) => findReadTables(sql));
   const whole = new Set(read(checks.filter(({ withinRun }) => withinRun !== 'run_id')));
   const tables: Partial<Record<TableName, Source>> = {};
   for (const table of new Set(read(checks))) {
     // The rows of an earlier try are in files that are committed already.
-    const isWhole = whole.has(table) || run.standing[table] === 'committed';
+    const isWhole = whole.has(table) || standing[table] === 'committed';
     tables[table] = isWhole ? await next.rows(table) : next.added(table);
   }
-  const before = await run.before.rows('runs');
-  return { ...tables, runs: sql`FROM ${before} UNION ALL FROM ${graph.load('next_runs', 'runs', rows)}` };
+  return tables;
 }
 
 /** Lets checks leave out rows. If many items changed, or another program changed some, checks read all rows. */
-async function openScope({ memory, graph, tables, repairs }: Run, next: NextLake, merge: Merge): Promise<RunScope> {
+async function openScope(
+  { tables, repairs }: FoundLake,
+  graph: RelationGraph,
+  counts: string | undefined,
+  next: NextLake,
+  merge: Merge,
+): Promise<RunScope> {
   const { items } = tables;
   const { changes } = next;
   const isItemsChanged = changes.some(({ table }) => table === 'items');
@@ -150,7 +175,7 @@ async function openScope({ memory, graph, tables, repairs }: Run, next: NextLake
   const others = changes.filter(({ add, remove }) => add.length + remove.length > 0);
   // The tables that describe the run are staged later.
   const changedTables = new Set<TableName>([...others.map(({ table }) => table), 'check_results', 'runs']);
-  const kept = new KeptCounts(hasFewChanges ? memory.state.counts : undefined, listFiles(tables));
+  const kept = new KeptCounts(hasFewChanges ? counts : undefined, listFiles(tables));
   const after = sql`SELECT ${columnsOf('items')} FROM ${merge.merged}`;
   return {
     kept,
@@ -177,14 +202,14 @@ function logResults(results: CheckResult[], holding: CheckResult[], checks: Chec
   }
 }
 
-async function holdBatch({ landing, pipeline }: Run, failed: CheckResult[]): Promise<never> {
+async function holdBatch(landing: Landing, pipelineFile: string, failed: CheckResult[]): Promise<never> {
   await landing.journal.append({ type: 'held', checks: failed.map((result) => result.name) });
   const names = failed.map((result) => `${result.name} (rows: ${result.violations})`).join(', ');
   throw new PricelakeError(
     'gate_failed',
     `the batch is held: ${failed.length === 1 ? 'a gate' : `${failed.length} gates`} failed: ${names}`,
     {
-      hint: `Nothing was published. The data is in ${landing.folder}. If it is right, change checks: in ${pipeline.file} and sync again, or waive the gate with sync --publish-held. No call is repeated.`,
+      hint: `Nothing was published. The data is in ${landing.folder}. If it is right, change checks: in ${pipelineFile} and sync again, or waive the gate with sync --publish-held. No call is repeated.`,
       checks: failed.map(({ name, violations, sample }) => ({ name, violations: String(violations), sample })),
       runId: landing.runId,
     },

@@ -11,15 +11,15 @@ import { openLake } from '../../lake/lake.js';
 import { openSession } from '../../lake/session.js';
 import { LakeRows } from '../../lake/table-rows.js';
 import { limitClient } from '../../source/account.js';
-import { skipSample } from '../../source/sample.js';
+import { landSample, skipSample } from '../../source/sample.js';
 import { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
 import { code, sql } from '../../sql/sql.js';
 import type { Applied } from '../../tables/table.js';
-import { type AskedSample, askSample, chooseSample } from '../land/land-comparisons.js';
+import { type AskedSample, chooseSample } from '../land/land-comparisons.js';
 import { fetchDatasets } from '../open/dataset-selection.js';
-import type { Run } from '../open/open-run.js';
 import { readTables } from '../open/open-tables.js';
+import type { Engine } from '../open/run-parts.js';
 
 /** A sample of items of the lake as it would be, compared with the service. */
 export interface SampleProof {
@@ -49,14 +49,15 @@ interface SampledLake {
 
 /** Compares a run's sample with the lake, value by value. Nothing counts as sampled where the answers make no sense. */
 export async function proveRunSample(
-  run: Pick<Run, 'graph' | 'typing' | 'io'>,
+  io: Io,
+  engine: Pick<Engine, 'graph' | 'typing'>,
   asked: AskedSample | undefined,
   lake: SampledLake,
 ): Promise<SampleProof> {
   if (asked === undefined) return NO_SAMPLE;
-  const comparison = await compareSample(run, asked, lake).catch((error: unknown) => skipSample(error, run.io));
+  const comparison = await compareSample(engine, asked, lake).catch((error: unknown) => skipSample(error, io));
   if (comparison === undefined) return NO_SAMPLE;
-  run.io.log(comparison.mismatches > 0n ? 'warn' : 'debug', 'sample.compared', { ...comparison });
+  io.log(comparison.mismatches > 0n ? 'warn' : 'debug', 'sample.compared', { ...comparison });
   return comparison;
 }
 
@@ -83,7 +84,8 @@ export async function proveItems(pipeline: Pipeline, size: number, io: Io, signa
     const sampled = await openSampledLake(graph, rows, tables.items.applied);
     const readable = plan.lockedDatasets === 0 ? undefined : await readReadableNames(graph, rows, client);
     const chosen = await chooseSample(graph, { items: sampled.items, readable, first: [] }, size, runId);
-    return await compareSample({ graph, typing }, await askSample({ client, landing, io }, chosen), sampled);
+    const landed = await landSample(client, landing, chosen.ids, io);
+    return await compareSample({ graph, typing }, { rows: chosen.rows, ...landed }, sampled);
   } finally {
     await landing.journal.close();
     await client.close();
@@ -98,7 +100,7 @@ async function readReadableNames(graph: RelationGraph, rows: LakeRows, client: A
 }
 
 async function compareSample(
-  { graph, typing }: Pick<Run, 'graph' | 'typing'>,
+  { graph, typing }: Pick<Engine, 'graph' | 'typing'>,
   { rows: items, files, missing }: AskedSample,
   { history, stale_items, cursor, lowWatermark, skew, datasetPattern }: SampledLake,
 ): Promise<SampleProof> {

@@ -1,29 +1,30 @@
 import { version as duckdbVersion } from '@duckdb/node-api';
 import { type Comparison, NO_COMPARISON } from '../../apply/compare-rows.js';
 import { UNKNOWN_SKEW } from '../../apply/feed-skew.js';
+import type { Pipeline } from '../../config/pipeline-file.js';
 import { countOf, formatCount } from '../../formats/count.js';
+import type { Io } from '../../io/io.js';
 import { PRICELAKE_VERSION } from '../../io/package-path.js';
 import { countKept } from '../../journal/exports.js';
-import { readBegin } from '../../journal/landings.js';
+import { type Landing, readBegin } from '../../journal/landings.js';
 import { type RunProgress, sumLanded } from '../../journal/run-state.js';
 import { countRows } from '../../lake/slices.js';
 import { NO_USAGE, type Usage } from '../../source/account.js';
+import type { DriftWatch } from '../../source/drift-watch.js';
 import { listDrift } from '../../source/list-drift.js';
 import type { RunsRow } from '../../tables/rows.js';
 import type { RunMode } from '../../tables/table.js';
 import type { Batch } from '../apply/apply.js';
 import type { LandedInput } from '../land/land-run.js';
-import { noteCalls, type Run } from '../open/open-run.js';
+import { noteCalls } from '../open/open-run.js';
+import type { FoundLake, World } from '../open/run-parts.js';
 import { type FoundDifferences, NOTHING_COMPARED } from './prove-facets.js';
 import { NO_SAMPLE, type SampleProof } from './prove-sample.js';
 
 /** A row of table `runs` (schemas/runs.yaml). */
 export type RunRow = RunsRow & { mode: RunMode };
 
-/** The row equation's terms. */
-type RowTally = Record<'received' | 'written' | 'rejected' | 'deduplicated', bigint>;
-
-const NO_ROWS: RowTally = { received: 0n, written: 0n, rejected: 0n, deduplicated: 0n };
+const NO_ROWS: Batch['tally'] = { written: 0n, rejected: 0n, deduplicated: 0n };
 
 /** Findings of the comparisons with the service. */
 export interface Findings extends Comparison {
@@ -44,44 +45,54 @@ const NO_FINDINGS: Findings = {
   items: undefined,
 };
 
-/** The run's row of the ledger. `found` is undefined for a run that leaves the items as they are. */
+/** Results of a run: one that finds nothing new applies nothing, and one that changes nothing compares nothing. */
+interface Outcome {
+  tally?: Batch['tally'];
+  applied?: Pick<Batch, 'stale' | 'unnamed' | 'skew'>;
+  findings?: Findings;
+}
+
+/** The run's row of the ledger. */
 export async function describeRun(
-  run: Run,
+  { io, client, drift }: World,
+  { pipeline, tables }: FoundLake,
+  landing: Landing,
   landed: LandedInput,
-  tally: RowTally = NO_ROWS,
-  batch: Pick<Batch, 'stale' | 'unnamed' | 'skew'> | undefined = undefined,
-  found?: Findings,
+  { tally = NO_ROWS, applied, findings = NO_FINDINGS }: Outcome = {},
 ): Promise<RunRow> {
-  const { landing, io } = run;
   const { journal } = landing;
-  await journal.append(noteCalls(run));
+  await journal.append(noteCalls(client));
   const progress = journal.state;
   const begin = readBegin(landing);
   const finished = io.now();
-  const { skew = UNKNOWN_SKEW } = batch ?? {};
+  const { skew = UNKNOWN_SKEW, unnamed = 0n } = applied ?? {};
+  const received = sumLanded(progress);
   return {
     run_number: landing.runNumber,
     run_id: landing.runId,
     pipeline: begin.pipeline,
     mode: landed.mode,
-    reason: explainRun(landed, progress, batch?.unnamed ?? 0n),
+    reason: explainRun(landed, progress, unnamed),
     started_at: begin.at,
     finished_at: finished.toISOString(),
     seconds: (finished.getTime() - Date.parse(begin.at)) / 1000,
     tries: BigInt(progress.calls.tries),
     cursor_from: begin.cursorFrom,
     cursor_to: landed.window.to ?? begin.cursorFrom,
-    ...describeCurrency(landed, progress, batch?.stale.count ?? 0n, batch?.unnamed ?? 0n),
+    ...describeCurrency(landed, progress, applied?.stale.count ?? 0n, unnamed),
     feed_skew_us: skew.isKnown ? skew.us : null,
     calls: BigInt(progress.calls.made),
     calls_refused: BigInt(progress.calls.refused),
     ...describeExports(progress),
-    ...(found ?? NO_FINDINGS).usage,
-    bytes_received: BigInt(sumLanded(progress).bytes),
-    ...pickTally(tally),
-    ...describeFindings(found ?? NO_FINDINGS),
-    schema_drift: reportDrift(run),
-    items: found?.items ?? countRows(run.tables.items.files),
+    ...findings.usage,
+    bytes_received: BigInt(received.bytes),
+    received: received.rows,
+    written: tally.written,
+    rejected: tally.rejected,
+    deduplicated: tally.deduplicated,
+    ...describeFindings(findings),
+    schema_drift: reportDrift(io, drift, pipeline),
+    items: findings.items ?? countRows(tables.items.files),
     pricelake_version: PRICELAKE_VERSION,
     duckdb_version: duckdbVersion(),
   };
@@ -161,15 +172,11 @@ function describeExports({ exports }: RunProgress) {
   };
 }
 
-function pickTally({ received, written, rejected, deduplicated }: RowTally): RowTally {
-  return { received, written, rejected, deduplicated };
-}
-
 /**
  * Logs, once a run, in which ways the answers were not as the API document describes them. Returns them as JSON text for
  * the ledger, where check `schema_drift` looks; none where the pipeline allows drift.
  */
-function reportDrift({ drift, pipeline, io }: Pick<Run, 'drift' | 'pipeline' | 'io'>): string {
+function reportDrift(io: Io, drift: DriftWatch, pipeline: Pipeline): string {
   const found = listDrift(drift.seen);
   if (found.length > 0) io.log('info', 'schema.drift', { found });
   return pipeline.checks.schema_drift?.severity === 'off' ? '[]' : JSON.stringify(found);

@@ -1,6 +1,6 @@
+import type { Io } from '../../io/io.js';
 import { settleAll } from '../../io/side-by-side.js';
 import { pruneLandings } from '../../journal/landings.js';
-import type { Publishable } from '../../journal/run-state.js';
 import { type Attribution, describeAttributions } from '../../lake/attribution.js';
 import { type CommitInfo, commitTable } from '../../lake/commit.js';
 import { fillEmptyTables } from '../../lake/fill-empty-tables.js';
@@ -8,12 +8,13 @@ import { publishPointer } from '../../lake/publish.js';
 import { append } from '../../lake/table-change.js';
 import { listLandedEvents } from '../../source/events.js';
 import { removeBackfill } from '../../source/land-histories.js';
-import type { LoadedValue } from '../../sql/graph.js';
+import type { Database } from '../../sql/connection.js';
+import type { LoadedValue, RelationGraph } from '../../sql/graph.js';
 import { columnsOf, sql } from '../../sql/sql.js';
 import { type CheckResult, COMMIT_STEPS, type FileChange, TABLE_NAMES, type TableName } from '../../tables/table.js';
 import { removeEvents } from '../../webhook/event-files.js';
 import { type StagedTable, Staging } from '../derive/stage.js';
-import type { Run } from '../open/open-run.js';
+import type { FoundLake, Ledger } from '../open/run-parts.js';
 import type { ProvedRun } from '../prove/prove-run.js';
 import type { RunRow } from '../prove/run-record.js';
 
@@ -22,20 +23,24 @@ import type { RunRow } from '../prove/run-record.js';
  * Each commit is a version of its table or nothing; a crash between two is continued by the next run.
  */
 export async function publishRun(
-  run: Run,
-  { begin: { runId, runNumber } }: Publishable,
-  { next, row, rows, checks, attributions, keepCounts }: ProvedRun,
+  io: Io,
+  found: FoundLake,
+  { landing, memory }: Ledger,
+  graph: RelationGraph,
+  { settled, next, row, rows, checks, attributions, keepCounts }: ProvedRun,
 ): Promise<void> {
-  const { lake, io, landing, pipeline } = run;
+  const { lake, pipeline, tables } = found;
+  const { runId, runNumber } = settled.begin;
   const info = { runId, operation: 'SYNC', at: io.now(), retentionMs: pipeline.lake.retention };
-  const changes = await next.with(...(await stageLedger(run, rows, checks))).seal();
+  const ledger = await stageLedger(new Staging({ found, graph, landing, io }), io.now(), rows, checks);
+  const changes = await next.with(...ledger).seal();
   const totalRows = BigInt(changes.length);
   let committed = 0n;
   const commit = async (table: TableName) => {
     const change = changes.find((one) => one.table === table);
     // The commit point of each table is inside commitTable.
     if (change === undefined) return;
-    const version = await commitTable(lake, change, { ...info, since: run.tables[table].version });
+    const version = await commitTable(lake, change, { ...info, since: tables[table].version });
     io.log('debug', 'committed', { table, version });
     committed += 1n;
     io.progress({
@@ -47,9 +52,9 @@ export async function publishRun(
       done: committed === totalRows,
     });
   };
-  for (const tables of COMMIT_STEPS) await settleAll(tables.map(commit));
-  await fillTables(run, changes, attributions, info);
-  await run.memory.append({ type: 'published', runNumber });
+  for (const together of COMMIT_STEPS) await settleAll(together.map(commit));
+  await fillTables(found, graph.db, changes, attributions, info);
+  await memory.append({ type: 'published', runNumber });
   await publishPointer(lake, {
     pipeline: pipeline.name,
     runId,
@@ -61,7 +66,7 @@ export async function publishRun(
   io.log('debug', 'pointed', { runId });
   // Before the end: a run that is killed here does it again.
   await removeEvents(lake.root, listLandedEvents(landing), runId, io);
-  await removeBackfill(landing, lake.root, run.memory);
+  await removeBackfill(landing, lake.root, memory);
   await landing.journal.append({ type: 'end', at: io.now().toISOString() });
   await pruneLandings(lake.root, pipeline.landing.keep, io);
   await keepCounts();
@@ -69,7 +74,8 @@ export async function publishRun(
 
 /** Gives tables without rows a file. Only tables that may have none are read: each log takes some milliseconds. */
 async function fillTables(
-  { db, lake, pipeline, tables }: Run,
+  { lake, pipeline, tables }: FoundLake,
+  db: Database,
   changes: readonly FileChange[],
   attributions: Attribution[],
   commit: CommitInfo,
@@ -84,11 +90,15 @@ async function fillTables(
 }
 
 /** Stages the tables that describe the run itself: check results and the ledger. */
-async function stageLedger(run: Run, rows: readonly RunRow[], checks: readonly CheckResult[]): Promise<StagedTable[]> {
-  const { graph, landing, io } = run;
-  const checked_at = io.now().toISOString();
-  const checked = checks.map((check) => ({ ...check, let_through: check.waived, run_id: landing.runId, checked_at }));
-  const staging = new Staging(run, {});
+async function stageLedger(
+  staging: Staging,
+  now: Date,
+  rows: readonly RunRow[],
+  checks: readonly CheckResult[],
+): Promise<StagedTable[]> {
+  const { graph, runId: run_id } = staging;
+  const checked_at = now.toISOString();
+  const checked = checks.map((check) => ({ ...check, let_through: check.waived, run_id, checked_at }));
   const stage = (table: TableName, own: readonly Record<string, LoadedValue>[]) =>
     staging.stage(table, append(sql`SELECT ${columnsOf(table)} FROM ${graph.load(table, table, own)}`));
   return settleAll([stage('check_results', checked), stage('runs', rows)]);

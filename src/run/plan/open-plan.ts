@@ -1,0 +1,63 @@
+import { PricelakeError } from '../../io/errors.js';
+import { readBegin } from '../../journal/landings.js';
+import { isComplete, readSelection } from '../../journal/run-state.js';
+import { NO_EXPORTS, type RunCaps } from '../../plan/allowance.js';
+import { openExportMemory } from '../../plan/broken-exports.js';
+import { ExportGate } from '../../plan/export-gate.js';
+import { type Account, readAccount } from '../../source/account.js';
+import type { RelationGraph } from '../../sql/graph.js';
+import type { FoundLake, Ledger, World } from '../open/run-parts.js';
+import { RunPlanner } from './run-planner.js';
+
+/** A run that knows its facts, and what the account lets it do. */
+export interface PlannedRun {
+  planner: RunPlanner;
+  /** Undefined for a run that makes no call. */
+  account: Account | undefined;
+  gate: ExportGate;
+}
+
+/** Reads the account, and gathers the facts by which the run is planned. */
+export async function openPlan(
+  world: World,
+  found: FoundLake,
+  ledger: Ledger,
+  graph: RelationGraph,
+  caps: RunCaps,
+): Promise<PlannedRun> {
+  const { landing, memory } = ledger;
+  const { journal } = landing;
+  const reading = readAccountOfRun(world, found, ledger, caps);
+  const selection = readSelection(readBegin(landing));
+  const source = { ...world, ...found, memory, journal, selection, graph, isAtWork: true };
+  const planner = await RunPlanner.open(source, reading);
+  const account = await reading;
+  if (account !== undefined) world.drift.look('/plan', { status: account.plan.status ?? null });
+  const gate = account?.gate ?? new ExportGate(NO_EXPORTS, world.io, openExportMemory(memory, world.io));
+  return { planner, account, gate };
+}
+
+/**
+ * The plan for the calls that are left to make; undefined when the run has made all of them. Publishing what has
+ * landed needs no call: then a run continues although the service refuses, and skips comparisons.
+ */
+async function readAccountOfRun(
+  world: World,
+  { pipeline }: FoundLake,
+  ledger: Ledger,
+  caps: RunCaps,
+): Promise<Account | undefined> {
+  const { client } = world;
+  const { state } = ledger.landing.journal;
+  const read = () => readAccount({ ...world, ...ledger, pipeline, caps });
+  if (!isComplete(state)) return read();
+  const makeNoCall = (reason: string) => {
+    client.setCallLimit(0, () => new PricelakeError('budget', `what the run needs has landed; ${reason}`));
+    return undefined;
+  };
+  if (state.usage.after !== undefined) return makeNoCall('its calls are made');
+  return read().catch((error: unknown) => {
+    if (!(error instanceof PricelakeError) || ['stopped', 'deadline'].includes(error.code)) throw error;
+    return makeNoCall(error.message);
+  });
+}
