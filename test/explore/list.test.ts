@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const toText = (html: string) => html.replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' ');
 
-test('the page tells what changed since watch last ran, and leaves its result as it is', async () => {
+test('the page tells what changed since watch last ran, and leaves its result as it is; one that cannot be read is none', async () => {
   const before = await stat(`${list}.watch.parquet`);
   const explored = await explore(story, { list });
   const page = toText(await explored.page('/list'));
@@ -45,7 +45,13 @@ test('the page tells what changed since watch last ran, and leaves its result as
   expect((await stat(`${list}.watch.parquet`)).mtimeMs).toBe(before.mtimeMs);
 
   await runHere(['watch', '--list', list, '--lake', story.lakePath]);
-  await expect.poll(async () => toText(await explored.page('/list')), { timeout: 20_000 }).not.toContain('3 changes');
+  const read = async () => toText(await explored.page('/list'));
+  await expect.poll(read, { timeout: 20_000 }).not.toContain('3 changes');
+  expect(await read()).toContain('when watch last ran');
+
+  await writeFile(`${list}.watch.parquet`, 'not Parquet');
+  await expect.poll(read, { timeout: 20_000 }).not.toContain('when watch last ran');
+  expect(await read()).toContain('2 of 3');
   await explored.close();
 });
 
@@ -67,14 +73,5 @@ test('the page says how sure an alarm is, and why', async () => {
   expect(page).toMatch(/ Market sure .* Market unsure 1 reason 50\.0000 Market: two shops, 2\.00 times apart /u);
   expect(page).toContain('Market unsure 1 reason 80.0000 Market: no other listing names its brand ');
   expect(toText(await explored.page('/'))).toContain('below your lowest allowed price for 1, and perhaps for 2 more');
-  await explored.close();
-});
-
-test('a result that cannot be read is none', async () => {
-  await writeFile(`${list}.watch.parquet`, 'not Parquet');
-  const explored = await explore(story, { list });
-  const page = toText(await explored.page('/list'));
-  expect(page).toContain('2 of 3');
-  expect(page).not.toContain('when watch last ran');
   await explored.close();
 });

@@ -1,15 +1,15 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { EventStore } from '../../src/webhook/event-store.js';
 import { startReceiver } from '../../src/webhook/receiver.js';
 import { failure } from '../failure.js';
 import { SECRET, sign } from '../webhook/delivery.js';
-import { changeText, moveOn, openWorld, readItems, readTruth, testIo, type World } from './world.js';
+import { changeText, moveOn, openWorld, readItems, readTruth, testIo } from './world.js';
 
-let world: World;
-afterEach(() => world.close());
+const world = await openWorld({ items: 40, sites: 2, exportShape: 'dotted' });
+beforeEach(() => world.renew());
+afterAll(() => world.close());
 
 test('the body of a webhook may begin with a byte-order mark, which its signature covers', async () => {
-  world = await openWorld({ items: 40, sites: 2 });
   await world.sync();
   const changes = await moveOn(world, { hours: 1, changes: 5 });
   const store = await EventStore.open(world.lakePath, testIo);
@@ -33,12 +33,7 @@ test('the body of a webhook may begin with a byte-order mark, which its signatur
 
 describe('answers of the service', () => {
   test.each(['ndjson', 'csv'] as const)('may begin with a byte-order mark, with an export as %s', async (format) => {
-    world = await openWorld({
-      items: 40,
-      sites: 2,
-      exportShape: 'dotted',
-      intercept: changeText(/./, (text) => `\uFEFF${text}`),
-    });
+    world.intercept = changeText(/./, (text) => `\uFEFF${text}`);
     world.pipeline.source.export = format;
     const { row } = await world.sync();
     expect(row).toMatchObject({ rejected: 0n, items: BigInt((await readTruth(world.sandbox)).size) });
@@ -54,10 +49,9 @@ describe('answers of the service', () => {
   ])(
     'are refused at the header where %j separates the columns of an export, and asked for once',
     async (mark, name) => {
-      const separate = changeText(/\/export$/, (text) =>
+      world.intercept = changeText(/\/export$/, (text) =>
         text.replaceAll(/("(?:[^"]|"")*")|,/g, (_, cell?: string) => cell ?? mark),
       );
-      world = await openWorld({ items: 40, sites: 2, exportShape: 'dotted', intercept: separate });
       world.pipeline.source.export = 'csv';
       const error = await failure(world.sync());
       expect(error).toMatchObject({

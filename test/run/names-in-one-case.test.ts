@@ -1,8 +1,20 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import { changeText, openWorld, readItems, readLake, readTruth, type World } from './world.js';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { changeText, openWorld, readItems, readLake, readTruth, type WorldOptions } from './world.js';
 
-let world: World;
-afterEach(() => world.close());
+const SMALL = { items: 40, sites: 3, checks: 'all' } as const;
+const usual = await openWorld(SMALL);
+let world = usual;
+beforeEach(() => {
+  world = usual;
+  world.renew();
+});
+afterAll(() => usual.close());
+
+/** Goes on with a service of its own. */
+async function useOther(options: WorldOptions): Promise<void> {
+  world = await openWorld({ ...SMALL, ...options });
+  onTestFinished(() => world.close());
+}
 
 /** Names of fields are exact: `Price` is another field than `price`, as `Novel` is another one than `novel`. */
 const FIELDS = '"Price":1,"ID":"7","novel":1,"Novel":2,';
@@ -28,20 +40,14 @@ async function expectExact(row: { schema_drift: string }, drift: string[]) {
 
 describe('fields whose names differ in case alone', () => {
   test('are kept apart in rows of an NDJSON export', async () => {
-    world = await openWorld({ items: 40, sites: 3, checks: 'all', intercept: changeText(/\/export$/, addFields) });
+    world.intercept = changeText(/\/export$/, addFields);
     const { row } = await world.sync();
     await expectExact(row, ['unknown ID', 'unknown Novel', 'unknown Price', 'unknown novel']);
     expect(await readExtra()).toEqual([{ Price: 1, ID: '7', novel: 1, Novel: 2 }]);
   });
 
   test('are kept apart in rows of a CSV export', async () => {
-    world = await openWorld({
-      items: 40,
-      sites: 3,
-      checks: 'all',
-      exportShape: 'dotted',
-      intercept: changeText(/\/export$/, addColumns),
-    });
+    await useOther({ exportShape: 'dotted', intercept: changeText(/\/export$/, addColumns) });
     world.pipeline.source.export = 'csv';
     const { row } = await world.sync();
     await expectExact(row, ['unknown ID', 'unknown Novel', 'unknown Price', 'unknown novel']);
@@ -50,14 +56,7 @@ describe('fields whose names differ in case alone', () => {
 
   test('are kept apart in pages of items', async () => {
     const limits = { datasets: null, delayHours: 0, exportRowsPerMonth: 10 };
-    world = await openWorld({
-      items: 40,
-      sites: 3,
-      checks: 'all',
-      plan: 'free',
-      limits,
-      intercept: changeText(/\/items$/, addFields),
-    });
+    await useOther({ plan: 'free', limits, intercept: changeText(/\/items$/, addFields) });
     world.pipeline.proof = { sample: 0, products: false, facets: false };
     const { row } = await world.sync();
     await expectExact(row, ['unknown ID', 'unknown Novel', 'unknown Price', 'unknown novel']);
@@ -73,7 +72,7 @@ describe('fields whose names differ in case alone', () => {
         (_, next: string) => `"attributes":{"Novel":1,"novel":2${next === '}' ? '' : ','}`,
       );
     const both = changeText(/\/export$|\/changes$|\/history$|\/items(\/\d+)?$/, (text) => attributes(changes(text)));
-    world = await openWorld({ items: 40, sites: 3, checks: 'all', intercept: both });
+    world.intercept = both;
     await world.sync();
     await world.sandbox.advance({ hours: 1, changes: 20 });
     await world.sync();
