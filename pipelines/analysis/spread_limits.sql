@@ -1,4 +1,4 @@
--- part of: judged_offers, spread_grades and price_spread_daily
+-- part of: judged_offers, judged_days, spread_grades and watch_alarms
 -- The thresholds of the judgement of prices, one row. They are chosen for the reasons given, not fitted to data.
 SELECT
   3 AS median_shops, -- the fewest prices whose median shows which of them is wrong

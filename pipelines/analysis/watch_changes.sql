@@ -18,7 +18,9 @@ SELECT
             WHEN before.cheapest <> found.cheapest OR before.cheapest_shop <> found.cheapest_shop
               THEN 'cheapest ' || before.cheapest || ' ' || before.cheapest_shop || ' → ' || found.cheapest || ' ' || found.cheapest_shop
           END,
-          CASE WHEN before.position <> found.position THEN 'position ' || before.position || ' → ' || found.position END
+          CASE WHEN before.position <> found.position THEN 'position ' || before.position || ' → ' || found.position END,
+          CASE WHEN before.alarm <> found.alarm THEN concat_ws(': ', 'the alarm is ' || found.alarm || ' now',
+            CASE WHEN found.alarm = 'unsure' THEN found.unsure_because[1] END) END
         ],
         list_concat(
           [

@@ -6,8 +6,9 @@
 -- lowest_price is the lowest price of the period, and priced_at its beginning; item_id and url are the listing that had
 -- it; change_id, kind, landed and run_id are the change of history that brought it, with the values as they landed.
 -- They are null if the price is older than the first known change, or is known from the listing alone; from_known is
--- false in the first case, and from_at is then when the listing was first seen. From found (watch_list.sql), items,
--- history, offers, price_spells and clock (now_us).
+-- false in the first case, and from_at is then when the listing was first seen. alarm is sure or unsure, and
+-- unsure_because why; only of shops that are below now by a price that counts. From found (watch_list.sql), alarms
+-- (watch_alarms.sql), items, history, offers, price_spells and clock (now_us).
 -- Source: a definition of this project.
 -- Exact: prices, times, places and counts. days is a double, divided once.
 -- Limits: a past price is compared with today's lowest. A time is when the service saw a price, not when the shop set it.
@@ -62,6 +63,8 @@ SELECT
   is_known AS from_known,
   CASE WHEN to_us < 9223372036854775807 THEN make_timestamptz(to_us) END AS to_at,
   to_us = 9223372036854775807 AS is_now,
+  CASE WHEN alarms.line IS NOT NULL THEN CASE WHEN alarms.doubt IS NULL THEN 'sure' ELSE 'unsure' END END AS alarm,
+  list_filter([alarms.doubt], lambda text: text IS NOT NULL) AS unsure_because,
   greatest(0, CASE WHEN to_us = 9223372036854775807 THEN now_us ELSE to_us END - placed.from_us) / 86400000000 AS days,
   placed.lowest.price AS lowest_price,
   found.lowest - placed.lowest.price AS below,
@@ -80,6 +83,7 @@ CROSS JOIN clock
 LEFT JOIN names ON names.site_id = placed.site_id
 LEFT JOIN names AS firsts ON firsts.site_id = first_site_id
 LEFT JOIN items ON items.item_id = placed.lowest.item_id
+LEFT JOIN alarms ON alarms.line = placed.line AND alarms.site_id = placed.site_id AND to_us = 9223372036854775807
 LEFT JOIN brought
   ON brought.item_id = placed.lowest.item_id
   AND brought.from_us = placed.lowest.from_us

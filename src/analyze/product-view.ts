@@ -13,7 +13,7 @@ export interface ProductDay {
   max: number;
 }
 
-/** Prices of a product day by day (product_days.sql), `first` and `last` included. */
+/** Prices of a product that count, day by day (product_days.sql), `first` and `last` included. */
 export async function readProductDays(
   db: Database,
   product: string,

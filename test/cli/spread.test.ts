@@ -139,6 +139,9 @@ describe('spread of some products', () => {
     expect(text).toMatch(/10\.0001 +Alpha [\s\S]*15\.00 +Beta [\s\S]*20\.00 +茶店/u);
     expect(text).toContain(`Pass these credits on with it:\n  ${CREDIT}\n`);
     expect(text).toMatch(/EUR: ░ lowest to highest[\s\S]*20\.00 ┤░[\s\S]*10\.00 ┤░\n *└─\n *2026-01-01\n/u);
+    const chart = (await act(showSpread, { ...ALL, lake: faulty, product: '4006381333931' })).text.split('EUR: ░')[1];
+    expect(chart).toContain('price that counts');
+    expect(chart).not.toMatch(/\d{3}\.00 ┤/u);
     const converted = await rows({ product: 'cup', fx: join(folder, 'rates.csv') });
     expect(converted.map((row) => row.converted_price)).toEqual([2, 2, 20]);
     await expect(showSpread({ lake, ...ALL, product: 'none' }, openContext())).rejects.toMatchObject({ code: 'usage' });

@@ -99,10 +99,10 @@ describe('watch', () => {
     const file = await list('below.csv', ['product,price,lowest', `${KETTLE},24,20`, `${TOASTER},12,9`]);
     const { code, stdout } = await watch(file, '--compliance', '--json');
     const { rows } = (JSON.parse(stdout) as { error: { facts: { rows: Record<string, unknown>[] } } }).error.facts;
-    expect(rows.map((row) => [row.place, row.shop, row.from_at, row.to_at, row.days, row.lowest_price])).toEqual([
-      [1, 'Beta', '2026-11-05T10:00:00Z', '2026-11-08T10:00:00Z', 3, 18],
-      [2, 'Gamma', '2026-11-07T10:00:00Z', null, 5, 19],
-      [3, 'Alpha', '2026-11-09T10:00:00Z', null, 3, 19.5],
+    expect(rows.map((row) => [row.place, row.shop, row.from_at, row.to_at, row.days, row.lowest_price, row.alarm])).toEqual([
+      [1, 'Beta', '2026-11-05T10:00:00Z', '2026-11-08T10:00:00Z', 3, 18, null],
+      [2, 'Gamma', '2026-11-07T10:00:00Z', null, 5, 19, 'sure'],
+      [3, 'Alpha', '2026-11-09T10:00:00Z', null, 3, 19.5, 'sure'],
     ]);
     expect(rows[0]).toMatchObject({
       product_id: KETTLE,
@@ -187,6 +187,10 @@ describe('watch', () => {
       7,
       { error: { code: 'below_allowed', facts: { products: lines.length, rows } } },
     ]);
+    const { stdout: breaches } = await watch(file, '--compliance', '--json');
+    expect(parseRows(breaches).map((one) => [one.product_id, one.is_now, one.alarm, one.unsure_because])).toEqual(
+      lines.map(([product, , reason]) => [product, true, 'unsure', [reason]]),
+    );
     for (const other of [['--compliance'], ['--suggest', 'cheapest']]) {
       expect((await watch(file, ...other)).code, other[0]).toBe(0);
       const raised = await watch(file, ...other, '--unsure');
@@ -199,6 +203,21 @@ describe('watch', () => {
     const { code, stdout } = await watch(file, '--json');
     const row = { alarms: 1, sure_alarms: 1, alarm: 'sure', unsure_because: [] };
     expect([code, JSON.parse(stdout)]).toMatchObject([7, { error: { facts: { products: 2, rows: [row, row] } } }]);
+  });
+
+  test('says when an alarm becomes sure or unsure', async () => {
+    const alone = 'your price is 1.90 times as high, and no other shop sells it';
+    const changes = async (price: number) => {
+      const file = await list('surer.csv', ['product,price,lowest', `${PEN},${price},11`]);
+      const { stdout } = await watch(file, '--unsure', '--json');
+      return JSON.parse(stdout).error.facts.rows[0].changes;
+    };
+    expect(await changes(19)).toBe(null);
+    expect(await changes(15)).toEqual(['own price 19.0000 → 15.0000', 'the alarm is sure now']);
+    expect(await changes(19)).toEqual([
+      'own price 15.0000 → 19.0000',
+      `the alarm is unsure now: 10.0000 Alpha: ${alone}`,
+    ]);
   });
 
   test('says that no price counts', async () => {

@@ -65,6 +65,8 @@ const SHOWN_BREACHES = {
   to_at: 'to',
   days: 'days',
   lowest_price: 'lowest price',
+  alarm: 'alarm',
+  unsure_because: 'unsure because',
   url: 'evidence',
 } as const;
 

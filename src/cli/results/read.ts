@@ -113,7 +113,7 @@ export const changesResult = z.union([
   z.object({ ...written.shape, ...counted }),
 ]);
 
-/** A line of the list; other tables of `watch` have no alarm. */
+/** A line of the list. With `--compliance`, a shop and a period; the table of `--suggest` has no alarm. */
 const watchedRow = z
   .object({
     alarms: int64.nullable(),

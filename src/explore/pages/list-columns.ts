@@ -105,5 +105,7 @@ export const BREACHES: readonly (string | ShownColumn)[] = [
   { name: 'to_at', label: 'To', show: showDay },
   'days',
   { name: 'is_now', label: 'Now' },
+  { name: 'alarm', label: 'Alarm' },
+  { name: 'unsure_because', label: 'Unsure because', show: showTexts('reason') },
   { name: 'url', label: 'Evidence' },
 ];
