@@ -1,7 +1,9 @@
--- Which attributes may hold availability, delivery cost, condition and regular price? Proposals for the pipeline file
+-- Which attributes may hold availability, delivery cost, condition, regular price and the content of the pack? Proposals
+-- for the pipeline file
 -- (docs/concepts/attributes.md), based on the names and values of attributes of listed items: one row per meaning and
 -- name that isn't mapped yet. An attribute is proposed if its name fits and at least 80% of its values are readable;
--- or, for availability, if at least 80% of its values are availability words, whatever its name. items and shops: how
+-- or, for availability, if at least 80% of its values are availability words, whatever its name. A quantity needs a unit:
+-- with the number, or in an attribute of the same website. items and shops: how
 -- many have it; known_pct: share of its items with a readable value; coverage_pct: their share of all listed items.
 -- unknown_values: the most frequent other values with their number of items; give their meanings in values.
 -- Limits: names are compared with words of English, German, Croatian and other European languages. Check the proposals
@@ -55,6 +57,20 @@ meanings AS (
   SELECT value_id, 'regular price' FROM named
   WHERE regexp_matches(words, ' (regular|list|old|original|was|rrp|msrp|uvp|recommended|retail|redovna|stara|prethodna|strike|normal|full|base|regul[aä]r|alter?|bisher|barr[eé]|listino) ?(price|cijena|cena|preis|prix|prezzo|precio|prijs)? ')
     AND (regexp_matches(words, '(price|cijena|cena|preis|prix|prezzo|precio|prijs)') OR regexp_matches(words, ' (rrp|msrp|uvp) '))
+  UNION ALL
+  SELECT value_id, 'quantity' FROM named
+  WHERE regexp_matches(words, ' (quantity|net (weight|volume)|contents?|pack(age)? size|volume|koli[cč]ina|neto (masa|te[zž]ina)|sadr[zž]aj|inhalt|(netto|f[uü]ll)menge|nettogewicht|contenance|contenuto|contenido|peso neto|inhoud|zawarto[sś][cć]|obsah|objem|[uű]rtartalom) ')
+    AND NOT regexp_matches(words, ' (unit|stock|order|min|max|available) ')
+  UNION ALL
+  SELECT value_id, 'unit' FROM named
+  WHERE regexp_matches(words, ' (unit|uom|jedinica|jm|einheit|unit[eéaà]|unidad|eenheid|jednostka|jednotka|(m[eé]rt[eé]k)?egys[eé]g) ')
+    AND NOT regexp_matches(words, '(price|cijena|cena|preis|prix|prezzo|precio|prijs)')
+),
+-- Units that are the same wherever they stand, and pieces.
+units AS (
+  SELECT value_id, site_id, regexp_full_match(lower(trim(value)), 'kg|g|dag|mg|l|ml|cl|dl|m|cm|mm|kom|pcs?|pieces?|st|stk|szt|ks|db|pz|ud') AS is_known
+  FROM named
+  SEMI JOIN (SELECT value_id FROM meanings WHERE meaning = 'unit') USING (value_id)
 ),
 read_values AS (
   SELECT value_id, site_id, currency, name, meaning, value FROM named JOIN meanings USING (value_id)
@@ -78,6 +94,20 @@ known AS (
   SELECT value_id, meaning, regexp_matches(lower(array_to_string(texts, ' ')), 'new|nov|neu|nuov|nuevo|neuf|nieuw|nowy|used|rablj|polov|gebraucht|usat|occasion|refurb|obnov'), false
   FROM fields
   WHERE meaning = 'condition'
+  UNION ALL
+  SELECT value_id, 'unit', is_known, false
+  FROM units
+  UNION ALL
+  SELECT
+    value_id,
+    meaning,
+    regexp_matches(amount, '[1-9]') AND (
+      regexp_full_match(lower(amount), '[0-9]{1,9}([.,][0-9]{1,6})? *(kg|g|dag|mg|l|ml|cl|dl|m|cm|mm)')
+      OR regexp_full_match(amount, '[0-9]{1,9}([.,][0-9]{1,6})?') AND site_id IN (SELECT site_id FROM units WHERE is_known)
+    ),
+    false
+  FROM fields
+  WHERE meaning = 'quantity'
 ),
 judged AS (
   SELECT
@@ -135,4 +165,4 @@ LEFT JOIN unknown USING (meaning, name)
 WHERE NOT EXISTS (
   SELECT 1 FROM proposed AS whole WHERE whole.meaning = proposed.meaning AND starts_with(proposed.name, whole.name || '.')
 )
-ORDER BY list_position(['availability', 'shipping cost', 'condition', 'regular price'], meaning), known_items DESC, name
+ORDER BY list_position(['availability', 'shipping cost', 'condition', 'regular price', 'quantity', 'unit'], meaning), known_items DESC, name

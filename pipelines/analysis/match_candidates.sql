@@ -1,16 +1,16 @@
 -- Pairs of products that may be the same and aren't matched yet (table matches), for a person to decide: same brand,
--- same pack, and at least half of their words in common. similarity: words in both titles as a share of words in either
--- (Jaccard); words count by their first four letters, ignoring case and accents, as do numbers, except those of the
--- pack and the brand. for and against: the evidence for and against a match. Pairs with a product without a valid GTIN
--- come first, then pairs without differing numbers, then pairs that no shop sells both products of, then the most
--- similar. The pipeline file's analysis.matches takes the result back as CSV, with yes or no in column match; a pair
--- with no isn't listed again.
+-- at least half of their words in common, and no different quantities by mapped attributes. similarity: words in both
+-- titles as a share of words in either (Jaccard). Words count by their first four letters, ignoring case and accents,
+-- and numbers whole, except those of the brand. for and against: the evidence for and against a match. Pairs with a
+-- product without a valid GTIN come first, then pairs without differing numbers, then pairs that no shop sells both
+-- products of, then the most similar. The pipeline file's analysis.matches takes the result back as CSV, with yes or no
+-- in column match; a pair with no isn't listed again.
 -- Source: Fellegi and Sunter, A Theory for Record Linkage, Journal of the American Statistical Association 64 (1969);
 -- blocking and similarity: Christen, Data Matching (Springer, 2012).
--- Exact: sizes and counts. similarity and ratios of prices are doubles.
--- Limits: only listed offers with a price, a brand and a pack size, from a mapped attribute or the title. A pair must share a word that at most 30 products
--- of the brand and pack have, so work grows with the number of listings. Words from one shop in less than half of a
--- product's listings don't count. This analysis never joins products by itself.
+-- Exact: counts. similarity and ratios of prices are doubles.
+-- Limits: only listed offers with a price and a brand. A pair must share a word that at most 30 products of the brand
+-- have, so work grows with the number of listings. Words from one shop in less than half of a product's listings don't
+-- count. This analysis never joins products by itself.
 -- Variables:
 -- · brand (brand): only this brand, ignoring case
 -- · min_similarity (number; default 0.5): the least similarity of titles
@@ -26,24 +26,13 @@ WITH listed AS MATERIALIZED (
     regexp_replace(strip_accents(lower(items.brand)), '[^\p{L}\p{N}]', '', 'g') AS brand_key,
     regexp_replace(lower(items.mpn), '[^\p{L}\p{N}]', '', 'g') AS number_key,
     items.category_slug,
-    regexp_extract(
-      lower(items.title),
-      '(?:([0-9]{1,3}) ?[x×*] ?)?([0-9]{1,6}(?:[.,][0-9]{1,3})?) ?(kg|g|gr|dag|l|ml|cl|dl|m|cm|pcs|kom|stk|szt)\b',
-      ['times', 'number', 'unit']) AS size,
-    coalesce(TRY_CAST(size['times'] AS DOUBLE), 1) * TRY_CAST(replace(size['number'], ',', '.') AS DOUBLE)
-      / CASE WHEN size['unit'] IN ('g', 'gr', 'ml') THEN 1000 WHEN size['unit'] IN ('dag', 'cl', 'cm') THEN 100 WHEN size['unit'] = 'dl' THEN 10 ELSE 1 END
-      AS title_quantity,
-    CASE WHEN size['unit'] IN ('kg', 'g', 'gr', 'dag') THEN 'kg' WHEN size['unit'] IN ('l', 'ml', 'cl', 'dl') THEN 'l'
-      WHEN size['unit'] IN ('m', 'cm') THEN 'm' WHEN size['unit'] <> '' THEN 'piece' END AS title_unit,
-    -- An attribute that is mapped comes before the title.
-    CASE WHEN judged.quantity > 0 THEN format('{} {}', judged.quantity, judged.unit)
-      ELSE format('{} {}', title_quantity, title_unit) END AS pack,
+    CASE WHEN judged.quantity > 0 THEN format('{} {}', judged.quantity, judged.unit) END AS pack,
     items.currency,
     CASE WHEN judged.is_counted AND items.price > 0 THEN items.price::DOUBLE END AS counted_price
   FROM items
   JOIN (SELECT item_id, is_counted, quantity, unit FROM (FROM 'all_offers.sql')) AS judged USING (item_id)
   LEFT JOIN matches ON matches.product_id = items.product_id
-  WHERE items.brand IS NOT NULL AND items.title IS NOT NULL AND pack IS NOT NULL
+  WHERE items.brand IS NOT NULL AND items.title IS NOT NULL
     AND (getvariable('brand') IS NULL OR lower(items.brand) = lower(getvariable('brand')::VARCHAR))
 ),
 described AS (
@@ -65,14 +54,7 @@ described AS (
   HAVING min(brand_key) <> '' AND count(DISTINCT currency) = 1
 ),
 texts AS (
-  SELECT
-    product,
-    brand_key,
-    regexp_replace(
-      strip_accents(lower(title)),
-      '([0-9]+ ?[x×*] ?)?[0-9]+([.,/][0-9]+)* ?(kg|kgs|g|gr|gm|mg|dag|dkg|lb|oz|l|lt|ltr|lit|ml|cl|dl|m|pcs|pc|kom|stk|st|szt|pack)\b',
-      ' ', 'g') AS words
-  FROM listed
+  SELECT product, brand_key, replace(strip_accents(lower(title)), ',', '.') AS words FROM listed
 ),
 stems AS (
   SELECT product, stem, count(*) AS listings
@@ -81,7 +63,7 @@ stems AS (
       product,
       unnest(list_distinct(list_concat(
         [left(word, 4) FOR word IN regexp_extract_all(words, '\p{L}{3,}') IF NOT contains(brand_key, word)],
-        regexp_extract_all(words, '[0-9]+')
+        regexp_extract_all(words, '[0-9]+(?:[.][0-9]+)?')
       ))) AS stem
     FROM texts
   )
@@ -100,12 +82,13 @@ blocks AS (
   SELECT product, brand_key, pack, stem
   FROM kept
   JOIN described USING (product)
-  QUALIFY count(*) OVER (PARTITION BY brand_key, pack, stem) BETWEEN 2 AND 30
+  QUALIFY count(*) OVER (PARTITION BY brand_key, stem) BETWEEN 2 AND 30
 ),
 pairs AS (
   SELECT DISTINCT one.product, two.product AS other
   FROM blocks AS one
-  JOIN blocks AS two ON two.brand_key = one.brand_key AND two.pack = one.pack AND two.stem = one.stem AND two.product > one.product
+  JOIN blocks AS two ON two.brand_key = one.brand_key AND two.stem = one.stem AND two.product > one.product
+  WHERE coalesce(one.pack = two.pack, true)
 ),
 -- Both ways.
 apart AS (
@@ -152,7 +135,7 @@ SELECT
   similarity,
   concat_ws('; ',
     'brand ' || one.brand,
-    one.pack,
+    CASE WHEN one.pack = two.pack THEN one.pack END,
     'words: ' || array_to_string(shared, ' '),
     CASE WHEN one.number_key = two.number_key THEN 'same part number' END,
     CASE WHEN one.category_slug = two.category_slug THEN 'same category' END,

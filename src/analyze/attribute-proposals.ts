@@ -4,7 +4,7 @@ import { bindQuery, readAnalysis } from '../sql/model.js';
 import { itself, sql } from '../sql/sql.js';
 
 const proposalRow = z.object({
-  meaning: z.enum(['availability', 'shipping cost', 'condition', 'regular price']),
+  meaning: z.enum(['availability', 'shipping cost', 'condition', 'regular price', 'quantity', 'unit']),
   name: z.string(),
   items: z.bigint(),
   shops: z.bigint(),
@@ -20,6 +20,8 @@ const OPTIONS = {
   'shipping cost': 'shippingCost',
   condition: 'condition',
   'regular price': 'regularPrice',
+  quantity: 'quantity',
+  unit: 'unit',
 } as const;
 
 /** At most so many names of each meaning, those of most items first. */

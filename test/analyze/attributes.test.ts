@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { proposeAttributes, writeAttributes } from '../../src/analyze/attribute-proposals.js';
 import type { Database } from '../../src/sql/connection.js';
 import { quoteLiteral } from '../../src/sql/quote.js';
 import { fillDerived, insertRows, openEmptyTables } from '../check/lake-world.js';
@@ -168,6 +169,14 @@ const PROPOSED: [name: string, values: unknown[], meaning: string | undefined][]
   ['price', [1, 2, 3], undefined],
   ['itemState', ['NewCondition', 'used', 'refurbished'], 'condition'],
   ['condition', ['new', 'new', 'used'], undefined],
+  ['netWeight', ['500 g', '0,5 kg', '1kg'], 'quantity'],
+  ['Füllmenge', ['0,75 l', '33cl', '500 ml'], 'quantity'],
+  ['quantity', [12, 3, 7], undefined],
+  ['stock quantity', ['12 l', '3 l', '7 l'], undefined],
+  ['contents', ['12', 'a charger', 'a cable'], undefined],
+  ['unit', ['kg', 'L', 'kom'], 'unit'],
+  ['unit', [1, 2, 3], undefined],
+  ['unit price', ['kg', 'L', 'kom'], undefined],
   ['mapped_stock', [1, 2, 3], undefined],
 ];
 
@@ -185,6 +194,20 @@ test.each(PROPOSED)('attribute_proposals judges %s by name and values %j', async
   );
   const found = (await ask(db, 'attribute_proposals')).map((row) => [row.meaning, row.name, row.items, row.shops]);
   expect(found).toEqual(meaning === undefined ? [] : [[meaning, name, BigInt(values.length), 2n]]);
+});
+
+test('attribute_proposals has a quantity without its unit where the shop has an attribute for the unit', async () => {
+  await db.run('DELETE FROM items');
+  await db.run(`INSERT INTO items (item_id, currency, site_id, is_listed, attributes)
+    SELECT i, 'EUR', 1, true, '{"quantity":2.0,"unit":"L"}' FROM range(4) AS one(i) UNION ALL
+    SELECT 9, 'EUR', 2, true, '{"quantity":3}'`);
+  const found = (await ask(db, 'attribute_proposals')).map((row) => [row.meaning, row.name, row.known_pct]);
+  expect(found).toEqual([
+    ['quantity', 'quantity', 80],
+    ['unit', 'unit', 100],
+  ]);
+  const proposals = await proposeAttributes(db);
+  expect(writeAttributes(proposals)).toBe('quantity: [quantity], unit: [unit]');
 });
 
 test('attribute_proposals counts what can be read, and names the values that cannot', async () => {

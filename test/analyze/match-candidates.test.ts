@@ -25,8 +25,8 @@ interface Listing {
   title: string;
   brand: string;
   gtin14: string | null;
-  /** Millilitres. */
-  size: number;
+  /** Millilitres, by a mapped attribute. */
+  size: number | null;
   price: number;
 }
 
@@ -41,7 +41,7 @@ async function insert(listings: Listing[]): Promise<void> {
     await db.run(
       `INSERT INTO offers (item_id, product_id, site_id, price, currency, is_counted, quantity, unit)
        VALUES ($1, $2, $3, $4, 'EUR', true, $5, 'l')`,
-      [...values, size / 1000],
+      [...values, size === null ? null : size / 1000],
     );
   }
 }
@@ -56,7 +56,7 @@ const POOL = ['Šampon', 'sampon', 'lavanda', 'ruža', 'ROZE', 'extra', 'meki', 
 function makeListings(seed: number): Listing[] {
   const random = seedRandom(seed);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
-  const products = Array.from({ length: 14 }, (_, n) => ({
+  const products = Array.from({ length: 20 }, (_, n) => ({
     product: `p-${String(n).padStart(2, '0')}`,
     brand: pick(['Acme', 'Bravo']),
     gtin14: random() < 0.5 ? '04006381333931' : null,
@@ -76,7 +76,7 @@ function findWords(listings: Listing[], product: string): Set<string> {
   const own = listings.filter((one) => one.product === product);
   const counts = new Map<string, number>();
   for (const { title, brand } of own) {
-    const plain = title.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase().replace('0,25 l', '');
+    const plain = title.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase().replace('0,25 l', '0.25');
     const words = plain.split(' ').filter((word) => word !== '' && word !== brand.toLowerCase());
     for (const word of new Set(words.map((one) => one.slice(0, 4)))) counts.set(word, (counts.get(word) ?? 0) + 1);
   }
@@ -102,7 +102,7 @@ function comparePairs(listings: Listing[]): string[] {
 }
 
 test.each([1, 2, 3, 4, 5])(
-  'of the world of seed %i are all pairs of one brand and pack with half of their words',
+  'of the world of seed %i are all pairs of one brand and quantity with half of their words',
   async (seed) => {
     const listings = makeListings(seed);
     await insert(listings);
@@ -122,8 +122,8 @@ const PEN = { brand: 'Acme', gtin14: null, size: 500, price: 10 };
 test('the likeliest pair comes first, with what speaks for and against it', async () => {
   await insert([
     { ...PEN, id: 1, product: 'a-1', site: 1, title: 'Acme ink red 30' },
-    { ...PEN, id: 2, product: 'b-1', site: 1, title: 'Acme ink red 50 0.5 l', price: 20 },
-    { ...PEN, id: 3, product: 'c-1', site: 2, title: 'Ink red 30, 500 ml', price: 11 },
+    { ...PEN, id: 2, product: 'b-1', site: 1, title: 'Acme ink red 50', price: 20 },
+    { ...PEN, id: 3, product: 'c-1', site: 2, title: 'Ink red 30', price: 11 },
   ]);
   const rows = (await find(2)).map((row) => [row.product, row.other, row.match, row.for, row.against]);
   expect(rows).toEqual([
@@ -135,7 +135,29 @@ test('the likeliest pair comes first, with what speaks for and against it', asyn
   ]);
 });
 
-test('a word that more than 30 products of the brand and pack share brings no pair', async () => {
+test('quantities of mapped attributes tell products apart, and numbers of titles are words', async () => {
+  await insert([
+    { ...PEN, id: 1, product: 'a-1', site: 1, title: 'Ink red 500 ml' },
+    { ...PEN, id: 2, product: 'b-1', site: 2, title: 'Ink red 500ml', size: 250 },
+    { ...PEN, id: 3, product: 'c-1', site: 3, title: 'Ink red 0,5 l', size: null },
+  ]);
+  expect((await find()).map((row) => [row.product, row.other, row.for, row.against])).toEqual([
+    [
+      'a-1',
+      'c-1',
+      'brand Acme; words: ink red; prices 0 % apart',
+      'other numbers; only the first: 500; only the other: 0.5',
+    ],
+    [
+      'b-1',
+      'c-1',
+      'brand Acme; words: ink red; prices 0 % apart',
+      'other numbers; only the first: 500; only the other: 0.5',
+    ],
+  ]);
+});
+
+test('a word that more than 30 products of the brand share brings no pair', async () => {
   await insert(
     Array.from({ length: 32 }, (_, n) => ({
       ...PEN,

@@ -99,7 +99,9 @@ describe('watch', () => {
     const file = await list('below.csv', ['product,price,lowest', `${KETTLE},24,20`, `${TOASTER},12,9`]);
     const { code, stdout } = await watch(file, '--compliance', '--json');
     const { rows } = (JSON.parse(stdout) as { error: { facts: { rows: Record<string, unknown>[] } } }).error.facts;
-    expect(rows.map((row) => [row.place, row.shop, row.from_at, row.to_at, row.days, row.lowest_price, row.alarm])).toEqual([
+    expect(
+      rows.map((row) => [row.place, row.shop, row.from_at, row.to_at, row.days, row.lowest_price, row.alarm]),
+    ).toEqual([
       [1, 'Beta', '2026-11-05T10:00:00Z', '2026-11-08T10:00:00Z', 3, 18, null],
       [2, 'Gamma', '2026-11-07T10:00:00Z', null, 5, 19, 'sure'],
       [3, 'Alpha', '2026-11-09T10:00:00Z', null, 3, 19.5, 'sure'],

@@ -116,7 +116,9 @@ async function writeChart(
     width: output.columns,
     style,
   });
-  await output.write(`\n${currency}: ░ lowest to highest price that counts, ━ median, at the end of each UTC day\n\n${chart}`);
+  await output.write(
+    `\n${currency}: ░ lowest to highest price that counts, ━ median, at the end of each UTC day\n\n${chart}`,
+  );
 }
 
 /** Every day from the first to the last; undefined if nobody sold the product then. */
