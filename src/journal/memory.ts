@@ -45,6 +45,8 @@ export interface BrokenExport {
   /** When the last one broke off. */
   at: Date;
   reason: string;
+  /** The format that can't be read: no export is asked for in it again. Undefined if it broke off. */
+  format?: string | undefined;
 }
 
 const memoryEntry = z.discriminatedUnion('type', [
@@ -63,6 +65,7 @@ const memoryEntry = z.discriminatedUnion('type', [
     rows: int64Text,
     at: z.iso.datetime(),
     reason: z.string(),
+    format: z.string().optional(),
   }),
   /** An export that had broken off came whole. */
   z.strictObject({ type: z.literal('whole'), name: z.string() }),
@@ -70,6 +73,8 @@ const memoryEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('probed'), at: z.iso.datetime() }),
   /** When a sample last showed that `changes` of the feed leave out values. */
   z.strictObject({ type: z.literal('partial'), at: z.iso.datetime() }),
+  /** Changes on the longest page of the feed, and when changes last came behind a page that said that none wait. */
+  z.strictObject({ type: z.literal('pages'), longest: z.int().min(0), deniedMoreAt: z.iso.datetime().optional() }),
   /** Counts of checks over all items, from which the next run continues (src/check/kept-counts.ts). */
   z.strictObject({ type: z.literal('counts'), text: z.string() }),
   tryEntry,
@@ -86,6 +91,8 @@ export interface LakeMemory {
   counts: string | undefined;
   probedAt: Date | undefined;
   partialAt: Date | undefined;
+  longestPage: number;
+  deniedMoreAt: Date | undefined;
   /** The newest last. */
   tries: readonly RunTry[];
   /** Number of lines that no longer count, and of all lines. */
@@ -99,12 +106,13 @@ const NOTHING: LakeMemory = {
   ...{ idleRuns: undefined, histories: undefined, plan: undefined, broken: new Map(), counts: undefined },
   probedAt: undefined,
   partialAt: undefined,
+  ...{ longestPage: 0, deniedMoreAt: undefined },
   tries: [],
   ...{ superseded: 0, lines: 0, damaged: [] },
 };
 
 /** Beginnings of lines that the next run writes again. */
-const HINT = /^\{"type":"(?:counts|partial|plan|probed|try)"/;
+const HINT = /^\{"type":"(?:counts|pages|partial|plan|probed|try)"/;
 
 /** Lines may be taken out by hand, so each has a checksum of its own. */
 const MEMORY_FOLD: Fold<MemoryEntry, LakeMemory> = {
@@ -140,9 +148,10 @@ function foldMemory(memory: LakeMemory, entry: MemoryEntry): LakeMemory {
       return { ...memory, plan, ...supersede(memory.plan === undefined ? 0 : 1) };
     }
     case 'broken': {
-      const { name, runs, rows, at, reason } = entry;
+      const { type, at, ...facts } = entry;
+      const { name } = facts;
       const others = [...memory.broken.values()].filter((one) => one.name !== name).slice(1 - MOST_BROKEN);
-      const broken = [...others, { name, runs, rows, at: new Date(at), reason }].map((one) => [one.name, one] as const);
+      const broken = [...others, { ...facts, at: new Date(at) }].map((one) => [one.name, one] as const);
       return { ...memory, broken: new Map(broken), ...supersede(memory.broken.size + 1 - broken.length) };
     }
     case 'whole': {
@@ -153,6 +162,11 @@ function foldMemory(memory: LakeMemory, entry: MemoryEntry): LakeMemory {
       return { ...memory, probedAt: new Date(entry.at), ...supersede(memory.probedAt === undefined ? 0 : 1) };
     case 'partial':
       return { ...memory, partialAt: new Date(entry.at), ...supersede(memory.partialAt === undefined ? 0 : 1) };
+    case 'pages': {
+      const deniedMoreAt = entry.deniedMoreAt === undefined ? undefined : new Date(entry.deniedMoreAt);
+      const before = memory.longestPage === 0 && memory.deniedMoreAt === undefined ? 0 : 1;
+      return { ...memory, longestPage: entry.longest, deniedMoreAt, ...supersede(before) };
+    }
     case 'counts':
       return { ...memory, counts: entry.text, ...supersede(memory.counts === undefined ? 0 : 1) };
     case 'try': {
@@ -206,6 +220,8 @@ function listEntries({
   counts,
   probedAt,
   partialAt,
+  longestPage,
+  deniedMoreAt,
   tries,
 }: LakeMemory): MemoryEntry[] {
   const items = listChain(histories).join(',');
@@ -217,8 +233,14 @@ function listEntries({
     ...(counts === undefined ? [] : [{ type: 'counts', text: counts } as const]),
     ...(probedAt === undefined ? [] : [{ type: 'probed', at: probedAt.toISOString() } as const]),
     ...(partialAt === undefined ? [] : [{ type: 'partial', at: partialAt.toISOString() } as const]),
+    ...(longestPage === 0 ? [] : [writePages(longestPage, deniedMoreAt)]),
     ...tries.map((one): MemoryEntry => ({ type: 'try', ...one })),
   ];
+}
+
+/** The entry with what runs have seen of the pages of the feed. */
+export function writePages(longest: number, deniedAt: Date | undefined): MemoryEntry {
+  return { type: 'pages', longest, ...(deniedAt === undefined ? {} : { deniedMoreAt: deniedAt.toISOString() }) };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Io } from '../io/io.js';
 import { type BrokenExport, listBrokenExports, type Memory } from '../journal/memory.js';
 
 /** Loss of an attempt. */
-export type LostExport = Pick<BrokenExport, 'rows' | 'reason'>;
+export type LostExport = Pick<BrokenExport, 'rows' | 'reason' | 'format'>;
 
 /** True if an export broke off, so that another attempt may bring it whole. */
 export function isBreak(error: unknown): error is PricelakeError {
@@ -25,15 +25,17 @@ export function findRetryAt({ runs, at }: Pick<BrokenExport, 'runs' | 'at'>): Da
   return new Date(at.getTime() + waitMs);
 }
 
-/** Attempts of a run: `usual` ones; after a break in an earlier run one, or none before its time. */
+/** Attempts of a run: `usual` ones; after a break in an earlier run one, or none before its time. None in a format that can't be read. */
 export function countAttempts(broken: BrokenExport | undefined, usual: number, now: Date): number {
   if (broken === undefined) return usual;
+  if (broken.format !== undefined) return 0;
   // A break in the future was noted by a wrong clock, so it is ignored.
   const isDue = now >= findRetryAt(broken) || now < broken.at;
   return isDue ? 1 : 0;
 }
 
 export function refuseBroken(broken: BrokenExport): PricelakeError {
+  if (broken.format !== undefined) return new PricelakeError('contract', explainBroken(broken), { hint: NEVER_AGAIN });
   const nextRunAt = findRetryAt(broken);
   return new PricelakeError('snapshot_incomplete', explainBroken(broken), {
     nextRunAt,
@@ -42,8 +44,13 @@ export function refuseBroken(broken: BrokenExport): PricelakeError {
   });
 }
 
+const NEVER_AGAIN = 'Set source.export to ndjson in the pipeline file. Nothing was asked for, so nothing was paid.';
+
 export function explainBroken(broken: BrokenExport): string {
-  const { name, runs, rows, at } = broken;
+  const { name, runs, rows, at, reason, format } = broken;
+  if (format !== undefined) {
+    return `${reason}; export ${name} announced ${rows} rows at ${at.toISOString()}, and pricelake asks for none as ${format} again: set source.export to ndjson`;
+  }
   const inRuns = runs === 1 ? 'one run' : `${runs} runs`;
   return `export ${name} broke off in ${inRuns}, last at ${at.toISOString()} (${rows} rows announced in total); pricelake tries it again from ${findRetryAt(broken).toISOString()} on`;
 }
@@ -87,16 +94,16 @@ function findWaiting(
   now: Date,
   isWanted: (name: string) => boolean,
 ): BrokenExport | undefined {
-  return broken.find((one) => isWanted(one.name) && countAttempts(one, 1, now) === 0);
+  return broken.find((one) => (isWanted(one.name) || one.format !== undefined) && countAttempts(one, 1, now) === 0);
 }
 
 const REASON_LENGTH = 300;
 
-/** Keeps broken exports in the lake's memory. */
-export function openExportMemory(memory: Pick<Memory, 'state' | 'append'>, io: Io): ExportMemory {
+/** Keeps broken exports in the lake's memory. @param wanted the format in which exports are asked for now */
+export function openExportMemory(memory: Pick<Memory, 'state' | 'append'>, io: Io, wanted: string): ExportMemory {
   return {
-    list: () => listBrokenExports(memory.state),
-    async note(name, { rows, reason }) {
+    list: () => listBrokenExports(memory.state).filter(({ format = wanted }) => format === wanted),
+    async note(name, { rows, reason, format }) {
       const before = memory.state.broken.get(name);
       const one = {
         name,
@@ -104,6 +111,7 @@ export function openExportMemory(memory: Pick<Memory, 'state' | 'append'>, io: I
         rows: (before?.rows ?? 0n) + rows,
         at: io.now(),
         reason: reason.slice(0, REASON_LENGTH),
+        ...(format === undefined ? {} : { format }),
       };
       await memory.append({ type: 'broken', ...one, at: one.at.toISOString() });
       return one;

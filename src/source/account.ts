@@ -30,7 +30,7 @@ interface Caller {
   client: ApiClient;
   io: Io;
   landing: Landing;
-  pipeline: { budget: Budget; source: { baseUrl: string } };
+  pipeline: { budget: Budget; source: { baseUrl: string; export: string } };
   caps: RunCaps;
   memory: Pick<Memory, 'state' | 'append'>;
 }
@@ -76,7 +76,7 @@ export async function openAccount(
     share?.noteExport(rows, blocks);
     onExport?.(rows, blocks);
   };
-  return { plan, gate: new ExportGate(allowance, io, openExportMemory(memory, io), note) };
+  return { plan, gate: new ExportGate(allowance, io, openExportMemory(memory, io, pipeline.source.export), note) };
 }
 
 /** Reads the plan, and limits the client to its rate (section 8) and to the calls that plan and budget leave. */

@@ -63,7 +63,7 @@ export async function exportShard(
 ): Promise<void> {
   const { name, rows } = asked.shard;
   const { memory } = asked.gate;
-  const broken = memory.list().find((one) => one.name === name);
+  const broken = memory.list().find((one) => one.name === name || one.format !== undefined);
   const attempts = countAttempts(broken, ATTEMPTS, io.now());
   if (broken !== undefined && attempts === 0) throw refuseBroken(broken);
   let lost = 0n;
@@ -90,7 +90,10 @@ const OWN_ENDS: readonly string[] = ['stopped', 'deadline', 'disk_full'];
 /** Notes for later runs that this one gave the export up. Returns the error, with the time to try again. */
 async function rememberLoss({ shard, gate }: AskedShard, lost: bigint, error: unknown, io: Io): Promise<unknown> {
   if (lost === 0n || !(error instanceof PricelakeError) || OWN_ENDS.includes(error.code)) return error;
-  const noted = await gate.memory.note(shard.name, { rows: lost, reason: error.message });
+  const { unreadable } = error.facts;
+  const format = typeof unreadable === 'string' ? { format: unreadable } : {};
+  const noted = await gate.memory.note(shard.name, { rows: lost, reason: error.message, ...format });
+  if (noted.format !== undefined) return error;
   const nextRunAt = findRetryAt(noted);
   io.log('warn', 'export.broken', { shard: shard.name, runs: noted.runs, rows: noted.rows, nextRunAt });
   if (!isBreak(error)) return error;

@@ -61,7 +61,10 @@ class Lines implements RowScanner {
 
 const DELIMITERS = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
-/** Refuses an export before its rows arrive: they would count, and cost, in vain. RFC 4180 has commas. */
+/**
+ * Refuses an export whose columns no commas separate, as RFC 4180 has them, before its rows arrive. The service counts
+ * them all the same, so later runs ask for none in this format.
+ */
 function refuseDelimiter(header: Buffer): void {
   const text = header.toString('utf8', 0, 1000);
   if (text.includes(',')) return;
@@ -70,9 +73,7 @@ function refuseDelimiter(header: Buffer): void {
   throw new PricelakeError(
     'contract',
     `/export: ${found[1]} separate the columns of the CSV, but only commas are read`,
-    {
-      hint: 'Set source.export to ndjson in the pipeline file. Nothing was published.',
-    },
+    { unreadable: 'csv', hint: 'Set source.export to ndjson in the pipeline file. Nothing was published.' },
   );
 }
 

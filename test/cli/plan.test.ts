@@ -57,7 +57,7 @@ describe('pricelake plan', () => {
 
   test('exits with 75 when sync would wait for an export that keeps breaking off, and says until when', async () => {
     const lake = await openLake(path.join(folder, 'lake'), { create: true });
-    const memory = openExportMemory(await openMemory(lake, realIo), realIo);
+    const memory = openExportMemory(await openMemory(lake, realIo), realIo, 'ndjson');
     for (let run = 0; run < 2; run++) await memory.note('all', { rows: 120n, reason: 'cut' });
     const error = await refuse({ maxOverage: 1 });
     expect(exitCodeOf(error)).toBe(75);

@@ -50,6 +50,7 @@ test('an export that keeps breaking off: how often, what it took, and when it is
   const memory = openExportMemory(
     await openMemory(await openLake(world.lakePath, { create: false }), createFakeIo()),
     createFakeIo(),
+    'ndjson',
   );
   for (let run = 0; run < 3; run++) await memory.note('all', { rows: 40n, reason: 'the connection closed early' });
   const { text, json } = await status();

@@ -112,15 +112,19 @@ test('an idle run adds lines; what counts no longer is taken out only once it is
     { type: 'counts', text: 'c' },
     { type: 'probed', at: probedAt.toISOString() },
     { type: 'partial', at: probedAt.toISOString() },
+    { type: 'pages', longest: 40 },
+    { type: 'pages', longest: 70, deniedMoreAt: probedAt.toISOString() },
   );
   const memory = await readMemory(lake);
   expect(memory).toMatchObject({
-    lines: 10,
-    superseded: 0,
+    lines: 12,
+    superseded: 1,
     plan: { text: '249' },
     counts: 'c',
     probedAt,
     partialAt: probedAt,
+    longestPage: 70,
+    deniedMoreAt: probedAt,
   });
   expect(await listRuns()).toEqual(['run-0', 'run-1', 'run-2', 'run-3']);
   expect([[...listReadHistories(memory)], listBrokenExports(memory)]).toMatchObject([[1n], [{ name: 'a' }]]);

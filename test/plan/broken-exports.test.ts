@@ -60,7 +60,7 @@ test.each<[string, PricelakeError | Error, boolean, boolean]>([
 async function open(lake: Lake, io: Io) {
   const memory = await openMemory(lake, createFakeIo());
   onTestFinished(() => memory.close());
-  return openExportMemory(memory, io);
+  return openExportMemory(memory, io, 'ndjson');
 }
 
 test('what broke off is remembered by the next process, run by run, until it comes whole', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { estimateRun } from '../../src/run/plan/estimate-run.js';
 import type { SandboxOptions } from '../../src/sandbox/start.js';
-import { changeText, openWorld, readItems, readLake, readTruth, type World } from './world.js';
+import { changeText, openWorld, readItems, readLake, readTruth, testIo, type World } from './world.js';
 
 let world: World;
 afterEach(() => world.close());
@@ -55,6 +56,30 @@ describe('a copy by CSV', () => {
     expect(row).toMatchObject({ rejected: BigInt(damaged), schema_drift: '[]' });
     expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
   });
+
+  test.each([';', '\t'])(
+    'whose columns %j separates is paid for once, and read by pages until ndjson is set',
+    async (mark) => {
+      const separate = changeText(/\/export$/, (text) => (text.startsWith('{') ? text : text.replaceAll(',', mark)));
+      world = await openWorld({ items: 60, sites: 3, exportShape: 'dotted', intercept: separate });
+      world.pipeline.source.export = 'csv';
+      await expect(world.sync()).rejects.toMatchObject({
+        code: 'contract',
+        facts: { hint: expect.stringContaining('Set source.export to ndjson') },
+      });
+      const said = await estimateRun(world.pipeline, testIo);
+      expect(said.steps.find(({ step }) => step === 'pages')?.basis).toContain('set source.export to ndjson');
+      expect(said.exportRows).toBe(0n);
+      expect((await world.sync()).row).toMatchObject({ mode: 'snapshot', items: 60n, caught_up: true });
+      world.pipeline.source.mode = 'snapshot';
+      await world.sync();
+      expect(formats()).toEqual(['csv']);
+      expect(await readItems(world.lakePath)).toEqual(await readTruth(world.sandbox));
+      world.pipeline.source.export = 'ndjson';
+      await world.sync();
+      expect(formats()).toEqual(['csv', 'ndjson']);
+    },
+  );
 
   test('may be split by website, and go on where it was stopped', async () => {
     world = await openWorld({ items: 60, sites: 3, history: 'none', faults: ['export:drop@3-'] });

@@ -42,7 +42,7 @@ function startItems(changed: number[], visible: number[] = changed, breakAt = 0)
 async function openRemembered(lake: Lake, io: Io) {
   const memory = await openMemory(lake, createFakeIo());
   onTestFinished(() => memory.close());
-  return openExportMemory(memory, io);
+  return openExportMemory(memory, io, 'ndjson');
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);

@@ -62,7 +62,10 @@ export async function readStatus(
     open: await inspectOpenRun(lake, lock?.alive === true),
     webhooks: await countFiles(lake.root),
     budget: readBudget(memory, service, budget, io),
-    brokenExports: listBrokenExports(memory).map((broken) => ({ ...broken, retryAt: findRetryAt(broken) })),
+    brokenExports: listBrokenExports(memory).map((broken) => ({
+      ...broken,
+      retryAt: broken.format === undefined ? findRetryAt(broken) : undefined,
+    })),
     lag: service === undefined ? undefined : await measureLag(db, pointer, service),
     /** The newest processes: each one's work, and why some failed. */
     tries: memory.tries.slice(-RUNS_SHOWN).reverse(),

@@ -45,7 +45,11 @@ export const statusResult = z.object({
     })
     .optional(),
   brokenExports: z.array(
-    z.object({ name: z.string(), runs: z.number(), rows: int64, at: time, reason: z.string(), retryAt: time }),
+    z.object({
+      ...{ name: z.string(), runs: z.number(), rows: int64, at: time, reason: z.string() },
+      /** None for a format that can't be read. */
+      ...{ format: z.string().optional(), retryAt: time.optional() },
+    }),
   ),
   lag: z
     .object({ newestChange: int64.optional(), newestAt: time.optional(), isBehind: z.boolean(), seconds: z.number() })

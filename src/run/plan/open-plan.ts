@@ -33,7 +33,9 @@ export async function openPlan(
   const planner = await RunPlanner.open(source, reading);
   const account = await reading;
   if (account !== undefined) world.drift.look('/plan', { status: account.plan.status ?? null });
-  const gate = account?.gate ?? new ExportGate(NO_EXPORTS, world.io, openExportMemory(memory, world.io));
+  const gate =
+    account?.gate ??
+    new ExportGate(NO_EXPORTS, world.io, openExportMemory(memory, world.io, world.pipeline.source.export));
   return { planner, account, gate };
 }
 
