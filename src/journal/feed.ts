@@ -5,6 +5,8 @@ import type { Dataset, EntryOf, Part, RunEntry } from './run-entry.js';
 export interface FeedProgress {
   nextCursor: bigint;
   hasMore: boolean;
+  /** Number of changes that landed with its last page. */
+  rows: number;
   /** True if a page was read since `bound` was noted; always true for a single feed. */
   isSinceBound: boolean;
   /** Its end; undefined until it is reached. */
@@ -17,6 +19,8 @@ export interface Feed {
   /** Changes whose item is null. */
   unnamed: number;
   bytes: number;
+  /** Number of changes of the longest page. */
+  longest: number;
   parts: ReadonlyMap<Dataset, FeedProgress>;
   /** Cursors behind which a part began to be read, or began again. */
   starts: readonly bigint[];
@@ -28,7 +32,7 @@ export interface Feed {
 
 export const FEED: Part<Feed> = {
   start: {
-    ...{ changes: 0, unnamed: 0, bytes: 0, parts: new Map(), starts: [] },
+    ...{ changes: 0, unnamed: 0, bytes: 0, longest: 0, parts: new Map(), starts: [] },
     ...{ bound: undefined, done: undefined },
   },
   step: foldFeed,
@@ -49,7 +53,7 @@ function foldFeed(feed: Feed, entry: RunEntry): Feed {
       return addPage(feed, entry);
     case 'feed.part': {
       const { dataset, cursor } = entry;
-      const part = feed.parts.get(dataset) ?? { nextCursor: cursor, hasMore: false, isSinceBound: true };
+      const part = feed.parts.get(dataset) ?? { nextCursor: cursor, hasMore: false, rows: 0, isSinceBound: true };
       return { ...feed, parts: new Map(feed.parts).set(dataset, { ...part, end: cursor }) };
     }
     case 'feed.done':
@@ -66,7 +70,11 @@ function addPage(feed: Feed, { dataset, after, nextCursor, hasMore, ...page }: E
     changes: feed.changes + page.rows,
     unnamed: feed.unnamed + (page.unnamed ?? 0),
     bytes: page.end,
-    parts: new Map(feed.parts).set(dataset, { nextCursor, hasMore, isSinceBound: true, end: before?.end }),
+    longest: Math.max(feed.longest, page.rows),
+    parts: new Map(feed.parts).set(dataset, {
+      ...{ nextCursor, hasMore, rows: page.rows },
+      ...{ isSinceBound: true, end: before?.end },
+    }),
     starts: before?.nextCursor === after ? feed.starts : [...feed.starts, after],
   };
 }

@@ -13,11 +13,11 @@ import type { DatasetPart } from './dataset-client.js';
 import type { LandedEvents } from './events.js';
 import { createFeedGuard, type FeedEnd, type FeedGuard } from './feed-guard.js';
 import { leaveOutSeen, type ReadOverlap } from './feed-overlap.js';
+import { FeedPages, PAGE_LIMIT, type PageMemory } from './feed-pages.js';
 import { hasItem, readChangeId, readFeedPage } from './page.js';
 import { RowFile } from './row-file.js';
 
 const FEED_FILE = 'feed.ndjson';
-const PAGE_LIMIT = 1000;
 
 /** The part of the feed that has landed. */
 export interface LandedFeed {
@@ -46,6 +46,19 @@ export interface FeedPart extends DatasetPart {
   watermark?: bigint;
 }
 
+/** The surroundings in which a feed is read, beside the service. */
+export interface FeedWorld {
+  io: Io;
+  memory: PageMemory;
+}
+
+/** Those that judge where a feed ends. */
+interface FeedJudges {
+  guard: FeedGuard;
+  pages: FeedPages;
+  io: Io;
+}
+
 const newestChange = z.looseObject({ changes: z.array(z.looseObject({ id: int64 })) });
 
 /** Id of the newest change (section 4, /changes/recent). The feed shows every change up to it. */
@@ -71,12 +84,12 @@ export async function landFeed(
   landing: Landing,
   parts: readonly FeedPart[],
   hasFeed: boolean,
-  io: Io,
+  world: FeedWorld,
 ): Promise<LandedFeed | undefined> {
   const { journal } = landing;
   const landed = journal.state.feed;
   if (landed.done === undefined && !hasFeed && landed.changes === 0) return undefined;
-  const { cursor, complete, at } = landed.done ?? (await pullFeed(client, landing, parts, hasFeed, io));
+  const { cursor, complete, at } = landed.done ?? (await pullFeed(client, landing, parts, hasFeed, world));
   const { changes, unnamed, bytes } = journal.state.feed;
   return { file: path.join(landing.folder, FEED_FILE), changes, unnamed, bytes, cursor, complete, at };
 }
@@ -87,17 +100,19 @@ async function pullFeed(
   landing: Landing,
   parts: readonly FeedPart[],
   hasFeed: boolean,
-  io: Io,
+  { io, memory }: FeedWorld,
 ): Promise<Pick<LandedFeed, 'cursor' | 'complete' | 'at'>> {
   const bound = parts.length > 1 && hasFeed ? await landBound(client, landing, io) : undefined;
   const guard = createFeedGuard(() => findEnd(client, io), least(parts.map(({ from }) => from)));
+  const pages = new FeedPages(memory, landing.journal.state.feed.longest, io.now());
   const cursors = hasFeed
-    ? await pullParts(landing, parts, bound?.newest, guard, io)
+    ? await pullParts(landing, parts, bound?.newest, { guard, pages, io })
     : parts.map((part) => findProgress(landing, part)?.nextCursor ?? part.from);
   if (hasFeed) {
     const { changes, bytes } = landing.journal.state.feed;
     const rows = BigInt(changes);
     io.progress({ step: 'feed', rows, totalRows: rows, isEstimate: false, bytes, done: true });
+    await pages.remember();
   }
   const done = {
     cursor: least(cursors),
@@ -123,6 +138,12 @@ function findProgress({ journal }: Landing, { dataset }: FeedPart): FeedProgress
 
 const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 
+function greatest(ids: Iterable<bigint>): bigint {
+  let found = 0n;
+  for (const id of ids) if (id > found) found = id;
+  return found;
+}
+
 /** The least of some ids. */
 export function least(ids: readonly bigint[]): bigint {
   let found = ids[0] ?? 0n;
@@ -135,8 +156,7 @@ async function pullParts(
   landing: Landing,
   parts: readonly FeedPart[],
   newest: bigint | undefined,
-  guard: FeedGuard,
-  io: Io,
+  judges: FeedJudges,
 ): Promise<bigint[]> {
   const { journal } = landing;
   if (newest !== undefined && parts.every(({ from }) => newest <= from)) return parts.map(({ from }) => from);
@@ -144,7 +164,7 @@ async function pullParts(
   for (const part of parts) {
     const { dataset, client } = part;
     const ended = findProgress(landing, part)?.end;
-    const cursor = ended ?? (await pullPart(landing, part, parts.length === 1, guard, io));
+    const cursor = ended ?? (await pullPart(landing, part, parts.length === 1, judges));
     if (newest !== undefined && ended === undefined) {
       await journal.append({ type: 'feed.part', dataset, cursor, calls: client.calls() });
     }
@@ -198,7 +218,12 @@ class FeedTotal {
 }
 
 /** Reads the pages of a part until nothing more waits, or to the end that a growing feed had. Returns its cursor. */
-async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard: FeedGuard, io: Io): Promise<bigint> {
+async function pullPart(
+  landing: Landing,
+  part: FeedPart,
+  isOnly: boolean,
+  { guard, pages, io }: FeedJudges,
+): Promise<bigint> {
   const { client, dataset, from, overlap } = part;
   const last = findProgress(landing, part);
   let { changes: rows, bytes } = landing.journal.state.feed;
@@ -208,9 +233,12 @@ async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard
   let known = from;
   const total = new FeedTotal();
   // The feed shows every change up to the watermark, so reading continues behind a page that ends before it.
-  const isBehind = () => isOnly && larger(cursor, known) < (part.watermark ?? 0n);
+  // It also shows what history holds of the changes that are read again.
+  const newestKnown = overlap === undefined ? 0n : greatest(overlap.known);
+  const isBehind = () => cursor < newestKnown || (isOnly && larger(cursor, known) < (part.watermark ?? 0n));
+  const mayGoOn = pages.follow(isOnly && part.watermark !== undefined);
   // The end that an earlier try reached may have moved.
-  let hasMore = last?.isSinceBound === true ? last.hasMore || isBehind() : true;
+  let hasMore = last?.isSinceBound === true ? last.hasMore || mayGoOn(last, isBehind()) : true;
   try {
     while (hasMore) {
       const { body, after } = await fetchPage(part, cursor, io);
@@ -231,7 +259,7 @@ async function pullPart(landing: Landing, part: FeedPart, isOnly: boolean, guard
         await requireDisk(landing.folder, { items: 0n, changes: BigInt(rows) });
       }
       cursor = nextCursor;
-      hasMore = goesOn || (page.changes.length > 0 && isBehind());
+      hasMore = goesOn || mayGoOn({ ...page, rows: page.changes.length }, isBehind());
       // The only feed is done when all are. If there are several, the others are still to come.
       if (hasMore || !isOnly) {
         const all = BigInt(rows);

@@ -156,11 +156,17 @@ describe('the feed', () => {
     const read = [begin, bound, page(1n, 0n, 10n), page(1n, 10n, 20n, false), part, page(2n, 0n, 5n)];
     const { feed } = foldRun(read);
     expect(feed.bound?.isOfThisTry).toBe(true);
-    expect(feed.parts.get(1n)).toEqual({ nextCursor: 20n, hasMore: false, isSinceBound: true, end: 20n });
-    expect(feed.parts.get(2n)).toEqual({ nextCursor: 5n, hasMore: true, isSinceBound: true, end: undefined });
+    expect(feed.parts.get(1n)).toEqual({ nextCursor: 20n, hasMore: false, rows: 1, isSinceBound: true, end: 20n });
+    expect(feed.parts.get(2n)).toEqual({ nextCursor: 5n, hasMore: true, rows: 1, isSinceBound: true, end: undefined });
     expect(foldRun([...read, again]).feed.bound?.isOfThisTry).toBe(false);
     const next = foldRun([...read, again, bound]).feed;
-    expect(next.parts.get(1n)).toEqual({ nextCursor: 20n, hasMore: false, isSinceBound: false, end: undefined });
+    expect(next.parts.get(1n)).toEqual({
+      nextCursor: 20n,
+      hasMore: false,
+      rows: 1,
+      isSinceBound: false,
+      end: undefined,
+    });
   });
 
   test('notes where it began to be read, or began again', () => {

@@ -14,6 +14,8 @@ async function openLate(habits: Partial<Habits> = {}): Promise<Simulation> {
   await simulation.sync();
   simulation.world.settle(300);
   await simulation.sync();
+  // The changes so far are not read again.
+  simulation.world.now += 3600n * SECOND;
   return simulation;
 }
 

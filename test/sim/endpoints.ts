@@ -112,7 +112,8 @@ function viewFeedPage({ world, delivered }: Account, query: URLSearchParams): Wi
   for (const change of page) if (!isBadChange(habits, change)) delivered.add(change.id);
   const isScanned = page.length === waiting.length;
   const isMore = !isScanned || scanned.length < behind.length;
-  const hasMore = isMore || (habits.emptyLastPage && page.length > 0);
+  const isDenied = habits.deniesMore && page.length > 0;
+  const hasMore = !isDenied && (isMore || (habits.emptyLastPage && page.length > 0));
   const newest = habits.idleCursor === 'newest' ? (world.feed().at(-1)?.id ?? 0n) : after;
   const end = page.at(-1)?.id ?? (newest > after ? newest : after);
   const nextCursor = isScanned && isMore ? (scanned.at(-1)?.id ?? end) : end;

@@ -95,6 +95,7 @@ export const READINGS = {
   csvMark: gap('CSV begins with a byte order mark', [false, true]),
   csvQuotes: gap('texts in CSV stand in quotes', ['where needed', 'always']),
   shortPages: gap('feed pages hold fewer changes than asked for', [false, true]),
+  deniesMore: gap('hasMore is false behind changes, though others wait', [false, true], 4),
   lastCursor: gap('nextCursor of the last page', ['told', 'null']),
   scannedChanges: gap(
     'changes that the feed looks through for a page: of none of them it may be asked for',

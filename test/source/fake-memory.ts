@@ -1,5 +1,6 @@
 import type { BrokenExport } from '../../src/journal/memory.js';
 import type { ExportMemory, LostExport } from '../../src/plan/broken-exports.js';
+import type { PageMemory } from '../../src/source/feed-pages.js';
 
 const EPOCH = () => new Date(0);
 
@@ -16,4 +17,16 @@ export function fakeMemory(broken?: BrokenExport, now = EPOCH) {
     forget: async (name) => void forgotten.push(name),
   };
   return { memory, noted, forgotten };
+}
+
+/** A lake that remembers pages of the feed as long as they may be, and what it is told of them. */
+export function fakePages(longestPage = 1000, deniedMoreAt?: Date) {
+  const memory: PageMemory = {
+    state: { longestPage, deniedMoreAt },
+    append: async (...entries) => {
+      for (const entry of entries) if (entry.type === 'pages') noted.push(entry);
+    },
+  };
+  const noted: unknown[] = [];
+  return { memory, noted };
 }

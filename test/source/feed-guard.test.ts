@@ -4,6 +4,7 @@ import { FEED_PACE, LONG_FEED_PAGES, MAX_EMPTY_PAGES } from '../../src/io/limits
 import { listParts } from '../../src/source/dataset-client.js';
 import { landFeed } from '../../src/source/feed.js';
 import { type LocalService, sendJson, startService } from '../api/local-service.js';
+import { fakePages } from './fake-memory.js';
 import { openLanding, readLanded, reopenLanding } from './landing.js';
 
 const NEWEST = 60n;
@@ -33,13 +34,10 @@ function startFeed(
 }
 
 async function pull(service: LocalService, from = 0n) {
-  return landFeed(
-    service.client,
-    await openLanding(),
-    [{ dataset: undefined, client: service.client, from }],
-    true,
-    service.io,
-  );
+  return landFeed(service.client, await openLanding(), [{ dataset: undefined, client: service.client, from }], true, {
+    io: service.io,
+    memory: fakePages().memory,
+  });
 }
 
 const countRecent = ({ urls }: LocalService) => urls.filter((url) => url.includes('/changes/recent')).length;
@@ -94,7 +92,9 @@ describe('the feed', () => {
     const part = { dataset: undefined, client: service.client, from: 0n };
     const next = await reopenLanding();
     const before = asked().length;
-    await expect(landFeed(service.client, next, [part], true, service.io)).rejects.toMatchObject({ code: 'contract' });
+    await expect(
+      landFeed(service.client, next, [part], true, { io: service.io, memory: fakePages().memory }),
+    ).rejects.toMatchObject({ code: 'contract' });
     expect(asked()[before]).toBe(last);
     expect(new Set(await readLanded(next, 'feed.ndjson')).size).toBe(2 * (before - 1));
   });
@@ -168,7 +168,10 @@ describe('the feed', () => {
       sendJson(response, 200, `{"changes":[${isNews ? `{"id":${last}}` : ''}],"hasMore":false,"nextCursor":99}`);
     });
     const parts = listParts(service.client, [...newest.keys()]).map((part) => ({ ...part, from: 0n }));
-    const landed = await landFeed(service.client, await openLanding(), parts, true, service.io);
+    const landed = await landFeed(service.client, await openLanding(), parts, true, {
+      io: service.io,
+      memory: fakePages().memory,
+    });
     expect(landed).toMatchObject({ changes: 2, cursor: NEWEST });
   });
 

@@ -77,7 +77,7 @@ export async function landRun(
 ): Promise<LandedInput> {
   const copy = new ItemCopy(world, found, ledger.landing, engine.typing, planned);
   for (;;) {
-    const landed = await landByPlan(world, found, ledger.landing, engine.graph, { ...planned, copy });
+    const landed = await landByPlan(world, found, ledger, engine.graph, { ...planned, copy });
     if (landed !== undefined) {
       await probeSites(world, ledger, planned.planner);
       return landed;
@@ -97,7 +97,7 @@ export async function isIdle(found: FoundLake, { journal }: Landing, landed: Lan
 async function landByPlan(
   { client, io }: World,
   found: FoundLake,
-  landing: Landing,
+  { landing, memory }: Ledger,
   graph: RelationGraph,
   { planner, account, copy }: PlannedRun & { copy: ItemCopy },
 ): Promise<LandedInput | undefined> {
@@ -115,7 +115,7 @@ async function landByPlan(
   // The watermark has landed by now: the feed usually begins there if the lake has no cursor.
   const plan = await planner.plan();
   const feeds = listFeedParts(client, plan, (ids) => findRejectedChanges(graph, before, ids));
-  const feed = await landFeed(client, landing, feeds, plan.feed.isRead, io).catch((error: unknown) => {
+  const feed = await landFeed(client, landing, feeds, plan.feed.isRead, { io, memory }).catch((error: unknown) => {
     if (mode !== 'feed' || !isCursorRefused(error)) throw error;
     planner.note({ cursorRefused: error.message });
     return 'refused' as const;

@@ -12,6 +12,7 @@ import { type DatasetPart, listParts } from '../../source/dataset-client.js';
 import { countItems } from '../../source/datasets.js';
 import { fetchFeedPage, readNewestChange } from '../../source/feed.js';
 import { leaveOutSeen } from '../../source/feed-overlap.js';
+import { mayBeCut, PAGE_LIMIT, recallPages } from '../../source/feed-pages.js';
 import { type FeedPage, readFeedPage, readItemId } from '../../source/page.js';
 import type { FeedOverlap } from '../../tables/cursor-window.js';
 import { findRejectedChanges } from './read-overlap.js';
@@ -72,9 +73,7 @@ export interface WaitingFeed {
   page?: Omit<FeedPage, 'changes'> & { changes: readonly Slice[] };
 }
 
-const PAGE_LIMIT = 1_000;
-
-type FeedSource = Pick<FactSource, 'client' | 'journal' | 'graph' | 'before'>;
+type FeedSource = Pick<FactSource, 'client' | 'journal' | 'graph' | 'before' | 'memory' | 'io'>;
 
 /**
  * Reads the page of the feed that the run would begin with (section 4, /changes), and if more waits, the newest change.
@@ -86,12 +85,15 @@ export async function estimateFeed(source: FeedSource, starts: readonly FeedStar
   const isOne = starts.length === 1;
   if (!isOne && !isNew && !(await hasNews(client, starts))) return { changes: { count: 0n, calls: 1, exact: true } };
   const waiting: WaitingFeed[] = [];
-  for (const { dataset, from, overlap } of starts) {
+  for (const { dataset, from, overlap, watermark } of starts) {
     const after = journal.state.feed.parts.get(dataset)?.nextCursor ?? overlap?.after ?? from;
     const [part] = listParts(client, [dataset]);
     // Such a feed begins about where it ends, so one page brings all.
     if (after === undefined || part === undefined) waiting.push({ changes: { count: 0n, calls: 1, exact: false } });
-    else waiting.push(await readPart(source, { ...part, from: from ?? 0n, overlap }, after));
+    else {
+      const hasMark = isOne && watermark !== undefined;
+      waiting.push(await readPart(source, { ...part, from: from ?? 0n, overlap, hasMark }, after));
+    }
   }
   const [first] = waiting;
   if (isOne && first !== undefined) return first;
@@ -108,7 +110,7 @@ async function hasNews(client: ApiClient, starts: readonly FeedStart[]): Promise
 
 async function readPart(
   source: FeedSource,
-  part: DatasetPart & { from: bigint; overlap: FeedOverlap | undefined },
+  part: DatasetPart & { from: bigint; overlap: FeedOverlap | undefined; hasMark: boolean },
   start: bigint,
 ): Promise<WaitingFeed> {
   const { client, from } = part;
@@ -118,17 +120,19 @@ async function readPart(
   const overlap = part.overlap && { ...part.overlap, findRejected };
   const changes = overlap === undefined ? page.changes : await leaveOutSeen({ body, ...page }, after, from, overlap);
   const rows = BigInt(page.changes.length);
+  const seen = recallPages(source.memory.state, source.io.now());
+  const isCut = mayBeCut({ ...page, rows: page.changes.length }, seen, part.hasMark);
   // The service may put fewer changes on a page than asked for, even none while more wait.
-  const pageSize = page.hasMore && rows > 0n ? page.changes.length : PAGE_LIMIT;
+  const pageSize = (page.hasMore || isCut) && rows > 0n ? page.changes.length : PAGE_LIMIT;
   const count = (all: bigint, news: bigint): Count => ({
     count: news,
-    calls: countPages(all, pageSize),
-    exact: !page.hasMore,
+    calls: countPages(all, pageSize) + (isCut ? 1 : 0),
+    exact: !page.hasMore && !isCut,
   });
   const news = BigInt(changes.length);
   const found = { body, page: { ...page, changes } };
   const [first] = page.changes;
-  if (!page.hasMore || first === undefined) return { ...found, changes: count(rows, news) };
+  if (!(page.hasMore || isCut) || first === undefined) return { ...found, changes: count(rows, news) };
   const ids = { first: readItemId(body, first), last: page.nextCursor, rows };
   const newest = (await readNewestChange(client)) ?? page.nextCursor;
   const all = extrapolateChanges(ids, newest);

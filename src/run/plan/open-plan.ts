@@ -35,7 +35,7 @@ export async function openPlan(
   if (account !== undefined) world.drift.look('/plan', { status: account.plan.status ?? null });
   const gate =
     account?.gate ??
-    new ExportGate(NO_EXPORTS, world.io, openExportMemory(memory, world.io, world.pipeline.source.export));
+    new ExportGate(NO_EXPORTS, world.io, openExportMemory(memory, world.io, found.pipeline.source.export));
   return { planner, account, gate };
 }
 

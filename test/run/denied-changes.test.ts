@@ -1,0 +1,59 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { estimateRun } from '../../src/run/plan/estimate-run.js';
+import { events } from '../sim/events.js';
+import type { Habits } from '../sim/habits.js';
+import { openSimulation, type Simulation } from '../sim/simulation.js';
+
+async function open(habits: Partial<Habits>): Promise<Simulation> {
+  const simulation = await openSimulation({ seed: 11, items: 60, habits });
+  onTestFinished(() => simulation.close());
+  return simulation;
+}
+
+/** The stock of so many listed items changes. */
+function changeStocks({ world }: Simulation, count: number): void {
+  const listed = world.visibleItems().filter(({ removedAt }) => removedAt === null);
+  for (let n = 0; n < count; n++) events.changeStock(world, listed[n % listed.length] as (typeof listed)[0]);
+  world.settle();
+}
+
+const feedCalls = ({ service }: Simulation) => service.requests.filter((request) => request.startsWith('/changes?'));
+
+const DENYING: Partial<Habits> = { shortPages: true, deniesMore: true };
+
+test.each<[string, Partial<Habits>]>([
+  ['whose history took several pages', DENYING],
+  ['whose history is not read', { ...DENYING, history: 'none' }],
+  ['of two datasets', { ...DENYING, scope: 'two' }],
+])('a service that denies waiting changes is read to the end by the feed: %s', async (_name, habits) => {
+  const simulation = await open(habits);
+  const { sync, world, expectCopy, service } = simulation;
+  await sync();
+  world.settle();
+  await sync();
+  for (const count of [45, 90]) {
+    changeStocks(simulation, count);
+    service.requests.length = 0;
+    const report = await sync();
+    expect(report.row).toMatchObject({ mode: 'feed', caught_up: true });
+    expect(feedCalls(simulation).length).toBeGreaterThan(2);
+    await expectCopy(report, true);
+  }
+});
+
+test('a service that says when more waits is asked once more only behind a page as long as any so far', async () => {
+  const simulation = await open({ history: 'none' });
+  const { sync, service, pipeline, io } = simulation;
+  pipeline.source.feedOverlap = 0;
+  await sync();
+  const calls: number[] = [];
+  for (const count of [120, 120, 60, 140, 139, 0]) {
+    changeStocks(simulation, count);
+    const said = await estimateRun(pipeline, io);
+    service.requests.length = 0;
+    await sync();
+    calls.push(feedCalls(simulation).length);
+    expect(said.steps.find(({ step }) => step === 'feed')?.calls).toBe(calls.at(-1));
+  }
+  expect(calls).toEqual([2, 2, 1, 2, 1, 1]);
+});
