@@ -10,10 +10,12 @@ export function isClearlyFewer(came: bigint, counted: bigint, moved = 0n): boole
   return counted - came > moved + (share > ALWAYS_ACCEPTED ? share : ALWAYS_ACCEPTED);
 }
 
-/** The listed items of a complete copy, beside those that `/facets` counts. */
+/** The listed items of a complete copy, beside those that the service counts. */
 export interface ListedCounts {
-  /** Undefined if `/facets` was not asked. */
+  /** Undefined if the service was not asked. */
   counted: bigint | undefined;
+  /** The endpoint that counts them. Default `/facets`. */
+  counter?: string;
   listed: bigint;
   /** The same with each item counted in each of its datasets, as a service may do. */
   listedByDataset: bigint;
@@ -44,13 +46,15 @@ export interface CopyVerdict {
  * how it is listed.
  */
 export function judgeCopy(counts: ListedCounts, reads: Record<'listed' | 'removed', MissingReads>): CopyVerdict {
-  const { counted = 0n, listed: came, listedByDataset, moved } = counts;
+  const { counted = 0n, counter = '/facets', listed: came, listedByDataset, moved } = counts;
   const isShort = isClearlyFewer(came, counted, moved) && isClearlyFewer(listedByDataset, counted, moved);
   const lacking = isShort ? counted - came : 0n;
   const { listed, removed } = reads;
   const reasons = [
     ...(isShort
-      ? [`the copy is not complete: it lists ${formatCount(came)} of ${countOf(counted, 'item')} that /facets counts`]
+      ? [
+          `the copy is not complete: it lists ${formatCount(came)} of ${countOf(counted, 'item')} that ${counter} counts`,
+        ]
       : []),
     ...[listed, removed].filter((one) => !isProved(one)).map(explainMissing),
   ];

@@ -105,6 +105,26 @@ function expectEquation({ received, written, rejected, deduplicated }: RunReport
 const lockAllBut = (datasets: number | null) =>
   world.sandbox.changeAccount({ limits: { ratePerSecond: null, ...(datasets === null ? {} : { datasets }) } });
 
+test('a new dataset that comes empty, though /datasets counts its items, is not caught up; a later run brings them', async () => {
+  choose([ELECTRONICS]);
+  await world.sync();
+  choose([ELECTRONICS, CENTRAL]);
+  const hide = (answer: string) => () => Promise.resolve(new Response(answer, { headers: { 'X-Export-Rows': '0' } }));
+  const page = JSON.stringify({ content: [], page: 0, size: 1, totalElements: 0, totalPages: 0 });
+  world.intercept = async (request, next) => {
+    const url = new URL(request.url);
+    if (ofDataset('/export', CENTRAL)(url)) return hide('')();
+    return ofDataset('/items', CENTRAL)(url) ? hide(page)() : next(request);
+  };
+  const { row } = await world.sync();
+  expect(row).toMatchObject({ mode: 'feed', caught_up: false, caught_up_at: null });
+  expect(row.listing_unknown).toBeGreaterThan(0n);
+  expect(row.reason).toMatch(/the copy is not complete: it lists 0 of \d+ items that \/datasets counts/);
+  world.intercept = undefined;
+  expect((await world.sync()).row).toMatchObject({ mode: 'poll', listing_unknown: 0n, caught_up: true });
+  await expectExactCopy([ELECTRONICS, CENTRAL], false);
+});
+
 test('a list that grows copies what is new to it alone, with its history; one that shrinks is refused', async () => {
   choose([ELECTRONICS]);
   Object.assign(world.pipeline.proof, { products: true, sample: 5 });

@@ -66,7 +66,7 @@ export async function applyRun(
   step.add(rows, 0);
   const read = await readLandedChanges(found.before, engine.graph, landed, datasets, changeFiles);
   const moment = await fixMoment(world, landing);
-  const copy = await findCopy(engine, read, facets, moment);
+  const copy = await findCopy(engine, read, { facets, datasets }, moment);
   const provesAbsence = await proveCopy(world, landing, engine, landed.account, copy);
   await establishListing({ ...world, ...read, found, landing, engine });
   const unlisted = [...landing.journal.state.listing.gone];
@@ -115,17 +115,19 @@ export async function settleTally(
   return readPublishable(landing);
 }
 
-/** A complete copy, typed; undefined where the run takes none. */
+/** A complete copy of all items, or in a run by the feed of new datasets, typed; undefined where the run takes none. */
 async function findCopy(
   { typing }: Engine,
   { landed, reader, lake, changes, pending, names }: ReadChanges,
-  facets: string | undefined,
+  { facets, datasets }: { facets: string | undefined; datasets: LandedDatasets },
   { at, serviceAt }: Moment,
 ): Promise<ProvedCopy | undefined> {
-  if (landed.mode !== 'snapshot') return undefined;
+  const { mode } = landed;
+  const added = mode === 'feed' ? datasets.datasets.filter(({ id }) => landed.added.includes(id)) : undefined;
+  if (mode === 'poll' || added?.length === 0) return undefined;
   const files = await typing.finish();
   const rows = { exported: await reader.exported(files), landedRows: countTyped(files), items: lake.items };
-  return { ...rows, changes: changes.typed, pending, names, facets, at: serviceAt ?? at };
+  return { ...rows, changes: changes.typed, pending, names, facets, added, at: serviceAt ?? at };
 }
 
 /** Has the items read that are needed, and merges all into the items so far. */

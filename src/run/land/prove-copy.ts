@@ -5,12 +5,13 @@ import type { Landing } from '../../journal/landings.js';
 import { countCallsLeft } from '../../plan/allowance.js';
 import { type CopyVerdict, judgeCopy, type MissingReads } from '../../plan/judge-copy.js';
 import type { Account } from '../../source/account.js';
+import type { LandedDatasets } from '../../source/datasets.js';
 import { cutItemTails, listItemFiles, readLandedIds } from '../../source/item-files.js';
 import { landSingles } from '../../source/listing.js';
 import { allowSkipping } from '../../source/sample.js';
 import type { RelationGraph } from '../../sql/graph.js';
 import type { Relation } from '../../sql/relation.js';
-import { code, sql, writeTyped } from '../../sql/sql.js';
+import { code, type Sql, sql, writeTyped } from '../../sql/sql.js';
 import { LAG_MS } from '../../tables/table.js';
 import type { Engine, World } from '../open/run-parts.js';
 import { loadFacets } from './land-comparisons.js';
@@ -26,6 +27,8 @@ export interface ProvedCopy {
   names: DatasetNames;
   /** Answer of `/facets`; undefined where it was not asked. */
   facets: string | undefined;
+  /** Datasets that are new to the lake, as the service describes them; undefined for a copy of all items. */
+  added: LandedDatasets['datasets'] | undefined;
   at: string;
 }
 
@@ -47,33 +50,78 @@ export async function proveCopy(
   copy: ProvedCopy | undefined,
 ): Promise<CopyVerdict['provesAbsence']> {
   if (copy === undefined) return { listed: false, removed: false };
+  if (copy.added !== undefined) {
+    if (account !== undefined) await proveAdded(world, landing, graph, copy, copy.added);
+    return { listed: false, removed: false };
+  }
   const { journal } = landing;
   const isWhole = copy.exported.tally.typed === copy.landedRows;
   const missing = isWhole ? await findMissing(graph, copy) : undefined;
   const isDone = journal.state.listing.done !== undefined || account === undefined;
   if (missing !== undefined && !isDone) await readMissing(world, landing, graph, account, missing);
   for (const file of listItemFiles(landing, 'listing')) typing.addItems({ ...file, origin: 'page' });
-  const verdict = judgeCopy(await countListed(graph, copy), await countReads(graph, landing, missing));
-  const { unknown, reason } = verdict;
-  if (!isDone && reason !== '') {
-    await journal.append({ type: 'listing.done', unknown, reason, calls: world.client.calls() });
-    world.io.log('warn', 'copy.incomplete', { unknown, reason });
-  }
+  const counts = { ...(await countListed(graph, copy)), counted: await countFacets(graph, copy) };
+  const verdict = judgeCopy(counts, await countReads(graph, landing, missing));
+  if (account !== undefined) await noteVerdict(world, landing, verdict);
   return verdict.provesAbsence;
+}
+
+/** Journals what is not established. */
+async function noteVerdict(
+  { client, io }: World,
+  { journal }: Landing,
+  { unknown, reason }: Pick<CopyVerdict, 'unknown' | 'reason'>,
+): Promise<void> {
+  if (reason === '' || journal.state.listing.done !== undefined) return;
+  await journal.append({ type: 'listing.done', unknown, reason, calls: client.calls() });
+  io.log('warn', 'copy.incomplete', { unknown, reason });
+}
+
+/**
+ * Holds the copies of datasets that are new to the lake against the service's own counts (section 2, Dataset: `items`),
+ * which the run has asked for anyway.
+ */
+async function proveAdded(
+  world: World,
+  landing: Landing,
+  graph: RelationGraph,
+  copy: ProvedCopy,
+  added: LandedDatasets['datasets'],
+): Promise<void> {
+  const verdicts: CopyVerdict[] = [];
+  for (const { name, items: counted } of added) {
+    // Rows need not name their datasets.
+    const isOfIt = sql`coalesce(len(datasets), 0) = 0 OR list_contains(datasets, ${name})`;
+    const counts = { ...(await countListed(graph, copy, isOfIt)), counted, counter: '/datasets' };
+    verdicts.push(judgeCopy(counts, { listed: NONE, removed: NONE }));
+  }
+  const unknown = verdicts.reduce((sum, one) => sum + one.unknown, 0n);
+  const reasons = verdicts.flatMap(({ reason }) => (reason === '' ? [] : reason));
+  await noteVerdict(world, landing, { unknown, reason: reasons.join('; ') });
 }
 
 const NONE: MissingReads = { missing: 0n, read: 0n, found: 0n };
 
-async function countListed(graph: RelationGraph, { exported, landedRows, changes, facets, at }: ProvedCopy) {
+/** The listed items that `/facets` counts; undefined where it was not asked. */
+async function countFacets(graph: RelationGraph, { facets }: ProvedCopy): Promise<bigint | undefined> {
+  if (facets === undefined) return undefined;
+  const row = await graph.row(
+    sql`SELECT coalesce(sum(items), 0)::BIGINT AS items FROM ${loadFacets(graph, facets)} WHERE facet = 'site'`,
+  );
+  return row?.items as bigint;
+}
+
+async function countListed(
+  graph: RelationGraph,
+  { exported, landedRows, changes, at }: ProvedCopy,
+  isCounted: Sql = sql`true`,
+) {
   const copied = await graph.row(sql`SELECT count(*) AS listed,
-      coalesce(sum(greatest(1, len(datasets))), 0)::BIGINT AS by_dataset FROM ${exported.rows} WHERE is_listed`);
-  const told = sql`SELECT coalesce(sum(items), 0)::BIGINT AS items FROM`;
-  const counted =
-    facets === undefined ? undefined : await graph.row(sql`${told} ${loadFacets(graph, facets)} WHERE facet = 'site'`);
+      coalesce(sum(greatest(1, len(datasets))), 0)::BIGINT AS by_dataset
+    FROM ${exported.rows} WHERE is_listed AND (${isCounted})`);
   const moved = await graph.count(sql`FROM ${changes} WHERE kind <> 'CHANGED'
     AND observed_at >= CAST(${at} AS TIMESTAMP WITH TIME ZONE) - INTERVAL ${LAG_MS} MILLISECOND`);
   return {
-    counted: counted?.items as bigint | undefined,
     listed: copied?.listed as bigint,
     listedByDataset: copied?.by_dataset as bigint,
     moved: moved + landedRows - exported.tally.typed,
