@@ -15,7 +15,7 @@ describe('the pricelake command', () => {
     const { code, stdout } = await runPricelake(['--help']);
     expect(code).toBe(0);
     for (const command of ['check', 'spread', 'query', 'status']) expect(stdout).toContain(`pricelake ${command}`);
-    expect((await runPricelake(['spread', '--help'])).stdout).toContain('Examples:');
+    expect((await runHere(['spread', '--help'])).stdout).toContain('Examples:');
   });
 
   it.each([undefined, 80])(
@@ -32,7 +32,7 @@ describe('the pricelake command', () => {
   );
 
   it("shows a command's own options before those of every command", async () => {
-    const { stdout } = await runPricelake(['spread', '--help']);
+    const { stdout } = await runHere(['spread', '--help']);
     const [own = '', shared = ''] = stdout.split('\nOptions of every command:\n');
     expect(own).toContain('--min-shops');
     expect(own).not.toMatch(/--(json|quiet|verbose|color|version|help) /u);
@@ -67,17 +67,17 @@ describe('the pricelake command', () => {
   it('shows amounts with their cents, rounds only computed ones, and leaves files exact', async () => {
     const sql = `SELECT currency, 14739.9000::DECIMAL(18, 4) AS price, 1.0299::DECIMAL(18, 4) AS odd, 23::DECIMAL(18, 4) AS whole,
       1152.1350::DECIMAL(18, 4) AS trusted_median, 1 / 3 AS share FROM (VALUES ('EUR'), ('KWD')) t(currency)`;
-    const [table, csv] = await Promise.all(
-      ['table', 'csv'].map(async (format) => {
-        const { stdout } = await runPricelake(['query', '--lake', lake, '--format', format, sql]);
-        return stdout.split(/\r?\n/u).map((line) => line.trim().split(/ +|,/u));
-      }),
-    );
-    expect(table?.slice(2, 4)).toEqual([
+    const show = async (format: string) => {
+      const { stdout } = await runHere(['query', '--lake', lake, '--format', format, sql]);
+      return stdout.split(/\r?\n/u).map((line) => line.trim().split(/ +|,/u));
+    };
+    const table = await show('table');
+    const csv = await show('csv');
+    expect(table.slice(2, 4)).toEqual([
       ['EUR', '14739.90', '1.0299', '23.00', '1152.14', '0.333333'],
       ['KWD', '14739.90', '1.0299', '23.00', '1152.135', '0.333333'],
     ]);
-    expect(csv?.slice(1, 2)).toEqual([['EUR', '14739.9000', '1.0299', '23.0000', '1152.1350', '0.3333333333333333']]);
+    expect(csv.slice(1, 2)).toEqual([['EUR', '14739.9000', '1.0299', '23.0000', '1152.1350', '0.3333333333333333']]);
   });
 
   it.each([
@@ -169,7 +169,7 @@ describe('the pricelake command', () => {
           setTimeout(() => {
             begun = performance.now();
             child.kill('SIGTERM');
-          }, 2000);
+          }, 1300);
         }),
     });
     // The signal itself ended it: a shell says 143.
