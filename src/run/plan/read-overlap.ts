@@ -1,7 +1,8 @@
 import type { RunState } from '../../journal/run-state.js';
 import type { LakeRows } from '../../lake/table-rows.js';
+import { readChangeId } from '../../source/page.js';
 import type { RelationGraph } from '../../sql/graph.js';
-import { code, sql } from '../../sql/sql.js';
+import { sql } from '../../sql/sql.js';
 import type { FeedOverlap } from '../../tables/cursor-window.js';
 import type { DataFile } from '../../tables/table.js';
 import type { FoundLake } from '../open/run-parts.js';
@@ -91,15 +92,27 @@ function readBounds(file: DataFile): FileBounds {
   return { file, first: minValues?.change_id ?? -Infinity, last: maxValues?.change_id ?? Infinity, rows };
 }
 
-/** The ids among these of changes that earlier runs rejected. */
+/**
+ * The ids among these of changes that earlier runs rejected. Their raw text may be none that DuckDB takes for JSON, which
+ * may be why they were rejected.
+ */
 export async function findRejectedChanges(
   graph: RelationGraph,
   before: LakeRows,
   ids: readonly bigint[],
 ): Promise<ReadonlySet<bigint>> {
-  const rows = await graph.rows(sql`SELECT DISTINCT id FROM (
-      SELECT try_cast(json_extract_string(CASE WHEN json_valid(raw) THEN raw END, '$.id') AS BIGINT) AS id
-      FROM ${await before.rows('rejects')} WHERE table_name = 'history'
-    ) WHERE id IN (${code(ids.join(', '))})`);
-  return new Set(rows.map(({ id }) => id as bigint));
+  const rows = await graph.rows(sql`SELECT DISTINCT raw FROM ${await before.rows('rejects')}
+    WHERE table_name = 'history' AND regexp_matches(raw, ${ids.join('|')})`);
+  const rejected = rows.map(({ raw }) => readRawId(String(raw)));
+  return new Set(ids.filter((id) => rejected.includes(id)));
+}
+
+/** Undefined for text that is no change with an id. */
+function readRawId(raw: string): bigint | undefined {
+  try {
+    return readChangeId(Buffer.from(raw), { start: 0 });
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
