@@ -69,9 +69,9 @@ test('prices.yaml and .env of the folder are found, and status asks the service 
   const { baseUrl, keys } = world.sandbox;
   await writeFile(path.join(cwd, 'prices.yaml'), PIPELINE.replace('BASE_URL', 'ADDRESS_OF_TESTS'));
   await writeFile(path.join(cwd, '.env'), `ADDRESS_OF_TESTS=${baseUrl}\nKEY=${keys.live}\n`);
-  expect(readJsonLine(await runPricelake(['plan', '--json'], { cwd }))).toMatchObject({ ok: true, mode: 'snapshot' });
+  expect(readJsonLine(await runHere(['plan', '--json'], { cwd }))).toMatchObject({ ok: true, mode: 'snapshot' });
   world.requests.length = 0;
-  const status = await runPricelake(['status', '--json'], { cwd });
+  const status = await runHere(['status', '--json'], { cwd });
   expect(readJsonLine(status)).toMatchObject({ error: { code: 'lake_invalid' } });
   expect(world.requests).toEqual([]);
 });

@@ -44,9 +44,8 @@ describe('pricelake sandbox', () => {
     const { baseUrl, keys } = JSON.parse(line as string);
     const answer = await fetch(`${baseUrl}/api/v1/plan`, { headers: { authorization: `Bearer ${keys.live}` } });
     expect(answer.status).toBe(200);
-    const advanced = await finish(
-      run(['advance', '--hours', '2', '--changes', '12', '--json'], { PRICELAKE_BASE_URL: baseUrl }),
-    );
+    const advance = ['sandbox', 'advance', '--hours', '2', '--changes', '12', '--json'];
+    const advanced = await runHere(advance, { env: { PRICELAKE_BASE_URL: baseUrl } });
     expect(JSON.parse(advanced.stdout)).toMatchObject({ ok: true, changes: 12, now: '2026-11-20T08:00:00.000Z' });
     server.kill('SIGTERM');
     expect((await finish(server)).code).toBe(0);
@@ -95,10 +94,10 @@ describe('pricelake sandbox', () => {
   });
 
   it('says what is wrong with a flag, and exits with 2', async () => {
-    const answers = await Promise.all([finish(run(['--items', '0'])), finish(run(['advance', '--url', 'nowhere']))]);
-    expect(answers.map(({ code }) => code)).toEqual([2, 2]);
-    expect(answers[0]?.stderr).toContain('--items 0');
-    expect(answers[1]?.stderr).toContain('--url nowhere');
+    const started = await finish(run(['--items', '0']));
+    expect([started.code, started.stderr]).toEqual([2, expect.stringContaining('--items 0')]);
+    const advanced = await runHere(['sandbox', 'advance', '--url', 'nowhere']);
+    expect([advanced.code, advanced.stderr]).toEqual([2, expect.stringContaining('--url nowhere')]);
   });
 
   it.each([
