@@ -3,9 +3,8 @@ import type { Pipeline } from '../config/pipeline-file.js';
 import type { ReadingSettings } from '../config/pipeline-schema.js';
 import { PricelakeError } from '../io/errors.js';
 import type { Io } from '../io/io.js';
-import type { Cache } from '../remote/cached-lake.js';
 import type { CommandContext, ValueOf } from './command.js';
-import { findCache } from './join-lakes.js';
+import { CACHE_BYTES, findCache, type RemoteSource } from './join-lakes.js';
 import { chooseShard, findShard, shardPath } from './shards/choose-shard.js';
 import type { REMOTE } from './shared-options.js';
 
@@ -64,15 +63,9 @@ export async function openWhole(
   return pipeline;
 }
 
-export interface RemoteSource {
-  address: string;
-  cache: Cache;
-  io: Io;
-}
-
 /** Undefined without `--remote`. */
 export function chooseRemote(
-  { remote, cache, cacheSize = 10e9 }: { [K in keyof typeof REMOTE]?: ValueOf<(typeof REMOTE)[K]> },
+  { remote, cache, cacheSize = CACHE_BYTES }: { [K in keyof typeof REMOTE]?: ValueOf<(typeof REMOTE)[K]> },
   io: Io,
 ): RemoteSource | undefined {
   if (remote === undefined) return undefined;

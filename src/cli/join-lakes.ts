@@ -1,8 +1,19 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PricelakeError } from '../io/errors.js';
-import { openLake } from '../lake/lake.js';
+import type { Io } from '../io/io.js';
+import { isAddress } from '../io/path-fault.js';
+import { type Lake, openLake } from '../lake/lake.js';
+import type { Cache } from '../remote/cached-lake.js';
+import type { Database } from '../sql/connection.js';
+import { TABLE_NAMES } from '../tables/table.js';
 import type { CommandContext } from './command.js';
+
+export interface RemoteSource {
+  address: string;
+  cache: Cache;
+  io: Io;
+}
 
 /** The value of `--lake`: a folder, or the folders of several lakes. */
 export type NamedLakes = string | readonly string[];
@@ -10,9 +21,13 @@ export type NamedLakes = string | readonly string[];
 interface LakeArguments {
   lake?: NamedLakes | undefined;
   cache?: string | undefined;
+  cacheSize?: number | undefined;
   remote?: string | undefined;
   asOf?: number | undefined;
 }
+
+/** Default of `--cache-size`. */
+export const CACHE_BYTES = 10e9;
 
 /** The folder of cached files; default ~/.cache/pricelake. */
 export function findCache(named: string | undefined): string {
@@ -30,9 +45,33 @@ export async function joinLakes(
   const lakes = listLakes(request.lake);
   if (lakes.length <= 1) return lakes[0];
   refuseTogether(request);
-  const opened = await Promise.all(lakes.map((path) => openLake(path, { create: false })));
+  const [cache, maxBytes] = [findCache(request.cache), request.cacheSize ?? CACHE_BYTES];
+  const opened: Lake[] = [];
+  for (const path of lakes) {
+    const remote = isAddress(path) ? { address: path, cache: { folder: cache, maxBytes }, io: context.io } : undefined;
+    opened.push(remote === undefined ? await openLake(path, { create: false }) : await fetchRemote(remote));
+  }
   const { openUnion } = await import('../union/open-union.js');
-  return (await openUnion(opened, { cache: findCache(request.cache), ...context })).root;
+  return (await openUnion(opened, { cache, ...context })).root;
+}
+
+/** Brings all files of a remote to the cache. */
+export async function fetchRemote({ address, cache, io }: RemoteSource): Promise<Lake> {
+  const { readRemote } = await import('../remote/cached-lake.js');
+  return readRemote(address, cache, io, async (cached) => {
+    await cached.bring(TABLE_NAMES);
+    return cached.lake;
+  });
+}
+
+/** The run of each lake that a union shows, for the source of a result; nothing for one lake. */
+export async function describeLakes(
+  lake: NamedLakes | undefined,
+  db: Pick<Database, 'row'>,
+): Promise<{ lakes?: string }> {
+  if (listLakes(lake).length <= 1) return {};
+  const row = await db.row('SELECT reason FROM runs');
+  return { lakes: String(row?.reason) };
 }
 
 export const listLakes = (lake: NamedLakes | undefined): readonly string[] =>

@@ -8,7 +8,7 @@ import { createTableViews } from '../lake/views.js';
 import type { CachedLake } from '../remote/cached-lake.js';
 import type { Database } from '../sql/connection.js';
 import { TABLE_NAMES, type TableName } from '../tables/table.js';
-import type { RemoteSource } from './find-target.js';
+import type { RemoteSource } from './join-lakes.js';
 import type { Output } from './output/output.js';
 
 export interface ReadOptions {

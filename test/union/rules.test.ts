@@ -2,7 +2,7 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openJoined } from '../../src/cli/actions/explore-lake.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { Database } from '../../src/sql/connection.js';
@@ -10,6 +10,7 @@ import { code } from '../../src/sql/sql.js';
 import { bindUnion } from '../../src/union/queries.js';
 import { openContext } from '../cli/open-context.js';
 import { readJsonLine, runHere, runPricelake } from '../cli/pricelake.js';
+import { startS3, withCredentials } from '../remote/s3-server.js';
 
 const sandbox = await startSandbox({ items: 200, sites: 6, ratePerSecond: null });
 const other = await startSandbox({ items: 40, sites: 3, ratePerSecond: null });
@@ -109,6 +110,33 @@ describe('the union claims', () => {
   });
 });
 
+describe('a lake on object storage', () => {
+  test('may be one of them', async () => {
+    const s3 = await startS3();
+    const restore = withCredentials();
+    onTestFinished(async () => {
+      restore();
+      await s3.close();
+    });
+    const address = `s3://bucket/late?endpoint=${s3.endpoint}`;
+    await writeFile(
+      path.join(cwd, 'sent.yaml'),
+      `source: {baseUrl: "${sandbox.baseUrl}", apiKey: "\${KEY}", datasets: [26], history: none}\nlake: {path: ./sent, remote: "${address}"}\n`,
+    );
+    expect(await run('sync', 'sent.yaml')).toMatchObject({ code: 0 });
+    const sql = 'SELECT count(*) AS items, sum(price) AS prices FROM items';
+    expect(await query([address, 'early'], sql)).toEqual(await query(['sent', 'early'], sql));
+  });
+});
+
+describe('the source of a result', () => {
+  test('names the run of each lake', async () => {
+    const lakes = ['late', 'early'].flatMap((lake) => ['--lake', lake]);
+    const outcome = await run('query', ...lakes, '--explain-source', '--json', 'FROM sites');
+    expect(outcome.stdout).toContain('early as of run 2, late as of run 1');
+  });
+});
+
 describe('the union is kept', () => {
   test('until a lake has a new version, and nothing is written to the lakes', async () => {
     await cp(path.join(cwd, 'late'), path.join(cwd, 'copy'), { recursive: true });
@@ -177,7 +205,7 @@ describe('lakes that do not go together are refused', () => {
     [['late', 'fresh'], 'no run has published anything in this lake yet', 'Run `pricelake sync` for it first'],
     [['late', 'newer'], 'format', 'rebuild'],
     [['late', 'foreign'], 'of different services', 'Name lakes of one service.'],
-    [['late', 's3://bucket/lake'], 'not an address', '--remote'],
+    [['s3://bucket/lake'], 'not an address', '--remote'],
   ])('%s', async (lakes, message, hint) => {
     await mkdir(path.join(cwd, 'fresh/_pricelake'), { recursive: true });
     await mkdir(path.join(cwd, 'newer/_pricelake'), { recursive: true });

@@ -7,11 +7,10 @@ import { startExplorer } from '../../explore/explorer.js';
 import type { CopyNow } from '../../explore/now.js';
 import type { LakeSource } from '../../explore/snapshots.js';
 import { type Lake, openLake } from '../../lake/lake.js';
-import { TABLE_NAMES } from '../../tables/table.js';
 import type { Arguments, CommandContext } from '../command.js';
 import type { explore } from '../commands/read.js';
-import { chooseRemote, findTarget, type RemoteSource } from '../find-target.js';
-import { joinLakes, listLakes } from '../join-lakes.js';
+import { chooseRemote, findTarget } from '../find-target.js';
+import { fetchRemote, joinLakes, listLakes, type RemoteSource } from '../join-lakes.js';
 import { readStatement } from '../output/result-set.js';
 import { writeFormat } from '../output/write-result.js';
 import { untilStopped } from '../run-command.js';
@@ -105,17 +104,11 @@ export async function openJoined(
 /** A remote is read through the cache, which keeps the data files of all tables. */
 export async function openSource(path: string, remote: RemoteSource | undefined): Promise<LakeSource> {
   if (remote === undefined) return { lake: await openLake(path, { create: false }) };
-  const { readRemote } = await import('../../remote/cached-lake.js');
-  const bring = () =>
-    readRemote(remote.address, remote.cache, remote.io, async (cached) => {
-      await cached.bring(TABLE_NAMES);
-      return cached.lake;
-    });
-  const lake = await bring();
+  const lake = await fetchRemote(remote);
   return {
     lake,
     refresh: async () => {
-      await bring();
+      await fetchRemote(remote);
     },
   };
 }

@@ -29,7 +29,7 @@ import type { query } from '../commands/query.js';
 import { type QuerySource, readSource } from '../explain-source.js';
 import { explainSqlError } from '../explain-sql-error.js';
 import { chooseRemote, findTarget } from '../find-target.js';
-import { joinLakes } from '../join-lakes.js';
+import { describeLakes, joinLakes } from '../join-lakes.js';
 import { toJsonText } from '../json-text.js';
 import { hangText, wrapText } from '../output/display-width.js';
 import { readStatement } from '../output/result-set.js';
@@ -59,7 +59,8 @@ export async function runQuery(request: Arguments<typeof query>, context: Comman
     const known = await resolveKnown(db, declared ?? [], set, tables(db));
     await setVariables(db, Object.fromEntries(Object.entries(known).map(toVariable)));
     const by = weights === undefined ? {} : await prepareWeights(db, weights, tree, known);
-    const settings = { ...known, ...by, ...(fx === undefined ? {} : { base: request.fxBase ?? 'EUR' }) };
+    const lakes = await describeLakes(request.lake, db);
+    const settings = { ...known, ...by, ...lakes, ...(fx === undefined ? {} : { base: request.fxBase ?? 'EUR' }) };
     const hasSpells = remote === undefined || sql === undefined || listNames(db, sql).includes(SPELLS);
     const spells = hasSpells ? await openSpells(opened, context.io) : undefined;
     const folders = TABLE_NAMES.map((table) => tablePath(lake, table));

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { CopyNow, PublishedState, RemoteState } from '../../explore/now.js';
 import { parseRemoteUrl, showRemoteUrl } from '../../formats/remote-url.js';
+import { isAddress } from '../../io/path-fault.js';
 import { readMemory } from '../../journal/memory.js';
 import { RUN_STEPS, type RunTry } from '../../journal/tries.js';
 import type { Lake } from '../../lake/lake.js';
@@ -10,7 +11,7 @@ import { POINTER_FILE, type Pointer, readPointer } from '../../lake/pointer.js';
 import type { Budget } from '../../plan/allowance.js';
 import { readAnyNote, readNote } from '../../remote/lease.js';
 import { inspectOpenRun } from '../../run/open/inspect-runs.js';
-import type { RemoteSource } from '../find-target.js';
+import type { RemoteSource } from '../join-lakes.js';
 import type { CliIo } from '../terminal-io.js';
 import { formatBudget, formatLock, formatOpen } from './format-status.js';
 import { readBudget } from './read-status.js';
@@ -39,6 +40,7 @@ export async function tellRemote({ address }: RemoteSource, lake: Lake): Promise
 export async function tellJoined(paths: readonly string[], io: CliIo): Promise<CopyNow> {
   const lines: string[] = [`several lakes shown as one, and looked at again once a minute: ${paths.join(', ')}`];
   for (const path of paths) {
+    if (isAddress(path)) continue;
     const { lines: own } = await tellLocal({ root: resolve(path) }, DEFAULT_BUDGET, io);
     lines.push(...own.map((line) => `${path}: ${line}`));
   }

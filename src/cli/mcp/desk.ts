@@ -9,7 +9,7 @@ import type { Lake } from '../../lake/lake.js';
 import type { Budget } from '../../plan/allowance.js';
 import { readAnalysis } from '../../sql/model.js';
 import type { Mapping } from '../../tables/item-names.js';
-import type { RemoteSource } from '../find-target.js';
+import type { RemoteSource } from '../join-lakes.js';
 import type { CliIo } from '../terminal-io.js';
 import type { SessionBudget, Spent } from './session-budget.js';
 
