@@ -2,8 +2,8 @@
 
 Put this file into the folder of DAGs, and set up the worker as airflow_dag.py says. PRICELAKE_PIPELINE names the file, and
 PRICELAKE_SHARDS its shards, separated by colons. The shards run side by side, on any workers that keep their lakes, and each
-is tried again by itself. One that is out of quota, or that another run holds, is skipped until the next time, so it stops no
-other; one that fails does not either.
+is tried again by itself. One that is out of quota, or that another run holds, is skipped until the next time. None stops
+another one, nor the next run.
 """
 
 import json
@@ -49,7 +49,9 @@ def run_sync(shard: str) -> dict:
     raise (AirflowSkipException if code in SKIPPED else AirflowFailException if code in FAILED else AirflowException)(message)
 
 
-@dag(dag_id="pricelake_shards", schedule="*/15 * * * *", start_date=START, catchup=False, max_active_runs=1)
+# A shard that is tried again keeps its run of the DAG open, and the next runs sync the others meanwhile. Two runs never write
+# one lake: the second one exits with 6.
+@dag(dag_id="pricelake_shards", schedule="*/15 * * * *", start_date=START, catchup=False, max_active_runs=4)
 def sync_shards():
     @task(retries=3, retry_delay=timedelta(minutes=1))
     def sync(shard: str) -> dict:

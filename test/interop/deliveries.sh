@@ -3,7 +3,7 @@
 # openlineage-python, the data contract by datacontract-cli, and the examples of pipelines/deploy by Airflow 2.10 and 3, Dagster
 # and Prefect, each from PyPI in an environment of its own in $INTEROP_DIR or a temporary folder. --page writes
 # docs/background/deliveries.md. A part alone:
-# deliveries.sh formats|airflow2|airflow3|dagster|prefect
+# deliveries.sh formats|airflow2|airflow3|shards|dagster|prefect
 set -eu
 . "$(dirname "$0")/setup.sh"
 failed=0
@@ -25,10 +25,11 @@ note("datacontract-cli", version("datacontract-cli"), "data contract (ODCS)", "v
 }
 airflow2() { environment airflow2 'apache-airflow==2.10.5' && "$work/airflow2/bin/python" "$here/try_schedulers.py" airflow "$work/try2"; }
 airflow3() { environment airflow3 'apache-airflow==3.3.2' && "$work/airflow3/bin/python" "$here/try_schedulers.py" airflow "$work/try3" && "$work/airflow3/bin/python" "$here/try_quota.py" "$work/quota3"; }
+shards() { environment airflow3 'apache-airflow==3.3.2' && npm run --silent build && "$work/airflow3/bin/python" "$here/try_shards.py" "$work/shards3"; }
 dagster() { environment dagster 'dagster==1.13.29' && "$work/dagster/bin/python" "$here/try_schedulers.py" dagster "$work/tryd"; }
 prefect() { environment prefect 'prefect==3.8.8' 'fastapi==0.139.0' && "$work/prefect/bin/python" "$here/try_schedulers.py" prefect "$work/tryp"; }
 
-for part in ${*:-formats airflow2 airflow3 dagster prefect}; do
+for part in ${*:-formats airflow2 airflow3 shards dagster prefect}; do
   # In a condition `set -e` would not hold.
   set +e
   (
