@@ -20,7 +20,7 @@ import { GATES_ALONE } from './world.js';
 
 /** A service without the feed whose removals and relistings `changedSince` does not return, and a copy of it. */
 async function openCopied({ moves = false, isNew = false } = {}) {
-  const world = new World(15, { ...PLAIN, feed: false, fraction: 3, stateTimes: moves ? 'moved' : 'kept' });
+  const world = new World(22, { ...PLAIN, feed: false, fraction: 3, stateTimes: moves ? 'moved' : 'kept' });
   populate(world, 40, 3);
   if (isNew) for (const item of unlisted(world)) item.sight = 'gone';
   // What the first copy shows lies further back than a poll reaches.
