@@ -27,7 +27,7 @@ medians AS (
 judged AS MATERIALIZED (
   SELECT
     facts.*,
-    shops,
+    CASE shops WHEN 1 THEN '1 shop' ELSE shops || ' shops' END AS compared_with,
     2 * price::DOUBLE / twice_median AS price_ratio,
     log10(greatest(price_ratio, 1e-9)) AS tens,
     facts = [] AND (is_filler OR shops >= median_shops) AND coalesce(price_ratio > far OR price_ratio * far < 1, false) AS is_far,
@@ -77,8 +77,8 @@ told AS (
     judged.*,
     CASE WHEN is_counted THEN [] ELSE list_filter(facts || [
       {'finding': CASE WHEN is_filler THEN 'placeholder' WHEN abs(tens - round(tens)) <= 0.2 THEN 'scale' ELSE 'outlier' END,
-        'why': CASE WHEN is_far AND price_ratio < 1 THEN format('the median of {} shops is {:.2f} times as high', shops, 1 / price_ratio)
-          WHEN is_far THEN format('{:.2f} times the median of {} shops', price_ratio, shops) END},
+        'why': CASE WHEN is_far AND price_ratio < 1 THEN format('the median of {} is {:.2f} times as high', compared_with, 1 / price_ratio)
+          WHEN is_far THEN format('{:.2f} times the median of {}', price_ratio, compared_with) END},
       {'finding': 'duplicate', 'why': 'its shop also lists the product for ' || first_price}
     ], lambda one: one.why IS NOT NULL) END AS found,
     list_filter([

@@ -301,6 +301,10 @@ it('the price ratio is to the median of the shops', async () => {
 });
 
 describe('an offer', () => {
+  it('that fills a field is compared with the only other shop, in plain words', async () => {
+    expect(await reasons(...priced('12', '9999'))).toEqual([null, '833.25 times the median of 1 shop']);
+  });
+
   it('that is the only one of its product in a currency has no row', async () => {
     expect(await judge({ price: '4' })).toEqual([]);
     expect(await judge({ price: '4' }, { price: '5', currency: 'PLN' })).toEqual([]);
